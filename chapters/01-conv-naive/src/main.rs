@@ -1,0 +1,2 @@
+//! Chapter 01.
+fn main() {}

@@ -1,0 +1,112 @@
+//! What a launch did, counted: per kernel and per line of CUDA source.
+//!
+//! Memory counters are those of Nsight Compute and follow its rules (see [`crate::memory::rules`]). Instruction counters count
+//! **PTX** instructions; the machine code that a GPU executes has others, so they carry other names than Nsight Compute's.
+
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+use crate::finding::SourceLine;
+
+/// Defines [`Counters`] with its field-wise sum, so that a counter is named once.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// Counts of one launch, or of one source line of it. Every count sums over all warps.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct Counters {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl AddAssign for Counters {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$name += other.$name;)*
+            }
+        }
+    };
+}
+
+counters! {
+    /// PTX instructions executed, counted once per warp.
+    ptx_instructions,
+    /// PTX instructions executed, counted once per active lane.
+    ptx_thread_instructions,
+    /// f32 multiply-adds, per lane (`fma.f32`, `mad.f32`).
+    f32_fma,
+    /// Other f32 additions, subtractions and multiplications, per lane.
+    f32_other,
+    /// f64 arithmetic, per lane.
+    f64_ops,
+    /// 32-bit integer multiply-adds and multiplications, per lane.
+    int_mad,
+    /// Other integer and logic operations, per lane.
+    int_other,
+    /// Four-way byte dot products, per lane (`dp4a`: 4 multiply-adds each).
+    dp4a,
+    /// Conversions between types, per lane.
+    conversions,
+    /// Special functions (division, square root, reciprocal, transcendental), per lane.
+    special,
+    /// Global loads: warp instructions with at least one active lane.
+    global_load_requests,
+    /// Global loads: distinct 32-byte sectors, summed over requests.
+    global_load_sectors,
+    /// Global loads: sectors that the touched bytes would need if they were packed.
+    global_load_sectors_ideal,
+    /// Global loads: bytes that the lanes asked for.
+    global_load_bytes,
+    /// Global stores: warp instructions with at least one active lane.
+    global_store_requests,
+    /// Global stores: distinct 32-byte sectors, summed over requests.
+    global_store_sectors,
+    /// Global stores: sectors that the touched bytes would need if they were packed.
+    global_store_sectors_ideal,
+    /// Global stores: bytes that the lanes asked for.
+    global_store_bytes,
+    /// Atomic operations on global memory: warp instructions.
+    global_atomic_requests,
+    /// Shared loads: warp instructions with at least one active lane.
+    shared_load_requests,
+    /// Shared loads: wavefronts.
+    shared_load_wavefronts,
+    /// Shared loads: wavefronts if there were no bank conflicts.
+    shared_load_wavefronts_ideal,
+    /// Shared stores: warp instructions with at least one active lane.
+    shared_store_requests,
+    /// Shared stores: wavefronts.
+    shared_store_wavefronts,
+    /// Shared stores: wavefronts if there were no bank conflicts.
+    shared_store_wavefronts_ideal,
+    /// Atomic operations on shared memory: warp instructions.
+    shared_atomic_requests,
+    /// Loads from constant memory: warp instructions.
+    const_load_requests,
+    /// Loads from and stores to local memory: warp instructions.
+    local_requests,
+    /// Barriers, counted once per warp that arrives.
+    barriers,
+    /// Branch instructions, counted once per warp.
+    branches,
+    /// Branch instructions at which the lanes of a warp parted.
+    divergent_branches,
+    /// Warp shuffles and votes, counted once per warp.
+    warp_exchanges,
+}
+
+impl Counters {
+    /// Shared-memory bank conflicts: wavefronts beyond the ideal number, loads and stores together.
+    pub fn bank_conflicts(&self) -> u64 {
+        (self.shared_load_wavefronts + self.shared_store_wavefronts)
+            - (self.shared_load_wavefronts_ideal + self.shared_store_wavefronts_ideal)
+    }
+}
+
+/// The counts of one line of CUDA source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineCounters {
+    /// The line; `None` collects what the compiler attributed to no line.
+    pub source: Option<SourceLine>,
+    /// Its counts.
+    pub counters: Counters,
+}

