@@ -58,9 +58,7 @@ pub enum LaunchError {
     #[error("{0}")]
     Fault(Box<Finding>),
     /// The kernel did not end within its fuel.
-    #[error(
-        "kernel {kernel} did not end: block {block} executed more than {fuel} warp instructions, last at PTX line {ptx_line}"
-    )]
+    #[error("kernel {kernel} did not end: block {block} executed more than {fuel} warp instructions, last at PTX line {ptx_line}")]
     OutOfFuel {
         /// Name of the kernel.
         kernel: String,

@@ -1,15 +1,83 @@
 //! Device memory: allocations with bounds, at addresses that cannot be mistaken for the host's.
 
+mod buffer;
 pub mod rules;
 
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
 use thiserror::Error;
+
+pub(crate) use buffer::Buffer;
+
+use crate::finding::Nearest;
+
+/// First address handed out. It is above every address of a host process, so that a device pointer that the host follows by
+/// mistake faults at once, as it does with a GPU.
+const FIRST_ADDRESS: u64 = 1 << 49;
+
+/// Alignment of every allocation, as the CUDA driver's.
+const ALIGNMENT: u64 = 512;
+
+/// Addresses that stay unused behind every allocation, so that an access a little out of bounds never meets a neighbour.
+const GAP: u64 = 1 << 24;
+
+/// Freed allocations that are remembered, to name them when they are accessed all the same.
+const REMEMBERED: usize = 256;
 
 /// The global memory of one device context.
 ///
 /// Every access is made of relaxed atomic 32-bit words. A data race of a simulated kernel is therefore never a data race of the
 /// simulator, and blocks may run in parallel.
-#[derive(Debug, Default)]
-pub struct Memory {}
+#[derive(Debug)]
+pub struct Memory {
+    capacity: u64,
+    state: RwLock<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    live: BTreeMap<u64, Arc<Block>>,
+    freed: VecDeque<Arc<Block>>,
+    next_address: u64,
+    used: u64,
+}
+
+/// An allocation with its bytes.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) base: u64,
+    pub(crate) label: Option<String>,
+    pub(crate) buffer: Buffer,
+}
+
+impl Block {
+    /// One past the last byte.
+    pub(crate) fn end(&self) -> u64 {
+        self.base + self.buffer.bytes()
+    }
+
+    /// How `address` lies to this allocation.
+    fn nearest(&self, address: u64, freed: bool) -> Nearest {
+        let bytes = self.buffer.bytes();
+        Nearest {
+            allocation: match &self.label {
+                Some(name) => format!("the variable {name} ({bytes} bytes)"),
+                None => format!("an allocation of {bytes} bytes"),
+            },
+            base: self.base,
+            bytes,
+            offset: address.wrapping_sub(self.base) as i64,
+            freed,
+        }
+    }
+
+    /// How far `address` is from this allocation, in bytes.
+    fn distance(&self, address: u64) -> u64 {
+        self.base.saturating_sub(address).max(address.saturating_sub(self.end()))
+    }
+}
 
 /// A live allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,29 +112,48 @@ pub enum MemoryError {
     },
 }
 
-#[expect(unused_variables, clippy::todo, reason = "interface first")]
 impl Memory {
     /// An empty memory that can hold `capacity` bytes.
     pub fn new(capacity: u64) -> Self {
-        todo!()
+        let state = State { live: BTreeMap::new(), freed: VecDeque::new(), next_address: FIRST_ADDRESS, used: 0 };
+        Self { capacity, state: RwLock::new(state) }
     }
 
-    /// Allocates `bytes` bytes, aligned to 512, zeroed but counted as unwritten. `label` names it in findings (a variable's name).
+    /// Allocates `bytes` bytes, aligned to 512, zeroed. `label` names it in findings (a variable's name).
     ///
     /// # Errors
     ///
     /// [`MemoryError::OutOfMemory`]
     pub fn allocate(&self, bytes: u64, label: Option<&str>) -> Result<u64, MemoryError> {
-        todo!()
+        self.insert(bytes, label, |state, buffer| {
+            let address = state.next_address;
+            state.next_address = (address + buffer.bytes() + GAP).next_multiple_of(ALIGNMENT);
+            address
+        })
     }
 
     /// Allocates memory that the host can also reach: its address *is* a host pointer to `bytes` bytes (pinned and managed memory).
+    /// The memory stays valid until [`free`](Self::free).
     ///
     /// # Errors
     ///
     /// [`MemoryError::OutOfMemory`]
     pub fn allocate_host_visible(&self, bytes: u64, label: Option<&str>) -> Result<u64, MemoryError> {
-        todo!()
+        self.insert(bytes, label, |_, buffer| buffer.host_address())
+    }
+
+    fn insert(&self, bytes: u64, label: Option<&str>, place: impl FnOnce(&mut State, &Buffer) -> u64) -> Result<u64, MemoryError> {
+        let mut state = self.write_state();
+        let free = self.capacity.saturating_sub(state.used);
+        let out_of_memory = MemoryError::OutOfMemory { asked: bytes, free };
+        if bytes > free {
+            return Err(out_of_memory);
+        }
+        let buffer = Buffer::zeroed(bytes).ok_or(out_of_memory)?;
+        let base = place(&mut state, &buffer);
+        state.used += bytes;
+        state.live.insert(base, Arc::new(Block { base, label: label.map(str::to_owned), buffer }));
+        Ok(base)
     }
 
     /// Frees the allocation that starts at `address`.
@@ -75,17 +162,33 @@ impl Memory {
     ///
     /// [`MemoryError::NotAnAllocation`]
     pub fn free(&self, address: u64) -> Result<(), MemoryError> {
-        todo!()
+        let mut state = self.write_state();
+        let block = state.live.remove(&address).ok_or(MemoryError::NotAnAllocation(address))?;
+        state.used -= block.buffer.bytes();
+        if state.freed.len() == REMEMBERED {
+            state.freed.pop_front();
+        }
+        // Only the place and the name are remembered, not the bytes.
+        let buffer = Buffer::tombstone(block.buffer.bytes());
+        state.freed.push_back(Arc::new(Block { base: block.base, label: block.label.clone(), buffer }));
+        Ok(())
     }
 
     /// The live allocation that holds `address`.
     pub fn allocation_at(&self, address: u64) -> Option<Allocation> {
-        todo!()
+        let state = self.read_state();
+        let block = state.holding(address)?;
+        Some(Allocation { base: block.base, bytes: block.buffer.bytes() })
     }
 
     /// Bytes allocated now.
     pub fn used(&self) -> u64 {
-        todo!()
+        self.read_state().used
+    }
+
+    /// Bytes that all allocations together may have.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
     }
 
     /// Copies `source` into device memory.
@@ -94,7 +197,9 @@ impl Memory {
     ///
     /// [`MemoryError::OutOfBounds`]; then nothing is written.
     pub fn write(&self, address: u64, source: &[u8]) -> Result<(), MemoryError> {
-        todo!()
+        let (block, offset) = self.range(address, source.len() as u64)?;
+        block.buffer.write(offset, source);
+        Ok(())
     }
 
     /// Copies device memory into `target`.
@@ -103,7 +208,9 @@ impl Memory {
     ///
     /// [`MemoryError::OutOfBounds`]; then nothing is copied.
     pub fn read(&self, address: u64, target: &mut [u8]) -> Result<(), MemoryError> {
-        todo!()
+        let (block, offset) = self.range(address, target.len() as u64)?;
+        block.buffer.read(offset, target);
+        Ok(())
     }
 
     /// Copies within device memory; the ranges may overlap.
@@ -112,7 +219,24 @@ impl Memory {
     ///
     /// [`MemoryError::OutOfBounds`]; then nothing is copied.
     pub fn copy(&self, target: u64, source: u64, bytes: u64) -> Result<(), MemoryError> {
-        todo!()
+        const PIECE: usize = 1 << 16;
+        let (from, from_offset) = self.range(source, bytes)?;
+        let (to, to_offset) = self.range(target, bytes)?;
+        let bytes = bytes as usize;
+        let mut piece = vec![0; PIECE.min(bytes)];
+        let mut move_piece = |start: usize| {
+            let piece = &mut piece[..PIECE.min(bytes - start)];
+            from.buffer.read(from_offset + start as u64, piece);
+            to.buffer.write(to_offset + start as u64, piece);
+        };
+        let starts = (0..bytes).step_by(PIECE);
+        // Where the ranges overlap, the pieces go in the order in which none is overwritten before it is read.
+        if target > source {
+            starts.rev().for_each(&mut move_piece)
+        } else {
+            starts.for_each(&mut move_piece)
+        }
+        Ok(())
     }
 
     /// Repeats `pattern` (1, 2 or 4 bytes) over `bytes` bytes.
@@ -121,6 +245,136 @@ impl Memory {
     ///
     /// [`MemoryError::OutOfBounds`]; then nothing is written.
     pub fn fill(&self, address: u64, bytes: u64, pattern: &[u8]) -> Result<(), MemoryError> {
-        todo!()
+        const PIECE: u64 = 1 << 16;
+        let (block, offset) = self.range(address, bytes)?;
+        let piece: Vec<u8> = pattern.iter().copied().cycle().take(PIECE.min(bytes) as usize).collect();
+        for start in (0..bytes).step_by(PIECE as usize) {
+            block.buffer.write(offset + start, &piece[..PIECE.min(bytes - start) as usize]);
+        }
+        Ok(())
+    }
+
+    /// The live allocations, in order of address, as a launch sees them from its start to its end.
+    pub(crate) fn snapshot(&self) -> Vec<Arc<Block>> {
+        self.read_state().live.values().cloned().collect()
+    }
+
+    /// The allocation next to an address that lies in none; one that was freed there is named before a live one further away.
+    pub(crate) fn nearest(&self, address: u64) -> Option<Nearest> {
+        let state = self.read_state();
+        let freed = state.freed.iter().rev().map(|block| (block, true));
+        let live = state.live.values().map(|block| (block, false));
+        let (block, freed) = freed
+            .chain(live)
+            .filter(|(block, _)| block.distance(address) < GAP)
+            .min_by_key(|(block, _)| block.distance(address))?;
+        Some(block.nearest(address, freed))
+    }
+
+    /// The allocation that holds a range, and the range's offset in it.
+    fn range(&self, address: u64, bytes: u64) -> Result<(Arc<Block>, u64), MemoryError> {
+        let state = self.read_state();
+        let out_of_bounds = MemoryError::OutOfBounds { address, bytes };
+        let block = state.holding(address).ok_or(out_of_bounds)?;
+        let offset = address - block.base;
+        if bytes > block.buffer.bytes() - offset {
+            return Err(out_of_bounds);
+        }
+        Ok((block.clone(), offset))
+    }
+
+    // A panic while the lock is held leaves complete states only: every change is made by whole inserts and removals.
+    fn read_state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_state(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn holding(&self, address: u64) -> Option<&Arc<Block>> {
+        let up_to = (Bound::Unbounded, Bound::Included(address));
+        let (_, block) = self.live.range(up_to).next_back()?;
+        (address < block.end()).then_some(block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_from_any_offset() {
+        let memory = Memory::new(1 << 20);
+        let base = memory.allocate(64, None).unwrap();
+        for offset in 0..8 {
+            for length in 0..20 {
+                let source: Vec<u8> = (0..length).map(|i| i * 7 + 1).collect();
+                memory.fill(base, 64, &[0xee]).unwrap();
+                memory.write(base + offset, &source).unwrap();
+                let mut all = [0; 64];
+                memory.read(base, &mut all).unwrap();
+                let end = offset as usize + source.len();
+                assert_eq!(all[offset as usize..end], source);
+                assert!(all[..offset as usize].iter().chain(&all[end..]).all(|byte| *byte == 0xee));
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_that_leaves_its_allocation_is_refused() {
+        let memory = Memory::new(1 << 20);
+        let base = memory.allocate(64, None).unwrap();
+        assert!(memory.write(base + 60, &[0; 4]).is_ok());
+        for (address, bytes) in [(base + 60, 5), (base - 1, 2), (base + 64, 1), (0, 1)] {
+            assert_eq!(memory.fill(address, bytes, &[0]), Err(MemoryError::OutOfBounds { address, bytes }));
+        }
+    }
+
+    #[test]
+    fn overlapping_copies_move_the_bytes_as_they_were() {
+        let memory = Memory::new(1 << 24);
+        let bytes = 3 * (1 << 16) + 17;
+        let base = memory.allocate(bytes + 100, None).unwrap();
+        let source: Vec<u8> = (0..bytes).map(|i| (i % 251) as u8).collect();
+        for (from, to) in [(0, 100), (100, 0)] {
+            memory.write(base + from, &source).unwrap();
+            memory.copy(base + to, base + from, bytes).unwrap();
+            let mut moved = vec![0; source.len()];
+            memory.read(base + to, &mut moved).unwrap();
+            assert!(moved == source, "from {from} to {to}");
+        }
+    }
+
+    #[test]
+    fn capacity_comes_back_when_memory_is_freed() {
+        let memory = Memory::new(1000);
+        let base = memory.allocate(900, None).unwrap();
+        assert_eq!(memory.allocate(101, None), Err(MemoryError::OutOfMemory { asked: 101, free: 100 }));
+        memory.free(base).unwrap();
+        assert_eq!(memory.free(base), Err(MemoryError::NotAnAllocation(base)));
+        assert!(memory.allocate(1000, None).is_ok());
+    }
+
+    #[test]
+    fn the_nearest_allocation_is_named_also_after_it_was_freed() {
+        let memory = Memory::new(1 << 20);
+        let base = memory.allocate(64, Some("counter")).unwrap();
+        let past = memory.nearest(base + 64).unwrap();
+        assert_eq!((past.offset, past.freed), (64, false));
+        assert!(past.to_string().contains("0 bytes past the end of the variable counter"), "{past}");
+        memory.free(base).unwrap();
+        assert!(memory.nearest(base + 4).unwrap().freed);
+    }
+
+    #[test]
+    fn host_visible_memory_lies_at_its_own_host_address() {
+        let memory = Memory::new(1 << 20);
+        let base = memory.allocate_host_visible(16, None).unwrap();
+        memory.write(base, &[1, 2, 3, 4]).unwrap();
+        assert_eq!(memory.snapshot()[0].buffer.host_address(), base);
+        assert!(base < FIRST_ADDRESS);
     }
 }

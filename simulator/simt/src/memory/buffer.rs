@@ -1,0 +1,128 @@
+//! The bytes of one allocation, as words that many threads may touch at once.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// A run of device memory.
+///
+/// The unit is a 32-bit word, and every access is a relaxed atomic access to whole words: what would be a data race between
+/// simulated threads stays defined here. Offsets are in bytes from the start and must lie inside; callers check bounds, and a
+/// wrong one panics instead of touching foreign memory.
+#[derive(Debug)]
+pub struct Buffer {
+    words: Box<[AtomicU32]>,
+    bytes: u64,
+}
+
+impl Buffer {
+    /// A zeroed buffer, or `None` when the host has no memory for it. The pages are the operating system's zero pages until they
+    /// are written, so a large allocation costs only what is used of it.
+    pub fn zeroed(bytes: u64) -> Option<Self> {
+        let words = usize::try_from(bytes.div_ceil(4)).ok()?;
+        let words = bytemuck::allocation::try_zeroed_slice_box(words).ok()?;
+        Some(Self { words, bytes })
+    }
+
+    /// A buffer that only remembers how long it was; it holds no bytes and may not be accessed.
+    pub fn tombstone(bytes: u64) -> Self {
+        Self { words: Box::default(), bytes }
+    }
+
+    /// Length in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The address of the first byte on the host.
+    pub fn host_address(&self) -> u64 {
+        self.words.as_ptr().expose_provenance() as u64
+    }
+
+    /// The word at an offset that is a multiple of 4.
+    #[inline(always)]
+    pub fn word(&self, offset: u64) -> u32 {
+        self.words[(offset / 4) as usize].load(Relaxed)
+    }
+
+    /// Replaces the word at an offset that is a multiple of 4.
+    #[inline(always)]
+    pub fn set_word(&self, offset: u64, value: u32) {
+        self.words[(offset / 4) as usize].store(value, Relaxed);
+    }
+
+    /// The words from a word-aligned offset on.
+    #[inline(always)]
+    pub fn words(&self, offset: u64, count: usize) -> &[AtomicU32] {
+        &self.words[(offset / 4) as usize..][..count]
+    }
+
+    /// Changes the word at an offset that is a multiple of 4 in one step and returns what it was.
+    pub fn update_word(&self, offset: u64, mut change: impl FnMut(u32) -> u32) -> u32 {
+        let word = &self.words[(offset / 4) as usize];
+        let mut old = word.load(Relaxed);
+        loop {
+            match word.compare_exchange_weak(old, change(old), Relaxed, Relaxed) {
+                Ok(old) => return old,
+                Err(now) => old = now,
+            }
+        }
+    }
+
+    /// The byte at an offset.
+    #[inline(always)]
+    pub fn byte(&self, offset: u64) -> u8 {
+        (self.word(offset & !3) >> shift(offset)) as u8
+    }
+
+    /// Replaces a byte; its neighbours in the word keep their values, whoever writes them meanwhile.
+    pub fn set_byte(&self, offset: u64, value: u8) {
+        let keep = !(0xff << shift(offset));
+        self.update_word(offset & !3, |word| (word & keep) | (u32::from(value) << shift(offset)));
+    }
+
+    /// Copies bytes out.
+    pub fn read(&self, offset: u64, target: &mut [u8]) {
+        let (head, middle) = head_and_middle(offset, target.len());
+        let (first, rest) = target.split_at_mut(head);
+        let (words, last) = rest.split_at_mut(middle);
+        for (at, byte) in (offset..).zip(first) {
+            *byte = self.byte(at);
+        }
+        let at = offset + head as u64;
+        for (bytes, word) in words.chunks_exact_mut(4).zip(self.words(at, middle / 4)) {
+            bytes.copy_from_slice(&word.load(Relaxed).to_le_bytes());
+        }
+        for (at, byte) in (at + middle as u64..).zip(last) {
+            *byte = self.byte(at);
+        }
+    }
+
+    /// Copies bytes in.
+    pub fn write(&self, offset: u64, source: &[u8]) {
+        let (head, middle) = head_and_middle(offset, source.len());
+        let (first, rest) = source.split_at(head);
+        let (words, last) = rest.split_at(middle);
+        for (at, byte) in (offset..).zip(first) {
+            self.set_byte(at, *byte);
+        }
+        let at = offset + head as u64;
+        for (bytes, word) in words.chunks_exact(4).zip(self.words(at, middle / 4)) {
+            word.store(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]), Relaxed);
+        }
+        for (at, byte) in (at + middle as u64..).zip(last) {
+            self.set_byte(at, *byte);
+        }
+    }
+}
+
+/// Splits `bytes` bytes from `offset` on into the bytes before the first whole word, the bytes of whole words, and the rest.
+fn head_and_middle(offset: u64, bytes: usize) -> (usize, usize) {
+    let head = (offset.next_multiple_of(4) - offset) as usize;
+    let head = head.min(bytes);
+    (head, (bytes - head) / 4 * 4)
+}
+
+/// How far a byte stands from the right end of its word.
+#[inline(always)]
+fn shift(offset: u64) -> u32 {
+    (offset % 4) as u32 * 8
+}

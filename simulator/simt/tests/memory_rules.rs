@@ -1,0 +1,131 @@
+//! Every access pattern measured with Nsight Compute 2025.3 on an H200 (compute capability 9.0): one warp, one request, lane `i` at
+//! byte offset `f(i)`. The rules in `memory::rules` must give the measured counts.
+
+use Direction::{Load, Store};
+use simt::memory::rules::{Direction, GlobalCost, SharedCost, global, shared};
+
+const ALL: u32 = u32::MAX;
+
+/// Direction, bytes per lane, the pattern as text and as a function, active lanes.
+type Pattern = (Direction, u32, &'static str, fn(u32) -> u32, u32);
+
+/// A row of a table: its pattern, and both its text and its function from one expression.
+macro_rules! pattern {
+    ($direction:expr, $bytes:expr, $mask:expr, |$i:ident| $offset:expr) => {
+        ($direction, $bytes, stringify!($offset), |$i| $offset, $mask)
+    };
+}
+
+/// Measured: wavefronts, ideal wavefronts.
+#[rustfmt::skip]
+const SHARED: &[(Pattern, u32, u32)] = &[
+    (pattern!(Load, 1, ALL, |i| i), 1, 1),
+    (pattern!(Load, 1, ALL, |i| i * 4), 1, 1),
+    (pattern!(Load, 1, ALL, |i| i * 128), 32, 1),
+    (pattern!(Load, 2, ALL, |i| i * 2), 1, 1),
+    (pattern!(Load, 4, ALL, |i| i * 4), 1, 1),
+    (pattern!(Load, 4, ALL, |i| i * 8), 2, 1),
+    (pattern!(Load, 4, ALL, |i| i * 16), 4, 1),
+    (pattern!(Load, 4, ALL, |i| i * 128), 32, 1),
+    (pattern!(Load, 4, ALL, |i| i * 132), 1, 1),
+    (pattern!(Load, 4, ALL, |_i| 64), 1, 1),
+    (pattern!(Load, 4, ALL, |i| (i & 1) * 128), 2, 1),
+    (pattern!(Load, 4, 0xffff, |i| i * 4), 1, 1),
+    (pattern!(Load, 4, 0xffff, |i| i * 128), 16, 1),
+    (pattern!(Load, 8, ALL, |i| i * 8), 2, 2),
+    (pattern!(Load, 8, ALL, |_i| 0), 1, 1),
+    (pattern!(Load, 8, ALL, |i| (i / 2) * 8), 1, 1),
+    (pattern!(Load, 8, ALL, |i| (i / 4) * 8), 1, 1),
+    (pattern!(Load, 8, ALL, |i| i * 16), 4, 2),
+    (pattern!(Load, 8, ALL, |i| (i % 16) * 8), 2, 2),
+    (pattern!(Load, 8, 0xffff, |i| i * 8), 1, 1),
+    (pattern!(Load, 8, 0x55555555, |i| i * 8), 2, 1),
+    (pattern!(Load, 16, ALL, |i| i * 16), 4, 4),
+    (pattern!(Load, 16, ALL, |_i| 0), 2, 2),
+    (pattern!(Load, 16, ALL, |i| (i / 2) * 16), 2, 2),
+    (pattern!(Load, 16, ALL, |i| ((i & 1) | ((i >> 2) << 1)) * 16), 2, 2),
+    (pattern!(Load, 16, ALL, |i| (i / 4) * 16), 2, 2),
+    (pattern!(Load, 16, ALL, |i| (i / 8) * 16), 2, 2),
+    (pattern!(Load, 16, ALL, |i| (i / 16) * 64), 2, 2),
+    (pattern!(Load, 16, ALL, |i| (i % 16) * 16), 4, 4),
+    (pattern!(Load, 16, ALL, |i| (i % 8) * 16), 4, 4),
+    (pattern!(Load, 16, ALL, |i| (i % 4) * 16), 4, 4),
+    (pattern!(Load, 16, ALL, |i| (i % 2) * 16), 2, 2),
+    (pattern!(Load, 16, ALL, |i| i * 32), 8, 4),
+    (pattern!(Load, 16, ALL, |i| i * 64), 16, 4),
+    (pattern!(Load, 16, ALL, |i| i * 80), 4, 4),
+    (pattern!(Load, 16, 0xffff, |i| i * 16), 2, 2),
+    (pattern!(Load, 16, 0xff, |i| i * 16), 1, 1),
+    (pattern!(Load, 16, 1, |i| i * 16), 1, 1),
+    (pattern!(Load, 16, 0x55555555, |i| i * 16), 4, 2),
+    (pattern!(Load, 16, ALL, |i| (i / 4) * 32), 2, 2),
+    (pattern!(Load, 16, ALL, |i| (i / 8) * 64), 2, 2),
+    (pattern!(Store, 4, ALL, |i| i * 4), 1, 1),
+    (pattern!(Store, 4, ALL, |i| i * 128), 32, 1),
+    (pattern!(Store, 4, ALL, |_i| 0), 1, 1),
+    (pattern!(Store, 1, ALL, |i| i), 1, 1),
+    (pattern!(Store, 8, ALL, |i| i * 8), 2, 2),
+    (pattern!(Store, 16, ALL, |i| i * 16), 4, 4),
+    (pattern!(Store, 16, ALL, |_i| 0), 4, 4),
+    (pattern!(Store, 16, ALL, |i| i * 32), 8, 4),
+    (pattern!(Store, 16, ALL, |i| (i % 8) * 16), 4, 4),
+];
+
+/// Measured: sectors, ideal sectors.
+#[rustfmt::skip]
+const GLOBAL: &[(Pattern, u32, u32)] = &[
+    (pattern!(Load, 1, ALL, |i| i), 1, 1),
+    (pattern!(Load, 2, ALL, |i| i * 2), 2, 2),
+    (pattern!(Load, 4, ALL, |i| i * 4), 4, 4),
+    (pattern!(Load, 4, ALL, |i| i * 4 + 4), 5, 4),
+    (pattern!(Load, 4, ALL, |i| i * 4 + 16), 5, 4),
+    (pattern!(Load, 4, ALL, |i| i * 8), 8, 4),
+    (pattern!(Load, 4, ALL, |i| i * 32), 32, 4),
+    (pattern!(Load, 4, ALL, |i| i * 128), 32, 4),
+    (pattern!(Load, 4, ALL, |_i| 0), 1, 1),
+    (pattern!(Load, 4, 0xffff, |i| i * 4), 2, 2),
+    (pattern!(Load, 8, ALL, |i| i * 8), 8, 8),
+    (pattern!(Load, 16, ALL, |i| i * 16), 16, 16),
+    (pattern!(Load, 16, ALL, |i| i * 16 + 16), 17, 16),
+    (pattern!(Load, 16, ALL, |i| i * 64), 32, 16),
+    (pattern!(Load, 16, ALL, |i| (i / 2) * 16), 8, 8),
+    (pattern!(Load, 4, ALL, |i| (i / 16) * 4096 + (i % 16) * 4), 4, 4),
+    (pattern!(Store, 4, ALL, |i| i * 4), 4, 4),
+    (pattern!(Store, 4, ALL, |i| i * 4 + 4), 5, 4),
+    (pattern!(Store, 4, ALL, |i| i * 32), 32, 4),
+    (pattern!(Store, 16, ALL, |i| i * 16), 16, 16),
+    (pattern!(Store, 16, ALL, |i| i * 64), 32, 16),
+];
+
+fn offsets(f: fn(u32) -> u32) -> [u32; 32] {
+    std::array::from_fn(|lane| f(lane as u32))
+}
+
+#[test]
+fn shared_wavefronts_equal_the_measured_ones() {
+    for &((direction, bytes, text, f, mask), wavefronts, ideal) in SHARED {
+        let cost = shared(direction, mask, bytes, &offsets(f));
+        assert_eq!(cost, SharedCost { wavefronts, ideal }, "{direction:?} of {bytes} bytes at {text}, lanes {mask:#x}");
+    }
+}
+
+#[test]
+fn shared_wavefronts_do_not_depend_on_the_row_of_the_banks() {
+    for &((direction, bytes, text, f, mask), wavefronts, ideal) in SHARED {
+        let moved = offsets(f).map(|offset| offset + 128 * 5);
+        assert_eq!(shared(direction, mask, bytes, &moved), SharedCost { wavefronts, ideal }, "{direction:?} of {bytes} at {text}");
+    }
+}
+
+#[test]
+fn global_sectors_equal_the_measured_ones() {
+    for &((direction, bytes, text, f, mask), sectors, ideal) in GLOBAL {
+        let addresses = offsets(f).map(|offset| (1 << 49) + u64::from(offset));
+        assert_eq!(global(mask, bytes, &addresses), GlobalCost { sectors, ideal }, "{direction:?} of {bytes} bytes at {text}");
+    }
+}
+
+#[test]
+fn the_tables_hold_all_measured_rows() {
+    assert_eq!((SHARED.len(), GLOBAL.len()), (50, 21));
+}
