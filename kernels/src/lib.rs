@@ -1,1 +1,105 @@
-//! kernels
+//! The kernels: CUDA C, the PTX made from it, and typed names for both.
+//!
+//! A crate of data. It knows what is in `kernels/cuda` and `kernels/ptx`; how a kernel is launched is the chapters' business,
+//! because the launch is what their reader came to see.
+//!
+//! # Layout
+//!
+//! - One module per `.cu` file: its [`Source`], its [`Kernel`]s, and the constants that the host must know of it.
+//! - [`nvrtc`]: finding NVIDIA's run-time compiler and calling it.
+//! - [`stamp`]: what stands at the top of a stored `.ptx`, and how it is made.
+//!
+//! `cargo ptx` makes the PTX again after a change of the CUDA C.
+
+pub mod nvrtc;
+pub mod stamp;
+
+/// One `.cu` file, and the PTX made from it.
+#[derive(Debug)]
+pub struct Source {
+    /// The file's name without its extension, for example `01-conv-naive`.
+    pub stem: &'static str,
+    /// The CUDA C text.
+    pub cuda: &'static str,
+    /// The stored PTX; empty when it has not been made yet.
+    pub ptx: &'static str,
+    /// The lowest virtual architecture that the kernels need, and that the stored PTX is made for.
+    pub architecture: &'static str,
+    /// Constants of the `.cu` that the host must know, by the name that they have there. A test compares the values.
+    pub constants: &'static [(&'static str, u32)],
+}
+
+impl Source {
+    /// Path of the CUDA C file from the root of the repository; `.file` in the PTX says the same on every machine.
+    pub fn path(&self) -> String {
+        format!("kernels/cuda/{}.cu", self.stem)
+    }
+
+    /// Path of the stored PTX from the root of the repository.
+    pub fn ptx_path(&self) -> String {
+        format!("kernels/ptx/{}.ptx", self.stem)
+    }
+}
+
+/// One kernel, by its name and the file that it stands in.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel {
+    /// The file.
+    pub source: &'static Source,
+    /// The `extern "C"` name.
+    pub name: &'static str,
+}
+
+/// Describes a `.cu` file by its stem: `source!("stem", architecture, [CONSTANT, …])`.
+macro_rules! source {
+    ($stem:literal, $architecture:literal, [$($constant:ident),*]) => {
+        $crate::Source {
+            stem: $stem,
+            cuda: include_str!(concat!("../cuda/", $stem, ".cu")),
+            ptx: include_str!(concat!(env!("OUT_DIR"), "/", $stem, ".ptx")),
+            architecture: $architecture,
+            constants: &[$((stringify!($constant), $constant)),*],
+        }
+    };
+}
+
+/// Every source, in the order of the chapters.
+pub fn sources() -> &'static [&'static Source] {
+    static SOURCES: [&Source; 2] = [&ceilings::SOURCE, &conv_naive::SOURCE];
+    &SOURCES
+}
+
+/// Every kernel, in the order of the chapters.
+pub fn all() -> &'static [Kernel] {
+    &[ceilings::FMA_CHAINS, ceilings::COPY_VECTORS, conv_naive::NAIVE, conv_naive::NAIVE_STRIDED]
+}
+
+/// The kernels that measure what a device can do at best.
+pub mod ceilings {
+    use crate::{Kernel, Source};
+
+    /// `kernels/cuda/ceilings.cu`
+    pub static SOURCE: Source = source!("ceilings", "compute_50", [CHAINS, STEPS]);
+    /// Chains of multiply-adds, [`CHAINS`] times [`STEPS`] per thread and round.
+    pub const FMA_CHAINS: Kernel = Kernel { source: &SOURCE, name: "fma_chains" };
+    /// A copy in vectors of four floats.
+    pub const COPY_VECTORS: Kernel = Kernel { source: &SOURCE, name: "copy_vectors" };
+    /// Independent chains per thread.
+    pub const CHAINS: u32 = 8;
+    /// Multiply-adds of each chain per round.
+    pub const STEPS: u32 = 32;
+}
+
+/// Chapter 01: convolution straight from global memory.
+pub mod conv_naive {
+    use crate::{Kernel, Source};
+
+    /// `kernels/cuda/01-conv-naive.cu`
+    pub static SOURCE: Source = source!("01-conv-naive", "compute_50", [RUN]);
+    /// One thread per output.
+    pub const NAIVE: Kernel = Kernel { source: &SOURCE, name: "naive" };
+    /// One thread per [`RUN`] neighbouring outputs.
+    pub const NAIVE_STRIDED: Kernel = Kernel { source: &SOURCE, name: "naive_strided" };
+    /// Neighbouring outputs of one thread of [`NAIVE_STRIDED`].
+    pub const RUN: u32 = 8;
+}

@@ -1,0 +1,48 @@
+// ceilings: what a device can do at best, so that a time can be read as a share of it.
+//
+// `fma_chains` finds the rate of f32 multiply-adds, `copy_vectors` that of device memory.
+//
+// Launch:  one-dimensional grid and blocks, any block size; enough blocks to fill every multiprocessor.
+// Work:    fma_chains: rounds * CHAINS * STEPS multiply-adds per thread and one store of 4 bytes;
+//          copy_vectors: 16 bytes read and 16 written per vector, nothing computed.
+// Sizes:   fma_chains: one float of `result` per thread; copy_vectors: any number of vectors, in any grid.
+
+// Independent sums per thread. A multiply-add takes about four cycles until the next one can use its result; eight that do
+// not wait for each other keep the pipe full even with few warps.
+constexpr unsigned CHAINS = 8;
+// Multiply-adds of each chain per turn of the loop: the counter and the branch become a hundredth of the work.
+constexpr unsigned STEPS = 32;
+
+extern "C" __global__ void fma_chains(unsigned rounds, float factor, float addend, float* __restrict__ result)
+{
+    float chain[CHAINS];
+    for (unsigned c = 0; c < CHAINS; ++c) {
+        chain[c] = static_cast<float>(threadIdx.x + c);
+    }
+#pragma unroll 1
+    for (unsigned round = 0; round < rounds; ++round) {
+#pragma unroll
+        for (unsigned step = 0; step < STEPS; ++step) {
+#pragma unroll
+            for (unsigned c = 0; c < CHAINS; ++c) {
+                chain[c] = fmaf(chain[c], factor, addend);
+            }
+        }
+    }
+    // Without a use of every chain the compiler would take the arithmetic away.
+    float sum = 0.0f;
+    for (unsigned c = 0; c < CHAINS; ++c) {
+        sum += chain[c];
+    }
+    result[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+extern "C" __global__ void copy_vectors(const float4* __restrict__ source, unsigned long long vectors,
+                                        float4* __restrict__ target)
+{
+    const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
+    for (unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < vectors;
+         i += threads) {
+        target[i] = source[i];
+    }
+}

@@ -1,0 +1,88 @@
+//! The stored PTX, the CUDA C that it was made from, and the names that Rust has for both must say the same.
+//!
+//! This compares what needs no compiler. `cargo ptx --check` compiles again and compares whole texts.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use kernels::stamp::{PINNED_VERSION, Stamp};
+
+#[test]
+fn every_ptx_carries_the_stamp_of_its_source() {
+    for source in kernels::sources() {
+        assert_eq!(
+            Stamp::read(source.ptx),
+            Some(Stamp::of(source, PINNED_VERSION)),
+            "{} was not made from {} as it is now: run `cargo ptx`",
+            source.ptx_path(),
+            source.path()
+        );
+    }
+}
+
+#[test]
+fn the_kernels_of_the_table_are_the_entries_of_the_ptx() {
+    for source in kernels::sources() {
+        let of_table: BTreeSet<&str> =
+            kernels::all().iter().filter(|kernel| kernel.source.stem == source.stem).map(|kernel| kernel.name).collect();
+        let of_ptx: BTreeSet<&str> = source
+            .ptx
+            .lines()
+            .filter_map(|line| line.strip_prefix(".visible .entry "))
+            .map(|rest| rest.trim_end_matches(['(', ')']))
+            .collect();
+        assert_eq!(of_table, of_ptx, "left kernels/src/lib.rs, right {}", source.ptx_path());
+    }
+}
+
+#[test]
+fn constants_have_the_same_value_in_rust_as_in_cuda() {
+    for source in kernels::sources() {
+        for (name, value) in source.constants {
+            let line = format!("constexpr unsigned {name} = {value};");
+            assert!(
+                source.cuda.lines().any(|candidate| candidate == line),
+                "{} has no line `{line}`, which kernels/src/lib.rs expects",
+                source.path()
+            );
+        }
+    }
+}
+
+#[test]
+fn the_table_the_cuda_files_and_the_ptx_files_are_the_same_set() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let of_table: BTreeSet<String> = kernels::sources().iter().map(|source| source.stem.to_owned()).collect();
+    assert_eq!(of_table, stems(&root.join("cuda"), "cu"), "left kernels/src/lib.rs, right kernels/cuda");
+    assert_eq!(of_table, stems(&root.join("ptx"), "ptx"), "left kernels/src/lib.rs, right kernels/ptx");
+}
+
+#[test]
+fn the_ptx_names_its_source_the_same_way_on_every_machine() {
+    for source in kernels::sources() {
+        let files: Vec<&str> = source.ptx.lines().filter(|line| line.trim_start().starts_with(".file")).collect();
+        assert_eq!(files, [format!("\t.file\t1 \"{}\"", source.path())], "in {}", source.ptx_path());
+    }
+}
+
+#[test]
+fn every_kernel_stands_between_anchors_of_its_name() {
+    // The book includes kernels by anchor; ceilings.cu is in no chapter.
+    for kernel in kernels::all().iter().filter(|kernel| kernel.source.stem != "ceilings") {
+        for anchor in [format!("// ANCHOR: {}", kernel.name), format!("// ANCHOR_END: {}", kernel.name)] {
+            assert!(kernel.source.cuda.lines().any(|line| line == anchor), "{} has no line `{anchor}`", kernel.source.path());
+        }
+    }
+}
+
+/// Names without extension of the files in a folder, all of which must have this extension.
+fn stems(folder: &Path, extension: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).expect("the folder is part of the repository");
+    let paths = entries.map(|entry| entry.expect("the folder can be listed").path());
+    let stem = |path: std::path::PathBuf| {
+        assert_eq!(path.extension().and_then(|found| found.to_str()), Some(extension), "{} is no .{extension}", path.display());
+        path.file_stem().expect("it has an extension, so it has a stem").to_string_lossy().into_owned()
+    };
+    paths.map(stem).collect()
+}
