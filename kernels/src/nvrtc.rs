@@ -3,42 +3,19 @@
 //! A binding of our own, because the one in cudarc panics where there is no NVRTC and only knows the file names of one major
 //! version, while any version from 11.2 on compiles our kernels, and Python's package managers put it where no loader looks.
 
-use std::collections::HashSet;
-use std::env;
 use std::ffi::{CStr, CString, c_char, c_int};
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::ptr;
 
 use libloading::Library;
 use thiserror::Error;
 
 use crate::stamp::PINNED_VERSION;
-
-/// Environment variable with the path of the NVRTC library to use, and of no other.
-pub const PATH_VARIABLE: &str = "UNROLLED_NVRTC";
-
-/// Environment variables that name the root of a CUDA toolkit.
-const TOOLKIT_VARIABLES: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR"];
-/// Environment variables that name the root of a Python environment.
-const PYTHON_VARIABLES: [&str; 2] = ["VIRTUAL_ENV", "CONDA_PREFIX"];
-/// Folders that hold toolkits under names like `cuda-12.4`.
-const TOOLKIT_PARENTS: [&str; 2] = ["/usr/local", "/opt"];
-/// Where the libraries lie under the root of a toolkit, or of a conda environment.
-const TOOLKIT_FOLDERS: [&str; 5] = ["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "bin"];
-/// Where Python's packages keep the library, from 11 to 13.
-const PACKAGE_FOLDERS: [&str; 4] = ["nvidia/cuda_nvrtc/lib", "nvidia/cuda_nvrtc/bin", "nvidia/cu13/lib", "nvidia/cu13/bin/x86_64"];
-/// Names that the loader may know, newest first.
-const LOADER_NAMES: &[&str] = if cfg!(windows) {
-    &["nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll"]
-} else {
-    &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"]
-};
+use crate::toolkit;
 
 /// No NVRTC on this machine, or none that could be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{reason}; `pip install nvidia-cuda-nvrtc-cu12=={PINNED_VERSION}` brings one, and {PATH_VARIABLE} can name its file")]
+#[error("{reason}; `pip install nvidia-cuda-nvrtc-cu12=={PINNED_VERSION}` brings one, and {} can name its file", toolkit::NVRTC.variable)]
 pub struct NotFound {
     reason: String,
 }
@@ -98,7 +75,7 @@ pub struct Nvrtc {
 }
 
 impl Nvrtc {
-    /// Opens the first NVRTC that works, looking in the order of [`candidates`].
+    /// Opens the first NVRTC that works, looking in the order of [`toolkit::Library::candidates`].
     ///
     /// # Errors
     ///
@@ -114,7 +91,7 @@ impl Nvrtc {
     /// As [`Nvrtc::find`]; the message also names those that were found and not wanted.
     pub fn find_where(mut wanted: impl FnMut(&Nvrtc) -> bool) -> Result<Nvrtc, NotFound> {
         let mut refused = Vec::new();
-        for candidate in candidates() {
+        for candidate in toolkit::NVRTC.candidates() {
             match Nvrtc::open(&candidate) {
                 Ok(nvrtc) if wanted(&nvrtc) => return Ok(nvrtc),
                 Ok(nvrtc) => refused.push(format!("{} is version {}", candidate.display(), nvrtc.build())),
@@ -123,16 +100,10 @@ impl Nvrtc {
                 Err(_) => {}
             }
         }
-        let reason = if let Some(path) = env::var_os(PATH_VARIABLE) {
-            format!("no usable NVRTC at {} ({PATH_VARIABLE}): {}", Path::new(&path).display(), refused.join("; "))
-        } else if refused.is_empty() {
-            format!(
-                "no NVRTC on the loader's path, under {}, in {} or in Python's packages",
-                TOOLKIT_VARIABLES.join(", "),
-                TOOLKIT_PARENTS.map(|parent| format!("{parent}/cuda*")).join(", ")
-            )
-        } else {
-            format!("no usable NVRTC: {}", refused.join("; "))
+        let places = toolkit::NVRTC.places();
+        let reason = match refused.as_slice() {
+            [] => format!("no NVRTC {places}"),
+            refused => format!("no usable NVRTC {places}: {}", refused.join("; ")),
         };
         Err(NotFound { reason })
     }
@@ -321,96 +292,6 @@ fn build_version(ptx: &str) -> Option<&str> {
     ptx.lines().find_map(|line| line.strip_prefix("// Cuda compilation tools, ")?.rsplit_once(", V")).map(|(_, version)| version)
 }
 
-/// Where NVRTC may be, in the order in which it is tried: what [`PATH_VARIABLE`] says and nothing else; the Python environment
-/// that is active; the loader's path; toolkits; Python's packages; and last what `python3` itself says, because asking starts
-/// a process.
-pub fn candidates() -> impl Iterator<Item = PathBuf> {
-    let named: Option<Vec<PathBuf>> = env::var_os(PATH_VARIABLE).map(|path| {
-        let path = PathBuf::from(path);
-        vec![library_in(&path).unwrap_or(path)]
-    });
-    let searched = named.is_none().then(|| {
-        let in_python = PYTHON_VARIABLES.iter().filter_map(env::var_os).map(PathBuf::from).collect::<Vec<_>>();
-        let toolkits = TOOLKIT_VARIABLES.iter().filter_map(env::var_os).map(PathBuf::from).chain(installed_toolkits());
-        let toolkits = toolkits.chain(in_python.clone()).flat_map(|root| TOOLKIT_FOLDERS.map(|folder| root.join(folder)));
-        let active = in_python.iter().flat_map(|root| packages_under(root)).collect::<Vec<_>>();
-        let system = system_python_roots().into_iter().flat_map(|root| packages_under(&root));
-        let asked = std::iter::once_with(packages_that_python_knows).flatten();
-        in_folders(active)
-            .chain(LOADER_NAMES.iter().map(PathBuf::from))
-            .chain(in_folders(toolkits))
-            .chain(in_folders(system))
-            .chain(in_folders(asked))
-    });
-    let mut seen = HashSet::new();
-    named
-        .into_iter()
-        .flatten()
-        .chain(searched.into_iter().flatten())
-        .filter(move |path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())))
-}
-
-fn in_folders(folders: impl IntoIterator<Item = PathBuf>) -> impl Iterator<Item = PathBuf> {
-    folders.into_iter().filter_map(|folder| library_in(&folder))
-}
-
-/// The NVRTC in a folder; the one with the longest version in its name when there are several.
-fn library_in(folder: &Path) -> Option<PathBuf> {
-    let names = |name: &str| {
-        name.starts_with("libnvrtc.so") || (name.starts_with("nvrtc64_") && name.ends_with(".dll") && !name.contains("builtins"))
-    };
-    entries(folder).into_iter().rev().find(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(names))
-}
-
-/// `/usr/local/cuda`, `/usr/local/cuda-12.4` and the like, newest first.
-fn installed_toolkits() -> impl Iterator<Item = PathBuf> {
-    TOOLKIT_PARENTS.iter().flat_map(|parent| {
-        let is_toolkit = |path: &PathBuf| {
-            let name = path.file_name().and_then(|name| name.to_str());
-            name.is_some_and(|name| name == "cuda" || name.starts_with("cuda-"))
-        };
-        entries(Path::new(parent)).into_iter().rev().filter(is_toolkit).collect::<Vec<_>>()
-    })
-}
-
-/// Roots under which a system keeps `lib/python3.X`.
-fn system_python_roots() -> Vec<PathBuf> {
-    let home = env::home_dir().map(|home| home.join(".local"));
-    ["/usr/local", "/usr"].into_iter().map(PathBuf::from).chain(home).collect()
-}
-
-/// Folders of NVRTC packages under `root/lib/python3.X/site-packages` and its Debian and Windows variants.
-fn packages_under(root: &Path) -> Vec<PathBuf> {
-    let is_python =
-        |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("python3"));
-    let versions = entries(&root.join("lib")).into_iter().filter(is_python);
-    let sites = versions.flat_map(|version| [version.join("site-packages"), version.join("dist-packages")]);
-    let windows = root.join("Lib").join("site-packages");
-    sites.chain([windows]).flat_map(|site| PACKAGE_FOLDERS.map(|folder| site.join(folder))).collect()
-}
-
-/// Folders of NVRTC packages in the search path of the `python3` that the shell would start.
-fn packages_that_python_knows() -> Vec<PathBuf> {
-    let output = Command::new("python3")
-        .args(["-c", "import sys; print('\\n'.join(sys.path))"])
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output();
-    let Ok(output) = output else { return Vec::new() };
-    String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .filter(|line| !line.is_empty())
-        .flat_map(|line| PACKAGE_FOLDERS.map(|folder| Path::new(line).join(folder)))
-        .collect()
-}
-
-/// Paths in a folder, in order of their names; none when it cannot be read, because then there is nothing to find in it.
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.sort();
-    paths
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -420,19 +301,6 @@ mod tests {
         let ptx = "//\n// Generated by NVIDIA NVVM Compiler\n//\n// Cuda compilation tools, release 12.0, V12.0.140\n";
         assert_eq!(build_version(ptx), Some("12.0.140"));
         assert_eq!(build_version(".version 8.0\n"), None);
-    }
-
-    #[test]
-    fn a_folder_yields_the_compiler_and_never_its_builtins() {
-        let folder = env::temp_dir().join(format!("unrolled-nvrtc-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        for name in ["libnvrtc-builtins.so.12.0", "libnvrtc.so.12", "libcudart.so.12"] {
-            fs::write(folder.join(name), "").unwrap();
-        }
-        let found = library_in(&folder);
-        fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(found, Some(folder.join("libnvrtc.so.12")));
-        assert_eq!(library_in(&folder), None);
     }
 
     #[test]
