@@ -150,6 +150,15 @@ impl fmt::Display for Space {
     }
 }
 
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(source) = &self.source {
+            write!(f, "{source}, ")?;
+        }
+        write!(f, "PTX line {}: {}", self.ptx_line, self.instruction)
+    }
+}
+
 impl fmt::Display for SourceLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
@@ -220,9 +229,6 @@ impl fmt::Display for Finding {
         if *lanes > 1 {
             write!(f, " and {} more of its warp", lanes - 1)?;
         }
-        if let Some(source) = &location.source {
-            write!(f, "\n  at {source}")?;
-        }
-        write!(f, "\n  PTX line {}: {}", location.ptx_line, location.instruction)
+        write!(f, "\n  at {location}")
     }
 }

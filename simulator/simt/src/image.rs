@@ -18,11 +18,33 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// When the memory cannot hold them.
+    /// When the memory cannot hold them; then it holds none of them.
     pub fn new(module: Arc<Module>, memory: &Memory) -> Result<Self, MemoryError> {
-        let _ = memory;
-        let addresses = Vec::new();
-        Ok(Self { module, addresses })
+        let mut image = Self { module: module.clone(), addresses: Vec::new() };
+        match image.place(&module, memory) {
+            Ok(()) => Ok(image),
+            Err(error) => {
+                image.unload(memory);
+                Err(error)
+            }
+        }
+    }
+
+    fn place(&mut self, module: &Module, memory: &Memory) -> Result<(), MemoryError> {
+        for variable in module.variables() {
+            self.addresses.push(memory.allocate(variable.bytes, Some(&variable.name))?);
+        }
+        for (variable, address) in module.variables().iter().zip(&self.addresses) {
+            // A variable without a value is zero, as its memory is already.
+            if !variable.init.is_empty() {
+                memory.write(*address, &variable.init)?;
+            }
+            for (at, target, offset) in &variable.pointers {
+                let pointer = self.addresses[*target].wrapping_add_signed(*offset);
+                memory.write(address + at, &pointer.to_le_bytes())?;
+            }
+        }
+        Ok(())
     }
 
     /// The module that this image was made from.
@@ -39,6 +61,11 @@ impl Image {
     pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
         let index = self.module.variables().iter().position(|v| v.name == name)?;
         Some((self.addresses[index], self.module.variables()[index].bytes))
+    }
+
+    /// Address of the variable with that index.
+    pub(crate) fn address(&self, variable: usize) -> u64 {
+        self.addresses[variable]
     }
 
     /// Frees the variables. The image must not be launched from afterwards, hence by value.

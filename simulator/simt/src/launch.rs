@@ -1,14 +1,19 @@
 //! The public way in: one launch of one kernel, checked and counted.
 
+use std::sync::Mutex;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::counters::{Counters, LineCounters};
-use crate::finding::Finding;
+use crate::exec::{Machine, Stop, grid, thread_index};
+use crate::finding::{Finding, Location};
 use crate::geometry::Dim3;
 use crate::image::Image;
 use crate::memory::Memory;
+use crate::module::Kernel;
 use crate::profile::Profile;
+use crate::program::ConstantValue;
 
 /// Shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +63,7 @@ pub enum LaunchError {
     #[error("{0}")]
     Fault(Box<Finding>),
     /// The kernel did not end within its fuel.
-    #[error("kernel {kernel} did not end: block {block} executed more than {fuel} warp instructions, last at PTX line {ptx_line}")]
+    #[error("kernel {kernel} does not end: block {block} executed more than {fuel} warp instructions, last at {location}")]
     OutOfFuel {
         /// Name of the kernel.
         kernel: String,
@@ -67,7 +72,7 @@ pub enum LaunchError {
         /// What it was allowed.
         fuel: u64,
         /// Where it was when the fuel ended.
-        ptx_line: u32,
+        location: Box<Location>,
     },
     /// The host asked for a launch that no device could execute.
     #[error("{0}")]
@@ -114,7 +119,7 @@ pub enum LaunchMisuse {
 
 /// Executes one kernel over its whole grid and returns when it is done.
 ///
-/// `params` holds the kernel's parameters at the offsets of [`Kernel::params`](crate::Kernel::params).
+/// `params` holds the kernel's parameters at the offsets of [`Kernel::params`].
 ///
 /// # Errors
 ///
@@ -128,6 +133,92 @@ pub fn launch(
     profile: &Profile,
     options: &LaunchOptions,
 ) -> Result<LaunchReport, LaunchError> {
-    let _ = (memory, image, kernel, config, params, profile, options);
-    todo!()
+    let kernel = image.kernel(kernel).ok_or_else(|| LaunchMisuse::NoSuchKernel(kernel.to_owned()))?;
+    check_shape(kernel, config, profile)?;
+    if params.len() != kernel.param_bytes() {
+        let (expected, got) = (kernel.param_bytes(), params.len());
+        return Err(LaunchMisuse::Parameters { kernel: kernel.name().to_owned(), expected, got }.into());
+    }
+    let program = &kernel.program;
+    let constants = program.constants.iter().map(|constant| {
+        let value = match constant.value {
+            ConstantValue::Bits(bits) => bits,
+            ConstantValue::Address { variable, offset } => image.address(variable).wrapping_add_signed(offset),
+            ConstantValue::Param { offset, width, signed } => param(params, offset, width, signed),
+        };
+        (constant.register, constant.kind, value)
+    });
+    let machine = Machine {
+        program,
+        config,
+        params,
+        constants: constants.collect(),
+        shared_bytes: shared_bytes(kernel, config),
+        multiprocessors: profile.multiprocessors,
+        memory,
+        regions: memory.snapshot(),
+        wide_atomics: Mutex::new(()),
+    };
+    let map = &image.module().map;
+    match grid::run(&machine, options.fuel, options.workers) {
+        Ok(stats) => {
+            let (counters, lines) = stats.finish(program, map);
+            Ok(LaunchReport { kernel: kernel.name().to_owned(), config, counters, lines, findings: Vec::new() })
+        }
+        Err((block, Stop::OutOfFuel { pc })) => Err(LaunchError::OutOfFuel {
+            kernel: kernel.name().to_owned(),
+            block: config.grid.index_of(block),
+            fuel: options.fuel,
+            location: Box::new(map.location(program.origins[pc as usize])),
+        }),
+        Err((block, Stop::Fault { kind, pc, warp, lane, lanes })) => Err(LaunchError::Fault(Box::new(Finding {
+            kind: *kind,
+            kernel: kernel.name().to_owned(),
+            block: config.grid.index_of(block),
+            thread: thread_index(config.block, warp, lane),
+            lanes,
+            location: map.location(program.origins[pc as usize]),
+        }))),
+    }
+}
+
+/// A parameter's value; beyond the list it reads as zero, which only a kernel that asks for what it did not declare sees.
+fn param(params: &[u8], offset: u32, width: u32, signed: bool) -> u64 {
+    let bytes = params.iter().skip(offset as usize).take(width as usize);
+    let value = bytes.rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+    let above = 64 - 8 * width;
+    if signed { ((value << above) as i64 >> above) as u64 } else { value }
+}
+
+/// Shared memory of a block, static and dynamic together.
+fn shared_bytes(kernel: &Kernel, config: LaunchConfig) -> u32 {
+    let dynamic = config.dynamic_shared_bytes;
+    if dynamic == 0 { kernel.program.static_shared_bytes } else { kernel.program.dynamic_shared_offset.saturating_add(dynamic) }
+}
+
+fn check_shape(kernel: &Kernel, config: LaunchConfig, profile: &Profile) -> Result<(), LaunchMisuse> {
+    let LaunchConfig { grid, block, .. } = config;
+    let [block_x, block_y, block_z] = profile.max_block.map(u64::from);
+    let [grid_x, grid_y, grid_z] = profile.max_grid.map(u64::from);
+    let bounds = kernel.max_threads().unwrap_or(u32::MAX).min(profile.max_threads_per_block);
+    let threads = u64::from(block.x).saturating_mul(u64::from(block.y)).saturating_mul(u64::from(block.z));
+    for (what, extent, limit) in [
+        ("grid.x", grid.x.into(), grid_x),
+        ("grid.y", grid.y.into(), grid_y),
+        ("grid.z", grid.z.into(), grid_z),
+        ("block.x", block.x.into(), block_x),
+        ("block.y", block.y.into(), block_y),
+        ("block.z", block.z.into(), block_z),
+        ("threads per block", threads, bounds.into()),
+    ] {
+        if !(1..=limit).contains(&extent) {
+            return Err(LaunchMisuse::Extent { what, extent, limit });
+        }
+    }
+    let asked = u64::from(shared_bytes(kernel, config));
+    let limit = u64::from(profile.shared_bytes_per_block_optin);
+    if asked > limit {
+        return Err(LaunchMisuse::SharedMemory { asked, limit, profile: profile.name });
+    }
+    Ok(())
 }

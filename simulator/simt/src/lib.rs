@@ -17,13 +17,17 @@
 #![forbid(unsafe_op_in_unsafe_fn)]
 
 pub mod counters;
+mod exec;
 pub mod finding;
 pub mod geometry;
 pub mod image;
+pub mod instructions;
 pub mod launch;
 pub mod memory;
 pub mod module;
 pub mod profile;
+mod program;
+mod ptx;
 
 pub use counters::{Counters, LineCounters};
 pub use finding::{Finding, FindingKind, Location, SourceLine, Space};

@@ -3,25 +3,48 @@
 use thiserror::Error;
 
 use crate::finding::{Location, Space};
+use crate::program::{Program, SourceMap, decode_kernel, globals};
+use crate::ptx::ast::{self, Initializer, StateSpace, Type};
+
+/// Bytes of constant memory that a module may have.
+const CONSTANT_BYTES: u64 = 64 << 10;
 
 /// A PTX module, ready to be placed in memory as an [`Image`](crate::Image).
 #[derive(Debug)]
 pub struct Module {
     kernels: Vec<Kernel>,
     variables: Vec<Variable>,
+    version: (u32, u32),
+    target: (u32, u32),
+    pub(crate) map: SourceMap,
 }
 
 impl Module {
-    /// Parses and decodes PTX text. Every instruction of every function is decoded here, so that an unknown one is refused
-    /// at load and not in the middle of a launch.
+    /// Parses and decodes PTX text. Every instruction of every kernel, and of every function that a kernel calls, is decoded here,
+    /// so that an unknown one is refused at load and not in the middle of a launch.
     ///
     /// # Errors
     ///
-    /// [`LoadError::Syntax`] when the text is no PTX, [`LoadError::Unsupported`] when it holds an instruction, a directive or an
-    /// address size that the simulator does not know.
+    /// [`LoadError::Syntax`] when the text is no PTX, [`LoadError::Unsupported`] when it holds an instruction or a directive that
+    /// the simulator does not know.
     pub fn parse(ptx: &str) -> Result<Self, LoadError> {
-        let _ = ptx;
-        todo!()
+        let tree = crate::ptx::parse(ptx)?;
+        let map = SourceMap::new(ptx, &tree.files);
+        let variables = globals(&tree).map(|variable| self::variable(&tree, variable)).collect::<Result<Vec<_>, _>>()?;
+        let constant_bytes: u64 = variables.iter().filter(|v| v.space == Space::Const).map(|v| v.bytes).sum();
+        if constant_bytes > CONSTANT_BYTES {
+            let message =
+                format!("the module has {constant_bytes} bytes of constant memory, more than the {CONSTANT_BYTES} of a GPU");
+            return Err(LoadError::Syntax { line: 1, message });
+        }
+        let kernels = tree.functions.iter().enumerate().filter(|(_, function)| function.is_kernel && function.body.is_some());
+        let kernels = kernels
+            .map(|(index, function)| {
+                let (program, params) = decode_kernel(&tree, index, &map)?;
+                Ok(Kernel { name: function.name.to_owned(), params, max_threads: function.max_threads, program })
+            })
+            .collect::<Result<_, LoadError>>()?;
+        Ok(Self { kernels, variables, version: tree.version, target: tree.target, map })
     }
 
     /// The module's kernels (`.entry`), in the order of the text.
@@ -41,12 +64,12 @@ impl Module {
 
     /// The `.version` of the PTX.
     pub fn ptx_version(&self) -> (u32, u32) {
-        todo!()
+        self.version
     }
 
     /// The `.target` of the PTX as a compute capability: `sm_86` is `(8, 6)`.
     pub fn target(&self) -> (u32, u32) {
-        todo!()
+        self.target
     }
 }
 
@@ -55,6 +78,8 @@ impl Module {
 pub struct Kernel {
     name: String,
     params: Vec<Param>,
+    max_threads: Option<u32>,
+    pub(crate) program: Program,
 }
 
 impl Kernel {
@@ -70,22 +95,22 @@ impl Kernel {
 
     /// Bytes of the whole parameter list.
     pub fn param_bytes(&self) -> usize {
-        todo!()
+        self.params.last().map_or(0, |param| param.offset + param.bytes)
     }
 
     /// Bytes of statically declared shared memory per block.
     pub fn static_shared_bytes(&self) -> u32 {
-        todo!()
+        self.program.static_shared_bytes
     }
 
     /// Bytes of local memory per thread.
     pub fn local_bytes(&self) -> u32 {
-        todo!()
+        self.program.local_bytes
     }
 
     /// The most threads per block that the kernel was compiled for (`.maxntid`), if it says so.
     pub fn max_threads(&self) -> Option<u32> {
-        todo!()
+        self.max_threads
     }
 }
 
@@ -109,6 +134,10 @@ pub struct Variable {
     pub bytes: u64,
     /// Alignment in bytes.
     pub align: u64,
+    /// First bytes of its value; the rest is zero.
+    pub(crate) init: Vec<u8>,
+    /// Addresses in its value: offset in the value, index of the variable pointed to, offset from there.
+    pub(crate) pointers: Vec<(u64, usize, i64)>,
 }
 
 /// Why a module could not be loaded.
@@ -123,11 +152,39 @@ pub enum LoadError {
         message: String,
     },
     /// The text is PTX that the simulator cannot execute.
-    #[error("{what} is not supported by the simulator, at PTX line {}: {}", location.ptx_line, location.instruction)]
+    #[error("{what} is not supported by the simulator: {location}")]
     Unsupported {
         /// The instruction or directive.
         what: String,
         /// Where it stands.
         location: Box<Location>,
     },
+}
+
+fn variable(tree: &ast::Module<'_>, variable: &ast::Variable<'_>) -> Result<Variable, LoadError> {
+    let fault = |message: String| LoadError::Syntax { line: variable.line, message };
+    let bytes = match variable.bytes {
+        Some(bytes) if !variable.is_extern => bytes,
+        _ => return Err(fault(format!("variable {} is declared here but defined nowhere", variable.name))),
+    };
+    let Type::Bytes(width) = variable.ty else {
+        return Err(fault(format!("variable {} is a predicate", variable.name)));
+    };
+    let mut init = Vec::new();
+    let mut pointers = Vec::new();
+    for value in &variable.init {
+        match value {
+            Initializer::Bits(bits) => init.extend_from_slice(&bits.to_le_bytes()[..width.min(8) as usize]),
+            Initializer::Address { name, offset } => {
+                let target = globals(tree).position(|other| other.name == *name);
+                let target = target.filter(|_| width == 8);
+                let target =
+                    target.ok_or_else(|| fault(format!("variable {} cannot hold the address of {name}", variable.name)))?;
+                pointers.push((init.len() as u64, target, *offset));
+                init.extend_from_slice(&[0; 8]);
+            }
+        }
+    }
+    let space = if variable.space == StateSpace::Const { Space::Const } else { Space::Global };
+    Ok(Variable { name: variable.name.to_owned(), space, bytes, align: variable.align, init, pointers })
 }

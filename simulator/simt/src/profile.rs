@@ -49,12 +49,210 @@ pub struct Profile {
 
 impl Profile {
     /// All profiles, newest first.
-    pub fn all() -> &'static [Profile] {
-        todo!()
+    pub const fn all() -> &'static [Profile] {
+        PROFILES
     }
 
     /// The profile of that name.
     pub fn named(name: &str) -> Option<&'static Profile> {
         Self::all().iter().find(|profile| profile.name == name)
+    }
+}
+
+/// Limits are those of the compute capability, from the CUDA C++ Programming Guide ("Technical Specifications per Compute
+/// Capability"; of 1.x, from the Guide of release 4.2, appendix F). Sizes and clocks are the products'; those of the H200 were
+/// read from one (L2 60 MiB, 143 771 MiB, memory clock 3201 MHz), the others come from published data sheets and reviews.
+const PROFILES: &[Profile] = &[
+    Profile {
+        name: "h200",
+        product: "NVIDIA H200",
+        compute_capability: (9, 0),
+        multiprocessors: 132,
+        clock_khz: 1_980_000,
+        memory_clock_khz: 3_201_000,
+        memory_bus_bits: 6144,
+        memory_bytes: 143_771 << 20,
+        l2_bytes: 60 << 20,
+        max_threads_per_block: 1024,
+        max_block: [1024, 1024, 64],
+        max_grid: [0x7fff_ffff, 65_535, 65_535],
+        max_threads_per_sm: 2048,
+        max_blocks_per_sm: 32,
+        registers_per_sm: 65_536,
+        registers_per_block: 65_536,
+        shared_bytes_per_sm: 228 << 10,
+        shared_bytes_per_block: 48 << 10,
+        shared_bytes_per_block_optin: 227 << 10,
+        shared_bytes_reserved: 1 << 10,
+        f32_lanes_per_sm: 128,
+    },
+    Profile {
+        name: "a100",
+        product: "NVIDIA A100-SXM4-40GB",
+        compute_capability: (8, 0),
+        multiprocessors: 108,
+        clock_khz: 1_410_000,
+        memory_clock_khz: 1_215_000,
+        memory_bus_bits: 5120,
+        memory_bytes: 40 << 30,
+        l2_bytes: 40 << 20,
+        max_threads_per_block: 1024,
+        max_block: [1024, 1024, 64],
+        max_grid: [0x7fff_ffff, 65_535, 65_535],
+        max_threads_per_sm: 2048,
+        max_blocks_per_sm: 32,
+        registers_per_sm: 65_536,
+        registers_per_block: 65_536,
+        shared_bytes_per_sm: 164 << 10,
+        shared_bytes_per_block: 48 << 10,
+        shared_bytes_per_block_optin: 163 << 10,
+        shared_bytes_reserved: 1 << 10,
+        f32_lanes_per_sm: 64,
+    },
+    Profile {
+        name: "rtx4090",
+        product: "NVIDIA GeForce RTX 4090",
+        compute_capability: (8, 9),
+        multiprocessors: 128,
+        clock_khz: 2_520_000,
+        memory_clock_khz: 10_501_000,
+        memory_bus_bits: 384,
+        memory_bytes: 24 << 30,
+        l2_bytes: 72 << 20,
+        max_threads_per_block: 1024,
+        max_block: [1024, 1024, 64],
+        max_grid: [0x7fff_ffff, 65_535, 65_535],
+        max_threads_per_sm: 1536,
+        max_blocks_per_sm: 24,
+        registers_per_sm: 65_536,
+        registers_per_block: 65_536,
+        shared_bytes_per_sm: 100 << 10,
+        shared_bytes_per_block: 48 << 10,
+        shared_bytes_per_block_optin: 99 << 10,
+        shared_bytes_reserved: 1 << 10,
+        f32_lanes_per_sm: 128,
+    },
+    Profile {
+        name: "t4",
+        product: "Tesla T4",
+        compute_capability: (7, 5),
+        multiprocessors: 40,
+        clock_khz: 1_590_000,
+        memory_clock_khz: 5_001_000,
+        memory_bus_bits: 256,
+        memory_bytes: 16 << 30,
+        l2_bytes: 4 << 20,
+        max_threads_per_block: 1024,
+        max_block: [1024, 1024, 64],
+        max_grid: [0x7fff_ffff, 65_535, 65_535],
+        max_threads_per_sm: 1024,
+        max_blocks_per_sm: 16,
+        registers_per_sm: 65_536,
+        registers_per_block: 65_536,
+        shared_bytes_per_sm: 64 << 10,
+        shared_bytes_per_block: 48 << 10,
+        shared_bytes_per_block_optin: 64 << 10,
+        shared_bytes_reserved: 0,
+        f32_lanes_per_sm: 64,
+    },
+    Profile {
+        name: "gtx680",
+        product: "GeForce GTX 680",
+        compute_capability: (3, 0),
+        multiprocessors: 8,
+        clock_khz: 1_058_000,
+        memory_clock_khz: 3_004_000,
+        memory_bus_bits: 256,
+        memory_bytes: 2 << 30,
+        l2_bytes: 512 << 10,
+        max_threads_per_block: 1024,
+        max_block: [1024, 1024, 64],
+        max_grid: [0x7fff_ffff, 65_535, 65_535],
+        max_threads_per_sm: 2048,
+        max_blocks_per_sm: 16,
+        registers_per_sm: 65_536,
+        registers_per_block: 65_536,
+        shared_bytes_per_sm: 48 << 10,
+        shared_bytes_per_block: 48 << 10,
+        shared_bytes_per_block_optin: 48 << 10,
+        shared_bytes_reserved: 0,
+        f32_lanes_per_sm: 192,
+    },
+    Profile {
+        name: "gtx280",
+        product: "GeForce GTX 280",
+        compute_capability: (1, 3),
+        multiprocessors: 30,
+        clock_khz: 1_296_000,
+        memory_clock_khz: 1_107_000,
+        memory_bus_bits: 512,
+        memory_bytes: 1 << 30,
+        l2_bytes: 0,
+        max_threads_per_block: 512,
+        max_block: [512, 512, 64],
+        max_grid: [65_535, 65_535, 1],
+        max_threads_per_sm: 1024,
+        max_blocks_per_sm: 8,
+        registers_per_sm: 16_384,
+        registers_per_block: 16_384,
+        shared_bytes_per_sm: 16 << 10,
+        shared_bytes_per_block: 16 << 10,
+        shared_bytes_per_block_optin: 16 << 10,
+        shared_bytes_reserved: 0,
+        f32_lanes_per_sm: 8,
+    },
+    Profile {
+        name: "9800gt",
+        product: "GeForce 9800 GT",
+        compute_capability: (1, 1),
+        multiprocessors: 14,
+        clock_khz: 1_512_000,
+        memory_clock_khz: 900_000,
+        memory_bus_bits: 256,
+        memory_bytes: 512 << 20,
+        l2_bytes: 0,
+        max_threads_per_block: 512,
+        max_block: [512, 512, 64],
+        max_grid: [65_535, 65_535, 1],
+        max_threads_per_sm: 768,
+        max_blocks_per_sm: 8,
+        registers_per_sm: 8_192,
+        registers_per_block: 8_192,
+        shared_bytes_per_sm: 16 << 10,
+        shared_bytes_per_block: 16 << 10,
+        shared_bytes_per_block_optin: 16 << 10,
+        shared_bytes_reserved: 0,
+        f32_lanes_per_sm: 8,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_is_found_by_its_name() {
+        for profile in Profile::all() {
+            assert_eq!(Profile::named(profile.name).map(|found| found.product), Some(profile.product));
+        }
+        assert!(Profile::named("h2000").is_none());
+    }
+
+    #[test]
+    fn memory_clock_and_width_give_the_published_bandwidth() {
+        // Two transfers per clock. Published, in GB/s.
+        for (name, published) in [
+            ("h200", 4800.0),
+            ("a100", 1555.0),
+            ("rtx4090", 1008.0),
+            ("t4", 320.0),
+            ("gtx680", 192.2),
+            ("gtx280", 141.7),
+            ("9800gt", 57.6),
+        ] {
+            let profile = Profile::named(name).expect("a profile of the table");
+            let bandwidth = 2.0 * f64::from(profile.memory_clock_khz) * 1e3 * f64::from(profile.memory_bus_bits) / 8.0 / 1e9;
+            assert!((bandwidth / published - 1.0).abs() < 0.03, "{name}: {bandwidth} GB/s");
+        }
     }
 }

@@ -38,21 +38,21 @@ pub struct Memory {
 
 #[derive(Debug)]
 struct State {
-    live: BTreeMap<u64, Arc<Block>>,
-    freed: VecDeque<Arc<Block>>,
+    live: BTreeMap<u64, Arc<Region>>,
+    freed: VecDeque<Arc<Region>>,
     next_address: u64,
     used: u64,
 }
 
 /// An allocation with its bytes.
 #[derive(Debug)]
-pub(crate) struct Block {
+pub(crate) struct Region {
     pub(crate) base: u64,
     pub(crate) label: Option<String>,
     pub(crate) buffer: Buffer,
 }
 
-impl Block {
+impl Region {
     /// One past the last byte.
     pub(crate) fn end(&self) -> u64 {
         self.base + self.buffer.bytes()
@@ -152,7 +152,7 @@ impl Memory {
         let buffer = Buffer::zeroed(bytes).ok_or(out_of_memory)?;
         let base = place(&mut state, &buffer);
         state.used += bytes;
-        state.live.insert(base, Arc::new(Block { base, label: label.map(str::to_owned), buffer }));
+        state.live.insert(base, Arc::new(Region { base, label: label.map(str::to_owned), buffer }));
         Ok(base)
     }
 
@@ -163,22 +163,22 @@ impl Memory {
     /// [`MemoryError::NotAnAllocation`]
     pub fn free(&self, address: u64) -> Result<(), MemoryError> {
         let mut state = self.write_state();
-        let block = state.live.remove(&address).ok_or(MemoryError::NotAnAllocation(address))?;
-        state.used -= block.buffer.bytes();
+        let region = state.live.remove(&address).ok_or(MemoryError::NotAnAllocation(address))?;
+        state.used -= region.buffer.bytes();
         if state.freed.len() == REMEMBERED {
             state.freed.pop_front();
         }
         // Only the place and the name are remembered, not the bytes.
-        let buffer = Buffer::tombstone(block.buffer.bytes());
-        state.freed.push_back(Arc::new(Block { base: block.base, label: block.label.clone(), buffer }));
+        let buffer = Buffer::tombstone(region.buffer.bytes());
+        state.freed.push_back(Arc::new(Region { base: region.base, label: region.label.clone(), buffer }));
         Ok(())
     }
 
     /// The live allocation that holds `address`.
     pub fn allocation_at(&self, address: u64) -> Option<Allocation> {
         let state = self.read_state();
-        let block = state.holding(address)?;
-        Some(Allocation { base: block.base, bytes: block.buffer.bytes() })
+        let region = state.holding(address)?;
+        Some(Allocation { base: region.base, bytes: region.buffer.bytes() })
     }
 
     /// Bytes allocated now.
@@ -197,8 +197,8 @@ impl Memory {
     ///
     /// [`MemoryError::OutOfBounds`]; then nothing is written.
     pub fn write(&self, address: u64, source: &[u8]) -> Result<(), MemoryError> {
-        let (block, offset) = self.range(address, source.len() as u64)?;
-        block.buffer.write(offset, source);
+        let (region, offset) = self.range(address, source.len() as u64)?;
+        region.buffer.write(offset, source);
         Ok(())
     }
 
@@ -208,8 +208,8 @@ impl Memory {
     ///
     /// [`MemoryError::OutOfBounds`]; then nothing is copied.
     pub fn read(&self, address: u64, target: &mut [u8]) -> Result<(), MemoryError> {
-        let (block, offset) = self.range(address, target.len() as u64)?;
-        block.buffer.read(offset, target);
+        let (region, offset) = self.range(address, target.len() as u64)?;
+        region.buffer.read(offset, target);
         Ok(())
     }
 
@@ -246,41 +246,41 @@ impl Memory {
     /// [`MemoryError::OutOfBounds`]; then nothing is written.
     pub fn fill(&self, address: u64, bytes: u64, pattern: &[u8]) -> Result<(), MemoryError> {
         const PIECE: u64 = 1 << 16;
-        let (block, offset) = self.range(address, bytes)?;
+        let (region, offset) = self.range(address, bytes)?;
         let piece: Vec<u8> = pattern.iter().copied().cycle().take(PIECE.min(bytes) as usize).collect();
         for start in (0..bytes).step_by(PIECE as usize) {
-            block.buffer.write(offset + start, &piece[..PIECE.min(bytes - start) as usize]);
+            region.buffer.write(offset + start, &piece[..PIECE.min(bytes - start) as usize]);
         }
         Ok(())
     }
 
     /// The live allocations, in order of address, as a launch sees them from its start to its end.
-    pub(crate) fn snapshot(&self) -> Vec<Arc<Block>> {
+    pub(crate) fn snapshot(&self) -> Vec<Arc<Region>> {
         self.read_state().live.values().cloned().collect()
     }
 
     /// The allocation next to an address that lies in none; one that was freed there is named before a live one further away.
     pub(crate) fn nearest(&self, address: u64) -> Option<Nearest> {
         let state = self.read_state();
-        let freed = state.freed.iter().rev().map(|block| (block, true));
-        let live = state.live.values().map(|block| (block, false));
-        let (block, freed) = freed
+        let freed = state.freed.iter().rev().map(|region| (region, true));
+        let live = state.live.values().map(|region| (region, false));
+        let (region, freed) = freed
             .chain(live)
-            .filter(|(block, _)| block.distance(address) < GAP)
-            .min_by_key(|(block, _)| block.distance(address))?;
-        Some(block.nearest(address, freed))
+            .filter(|(region, _)| region.distance(address) < GAP)
+            .min_by_key(|(region, _)| region.distance(address))?;
+        Some(region.nearest(address, freed))
     }
 
     /// The allocation that holds a range, and the range's offset in it.
-    fn range(&self, address: u64, bytes: u64) -> Result<(Arc<Block>, u64), MemoryError> {
+    fn range(&self, address: u64, bytes: u64) -> Result<(Arc<Region>, u64), MemoryError> {
         let state = self.read_state();
         let out_of_bounds = MemoryError::OutOfBounds { address, bytes };
-        let block = state.holding(address).ok_or(out_of_bounds)?;
-        let offset = address - block.base;
-        if bytes > block.buffer.bytes() - offset {
+        let region = state.holding(address).ok_or(out_of_bounds)?;
+        let offset = address - region.base;
+        if bytes > region.buffer.bytes() - offset {
             return Err(out_of_bounds);
         }
-        Ok((block.clone(), offset))
+        Ok((region.clone(), offset))
     }
 
     // A panic while the lock is held leaves complete states only: every change is made by whole inserts and removals.
@@ -294,10 +294,10 @@ impl Memory {
 }
 
 impl State {
-    fn holding(&self, address: u64) -> Option<&Arc<Block>> {
+    fn holding(&self, address: u64) -> Option<&Arc<Region>> {
         let up_to = (Bound::Unbounded, Bound::Included(address));
-        let (_, block) = self.live.range(up_to).next_back()?;
-        (address < block.end()).then_some(block)
+        let (_, region) = self.live.range(up_to).next_back()?;
+        (address < region.end()).then_some(region)
     }
 }
 

@@ -1,0 +1,161 @@
+//! Read-modify-write: `atom` and `red`.
+
+use super::Stop;
+use super::access::{lane_addresses, lanes_of, split_windows};
+use super::block::Core;
+use super::registers::Registers;
+use crate::finding::{AccessOp, Space};
+use crate::instructions::Kind;
+use crate::program::{Atomic, AtomicOp, SINK};
+
+/// What an atomic operation leaves in memory, given what was there. Values of 4 bytes stand in the low half.
+pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u64 {
+    let signed = |value: u64| if width == 4 { i64::from(value as u32 as i32) } else { value as i64 };
+    let f32_of = |bits: u64| f32::from_bits(bits as u32);
+    match op {
+        AtomicOp::Add if width == 4 => u64::from((old as u32).wrapping_add(operand as u32)),
+        AtomicOp::Add => old.wrapping_add(operand),
+        AtomicOp::AddF32 => u64::from((f32_of(old) + f32_of(operand)).to_bits()),
+        AtomicOp::AddF64 => (f64::from_bits(old) + f64::from_bits(operand)).to_bits(),
+        AtomicOp::MinUnsigned => old.min(operand),
+        AtomicOp::MaxUnsigned => old.max(operand),
+        AtomicOp::MinSigned => {
+            if signed(operand) < signed(old) {
+                operand
+            } else {
+                old
+            }
+        }
+        AtomicOp::MaxSigned => {
+            if signed(operand) > signed(old) {
+                operand
+            } else {
+                old
+            }
+        }
+        AtomicOp::And => old & operand,
+        AtomicOp::Or => old | operand,
+        AtomicOp::Xor => old ^ operand,
+        AtomicOp::Exchange => operand,
+        AtomicOp::CompareAndSwap => {
+            if old == operand {
+                swap
+            } else {
+                old
+            }
+        }
+        AtomicOp::Increment => {
+            if old >= operand {
+                0
+            } else {
+                old + 1
+            }
+        }
+        AtomicOp::Decrement => {
+            if old == 0 || old > operand {
+                operand
+            } else {
+                old - 1
+            }
+        }
+    }
+}
+
+/// Executes an atomic operation for the lanes in `mask`, one after the other.
+pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask: u32, pc: u32) -> Result<(), Stop> {
+    let atomic = core.machine.program.atomics[index as usize];
+    let addresses = lane_addresses(registers, &atomic.address);
+    for (space, mask) in split_windows(atomic.space, &addresses, mask) {
+        match space {
+            Space::Global | Space::Const => {
+                core.stats.atomics[index as usize][0] += 1;
+                core.check_global(AccessOp::Atomic, atomic.width, &addresses, mask, pc)?;
+            }
+            Space::Shared => {
+                core.stats.atomics[index as usize][1] += 1;
+                core.check_shared(AccessOp::Atomic, atomic.width, &addresses, mask, pc)?;
+            }
+            space => return Err(core.out_of_bounds(space, AccessOp::Atomic, atomic.width, &addresses, mask, pc)),
+        }
+        for lane in lanes_of(mask) {
+            let operands = atomic.operands.map(|register| value(registers, register, atomic.width, lane));
+            let old = match space {
+                Space::Shared => on_shared(core, &atomic, addresses[lane], operands),
+                _ => on_global(core, &atomic, addresses[lane], operands),
+            };
+            if atomic.destination != SINK {
+                if atomic.width == 8 {
+                    registers.doubles_mut(atomic.destination)[lane] = old;
+                } else {
+                    registers.words_mut(atomic.destination)[lane] = old as u32;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn value(registers: &Registers, register: u32, width: u32, lane: usize) -> u64 {
+    let kind = if width == 8 { Kind::Double } else { Kind::Word };
+    match kind {
+        Kind::Double => registers.doubles(register)[lane],
+        _ => u64::from(registers.words(register)[lane]),
+    }
+}
+
+fn on_shared(core: &mut Core<'_>, atomic: &Atomic, address: u64, [operand, swap]: [u64; 2]) -> u64 {
+    let word = core.shared_offset(address) as usize / 4;
+    let wide = atomic.width == 8;
+    let high = if wide { u64::from(core.shared[word + 1]) << 32 } else { 0 };
+    let old = u64::from(core.shared[word]) | high;
+    let new = combine(atomic.op, atomic.width, old, operand, swap);
+    core.shared[word] = new as u32;
+    if wide {
+        core.shared[word + 1] = (new >> 32) as u32;
+    }
+    old
+}
+
+fn on_global(core: &mut Core<'_>, atomic: &Atomic, address: u64, [operand, swap]: [u64; 2]) -> u64 {
+    let region = core.machine.region(&mut core.atomic_hint, address, u64::from(atomic.width));
+    // The address was checked before; a launch keeps its regions.
+    let Some(region) = region else { return 0 };
+    let offset = address - region.base;
+    if atomic.width == 4 {
+        let change = |old: u32| combine(atomic.op, 4, u64::from(old), operand, swap) as u32;
+        return u64::from(region.buffer.update_word(offset, change));
+    }
+    let _one_at_a_time = core.machine.wide_atomics.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let old = u64::from(region.buffer.word(offset)) | u64::from(region.buffer.word(offset + 4)) << 32;
+    let new = combine(atomic.op, 8, old, operand, swap);
+    region.buffer.set_word(offset, new as u32);
+    region.buffer.set_word(offset + 4, (new >> 32) as u32);
+    old
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn atomic_operations_follow_their_definitions() {
+        let minus_one = u64::from(u32::MAX);
+        for (op, old, operand, swap, expected) in [
+            (AtomicOp::Add, minus_one, 2, 0, 1),
+            (AtomicOp::MinSigned, minus_one, 3, 0, minus_one),
+            (AtomicOp::MinUnsigned, minus_one, 3, 0, 3),
+            (AtomicOp::MaxSigned, minus_one, 3, 0, 3),
+            (AtomicOp::MaxUnsigned, minus_one, 3, 0, minus_one),
+            (AtomicOp::CompareAndSwap, 5, 5, 9, 9),
+            (AtomicOp::CompareAndSwap, 5, 6, 9, 5),
+            (AtomicOp::Increment, 6, 7, 0, 7),
+            (AtomicOp::Increment, 7, 7, 0, 0),
+            (AtomicOp::Decrement, 0, 7, 0, 7),
+            (AtomicOp::Decrement, 8, 7, 0, 7),
+            (AtomicOp::Decrement, 3, 7, 0, 2),
+            (AtomicOp::AddF32, u64::from(1.5_f32.to_bits()), u64::from(2.25_f32.to_bits()), 0, u64::from(3.75_f32.to_bits())),
+        ] {
+            assert_eq!(combine(op, 4, old, operand, swap), expected, "{op:?} of {operand} on {old}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The warps of a block, run in turns, and the barriers between them.
+
+use std::collections::BTreeMap;
+
+use super::access::Slot;
+use super::registers::{LANES, Row};
+use super::stats::Stats;
+use super::warp::{Pause, Warp};
+use super::{Machine, Stop, thread_index};
+use crate::finding::FindingKind;
+use crate::geometry::Dim3;
+use crate::instructions::Kind;
+use crate::program::{Axis, Special};
+
+/// One worker's part of the machine: what the block under way needs besides its warps, kept from block to block.
+pub struct Core<'a> {
+    pub machine: &'a Machine<'a>,
+    pub stats: Stats,
+    /// The block's shared memory, in words.
+    pub shared: Vec<u32>,
+    /// What each load and store remembers.
+    pub slots: Vec<Slot>,
+    pub check_hint: u32,
+    pub atomic_hint: u32,
+    /// The warp that runs now.
+    pub warp: u32,
+    /// Instructions executed in this block.
+    pub executed: u64,
+    /// The host's processor has the vector instructions that the fast code needs.
+    pub vector: bool,
+}
+
+impl<'a> Core<'a> {
+    pub fn new(machine: &'a Machine<'a>) -> Self {
+        Self {
+            machine,
+            stats: Stats::new(machine.program),
+            shared: vec![0; machine.shared_bytes.div_ceil(4) as usize],
+            slots: machine.program.accesses.iter().map(|_| Slot::default()).collect(),
+            check_hint: 0,
+            atomic_hint: 0,
+            warp: 0,
+            executed: 0,
+            vector: has_vectors(),
+        }
+    }
+}
+
+/// Where a warp of the block stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Ready,
+    Waiting { barrier: u32, warps: Option<u32>, pc: u32 },
+    Done,
+}
+
+/// Executes one block. `warps` are the worker's, as many as a block has.
+pub fn run(core: &mut Core<'_>, warps: &mut [Warp], index: Dim3, fuel: u64) -> Result<(), Stop> {
+    core.shared.fill(0);
+    core.executed = 0;
+    let threads = core.machine.config.block.volume();
+    for (number, warp) in warps.iter_mut().enumerate() {
+        let lanes = (threads - (number * LANES) as u64).min(LANES as u64);
+        warp.start(core, u32::MAX >> (LANES as u64 - lanes));
+        fill_specials(core, warp, number as u32, index);
+    }
+    let mut states = vec![State::Ready; warps.len()];
+    // Warps that arrived at a barrier without waiting, by barrier.
+    let mut arrived: BTreeMap<u32, u32> = BTreeMap::new();
+    while states.iter().any(|state| *state != State::Done) {
+        let mut moved = false;
+        for (number, warp) in warps.iter_mut().enumerate() {
+            core.warp = number as u32;
+            while states[number] == State::Ready {
+                moved = true;
+                match warp.run(core)? {
+                    Pause::Done => states[number] = State::Done,
+                    Pause::Barrier { barrier, warps, pc } => states[number] = State::Waiting { barrier, warps, pc },
+                    Pause::Arrived { barrier, .. } => *arrived.entry(barrier).or_default() += 1,
+                    Pause::Turn => {
+                        if core.executed > fuel {
+                            return Err(Stop::OutOfFuel { pc: warp.pc() });
+                        }
+                        break;
+                    }
+                }
+            }
+        }
+        moved |= release(&mut states, &mut arrived);
+        if !moved {
+            return Err(deadlock(&states));
+        }
+    }
+    Ok(())
+}
+
+/// Opens every barrier that all its warps have reached. A warp that has ended counts as arrived, as it does on a GPU.
+fn release(states: &mut [State], arrived: &mut BTreeMap<u32, u32>) -> bool {
+    let live = states.iter().filter(|state| **state != State::Done).count() as u32;
+    let mut opened = false;
+    for position in 0..states.len() {
+        let State::Waiting { barrier, warps, .. } = states[position] else { continue };
+        let waiting = states.iter().filter(|state| matches!(state, State::Waiting { barrier: other, .. } if *other == barrier));
+        let here = waiting.count() as u32 + arrived.get(&barrier).copied().unwrap_or(0);
+        if here >= warps.unwrap_or(live) {
+            arrived.remove(&barrier);
+            opened = true;
+            for state in states.iter_mut() {
+                if matches!(state, State::Waiting { barrier: other, .. } if *other == barrier) {
+                    *state = State::Ready;
+                }
+            }
+        }
+    }
+    opened
+}
+
+fn deadlock(states: &[State]) -> Stop {
+    let first = states.iter().enumerate().find_map(|(warp, state)| match state {
+        State::Waiting { barrier, pc, .. } => Some((warp as u32, *barrier, *pc)),
+        _ => None,
+    });
+    let (warp, barrier, pc) = first.unwrap_or_default();
+    Stop::Fault { kind: Box::new(FindingKind::Deadlock { barrier }), pc, warp, lane: 0, lanes: LANES as u32 }
+}
+
+/// Fills the special registers that the program uses.
+fn fill_specials(core: &Core<'_>, warp: &mut Warp, number: u32, block: Dim3) {
+    let config = core.machine.config;
+    let along = |index: Dim3, axis: Axis| match axis {
+        Axis::X => index.x,
+        Axis::Y => index.y,
+        Axis::Z => index.z,
+    };
+    let warps = config.block.volume().div_ceil(LANES as u64) as u32;
+    for (special, kind, register) in &core.machine.program.specials {
+        let of_lane = |lane: u32| match *special {
+            Special::ThreadIndex(axis) => along(thread_index(config.block, number, lane), axis),
+            Special::BlockExtent(axis) => along(config.block, axis),
+            Special::BlockIndex(axis) => along(block, axis),
+            Special::GridExtent(axis) => along(config.grid, axis),
+            Special::Lane => lane,
+            Special::Warp => number,
+            Special::Warps => warps,
+            Special::Multiprocessor => block.x % core.machine.multiprocessors.max(1),
+            Special::Multiprocessors => core.machine.multiprocessors,
+            Special::GridId => 0,
+            Special::DynamicSharedBytes => config.dynamic_shared_bytes,
+            Special::TotalSharedBytes => core.machine.shared_bytes,
+            Special::LanesBelow => (1 << lane) - 1,
+            Special::LanesUpTo => u32::MAX >> (31 - lane),
+            Special::LanesEqual => 1 << lane,
+            Special::LanesFrom => u32::MAX << lane,
+            Special::LanesAbove => !(u32::MAX >> (31 - lane)),
+        };
+        for lane in 0..LANES {
+            match kind {
+                Kind::Double => warp.registers.doubles_mut(*register)[lane] = u64::from(of_lane(lane as u32)),
+                _ => warp.registers.words_mut(*register)[lane] = of_lane(lane as u32),
+            }
+        }
+    }
+}
+
+/// Whether the fast code can run here.
+fn has_vectors() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// Bytes of host memory that the registers of one block need, to bound what a launch may ask for.
+pub fn register_bytes(machine: &Machine<'_>, warps: u64) -> u64 {
+    let program = machine.program;
+    warps * (program.rows * size_of::<Row>() + program.local_bytes as usize * LANES) as u64
+}

@@ -1,0 +1,54 @@
+//! The blocks of a grid, over the cores of the host.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use super::block::{self, Core};
+use super::registers::LANES;
+use super::stats::Stats;
+use super::warp::Warp;
+use super::{Machine, Stop};
+
+/// Executes all blocks and returns what was counted; or the stop of the first block, in the order of the grid, that could not go
+/// on, with the block's number.
+///
+/// Blocks are taken in order. After a stop, blocks before it are still finished, so that the same one is reported every time.
+pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<Stats, (u64, Stop)> {
+    let blocks = machine.config.grid.volume();
+    let next = AtomicU64::new(0);
+    let stopped_at = AtomicU64::new(u64::MAX);
+    let results = Mutex::new((Stats::new(machine.program), Vec::new()));
+    let work = || {
+        let mut core = Core::new(machine);
+        let count = machine.config.block.volume().div_ceil(LANES as u64);
+        let mut warps: Vec<Warp> = (0..count).map(|_| Warp::new(&core)).collect();
+        let mut stops = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Relaxed);
+            if number >= blocks || number > stopped_at.load(Relaxed) {
+                break;
+            }
+            let index = machine.config.grid.index_of(number);
+            if let Err(stop) = block::run(&mut core, &mut warps, index, fuel) {
+                stopped_at.fetch_min(number, Relaxed);
+                stops.push((number, stop));
+            }
+        }
+        let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+        results.0.add(&core.stats);
+        results.1.append(&mut stops);
+    };
+    // A sum of floats by atomics depends on the order of the blocks; one worker keeps it the same in every run.
+    let most = if machine.program.order_matters { 1 } else { workers.unwrap_or_else(rayon::current_num_threads) };
+    let workers = most.clamp(1, usize::try_from(blocks).unwrap_or(usize::MAX).max(1));
+    if workers == 1 {
+        work();
+    } else {
+        rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
+    }
+    let (stats, stops) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match stops.into_iter().min_by_key(|(number, _)| *number) {
+        Some(stop) => Err(stop),
+        None => Ok(stats),
+    }
+}

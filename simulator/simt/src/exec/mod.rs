@@ -1,0 +1,83 @@
+//! The machine that executes programs: warps of 32 lanes, blocks of warps, a grid of blocks.
+//!
+//! - [`registers`]: the registers of a warp, a row of lanes each.
+//! - [`warp`]: one warp from its start to its next pause; divergence and reconvergence.
+//! - [`access`]: loads and stores, and what they cost.
+//! - [`atomics`]: read-modify-write.
+//! - [`exchange`]: shuffles and votes.
+//! - [`block`]: the warps of a block and their barriers.
+//! - [`grid`]: blocks over the cores of the host.
+//! - [`stats`]: what was counted, instruction by instruction.
+
+mod access;
+mod atomics;
+mod block;
+mod exchange;
+pub mod grid;
+pub mod registers;
+mod stats;
+mod warp;
+
+use std::sync::{Arc, Mutex};
+
+use crate::finding::{FindingKind, Nearest};
+use crate::geometry::Dim3;
+use crate::instructions::Kind;
+use crate::launch::LaunchConfig;
+use crate::memory::{Memory, Region};
+use crate::program::Program;
+use registers::Reg;
+
+/// What all workers of a launch read: the program and the memory around it.
+pub struct Machine<'a> {
+    pub program: &'a Program,
+    pub config: LaunchConfig,
+    /// The kernel's parameters.
+    pub params: &'a [u8],
+    /// Registers that hold the same value in every thread.
+    pub constants: Vec<(Reg, Kind, u64)>,
+    /// Static and dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+    pub multiprocessors: u32,
+    pub memory: &'a Memory,
+    /// The allocations, as they were when the launch began.
+    pub regions: Vec<Arc<Region>>,
+    /// Makes 64-bit atomic operations, which span two words, one at a time.
+    pub wide_atomics: Mutex<()>,
+}
+
+impl Machine<'_> {
+    /// The region that holds `bytes` bytes at `address`. `hint` is where the last one was found, and is kept up to date.
+    #[inline(always)]
+    fn region(&self, hint: &mut u32, address: u64, bytes: u64) -> Option<&Region> {
+        let holds = |region: &Region| address.wrapping_sub(region.base) < region.buffer.bytes() && bytes <= region.end() - address;
+        if let Some(region) = self.regions.get(*hint as usize)
+            && holds(region)
+        {
+            return Some(region);
+        }
+        let after = self.regions.partition_point(|region| region.base <= address);
+        let index = after.checked_sub(1)?;
+        let region = &self.regions[index];
+        *hint = index as u32;
+        holds(region).then_some(region)
+    }
+
+    fn nearest(&self, address: u64) -> Option<Nearest> {
+        self.memory.nearest(address)
+    }
+}
+
+/// Why a block cannot go on.
+#[derive(Debug)]
+pub enum Stop {
+    /// The kernel's fault, at an instruction, in a warp's lane, with as many lanes.
+    Fault { kind: Box<FindingKind>, pc: u32, warp: u32, lane: u32, lanes: u32 },
+    /// The block used up its fuel, at an instruction.
+    OutOfFuel { pc: u32 },
+}
+
+/// The index of a thread in its block.
+pub fn thread_index(block: Dim3, warp: u32, lane: u32) -> Dim3 {
+    block.index_of(u64::from(warp) * registers::LANES as u64 + u64::from(lane))
+}

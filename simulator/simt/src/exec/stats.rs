@@ -1,0 +1,176 @@
+//! Counts per instruction while a launch runs, and their sums when it is done.
+
+use std::collections::BTreeMap;
+
+use crate::counters::{Counters, LineCounters};
+use crate::finding::Space;
+use crate::instructions::{Class, TABLE};
+use crate::memory::rules::{GlobalCost, SharedCost};
+use crate::program::{Action, Program, SourceMap};
+
+/// What one worker counted.
+#[derive(Debug)]
+pub struct Stats {
+    /// By place in the program.
+    pub instructions: Vec<InstructionStats>,
+    /// By index of the load or store.
+    pub accesses: Vec<AccessStats>,
+    /// Requests by index of the atomic operation, global and shared.
+    pub atomics: Vec<[u64; 2]>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InstructionStats {
+    pub warps: u64,
+    pub lanes: u64,
+    /// Branches at which lanes parted.
+    pub divergent: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AccessStats {
+    pub global_requests: u64,
+    pub sectors: u64,
+    pub sectors_ideal: u64,
+    pub global_bytes: u64,
+    pub shared_requests: u64,
+    pub wavefronts: u64,
+    pub wavefronts_ideal: u64,
+    pub const_requests: u64,
+    pub local_requests: u64,
+}
+
+impl AccessStats {
+    #[inline(always)]
+    pub fn global(&mut self, cost: GlobalCost, lanes: u32, bytes: u32) {
+        self.global_requests += 1;
+        self.sectors += u64::from(cost.sectors);
+        self.sectors_ideal += u64::from(cost.ideal);
+        self.global_bytes += u64::from(lanes * bytes);
+    }
+
+    #[inline(always)]
+    pub fn shared(&mut self, cost: SharedCost) {
+        self.shared_requests += 1;
+        self.wavefronts += u64::from(cost.wavefronts);
+        self.wavefronts_ideal += u64::from(cost.ideal);
+    }
+}
+
+impl Stats {
+    pub fn new(program: &Program) -> Self {
+        Self {
+            instructions: vec![InstructionStats::default(); program.code.len()],
+            accesses: vec![AccessStats::default(); program.accesses.len()],
+            atomics: vec![[0; 2]; program.atomics.len()],
+        }
+    }
+
+    pub fn add(&mut self, other: &Stats) {
+        for (sum, part) in self.instructions.iter_mut().zip(&other.instructions) {
+            sum.warps += part.warps;
+            sum.lanes += part.lanes;
+            sum.divergent += part.divergent;
+        }
+        for (sum, part) in self.accesses.iter_mut().zip(&other.accesses) {
+            sum.global_requests += part.global_requests;
+            sum.sectors += part.sectors;
+            sum.sectors_ideal += part.sectors_ideal;
+            sum.global_bytes += part.global_bytes;
+            sum.shared_requests += part.shared_requests;
+            sum.wavefronts += part.wavefronts;
+            sum.wavefronts_ideal += part.wavefronts_ideal;
+            sum.const_requests += part.const_requests;
+            sum.local_requests += part.local_requests;
+        }
+        for (sum, part) in self.atomics.iter_mut().zip(&other.atomics) {
+            sum[0] += part[0];
+            sum[1] += part[1];
+        }
+    }
+
+    /// The sums of the launch and of each line of source.
+    pub fn finish(&self, program: &Program, map: &SourceMap) -> (Counters, Vec<LineCounters>) {
+        let mut total = Counters::default();
+        let mut lines: BTreeMap<_, Counters> = BTreeMap::new();
+        for (pc, origin) in program.origins.iter().enumerate() {
+            let counters = self.instruction(program, pc);
+            total += counters;
+            *lines.entry(origin.source).or_default() += counters;
+        }
+        let mut by_line: BTreeMap<_, Counters> = BTreeMap::new();
+        for (source, counters) in lines.into_iter().filter(|(_, counters)| *counters != Counters::default()) {
+            let source = source.and_then(|source| map.source_line(source));
+            *by_line.entry(source).or_default() += counters;
+        }
+        let lines = by_line.into_iter().map(|(source, counters)| LineCounters { source, counters }).collect();
+        (total, lines)
+    }
+
+    fn instruction(&self, program: &Program, pc: usize) -> Counters {
+        let InstructionStats { warps, lanes, divergent } = self.instructions[pc];
+        let mut counters = Counters::default();
+        if program.origins[pc].counts {
+            counters.ptx_instructions = warps;
+            counters.ptx_thread_instructions = lanes;
+        }
+        match program.code[pc].action {
+            Action::Alu { alu, .. } if program.origins[pc].counts => match TABLE[alu as usize].class {
+                Class::F32Fma => counters.f32_fma = lanes,
+                Class::F32 => counters.f32_other = lanes,
+                Class::F64 => counters.f64_ops = lanes,
+                Class::IntMad => counters.int_mad = lanes,
+                Class::Int => counters.int_other = lanes,
+                Class::Dp4a => counters.dp4a = lanes,
+                Class::Convert => counters.conversions = lanes,
+                Class::Special => counters.special = lanes,
+                Class::Move | Class::Predicate => {}
+            },
+            Action::Load(index) => {
+                let access = self.accesses[index as usize];
+                counters.global_load_requests = access.global_requests;
+                counters.global_load_sectors = access.sectors;
+                counters.global_load_sectors_ideal = access.sectors_ideal;
+                counters.global_load_bytes = access.global_bytes;
+                counters.shared_load_requests = access.shared_requests;
+                counters.shared_load_wavefronts = access.wavefronts;
+                counters.shared_load_wavefronts_ideal = access.wavefronts_ideal;
+                counters.const_load_requests = access.const_requests;
+                counters.local_requests = access.local_requests;
+            }
+            Action::Store(index) => {
+                let access = self.accesses[index as usize];
+                counters.global_store_requests = access.global_requests;
+                counters.global_store_sectors = access.sectors;
+                counters.global_store_sectors_ideal = access.sectors_ideal;
+                counters.global_store_bytes = access.global_bytes;
+                counters.shared_store_requests = access.shared_requests;
+                counters.shared_store_wavefronts = access.wavefronts;
+                counters.shared_store_wavefronts_ideal = access.wavefronts_ideal;
+                counters.local_requests = access.local_requests;
+            }
+            Action::Atomic(index) => {
+                let [global, shared] = self.atomics[index as usize];
+                counters.global_atomic_requests = global;
+                counters.shared_atomic_requests = shared;
+            }
+            Action::Barrier { .. } => counters.barriers = warps,
+            Action::Branch { .. } => {
+                counters.branches = warps;
+                counters.divergent_branches = divergent;
+            }
+            Action::Shuffle { .. } | Action::Vote { .. } => counters.warp_exchanges = warps,
+            _ => {}
+        }
+        counters
+    }
+}
+
+/// Counts a request to a space that has neither sectors nor wavefronts.
+pub fn count_other(stats: &mut AccessStats, space: Space) {
+    match space {
+        Space::Const => stats.const_requests += 1,
+        Space::Local => stats.local_requests += 1,
+        Space::Global | Space::Shared | Space::Param => {}
+    }
+}

@@ -1,0 +1,128 @@
+//! Integer functions of one lane that need more than an operator.
+
+/// `bfe.u32`: the field of `length` bits from bit `start` on.
+pub fn extract_u32(value: u32, start: u32, length: u32) -> u32 {
+    extract_u64(u64::from(value), start, (length & 0xff).min(32)) as u32
+}
+
+/// `bfe.u64`
+pub fn extract_u64(value: u64, start: u32, length: u32) -> u64 {
+    let (start, length) = (start & 0xff, length & 0xff);
+    let field = value.checked_shr(start).unwrap_or(0);
+    if length >= 64 { field } else { field & ((1 << length) - 1) }
+}
+
+/// `bfe.s32`: as `bfe.u32`, with the sign of the field's top bit; a field beyond the register repeats the register's sign.
+pub fn extract_s32(value: i32, start: u32, length: u32) -> i32 {
+    signed_field(i64::from(value), start & 0xff, length & 0xff, 32) as i32
+}
+
+/// `bfe.s64`
+pub fn extract_s64(value: i64, start: u32, length: u32) -> i64 {
+    signed_field(value, start & 0xff, length & 0xff, 64)
+}
+
+fn signed_field(value: i64, start: u32, length: u32, width: u32) -> i64 {
+    if length == 0 {
+        return 0;
+    }
+    let bit = |at: u32| value >> at.min(width - 1) & 1;
+    let sign = bit(start.saturating_add(length) - 1);
+    let field = if start >= width { -bit(width - 1) } else { value >> start };
+    let kept = length.min(width.saturating_sub(start));
+    if kept >= 64 {
+        return field;
+    }
+    let low = (1_i64 << kept) - 1;
+    (field & low) | if sign != 0 { !low } else { 0 }
+}
+
+/// `bfi.b32`: `field`'s low `length` bits placed in `into` from bit `start` on.
+pub fn insert_b32(field: u32, into: u32, start: u32, length: u32) -> u32 {
+    let (start, length) = (start & 0xff, length & 0xff);
+    let ones = if length >= 32 { u32::MAX } else { (1 << length) - 1 };
+    let mask = ones.checked_shl(start).unwrap_or(0);
+    (into & !mask) | (field.checked_shl(start).unwrap_or(0) & mask)
+}
+
+/// `bfi.b64`
+pub fn insert_b64(field: u64, into: u64, start: u32, length: u32) -> u64 {
+    let (start, length) = (start & 0xff, length & 0xff);
+    let ones = if length >= 64 { u64::MAX } else { (1 << length) - 1 };
+    let mask = ones.checked_shl(start).unwrap_or(0);
+    (into & !mask) | (field.checked_shl(start).unwrap_or(0) & mask)
+}
+
+/// `bfind`: the position of the highest set bit, all ones when there is none.
+pub fn highest_bit(value: u64) -> u32 {
+    value.checked_ilog2().unwrap_or(u32::MAX)
+}
+
+/// `bfind.shiftamt`: how far to shift left to bring the highest set bit to the top of `width` bits.
+pub fn shift_to_top(value: u64, width: u32) -> u32 {
+    value.checked_ilog2().map_or(u32::MAX, |bit| width - 1 - bit)
+}
+
+/// The bits that tell a signed value from its sign: those `bfind` looks at.
+pub fn magnitude_bits(value: i64) -> u64 {
+    (if value < 0 { !value } else { value }) as u64
+}
+
+/// `prmt.b32`: picks each result byte out of the eight bytes of `low` and `high`; bit 3 of a selector repeats the byte's sign.
+pub fn permute(low: u32, high: u32, selectors: u32) -> u32 {
+    let bytes = u64::from(low) | u64::from(high) << 32;
+    (0..4).fold(0, |result, position| {
+        let selector = selectors >> (4 * position) & 0xf;
+        let byte = (bytes >> (8 * (selector & 7))) as u8;
+        let byte = if selector & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte };
+        result | u32::from(byte) << (8 * position)
+    })
+}
+
+/// The byte at a position.
+fn byte(value: u32, position: u32) -> u32 {
+    value >> (8 * position) & 0xff
+}
+
+/// The byte at a position, with its sign.
+fn signed_byte(value: u32, position: u32) -> i32 {
+    i32::from(byte(value, position) as i8)
+}
+
+/// `dp4a.u32.u32`: four products of bytes, summed onto `sum`, modulo 2^32.
+pub fn dot_uu(a: u32, b: u32, sum: u32) -> u32 {
+    (0..4).fold(sum, |sum, i| sum.wrapping_add(byte(a, i) * byte(b, i)))
+}
+
+/// `dp4a.s32.s32`
+pub fn dot_ss(a: u32, b: u32, sum: i32) -> i32 {
+    (0..4).fold(sum, |sum, i| sum.wrapping_add(signed_byte(a, i) * signed_byte(b, i)))
+}
+
+/// `dp4a.u32.s32`
+pub fn dot_us(a: u32, b: u32, sum: i32) -> i32 {
+    (0..4).fold(sum, |sum, i| sum.wrapping_add(byte(a, i) as i32 * signed_byte(b, i)))
+}
+
+/// `vabsdiff4.u32.u32.u32`: differences of bytes without sign, four at once, plus `add` modulo 2^32 when it sums them.
+pub fn absolute_differences(a: u32, b: u32) -> u32 {
+    (0..4).fold(0, |result, i| result | byte(a, i).abs_diff(byte(b, i)) << (8 * i))
+}
+
+/// `lop3.b32`: any function of three bits, given as a table of eight.
+pub fn lookup3(a: u32, b: u32, c: u32, table: u32) -> u32 {
+    (0..8).filter(|row| table >> row & 1 != 0).fold(0, |result, row| {
+        let pick = |value: u32, bit: u32| if row >> bit & 1 != 0 { value } else { !value };
+        result | (pick(a, 2) & pick(b, 1) & pick(c, 0))
+    })
+}
+
+/// `mul24`: the low 24 bits of a value, with sign.
+pub fn low24_signed(value: i32) -> i64 {
+    i64::from(value << 8 >> 8)
+}
+
+/// `mul24`: the low 24 bits of a value.
+pub fn low24(value: u32) -> u64 {
+    u64::from(value & 0xff_ffff)
+}

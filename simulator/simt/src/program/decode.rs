@@ -1,0 +1,738 @@
+//! From the syntax tree of a module to the program of one kernel.
+
+use std::collections::HashMap;
+
+use super::flow::resolve_reconvergence;
+use super::scope::{Scopes, Symbol, special};
+use super::{
+    Action, Constant, ConstantValue, FALSE, Inst, LOCAL_WINDOW, NOWHERE, Origin, PARAM_WINDOW, Program, SHARED_WINDOW, SINK,
+    SourceMap, Special, TRUE, WINDOW_OFFSET,
+};
+use crate::exec::registers::Reg;
+use crate::finding::Location;
+use crate::instructions::{self, Alu, Kind};
+use crate::module::{LoadError, Param};
+use crate::ptx::ast::{self, Base, Operand, StateSpace, Statement, Type};
+
+/// Most local memory that one thread may have, as on a GPU.
+const MOST_LOCAL_BYTES: u64 = 512 << 10;
+
+/// Most functions that one kernel may reach.
+const MOST_FUNCTIONS: usize = 1 << 12;
+
+/// Decodes a kernel and every function that it calls. `variables` are the names of the module's global and constant variables.
+///
+/// # Errors
+///
+/// [`LoadError::Unsupported`] for what the simulator cannot execute, [`LoadError::Syntax`] for operands that do not fit.
+pub fn decode_kernel(module: &ast::Module<'_>, kernel: usize, map: &SourceMap) -> Result<(Program, Vec<Param>), LoadError> {
+    let mut decoder = Decoder::new(module, map);
+    let (params, offsets) = kernel_params(&module.functions[kernel])?;
+    decoder.declare_shared(&module.functions[kernel])?;
+    decoder.kernel_params = offsets;
+    decoder.functions.push(Function { index: kernel, entry: 0, frame: Frame::default() });
+    decoder.reserve_registers(kernel)?;
+    let mut next = 0;
+    while next < decoder.functions.len() {
+        decoder.function(next)?;
+        next += 1;
+    }
+    Ok((decoder.finish(), params))
+}
+
+/// The parameter list's layout, and the names with their offsets.
+fn kernel_params<'t>(kernel: &ast::Function<'t>) -> Result<(Vec<Param>, Vec<(&'t str, u32)>), LoadError> {
+    let mut end = 0_u64;
+    let mut params = Vec::new();
+    let mut names = Vec::new();
+    for param in &kernel.params {
+        let bytes = param.bytes.ok_or_else(|| syntax(param.line, format!("parameter {} has no size", param.name)))?;
+        let offset = end.next_multiple_of(param.align);
+        end = offset.saturating_add(bytes);
+        if end > 32_764 {
+            return Err(syntax(param.line, format!("kernel {} has more than 32764 bytes of parameters", kernel.name)));
+        }
+        params.push(Param { offset: offset as usize, bytes: bytes as usize });
+        names.push((param.name, offset as u32));
+    }
+    Ok((params, names))
+}
+
+/// A function of the program under way.
+struct Function {
+    /// Index in the module.
+    index: usize,
+    /// Where its code starts; known once it is decoded.
+    entry: u32,
+    frame: Frame,
+}
+
+/// Where a function's parameters and results stand in local memory. A function that can be on the stack only once, since recursion
+/// is refused, has one place for them.
+#[derive(Clone, Debug, Default)]
+struct Frame {
+    params: Vec<(u32, u32)>,
+    returns: Vec<(u32, u32)>,
+}
+
+pub(super) struct Decoder<'m, 't> {
+    module: &'m ast::Module<'t>,
+    map: &'m SourceMap,
+    pub(super) program: Program,
+    pub(super) scopes: Scopes<'t>,
+    functions: Vec<Function>,
+    kernel_params: Vec<(&'t str, u32)>,
+    constants: HashMap<(ConstantValue, bool), Reg>,
+    specials: HashMap<(Special, bool), Reg>,
+    next_row: usize,
+    local_bytes: u64,
+    shared: Vec<(&'t str, u32)>,
+    /// Labels of the function under way, by block.
+    labels: HashMap<(usize, &'t str), u32>,
+    /// Branches of the function under way that wait for their label's place.
+    pending: Vec<(usize, Vec<usize>, &'t str)>,
+    /// Calls that wait for the callee's place.
+    calls: Vec<(usize, usize)>,
+    origin: Origin,
+}
+
+impl<'m, 't> Decoder<'m, 't> {
+    fn new(module: &'m ast::Module<'t>, map: &'m SourceMap) -> Self {
+        Self {
+            module,
+            map,
+            program: Program { predicates: 2, ..Program::default() },
+            scopes: Scopes::default(),
+            functions: Vec::new(),
+            kernel_params: Vec::new(),
+            constants: HashMap::new(),
+            specials: HashMap::new(),
+            next_row: 0,
+            local_bytes: 0,
+            shared: Vec::new(),
+            labels: HashMap::new(),
+            pending: Vec::new(),
+            calls: Vec::new(),
+            origin: Origin { ptx_line: 0, source: None, counts: true },
+        }
+    }
+
+    /// Gives constants and special registers the rows behind all rows that the kernel and its functions can declare.
+    fn reserve_registers(&mut self, kernel: usize) -> Result<(), LoadError> {
+        let mut rows = 0_usize;
+        for (index, function) in self.module.functions.iter().enumerate() {
+            if function.is_kernel && index != kernel {
+                continue;
+            }
+            for statement in function.body.iter().flatten() {
+                if let Statement::Registers(registers) = statement {
+                    rows += registers.count.unwrap_or(1) as usize * 2;
+                    if rows > 1 << 20 {
+                        return Err(syntax(registers.line, format!("function {} has too many registers", function.name)));
+                    }
+                }
+            }
+        }
+        self.program.written_rows = 0;
+        self.next_row = rows;
+        self.program.rows = 0;
+        Ok(())
+    }
+
+    /// Lays out the shared variables: those of the module and of the kernel, static ones first, then the dynamic one.
+    fn declare_shared(&mut self, kernel: &ast::Function<'t>) -> Result<(), LoadError> {
+        let module = self.module;
+        let of_functions = module.functions.iter().filter(|f| !f.is_kernel || f.name == kernel.name);
+        let in_bodies = of_functions.flat_map(|f| f.body.iter().flatten()).filter_map(|statement| match statement {
+            Statement::Variable(variable) => Some(variable),
+            _ => None,
+        });
+        let variables: Vec<_> =
+            module.variables.iter().chain(in_bodies).filter(|variable| variable.space == StateSpace::Shared).collect();
+        let mut end = 0_u64;
+        for variable in &variables {
+            if let Some(bytes) = variable.bytes.filter(|_| !variable.is_extern) {
+                let offset = end.next_multiple_of(variable.align);
+                end = offset.saturating_add(bytes);
+                if end > 1 << 20 {
+                    return Err(syntax(variable.line, format!("kernel {} has more than 1 MiB of shared memory", kernel.name)));
+                }
+                self.shared.push((variable.name, offset as u32));
+            }
+        }
+        let dynamic: Vec<_> = variables.iter().filter(|variable| variable.is_extern || variable.bytes.is_none()).collect();
+        let align = dynamic.iter().map(|variable| variable.align).max().unwrap_or(1);
+        let dynamic_offset = end.next_multiple_of(align) as u32;
+        self.shared.extend(dynamic.iter().map(|variable| (variable.name, dynamic_offset)));
+        self.program.static_shared_bytes = end as u32;
+        self.program.dynamic_shared_offset = dynamic_offset;
+        Ok(())
+    }
+
+    fn function(&mut self, number: usize) -> Result<(), LoadError> {
+        let module = self.module;
+        let Function { index, ref frame, .. } = self.functions[number];
+        let frame = frame.clone();
+        let function = &module.functions[index];
+        let body = function.body.as_deref().unwrap_or_default();
+        let start = self.program.code.len();
+        self.functions[number].entry = start as u32;
+        self.scopes = Scopes::default();
+        self.scopes.open();
+        for (index, variable) in globals(module).enumerate() {
+            self.scopes.declare(variable.name, Symbol::Variable(index));
+        }
+        for (name, offset) in self.shared.clone() {
+            self.scopes.declare(name, Symbol::Shared(offset));
+        }
+        if function.is_kernel {
+            for (name, offset) in self.kernel_params.clone() {
+                self.scopes.declare(name, Symbol::Param(offset));
+            }
+        } else {
+            let places = frame.params.iter().chain(&frame.returns);
+            for (variable, (offset, _)) in function.params.iter().chain(&function.returns).zip(places) {
+                self.scopes.declare(variable.name, Symbol::Local(*offset));
+            }
+        }
+        self.labels.clear();
+        self.origin = Origin { ptx_line: function.line, source: None, counts: true };
+        for statement in body {
+            self.statement(statement)?;
+        }
+        self.emit(Action::Return);
+        self.program.origins.last_mut().expect("the return just emitted").counts = false;
+        for (at, blocks, label) in std::mem::take(&mut self.pending) {
+            let target = blocks.iter().find_map(|block| self.labels.get(&(*block, label))).copied();
+            let line = self.program.origins[at].ptx_line;
+            let target = target.ok_or_else(|| syntax(line, format!("no label {label} in function {}", function.name)))?;
+            self.program.code[at].action = Action::Branch { target, reconverge: NOWHERE };
+        }
+        resolve_reconvergence(&mut self.program.code, start);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Program {
+        for (at, number) in &self.calls {
+            self.program.code[*at].action = Action::Call { target: self.functions[*number].entry };
+        }
+        self.program.rows = self.next_row;
+        self.program.local_bytes = self.local_bytes.next_multiple_of(16) as u32;
+        self.program
+    }
+
+    fn statement(&mut self, statement: &'m Statement<'t>) -> Result<(), LoadError> {
+        match statement {
+            Statement::Open => {
+                self.scopes.open();
+            }
+            Statement::Close => self.scopes.close(),
+            Statement::Label(name) => {
+                let block = self.scopes.ids().next().unwrap_or(0);
+                self.labels.insert((block, name), self.program.code.len() as u32);
+            }
+            Statement::Location { file, line } => self.origin.source = (*line != 0).then_some((*file, *line)),
+            Statement::Registers(registers) => self.registers(registers)?,
+            Statement::Variable(variable) => self.variable(variable)?,
+            Statement::Instruction(instruction) => {
+                self.origin.ptx_line = instruction.line;
+                self.instruction(instruction)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn registers(&mut self, registers: &ast::Registers<'t>) -> Result<(), LoadError> {
+        let count = registers.count.unwrap_or(1);
+        let (first, kind) = match registers.ty {
+            Type::Pred => {
+                let first = self.program.predicates;
+                self.program.predicates += count as usize;
+                (first, Kind::Predicate)
+            }
+            Type::Bytes(8) => (self.take_written_rows(2 * count), Kind::Double),
+            Type::Bytes(1 | 2 | 4) => (self.take_written_rows(count), Kind::Word),
+            Type::Bytes(_) => return Err(self.unsupported("a 128-bit register")),
+        };
+        self.scopes.declare(registers.name, Symbol::Register { first: first as Reg, kind, count: registers.count });
+        Ok(())
+    }
+
+    fn take_written_rows(&mut self, count: u32) -> usize {
+        let first = self.program.written_rows;
+        self.program.written_rows += count as usize;
+        first
+    }
+
+    fn variable(&mut self, variable: &ast::Variable<'t>) -> Result<(), LoadError> {
+        match variable.space {
+            // Laid out before, for all functions together.
+            StateSpace::Shared => Ok(()),
+            StateSpace::Local | StateSpace::Param => {
+                let bytes = variable.bytes.ok_or_else(|| syntax(variable.line, format!("{} has no size", variable.name)))?;
+                let offset = self.take_local(variable.align, bytes, variable.line)?;
+                self.scopes.declare(variable.name, Symbol::Local(offset));
+                Ok(())
+            }
+            StateSpace::Global | StateSpace::Const => Err(self.unsupported("a global variable inside a function")),
+        }
+    }
+
+    fn take_local(&mut self, align: u64, bytes: u64, line: u32) -> Result<u32, LoadError> {
+        // Words are the unit of local memory, so that two variables never share one.
+        let offset = self.local_bytes.next_multiple_of(align.max(4));
+        self.local_bytes = offset.saturating_add(bytes);
+        if self.local_bytes > MOST_LOCAL_BYTES {
+            return Err(syntax(line, format!("more than {MOST_LOCAL_BYTES} bytes of local memory per thread")));
+        }
+        Ok(offset as u32)
+    }
+
+    fn instruction(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
+        let root = instruction.opcode.split('.').next().unwrap_or_default();
+        let first = self.program.code.len();
+        let operands = instruction.operands.as_slice();
+        match root {
+            "ld" | "ldu" => self.load(instruction)?,
+            "st" => self.store(instruction)?,
+            "atom" | "red" => self.atomic(instruction)?,
+            "mov" => self.mov(instruction)?,
+            "cvta" => self.convert_address(instruction)?,
+            "setp" => self.compare(instruction)?,
+            "shfl" | "vote" | "activemask" | "bar" | "barrier" | "membar" | "fence" => self.warp_instruction(instruction)?,
+            "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" => {
+                self.emit(Action::Nothing);
+            }
+            "bra" => match operands {
+                [Operand::Name(label)] => {
+                    let blocks = self.scopes.ids().collect();
+                    self.pending.push((self.program.code.len(), blocks, label));
+                    self.emit(Action::Branch { target: NOWHERE, reconverge: NOWHERE });
+                }
+                _ => return Err(self.operands_of(instruction)),
+            },
+            "call" => self.call(instruction)?,
+            "ret" => self.emit(Action::Return),
+            "exit" => self.emit(Action::Exit),
+            "trap" | "brkpt" => self.emit(Action::Trap),
+            _ => {
+                let row = instructions::lookup(instruction.opcode).ok_or_else(|| self.unsupported(instruction.opcode))?;
+                let Some((destination, sources)) = operands.split_first() else {
+                    return Err(self.operands_of(instruction));
+                };
+                if sources.len() != row.sources.len() {
+                    return Err(self.operands_of(instruction));
+                }
+                let destination = self.destination(destination, row.destination)?;
+                let mut registers = [0; 4];
+                for ((register, source), kind) in registers.iter_mut().zip(sources).zip(row.sources) {
+                    *register = self.source(source, *kind)?;
+                }
+                self.emit(Action::Alu { alu: row.alu, destination, sources: registers });
+            }
+        }
+        for origin in self.program.origins.iter_mut().skip(first + 1) {
+            origin.counts = false;
+        }
+        if let Some(guard) = instruction.guard {
+            let register = self.register(guard.name, Kind::Predicate)?;
+            for inst in &mut self.program.code[first..] {
+                inst.guard = register;
+                inst.negated = guard.negated;
+            }
+        }
+        Ok(())
+    }
+
+    /// `mov`: between registers, of addresses and clocks, and between a register and its parts.
+    fn mov(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
+        let row = |opcode: &str| instructions::lookup(opcode);
+        match instruction.operands.as_slice() {
+            [Operand::Vector(parts), whole] => self.unpack(parts, whole, instruction),
+            [whole, Operand::Vector(parts)] => self.pack(whole, parts, instruction),
+            [destination, Operand::Name(clock @ ("%clock" | "%clock64" | "%clock_hi" | "%globaltimer"))] => {
+                let kind = if matches!(*clock, "%clock64" | "%globaltimer") { Kind::Double } else { Kind::Word };
+                let destination = self.destination(destination, kind)?;
+                self.emit(Action::Clock { destination, kind });
+                Ok(())
+            }
+            [destination, source] => {
+                let row = row(instruction.opcode).ok_or_else(|| self.unsupported(instruction.opcode))?;
+                let destination = self.destination(destination, row.destination)?;
+                let source = self.source(source, row.sources[0])?;
+                self.alu(row.alu, destination, &[source]);
+                Ok(())
+            }
+            _ => Err(self.operands_of(instruction)),
+        }
+    }
+
+    /// `mov.b64 {%r1, %r2}, %rd1`
+    fn unpack(
+        &mut self,
+        parts: &'m [Operand<'t>],
+        whole: &'m Operand<'t>,
+        instruction: &'m ast::Instruction<'t>,
+    ) -> Result<(), LoadError> {
+        let (alu, kind, bits) = match (instruction.opcode, parts.len()) {
+            ("mov.b32", 2) => (Alu::Unpack16, Kind::Word, 16),
+            ("mov.b64", 2) => (Alu::Unpack32, Kind::Double, 32),
+            ("mov.b64", 4) => (Alu::Unpack16From64, Kind::Double, 16),
+            _ => return Err(self.operands_of(instruction)),
+        };
+        let whole = self.source(whole, kind)?;
+        for (position, part) in parts.iter().enumerate() {
+            if matches!(part, Operand::Name("_")) {
+                continue;
+            }
+            let destination = self.destination(part, Kind::Word)?;
+            let shift = self.constant(ConstantValue::Bits(bits * position as u64), Kind::Word);
+            self.alu(alu, destination, &[whole, shift]);
+        }
+        Ok(())
+    }
+
+    /// `mov.b64 %rd1, {%r1, %r2}`
+    fn pack(
+        &mut self,
+        whole: &'m Operand<'t>,
+        parts: &'m [Operand<'t>],
+        instruction: &'m ast::Instruction<'t>,
+    ) -> Result<(), LoadError> {
+        let (alu, kind) = match (instruction.opcode, parts.len()) {
+            ("mov.b32", 2) => (Alu::Pack32, Kind::Word),
+            ("mov.b64", 2) => (Alu::Pack64, Kind::Double),
+            ("mov.b64", 4) => (Alu::Pack64From16, Kind::Double),
+            _ => return Err(self.operands_of(instruction)),
+        };
+        let destination = self.destination(whole, kind)?;
+        let sources = parts.iter().map(|part| self.source(part, Kind::Word)).collect::<Result<Vec<_>, _>>()?;
+        self.alu(alu, destination, &sources);
+        Ok(())
+    }
+
+    /// `cvta`: between a space's own addresses and generic ones. Global and constant addresses are generic ones already.
+    fn convert_address(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
+        let [destination, source] = instruction.operands.as_slice() else {
+            return Err(self.operands_of(instruction));
+        };
+        let (alu, operand) = match instruction.opcode {
+            "cvta.global.u64" | "cvta.to.global.u64" | "cvta.const.u64" | "cvta.to.const.u64" => (Alu::Mov64, None),
+            "cvta.shared.u64" => (Alu::Or64, Some(SHARED_WINDOW)),
+            "cvta.local.u64" => (Alu::Or64, Some(LOCAL_WINDOW)),
+            "cvta.param.u64" => (Alu::Or64, Some(PARAM_WINDOW)),
+            "cvta.to.shared.u64" | "cvta.to.local.u64" | "cvta.to.param.u64" => (Alu::And64, Some(WINDOW_OFFSET)),
+            opcode => return Err(self.unsupported(opcode)),
+        };
+        let destination = self.destination(destination, Kind::Double)?;
+        let mut sources = vec![self.source(source, Kind::Double)?];
+        sources.extend(operand.map(|bits| self.constant(ConstantValue::Bits(bits), Kind::Double)));
+        self.alu(alu, destination, &sources);
+        Ok(())
+    }
+
+    /// `setp`, with a second destination for the complement and a predicate to combine with.
+    fn compare(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
+        let (opcode, combine) = match instruction.opcode.split('.').collect::<Vec<_>>().as_slice() {
+            ["setp", comparison, combine @ ("and" | "or" | "xor"), ty] => (format!("setp.{comparison}.{ty}"), Some(*combine)),
+            _ => (instruction.opcode.to_owned(), None),
+        };
+        let row = instructions::lookup(&opcode).ok_or_else(|| self.unsupported(instruction.opcode))?;
+        let (destination, a, b, with) = match (instruction.operands.as_slice(), combine) {
+            ([destination, a, b], None) => (destination, a, b, None),
+            ([destination, a, b, with], Some(combine)) => (destination, a, b, Some((combine, with))),
+            _ => return Err(self.operands_of(instruction)),
+        };
+        let (first, second) = match destination {
+            Operand::Pair(first, second) => (self.register(first, Kind::Predicate)?, Some(self.register(second, Kind::Predicate)?)),
+            destination => (self.destination(destination, Kind::Predicate)?, None),
+        };
+        let a = self.source(a, row.sources[0])?;
+        let b = self.source(b, row.sources[1])?;
+        if second.is_none() && with.is_none() {
+            self.alu(row.alu, first, &[a, b]);
+            return Ok(());
+        }
+        // The result is put together in temporary predicates, since the destinations may be sources too.
+        let result = self.temporary_predicate();
+        let complement = self.temporary_predicate();
+        self.alu(row.alu, result, &[a, b]);
+        self.alu(Alu::NotPred, complement, &[result]);
+        if let Some((combine, with)) = with {
+            let with = self.source(with, Kind::Predicate)?;
+            let alu = match combine {
+                "and" => Alu::AndPred,
+                "or" => Alu::OrPred,
+                _ => Alu::XorPred,
+            };
+            self.alu(alu, result, &[result, with]);
+            self.alu(alu, complement, &[complement, with]);
+        }
+        self.alu(Alu::MovPred, first, &[result]);
+        if let Some(second) = second {
+            self.alu(Alu::MovPred, second, &[complement]);
+        }
+        Ok(())
+    }
+
+    /// `call (results), function, (arguments)`: copies the arguments, goes there, copies the results.
+    fn call(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
+        let (results, name, arguments): (&[&str], &str, &[&str]) = match instruction.operands.as_slice() {
+            [Operand::Name(name)] => (&[], name, &[]),
+            [Operand::Name(name), Operand::List(arguments)] => (&[], name, arguments),
+            [Operand::List(results), Operand::Name(name)] => (results, name, &[]),
+            [Operand::List(results), Operand::Name(name), Operand::List(arguments)] => (results, name, arguments),
+            _ => return Err(self.unsupported("an indirect call")),
+        };
+        let module = self.module;
+        let index = module.functions.iter().position(|function| function.name == name && function.body.is_some());
+        let Some(index) = index else {
+            let declared = module.functions.iter().any(|function| function.name == name);
+            let what = if declared { format!("a call of the external function {name}") } else { format!("a call through {name}") };
+            return Err(self.unsupported(&what));
+        };
+        let callee = &module.functions[index];
+        if callee.is_kernel || callee.params.len() != arguments.len() || callee.returns.len() != results.len() {
+            return Err(self.operands_of(instruction));
+        }
+        let number = match self.functions.iter().position(|function| function.index == index) {
+            Some(number) => number,
+            None => self.add_function(index)?,
+        };
+        let frame = self.functions[number].frame.clone();
+        for (argument, (to, bytes)) in arguments.iter().zip(frame.params) {
+            let from = self.local_symbol(argument)?;
+            self.emit(Action::CopyLocal { from, to, bytes });
+        }
+        self.calls.push((self.program.code.len(), number));
+        self.emit(Action::Call { target: NOWHERE });
+        for (result, (from, bytes)) in results.iter().zip(frame.returns) {
+            let to = self.local_symbol(result)?;
+            self.emit(Action::CopyLocal { from, to, bytes });
+        }
+        Ok(())
+    }
+
+    fn add_function(&mut self, index: usize) -> Result<usize, LoadError> {
+        let function = &self.module.functions[index];
+        if calls_itself(self.module, index) {
+            return Err(self.unsupported(&format!("recursion (function {} calls itself)", function.name)));
+        }
+        if self.functions.len() > MOST_FUNCTIONS {
+            return Err(self.unsupported("a kernel with so many functions"));
+        }
+        let mut place = |variables: &[ast::Variable<'t>]| -> Result<Vec<(u32, u32)>, LoadError> {
+            variables
+                .iter()
+                .map(|variable| {
+                    let bytes = variable.bytes.ok_or_else(|| syntax(variable.line, format!("{} has no size", variable.name)))?;
+                    Ok((self.take_local(variable.align, bytes, variable.line)?, bytes as u32))
+                })
+                .collect()
+        };
+        let frame = Frame { params: place(&function.params)?, returns: place(&function.returns)? };
+        self.functions.push(Function { index, entry: 0, frame });
+        Ok(self.functions.len() - 1)
+    }
+
+    fn local_symbol(&self, name: &str) -> Result<u32, LoadError> {
+        match self.scopes.find(name) {
+            Some(Symbol::Local(offset)) => Ok(offset),
+            _ => Err(syntax(self.origin.ptx_line, format!("expected a parameter of a call, found {name}"))),
+        }
+    }
+
+    /// The place of what stands between brackets, when it is known already: a variable, or a parameter.
+    pub(super) fn symbol_of(&self, base: Base<'_>) -> Option<Symbol> {
+        match base {
+            Base::Name(name) => self.scopes.find(name),
+            Base::Absolute => None,
+        }
+    }
+
+    pub(super) fn emit(&mut self, action: Action) {
+        self.program.code.push(Inst { guard: TRUE, negated: false, action });
+        self.program.origins.push(self.origin);
+    }
+
+    fn alu(&mut self, alu: Alu, destination: Reg, sources: &[Reg]) {
+        let mut registers = [0; 4];
+        registers[..sources.len()].copy_from_slice(sources);
+        self.emit(Action::Alu { alu, destination, sources: registers });
+    }
+
+    pub(super) fn move_constant(&mut self, destination: Reg, kind: Kind, value: ConstantValue) {
+        let source = self.constant(value, kind);
+        let alu = if kind == Kind::Double { Alu::Mov64 } else { Alu::Mov32 };
+        self.alu(alu, destination, &[source]);
+    }
+
+    fn temporary_predicate(&mut self) -> Reg {
+        self.program.predicates += 1;
+        (self.program.predicates - 1) as Reg
+    }
+
+    /// A register that an instruction writes.
+    pub(super) fn destination(&self, operand: &Operand<'_>, kind: Kind) -> Result<Reg, LoadError> {
+        match operand {
+            Operand::Name(name) => self.register(name, kind),
+            _ => Err(syntax(self.origin.ptx_line, "expected a register as the destination".to_owned())),
+        }
+    }
+
+    /// The register of that name.
+    pub(super) fn register(&self, name: &str, kind: Kind) -> Result<Reg, LoadError> {
+        match self.scopes.find(name) {
+            Some(Symbol::Register { first, kind: found, count: None }) if found == kind => Ok(first),
+            Some(Symbol::Register { kind: found, count: None, .. }) => {
+                Err(syntax(self.origin.ptx_line, format!("expected {}, found {name}, {}", described(kind), described(found))))
+            }
+            _ => Err(syntax(self.origin.ptx_line, format!("expected {}, found {name}", described(kind)))),
+        }
+    }
+
+    /// Any register of that name, with its kind.
+    pub(super) fn any_register(&self, name: &str) -> Option<(Reg, Kind)> {
+        match self.scopes.find(name)? {
+            Symbol::Register { first, kind, count: None } => Some((first, kind)),
+            _ => None,
+        }
+    }
+
+    /// A register that holds the operand's value: its own, or that of a constant.
+    pub(super) fn source(&mut self, operand: &Operand<'_>, kind: Kind) -> Result<Reg, LoadError> {
+        let line = self.origin.ptx_line;
+        let mismatch = |found: &str| syntax(line, format!("expected {}, found {found}", described(kind)));
+        match operand {
+            Operand::Name(name) => match self.scopes.find(name) {
+                Some(Symbol::Register { .. }) => self.register(name, kind),
+                Some(symbol) => self.address_constant(symbol, 0, kind).ok_or_else(|| mismatch(name)),
+                None => match special(name) {
+                    Some(special) if kind != Kind::Predicate => Ok(self.special(special, kind)),
+                    _ if *name == "WARP_SZ" => Ok(self.constant(ConstantValue::Bits(32), kind)),
+                    _ => Err(mismatch(name)),
+                },
+            },
+            Operand::Offset(name, offset) => {
+                let symbol = self.scopes.find(name).ok_or_else(|| mismatch(name))?;
+                self.address_constant(symbol, *offset, kind).ok_or_else(|| mismatch(name))
+            }
+            Operand::Not(name) => {
+                let source = self.register(name, Kind::Predicate)?;
+                let complement = self.temporary_predicate();
+                self.alu(Alu::NotPred, complement, &[source]);
+                Ok(complement)
+            }
+            Operand::Integer(bits) if kind == Kind::Predicate => Ok(if *bits != 0 { TRUE } else { FALSE }),
+            Operand::Integer(bits) => Ok(self.constant(ConstantValue::Bits(*bits), kind)),
+            Operand::F32(bits) if kind == Kind::Word => Ok(self.constant(ConstantValue::Bits(u64::from(*bits)), kind)),
+            Operand::F64(bits) if kind == Kind::Double => Ok(self.constant(ConstantValue::Bits(*bits), kind)),
+            Operand::F64(bits) if kind == Kind::Word => {
+                let value = f64::from_bits(*bits) as f32;
+                Ok(self.constant(ConstantValue::Bits(u64::from(value.to_bits())), kind))
+            }
+            _ => Err(mismatch("another operand")),
+        }
+    }
+
+    fn address_constant(&mut self, symbol: Symbol, offset: i64, kind: Kind) -> Option<Reg> {
+        if kind == Kind::Predicate {
+            return None;
+        }
+        let value = match symbol {
+            Symbol::Register { .. } => return None,
+            Symbol::Shared(at) | Symbol::Local(at) | Symbol::Param(at) => {
+                ConstantValue::Bits(i64::from(at).wrapping_add(offset) as u64)
+            }
+            Symbol::Variable(variable) => ConstantValue::Address { variable, offset },
+        };
+        Some(self.constant(value, kind))
+    }
+
+    /// The register of a constant; equal constants share one.
+    pub(super) fn constant(&mut self, value: ConstantValue, kind: Kind) -> Reg {
+        let double = kind == Kind::Double;
+        if let Some(register) = self.constants.get(&(value, double)) {
+            return *register;
+        }
+        let register = self.take_rows(kind);
+        self.constants.insert((value, double), register);
+        self.program.constants.push(Constant { register, kind, value });
+        register
+    }
+
+    fn special(&mut self, special: Special, kind: Kind) -> Reg {
+        let key = (special, kind == Kind::Double);
+        if let Some(register) = self.specials.get(&key) {
+            return *register;
+        }
+        let register = self.take_rows(kind);
+        self.specials.insert(key, register);
+        self.program.specials.push((special, kind, register));
+        register
+    }
+
+    fn take_rows(&mut self, kind: Kind) -> Reg {
+        let first = self.next_row;
+        self.next_row += if kind == Kind::Double { 2 } else { 1 };
+        first as Reg
+    }
+
+    pub(super) fn unsupported(&self, what: &str) -> LoadError {
+        LoadError::Unsupported { what: what.to_owned(), location: Box::new(self.location()) }
+    }
+
+    pub(super) fn operands_of(&self, instruction: &ast::Instruction<'_>) -> LoadError {
+        let Location { instruction: text, .. } = self.location();
+        syntax(instruction.line, format!("the operands do not fit {}: {text}", instruction.opcode))
+    }
+
+    fn location(&self) -> Location {
+        self.map.location(self.origin)
+    }
+}
+
+/// The module's variables that have an address in device memory, in the order in which an image places them.
+pub fn globals<'m, 't>(module: &'m ast::Module<'t>) -> impl Iterator<Item = &'m ast::Variable<'t>> {
+    module.variables.iter().filter(|variable| matches!(variable.space, StateSpace::Global | StateSpace::Const))
+}
+
+/// Whether a function can reach itself by calls.
+fn calls_itself(module: &ast::Module<'_>, function: usize) -> bool {
+    let mut reached = vec![false; module.functions.len()];
+    let mut open = vec![function];
+    while let Some(caller) = open.pop() {
+        for statement in module.functions[caller].body.iter().flatten() {
+            let Statement::Instruction(instruction) = statement else { continue };
+            if !instruction.opcode.starts_with("call") {
+                continue;
+            }
+            for operand in &instruction.operands {
+                let Operand::Name(name) = operand else { continue };
+                let Some(callee) = module.functions.iter().position(|f| f.name == *name && f.body.is_some()) else { continue };
+                if callee == function {
+                    return true;
+                }
+                if !std::mem::replace(&mut reached[callee], true) {
+                    open.push(callee);
+                }
+            }
+        }
+    }
+    false
+}
+
+fn described(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Predicate => "a predicate",
+        Kind::Word => "a 32-bit value",
+        Kind::Double => "a 64-bit value",
+    }
+}
+
+pub(super) fn syntax(line: u32, message: String) -> LoadError {
+    LoadError::Syntax { line, message }
+}
+
+/// [`SINK`] is no register of any program.
+const _: () = assert!(SINK as usize > 1 << 21);

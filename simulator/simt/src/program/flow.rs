@@ -1,0 +1,165 @@
+//! Where the lanes of a warp meet again: the immediate post-dominator of every branch.
+
+use super::{Action, Inst, NOWHERE, TRUE};
+
+/// Fills in the reconvergence points of the branches of one function, which is `code[start..]` with targets resolved.
+pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
+    let blocks = basic_blocks(code, start);
+    let block_of = |at: u32| blocks.partition_point(|block| block.first <= at as usize) - 1;
+    // The virtual exit stands behind the last block.
+    let exit = blocks.len();
+    let successors: Vec<Vec<usize>> = blocks
+        .iter()
+        .enumerate()
+        .map(|(index, block)| {
+            let last = code[block.last];
+            let next = if index + 1 < blocks.len() { index + 1 } else { exit };
+            let target = match last.action {
+                Action::Branch { target, .. } => block_of(target),
+                Action::Return | Action::Exit | Action::Trap => exit,
+                _ => return vec![next],
+            };
+            if last.guard == TRUE { vec![target] } else { vec![target, next] }
+        })
+        .collect();
+    let post_dominators = immediate_post_dominators(&successors);
+    for (index, block) in blocks.iter().enumerate() {
+        if let Action::Branch { reconverge, .. } = &mut code[block.last].action {
+            *reconverge = match post_dominators[index] {
+                Some(meeting) if meeting != exit => blocks[meeting].first as u32,
+                _ => NOWHERE,
+            };
+        }
+    }
+}
+
+/// Instructions that run one after the other, first and last included.
+struct Block {
+    first: usize,
+    last: usize,
+}
+
+fn basic_blocks(code: &[Inst], start: usize) -> Vec<Block> {
+    let mut leads = vec![false; code.len() + 1];
+    leads[start] = true;
+    for (at, inst) in code.iter().enumerate().skip(start) {
+        match inst.action {
+            Action::Branch { target, .. } => {
+                leads[target as usize] = true;
+                leads[at + 1] = true;
+            }
+            Action::Return | Action::Exit | Action::Trap => leads[at + 1] = true,
+            _ => {}
+        }
+    }
+    let firsts: Vec<usize> = (start..code.len()).filter(|at| leads[*at]).collect();
+    let ends = firsts.iter().copied().skip(1).chain([code.len()]);
+    firsts.iter().zip(ends).map(|(first, end)| Block { first: *first, last: end - 1 }).collect()
+}
+
+/// The nearest node that every path from a node to the exit passes, for each node; the exit is node `successors.len()`. `None`
+/// for a node from which no path leads out.
+///
+/// The algorithm of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), on the reversed graph.
+fn immediate_post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let exit = successors.len();
+    let mut predecessors = vec![Vec::new(); exit + 1];
+    for (node, targets) in successors.iter().enumerate() {
+        for target in targets {
+            predecessors[*target].push(node);
+        }
+    }
+    let order = post_order(&predecessors, exit);
+    let mut rank = vec![usize::MAX; exit + 1];
+    for (position, node) in order.iter().enumerate() {
+        rank[*node] = position;
+    }
+    let mut dominator = vec![None; exit + 1];
+    dominator[exit] = Some(exit);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for node in order.iter().rev().copied().filter(|node| *node != exit) {
+            let known = successors[node].iter().copied().filter(|target| dominator[*target].is_some());
+            let meeting = known.reduce(|a, b| meet(a, b, &rank, &dominator));
+            if meeting.is_some() && dominator[node] != meeting {
+                dominator[node] = meeting;
+                changed = true;
+            }
+        }
+    }
+    dominator.truncate(exit);
+    dominator
+}
+
+/// The nearest node that dominates both.
+fn meet(mut a: usize, mut b: usize, rank: &[usize], dominator: &[Option<usize>]) -> usize {
+    // Each step goes to a node of higher rank, and the exit, which has the highest, dominates all.
+    let up = |node: usize| dominator[node].unwrap_or(node);
+    while a != b {
+        while rank[a] < rank[b] {
+            a = up(a);
+        }
+        while rank[b] < rank[a] {
+            b = up(b);
+        }
+    }
+    a
+}
+
+/// Nodes that can be reached from `root`, each after those that it leads to.
+fn post_order(edges: &[Vec<usize>], root: usize) -> Vec<usize> {
+    let mut order = Vec::with_capacity(edges.len());
+    let mut visited = vec![false; edges.len()];
+    let mut path = vec![(root, 0)];
+    visited[root] = true;
+    while let Some((node, next)) = path.last_mut() {
+        match edges[*node].get(*next) {
+            Some(target) => {
+                *next += 1;
+                if !visited[*target] {
+                    visited[*target] = true;
+                    path.push((*target, 0));
+                }
+            }
+            None => {
+                order.push(*node);
+                path.pop();
+            }
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::immediate_post_dominators;
+
+    #[test]
+    fn paths_meet_at_the_nearest_common_point() {
+        // 0 branches to 1 or 2; both go to 3; 3 loops to 0 or leaves to 4; 4 ends.
+        let graph = [vec![1, 2], vec![3], vec![3], vec![0, 4], vec![5]];
+        assert_eq!(immediate_post_dominators(&graph), [Some(3), Some(3), Some(3), Some(4), Some(5)]);
+    }
+
+    #[test]
+    fn an_early_return_leaves_the_exit_as_meeting_point() {
+        // 0 returns or goes on to 1, which returns.
+        let graph = [vec![2, 1], vec![2]];
+        assert_eq!(immediate_post_dominators(&graph), [Some(2), Some(2)]);
+    }
+
+    #[test]
+    fn a_loop_without_a_way_out_has_no_meeting_point() {
+        // 0 goes to 1 or leaves; 1 loops forever.
+        let graph = [vec![1, 2], vec![1]];
+        assert_eq!(immediate_post_dominators(&graph), [Some(2), None]);
+    }
+
+    #[test]
+    fn nested_branches_meet_inside_out() {
+        // 0: 1 | 4; 1: 2 | 3; 2, 3 -> 5; 5 -> 6; 4 -> 6; 6 ends.
+        let graph = [vec![1, 4], vec![2, 3], vec![5], vec![5], vec![6], vec![6], vec![7]];
+        assert_eq!(immediate_post_dominators(&graph), [Some(6), Some(5), Some(5), Some(5), Some(6), Some(6), Some(7)]);
+    }
+}

@@ -1,0 +1,243 @@
+//! Decodes loads, stores and atomic operations: opcodes that are lists of modifiers.
+
+use super::decode::Decoder;
+use super::scope::Symbol;
+use super::{Access, Action, Address, Atomic, AtomicOp, ConstantValue, SINK};
+use crate::finding::{AccessOp, Space};
+use crate::instructions::Kind;
+use crate::module::LoadError;
+use crate::ptx::ast::{Base, Instruction, Operand};
+
+/// An element's type: bytes and whether it is signed.
+#[derive(Clone, Copy)]
+struct Element {
+    width: u32,
+    signed: bool,
+}
+
+/// The modifiers that matter; caching hints and memory orders change no value here.
+struct Modifiers {
+    space: Option<Space>,
+    count: u32,
+    element: Element,
+}
+
+impl<'m, 't> Decoder<'m, 't> {
+    pub(super) fn load(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+        let modifiers = self.modifiers(instruction)?;
+        let [destination, Operand::Address(base, offset)] = instruction.operands.as_slice() else {
+            return Err(self.operands_of(instruction));
+        };
+        let destinations = elements(destination);
+        if destinations.len() != modifiers.count as usize {
+            return Err(self.operands_of(instruction));
+        }
+        let mut registers = [SINK; 4];
+        let mut kind = if modifiers.element.width == 8 { Kind::Double } else { Kind::Word };
+        for (register, destination) in registers.iter_mut().zip(destinations) {
+            match destination {
+                Operand::Name("_") => {}
+                // A register may be wider than the element.
+                Operand::Name(name) => match self.any_register(name) {
+                    Some((found, found_kind)) if found_kind == kind || (kind, found_kind) == (Kind::Word, Kind::Double) => {
+                        *register = found;
+                        kind = found_kind;
+                    }
+                    _ => return Err(self.operands_of(instruction)),
+                },
+                _ => return Err(self.operands_of(instruction)),
+            }
+        }
+        let Modifiers { space, count, element: Element { width, signed } } = modifiers;
+        // A kernel parameter has one value for the whole launch.
+        if let (Some(Space::Param), Some(Symbol::Param(at))) = (space, self.symbol_of(*base)) {
+            let first = i64::from(at).wrapping_add(*offset);
+            for (position, register) in registers.iter().take(count as usize).enumerate() {
+                let offset =
+                    u32::try_from(first + i64::from(width) * position as i64).map_err(|_| self.operands_of(instruction))?;
+                if *register != SINK {
+                    self.move_constant(*register, kind, ConstantValue::Param { offset, width, signed });
+                }
+            }
+            return Ok(());
+        }
+        let (space, address) = self.address(*base, *offset, space, instruction)?;
+        let access = Access { op: AccessOp::Load, space, address, width, count, signed, registers, kind };
+        self.program.accesses.push(access);
+        self.emit(Action::Load(self.program.accesses.len() as u32 - 1));
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+        let Modifiers { space, count, element: Element { width, signed } } = self.modifiers(instruction)?;
+        let [Operand::Address(base, offset), source] = instruction.operands.as_slice() else {
+            return Err(self.operands_of(instruction));
+        };
+        let sources = elements(source);
+        if sources.len() != count as usize {
+            return Err(self.operands_of(instruction));
+        }
+        let mut kind = if width == 8 { Kind::Double } else { Kind::Word };
+        for source in sources {
+            if let Operand::Name(name) = source
+                && let Some((_, found)) = self.any_register(name)
+                && (kind, found) == (Kind::Word, Kind::Double)
+            {
+                kind = found;
+            }
+        }
+        let mut registers = [SINK; 4];
+        for (register, source) in registers.iter_mut().zip(sources) {
+            *register = self.source(source, kind)?;
+        }
+        let (space, address) = self.address(*base, *offset, space, instruction)?;
+        let access = Access { op: AccessOp::Store, space, address, width, count, signed, registers, kind };
+        self.program.accesses.push(access);
+        self.emit(Action::Store(self.program.accesses.len() as u32 - 1));
+        Ok(())
+    }
+
+    pub(super) fn atomic(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+        let mut parts = instruction.opcode.split('.');
+        let returns = parts.next() == Some("atom");
+        let mut space = None;
+        let mut op = None;
+        let mut ty = None;
+        for part in parts {
+            match part {
+                "global" => space = Some(Space::Global),
+                "shared" | "shared::cta" => space = Some(Space::Shared),
+                "relaxed" | "acquire" | "release" | "acq_rel" | "cta" | "gpu" | "sys" | "cluster" => {}
+                "u32" | "s32" | "b32" | "f32" | "u64" | "s64" | "b64" | "f64" => ty = Some(part),
+                "add" | "min" | "max" | "and" | "or" | "xor" | "exch" | "cas" | "inc" | "dec" => op = Some(part),
+                _ => return Err(self.unsupported(instruction.opcode)),
+            }
+        }
+        let unsupported = || self.unsupported(instruction.opcode);
+        let (op_name, ty) = op.zip(ty).ok_or_else(unsupported)?;
+        let op = match (op_name, ty) {
+            ("add", "f32") => AtomicOp::AddF32,
+            ("add", "f64") => AtomicOp::AddF64,
+            ("add", "u32" | "s32" | "u64" | "s64") => AtomicOp::Add,
+            ("min", "u32" | "u64") => AtomicOp::MinUnsigned,
+            ("max", "u32" | "u64") => AtomicOp::MaxUnsigned,
+            ("min", "s32" | "s64") => AtomicOp::MinSigned,
+            ("max", "s32" | "s64") => AtomicOp::MaxSigned,
+            ("and", "b32" | "b64") => AtomicOp::And,
+            ("or", "b32" | "b64") => AtomicOp::Or,
+            ("xor", "b32" | "b64") => AtomicOp::Xor,
+            ("exch", "b32" | "b64") => AtomicOp::Exchange,
+            ("cas", "b32" | "b64") => AtomicOp::CompareAndSwap,
+            ("inc", "u32") => AtomicOp::Increment,
+            ("dec", "u32") => AtomicOp::Decrement,
+            _ => return Err(unsupported()),
+        };
+        self.program.order_matters |= matches!(op, AtomicOp::AddF32 | AtomicOp::AddF64);
+        let width = if ty.ends_with("64") { 8 } else { 4 };
+        let kind = if width == 8 { Kind::Double } else { Kind::Word };
+        let (destination, rest) = match (returns, instruction.operands.as_slice()) {
+            (true, [destination, rest @ ..]) => (Some(destination), rest),
+            (false, rest) => (None, rest),
+            _ => return Err(self.operands_of(instruction)),
+        };
+        let destination = match destination {
+            None | Some(Operand::Name("_")) => SINK,
+            Some(destination) => self.destination(destination, kind)?,
+        };
+        let (base, offset, operands) = match (rest, op) {
+            ([Operand::Address(base, offset), a, b], AtomicOp::CompareAndSwap) => {
+                (*base, *offset, [self.source(a, kind)?, self.source(b, kind)?])
+            }
+            ([Operand::Address(base, offset), a], _) if op != AtomicOp::CompareAndSwap => {
+                let a = self.source(a, kind)?;
+                (*base, *offset, [a, a])
+            }
+            _ => return Err(self.operands_of(instruction)),
+        };
+        let (space, address) = self.address(base, offset, space, instruction)?;
+        self.program.atomics.push(Atomic { space, address, op, width, destination, operands });
+        self.emit(Action::Atomic(self.program.atomics.len() as u32 - 1));
+        Ok(())
+    }
+
+    fn modifiers(&self, instruction: &Instruction<'_>) -> Result<Modifiers, LoadError> {
+        let mut space = None;
+        let mut count = 1;
+        let mut element = None;
+        for part in instruction.opcode.split('.').skip(1) {
+            match part {
+                "global" => space = Some(Space::Global),
+                "shared" | "shared::cta" => space = Some(Space::Shared),
+                "const" => space = Some(Space::Const),
+                "local" => space = Some(Space::Local),
+                "param" | "param::entry" | "param::func" => space = Some(Space::Param),
+                "v2" => count = 2,
+                "v4" => count = 4,
+                "nc" | "weak" | "volatile" | "relaxed" | "acquire" | "release" | "mmio" => {}
+                "cta" | "gpu" | "sys" | "cluster" => {}
+                "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" => {}
+                hint if hint.starts_with("L1::") || hint.starts_with("L2::") => {}
+                ty => element = Some(element_type(ty).ok_or_else(|| self.unsupported(instruction.opcode))?),
+            }
+        }
+        let element = element.ok_or_else(|| self.unsupported(instruction.opcode))?;
+        if element.width * count > 16 {
+            return Err(self.unsupported(instruction.opcode));
+        }
+        Ok(Modifiers { space, count, element })
+    }
+
+    /// The space and the address of an access. The parameters of functions lie in local memory.
+    fn address(
+        &mut self,
+        base: Base<'t>,
+        offset: i64,
+        space: Option<Space>,
+        instruction: &Instruction<'_>,
+    ) -> Result<(Option<Space>, Address), LoadError> {
+        let symbol = self.symbol_of(base);
+        let space = match (space, symbol) {
+            (Some(Space::Param), Some(Symbol::Local(_))) => Some(Space::Local),
+            _ => space,
+        };
+        let fits = match symbol {
+            Some(Symbol::Shared(_)) => space == Some(Space::Shared),
+            Some(Symbol::Local(_)) => space == Some(Space::Local),
+            Some(Symbol::Param(_)) => space == Some(Space::Param),
+            Some(Symbol::Variable(_)) => matches!(space, Some(Space::Global | Space::Const) | None),
+            Some(Symbol::Register { .. }) | None => true,
+        };
+        if !fits {
+            return Err(self.operands_of(instruction));
+        }
+        let (base, kind, offset) = match base {
+            Base::Absolute => (self.constant(ConstantValue::Bits(offset as u64), Kind::Double), Kind::Double, 0),
+            Base::Name(name) => match self.any_register(name) {
+                Some((_, Kind::Predicate)) => return Err(self.operands_of(instruction)),
+                Some((register, kind)) => (register, kind, offset),
+                None => (self.source(&Operand::Offset(name, offset), Kind::Double)?, Kind::Double, 0),
+            },
+        };
+        Ok((space, Address { base, kind, offset }))
+    }
+}
+
+/// The elements of a vector, or the operand itself.
+fn elements<'o, 't>(operand: &'o Operand<'t>) -> &'o [Operand<'t>] {
+    match operand {
+        Operand::Vector(elements) => elements,
+        single => std::slice::from_ref(single),
+    }
+}
+
+fn element_type(ty: &str) -> Option<Element> {
+    let signed = ty.starts_with('s');
+    let width = match ty.get(1..)? {
+        "8" => 1,
+        "16" => 2,
+        "32" => 4,
+        "64" => 8,
+        _ => return None,
+    };
+    matches!(ty.as_bytes()[0], b'b' | b'u' | b's' | b'f').then_some(Element { width, signed })
+}

@@ -1,0 +1,293 @@
+//! A kernel decoded: a dense list of instructions with registers numbered, targets resolved and reconvergence points known.
+
+mod decode;
+mod flow;
+mod memory_ops;
+mod scope;
+mod warp_ops;
+
+use crate::exec::registers::Reg;
+use crate::finding::{AccessOp, Location, SourceLine, Space};
+use crate::instructions::{Alu, Kind};
+
+pub use decode::{decode_kernel, globals};
+
+/// The predicate that is always true; it guards what is not guarded.
+pub const TRUE: Reg = 0;
+
+/// The predicate that is always false.
+pub const FALSE: Reg = 1;
+
+/// A register that swallows what is written to it (`_` in PTX).
+pub const SINK: Reg = Reg::MAX;
+
+/// No instruction: where a branch has no reconvergence point, its paths meet at the end of the function only.
+pub const NOWHERE: u32 = u32::MAX;
+
+/// Generic addresses at and above this one lie in shared memory, the offset in the low bits. Global addresses are below.
+pub const SHARED_WINDOW: u64 = 1 << 56;
+
+/// As [`SHARED_WINDOW`], of local memory.
+pub const LOCAL_WINDOW: u64 = 2 << 56;
+
+/// As [`SHARED_WINDOW`], of the kernel's parameters.
+pub const PARAM_WINDOW: u64 = 3 << 56;
+
+/// The part of a generic address below the window.
+pub const WINDOW_OFFSET: u64 = SHARED_WINDOW - 1;
+
+/// The code of one kernel and of all functions that it calls.
+#[derive(Debug, Default)]
+pub struct Program {
+    pub code: Vec<Inst>,
+    /// Where each instruction comes from.
+    pub origins: Vec<Origin>,
+    /// Loads and stores.
+    pub accesses: Vec<Access>,
+    /// Atomic operations.
+    pub atomics: Vec<Atomic>,
+    /// Rows that instructions write; constants and special registers stand behind them.
+    pub written_rows: usize,
+    /// All rows.
+    pub rows: usize,
+    /// All predicates.
+    pub predicates: usize,
+    /// Registers whose value is known before the launch runs.
+    pub constants: Vec<Constant>,
+    /// Registers that tell a thread where it is.
+    pub specials: Vec<(Special, Kind, Reg)>,
+    /// Bytes of static shared memory; dynamic shared memory follows.
+    pub static_shared_bytes: u32,
+    /// Where dynamic shared memory starts.
+    pub dynamic_shared_offset: u32,
+    /// Bytes of local memory per thread, with the parameters of the functions called.
+    pub local_bytes: u32,
+    /// A float sum by atomics depends on the order of the blocks.
+    pub order_matters: bool,
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Inst {
+    /// Only lanes with this predicate (or without it, if `negated`) act.
+    pub guard: Reg,
+    pub negated: bool,
+    pub action: Action,
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug)]
+pub enum Action {
+    /// A row of the instruction table.
+    Alu { alu: Alu, destination: Reg, sources: [Reg; 4] },
+    /// Index into [`Program::accesses`].
+    Load(u32),
+    /// Index into [`Program::accesses`].
+    Store(u32),
+    /// Index into [`Program::atomics`].
+    Atomic(u32),
+    /// Goes on at `target`; lanes that part meet again at `reconverge`.
+    Branch { target: u32, reconverge: u32 },
+    /// Runs the function at `target` and comes back.
+    Call { target: u32 },
+    /// Back to the caller; from the kernel itself, the end of the thread.
+    Return,
+    /// The end of the thread.
+    Exit,
+    /// Ends the kernel with an error.
+    Trap,
+    /// Waits for, or only arrives at, a barrier of the block.
+    Barrier { barrier: Reg, threads: Option<Reg>, waits: bool },
+    /// Orders memory accesses.
+    Fence,
+    /// A lane reads another's register.
+    Shuffle { mode: ShuffleMode, destination: Reg, in_range: Reg, source: Reg, lane: Reg, clamp: Reg },
+    /// The lanes' predicates, combined.
+    Vote { mode: VoteMode, destination: Reg, source: Reg, negated: bool, members: Reg },
+    /// The mask of the lanes that are here.
+    ActiveMask { destination: Reg },
+    /// How far the warp has come.
+    Clock { destination: Reg, kind: Kind },
+    /// Copies a parameter or a result between functions, both in local memory.
+    CopyLocal { from: u32, to: u32, bytes: u32 },
+    /// Nothing that the simulator models.
+    Nothing,
+}
+
+/// `shfl.sync`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShuffleMode {
+    Index,
+    Up,
+    Down,
+    Butterfly,
+}
+
+/// `vote.sync`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VoteMode {
+    All,
+    Any,
+    Uniform,
+    Ballot,
+}
+
+/// A load or a store.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    pub op: AccessOp,
+    /// `None` for a generic address, whose window tells the space.
+    pub space: Option<Space>,
+    pub address: Address,
+    /// Bytes of an element: 1, 2, 4 or 8.
+    pub width: u32,
+    /// Elements: 1, 2 or 4.
+    pub count: u32,
+    /// A narrow element fills its register by its sign.
+    pub signed: bool,
+    /// The elements' registers.
+    pub registers: [Reg; 4],
+    /// Kind of the registers.
+    pub kind: Kind,
+}
+
+impl Access {
+    /// Bytes of all elements.
+    pub fn bytes(&self) -> u32 {
+        self.width * self.count
+    }
+}
+
+/// A base register and an offset.
+#[derive(Clone, Copy, Debug)]
+pub struct Address {
+    pub base: Reg,
+    pub kind: Kind,
+    pub offset: i64,
+}
+
+/// `atom` or `red`.
+#[derive(Clone, Copy, Debug)]
+pub struct Atomic {
+    pub space: Option<Space>,
+    pub address: Address,
+    pub op: AtomicOp,
+    /// Bytes: 4 or 8.
+    pub width: u32,
+    /// The old value goes here; [`SINK`] for `red`.
+    pub destination: Reg,
+    /// The operand, and for compare-and-swap the value to put.
+    pub operands: [Reg; 2],
+}
+
+/// What an atomic operation computes from the old value and the operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtomicOp {
+    Add,
+    AddF32,
+    AddF64,
+    MinUnsigned,
+    MaxUnsigned,
+    MinSigned,
+    MaxSigned,
+    And,
+    Or,
+    Xor,
+    Exchange,
+    CompareAndSwap,
+    Increment,
+    Decrement,
+}
+
+/// A register that is filled before the kernel runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Constant {
+    pub register: Reg,
+    pub kind: Kind,
+    pub value: ConstantValue,
+}
+
+/// What fills it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ConstantValue {
+    Bits(u64),
+    /// Address of the module's variable with this index, plus an offset.
+    Address {
+        variable: usize,
+        offset: i64,
+    },
+    /// A kernel parameter.
+    Param {
+        offset: u32,
+        width: u32,
+        signed: bool,
+    },
+}
+
+/// A special register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Special {
+    ThreadIndex(Axis),
+    BlockExtent(Axis),
+    BlockIndex(Axis),
+    GridExtent(Axis),
+    Lane,
+    Warp,
+    Warps,
+    Multiprocessor,
+    Multiprocessors,
+    GridId,
+    DynamicSharedBytes,
+    TotalSharedBytes,
+    /// Lanes that compare so to the own lane.
+    LanesBelow,
+    LanesUpTo,
+    LanesEqual,
+    LanesFrom,
+    LanesAbove,
+}
+
+/// A dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Axis {
+    X,
+    Y,
+    Z,
+}
+
+/// Where an instruction comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    /// Line of the PTX text.
+    pub ptx_line: u32,
+    /// Number of the file and line of CUDA source; line 0 is no line.
+    pub source: Option<(u32, u32)>,
+    /// The instruction counts as one of PTX; it is not a further part of one, nor added by the decoder.
+    pub counts: bool,
+}
+
+/// What turns an [`Origin`] into words: the text and the names of the files.
+#[derive(Debug)]
+pub struct SourceMap {
+    text: String,
+    files: Vec<(u32, String)>,
+}
+
+impl SourceMap {
+    pub fn new(text: &str, files: &[(u32, &str)]) -> Self {
+        Self { text: text.to_owned(), files: files.iter().map(|(index, name)| (*index, (*name).to_owned())).collect() }
+    }
+
+    /// A line of CUDA source, given the number of its file.
+    pub fn source_line(&self, (file, line): (u32, u32)) -> Option<SourceLine> {
+        let (_, name) = self.files.iter().find(|(index, _)| *index == file)?;
+        Some(SourceLine { file: name.clone(), line })
+    }
+
+    /// The whole place.
+    pub fn location(&self, origin: Origin) -> Location {
+        let line = self.text.lines().nth(origin.ptx_line.saturating_sub(1) as usize).unwrap_or_default();
+        let instruction = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        Location { ptx_line: origin.ptx_line, instruction, source: origin.source.and_then(|source| self.source_line(source)) }
+    }
+}

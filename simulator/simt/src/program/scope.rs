@@ -1,0 +1,122 @@
+//! Names of a function: registers, variables and labels, with the blocks in which they are known.
+
+use std::collections::HashMap;
+
+use super::{Axis, Special};
+use crate::exec::registers::Reg;
+use crate::instructions::Kind;
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug)]
+pub enum Symbol {
+    Register {
+        first: Reg,
+        kind: Kind,
+        count: Option<u32>,
+    },
+    /// Offset in the block's shared memory.
+    Shared(u32),
+    /// Offset in the thread's local memory, also of parameters of functions.
+    Local(u32),
+    /// Offset in the kernel's parameters.
+    Param(u32),
+    /// Index of a module variable.
+    Variable(usize),
+}
+
+/// Names, innermost block last.
+#[derive(Debug, Default)]
+pub struct Scopes<'t> {
+    open: Vec<Block<'t>>,
+    /// Blocks seen so far; it names them.
+    seen: usize,
+}
+
+#[derive(Debug, Default)]
+struct Block<'t> {
+    id: usize,
+    symbols: HashMap<&'t str, Symbol>,
+}
+
+impl<'t> Scopes<'t> {
+    /// Opens a block and returns its number; blocks are numbered as they open.
+    pub fn open(&mut self) -> usize {
+        let id = self.seen;
+        self.seen += 1;
+        self.open.push(Block { id, symbols: HashMap::new() });
+        id
+    }
+
+    pub fn close(&mut self) {
+        self.open.pop();
+    }
+
+    /// Declares a name in the innermost block.
+    pub fn declare(&mut self, name: &'t str, symbol: Symbol) {
+        if let Some(block) = self.open.last_mut() {
+            block.symbols.insert(name, symbol);
+        }
+    }
+
+    /// The blocks that are open, innermost first.
+    pub fn ids(&self) -> impl Iterator<Item = usize> {
+        self.open.iter().rev().map(|block| block.id)
+    }
+
+    /// What a name stands for; `%r12` is the register 12 of the family `%r<35>`.
+    pub fn find(&self, name: &str) -> Option<Symbol> {
+        let family = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = name[family.len()..].parse::<u32>().ok();
+        self.open.iter().rev().find_map(|block| {
+            if let Some(symbol) = block.symbols.get(name)
+                && !matches!(symbol, Symbol::Register { count: Some(_), .. })
+            {
+                return Some(*symbol);
+            }
+            match (block.symbols.get(family)?, number?) {
+                (&Symbol::Register { first, kind, count: Some(count) }, number) if number < count => {
+                    let rows = if kind == Kind::Double { 2 } else { 1 };
+                    Some(Symbol::Register { first: first + number * rows, kind, count: None })
+                }
+                _ => None,
+            }
+        })
+    }
+}
+
+/// The special register of that name, other than clocks.
+pub fn special(name: &str) -> Option<Special> {
+    let axis = |suffix: &str| match suffix {
+        "x" => Some(Axis::X),
+        "y" => Some(Axis::Y),
+        "z" => Some(Axis::Z),
+        _ => None,
+    };
+    let name = name.strip_prefix('%')?;
+    if let Some((vector, suffix)) = name.split_once('.') {
+        let axis = axis(suffix)?;
+        return match vector {
+            "tid" => Some(Special::ThreadIndex(axis)),
+            "ntid" => Some(Special::BlockExtent(axis)),
+            "ctaid" => Some(Special::BlockIndex(axis)),
+            "nctaid" => Some(Special::GridExtent(axis)),
+            _ => None,
+        };
+    }
+    Some(match name {
+        "laneid" => Special::Lane,
+        "warpid" => Special::Warp,
+        "nwarpid" => Special::Warps,
+        "smid" => Special::Multiprocessor,
+        "nsmid" => Special::Multiprocessors,
+        "gridid" => Special::GridId,
+        "dynamic_smem_size" => Special::DynamicSharedBytes,
+        "total_smem_size" => Special::TotalSharedBytes,
+        "lanemask_lt" => Special::LanesBelow,
+        "lanemask_le" => Special::LanesUpTo,
+        "lanemask_eq" => Special::LanesEqual,
+        "lanemask_ge" => Special::LanesFrom,
+        "lanemask_gt" => Special::LanesAbove,
+        _ => return None,
+    })
+}

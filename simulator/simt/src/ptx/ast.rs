@@ -1,0 +1,150 @@
+//! The syntax tree of a PTX module. Names borrow from the text.
+
+/// A module: header, variables, functions.
+#[derive(Debug, Default)]
+pub struct Module<'t> {
+    /// `.version major.minor`
+    pub version: (u32, u32),
+    /// `.target sm_XY` as a compute capability.
+    pub target: (u32, u32),
+    /// `.file index "name"`
+    pub files: Vec<(u32, &'t str)>,
+    /// Module-scope variables.
+    pub variables: Vec<Variable<'t>>,
+    /// Functions in the order of the text; a function that is only declared has no body.
+    pub functions: Vec<Function<'t>>,
+}
+
+/// `.entry` or `.func`.
+#[derive(Debug)]
+pub struct Function<'t> {
+    pub name: &'t str,
+    /// `.entry`: a kernel.
+    pub is_kernel: bool,
+    pub returns: Vec<Variable<'t>>,
+    pub params: Vec<Variable<'t>>,
+    /// `.maxntid` or `.reqntid`: the product of its extents.
+    pub max_threads: Option<u32>,
+    pub body: Option<Vec<Statement<'t>>>,
+    pub line: u32,
+}
+
+/// A line of a function's body.
+#[derive(Debug)]
+pub enum Statement<'t> {
+    /// `$L__BB0_1:`
+    Label(&'t str),
+    /// `.reg .b32 %r<35>;`
+    Registers(Registers<'t>),
+    /// `.shared`, `.local` and `.param` variables.
+    Variable(Variable<'t>),
+    /// `.loc file line column`
+    Location {
+        file: u32,
+        line: u32,
+    },
+    /// `{`: names declared inside end with the block.
+    Open,
+    /// `}`
+    Close,
+    Instruction(Instruction<'t>),
+}
+
+/// `.reg .type name;` or `.reg .type name<count>;`
+#[derive(Debug)]
+pub struct Registers<'t> {
+    pub ty: Type,
+    pub name: &'t str,
+    /// `Some(n)` declares `name0` to `name(n-1)`.
+    pub count: Option<u32>,
+    pub line: u32,
+}
+
+/// A variable in a state space.
+#[derive(Debug)]
+pub struct Variable<'t> {
+    pub space: StateSpace,
+    pub name: &'t str,
+    pub ty: Type,
+    pub align: u64,
+    /// Size in bytes; `None` for `name[]`, whose size the launch decides.
+    pub bytes: Option<u64>,
+    pub init: Vec<Initializer<'t>>,
+    /// Declared here, defined elsewhere.
+    pub is_extern: bool,
+    pub line: u32,
+}
+
+/// One element of a variable's initial value, as wide as the variable's type.
+#[derive(Clone, Copy, Debug)]
+pub enum Initializer<'t> {
+    Bits(u64),
+    Address { name: &'t str, offset: i64 },
+}
+
+/// Where a variable lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateSpace {
+    Global,
+    Const,
+    Shared,
+    Local,
+    Param,
+}
+
+/// A register's or variable's type; only its width and whether it is a predicate matter to storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    Pred,
+    /// Width in bytes: 1, 2, 4, 8 or 16.
+    Bytes(u32),
+}
+
+/// One instruction.
+#[derive(Debug)]
+pub struct Instruction<'t> {
+    pub guard: Option<Guard<'t>>,
+    /// The whole opcode with its modifiers, for example `ld.global.nc.f32`.
+    pub opcode: &'t str,
+    pub operands: Vec<Operand<'t>>,
+    pub line: u32,
+}
+
+/// `@%p1` or `@!%p1`
+#[derive(Clone, Copy, Debug)]
+pub struct Guard<'t> {
+    pub name: &'t str,
+    pub negated: bool,
+}
+
+/// An operand as written.
+#[derive(Debug)]
+pub enum Operand<'t> {
+    /// A register, special register, variable, label or function.
+    Name(&'t str),
+    /// `!%p1`
+    Not(&'t str),
+    /// `name+8`, the address of a variable with an offset
+    Offset(&'t str, i64),
+    /// An integer, sign-extended to 64 bits.
+    Integer(u64),
+    /// `0f3F800000`
+    F32(u32),
+    /// `0d3FF0000000000000`
+    F64(u64),
+    /// `[%rd1+8]`
+    Address(Base<'t>, i64),
+    /// `{%f1, %f2}`
+    Vector(Vec<Operand<'t>>),
+    /// `%r1|%p1`
+    Pair(&'t str, &'t str),
+    /// `(param0, param1)`
+    List(Vec<&'t str>),
+}
+
+/// What an address starts from.
+#[derive(Clone, Copy, Debug)]
+pub enum Base<'t> {
+    Name(&'t str),
+    Absolute,
+}

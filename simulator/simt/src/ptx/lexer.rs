@@ -1,0 +1,96 @@
+//! PTX text as tokens.
+
+use crate::module::LoadError;
+
+/// A token and the line it starts on.
+#[derive(Clone, Copy, Debug)]
+pub struct Token<'t> {
+    pub kind: Kind<'t>,
+    pub line: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind<'t> {
+    /// A name, an opcode with its modifiers or a directive: letters, digits and `_ $ % .`, not starting with a digit.
+    Word(&'t str),
+    /// Starts with a digit; its form is checked where it is used.
+    Number(&'t str),
+    /// The text between quotes, escapes as written.
+    Text(&'t str),
+    Punct(u8),
+    End,
+}
+
+/// Splits the text; comments and white space go.
+pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, LoadError> {
+    let bytes = text.as_bytes();
+    let mut tokens = Vec::with_capacity(text.len() / 4);
+    let mut line = 1;
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        let kind = match bytes[at] {
+            b'\n' => {
+                line += 1;
+                at += 1;
+                continue;
+            }
+            b' ' | b'\t' | b'\r' => {
+                at += 1;
+                continue;
+            }
+            b'/' if bytes.get(at + 1) == Some(&b'/') => {
+                at = end_of(bytes, at, |byte| byte != b'\n');
+                continue;
+            }
+            b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                let end = text[at + 2..].find("*/").ok_or_else(|| error(line, "a comment that does not end"))?;
+                at += end + 4;
+                line += bytes[start..at].iter().filter(|byte| **byte == b'\n').count() as u32;
+                continue;
+            }
+            b'"' => {
+                let end = text[at + 1..].find(['"', '\n']).filter(|end| bytes[at + 1 + end] == b'"');
+                let end = end.ok_or_else(|| error(line, "a string that does not end"))?;
+                at += end + 2;
+                Kind::Text(&text[start + 1..at - 1])
+            }
+            b'0'..=b'9' => {
+                at = end_of(bytes, at, |byte| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'_');
+                Kind::Number(&text[start..at])
+            }
+            byte if is_word(byte) => {
+                at = end_of(bytes, at, is_word);
+                // `.L2::128B` and the like: a modifier with a scope in its name.
+                while bytes[at..].starts_with(b"::") && bytes.get(at + 2).copied().is_some_and(is_word) {
+                    at = end_of(bytes, at + 2, is_word);
+                }
+                Kind::Word(&text[start..at])
+            }
+            byte if byte.is_ascii_punctuation() => {
+                at += 1;
+                Kind::Punct(byte)
+            }
+            _ => {
+                let found = text[at..].chars().next().unwrap_or('\u{fffd}');
+                return Err(error(line, &format!("the character {found:?}, which PTX does not have")));
+            }
+        };
+        tokens.push(Token { kind, line });
+    }
+    tokens.push(Token { kind: Kind::End, line });
+    Ok(tokens)
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%' | b'.')
+}
+
+/// The first position from `at` on whose byte is not in the class.
+fn end_of(bytes: &[u8], at: usize, class: impl Fn(u8) -> bool) -> usize {
+    bytes[at..].iter().position(|byte| !class(*byte)).map_or(bytes.len(), |length| at + length)
+}
+
+fn error(line: u32, what: &str) -> LoadError {
+    LoadError::Syntax { line, message: format!("found {what}") }
+}

@@ -1,0 +1,7 @@
+//! PTX text as a syntax tree: what stands in the file, with line numbers, and no meaning yet.
+
+pub mod ast;
+mod lexer;
+mod parser;
+
+pub use parser::parse;

@@ -1,0 +1,632 @@
+//! Tokens to syntax tree, by recursive descent.
+
+use super::ast::{
+    Base, Function, Guard, Initializer, Instruction, Module, Operand, Registers, StateSpace, Statement, Type, Variable,
+};
+use super::lexer::{Kind, Token, tokens};
+use crate::module::LoadError;
+
+/// Most elements that one declaration may have: more is damage, not a program.
+const MOST_ELEMENTS: u64 = 1 << 32;
+
+/// Most registers that one `.reg` may declare.
+const MOST_REGISTERS: u32 = 1 << 20;
+
+/// Deepest nesting of braces in an initial value.
+const DEEPEST: usize = 16;
+
+/// Parses a module.
+///
+/// # Errors
+///
+/// [`LoadError::Syntax`] with the line, what was expected and what was found.
+pub fn parse(text: &str) -> Result<Module<'_>, LoadError> {
+    Parser { tokens: tokens(text)?, at: 0 }.module()
+}
+
+struct Parser<'t> {
+    tokens: Vec<Token<'t>>,
+    at: usize,
+}
+
+type Parsed<T> = Result<T, LoadError>;
+
+impl<'t> Parser<'t> {
+    fn module(&mut self) -> Parsed<Module<'t>> {
+        let mut module = Module::default();
+        let mut has_version = false;
+        loop {
+            let line = self.line();
+            match self.next() {
+                Kind::End => break,
+                Kind::Word(".version") => {
+                    module.version = self.version()?;
+                    has_version = true;
+                }
+                Kind::Word(".target") => module.target = self.target()?,
+                Kind::Word(".address_size") => {
+                    let bits: u32 = self.integer("an address size")?;
+                    if bits != 64 {
+                        return Err(syntax(line, format!("expected 64-bit addresses, found {bits}-bit ones")));
+                    }
+                }
+                Kind::Word(".file") => module.files.push(self.file()?),
+                Kind::Word(".section") => self.section()?,
+                Kind::Word(".pragma") => self.skip_past(b';')?,
+                Kind::Word(".visible" | ".weak" | ".common") => {}
+                Kind::Word(".extern") => {
+                    if self.accept_word(".func") {
+                        let function = self.function(line, false)?;
+                        module.functions.push(function);
+                    } else {
+                        let mut variable = self.module_variable()?;
+                        variable.is_extern = true;
+                        module.variables.push(variable);
+                    }
+                }
+                Kind::Word(".entry") => {
+                    let function = self.function(line, true)?;
+                    module.functions.push(function);
+                }
+                Kind::Word(".func") => {
+                    let function = self.function(line, false)?;
+                    module.functions.push(function);
+                }
+                Kind::Word(".global" | ".const" | ".shared") => {
+                    self.at -= 1;
+                    let variable = self.module_variable()?;
+                    module.variables.push(variable);
+                }
+                found => return Err(expected(line, "a directive of a module", found)),
+            }
+            if !has_version {
+                return Err(syntax(line, "expected .version as the first directive; this text is not PTX".to_owned()));
+            }
+        }
+        if !has_version {
+            return Err(syntax(1, "expected .version, found the end; this text is not PTX".to_owned()));
+        }
+        Ok(module)
+    }
+
+    /// `8.0`
+    fn version(&mut self) -> Parsed<(u32, u32)> {
+        let line = self.line();
+        let found = self.next();
+        let parts = match found {
+            Kind::Number(number) => number.split_once('.'),
+            _ => None,
+        };
+        parts
+            .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)))
+            .ok_or_else(|| expected(line, "a version such as 8.0", found))
+    }
+
+    /// `sm_86` or `sm_90a`, perhaps with options behind it.
+    fn target(&mut self) -> Parsed<(u32, u32)> {
+        let line = self.line();
+        let found = self.next();
+        let digits = match found {
+            Kind::Word(word) => word.strip_prefix("sm_").map(|name| name.trim_end_matches(|c: char| c.is_ascii_lowercase())),
+            _ => None,
+        };
+        let number: u32 =
+            digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| expected(line, "a target such as sm_86", found))?;
+        while self.accept(b',') {
+            self.word("an option of the target")?;
+        }
+        Ok((number / 10, number % 10))
+    }
+
+    /// `1 "name"`, perhaps with a time and a size behind it.
+    fn file(&mut self) -> Parsed<(u32, &'t str)> {
+        let index = self.integer("the number of a file")?;
+        let line = self.line();
+        let name = match self.next() {
+            Kind::Text(name) => name,
+            found => return Err(expected(line, "the name of a file", found)),
+        };
+        while self.accept(b',') {
+            self.next();
+        }
+        Ok((index, name))
+    }
+
+    /// Debug information: nothing in it is executed.
+    fn section(&mut self) -> Parsed<()> {
+        self.word("the name of a section")?;
+        self.expect(b'{')?;
+        self.skip_past(b'}')
+    }
+
+    fn module_variable(&mut self) -> Parsed<Variable<'t>> {
+        let line = self.line();
+        let space = match self.word("a state space")? {
+            ".global" => StateSpace::Global,
+            ".const" => StateSpace::Const,
+            ".shared" => StateSpace::Shared,
+            found => return Err(expected(line, "a state space", Kind::Word(found))),
+        };
+        let variable = self.variable(space)?;
+        self.expect(b';')?;
+        Ok(variable)
+    }
+
+    /// What follows the state space: attributes, type, name, extents, initial value.
+    fn variable(&mut self, space: StateSpace) -> Parsed<Variable<'t>> {
+        let line = self.line();
+        let mut align = None;
+        let mut lanes = 1;
+        let ty = loop {
+            match self.word("a type")? {
+                ".align" => align = Some(self.integer("an alignment")?),
+                ".attribute" => self.skip_past(b')')?,
+                ".v2" => lanes = 2,
+                ".v4" => lanes = 4,
+                // `.param .u64 .ptr .global .align 4 name` says what the pointer points to.
+                ".ptr" | ".global" | ".const" | ".shared" | ".local" => {}
+                word => {
+                    break scalar_type(word).ok_or_else(|| expected(line, "a type", Kind::Word(word)))?;
+                }
+            }
+        };
+        // In a parameter list `.ptr` and its attributes may also follow the type; they say nothing about the storage.
+        while let Kind::Word(".ptr" | ".global" | ".const" | ".shared" | ".local" | ".align") = self.peek() {
+            if self.next() == Kind::Word(".align") {
+                self.integer::<u64>("an alignment")?;
+            }
+        }
+        let width = match ty {
+            Type::Bytes(width) => u64::from(width),
+            Type::Pred => return Err(syntax(line, "expected a type with a size, found .pred".to_owned())),
+        };
+        let name = self.word("the name of a variable")?;
+        let align = align.unwrap_or(width * lanes);
+        if !u64::is_power_of_two(align) || align > 1 << 16 {
+            return Err(syntax(line, format!("expected an alignment that is a power of two, found {align}")));
+        }
+        let mut elements = Some(lanes);
+        while self.accept(b'[') {
+            if self.accept(b']') {
+                elements = None;
+                continue;
+            }
+            let extent: u64 = self.integer("the extent of an array")?;
+            self.expect(b']')?;
+            let product = elements.map(|elements| elements.saturating_mul(extent));
+            if product.is_some_and(|product| product > MOST_ELEMENTS) {
+                return Err(syntax(line, format!("variable {name} has more elements than {MOST_ELEMENTS}")));
+            }
+            elements = product;
+        }
+        let mut init = Vec::new();
+        if self.accept(b'=') {
+            self.initializer(&mut init, 0)?;
+            let given = init.len() as u64;
+            // `name[] = {…}` takes its length from its values.
+            let elements = *elements.get_or_insert(given);
+            if given > elements {
+                return Err(syntax(line, format!("variable {name} has {elements} elements and {given} initial values")));
+            }
+        }
+        let bytes = elements.map(|elements| elements * width);
+        Ok(Variable { space, name, ty, align, bytes, init, is_extern: false, line })
+    }
+
+    fn initializer(&mut self, init: &mut Vec<Initializer<'t>>, depth: usize) -> Parsed<()> {
+        let line = self.line();
+        if depth > DEEPEST {
+            return Err(syntax(line, format!("expected an initial value nested at most {DEEPEST} deep")));
+        }
+        if self.accept(b'{') {
+            while !self.accept(b'}') {
+                self.initializer(init, depth + 1)?;
+                if !self.accept(b',') {
+                    self.expect(b'}')?;
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let value = match self.operand()? {
+            Operand::Integer(bits) => Initializer::Bits(bits),
+            Operand::F32(bits) => Initializer::Bits(u64::from(bits)),
+            Operand::F64(bits) => Initializer::Bits(bits),
+            Operand::Name("generic") => {
+                self.expect(b'(')?;
+                let name = self.word("the name of a variable")?;
+                self.expect(b')')?;
+                Initializer::Address { name, offset: self.offset()? }
+            }
+            Operand::Name(name) => Initializer::Address { name, offset: 0 },
+            Operand::Offset(name, offset) => Initializer::Address { name, offset },
+            _ => return Err(syntax(line, "expected an initial value".to_owned())),
+        };
+        init.push(value);
+        Ok(())
+    }
+
+    fn function(&mut self, line: u32, is_kernel: bool) -> Parsed<Function<'t>> {
+        let returns = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
+        let name = self.word("the name of a function")?;
+        let params = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
+        let mut max_threads = None;
+        loop {
+            let line = self.line();
+            match self.next() {
+                Kind::Word(".maxntid" | ".reqntid") => max_threads = Some(self.extents()?),
+                Kind::Word(".minnctapersm" | ".maxnreg" | ".maxnctapersm" | ".reqnctapercluster" | ".maxclusterrank") => {
+                    self.extents()?;
+                }
+                Kind::Word(".noreturn" | ".explicitcluster") => {}
+                Kind::Word(".pragma") => self.skip_past(b';')?,
+                Kind::Punct(b';') => {
+                    return Ok(Function { name, is_kernel, returns, params, max_threads, body: None, line });
+                }
+                Kind::Punct(b'{') => break,
+                found => return Err(expected(line, "the body of a function", found)),
+            }
+        }
+        let body = Some(self.body()?);
+        Ok(Function { name, is_kernel, returns, params, max_threads, body, line })
+    }
+
+    fn parameter_list(&mut self) -> Parsed<Vec<Variable<'t>>> {
+        let mut params = Vec::new();
+        self.expect(b'(')?;
+        while !self.accept(b')') {
+            let line = self.line();
+            match self.word("a parameter")? {
+                ".param" | ".reg" => params.push(self.variable(StateSpace::Param)?),
+                found => return Err(expected(line, "a parameter", Kind::Word(found))),
+            }
+            if !self.accept(b',') {
+                self.expect(b')')?;
+                break;
+            }
+        }
+        Ok(params)
+    }
+
+    /// `128, 1, 1` as a product.
+    fn extents(&mut self) -> Parsed<u32> {
+        let mut product: u32 = self.integer("an extent")?;
+        while self.accept(b',') {
+            product = product.saturating_mul(self.integer("an extent")?);
+        }
+        Ok(product)
+    }
+
+    fn body(&mut self) -> Parsed<Vec<Statement<'t>>> {
+        let mut body = Vec::new();
+        let mut depth = 0_usize;
+        loop {
+            let line = self.line();
+            let statement = match self.next() {
+                Kind::Punct(b'{') => {
+                    depth += 1;
+                    Statement::Open
+                }
+                Kind::Punct(b'}') if depth == 0 => return Ok(body),
+                Kind::Punct(b'}') => {
+                    depth -= 1;
+                    Statement::Close
+                }
+                Kind::Punct(b';') => continue,
+                Kind::Punct(b'@') => {
+                    let negated = self.accept(b'!');
+                    let name = self.word("a predicate")?;
+                    let opcode = self.word("an instruction")?;
+                    Statement::Instruction(self.instruction(Some(Guard { name, negated }), opcode, line)?)
+                }
+                Kind::Word(".reg") => {
+                    self.registers(&mut body)?;
+                    continue;
+                }
+                Kind::Word(word @ (".shared" | ".local" | ".param" | ".global" | ".const")) => {
+                    let space = match word {
+                        ".shared" => StateSpace::Shared,
+                        ".local" => StateSpace::Local,
+                        ".global" => StateSpace::Global,
+                        ".const" => StateSpace::Const,
+                        _ => StateSpace::Param,
+                    };
+                    let variable = self.variable(space)?;
+                    self.expect(b';')?;
+                    Statement::Variable(variable)
+                }
+                Kind::Word(".loc") => self.location()?,
+                Kind::Word(".pragma") => {
+                    self.skip_past(b';')?;
+                    continue;
+                }
+                // `name: .callprototype …` and branch tables are used by indirect calls only; those are refused where they stand.
+                Kind::Word(".callprototype" | ".calltargets" | ".branchtargets") => {
+                    self.skip_past(b';')?;
+                    continue;
+                }
+                Kind::Word(word) if self.accept(b':') => Statement::Label(word),
+                Kind::Word(word) if !word.starts_with('.') => Statement::Instruction(self.instruction(None, word, line)?),
+                found => return Err(expected(line, "an instruction", found)),
+            };
+            body.push(statement);
+        }
+    }
+
+    /// `.reg .b32 %r<35>, %s;`
+    fn registers(&mut self, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
+        let line = self.line();
+        let word = self.word("a type")?;
+        let ty = scalar_type(word).ok_or_else(|| expected(line, "a type", Kind::Word(word)))?;
+        loop {
+            let name = self.word("a register")?;
+            let mut count = None;
+            if self.accept(b'<') {
+                let number: u32 = self.integer("a number of registers")?;
+                if number > MOST_REGISTERS {
+                    return Err(syntax(line, format!("expected at most {MOST_REGISTERS} registers, found {number}")));
+                }
+                self.expect(b'>')?;
+                count = Some(number);
+            }
+            body.push(Statement::Registers(Registers { ty, name, count, line }));
+            if !self.accept(b',') {
+                return self.expect(b';');
+            }
+        }
+    }
+
+    /// `1 10 5`, perhaps with `, function_name …, inlined_at 1 20 3` behind it: the place in the inlined function counts.
+    fn location(&mut self) -> Parsed<Statement<'t>> {
+        let file = self.integer("the number of a file")?;
+        let line = self.integer("a line")?;
+        self.integer::<u32>("a column")?;
+        while self.accept(b',') {
+            match self.word("function_name or inlined_at")? {
+                "function_name" => {
+                    self.word("a label")?;
+                    if self.accept(b'+') {
+                        self.integer::<u32>("an offset")?;
+                    }
+                }
+                _ => {
+                    for _ in 0..3 {
+                        self.integer::<u32>("a place in a file")?;
+                    }
+                }
+            }
+        }
+        Ok(Statement::Location { file, line })
+    }
+
+    fn instruction(&mut self, guard: Option<Guard<'t>>, opcode: &'t str, line: u32) -> Parsed<Instruction<'t>> {
+        let mut operands = Vec::new();
+        if !self.accept(b';') {
+            loop {
+                operands.push(self.operand()?);
+                if self.accept(b';') {
+                    break;
+                }
+                self.expect(b',')?;
+            }
+        }
+        Ok(Instruction { guard, opcode, operands, line })
+    }
+
+    fn operand(&mut self) -> Parsed<Operand<'t>> {
+        let line = self.line();
+        let operand = match self.next() {
+            Kind::Word(name) => {
+                if self.accept(b'|') {
+                    Operand::Pair(name, self.word("a predicate")?)
+                } else if self.peek() == Kind::Punct(b'+') {
+                    Operand::Offset(name, self.offset()?)
+                } else {
+                    Operand::Name(name)
+                }
+            }
+            Kind::Punct(b'!') => Operand::Not(self.word("a predicate")?),
+            Kind::Punct(b'-') => match self.next() {
+                Kind::Number(number) => negated(number).ok_or_else(|| expected(line, "a number", Kind::Number(number)))?,
+                found => return Err(expected(line, "a number", found)),
+            },
+            Kind::Number(number) => literal(number).ok_or_else(|| expected(line, "a number", Kind::Number(number)))?,
+            Kind::Punct(b'[') => {
+                let address = self.address()?;
+                self.expect(b']')?;
+                address
+            }
+            Kind::Punct(b'{') => {
+                let mut elements = Vec::new();
+                loop {
+                    let line = self.line();
+                    let element = self.operand()?;
+                    if matches!(element, Operand::Vector(_) | Operand::List(_) | Operand::Address(..)) {
+                        return Err(syntax(line, "expected a register or a number inside a vector".to_owned()));
+                    }
+                    elements.push(element);
+                    if !self.accept(b',') {
+                        break;
+                    }
+                }
+                self.expect(b'}')?;
+                Operand::Vector(elements)
+            }
+            Kind::Punct(b'(') => {
+                let mut names = Vec::new();
+                while !self.accept(b')') {
+                    names.push(self.word("a parameter")?);
+                    if !self.accept(b',') {
+                        self.expect(b')')?;
+                        break;
+                    }
+                }
+                Operand::List(names)
+            }
+            found => return Err(expected(line, "an operand", found)),
+        };
+        Ok(operand)
+    }
+
+    /// What stands between brackets: a base and an offset.
+    fn address(&mut self) -> Parsed<Operand<'t>> {
+        let line = self.line();
+        match self.next() {
+            Kind::Word(name) => Ok(Operand::Address(Base::Name(name), self.offset()?)),
+            Kind::Number(number) => match literal(number) {
+                Some(Operand::Integer(bits)) => Ok(Operand::Address(Base::Absolute, bits as i64)),
+                _ => Err(expected(line, "an address", Kind::Number(number))),
+            },
+            found => Err(expected(line, "an address", found)),
+        }
+    }
+
+    /// `+8`, `+-8`, `-8` or nothing.
+    fn offset(&mut self) -> Parsed<i64> {
+        let mut sign = 1_i64;
+        if self.accept(b'+') {
+            if self.accept(b'-') {
+                sign = -1;
+            }
+        } else if self.accept(b'-') {
+            sign = -1;
+        } else {
+            return Ok(0);
+        }
+        let line = self.line();
+        match self.next() {
+            Kind::Number(number) => match literal(number) {
+                Some(Operand::Integer(bits)) => Ok(sign.wrapping_mul(bits as i64)),
+                _ => Err(expected(line, "an offset", Kind::Number(number))),
+            },
+            found => Err(expected(line, "an offset", found)),
+        }
+    }
+
+    fn peek(&self) -> Kind<'t> {
+        self.tokens[self.at].kind
+    }
+
+    fn line(&self) -> u32 {
+        self.tokens[self.at].line
+    }
+
+    /// The next token; the last one, the end, stays.
+    fn next(&mut self) -> Kind<'t> {
+        let kind = self.peek();
+        if kind != Kind::End {
+            self.at += 1;
+        }
+        kind
+    }
+
+    fn accept(&mut self, punct: u8) -> bool {
+        let found = self.peek() == Kind::Punct(punct);
+        if found {
+            self.at += 1;
+        }
+        found
+    }
+
+    fn accept_word(&mut self, word: &str) -> bool {
+        let found = self.peek() == Kind::Word(word);
+        if found {
+            self.at += 1;
+        }
+        found
+    }
+
+    fn expect(&mut self, punct: u8) -> Parsed<()> {
+        let line = self.line();
+        match self.next() {
+            Kind::Punct(found) if found == punct => Ok(()),
+            found => Err(expected(line, &format!("'{}'", char::from(punct)), found)),
+        }
+    }
+
+    fn skip_past(&mut self, punct: u8) -> Parsed<()> {
+        let line = self.line();
+        loop {
+            match self.next() {
+                Kind::Punct(found) if found == punct => return Ok(()),
+                Kind::End => return Err(expected(line, &format!("'{}'", char::from(punct)), Kind::End)),
+                _ => {}
+            }
+        }
+    }
+
+    fn word(&mut self, what: &str) -> Parsed<&'t str> {
+        let line = self.line();
+        match self.next() {
+            Kind::Word(word) => Ok(word),
+            found => Err(expected(line, what, found)),
+        }
+    }
+
+    fn integer<T: TryFrom<u64>>(&mut self, what: &str) -> Parsed<T> {
+        let line = self.line();
+        let found = self.next();
+        let value = match found {
+            Kind::Number(number) => match literal(number) {
+                Some(Operand::Integer(bits)) => T::try_from(bits).ok(),
+                _ => None,
+            },
+            _ => None,
+        };
+        value.ok_or_else(|| expected(line, what, found))
+    }
+}
+
+/// A number as PTX writes it: decimal, hexadecimal, octal or binary integers with an optional `U`, the bits of a float after `0f`
+/// or `0d`, and decimal floats.
+fn literal<'t>(number: &str) -> Option<Operand<'t>> {
+    let radix = |digits: &str, radix| {
+        let digits = digits.strip_suffix(['U', 'u']).unwrap_or(digits);
+        u64::from_str_radix(digits, radix).ok().map(Operand::Integer)
+    };
+    match number.as_bytes() {
+        [b'0', b'f' | b'F', ..] if number.len() == 10 => u32::from_str_radix(&number[2..], 16).ok().map(Operand::F32),
+        [b'0', b'd' | b'D', ..] if number.len() == 18 => u64::from_str_radix(&number[2..], 16).ok().map(Operand::F64),
+        [b'0', b'x' | b'X', ..] => radix(&number[2..], 16),
+        [b'0', b'b' | b'B', ..] => radix(&number[2..], 2),
+        [b'0', _, ..] if !number.contains('.') => radix(&number[1..], 8),
+        _ if number.contains('.') => number.parse::<f64>().ok().map(|value| Operand::F64(value.to_bits())),
+        _ => radix(number, 10),
+    }
+}
+
+fn negated<'t>(number: &str) -> Option<Operand<'t>> {
+    Some(match literal(number)? {
+        Operand::Integer(bits) => Operand::Integer(bits.wrapping_neg()),
+        Operand::F32(bits) => Operand::F32(bits ^ 1 << 31),
+        Operand::F64(bits) => Operand::F64(bits ^ 1 << 63),
+        _ => return None,
+    })
+}
+
+/// The width of `.b32`, `.f64` and the like.
+fn scalar_type(word: &str) -> Option<Type> {
+    Some(match word {
+        ".pred" => Type::Pred,
+        ".b8" | ".u8" | ".s8" => Type::Bytes(1),
+        ".b16" | ".u16" | ".s16" | ".f16" | ".bf16" => Type::Bytes(2),
+        ".b32" | ".u32" | ".s32" | ".f32" | ".f16x2" | ".bf16x2" => Type::Bytes(4),
+        ".b64" | ".u64" | ".s64" | ".f64" => Type::Bytes(8),
+        ".b128" => Type::Bytes(16),
+        _ => return None,
+    })
+}
+
+fn syntax(line: u32, message: String) -> LoadError {
+    LoadError::Syntax { line, message }
+}
+
+fn expected(line: u32, what: &str, found: Kind<'_>) -> LoadError {
+    let found = match found {
+        Kind::Word(text) | Kind::Number(text) => text.to_owned(),
+        Kind::Text(text) => format!("\"{text}\""),
+        Kind::Punct(punct) => format!("'{}'", char::from(punct)),
+        Kind::End => "the end of the text".to_owned(),
+    };
+    syntax(line, format!("expected {what}, found {found}"))
+}
