@@ -514,16 +514,20 @@ impl Span {
 #[inline(always)]
 pub fn lane_addresses(registers: &Registers, address: &Address) -> [u64; LANES] {
     let offset = address.offset as u64;
+    let mut addresses = [0; LANES];
     match address.kind {
         Kind::Double => {
-            let base = registers.doubles(address.base);
-            std::array::from_fn(|lane| base[lane].wrapping_add(offset))
+            for (address, base) in addresses.iter_mut().zip(registers.doubles(address.base)) {
+                *address = base.wrapping_add(offset);
+            }
         }
         _ => {
-            let base = registers.words(address.base);
-            std::array::from_fn(|lane| u64::from(base[lane]).wrapping_add(offset))
+            for (address, base) in addresses.iter_mut().zip(registers.words(address.base)) {
+                *address = u64::from(*base).wrapping_add(offset);
+            }
         }
     }
+    addresses
 }
 
 #[inline(always)]

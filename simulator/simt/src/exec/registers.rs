@@ -81,13 +81,19 @@ impl Registers {
 /// The bits of `mask` as one word per lane: all ones or zero.
 #[inline(always)]
 pub fn spread(mask: u32) -> [u32; LANES] {
-    std::array::from_fn(|lane| 0_u32.wrapping_sub(mask >> lane & 1))
+    let mut words = [0; LANES];
+    for (lane, word) in words.iter_mut().enumerate() {
+        *word = 0_u32.wrapping_sub(mask >> lane & 1);
+    }
+    words
 }
 
 /// A type that a register's lane can hold.
 pub trait Lane: Copy {
     /// The kind of register.
     const KIND: Kind;
+    /// Any value, to start an array with.
+    const ZERO: Self;
     /// All lanes of a register.
     fn read(registers: &Registers, reg: Reg) -> [Self; LANES];
     /// Replaces the lanes of `mask`.
@@ -100,11 +106,17 @@ macro_rules! word_lanes {
     ($($ty:ty, |$word:ident| $from:expr, |$value:ident| $to:expr;)*) => {$(
         impl Lane for $ty {
             const KIND: Kind = Kind::Word;
+            const ZERO: Self = 0 as $ty;
 
             #[inline(always)]
             fn read(registers: &Registers, reg: Reg) -> [Self; LANES] {
                 let words = registers.words(reg);
-                std::array::from_fn(|lane| { let $word = words[lane]; $from })
+                let mut values = [Self::ZERO; LANES];
+                for lane in 0..LANES {
+                    let $word = words[lane];
+                    values[lane] = $from;
+                }
+                values
             }
 
             #[inline(always)]
@@ -143,11 +155,17 @@ macro_rules! double_lanes {
     ($($ty:ty, |$double:ident| $from:expr, |$value:ident| $to:expr;)*) => {$(
         impl Lane for $ty {
             const KIND: Kind = Kind::Double;
+            const ZERO: Self = 0 as $ty;
 
             #[inline(always)]
             fn read(registers: &Registers, reg: Reg) -> [Self; LANES] {
                 let doubles = registers.doubles(reg);
-                std::array::from_fn(|lane| { let $double = doubles[lane]; $from })
+                let mut values = [Self::ZERO; LANES];
+                for lane in 0..LANES {
+                    let $double = doubles[lane];
+                    values[lane] = $from;
+                }
+                values
             }
 
             #[inline(always)]
@@ -178,16 +196,24 @@ double_lanes! {
 
 impl Lane for bool {
     const KIND: Kind = Kind::Predicate;
+    const ZERO: Self = false;
 
     #[inline(always)]
     fn read(registers: &Registers, reg: Reg) -> [Self; LANES] {
         let bits = registers.predicate(reg);
-        std::array::from_fn(|lane| bits >> lane & 1 != 0)
+        let mut values = [false; LANES];
+        for (lane, value) in values.iter_mut().enumerate() {
+            *value = bits >> lane & 1 != 0;
+        }
+        values
     }
 
     #[inline(always)]
     fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]) {
-        let bits = values.iter().enumerate().fold(0, |bits, (lane, value)| bits | u32::from(*value) << lane);
+        let mut bits = 0;
+        for (lane, value) in values.iter().enumerate() {
+            bits |= u32::from(*value) << lane;
+        }
         registers.set_predicate(reg, mask, bits);
     }
 }

@@ -3,7 +3,7 @@
 use super::float::{self, canonical32};
 use super::integer;
 use super::{Class, Row};
-use crate::exec::registers::{Lane, Reg, Registers};
+use crate::exec::registers::{LANES, Lane, Reg, Registers};
 
 /// Makes the enum, the table and the executor from the rows, so that they cannot disagree.
 macro_rules! instructions {
@@ -38,47 +38,44 @@ macro_rules! instructions {
 }
 
 /// Applies the meaning of one lane to all lanes.
+///
+/// Plain loops over arrays of a known length become vector instructions; an iterator or a closure might be left as a call, which is
+/// compiled without them.
 macro_rules! lanes {
-    ($r:ident, $d:ident, $s:ident, $m:ident, ($a:ident: $ta:ty) -> $out:ty, $meaning:expr) => {{
-        let a = <$ta as Lane>::read($r, $s[0]);
-        let result: [$out; 32] = std::array::from_fn(|lane| {
-            let $a: $ta = a[lane];
-            $meaning
-        });
+    (@read $r:ident, $s:ident, $n:expr, $a:ident: $ta:ty) => {
+        let $a = <$ta as Lane>::read($r, $s[$n]);
+    };
+    (@result $r:ident, $d:ident, $m:ident, $out:ty, |$lane:ident| $value:expr) => {
+        let mut result = [<$out as Lane>::ZERO; LANES];
+        for $lane in 0..LANES {
+            result[$lane] = $value;
+        }
         <$out as Lane>::write($r, $d, $m, &result);
+    };
+    ($r:ident, $d:ident, $s:ident, $m:ident, ($a:ident: $ta:ty) -> $out:ty, $meaning:expr) => {{
+        lanes!(@read $r, $s, 0, $a: $ta);
+        lanes!(@result $r, $d, $m, $out, |lane| { let $a = $a[lane]; $meaning });
     }};
     ($r:ident, $d:ident, $s:ident, $m:ident, ($a:ident: $ta:ty, $b:ident: $tb:ty) -> $out:ty, $meaning:expr) => {{
-        let a = <$ta as Lane>::read($r, $s[0]);
-        let b = <$tb as Lane>::read($r, $s[1]);
-        let result: [$out; 32] = std::array::from_fn(|lane| {
-            let ($a, $b): ($ta, $tb) = (a[lane], b[lane]);
-            $meaning
-        });
-        <$out as Lane>::write($r, $d, $m, &result);
+        lanes!(@read $r, $s, 0, $a: $ta);
+        lanes!(@read $r, $s, 1, $b: $tb);
+        lanes!(@result $r, $d, $m, $out, |lane| { let ($a, $b) = ($a[lane], $b[lane]); $meaning });
     }};
     ($r:ident, $d:ident, $s:ident, $m:ident, ($a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty) -> $out:ty, $meaning:expr) => {{
-        let a = <$ta as Lane>::read($r, $s[0]);
-        let b = <$tb as Lane>::read($r, $s[1]);
-        let c = <$tc as Lane>::read($r, $s[2]);
-        let result: [$out; 32] = std::array::from_fn(|lane| {
-            let ($a, $b, $c): ($ta, $tb, $tc) = (a[lane], b[lane], c[lane]);
-            $meaning
-        });
-        <$out as Lane>::write($r, $d, $m, &result);
+        lanes!(@read $r, $s, 0, $a: $ta);
+        lanes!(@read $r, $s, 1, $b: $tb);
+        lanes!(@read $r, $s, 2, $c: $tc);
+        lanes!(@result $r, $d, $m, $out, |lane| { let ($a, $b, $c) = ($a[lane], $b[lane], $c[lane]); $meaning });
     }};
     (
         $r:ident, $d:ident, $s:ident, $m:ident,
         ($a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty, $e:ident: $te:ty) -> $out:ty, $meaning:expr
     ) => {{
-        let a = <$ta as Lane>::read($r, $s[0]);
-        let b = <$tb as Lane>::read($r, $s[1]);
-        let c = <$tc as Lane>::read($r, $s[2]);
-        let e = <$te as Lane>::read($r, $s[3]);
-        let result: [$out; 32] = std::array::from_fn(|lane| {
-            let ($a, $b, $c, $e): ($ta, $tb, $tc, $te) = (a[lane], b[lane], c[lane], e[lane]);
-            $meaning
-        });
-        <$out as Lane>::write($r, $d, $m, &result);
+        lanes!(@read $r, $s, 0, $a: $ta);
+        lanes!(@read $r, $s, 1, $b: $tb);
+        lanes!(@read $r, $s, 2, $c: $tc);
+        lanes!(@read $r, $s, 3, $e: $te);
+        lanes!(@result $r, $d, $m, $out, |lane| { let ($a, $b, $c, $e) = ($a[lane], $b[lane], $c[lane], $e[lane]); $meaning });
     }};
 }
 
