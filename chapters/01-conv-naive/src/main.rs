@@ -1,2 +1,7 @@
-//! Chapter 01.
-fn main() {}
+//! Runs chapter 01: `cargo run -p ch01-conv-naive`, with `--help` for what else it can do.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    common::cli::main(&conv_naive::CHAPTER)
+}

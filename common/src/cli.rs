@@ -1,0 +1,290 @@
+//! The command line that all chapters share: from arguments to an exit status.
+//!
+//! Results go to stdout, everything else to stderr. The exit status is 0 when all is verified, 1 for a mismatch or a fault in a
+//! kernel, 2 for a wrong request or a machine that lacks something.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, ErrorKind, Write, stderr, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, ValueEnum, value_parser};
+
+use crate::atomic_file::AtomicFile;
+use crate::ceilings::Ceilings;
+use crate::device::Request;
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::progress;
+use crate::record::Record;
+use crate::report::{Outcome, Place, Row};
+use crate::runner;
+use crate::stage::Stage;
+use crate::table::{self, Drawing};
+use crate::units;
+use crate::workload::{Delivery, Plan, Preset, Workload};
+
+/// A lesson: its stages in the order of the table.
+pub struct Chapter<W: Workload> {
+    /// The chapter's name, for example `01-conv-naive`.
+    pub name: &'static str,
+    /// What it is about, in one line.
+    pub about: &'static str,
+    /// The rows.
+    pub stages: &'static [Stage<W>],
+    /// What the rows show, in a line or two computed from them. Rows may be missing or failed.
+    pub lesson: fn(&[Row]) -> Vec<String>,
+}
+
+/// Runs a chapter as the process's arguments ask.
+pub fn main<W: Workload>(chapter: &Chapter<W>) -> ExitCode {
+    let arguments = match Arguments::parse_for(chapter, std::env::args_os()) {
+        Ok(arguments) => arguments,
+        Err(exit_code) => return exit_code,
+    };
+    match run(chapter, arguments) {
+        Ok(exit_code) => exit_code,
+        // Whoever read our results has seen enough.
+        Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            note(format_args!("error: {error}"));
+            error.exit_code()
+        }
+    }
+}
+
+/// A chapter's command line: what all chapters have, and what its workload adds.
+#[derive(Debug, Parser)]
+struct Arguments<O: Args> {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    workload: O,
+}
+
+/// The flags that all chapters have.
+#[derive(Debug, Args)]
+struct Common {
+    /// Where to run: auto, gpu, sim, or sim:PROFILE for the GPU to simulate
+    #[arg(long, default_value = "auto", value_name = "DEVICE")]
+    device: Request,
+    /// Run only this stage; may be given more than once
+    #[arg(long = "stage", value_name = "NAME", action = ArgAction::Append)]
+    stages: Vec<String>,
+    /// List the stages and end
+    #[arg(long)]
+    list: bool,
+    /// Start of the random inputs
+    #[arg(long, default_value_t = 13, value_name = "N")]
+    seed: u64,
+    /// How many times each stage is timed
+    #[arg(long, default_value_t = 15, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    repeat: u16,
+    /// How the results look on standard output
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Write the JSON record of this run to a file, too
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// On the simulator, check kernels for defects that do not stop them
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    check: Switch,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Table,
+    Markdown,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    Off,
+    On,
+}
+
+impl<O: Args> Arguments<O> {
+    /// Reads the command line, or says how to end: with help, or with an error on one line.
+    fn parse_for<W: Workload<Options = O>>(
+        chapter: &Chapter<W>,
+        arguments: impl Iterator<Item = OsString>,
+    ) -> Result<Self, ExitCode> {
+        let command = Self::command().name(chapter.name).about(chapter.about).version(env!("CARGO_PKG_VERSION"));
+        command.try_get_matches_from(arguments).and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {
+            if error.use_stderr() {
+                note(format_args!("{}", one_line(&error.to_string())));
+            } else {
+                // Help, or the version. A reader who has gone away needs neither.
+                let _ = error.print();
+            }
+            ExitCode::from(error.exit_code() as u8)
+        })
+    }
+}
+
+/// The part of clap's report that says what is wrong, on one line and without the usage.
+fn one_line(report: &str) -> String {
+    let complaint = report.split("\n\n").next().unwrap_or(report);
+    let joined = complaint.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{joined}; try --help")
+}
+
+fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> Result<ExitCode> {
+    let Arguments { common, workload: options } = arguments;
+    let stages = chosen(chapter, &common.stages)?;
+    if common.list {
+        let width = stages.iter().map(|stage| stage.name.len()).max().unwrap_or(0);
+        let list: String = stages.iter().map(|stage| format!("{:width$}  {}\n", stage.name, stage.idea)).collect();
+        print(&list)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let save = common.save.as_deref().map(AtomicFile::create).transpose()?;
+    let gpu = Gpu::open(&common.device)?;
+    set_checks(&gpu, common.check == Switch::On)?;
+    let preset = if gpu.is_simulated() { Preset::Teaching } else { Preset::Headline };
+    let Plan { parts, delivery } = W::plan(&options, common.seed, preset)?;
+    let measured = &parts[0];
+    for part in &parts {
+        part.footprint().check(&gpu)?;
+    }
+
+    let ceilings = {
+        let _alive = progress::spinner("ceilings");
+        Ceilings::measure(&gpu)?
+    };
+    note(format_args!("{}", header(chapter, &gpu, measured, ceilings)));
+    let repeat = usize::from(common.repeat);
+    let (rows, outputs) = runner::run(&gpu, &stages, measured, repeat)?;
+    for row in &rows {
+        match &row.outcome {
+            Outcome::Failed(failure) => note(format_args!("error: stage {}: {failure}", row.name)),
+            Outcome::NotRun(reason) => note(format_args!("error: stage {} was not run: {reason}", row.name)),
+            Outcome::Verified(_) | Outcome::Skipped(_) => {}
+        }
+    }
+
+    let record = Record::new(chapter.name, gpu.info(), measured.sizes(), ceilings, &rows);
+    if let Some(mut file) = save {
+        let path = file.path().to_owned();
+        file.write_all(record.to_json().as_bytes()).map_err(|source| Error::Write { path, source })?;
+        file.commit()?;
+    }
+    let delivered = match delivery {
+        Some(delivery) => deliver(&gpu, &stages, &rows, outputs, &parts, delivery)?,
+        None => true,
+    };
+    let draw = |drawing| {
+        let mut text = table::draw(&rows, measured.work(), ceilings, drawing);
+        text.push('\n');
+        for line in (chapter.lesson)(&rows) {
+            text.push('\n');
+            text.push_str(&line);
+            text.push('\n');
+        }
+        text
+    };
+    print(&match common.format {
+        Format::Table => draw(Drawing::Lines),
+        Format::Markdown => draw(Drawing::Markdown),
+        Format::Json => record.to_json(),
+    })?;
+    let good = delivered && !rows.iter().any(Row::failed);
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The stages that `--stage` names, in the order of the table; all when it names none.
+fn chosen<W: Workload>(chapter: &Chapter<W>, names: &[String]) -> Result<Vec<Stage<W>>> {
+    if let Some(unknown) = names.iter().find(|name| chapter.stages.iter().all(|stage| stage.name != name.as_str())) {
+        let stages = chapter.stages.iter().map(|stage| stage.name).collect::<Vec<_>>().join(", ");
+        return Err(Error::UnknownStage { chapter: chapter.name, asked: unknown.clone(), stages });
+    }
+    let is_chosen = |stage: &&Stage<W>| names.is_empty() || names.iter().any(|name| name == stage.name);
+    Ok(chapter.stages.iter().filter(is_chosen).copied().collect())
+}
+
+/// Switches the simulator's checks; a GPU has none.
+fn set_checks(gpu: &Gpu, checks: bool) -> Result<()> {
+    let Some(simulator) = gpu.simulator() else { return Ok(()) };
+    let settings = simcuda::settings::Settings { checks: Some(checks), ..Default::default() };
+    simulator.configure(&settings).map_err(Error::Simulator)
+}
+
+/// What the numbers below it were made with.
+fn header<W: Workload>(chapter: &Chapter<W>, gpu: &Gpu, workload: &W, ceilings: Option<Ceilings>) -> String {
+    let info = gpu.info();
+    let device = match &info.profile {
+        Some(profile) => format!("simulated {} (profile {profile}); it counts exactly and has no speed of its own", info.name),
+        None => info.name.clone(),
+    };
+    let work = workload.work();
+    let mut text = format!(
+        "{}: {}\ndevice    {device}, compute capability {}, driver {}\nkernels   {}\nwork      {}: {} multiply-adds, {} to read and write at least",
+        chapter.name,
+        chapter.about,
+        info.compute_capability,
+        info.driver,
+        info.compiler,
+        workload.describe(),
+        units::count(work.multiply_adds),
+        units::bytes(work.bytes),
+    );
+    if let Some(Ceilings { flops, bytes_per_s }) = ceilings {
+        text += &format!("\nceilings  {} f32, {} copied, measured just now", units::flops(flops), units::bandwidth(bytes_per_s));
+    }
+    text
+}
+
+/// Computes every part with the best stage and hands the outputs on; `false` when a part is not verified.
+fn deliver<W: Workload>(
+    gpu: &Gpu,
+    stages: &[Stage<W>],
+    rows: &[Row],
+    mut outputs: Vec<Option<Vec<f32>>>,
+    parts: &[W],
+    delivery: Box<dyn Delivery>,
+) -> Result<bool> {
+    let Some(best) = best(rows) else {
+        note(format_args!("error: no stage has a verified result to write"));
+        return Ok(false);
+    };
+    let mut results = vec![outputs[best].take().unwrap_or_default()];
+    for part in &parts[1..] {
+        let (rows, mut outputs) = runner::run(gpu, &stages[best..=best], part, 1)?;
+        match (&rows[0].outcome, outputs[0].take()) {
+            (Outcome::Verified(_), Some(output)) => results.push(output),
+            (Outcome::Failed(failure), _) => {
+                note(format_args!("error: {}: stage {}: {failure}", part.describe(), rows[0].name));
+                return Ok(false);
+            }
+            _ => return Ok(false),
+        }
+    }
+    let written = delivery.deliver(&results)?;
+    note(format_args!("{written}, computed by {}", rows[best].name));
+    Ok(true)
+}
+
+/// The fastest verified stage; without times, the last one of the table, because each stage is there to beat the one before.
+/// A kernel goes before a CPU, and a stage that only copies has computed nothing.
+fn best(rows: &[Row]) -> Option<usize> {
+    let verified = |place: Place| rows.iter().enumerate().filter(move |(_, row)| row.place == place && row.measured().is_some());
+    let fastest = verified(Place::Device)
+        .filter_map(|(index, row)| Some((index, row.median_ms()?)))
+        .min_by(|(_, a), (_, b)| a.total_cmp(b))
+        .map(|(index, _)| index);
+    fastest.or_else(|| verified(Place::Device).chain(verified(Place::Host)).map(|(index, _)| index).next_back())
+}
+
+/// Writes results.
+fn print(text: &str) -> Result<()> {
+    let mut out = stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Writes a message. There is no one to tell when that fails, and `eprintln!` would panic.
+fn note(message: fmt::Arguments<'_>) {
+    let _: io::Result<()> = writeln!(stderr().lock(), "{message}");
+}

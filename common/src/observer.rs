@@ -1,0 +1,57 @@
+//! What the simulator saw of the launches of a stage. A GPU tells nothing of that kind.
+
+use simcuda::records::{LaunchRecord, Outcome};
+use simt::{Counters, Finding};
+
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+
+/// What was seen since the last time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observed {
+    /// Counts over all launches; `None` on a GPU.
+    pub counters: Option<Counters>,
+    /// Defects that did not stop a kernel.
+    pub findings: Vec<Finding>,
+    /// The defect that stopped a kernel.
+    pub fault: Option<Finding>,
+    /// What the simulator says of a launch that failed.
+    pub message: Option<String>,
+}
+
+/// Forgets what was seen until now.
+///
+/// # Errors
+///
+/// [`Error::Simulator`], when the simulator does not answer.
+pub fn forget(gpu: &Gpu) -> Result<()> {
+    take(gpu).map(drop)
+}
+
+/// Takes what was seen since the last time.
+///
+/// # Errors
+///
+/// [`Error::Simulator`], when the simulator does not answer.
+pub fn take(gpu: &Gpu) -> Result<Observed> {
+    let Some(simulator) = gpu.simulator() else { return Ok(Observed::default()) };
+    let records = simulator.take_records().map_err(Error::Simulator)?;
+    Ok(sum(records.launches))
+}
+
+fn sum(launches: impl IntoIterator<Item = LaunchRecord>) -> Observed {
+    let mut seen = Observed { counters: Some(Counters::default()), ..Observed::default() };
+    for launch in launches {
+        match launch.outcome {
+            Outcome::Finished(report) => {
+                *seen.counters.get_or_insert_default() += report.counters;
+                seen.findings.extend(report.findings);
+            }
+            Outcome::Failed { message, finding } => {
+                seen.message = Some(message);
+                seen.fault = finding;
+            }
+        }
+    }
+    seen
+}

@@ -1,0 +1,19 @@
+//! Host memory that the system will not move or swap, so that the device copies it without the driver's help.
+
+use cudarc::driver::PinnedHostSlice;
+
+use crate::error::Result;
+use crate::gpu::Gpu;
+
+/// Copies `values` to pinned memory.
+///
+/// # Errors
+///
+/// The driver's errors.
+pub fn pinned(gpu: &Gpu, values: &[f32]) -> Result<PinnedHostSlice<f32>> {
+    // No flags: cudarc's plain `alloc_pinned` asks for write-combined memory, which the host reads very slowly.
+    // SAFETY: the memory is not read before the copy below has filled it, and any bits are a valid f32.
+    let mut memory = unsafe { gpu.context.alloc_pinned_with_flags::<f32>(values.len(), 0) }?;
+    memory.as_mut_slice()?.copy_from_slice(values);
+    Ok(memory)
+}

@@ -1,0 +1,171 @@
+//! What a run found out: one row per stage.
+//!
+//! A row that shows a time must hold a [`Measured`], a `Measured` must hold an [`Accuracy`], and only a comparison with the
+//! oracle makes one of those. So there is no way to write down the time of a wrong result.
+
+use std::fmt;
+
+use simt::{Counters, Finding};
+
+use crate::timing::Timing;
+use crate::verify::{Accuracy, Mismatch};
+
+/// One stage's row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The stage's name.
+    pub name: &'static str,
+    /// Where it runs.
+    pub place: Place,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// Where a stage does its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In kernels on the device.
+    Device,
+    /// On the host's CPU.
+    Host,
+    /// Between the two.
+    Between,
+}
+
+/// What came of a stage.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// It computes what it should.
+    Verified(Measured),
+    /// It does not.
+    Failed(Failure),
+    /// The device lacks what it needs.
+    Skipped(String),
+    /// A stage before it left the device unusable.
+    NotRun(String),
+}
+
+/// What was seen of a stage that computes what it should.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    accuracy: Accuracy,
+    timing: Option<Timing>,
+    counters: Option<Counters>,
+}
+
+impl Measured {
+    /// The measurements of a result that was compared with the oracle, as `accuracy` proves. No timing where the clock says
+    /// nothing about the device, no counters where there are none.
+    pub fn new(accuracy: Accuracy, timing: Option<Timing>, counters: Option<Counters>) -> Self {
+        Self { accuracy, timing, counters }
+    }
+
+    /// How close the result is.
+    pub fn accuracy(&self) -> Accuracy {
+        self.accuracy
+    }
+
+    /// How long it took.
+    pub fn timing(&self) -> Option<Timing> {
+        self.timing
+    }
+
+    /// What the simulator counted.
+    pub fn counters(&self) -> Option<&Counters> {
+        self.counters.as_ref()
+    }
+}
+
+/// Why a stage's result does not count.
+#[derive(Clone, Debug)]
+pub enum Failure {
+    /// It differs from the oracle.
+    Mismatch(Mismatch),
+    /// It was right at first, and wrong after it had been repeated for timing.
+    Unstable(Mismatch),
+    /// It changed its own inputs, which the next stage reads.
+    InputsChanged,
+    /// The checks found defects, although the result may be right.
+    Defects(Vec<Finding>),
+    /// The device stopped it.
+    Fault {
+        /// What the driver says.
+        error: String,
+        /// What the simulator saw.
+        finding: Option<Finding>,
+        /// Further words of the simulator, where there is no finding.
+        detail: Option<String>,
+    },
+}
+
+impl Failure {
+    /// The defects of the kernel that are known.
+    pub fn findings(&self) -> &[Finding] {
+        match self {
+            Failure::Defects(findings) => findings,
+            Failure::Fault { finding, .. } => finding.as_slice(),
+            Failure::Mismatch(_) | Failure::Unstable(_) | Failure::InputsChanged => &[],
+        }
+    }
+
+    /// One or two words for a table.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Failure::Mismatch(_) => "WRONG",
+            Failure::Unstable(_) => "UNSTABLE",
+            Failure::InputsChanged => "INPUTS CHANGED",
+            Failure::Defects(_) => "DEFECT",
+            Failure::Fault { .. } => "FAULT",
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Mismatch(mismatch) => write!(f, "{mismatch}"),
+            Failure::Unstable(mismatch) => write!(f, "right at first, wrong when repeated: {mismatch}"),
+            Failure::InputsChanged => write!(f, "the stage changed its inputs, which every other stage reads"),
+            Failure::Defects(findings) => {
+                for (index, finding) in findings.iter().enumerate() {
+                    let separator = if index == 0 { "" } else { "\n" };
+                    write!(f, "{separator}{finding}")?;
+                }
+                Ok(())
+            }
+            Failure::Fault { error, finding: Some(finding), .. } => write!(f, "{finding}\n  {error}"),
+            Failure::Fault { error, finding: None, detail: Some(detail) } => write!(f, "{detail}\n  {error}"),
+            Failure::Fault { error, finding: None, detail: None } => write!(f, "{error}"),
+        }
+    }
+}
+
+impl Row {
+    /// The measurements, if the result is verified.
+    pub fn measured(&self) -> Option<&Measured> {
+        match &self.outcome {
+            Outcome::Verified(measured) => Some(measured),
+            _ => None,
+        }
+    }
+
+    /// The median time in milliseconds, if the result is verified and was timed.
+    pub fn median_ms(&self) -> Option<f64> {
+        Some(self.measured()?.timing()?.median_ms)
+    }
+
+    /// The simulator's counts, if the result is verified.
+    pub fn counters(&self) -> Option<&Counters> {
+        self.measured()?.counters()
+    }
+
+    /// Whether the row says that something is wrong with a stage.
+    pub fn failed(&self) -> bool {
+        matches!(self.outcome, Outcome::Failed(_) | Outcome::NotRun(_))
+    }
+}
+
+/// The row of that name.
+pub fn row<'a>(rows: &'a [Row], name: &str) -> Option<&'a Row> {
+    rows.iter().find(|row| row.name == name)
+}

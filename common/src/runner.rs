@@ -1,0 +1,204 @@
+//! Runs stages one after the other on one device: poison, run, verify, time, verify again.
+
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::guard::{Downloaded, poison};
+use crate::observer;
+use crate::progress;
+use crate::report::{Failure, Measured, Outcome, Place, Row};
+use crate::stage::{Copies, Cpu, Launches, PrepareCopies, Run, Stage};
+use crate::timing::{self, Timing};
+use crate::verify::{self, Accuracy};
+use crate::workload::Workload;
+
+/// A CPU row is repeated until it has been timed for this long: it may be a thousand times slower than the others.
+const CPU_TIME: Duration = Duration::from_secs(1);
+
+/// Runs every stage on the same inputs; `repeat` is how many times each is timed. Also returns the output of every verified
+/// stage, in the order of the rows, `None` where there is none.
+///
+/// # Errors
+///
+/// When the workload cannot be brought to the device. What goes wrong in a stage goes into its row.
+pub fn run<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: usize) -> Result<(Vec<Row>, Vec<Option<Vec<f32>>>)> {
+    workload.footprint().check(gpu)?;
+    let mut bench = Bench { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
+    Ok(stages.iter().map(|stage| bench.row(stage)).unzip())
+}
+
+/// A device with a workload on it.
+struct Bench<'a, W: Workload> {
+    gpu: &'a Gpu,
+    workload: &'a W,
+    buffers: W::Buffers,
+    repeat: usize,
+    /// Why the device takes no more work, when it does not.
+    lost: Option<String>,
+}
+
+/// A verified stage's measurements and output.
+type Success = (Measured, Vec<f32>);
+
+/// Why a stage did not get its row: its own failure, or an error on the way that may have its cause in the kernel.
+enum Trouble {
+    Failure(Failure),
+    Error(Error),
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Trouble::Error(error)
+    }
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Trouble::Failure(failure)
+    }
+}
+
+impl<W: Workload> Bench<'_, W> {
+    fn row(&mut self, stage: &Stage<W>) -> (Row, Option<Vec<f32>>) {
+        let _alive = progress::spinner(stage.name);
+        let place = match stage.run {
+            Run::Launches(_) => Place::Device,
+            Run::Cpu(_) => Place::Host,
+            Run::Copies(_) => Place::Between,
+        };
+        let (outcome, output) = self.outcome(stage);
+        (Row { name: stage.name, place, outcome }, output)
+    }
+
+    fn outcome(&mut self, stage: &Stage<W>) -> (Outcome, Option<Vec<f32>>) {
+        if let Run::Cpu(compute) = stage.run {
+            return match self.cpu(compute) {
+                Ok((measured, output)) => (Outcome::Verified(measured), Some(output)),
+                Err(failure) => (Outcome::Failed(failure), None),
+            };
+        }
+        if let Some(reason) = stage.lacks(self.gpu) {
+            return (Outcome::Skipped(reason), None);
+        }
+        if let Some(reason) = &self.lost {
+            return (Outcome::NotRun(reason.clone()), None);
+        }
+        let result = match stage.run {
+            Run::Launches(enqueue) => self.launches(enqueue),
+            Run::Copies(prepare) => self.copies(prepare),
+            Run::Cpu(_) => unreachable!("handled above"),
+        };
+        match result {
+            Ok((measured, output)) => (Outcome::Verified(measured), Some(output)),
+            Err(trouble) => (Outcome::Failed(self.recover(stage.name, trouble)), None),
+        }
+    }
+
+    /// A kernel's row.
+    fn launches(&mut self, enqueue: Launches<W>) -> Result<Success, Trouble> {
+        let Self { gpu, workload, repeat, .. } = *self;
+        W::output(&mut self.buffers).poison(gpu)?;
+        observer::forget(gpu)?;
+        enqueue(gpu, workload, &mut self.buffers)?;
+        gpu.stream.synchronize().map_err(Error::from)?;
+        let seen = observer::take(gpu)?;
+        let (accuracy, output) = self.verified(Failure::Mismatch)?;
+        if !seen.findings.is_empty() {
+            return Err(Failure::Defects(seen.findings).into());
+        }
+        if gpu.is_simulated() {
+            // The simulator's clock says how fast the simulator is, which is nobody's business.
+            return Ok((Measured::new(accuracy, None, seen.counters), output));
+        }
+        W::output(&mut self.buffers).poison(gpu)?;
+        let timing = timing::time(gpu, repeat, || enqueue(gpu, workload, &mut self.buffers))?;
+        let (accuracy, output) = self.verified(Failure::Unstable)?;
+        Ok((Measured::new(accuracy, Some(timing), None), output))
+    }
+
+    /// Compares the output on the device with the oracle, and the inputs with those of the host.
+    fn verified(&mut self, failure: fn(verify::Mismatch) -> Failure) -> Result<(Accuracy, Vec<f32>), Trouble> {
+        let got = W::output(&mut self.buffers).download(self.gpu)?;
+        let accuracy = verify::check(&got, self.workload.expected()).map_err(failure)?;
+        if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
+            return Err(Failure::InputsChanged.into());
+        }
+        Ok((accuracy, got.values))
+    }
+
+    /// The row of a stage that only copies. What it copies back is the oracle's result, so that its output can be verified like
+    /// any other; what it copies there replaces inputs that were spoiled before.
+    fn copies(&mut self, prepare: PrepareCopies<W>) -> Result<Success, Trouble> {
+        let Self { gpu, workload, repeat, .. } = *self;
+        let mut copies = prepare(gpu, workload)?;
+        let result: Vec<f32> = workload.expected().iter().map(|expected| expected.value as f32).collect();
+        let mut view = W::output(&mut self.buffers).view_mut();
+        gpu.stream.memcpy_htod(&result, &mut view).map_err(Error::from)?;
+
+        workload.spoil_inputs(gpu, &mut self.buffers)?;
+        copies.enqueue(gpu, &mut self.buffers)?;
+        let (accuracy, output) = self.arrived(copies.as_ref(), Failure::Mismatch)?;
+        if gpu.is_simulated() {
+            return Ok((Measured::new(accuracy, None, None), output));
+        }
+        let timing = timing::time(gpu, repeat, || copies.enqueue(gpu, &mut self.buffers))?;
+        let (accuracy, output) = self.arrived(copies.as_ref(), Failure::Unstable)?;
+        Ok((Measured::new(accuracy, Some(timing), None), output))
+    }
+
+    /// Compares both ends of the copies.
+    fn arrived(&self, copies: &dyn Copies<W>, failure: fn(verify::Mismatch) -> Failure) -> Result<(Accuracy, Vec<f32>), Trouble> {
+        self.gpu.stream.synchronize().map_err(Error::from)?;
+        let got = Downloaded { values: copies.arrived()?, breach: None };
+        let accuracy = verify::check(&got, self.workload.expected()).map_err(failure)?;
+        if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
+            return Err(Failure::InputsChanged.into());
+        }
+        Ok((accuracy, got.values))
+    }
+
+    /// A CPU's row.
+    fn cpu(&self, compute: Cpu<W>) -> Result<Success, Failure> {
+        let timed = || {
+            let mut output = poison(self.workload.output_len());
+            let start = Instant::now();
+            compute(self.workload, &mut output);
+            (start.elapsed(), Downloaded { values: output, breach: None })
+        };
+        let (first, got) = timed();
+        let mut accuracy = verify::check(&got, self.workload.expected()).map_err(Failure::Mismatch)?;
+        let mut last = got.values;
+        let mut samples_ms = Vec::new();
+        let begun = Instant::now();
+        // The first run also warms the caches up. It only counts when there is no time for another one.
+        if first > CPU_TIME {
+            samples_ms.push(1e3 * first.as_secs_f64());
+        } else {
+            while samples_ms.is_empty() || (samples_ms.len() < self.repeat && begun.elapsed() < CPU_TIME) {
+                let (elapsed, got) = timed();
+                samples_ms.push(1e3 * elapsed.as_secs_f64());
+                accuracy = verify::check(&got, self.workload.expected()).map_err(Failure::Unstable)?;
+                last = got.values;
+            }
+        }
+        Ok((Measured::new(accuracy, Timing::of(&samples_ms, 1), None), last))
+    }
+
+    /// Makes a row's failure of what went wrong, and the device ready for the next stage where that is possible.
+    fn recover(&mut self, stage: &str, trouble: Trouble) -> Failure {
+        let failure = match trouble {
+            Trouble::Failure(failure) => failure,
+            Trouble::Error(error) => {
+                let seen = observer::take(self.gpu).unwrap_or_default();
+                Failure::Fault { error: error.to_string(), finding: seen.fault, detail: seen.message }
+            }
+        };
+        // The stage may have changed its inputs, so they are sent again. After a fault the driver refuses all further work.
+        match self.workload.upload(self.gpu) {
+            Ok(buffers) => self.buffers = buffers,
+            Err(error) => self.lost = Some(format!("the device takes no more work after the fault in {stage}: {error}")),
+        }
+        failure
+    }
+}

@@ -1,0 +1,106 @@
+//! One row of a chapter's table: one way to compute the chapter's workload.
+
+use crate::error::Result;
+use crate::gpu::Gpu;
+use crate::workload::Workload;
+
+/// A way to compute `W`, with what it needs of the device.
+pub struct Stage<W: Workload> {
+    /// The row's name, and what `--stage` calls it.
+    pub name: &'static str,
+    /// The idea in one line.
+    pub idea: &'static str,
+    /// The lowest compute capability that has what the stage uses, major and minor.
+    pub compute_capability: (u32, u32),
+    /// What it does.
+    pub run: Run<W>,
+}
+
+/// The kinds of stage, by where they run and how they are timed.
+pub enum Run<W: Workload> {
+    /// Enqueues launches on the device's stream, timed by CUDA events.
+    Launches(Launches<W>),
+    /// Computes on the CPU, timed by the clock on the wall.
+    Cpu(Cpu<W>),
+    /// Computes nothing: moves the inputs to the device and the output back. Prepares the host's memory, so that only copies
+    /// are timed.
+    Copies(PrepareCopies<W>),
+}
+
+/// Enqueues on the device's stream what writes the output.
+pub type Launches<W> = fn(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
+
+/// Writes the output, on the CPU.
+pub type Cpu<W> = fn(&W, &mut [f32]);
+
+/// Makes ready for copies.
+pub type PrepareCopies<W> = fn(&Gpu, &W) -> Result<Box<dyn Copies<W>>>;
+
+/// Copies between a host and a device.
+pub trait Copies<W: Workload> {
+    /// Enqueues the copies: the inputs to the device, and what stands in the output's place back.
+    ///
+    /// # Errors
+    ///
+    /// The driver's errors.
+    fn enqueue(&mut self, gpu: &Gpu, buffers: &mut W::Buffers) -> Result<()>;
+
+    /// The output as it arrived on the host.
+    ///
+    /// # Errors
+    ///
+    /// The driver's errors.
+    fn arrived(&self) -> Result<Vec<f32>>;
+}
+
+impl<W: Workload> Stage<W> {
+    /// A stage that launches kernels.
+    pub const fn launches(name: &'static str, idea: &'static str, enqueue: Launches<W>) -> Self {
+        Self::new(name, idea, Run::Launches(enqueue))
+    }
+
+    /// A stage that computes on the CPU.
+    pub const fn cpu(name: &'static str, idea: &'static str, compute: Cpu<W>) -> Self {
+        Self::new(name, idea, Run::Cpu(compute))
+    }
+
+    /// A stage that only copies.
+    pub const fn copies(name: &'static str, idea: &'static str, prepare: PrepareCopies<W>) -> Self {
+        Self::new(name, idea, Run::Copies(prepare))
+    }
+
+    const fn new(name: &'static str, idea: &'static str, run: Run<W>) -> Self {
+        Self { name, idea, compute_capability: (0, 0), run }
+    }
+
+    /// Skips the stage on devices below this compute capability.
+    pub const fn needs_compute_capability(self, major: u32, minor: u32) -> Self {
+        Self { name: self.name, idea: self.idea, compute_capability: (major, minor), run: self.run }
+    }
+
+    /// Why the stage cannot run on this device; `None` when it can.
+    pub(crate) fn lacks(&self, gpu: &Gpu) -> Option<String> {
+        let (major, minor) = self.compute_capability;
+        let actual = &gpu.info().compute_capability;
+        let (has_major, has_minor) = actual.split_once('.')?;
+        let has = (has_major.parse::<u32>().ok()?, has_minor.parse::<u32>().ok()?);
+        (has < (major, minor)).then(|| format!("needs compute capability {major}.{minor}, the device has {actual}"))
+    }
+}
+
+// Derived, they would demand that the workload itself can be copied.
+impl<W: Workload> Clone for Run<W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W: Workload> Copy for Run<W> {}
+
+impl<W: Workload> Clone for Stage<W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W: Workload> Copy for Stage<W> {}

@@ -1,0 +1,163 @@
+//! What a chapter computes, apart from how: inputs, sizes, the result to expect, and the least work that it takes.
+//!
+//! A workload knows no kernel. Stages are checked against it, so it must not share their mistakes: its oracle is a plain loop
+//! in f64.
+
+pub mod convolution;
+
+use cudarc::driver::CudaViewMut;
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::guard::Guarded;
+use crate::verify::Expected;
+
+pub use convolution::Convolution;
+
+/// One computation with fixed inputs.
+pub trait Workload: Sized + Send + Sync + 'static {
+    /// The part of the command line that only this workload has: sizes, files.
+    type Options: clap::Args;
+    /// The inputs and the output on a device.
+    type Buffers;
+
+    /// What the command line asks for.
+    ///
+    /// # Errors
+    ///
+    /// When no such computation exists: sizes that cannot be, files that cannot be read or written.
+    fn plan(options: &Self::Options, seed: u64, preset: Preset) -> Result<Plan<Self>>;
+
+    /// The sizes for the eyes of a reader, for example `4096 outputs x 512 taps, seed 13`.
+    fn describe(&self) -> String;
+
+    /// The sizes for a record, by name; with the seed, or `null` where the data are the user's.
+    fn sizes(&self) -> Map<String, Value>;
+
+    /// The least work that the computation takes.
+    fn work(&self) -> Work;
+
+    /// How much memory a run takes.
+    fn footprint(&self) -> Footprint;
+
+    /// Number of outputs.
+    fn output_len(&self) -> usize;
+
+    /// Places the inputs on a device, with room for the output.
+    ///
+    /// # Errors
+    ///
+    /// The driver's errors, too little memory among them.
+    fn upload(&self, gpu: &Gpu) -> Result<Self::Buffers>;
+
+    /// The output on the device.
+    fn output(buffers: &mut Self::Buffers) -> &mut Guarded;
+
+    /// Whether the inputs on the device are still those of the host. A stage that overwrites its inputs would spoil every
+    /// stage after it.
+    ///
+    /// # Errors
+    ///
+    /// The driver's errors.
+    fn inputs_intact(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Result<bool>;
+
+    /// Overwrites the inputs on the device, so that a stage which claims to copy them there has to.
+    ///
+    /// # Errors
+    ///
+    /// The driver's errors.
+    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Self::Buffers) -> Result<()>;
+
+    /// The oracle's result, with how far from each value an honest f32 result may lie. Computed at the first call.
+    fn expected(&self) -> &[Expected];
+}
+
+/// Which sizes a run without `--size` gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// Large enough that a GPU shows what it can do.
+    Headline,
+    /// Small enough that a simulated GPU ends within seconds.
+    Teaching,
+}
+
+/// The work of a whole run, and where its results go.
+pub struct Plan<W> {
+    /// The computations; the first one fills the table, the others (further channels of a sound) only have to be right.
+    pub parts: Vec<W>,
+    /// Takes one output per part when all of them are verified.
+    pub delivery: Option<Box<dyn Delivery>>,
+}
+
+/// Where verified outputs go, for example a sound file.
+pub trait Delivery {
+    /// Writes the outputs, one per part of the plan, and says in one line what it wrote.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be written.
+    fn deliver(self: Box<Self>, outputs: &[Vec<f32>]) -> Result<String>;
+}
+
+/// The least that a computation takes, whoever does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Multiply-adds of the direct sum.
+    pub multiply_adds: u64,
+    /// Bytes that must be read once and written once.
+    pub bytes: u64,
+}
+
+/// The memory that a run takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// On the device.
+    pub device_bytes: u64,
+    /// On the host, for inputs, results and the oracle.
+    pub host_bytes: u64,
+}
+
+impl Footprint {
+    /// Refuses what does not fit, before anything is allocated.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] for the host's memory.
+    pub fn check_host(&self) -> Result<()> {
+        match available_host_memory() {
+            Some(available) if self.host_bytes > available => {
+                Err(Error::TooLarge { place: "this machine", needed: self.host_bytes, available })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what does not fit the device. A simulated device lives in the host's memory, where it has to fit as well.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] for the device's or the host's memory, and the driver's errors.
+    pub fn check(&self, gpu: &Gpu) -> Result<()> {
+        let (available, _total) = gpu.context.mem_get_info()?;
+        if self.device_bytes > available as u64 {
+            return Err(Error::TooLarge { place: "the device", needed: self.device_bytes, available: available as u64 });
+        }
+        let simulated = if gpu.is_simulated() { self.device_bytes } else { 0 };
+        Footprint { host_bytes: self.host_bytes + simulated, ..*self }.check_host()
+    }
+}
+
+/// Memory that can be allocated without swapping, as Linux estimates it; `None` where there is no such estimate.
+fn available_host_memory() -> Option<u64> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// Fills a device buffer with what is no number, and no input.
+pub(crate) fn spoil(gpu: &Gpu, buffer: &mut CudaViewMut<'_, f32>) -> Result<()> {
+    let junk = vec![f32::NAN; buffer.len()];
+    Ok(gpu.stream.memcpy_htod(&junk, buffer)?)
+}
