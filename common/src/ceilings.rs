@@ -1,0 +1,106 @@
+//! What the device at hand can do at best, measured in the same run as the stages that are compared with it.
+//!
+//! A datasheet's figures hold at a clock that this card may not have and for a memory that nothing else uses; a share of them
+//! says little. These come from two small kernels of our own, `kernels/cuda/ceilings.cu`.
+
+use cudarc::driver::sys::CUdevice_attribute::{
+    CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+};
+use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
+use kernels::ceilings::{CHAINS, COPY_VECTORS, FMA_CHAINS, STEPS};
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::gpu::Gpu;
+use crate::timing;
+
+/// Threads per block; it divides what a multiprocessor holds on every generation.
+const BLOCK: u32 = 256;
+/// Floats in a vector of the copy.
+const VECTOR: usize = 4;
+/// Rounds of the launch that tells how many rounds fill [`FMA_MS`].
+const TRIAL_ROUNDS: u32 = 64;
+/// How long a launch of multiply-adds should be: long against the start and the end of a launch.
+const FMA_MS: f64 = 4.0;
+/// Bytes that the copy reads, and as many that it writes: tens of times the largest L2 cache, so that all of it is device memory.
+const COPY_BYTES: usize = 2 << 30;
+/// Samples per measurement.
+const SAMPLES: usize = 15;
+
+/// Rates that nothing on the device exceeds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ceilings {
+    /// f32 operations per second; a multiply-add counts as two.
+    pub flops: f64,
+    /// Bytes read plus bytes written per second, in a copy.
+    pub bytes_per_s: f64,
+}
+
+impl Ceilings {
+    /// Measures the device; `None` on the simulator, which has no speed of its own.
+    ///
+    /// # Errors
+    ///
+    /// The driver's errors.
+    pub fn measure(gpu: &Gpu) -> Result<Option<Ceilings>> {
+        if gpu.is_simulated() {
+            return Ok(None);
+        }
+        Ok(Some(Ceilings { flops: flops(gpu)?, bytes_per_s: bytes_per_s(gpu)? }))
+    }
+}
+
+/// Blocks of [`BLOCK`] threads that the device holds at once.
+fn resident_blocks(gpu: &Gpu) -> Result<u32> {
+    let multiprocessors = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs();
+    let threads = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?.unsigned_abs();
+    Ok(multiprocessors * (threads / BLOCK).max(1))
+}
+
+fn flops(gpu: &Gpu) -> Result<f64> {
+    // One full wave: a block more would run alone at the end, a block fewer would leave a multiprocessor with less to do.
+    let blocks = resident_blocks(gpu)?;
+    let threads = blocks * BLOCK;
+    let mut result: CudaSlice<f32> = gpu.stream.alloc_zeros(threads as usize)?;
+    let mut run = |rounds: u32| {
+        timing::time(gpu, SAMPLES, || {
+            let kernel = gpu.kernel(FMA_CHAINS)?;
+            // A fixed point of 1: the chains neither overflow nor end in subnormal numbers.
+            let (factor, addend) = (0.5f32, 0.5f32);
+            let mut launch = gpu.stream.launch_builder(&kernel);
+            launch.arg(&rounds).arg(&factor).arg(&addend).arg(&mut result);
+            let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
+            // SAFETY: the kernel writes one float per thread, and `result` has as many.
+            unsafe { launch.launch(config) }?;
+            Ok(())
+        })
+    };
+    let trial_ms = run(TRIAL_ROUNDS)?.median_ms;
+    let rounds = (f64::from(TRIAL_ROUNDS) * FMA_MS / trial_ms).ceil().max(1.0) as u32;
+    let multiply_adds = f64::from(rounds) * f64::from(CHAINS) * f64::from(STEPS) * f64::from(threads);
+    Ok(2.0 * multiply_adds / (run(rounds)?.median_ms * 1e-3))
+}
+
+fn bytes_per_s(gpu: &Gpu) -> Result<f64> {
+    let (free, _) = gpu.context.mem_get_info()?;
+    let vectors = (COPY_BYTES.min(free / 4) / size_of::<[f32; VECTOR]>()).max(1);
+    let source: CudaSlice<f32> = gpu.stream.alloc_zeros(vectors * VECTOR)?;
+    let mut target: CudaSlice<f32> = gpu.stream.alloc_zeros(vectors * VECTOR)?;
+    let mut run = |blocks: u32| {
+        timing::time(gpu, SAMPLES, || {
+            let kernel = gpu.kernel(COPY_VECTORS)?;
+            let count = vectors as u64;
+            let mut launch = gpu.stream.launch_builder(&kernel);
+            launch.arg(&source).arg(&count).arg(&mut target);
+            let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
+            // SAFETY: the kernel reads and writes `count` vectors of four floats in any grid, and both buffers hold them.
+            unsafe { launch.launch(config) }?;
+            Ok(())
+        })
+    };
+    // Which shape is faster differs between generations: a vector per thread, or one wave of threads that go round.
+    let one_each = u32::try_from(vectors.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
+    let fastest_ms = run(one_each)?.median_ms.min(run(resident_blocks(gpu)?)?.median_ms);
+    let bytes = 2 * vectors * size_of::<[f32; VECTOR]>();
+    Ok(bytes as f64 / (fastest_ms * 1e-3))
+}

@@ -1,0 +1,206 @@
+//! The device that a chapter runs on, as cudarc's context and stream, and the kernels loaded on it.
+//!
+//! Nothing here wraps a launch: a stage takes a kernel from [`Gpu::kernel`] and launches it on [`Gpu::stream`] as any program
+//! with cudarc would.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError};
+use cudarc::nvrtc::Ptx;
+use kernels::nvrtc::Nvrtc;
+use kernels::{Kernel, Source, stamp};
+use serde::Serialize;
+use simcuda::client::Simulator;
+
+use crate::device::{self, Device, Request};
+use crate::error::{Error, Result, describe};
+
+/// CUDA C that shows whether a compiler's PTX loads on this device.
+const TRIAL: &str = "extern \"C\" __global__ void trial() {}";
+
+/// Whether a device is made of silicon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceKind {
+    /// An NVIDIA GPU.
+    Gpu,
+    /// The simulator.
+    Sim,
+}
+
+/// What a record says of the device that it was made on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DeviceInfo {
+    /// GPU or simulator.
+    pub kind: DeviceKind,
+    /// The driver's name for the device, for example `NVIDIA H200`.
+    pub name: String,
+    /// Major and minor, for example `9.0`.
+    pub compute_capability: String,
+    /// The simulator's profile; `None` on a GPU.
+    pub profile: Option<String>,
+    /// Version of the driver.
+    pub driver: String,
+    /// What makes the kernels' machine code, for example `NVRTC 13.0 for compute_90`.
+    pub compiler: String,
+}
+
+/// An open device.
+pub struct Gpu {
+    /// The device's primary context.
+    pub context: Arc<CudaContext>,
+    /// The stream that stages enqueue their work on.
+    pub stream: Arc<CudaStream>,
+    info: DeviceInfo,
+    device: Device,
+    compiler: Compiler,
+    loaded: Mutex<Loaded>,
+}
+
+/// Where the PTX of a module comes from.
+enum Compiler {
+    /// Compiled here, for this very device.
+    Nvrtc { nvrtc: Nvrtc, architecture: String },
+    /// As it is stored in the repository.
+    Stored,
+}
+
+/// What is on the device already.
+#[derive(Default)]
+struct Loaded {
+    /// By the stem of the source.
+    modules: HashMap<&'static str, Arc<CudaModule>>,
+    /// By the stem of the source and the kernel's name.
+    functions: HashMap<(&'static str, &'static str), CudaFunction>,
+}
+
+impl Gpu {
+    /// Opens the device that was asked for. All devices of a process are the same: the first call decides which.
+    ///
+    /// # Errors
+    ///
+    /// When no such device can be used here; see [`crate::device`].
+    pub fn open(request: &Request) -> Result<Gpu> {
+        let device = device::choose(request)?;
+        let context = CudaContext::new(0)?;
+        let stream = context.default_stream();
+        let (major, minor) = context.compute_capability()?;
+        let compiler = match &device {
+            Device::Gpu(_) => Compiler::for_gpu(&context, major.unsigned_abs() * 10 + minor.unsigned_abs()),
+            Device::Sim { .. } => Compiler::Stored,
+        };
+        let info = DeviceInfo {
+            kind: if device.simulator().is_some() { DeviceKind::Sim } else { DeviceKind::Gpu },
+            name: context.name()?,
+            compute_capability: format!("{major}.{minor}"),
+            profile: device.profile().map(str::to_owned),
+            driver: device.driver(),
+            compiler: compiler.describe(device.simulator().is_some()),
+        };
+        Ok(Gpu { context, stream, info, device, compiler, loaded: Mutex::default() })
+    }
+
+    /// What a record says of this device.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    /// Whether this is the simulator, whose clock says nothing about a GPU.
+    pub fn is_simulated(&self) -> bool {
+        self.info.kind == DeviceKind::Sim
+    }
+
+    /// The simulator's own interface, for what it counted and found; `None` on a GPU.
+    pub fn simulator(&self) -> Option<&'static Simulator> {
+        self.device.simulator()
+    }
+
+    /// A kernel, ready to launch. Its module is compiled and loaded at the first call and kept.
+    ///
+    /// # Errors
+    ///
+    /// When its source does not compile or its module does not load.
+    pub fn kernel(&self, kernel: Kernel) -> Result<CudaFunction> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let Loaded { modules, functions } = &mut *loaded;
+        let function = match functions.entry((kernel.source.stem, kernel.name)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let module = match modules.entry(kernel.source.stem) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(new) => new.insert(self.load(kernel.source)?),
+                };
+                let function = module.load_function(kernel.name).map_err(|error| self.refused(kernel.source, error))?;
+                new.insert(function)
+            }
+        };
+        Ok(function.clone())
+    }
+
+    fn load(&self, source: &Source) -> Result<Arc<CudaModule>> {
+        let ptx = match &self.compiler {
+            Compiler::Nvrtc { nvrtc, architecture } => nvrtc.compile(source.cuda, &source.path(), &stamp::options(architecture))?,
+            Compiler::Stored if source.ptx.is_empty() => return Err(Error::NoPtx { path: source.ptx_path() }),
+            Compiler::Stored => source.ptx.to_owned(),
+        };
+        self.context.load_module(Ptx::from_src(ptx)).map_err(|error| self.refused(source, error))
+    }
+
+    fn refused(&self, source: &Source, error: DriverError) -> Error {
+        // The simulator has more to say than a number.
+        let told = self.simulator().and_then(|simulator| simulator.take_error().ok().flatten());
+        let reason = told.unwrap_or_else(|| describe(error));
+        Error::ModuleLoad { path: source.path(), device: self.info.name.clone(), reason }
+    }
+}
+
+impl Compiler {
+    /// The NVRTC of this machine, if its PTX loads on this device; `capability` is 90 for 9.0.
+    ///
+    /// A newer NVRTC than the driver writes PTX that the driver does not know, so it has to be tried.
+    fn for_gpu(context: &Arc<CudaContext>, capability: u32) -> Compiler {
+        let mut chosen = None;
+        let works = |nvrtc: &Nvrtc| {
+            chosen = virtual_architecture(&nvrtc.architectures(), capability);
+            let compiled = chosen.as_ref().and_then(|name| nvrtc.compile(TRIAL, "trial.cu", &stamp::options(name)).ok());
+            compiled.is_some_and(|ptx| context.load_module(Ptx::from_src(ptx)).is_ok())
+        };
+        match (Nvrtc::find_where(works), chosen) {
+            (Ok(nvrtc), Some(architecture)) => Compiler::Nvrtc { nvrtc, architecture },
+            _ => Compiler::Stored,
+        }
+    }
+
+    fn describe(&self, simulated: bool) -> String {
+        match self {
+            Compiler::Nvrtc { nvrtc, architecture } => {
+                let (major, minor) = nvrtc.version();
+                format!("NVRTC {major}.{minor} for {architecture}")
+            }
+            Compiler::Stored => {
+                let then = if simulated { "simulated" } else { "compiled by the driver" };
+                format!("stored PTX (NVRTC {}), {then}", stamp::PINNED_VERSION)
+            }
+        }
+    }
+}
+
+/// The virtual architecture nearest to a device: its own, or the last one before it that the compiler knows.
+fn virtual_architecture(known: &[u32], capability: u32) -> Option<String> {
+    known.iter().filter(|&&known| known <= capability).max().map(|nearest| format!("compute_{nearest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_compiled_for_the_nearest_architecture_that_is_not_newer() {
+        let known = [50, 60, 75, 80, 90];
+        for (capability, expected) in [(90, Some("compute_90")), (89, Some("compute_80")), (120, Some("compute_90")), (35, None)] {
+            assert_eq!(virtual_architecture(&known, capability).as_deref(), expected, "for {capability}");
+        }
+    }
+}

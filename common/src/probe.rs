@@ -1,0 +1,274 @@
+//! What the NVIDIA driver of this machine is good for, asked with a few calls of our own.
+//!
+//! Never through cudarc: it keeps the first library that it opens for the life of the process, so the simulator could not take
+//! the driver's place any more, and it panics where there is none.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::fmt;
+use std::mem::ManuallyDrop;
+
+use libloading::Library;
+use thiserror::Error;
+
+/// The oldest CUDA version whose driver we can use, as `cuDriverGetVersion` counts: the one that the bindings are made for.
+pub const OLDEST_CUDA: u32 = 12_000;
+
+/// The driver library's own file name. Not the `libcuda.so` that cudarc asks for first: once the loader knows a library by
+/// that name it hands it to cudarc, and the simulator has to remain able to take it.
+const DRIVER_NAMES: &[&str] = if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"] };
+/// The name under which cudarc will find the driver, if it exists beside [`DRIVER_NAMES`].
+const NAME_FOR_CUDARC: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so" };
+
+const SUCCESS: c_int = 0;
+const STUB_LIBRARY: c_int = 34;
+const NO_DEVICE: c_int = 100;
+
+/// A GPU that answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Name of the first device.
+    pub name: String,
+    /// How many devices there are.
+    pub devices: u32,
+    /// The CUDA version of the driver.
+    pub cuda: CudaVersion,
+    /// The driver's own release, for example `580.65.06`, where the system tells it.
+    pub release: Option<String>,
+}
+
+/// A version as CUDA's libraries count it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CudaVersion(pub u32);
+
+impl fmt::Display for CudaVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0 / 1000, self.0 % 1000 / 10)
+    }
+}
+
+/// Why the NVIDIA driver of this machine cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unusable {
+    /// No driver library.
+    #[error("there is no NVIDIA driver on this machine")]
+    NoLibrary,
+    /// A driver library that sees no device.
+    #[error("the NVIDIA driver sees no device")]
+    NoDevice,
+    /// A driver from before [`OLDEST_CUDA`].
+    #[error("the NVIDIA driver is for CUDA {found}, and 12.0 (driver 525) is the oldest that works")]
+    TooOld {
+        /// The driver's version.
+        found: CudaVersion,
+    },
+    /// The toolkit's stand-in for linking, where the driver should be.
+    #[error("the libcuda.so on the loader's path is a CUDA toolkit's stub: take its folder off LD_LIBRARY_PATH")]
+    Stub,
+    /// Something is there and does not work.
+    #[error("{what} fails: {reason}")]
+    Broken {
+        /// What was tried.
+        what: String,
+        /// What the loader or the driver said.
+        reason: String,
+    },
+}
+
+/// Asks the driver of this machine for a device that works.
+///
+/// A device that works keeps its primary context: making it takes long, and cudarc wants it next.
+///
+/// # Errors
+///
+/// Which of the other states the machine is in.
+pub fn probe() -> Result<Found, Unusable> {
+    let driver = Driver::open()?;
+    let cuda = driver.version()?;
+    if cuda < CudaVersion(OLDEST_CUDA) {
+        return Err(Unusable::TooOld { found: cuda });
+    }
+    driver.init()?;
+    let devices = driver.device_count()?;
+    if devices == 0 {
+        return Err(Unusable::NoDevice);
+    }
+    let device = driver.device(0)?;
+    let name = driver.device_name(device)?;
+    driver.retain_context(device, &name)?;
+    driver.check_what_cudarc_finds()?;
+    Ok(Found { name, devices, cuda, release: driver_release() })
+}
+
+/// The functions of the driver that probing needs.
+struct Driver {
+    get_version: unsafe extern "C" fn(*mut c_int) -> c_int,
+    init: unsafe extern "C" fn(c_uint) -> c_int,
+    error_name: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int,
+    device_count: unsafe extern "C" fn(*mut c_int) -> c_int,
+    device_get: unsafe extern "C" fn(*mut c_int, c_int) -> c_int,
+    device_name: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> c_int,
+    context_retain: unsafe extern "C" fn(*mut *mut c_void, c_int) -> c_int,
+    /// Keeps the code behind the functions loaded, for the life of the process: a driver that was initialised has threads.
+    _library: ManuallyDrop<Library>,
+}
+
+impl Driver {
+    fn open() -> Result<Driver, Unusable> {
+        let mut reason = None;
+        for name in DRIVER_NAMES {
+            // SAFETY: loading runs the driver's initialisers, as every CUDA program does.
+            match unsafe { Library::new(*name) } {
+                Ok(library) => {
+                    return Driver::with(library).map_err(|error| broken("the NVIDIA driver library", root_cause(&error)));
+                }
+                Err(error) => reason = reason.or(Some(root_cause(&error))),
+            }
+        }
+        match reason {
+            // A library that is there and cannot be loaded is not the same as none: it may lack another library.
+            Some(reason) if !is_missing(&reason) => Err(broken("loading the NVIDIA driver library", reason)),
+            _ => Err(Unusable::NoLibrary),
+        }
+    }
+
+    fn with(library: Library) -> Result<Driver, libloading::Error> {
+        // SAFETY: the types are those of the declarations in cuda.h, unchanged since CUDA 7.
+        unsafe {
+            Ok(Driver {
+                get_version: *library.get("cuDriverGetVersion")?,
+                init: *library.get("cuInit")?,
+                error_name: *library.get("cuGetErrorName")?,
+                device_count: *library.get("cuDeviceGetCount")?,
+                device_get: *library.get("cuDeviceGet")?,
+                device_name: *library.get("cuDeviceGetName")?,
+                context_retain: *library.get("cuDevicePrimaryCtxRetain")?,
+                _library: ManuallyDrop::new(library),
+            })
+        }
+    }
+
+    fn version(&self) -> Result<CudaVersion, Unusable> {
+        let mut version = 0;
+        // SAFETY: the pointer is to a live integer.
+        self.check("cuDriverGetVersion", unsafe { (self.get_version)(&mut version) })?;
+        Ok(CudaVersion(version.unsigned_abs()))
+    }
+
+    fn init(&self) -> Result<(), Unusable> {
+        // SAFETY: takes no pointers; zero is the only flag there is.
+        self.check("cuInit", unsafe { (self.init)(0) })
+    }
+
+    fn device_count(&self) -> Result<u32, Unusable> {
+        let mut count = 0;
+        // SAFETY: the pointer is to a live integer.
+        self.check("cuDeviceGetCount", unsafe { (self.device_count)(&mut count) })?;
+        Ok(u32::try_from(count).unwrap_or(0))
+    }
+
+    fn device(&self, ordinal: c_int) -> Result<c_int, Unusable> {
+        let mut device = 0;
+        // SAFETY: the pointer is to a live integer.
+        self.check("cuDeviceGet", unsafe { (self.device_get)(&mut device, ordinal) })?;
+        Ok(device)
+    }
+
+    fn device_name(&self, device: c_int) -> Result<String, Unusable> {
+        let mut name: [c_char; 256] = [0; 256];
+        // SAFETY: the driver writes at most as many bytes as the buffer is said to have, one fewer than it has.
+        self.check("cuDeviceGetName", unsafe { (self.device_name)(name.as_mut_ptr(), 255, device) })?;
+        // SAFETY: the last byte is zero whatever the driver wrote before it.
+        Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
+    }
+
+    fn retain_context(&self, device: c_int, name: &str) -> Result<(), Unusable> {
+        let mut context = std::ptr::null_mut();
+        // SAFETY: the pointer is to a live pointer, and the device comes from `cuDeviceGet`.
+        self.check(&format!("making a context on {name}"), unsafe { (self.context_retain)(&mut context, device) })
+    }
+
+    /// cudarc asks the loader for another name than we did; where a CUDA toolkit's stub has that name, it would get the stub.
+    fn check_what_cudarc_finds(&self) -> Result<(), Unusable> {
+        // SAFETY: as for `open`.
+        let Ok(library) = (unsafe { Library::new(NAME_FOR_CUDARC) }) else { return Ok(()) };
+        type Init = unsafe extern "C" fn(c_uint) -> c_int;
+        // SAFETY: the type is that of the declaration in cuda.h.
+        let init = unsafe { library.get::<Init>("cuInit") }.map(|init| *init as *const c_void);
+        if init.is_ok_and(|init| init == self.init as *const c_void) { Ok(()) } else { Err(Unusable::Stub) }
+    }
+
+    fn check(&self, what: &str, status: c_int) -> Result<(), Unusable> {
+        match status {
+            SUCCESS => Ok(()),
+            NO_DEVICE => Err(Unusable::NoDevice),
+            STUB_LIBRARY => Err(Unusable::Stub),
+            _ => Err(broken(what, self.describe(status))),
+        }
+    }
+
+    fn describe(&self, status: c_int) -> String {
+        let mut name = std::ptr::null();
+        // SAFETY: the pointer is to a live pointer, which the driver sets to a static string or to null.
+        let found = unsafe { (self.error_name)(status, &mut name) };
+        if found != SUCCESS || name.is_null() {
+            return format!("CUDA error {status}");
+        }
+        // SAFETY: it is not null, so it is the NUL-terminated static string that the driver documents.
+        unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
+    }
+}
+
+fn broken(what: &str, reason: String) -> Unusable {
+    Unusable::Broken { what: what.to_owned(), reason }
+}
+
+/// What lies at the bottom of an error: `libloading` keeps the loader's own words there.
+fn root_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => root_cause(source),
+        None => error.to_string(),
+    }
+}
+
+/// Whether the loader's words say that the very library we asked for is not there.
+fn is_missing(reason: &str) -> bool {
+    let asked =
+        DRIVER_NAMES.iter().any(|name| reason.starts_with(&format!("{name}: cannot open shared object file: No such file")));
+    asked || !cfg!(target_os = "linux")
+}
+
+/// The driver's own release, which its kernel module tells on Linux.
+fn driver_release() -> Option<String> {
+    release_in(&std::fs::read_to_string("/proc/driver/nvidia/version").ok()?)
+}
+
+/// The first word with the form of a release in the kernel module's line about itself.
+fn release_in(text: &str) -> Option<String> {
+    let is_release = |word: &&str| {
+        let numbers: Vec<&str> = word.split('.').collect();
+        numbers.len() >= 2 && numbers.iter().all(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    text.lines().next()?.split_whitespace().find(is_release).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_written_as_people_do() {
+        assert_eq!(CudaVersion(12_000).to_string(), "12.0");
+        assert_eq!(CudaVersion(11_080).to_string(), "11.8");
+        assert_eq!(CudaVersion(13_010).to_string(), "13.1");
+    }
+
+    #[test]
+    fn the_release_is_found_in_both_kinds_of_kernel_module() {
+        let proprietary =
+            "NVRM version: NVIDIA UNIX x86_64 Kernel Module  525.60.13  Wed Nov 30 06:39:21 UTC 2022\nGCC version: 12";
+        let open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build\n";
+        assert_eq!(release_in(proprietary).as_deref(), Some("525.60.13"));
+        assert_eq!(release_in(open).as_deref(), Some("580.65.06"));
+        assert_eq!(release_in(""), None);
+    }
+}

@@ -1,0 +1,124 @@
+//! How long enqueued work takes on the device, by CUDA events.
+//!
+//! The events stand between runs of one uninterrupted stream: the host enqueues ahead of the device, so that the device never
+//! waits for it and a sample holds the work and nothing else.
+
+use std::time::{Duration, Instant};
+
+use cudarc::driver::{CudaEvent, sys::CUevent_flags};
+
+use crate::error::Result;
+use crate::gpu::Gpu;
+
+/// Runs before the first sample last at least this long, so that caches, clocks and allocators have settled.
+const WARM_UP: Duration = Duration::from_millis(100);
+/// Runs before the first sample, however long they take.
+const WARM_UP_RUNS: usize = 2;
+/// A run shorter than this is not timed alone: the events' clock ticks every half microsecond, and the host needs a few
+/// microseconds to enqueue a run.
+const SHORTEST_SAMPLE_MS: f64 = 0.02;
+/// How long a sample of several such runs should be.
+const BATCH_MS: f64 = 0.2;
+
+/// Times of repeated runs, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timing {
+    /// Half of the samples were faster.
+    pub median_ms: f64,
+    /// A tenth of the samples were faster.
+    pub p10_ms: f64,
+    /// A tenth of the samples were slower.
+    pub p90_ms: f64,
+    /// Samples taken.
+    pub samples: usize,
+    /// Runs that one sample is the mean of: more than one where a single run is too short to be timed alone.
+    pub runs_per_sample: usize,
+}
+
+impl Timing {
+    /// Sums up samples of `runs_per_sample` runs each; `None` when there are none.
+    pub fn of(samples_ms: &[f64], runs_per_sample: usize) -> Option<Timing> {
+        let mut sorted: Vec<f64> = samples_ms.iter().map(|sample| sample / runs_per_sample as f64).collect();
+        sorted.sort_by(f64::total_cmp);
+        Some(Timing {
+            median_ms: quantile(&sorted, 0.5)?,
+            p10_ms: quantile(&sorted, 0.1)?,
+            p90_ms: quantile(&sorted, 0.9)?,
+            samples: sorted.len(),
+            runs_per_sample,
+        })
+    }
+}
+
+/// Times what `enqueue` puts on the device's stream: a warm-up, then `samples` samples (at least one).
+///
+/// On the simulator the events hold the host's clock: the result says how fast the simulator is, and no table may show it as
+/// the time of a GPU.
+///
+/// # Errors
+///
+/// What `enqueue` returns, and the driver's errors, among them those of a kernel that fails while it is timed.
+pub fn time(gpu: &Gpu, samples: usize, mut enqueue: impl FnMut() -> Result<()>) -> Result<Timing> {
+    let run_ms = warm_up(gpu, &mut enqueue)?;
+    let runs_per_sample = if run_ms < SHORTEST_SAMPLE_MS { (BATCH_MS / run_ms.max(1e-4)).ceil() as usize } else { 1 };
+
+    let marks = (0..=samples.max(1)).map(|_| event(gpu)).collect::<Result<Vec<_>>>()?;
+    let (first, rest) = marks.split_first().expect("there is one mark more than there are samples");
+    first.record(&gpu.stream)?;
+    for mark in rest {
+        for _ in 0..runs_per_sample {
+            enqueue()?;
+        }
+        mark.record(&gpu.stream)?;
+    }
+    gpu.stream.synchronize()?;
+
+    let samples_ms = marks.windows(2).map(|pair| Ok(f64::from(pair[0].elapsed_ms(&pair[1])?))).collect::<Result<Vec<f64>>>()?;
+    Ok(Timing::of(&samples_ms, runs_per_sample).expect("at least one sample was taken"))
+}
+
+/// Runs until the device has settled; returns about how many milliseconds one run takes.
+fn warm_up(gpu: &Gpu, enqueue: &mut impl FnMut() -> Result<()>) -> Result<f64> {
+    let (start, end) = (event(gpu)?, event(gpu)?);
+    let begun = Instant::now();
+    let mut runs = 0;
+    let mut shortest_ms = f64::INFINITY;
+    while runs < WARM_UP_RUNS || begun.elapsed() < WARM_UP {
+        start.record(&gpu.stream)?;
+        enqueue()?;
+        end.record(&gpu.stream)?;
+        shortest_ms = shortest_ms.min(f64::from(start.elapsed_ms(&end)?));
+        runs += 1;
+    }
+    Ok(shortest_ms)
+}
+
+fn event(gpu: &Gpu) -> Result<CudaEvent> {
+    Ok(gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT))?)
+}
+
+/// The value below which a share `q` of the sorted samples lies, between two samples in proportion.
+fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
+    let position = q * sorted.len().checked_sub(1)? as f64;
+    let (below, above) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
+    Some(below + (above - below) * position.fract())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_lie_between_samples_in_proportion() {
+        let timing = Timing::of(&[5.0, 1.0, 3.0, 2.0, 4.0], 1).unwrap();
+        assert_eq!((timing.p10_ms, timing.median_ms, timing.p90_ms), (1.4, 3.0, 4.6));
+        assert_eq!(Timing::of(&[7.0], 1).unwrap().p90_ms, 7.0);
+        assert_eq!(Timing::of(&[], 1), None);
+    }
+
+    #[test]
+    fn a_sample_of_several_runs_is_their_mean() {
+        let timing = Timing::of(&[8.0, 16.0], 8).unwrap();
+        assert_eq!((timing.median_ms, timing.samples, timing.runs_per_sample), (1.5, 2, 8));
+    }
+}
