@@ -1,0 +1,342 @@
+//! Copying and filling memory, in every direction and shape.
+//!
+//! An address may be the device's or the host's, and since both share one range of addresses it says itself which it is.
+
+use crate::context;
+use crate::error::{CuResult, Result};
+use crate::ffi::{DevicePtr, Handle, HostBytes, In, Memcpy2D, Memcpy3D};
+use crate::state::Driver;
+use crate::stream::{self, DEFAULT};
+
+/// Addresses from here on are the device's: no process has its own memory so high.
+const HOST_END: u64 = 1 << 48;
+
+/// `CU_MEMORYTYPE_HOST`, `_DEVICE`, `_UNIFIED`
+const HOST: u32 = 1;
+const DEVICE: u32 = 2;
+const UNIFIED: u32 = 4;
+
+/// One end of a copy.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// In memory that the device reaches.
+    Device(u64),
+    /// Anywhere else in the program's memory.
+    Host(HostBytes),
+}
+
+impl Place {
+    /// What an address means that may be of either kind.
+    fn unified(driver: &Driver, address: u64) -> Self {
+        if address >= HOST_END || driver.memory.allocation_at(address).is_some() {
+            Place::Device(address)
+        } else {
+            Place::Host(HostBytes(address as *mut _))
+        }
+    }
+
+    /// What an address means that the program says is its own; pinned and managed memory are that too.
+    fn host(driver: &Driver, bytes: HostBytes) -> Result<Self> {
+        if bytes.address() >= HOST_END {
+            return Err(CuResult::INVALID_VALUE.because(format!("{:#x} is no address of the host", bytes.address())));
+        }
+        Ok(Self::unified(driver, bytes.address()))
+    }
+
+    fn offset(self, bytes: usize) -> Self {
+        match self {
+            Place::Device(address) => Place::Device(address.wrapping_add(bytes as u64)),
+            Place::Host(host) => Place::Host(host.offset(bytes)),
+        }
+    }
+}
+
+fn copy(driver: &Driver, target: Place, source: Place, bytes: usize) -> Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    let memory = &driver.memory;
+    match (target, source) {
+        (Place::Device(target), Place::Device(source)) => memory.copy(target, source, bytes as u64)?,
+        (Place::Device(target), Place::Host(source)) => source.with(bytes, |bytes| memory.write(target, bytes))??,
+        (Place::Host(target), Place::Device(source)) => target.with_mut(bytes, |bytes| memory.read(source, bytes))??,
+        (Place::Host(target), Place::Host(source)) => {
+            // By way of a copy, since the two may overlap.
+            let bytes = source.read(bytes)?;
+            target.with_mut(bytes.len(), |target| target.copy_from_slice(&bytes))?;
+        }
+    }
+    Ok(())
+}
+
+fn host_to_device(target: DevicePtr, source: HostBytes, bytes: usize, on: Handle) -> Result<()> {
+    let (driver, _) = context::current()?;
+    stream::any(on)?;
+    copy(driver, Place::Device(target), Place::host(driver, source)?, bytes)
+}
+
+fn device_to_host(target: HostBytes, source: DevicePtr, bytes: usize, on: Handle) -> Result<()> {
+    let (driver, _) = context::current()?;
+    stream::any(on)?;
+    copy(driver, Place::host(driver, target)?, Place::Device(source), bytes)
+}
+
+fn device_to_device(target: DevicePtr, source: DevicePtr, bytes: usize, on: Handle) -> Result<()> {
+    let (driver, _) = context::current()?;
+    stream::any(on)?;
+    copy(driver, Place::Device(target), Place::Device(source), bytes)
+}
+
+fn anywhere(target: DevicePtr, source: DevicePtr, bytes: usize, on: Handle) -> Result<()> {
+    let (driver, _) = context::current()?;
+    stream::any(on)?;
+    copy(driver, Place::unified(driver, target), Place::unified(driver, source), bytes)
+}
+
+/// Both contexts must exist; the addresses mean the same in each.
+fn peer(target: (DevicePtr, Handle), source: (DevicePtr, Handle), bytes: usize, on: Handle) -> Result<()> {
+    let (driver, _) = context::current()?;
+    for context in [target.1, source.1] {
+        driver.handles.get::<context::Context>(context)?.check()?;
+    }
+    device_to_device(target.0, source.0, bytes, on)
+}
+
+/// One end of a copy of a box: rows of bytes, layers of rows.
+#[derive(Clone, Copy)]
+struct End {
+    memory_type: u32,
+    host: HostBytes,
+    device: DevicePtr,
+    /// Start of the box: byte in the row, row, layer.
+    start: [usize; 3],
+    /// Bytes from row to row; 0 means that the rows are packed.
+    pitch: usize,
+    /// Rows from layer to layer; 0 means that the layers are packed.
+    height: usize,
+}
+
+/// Width in bytes, rows, layers.
+type Extent = [usize; 3];
+
+impl End {
+    /// The place of the box's first byte, with the distances between its rows and its layers.
+    fn place(self, driver: &Driver, [width, rows, _]: Extent) -> Result<(Place, usize, usize)> {
+        let base = match self.memory_type {
+            HOST => Place::host(driver, self.host)?,
+            DEVICE => Place::Device(self.device),
+            UNIFIED => Place::unified(driver, self.device),
+            // An array: none can exist here, so its handle is bad.
+            3 => return CuResult::INVALID_HANDLE.err(),
+            _ => return CuResult::INVALID_VALUE.err(),
+        };
+        let [x, y, z] = self.start;
+        let pitch = if self.pitch == 0 { width } else { self.pitch };
+        let layer_rows = if self.height == 0 { rows } else { self.height };
+        if x.checked_add(width).is_none_or(|end| end > pitch) || layer_rows < rows {
+            return CuResult::INVALID_VALUE.err();
+        }
+        let layer = pitch.checked_mul(layer_rows).ok_or(CuResult::INVALID_VALUE)?;
+        let offset = z.checked_mul(layer).zip(y.checked_mul(pitch)).and_then(|(z, y)| z.checked_add(y)?.checked_add(x));
+        Ok((base.offset(offset.ok_or(CuResult::INVALID_VALUE)?), pitch, layer))
+    }
+}
+
+fn copy_box(target: End, source: End, extent: Extent, on: Handle) -> Result<()> {
+    let (driver, _) = context::current()?;
+    stream::any(on)?;
+    let [width, rows, layers] = extent;
+    if extent.contains(&0) {
+        return Ok(());
+    }
+    let (to, to_pitch, to_layer) = target.place(driver, extent)?;
+    let (from, from_pitch, from_layer) = source.place(driver, extent)?;
+    for layer in 0..layers {
+        for row in 0..rows {
+            let target = to.offset(layer.wrapping_mul(to_layer).wrapping_add(row.wrapping_mul(to_pitch)));
+            let source = from.offset(layer.wrapping_mul(from_layer).wrapping_add(row.wrapping_mul(from_pitch)));
+            copy(driver, target, source, width)?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_2d(copy: In<Memcpy2D>, on: Handle) -> Result<()> {
+    context::current()?;
+    let copy = copy.read()?;
+    let target = End {
+        memory_type: copy.dst_memory_type,
+        host: copy.dst_host,
+        device: copy.dst_device,
+        start: [copy.dst_x_in_bytes, copy.dst_y, 0],
+        pitch: copy.dst_pitch,
+        height: 0,
+    };
+    let source = End {
+        memory_type: copy.src_memory_type,
+        host: copy.src_host,
+        device: copy.src_device,
+        start: [copy.src_x_in_bytes, copy.src_y, 0],
+        pitch: copy.src_pitch,
+        height: 0,
+    };
+    copy_box(target, source, [copy.width_in_bytes, copy.height, 1], on)
+}
+
+fn copy_3d(copy: In<Memcpy3D>, on: Handle) -> Result<()> {
+    context::current()?;
+    let copy = copy.read()?;
+    let target = End {
+        memory_type: copy.dst_memory_type,
+        host: copy.dst_host,
+        device: copy.dst_device,
+        start: [copy.dst_x_in_bytes, copy.dst_y, copy.dst_z],
+        pitch: copy.dst_pitch,
+        height: copy.dst_height,
+    };
+    let source = End {
+        memory_type: copy.src_memory_type,
+        host: copy.src_host,
+        device: copy.src_device,
+        start: [copy.src_x_in_bytes, copy.src_y, copy.src_z],
+        pitch: copy.src_pitch,
+        height: copy.src_height,
+    };
+    copy_box(target, source, [copy.width_in_bytes, copy.height, copy.depth], on)
+}
+
+/// Fills rows with a pattern; a single row needs no pitch.
+fn fill(target: DevicePtr, pitch: usize, pattern: &[u8], width: usize, rows: usize, on: Handle) -> Result<()> {
+    let (driver, _) = context::current()?;
+    stream::any(on)?;
+    let unit = pattern.len();
+    let row_bytes = width.checked_mul(unit).ok_or(CuResult::INVALID_VALUE)?;
+    let is_aligned = target.is_multiple_of(unit as u64) && (rows <= 1 || pitch.is_multiple_of(unit));
+    if !is_aligned || (rows > 1 && pitch < row_bytes) {
+        return CuResult::INVALID_VALUE.err();
+    }
+    if row_bytes == 0 {
+        return Ok(());
+    }
+    for row in 0..rows {
+        driver.memory.fill(target.wrapping_add(row.wrapping_mul(pitch) as u64), row_bytes as u64, pattern)?;
+    }
+    Ok(())
+}
+
+crate::exports! {
+    fn cuMemcpyHtoD_v2(target: DevicePtr, source: HostBytes, bytes: usize) {
+        host_to_device(target, source, bytes, DEFAULT)
+    }
+
+    fn cuMemcpyHtoDAsync_v2(target: DevicePtr, source: HostBytes, bytes: usize, on: Handle) {
+        host_to_device(target, source, bytes, on)
+    }
+
+    fn cuMemcpyDtoH_v2(target: HostBytes, source: DevicePtr, bytes: usize) {
+        device_to_host(target, source, bytes, DEFAULT)
+    }
+
+    fn cuMemcpyDtoHAsync_v2(target: HostBytes, source: DevicePtr, bytes: usize, on: Handle) {
+        device_to_host(target, source, bytes, on)
+    }
+
+    fn cuMemcpyDtoD_v2(target: DevicePtr, source: DevicePtr, bytes: usize) {
+        device_to_device(target, source, bytes, DEFAULT)
+    }
+
+    fn cuMemcpyDtoDAsync_v2(target: DevicePtr, source: DevicePtr, bytes: usize, on: Handle) {
+        device_to_device(target, source, bytes, on)
+    }
+
+    fn cuMemcpy(target: DevicePtr, source: DevicePtr, bytes: usize) {
+        anywhere(target, source, bytes, DEFAULT)
+    }
+
+    fn cuMemcpyAsync(target: DevicePtr, source: DevicePtr, bytes: usize, on: Handle) {
+        anywhere(target, source, bytes, on)
+    }
+
+    fn cuMemcpyPeer(target: DevicePtr, target_context: Handle, source: DevicePtr, source_context: Handle, bytes: usize) {
+        peer((target, target_context), (source, source_context), bytes, DEFAULT)
+    }
+
+    fn cuMemcpyPeerAsync(
+        target: DevicePtr,
+        target_context: Handle,
+        source: DevicePtr,
+        source_context: Handle,
+        bytes: usize,
+        on: Handle,
+    ) {
+        peer((target, target_context), (source, source_context), bytes, on)
+    }
+
+    fn cuMemcpy2D_v2(copy: In<Memcpy2D>) {
+        copy_2d(copy, DEFAULT)
+    }
+
+    fn cuMemcpy2DUnaligned_v2(copy: In<Memcpy2D>) {
+        copy_2d(copy, DEFAULT)
+    }
+
+    fn cuMemcpy2DAsync_v2(copy: In<Memcpy2D>, on: Handle) {
+        copy_2d(copy, on)
+    }
+
+    fn cuMemcpy3D_v2(copy: In<Memcpy3D>) {
+        copy_3d(copy, DEFAULT)
+    }
+
+    fn cuMemcpy3DAsync_v2(copy: In<Memcpy3D>, on: Handle) {
+        copy_3d(copy, on)
+    }
+
+    fn cuMemsetD8_v2(target: DevicePtr, value: u8, count: usize) {
+        fill(target, 0, &[value], count, 1, DEFAULT)
+    }
+
+    fn cuMemsetD8Async(target: DevicePtr, value: u8, count: usize, on: Handle) {
+        fill(target, 0, &[value], count, 1, on)
+    }
+
+    fn cuMemsetD16_v2(target: DevicePtr, value: u16, count: usize) {
+        fill(target, 0, &value.to_le_bytes(), count, 1, DEFAULT)
+    }
+
+    fn cuMemsetD16Async(target: DevicePtr, value: u16, count: usize, on: Handle) {
+        fill(target, 0, &value.to_le_bytes(), count, 1, on)
+    }
+
+    fn cuMemsetD32_v2(target: DevicePtr, value: u32, count: usize) {
+        fill(target, 0, &value.to_le_bytes(), count, 1, DEFAULT)
+    }
+
+    fn cuMemsetD32Async(target: DevicePtr, value: u32, count: usize, on: Handle) {
+        fill(target, 0, &value.to_le_bytes(), count, 1, on)
+    }
+
+    fn cuMemsetD2D8_v2(target: DevicePtr, pitch: usize, value: u8, width: usize, height: usize) {
+        fill(target, pitch, &[value], width, height, DEFAULT)
+    }
+
+    fn cuMemsetD2D8Async(target: DevicePtr, pitch: usize, value: u8, width: usize, height: usize, on: Handle) {
+        fill(target, pitch, &[value], width, height, on)
+    }
+
+    fn cuMemsetD2D16_v2(target: DevicePtr, pitch: usize, value: u16, width: usize, height: usize) {
+        fill(target, pitch, &value.to_le_bytes(), width, height, DEFAULT)
+    }
+
+    fn cuMemsetD2D16Async(target: DevicePtr, pitch: usize, value: u16, width: usize, height: usize, on: Handle) {
+        fill(target, pitch, &value.to_le_bytes(), width, height, on)
+    }
+
+    fn cuMemsetD2D32_v2(target: DevicePtr, pitch: usize, value: u32, width: usize, height: usize) {
+        fill(target, pitch, &value.to_le_bytes(), width, height, DEFAULT)
+    }
+
+    fn cuMemsetD2D32Async(target: DevicePtr, pitch: usize, value: u32, width: usize, height: usize, on: Handle) {
+        fill(target, pitch, &value.to_le_bytes(), width, height, on)
+    }
+}

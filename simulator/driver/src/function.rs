@@ -1,0 +1,186 @@
+//! Functions: kernels of a module, with what a program can ask and set about each.
+
+use std::ffi::{CString, c_char};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+use simt::{Kernel, Profile};
+
+use crate::context::Context;
+use crate::error::{CuResult, Result};
+use crate::ffi::{Handle, Out};
+use crate::module::{LoadedImage, Module};
+use crate::state::driver;
+
+/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` and `_PREFERRED_SHARED_MEMORY_CARVEOUT`
+const MAX_DYNAMIC_SHARED: u32 = 8;
+const CARVEOUT: u32 = 9;
+/// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED` and `_CLUSTER_SCHEDULING_POLICY_PREFERENCE`
+const NON_PORTABLE_CLUSTER: u32 = 14;
+const CLUSTER_POLICY: u32 = 15;
+/// The highest of the values of `CUfunc_cache` and of `CUsharedconfig`.
+const LAST_CACHE_CONFIG: u32 = 3;
+const LAST_SHARED_CONFIG: u32 = 2;
+
+/// A kernel of a loaded module.
+#[derive(Debug)]
+pub struct Function {
+    pub handle: Handle,
+    pub context: Arc<Context>,
+    pub image: Arc<LoadedImage>,
+    name: CString,
+    module: Handle,
+    /// Dynamic shared memory that the program opted in to; negative while it has not.
+    opted_in_shared: AtomicI32,
+    carveout: AtomicI32,
+}
+
+/// Registers per thread of a kernel. PTX does not say: they are given out when PTX becomes machine code, which does not happen here.
+/// 32 is what lets every generation from Kepler on fill a multiprocessor with threads, so a program that divides by it goes on; it is
+/// a placeholder and no measurement. It limits no launch and no occupancy here.
+pub fn registers_per_thread(_kernel: &Kernel) -> i32 {
+    32
+}
+
+impl Function {
+    pub fn new(handle: Handle, module: &Module, context: Arc<Context>, image: Arc<LoadedImage>, name: String) -> Self {
+        Self {
+            handle,
+            context,
+            image,
+            name: CString::new(name).unwrap_or_default(),
+            module: module.handle,
+            opted_in_shared: AtomicI32::new(-1),
+            carveout: AtomicI32::new(-1),
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        self.name.to_str().unwrap_or_default()
+    }
+
+    pub fn kernel(&self) -> &Kernel {
+        self.image.image().kernel(self.name()).expect("a function is only made for a kernel of its module")
+    }
+
+    /// Dynamic shared memory that a launch may ask for: what a block may have without asking, or what the program opted in to.
+    pub fn max_dynamic_shared(&self, profile: &Profile) -> u32 {
+        let opted_in = self.opted_in_shared.load(Relaxed);
+        let without_asking = profile.shared_bytes_per_block.saturating_sub(self.kernel().static_shared_bytes());
+        u32::try_from(opted_in).unwrap_or(without_asking)
+    }
+
+    /// The most threads that a block of this kernel may have.
+    pub fn max_threads(&self, profile: &Profile) -> u32 {
+        let limit = profile.max_threads_per_block;
+        self.kernel().max_threads().map_or(limit, |threads| threads.min(limit))
+    }
+
+    fn attribute(&self, attribute: u32, profile: &Profile) -> Option<i32> {
+        let kernel = self.kernel();
+        let module = self.image.image().module();
+        let version = |(major, minor): (u32, u32)| (major * 10 + minor) as i32;
+        Some(match attribute {
+            0 => self.max_threads(profile) as i32,
+            1 => kernel.static_shared_bytes() as i32,
+            2 => module.variables().iter().filter(|variable| variable.space == simt::Space::Const).map(|v| v.bytes as i32).sum(),
+            3 => kernel.local_bytes() as i32,
+            4 => registers_per_thread(kernel),
+            5 => version(module.target()),
+            6 => version(profile.compute_capability),
+            7 => 0, // compiled to cache global loads
+            MAX_DYNAMIC_SHARED => self.max_dynamic_shared(profile) as i32,
+            CARVEOUT => self.carveout.load(Relaxed),
+            10..=CLUSTER_POLICY => 0, // clusters of blocks
+            _ => return None,
+        })
+    }
+
+    fn set_attribute(&self, attribute: u32, value: i32, profile: &Profile) -> Result<()> {
+        match attribute {
+            MAX_DYNAMIC_SHARED => {
+                let limit = profile.shared_bytes_per_block_optin.saturating_sub(self.kernel().static_shared_bytes());
+                if u32::try_from(value).is_ok_and(|value| value <= limit) {
+                    self.opted_in_shared.store(value, Relaxed);
+                    return Ok(());
+                }
+                let message = format!("{value} bytes of dynamic shared memory asked for, kernel {} can have {limit}", self.name());
+                Err(CuResult::INVALID_VALUE.because(message))
+            }
+            CARVEOUT if (-1..=100).contains(&value) => {
+                self.carveout.store(value, Relaxed);
+                Ok(())
+            }
+            NON_PORTABLE_CLUSTER | CLUSTER_POLICY if value == 0 => Ok(()),
+            10..=CLUSTER_POLICY => CuResult::NOT_SUPPORTED.err(),
+            _ => CuResult::INVALID_VALUE.err(),
+        }
+    }
+}
+
+/// The function of that handle, in a context that no fault left unusable.
+pub fn get(handle: Handle) -> Result<(&'static crate::state::Driver, Arc<Function>)> {
+    let driver = driver()?;
+    let function: Arc<Function> = driver.handles.get(handle)?;
+    function.context.check()?;
+    Ok((driver, function))
+}
+
+crate::exports! {
+    fn cuFuncGetAttribute(value: Out<i32>, attribute: u32, function: Handle) {
+        let (driver, function) = get(function)?;
+        value.check()?;
+        value.put(function.attribute(attribute, driver.profile).ok_or(CuResult::INVALID_VALUE)?)
+    }
+
+    fn cuFuncSetAttribute(function: Handle, attribute: u32, value: i32) {
+        let (driver, function) = get(function)?;
+        function.set_attribute(attribute, value, driver.profile)
+    }
+
+    /// A preference, which a driver may leave unheeded, as this one does.
+    fn cuFuncSetCacheConfig(function: Handle, config: u32) {
+        get(function)?;
+        if config <= LAST_CACHE_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }
+    }
+
+    fn cuFuncSetSharedMemConfig(function: Handle, config: u32) {
+        get(function)?;
+        if config <= LAST_SHARED_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }
+    }
+
+    fn cuFuncGetModule(module: Out<Handle>, function: Handle) {
+        let (_, function) = get(function)?;
+        module.put(function.module)
+    }
+
+    /// The text lives as long as the module.
+    fn cuFuncGetName(name: Out<*const c_char>, function: Handle) {
+        let (_, function) = get(function)?;
+        name.put(function.name.as_ptr())
+    }
+
+    fn cuFuncGetParamInfo(function: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
+        let (_, function) = get(function)?;
+        offset.check()?;
+        let parameter = function.kernel().params().get(index).copied().ok_or(CuResult::INVALID_VALUE)?;
+        offset.put(parameter.offset)?;
+        bytes.put_if_asked(parameter.bytes);
+        Ok(())
+    }
+
+    fn cuFuncGetParamCount(function: Handle, count: Out<usize>) {
+        let (_, function) = get(function)?;
+        count.put(function.kernel().params().len())
+    }
+
+    /// `CU_FUNCTION_LOADING_STATE_LOADED`
+    fn cuFuncIsLoaded(state: Out<u32>, function: Handle) {
+        get(function)?;
+        state.put(1)
+    }
+
+    fn cuFuncLoad(function: Handle) {
+        get(function).map(drop)
+    }
+}

@@ -1,0 +1,219 @@
+//! Allocating and freeing memory of the device and memory of the host that the device can reach.
+
+use crate::allocations::MemoryKind;
+use crate::context;
+use crate::error::{CuResult, Result};
+use crate::ffi::{DeviceId, DevicePtr, Handle, HostBytes, MemLocation, Out};
+use crate::pool;
+use crate::state::{Driver, driver, driver_of};
+use crate::stream;
+
+/// The alignment that rows of pitched memory get, which is that of every allocation.
+const PITCH_ALIGNMENT: usize = 512;
+/// `CU_MEM_ATTACH_GLOBAL`, `_HOST` and `_SINGLE`
+const ATTACH_GLOBAL: u32 = 1;
+const ATTACH_HOST: u32 = 2;
+const ATTACH_SINGLE: u32 = 4;
+/// `CU_MEMHOSTALLOC_PORTABLE`, `_DEVICEMAP` and `_WRITECOMBINED`
+const HOST_ALLOC_FLAGS: u32 = 1 | 2 | 4;
+/// `CU_MEMHOSTREGISTER_PORTABLE`; the other flags of registering ask for access by the device.
+const REGISTER_PORTABLE: u32 = 1;
+const REGISTER_FLAGS: u32 = 1 | 2 | 4 | 8;
+
+fn allocate(bytes: usize, kind: MemoryKind) -> Result<u64> {
+    let (driver, context) = context::current()?;
+    driver.allocations.allocate(&driver.memory, driver.profile.memory_bytes, bytes, kind, context.handle)
+}
+
+fn free(address: u64, frees: impl FnOnce(MemoryKind) -> bool) -> Result<()> {
+    let (driver, _) = context::current()?;
+    let freed = driver.allocations.free(&driver.memory, address, frees)?;
+    pool::note_freed(driver, freed.kind, freed.bytes);
+    Ok(())
+}
+
+fn allocate_host(out: Out<HostBytes>, bytes: usize, flags: u32) -> Result<()> {
+    context::current()?;
+    out.check()?;
+    if flags & !HOST_ALLOC_FLAGS != 0 {
+        return CuResult::INVALID_VALUE.err();
+    }
+    let address = allocate(bytes, MemoryKind::Pinned(flags))?;
+    out.put(HostBytes(address as *mut _))
+}
+
+/// The range must lie in managed memory, and the place must exist. Nothing needs to move: there is one copy of the bytes.
+fn check_managed(driver: &Driver, address: DevicePtr, bytes: usize) -> Result<()> {
+    let holding = driver.allocations.holding(address).filter(|owned| owned.kind == MemoryKind::Managed);
+    match holding {
+        Some(owned) if bytes as u64 <= owned.base + owned.bytes - address && bytes > 0 => Ok(()),
+        _ => CuResult::INVALID_VALUE.err(),
+    }
+}
+
+/// A place that managed memory can be moved to: the device (1), or the host as a whole or in part (2 to 4).
+fn check_place(location: MemLocation) -> Result<()> {
+    match location {
+        MemLocation { kind: 1, id } => driver_of(id).map(drop),
+        MemLocation { kind: 2..=4, .. } => Ok(()),
+        _ => CuResult::INVALID_VALUE.err(),
+    }
+}
+
+/// The place that a device number means; -1 is the host.
+fn place_of(device: DeviceId) -> MemLocation {
+    if device == -1 { MemLocation { kind: 2, id: 0 } } else { MemLocation { kind: 1, id: device } }
+}
+
+fn advise(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) -> Result<()> {
+    let (driver, _) = context::current()?;
+    check_managed(driver, address, bytes)?;
+    match advice {
+        // Where it is mostly read does not depend on the place, and neither does taking back a preferred place.
+        1 | 2 | 4 => Ok(()),
+        3 | 5 | 6 => check_place(location),
+        _ => CuResult::INVALID_VALUE.err(),
+    }
+}
+
+fn prefetch(address: DevicePtr, bytes: usize, location: MemLocation, on: Handle) -> Result<()> {
+    let (driver, _) = context::current()?;
+    stream::any(on)?;
+    check_managed(driver, address, bytes)?;
+    check_place(location)
+}
+
+crate::exports! {
+    fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
+        let (driver, _) = context::current()?;
+        free.check()?;
+        let bytes = driver.profile.memory_bytes;
+        total.put(bytes as usize)?;
+        free.put(bytes.saturating_sub(driver.allocations.device_bytes()) as usize)
+    }
+
+    fn cuMemAlloc_v2(address: Out<DevicePtr>, bytes: usize) {
+        context::current()?;
+        address.check()?;
+        address.put(allocate(bytes, MemoryKind::Device)?)
+    }
+
+    fn cuMemAllocPitch_v2(address: Out<DevicePtr>, pitch: Out<usize>, width: usize, height: usize, element_bytes: u32) {
+        context::current()?;
+        address.check()?;
+        pitch.check()?;
+        if !matches!(element_bytes, 4 | 8 | 16) {
+            return CuResult::INVALID_VALUE.err();
+        }
+        let row = width.checked_next_multiple_of(PITCH_ALIGNMENT).ok_or(CuResult::OUT_OF_MEMORY)?;
+        let bytes = row.checked_mul(height).ok_or(CuResult::OUT_OF_MEMORY)?;
+        address.put(allocate(bytes, MemoryKind::Device)?)?;
+        pitch.put(row)
+    }
+
+    /// Freeing null does nothing.
+    fn cuMemFree_v2(address: DevicePtr) {
+        if address == 0 {
+            return context::current().map(drop);
+        }
+        free(address, |kind| matches!(kind, MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Managed))
+    }
+
+    fn cuMemAllocHost_v2(address: Out<HostBytes>, bytes: usize) {
+        allocate_host(address, bytes, 0)
+    }
+
+    fn cuMemHostAlloc(address: Out<HostBytes>, bytes: usize, flags: u32) {
+        allocate_host(address, bytes, flags)
+    }
+
+    fn cuMemFreeHost(address: HostBytes) {
+        free(address.address(), |kind| matches!(kind, MemoryKind::Pinned(_)))
+    }
+
+    /// The same address: memory of the host that the device reaches has one address for both.
+    fn cuMemHostGetDevicePointer_v2(device: Out<DevicePtr>, host: HostBytes, flags: u32) {
+        let (driver, _) = context::current()?;
+        device.check()?;
+        let reached = driver.allocations.holding(host.address()).filter(|owned| matches!(owned.kind, MemoryKind::Pinned(_)));
+        if flags != 0 || reached.is_none() {
+            return CuResult::INVALID_VALUE.err();
+        }
+        device.put(host.address())
+    }
+
+    fn cuMemHostGetFlags(flags: Out<u32>, host: HostBytes) {
+        let (driver, _) = context::current()?;
+        match driver.allocations.holding(host.address()).map(|owned| owned.kind) {
+            Some(MemoryKind::Pinned(given) | MemoryKind::Registered(given)) => flags.put(given),
+            _ => CuResult::INVALID_VALUE.err(),
+        }
+    }
+
+    /// Registering makes copies faster on a GPU and changes nothing here. That the device could reach the memory afterwards is not
+    /// supported, which the device attributes say too.
+    fn cuMemHostRegister_v2(host: HostBytes, bytes: usize, flags: u32) {
+        let (driver, context) = context::current()?;
+        if host.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 {
+            return CuResult::INVALID_VALUE.err();
+        }
+        if flags & !REGISTER_PORTABLE != 0 {
+            return Err(CuResult::NOT_SUPPORTED.because("the simulated device cannot reach memory that the program allocated itself"));
+        }
+        driver.allocations.register(host.address(), bytes, flags, context.handle)
+    }
+
+    fn cuMemHostUnregister(host: HostBytes) {
+        let (driver, _) = context::current()?;
+        let unregisters = |kind| matches!(kind, MemoryKind::Registered(_));
+        driver.allocations.free(&driver.memory, host.address(), unregisters).map_err(|_| CuResult::HOST_MEMORY_NOT_REGISTERED)?;
+        Ok(())
+    }
+
+    fn cuMemAllocManaged(address: Out<DevicePtr>, bytes: usize, flags: u32) {
+        let (driver, _) = context::current()?;
+        address.check()?;
+        if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST) {
+            return CuResult::INVALID_VALUE.err();
+        }
+        if driver.profile.compute_capability < (3, 0) {
+            return CuResult::NOT_SUPPORTED.err();
+        }
+        address.put(allocate(bytes, MemoryKind::Managed)?)
+    }
+
+    /// Says who uses managed memory when; as everything here is done before the call returns, nobody is ever in the way.
+    fn cuStreamAttachMemAsync(on: Handle, address: DevicePtr, bytes: usize, flags: u32) {
+        let (driver, _) = context::current()?;
+        let on = stream::any(on)?;
+        if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST | ATTACH_SINGLE) || (flags == ATTACH_SINGLE && on.is_none()) {
+            return CuResult::INVALID_VALUE.err();
+        }
+        match driver.allocations.holding(address) {
+            Some(owned) if owned.kind == MemoryKind::Managed && owned.base == address && [0, owned.bytes].contains(&(bytes as u64)) => {
+                Ok(())
+            }
+            _ => CuResult::INVALID_VALUE.err(),
+        }
+    }
+
+    fn cuMemAdvise(address: DevicePtr, bytes: usize, advice: u32, device: DeviceId) {
+        advise(address, bytes, advice, place_of(device))
+    }
+
+    fn cuMemAdvise_v2(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) {
+        advise(address, bytes, advice, location)
+    }
+
+    fn cuMemPrefetchAsync(address: DevicePtr, bytes: usize, device: DeviceId, on: Handle) {
+        prefetch(address, bytes, place_of(device), on)
+    }
+
+    fn cuMemPrefetchAsync_v2(address: DevicePtr, bytes: usize, location: MemLocation, flags: u32, on: Handle) {
+        if flags != 0 {
+            driver()?;
+            return CuResult::INVALID_VALUE.err();
+        }
+        prefetch(address, bytes, location, on)
+    }
+}

@@ -1,0 +1,80 @@
+//! Faults of kernels: the launch succeeds, and the fault sticks to the context.
+
+use std::ffi::CStr;
+use std::ptr::null_mut;
+
+use cudarc::driver::sys::CUresult;
+
+use crate::support::{FAULTS, OK, on_gpu, raw_context, raw_function};
+use crate::{cu, expect};
+
+/// Runs a kernel of the faulty ones in a context of its own and returns what every later call says.
+fn fault(kernel: &CStr) -> CUresult {
+    let context = raw_context();
+    let (module, function) = raw_function(FAULTS, kernel);
+    let (mut out, mut stream, mut event) = (0u64, null_mut(), null_mut());
+    expect! {
+        cuMemAlloc_v2(&mut out, 64) => CUDA_SUCCESS;
+        cuStreamCreate(&mut stream, 0) => CUDA_SUCCESS;
+        cuEventCreate(&mut event, 0) => CUDA_SUCCESS;
+    }
+    let mut parameters = [(&raw mut out).cast()];
+    expect! {
+        cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters.as_mut_ptr(), null_mut()) => CUDA_SUCCESS;
+    }
+    let code = cu!(cuCtxSynchronize());
+    let mut host = [0u8; 4];
+    let later = [
+        ("synchronise", cu!(cuStreamSynchronize(stream))),
+        ("query", cu!(cuStreamQuery(stream))),
+        ("allocate", cu!(cuMemAlloc_v2(&mut 0, 64))),
+        ("copy", cu!(cuMemcpyDtoH_v2(host.as_mut_ptr().cast(), out, 4))),
+        ("fill", cu!(cuMemsetD8_v2(out, 0, 4))),
+        ("launch", cu!(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters.as_mut_ptr(), null_mut()))),
+        ("record", cu!(cuEventRecord(event, stream))),
+        ("create a stream", cu!(cuStreamCreate(&mut null_mut(), 0))),
+        ("free", cu!(cuMemFree_v2(out))),
+        ("unload", cu!(cuModuleUnload(module))),
+        ("synchronise again", cu!(cuCtxSynchronize())),
+    ];
+    for (call, returned) in later {
+        assert_eq!(returned, code, "{call} after {kernel:?}");
+    }
+    assert_eq!(cu!(cuCtxGetDevice(&mut 0)), OK, "questions that need no device are still answered");
+    // A real driver destroys the context and still tells of the fault.
+    let destroyed = cu!(cuCtxDestroy_v2(context));
+    assert!(destroyed == OK || destroyed == code, "{destroyed:?}");
+    code
+}
+
+#[test]
+fn a_fault_is_returned_by_every_later_call_of_its_context() {
+    // A context beside it goes on, except on a GPU, where some faults bring down the whole process's work on the device.
+    let bystander = raw_context();
+    assert_eq!(fault(c"out_of_bounds"), CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+    if !on_gpu() {
+        expect! {
+            cuCtxSetCurrent(bystander) => CUDA_SUCCESS;
+            cuCtxSynchronize() => CUDA_SUCCESS;
+            cuMemAlloc_v2(&mut 0, 64) => CUDA_SUCCESS;
+            cuCtxDestroy_v2(bystander) => CUDA_SUCCESS;
+        }
+    }
+}
+
+#[test]
+fn faults_have_the_codes_that_a_gpu_gives() {
+    assert_eq!(fault(c"null"), CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_eq!(fault(c"misaligned"), CUresult::CUDA_ERROR_MISALIGNED_ADDRESS);
+    assert_eq!(fault(c"shared_out_of_bounds"), CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_eq!(fault(c"gives_up"), CUresult::CUDA_ERROR_LAUNCH_FAILED);
+}
+
+#[test]
+fn an_endless_kernel_is_ended() {
+    // A GPU without a display waits for it for ever.
+    if !on_gpu() {
+        simcuda::client::Simulator::open().unwrap().set_fuel(100_000).unwrap();
+        assert_eq!(fault(c"endless"), CUresult::CUDA_ERROR_LAUNCH_TIMEOUT);
+    }
+}

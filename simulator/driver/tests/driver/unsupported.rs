@@ -1,0 +1,62 @@
+//! What this driver does not do is refused in the way that programs ask for it, and never by a missing function.
+
+use std::ptr::null_mut;
+
+use cudarc::driver::sys;
+use cudarc::driver::sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+
+use crate::expect;
+use crate::support::{VECTORS, load, on_gpu, own_context, raw_context, raw_function};
+
+#[test]
+fn streams_do_not_capture() {
+    let context = raw_context();
+    let (mut stream, mut graph) = (null_mut(), null_mut());
+    let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    expect! {
+        cuStreamCreate(&mut stream, 0) => CUDA_SUCCESS;
+        cuStreamIsCapturing(stream, &mut status) => CUDA_SUCCESS;
+        cuStreamEndCapture(stream, &mut graph) => CUDA_ERROR_ILLEGAL_STATE;
+    }
+    assert_eq!(status, sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE);
+    if !on_gpu() {
+        expect! {
+            cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED) => CUDA_ERROR_NOT_SUPPORTED;
+            cuGraphCreate(&mut graph, 0) => CUDA_ERROR_NOT_SUPPORTED;
+            cuGraphLaunch(null_mut(), stream) => CUDA_ERROR_INVALID_VALUE;
+        }
+    }
+    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+}
+
+#[test]
+fn features_of_other_gpus_are_refused() {
+    if on_gpu() {
+        return;
+    }
+    let context = raw_context();
+    let (_, function) = raw_function(VECTORS, c"count");
+    let (mut memory, mut array) = (null_mut(), null_mut());
+    expect! {
+        cuImportExternalMemory(&mut memory, std::ptr::null()) => CUDA_ERROR_NOT_SUPPORTED;
+        cuDestroyExternalMemory(null_mut()) => CUDA_ERROR_NOT_SUPPORTED;
+        cuArrayCreate_v2(&mut array, std::ptr::null()) => CUDA_ERROR_NOT_SUPPORTED;
+        cuLaunchCooperativeKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), null_mut()) => CUDA_ERROR_NOT_SUPPORTED;
+        cuCtxDestroy_v2(context) => CUDA_SUCCESS;
+    }
+}
+
+#[test]
+fn cudarc_is_told_and_does_not_panic() {
+    if on_gpu() {
+        return;
+    }
+    let context = own_context();
+    let stream = context.new_stream().unwrap();
+    assert!(stream.begin_capture(CU_STREAM_CAPTURE_MODE_RELAXED).is_err());
+    let count = load(&context, VECTORS).load_function("count").unwrap();
+    let config = cudarc::driver::LaunchConfig::for_num_elems(32);
+    assert!(count.occupancy_max_active_clusters(config, &stream).is_err());
+    // SAFETY: the kernel takes no parameters and writes its own variable.
+    assert!(unsafe { stream.launch_builder(&count).launch_cooperative(config) }.is_err());
+}

@@ -1,0 +1,52 @@
+//! The primary context, which all of a process shares: hence a process of its own, with one test.
+
+#[path = "driver/support.rs"]
+#[allow(dead_code, reason = "shared with the other tests, which use more of it")]
+mod support;
+
+use std::ptr::null_mut;
+
+#[test]
+fn the_primary_context_lives_while_it_is_retained() {
+    support::open();
+    let (mut first, mut again, mut flags, mut active) = (null_mut(), null_mut(), 0, -1);
+    expect! {
+        cuInit(0) => CUDA_SUCCESS;
+        cuDevicePrimaryCtxGetState(0, &mut flags, &mut active) => CUDA_SUCCESS;
+    }
+    assert_eq!(active, 0);
+    expect! {
+        cuDevicePrimaryCtxRelease_v2(0) => CUDA_ERROR_INVALID_CONTEXT;
+        cuDevicePrimaryCtxRetain(&mut first, 0) => CUDA_SUCCESS;
+        cuDevicePrimaryCtxRetain(&mut again, 0) => CUDA_SUCCESS;
+        cuCtxSetCurrent(first) => CUDA_SUCCESS;
+        cuDevicePrimaryCtxGetState(0, &mut flags, &mut active) => CUDA_SUCCESS;
+    }
+    assert_eq!((first, active), (again, 1));
+
+    let mut address = 0;
+    expect! {
+        cuMemAlloc_v2(&mut address, 64) => CUDA_SUCCESS;
+        cuDevicePrimaryCtxRelease_v2(0) => CUDA_SUCCESS;
+        cuMemsetD8_v2(address, 1, 64) => CUDA_SUCCESS;
+        cuDevicePrimaryCtxRelease_v2(0) => CUDA_SUCCESS;
+        cuMemsetD8_v2(address, 1, 64) => CUDA_ERROR_CONTEXT_IS_DESTROYED;
+        cuDevicePrimaryCtxRetain(&mut again, 0) => CUDA_SUCCESS;
+    }
+    assert_eq!(first, again, "the primary context keeps its handle");
+
+    // A fault sticks to it until it is reset.
+    let (_, function) = support::raw_function(support::FAULTS, c"null");
+    let mut parameter = 0u64;
+    let mut parameters = [(&raw mut parameter).cast()];
+    expect! {
+        cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), parameters.as_mut_ptr(), null_mut()) => CUDA_SUCCESS;
+        cuCtxSynchronize() => CUDA_ERROR_ILLEGAL_ADDRESS;
+        cuMemAlloc_v2(&mut address, 64) => CUDA_ERROR_ILLEGAL_ADDRESS;
+        cuDevicePrimaryCtxReset_v2(0) => CUDA_SUCCESS;
+        cuDevicePrimaryCtxRetain(&mut again, 0) => CUDA_SUCCESS;
+        cuCtxSetCurrent(again) => CUDA_SUCCESS;
+        cuMemAlloc_v2(&mut address, 64) => CUDA_SUCCESS;
+        cuCtxSynchronize() => CUDA_SUCCESS;
+    }
+}
