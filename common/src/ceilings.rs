@@ -7,8 +7,8 @@ use cudarc::driver::sys::CUdevice_attribute::{
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
 };
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
-use kernels::ceilings::{CHAINS, COPY_VECTORS, FMA_CHAINS, STEPS};
-use serde::Serialize;
+use kernels::ceilings::{CHAINS, COPY_VECTORS, FILL_NOISE, FMA_CHAINS, STEPS};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::gpu::Gpu;
@@ -16,7 +16,7 @@ use crate::timing;
 
 /// Threads per block; it divides what a multiprocessor holds on every generation.
 const BLOCK: u32 = 256;
-/// Floats in a vector of the copy.
+/// Words in a vector of the copy.
 const VECTOR: usize = 4;
 /// Rounds of the launch that tells how many rounds fill [`FMA_MS`].
 const TRIAL_ROUNDS: u32 = 64;
@@ -28,7 +28,7 @@ const COPY_BYTES: usize = 2 << 30;
 const SAMPLES: usize = 15;
 
 /// Rates that nothing on the device exceeds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ceilings {
     /// f32 operations per second; a multiply-add counts as two.
     pub flops: f64,
@@ -65,8 +65,9 @@ fn flops(gpu: &Gpu) -> Result<f64> {
     let mut run = |rounds: u32| {
         timing::time(gpu, SAMPLES, || {
             let kernel = gpu.kernel(FMA_CHAINS)?;
-            // A fixed point of 1: the chains neither overflow nor end in subnormal numbers.
-            let (factor, addend) = (0.5f32, 0.5f32);
+            // Each chain goes to and fro between two numbers of its own: it does not settle, where fewer wires would change, and
+            // neither overflows nor ends in subnormal numbers.
+            let (factor, addend) = (-1.0f32, 0.7f32);
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&rounds).arg(&factor).arg(&addend).arg(&mut result);
             let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
@@ -81,11 +82,24 @@ fn flops(gpu: &Gpu) -> Result<f64> {
     Ok(2.0 * multiply_adds / (run(rounds)?.median_ms * 1e-3))
 }
 
+/// A buffer of as many words that look random.
+fn noise(gpu: &Gpu, count: usize) -> Result<CudaSlice<u32>> {
+    let mut buffer: CudaSlice<u32> = gpu.stream.alloc_zeros(count)?;
+    let kernel = gpu.kernel(FILL_NOISE)?;
+    let length = count as u64;
+    let mut launch = gpu.stream.launch_builder(&kernel);
+    launch.arg(&mut buffer).arg(&length);
+    let config = LaunchConfig { grid_dim: (resident_blocks(gpu)?, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
+    // SAFETY: the kernel writes `length` words in any grid, and the buffer holds them.
+    unsafe { launch.launch(config) }?;
+    Ok(buffer)
+}
+
 fn bytes_per_s(gpu: &Gpu) -> Result<f64> {
     let (free, _) = gpu.context.mem_get_info()?;
-    let vectors = (COPY_BYTES.min(free / 4) / size_of::<[f32; VECTOR]>()).max(1);
-    let source: CudaSlice<f32> = gpu.stream.alloc_zeros(vectors * VECTOR)?;
-    let mut target: CudaSlice<f32> = gpu.stream.alloc_zeros(vectors * VECTOR)?;
+    let vectors = (COPY_BYTES.min(free / 4) / size_of::<[u32; VECTOR]>()).max(1);
+    let source = noise(gpu, vectors * VECTOR)?;
+    let mut target: CudaSlice<u32> = gpu.stream.alloc_zeros(vectors * VECTOR)?;
     let mut run = |blocks: u32| {
         timing::time(gpu, SAMPLES, || {
             let kernel = gpu.kernel(COPY_VECTORS)?;
@@ -93,7 +107,7 @@ fn bytes_per_s(gpu: &Gpu) -> Result<f64> {
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&source).arg(&count).arg(&mut target);
             let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
-            // SAFETY: the kernel reads and writes `count` vectors of four floats in any grid, and both buffers hold them.
+            // SAFETY: the kernel reads and writes `count` vectors of four words in any grid, and both buffers hold them.
             unsafe { launch.launch(config) }?;
             Ok(())
         })
@@ -101,6 +115,6 @@ fn bytes_per_s(gpu: &Gpu) -> Result<f64> {
     // Which shape is faster differs between generations: a vector per thread, or one wave of threads that go round.
     let one_each = u32::try_from(vectors.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
     let fastest_ms = run(one_each)?.median_ms.min(run(resident_blocks(gpu)?)?.median_ms);
-    let bytes = 2 * vectors * size_of::<[f32; VECTOR]>();
+    let bytes = 2 * vectors * size_of::<[u32; VECTOR]>();
     Ok(bytes as f64 / (fastest_ms * 1e-3))
 }

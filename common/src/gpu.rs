@@ -11,7 +11,7 @@ use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverEr
 use cudarc::nvrtc::Ptx;
 use kernels::nvrtc::Nvrtc;
 use kernels::{Kernel, Source, stamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use simcuda::client::Simulator;
 
 use crate::device::{self, Device, Request};
@@ -21,7 +21,7 @@ use crate::error::{Error, Result, describe};
 const TRIAL: &str = "extern \"C\" __global__ void trial() {}";
 
 /// Whether a device is made of silicon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {
     /// An NVIDIA GPU.
@@ -31,7 +31,7 @@ pub enum DeviceKind {
 }
 
 /// What a record says of the device that it was made on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceInfo {
     /// GPU or simulator.
     pub kind: DeviceKind,

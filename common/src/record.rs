@@ -1,72 +1,111 @@
-//! The record of a run as JSON, for the book's tables and for comparing machines.
+//! The record of a run: what the table is drawn from, what `--format json` prints and `--save` keeps, what the book is made of.
 //!
 //! Its keys are a contract: tools and the book read them.
 
 use std::process::Command;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use simt::{Counters, Finding};
+use thiserror::Error;
 
 use crate::ceilings::Ceilings;
 use crate::gpu::DeviceInfo;
-use crate::report::{Outcome, Row};
+use crate::report::{Outcome, Place, Row};
+use crate::workload::Work;
 
 /// One run of a chapter.
-#[derive(Debug, Serialize)]
-pub struct Record<'a> {
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Record {
     /// The chapter's name, for example `01-conv-naive`.
-    pub chapter: &'static str,
+    pub chapter: String,
     /// What was checked out; `unknown` outside a repository.
     pub commit: String,
+    /// SHA-256 of the chapter's CUDA C, so that a result which is older than its kernel is seen.
+    pub kernel_sha256: String,
     /// When, in ISO 8601.
     pub date: String,
     /// On what.
-    pub device: &'a DeviceInfo,
-    /// The workload's sizes and its seed.
+    pub device: DeviceInfo,
+    /// The workload's sizes, its seed, and the least work that it takes.
     pub workload: Map<String, Value>,
     /// What the device can do at best; `null` on the simulator.
     pub ceilings: Option<Ceilings>,
     /// One per row.
-    pub stages: Vec<StageRecord<'a>>,
+    pub stages: Vec<StageRecord>,
 }
 
-/// One row of a run.
-#[derive(Debug, Serialize)]
-pub struct StageRecord<'a> {
-    name: &'static str,
-    verified: bool,
+/// One row of a run. Only a verified row can have a time; [`Record::parse`] refuses others.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct StageRecord {
+    /// The stage's name.
+    pub name: String,
+    /// Where it does its work.
+    pub place: Place,
+    /// Its result is the oracle's.
+    pub verified: bool,
     /// Why there is no result, when there is none and none was tried.
-    skipped: Option<&'a str>,
-    median_ms: Option<f64>,
-    p10_ms: Option<f64>,
-    p90_ms: Option<f64>,
-    max_error: Option<f64>,
-    tolerance: Option<f64>,
-    counters: CountersRecord<'a>,
-    findings: &'a [Finding],
+    pub skipped: Option<String>,
+    /// What is wrong, in a word or two, when its result does not count.
+    pub failure: Option<String>,
+    /// Median time.
+    pub median_ms: Option<f64>,
+    /// A tenth of the samples were faster.
+    pub p10_ms: Option<f64>,
+    /// A tenth of the samples were slower.
+    pub p90_ms: Option<f64>,
+    /// The error that comes closest to its tolerance.
+    pub max_error: Option<f64>,
+    /// The tolerance there.
+    pub tolerance: Option<f64>,
+    /// The simulator's counts; an empty object where nothing was counted.
+    #[serde(with = "counters_or_empty")]
+    pub counters: Option<Counters>,
+    /// Defects of the kernel.
+    pub findings: Vec<Finding>,
 }
 
-/// The simulator's counts, or an empty object.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum CountersRecord<'a> {
-    Counted(&'a Counters),
-    None {},
+/// Why a text is no record.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    /// It is no JSON, or has other keys.
+    #[error("the text is not the record of a run: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It claims a time for a result that was not verified.
+    #[error("stage {0} has a time without a verified result")]
+    Unverified(String),
 }
 
-impl<'a> Record<'a> {
+impl Record {
     /// A record of now.
     pub fn new(
-        chapter: &'static str,
-        device: &'a DeviceInfo,
-        workload: Map<String, Value>,
+        chapter: &str,
+        kernel_sha256: String,
+        device: &DeviceInfo,
+        mut workload: Map<String, Value>,
+        work: Work,
         ceilings: Option<Ceilings>,
-        rows: &'a [Row],
+        rows: &[Row],
     ) -> Self {
+        workload.insert("multiply_adds".to_owned(), work.multiply_adds.into());
+        workload.insert("least_bytes".to_owned(), work.bytes.into());
         let date = jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string();
         let stages = rows.iter().map(StageRecord::new).collect();
-        Self { chapter, commit: commit(), date, device, workload, ceilings, stages }
+        let device = device.clone();
+        Self { chapter: chapter.to_owned(), commit: commit(), kernel_sha256, date, device, workload, ceilings, stages }
+    }
+
+    /// Reads a record.
+    ///
+    /// # Errors
+    ///
+    /// See [`RecordError`].
+    pub fn parse(text: &str) -> Result<Self, RecordError> {
+        let record: Self = serde_json::from_str(text)?;
+        match record.stages.iter().find(|stage| stage.median_ms.is_some() && !stage.verified) {
+            Some(stage) => Err(RecordError::Unverified(stage.name.clone())),
+            None => Ok(record),
+        }
     }
 
     /// The record as text, with a line end.
@@ -76,28 +115,36 @@ impl<'a> Record<'a> {
         text.push('\n');
         text
     }
+
+    /// The least work that the computation takes.
+    pub fn work(&self) -> Work {
+        let number = |key: &str| self.workload.get(key).and_then(Value::as_u64).unwrap_or(0);
+        Work { multiply_adds: number("multiply_adds"), bytes: number("least_bytes") }
+    }
 }
 
-impl<'a> StageRecord<'a> {
-    fn new(row: &'a Row) -> Self {
+impl StageRecord {
+    fn new(row: &Row) -> Self {
         let measured = row.measured();
         let timing = measured.and_then(|measured| measured.timing());
-        let (skipped, findings): (_, &[Finding]) = match &row.outcome {
-            Outcome::Verified(_) => (None, &[]),
-            Outcome::Failed(failure) => (None, failure.findings()),
-            Outcome::Skipped(reason) | Outcome::NotRun(reason) => (Some(reason.as_str()), &[]),
+        let (skipped, failure) = match &row.outcome {
+            Outcome::Verified(_) => (None, None),
+            Outcome::Failed(failure) => (None, Some(failure)),
+            Outcome::Skipped(reason) | Outcome::NotRun(reason) => (Some(reason.clone()), None),
         };
         Self {
-            name: row.name,
+            name: row.name.to_owned(),
+            place: row.place,
             verified: measured.is_some(),
             skipped,
+            failure: failure.map(|failure| failure.label().to_owned()),
             median_ms: timing.map(|timing| timing.median_ms),
             p10_ms: timing.map(|timing| timing.p10_ms),
             p90_ms: timing.map(|timing| timing.p90_ms),
             max_error: measured.map(|measured| measured.accuracy().max_error()),
             tolerance: measured.map(|measured| measured.accuracy().tolerance()),
-            counters: row.counters().map_or(CountersRecord::None {}, CountersRecord::Counted),
-            findings,
+            counters: row.counters().copied(),
+            findings: failure.map_or_else(Vec::new, |failure| failure.findings().to_vec()),
         }
     }
 }
@@ -110,5 +157,57 @@ fn commit() -> String {
     match git {
         Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
         _ => "unknown".to_owned(),
+    }
+}
+
+/// Counters as an object that is empty when there are none.
+mod counters_or_empty {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_json::{Map, Value};
+    use simt::Counters;
+
+    pub fn serialize<S: Serializer>(counters: &Option<Counters>, serializer: S) -> Result<S::Ok, S::Error> {
+        match counters {
+            Some(counters) => counters.serialize(serializer),
+            None => Map::<String, Value>::new().serialize(serializer),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Counters>, D::Error> {
+        let fields = Map::<String, Value>::deserialize(deserializer)?;
+        if fields.is_empty() {
+            return Ok(None);
+        }
+        serde_json::from_value(Value::Object(fields)).map(Some).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::DeviceKind;
+
+    fn record(stage: &str) -> String {
+        format!(
+            r#"{{"chapter": "x", "commit": "c", "kernel_sha256": "0", "date": "d", "device": {{"kind": "gpu", "name": "n",
+            "compute_capability": "9.0", "profile": null, "driver": "d", "compiler": "c"}}, "workload": {{"multiply_adds": 7}},
+            "ceilings": null, "stages": [{{"name": "s", "place": "device", "skipped": null, "failure": null, "p10_ms": null,
+            "p90_ms": null, "max_error": null, "tolerance": null, "counters": {{}}, "findings": [], {stage}}}]}}"#
+        )
+    }
+
+    #[test]
+    fn a_record_comes_back_as_it_was_written() {
+        let text = record(r#""verified": true, "median_ms": 1.5"#);
+        let read = Record::parse(&text).unwrap();
+        assert_eq!((read.work().multiply_adds, read.device.kind), (7, DeviceKind::Gpu));
+        let again: Value = serde_json::from_str(&read.to_json()).unwrap();
+        assert_eq!(again, serde_json::from_str::<Value>(&text).unwrap());
+    }
+
+    #[test]
+    fn a_time_without_a_verified_result_is_refused() {
+        let error = Record::parse(&record(r#""verified": false, "median_ms": 1.5"#)).unwrap_err();
+        assert!(matches!(error, RecordError::Unverified(stage) if stage == "s"));
     }
 }

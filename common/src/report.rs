@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use simt::{Counters, Finding};
 
 use crate::timing::Timing;
@@ -22,7 +23,8 @@ pub struct Row {
 }
 
 /// Where a stage does its work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Place {
     /// In kernels on the device.
     Device,

@@ -7,10 +7,9 @@ use tabled::builder::Builder;
 use tabled::settings::object::{Columns, Rows};
 use tabled::settings::{Alignment, Style};
 
-use crate::ceilings::Ceilings;
-use crate::report::{Outcome, Place, Row};
+use crate::record::{Record, StageRecord};
+use crate::report::Place;
 use crate::units::{bandwidth, deviation, factor, flops, milliseconds, percent, significant};
-use crate::workload::Work;
 
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,17 +23,10 @@ pub enum Drawing {
 /// Bytes in a sector, the least that memory moves.
 const SECTOR: u64 = 32;
 
-/// What the columns need beside the row.
-struct Context<'a> {
-    rows: &'a [Row],
-    work: Work,
-    ceilings: Option<Ceilings>,
-}
-
 /// A column: its title, and what a row has in it.
 struct Column {
     title: &'static str,
-    cell: fn(&Context<'_>, &Row) -> Option<String>,
+    cell: fn(&Record, &StageRecord) -> Option<String>,
 }
 
 const COLUMNS: [Column; 11] = [
@@ -51,12 +43,11 @@ const COLUMNS: [Column; 11] = [
     Column { title: "error / tolerance", cell: accuracy },
 ];
 
-/// Draws the rows. A column that no row fills is left out.
-pub fn draw(rows: &[Row], work: Work, ceilings: Option<Ceilings>, drawing: Drawing) -> String {
-    let context = Context { rows, work, ceilings };
+/// Draws a run. A column that no row fills is left out.
+pub fn draw(record: &Record, drawing: Drawing) -> String {
     let columns: Vec<(&Column, Vec<Option<String>>)> = COLUMNS
         .iter()
-        .map(|column| (column, rows.iter().map(|row| (column.cell)(&context, row)).collect::<Vec<_>>()))
+        .map(|column| (column, record.stages.iter().map(|stage| (column.cell)(record, stage)).collect::<Vec<_>>()))
         .filter(|(_, cells)| cells.iter().any(Option::is_some))
         .collect();
 
@@ -64,9 +55,9 @@ pub fn draw(rows: &[Row], work: Work, ceilings: Option<Ceilings>, drawing: Drawi
     let title = |text: &str| if drawing == Drawing::Markdown { text.replace('\n', " ") } else { text.to_owned() };
     let titles = columns.iter().map(|(column, _)| title(column.title));
     table.push_record(std::iter::once(title("stage")).chain(titles).chain([title("verified")]));
-    for (index, row) in rows.iter().enumerate() {
+    for (index, stage) in record.stages.iter().enumerate() {
         let cells = columns.iter().map(|(_, cells)| cells[index].clone().unwrap_or_default());
-        table.push_record(std::iter::once(row.name.to_owned()).chain(cells).chain([verdict(row)]));
+        table.push_record(std::iter::once(stage.name.clone()).chain(cells).chain([verdict(stage)]));
     }
     let mut table = table.build();
     match drawing {
@@ -79,90 +70,90 @@ pub fn draw(rows: &[Row], work: Work, ceilings: Option<Ceilings>, drawing: Drawi
 }
 
 /// Multiply-adds, twice: once for the multiplication, once for the addition.
-fn operations(context: &Context<'_>) -> f64 {
-    2.0 * context.work.multiply_adds as f64
+fn operations(record: &Record) -> f64 {
+    2.0 * record.work().multiply_adds as f64
 }
 
-fn time(_: &Context<'_>, row: &Row) -> Option<String> {
-    let timing = row.measured()?.timing()?;
-    let median = milliseconds(timing.median_ms);
-    if timing.samples < 2 {
-        return Some(median);
-    }
-    let spread = milliseconds((timing.p90_ms - timing.p10_ms) / 2.0);
-    Some(format!("{median} ± {spread}"))
+fn time(_: &Record, stage: &StageRecord) -> Option<String> {
+    let median = milliseconds(stage.median_ms?);
+    let spread = (stage.p90_ms? - stage.p10_ms?) / 2.0;
+    // A single sample has no spread.
+    Some(if spread > 0.0 { format!("{median} ± {}", milliseconds(spread)) } else { median })
 }
 
-fn rate(context: &Context<'_>, row: &Row) -> Option<String> {
-    let seconds = row.median_ms()? / 1e3;
-    Some(match row.place {
-        Place::Device | Place::Host => flops(operations(context) / seconds),
-        Place::Between => bandwidth(context.work.bytes as f64 / seconds),
+fn rate(record: &Record, stage: &StageRecord) -> Option<String> {
+    let seconds = stage.median_ms? / 1e3;
+    Some(match stage.place {
+        Place::Device | Place::Host => flops(operations(record) / seconds),
+        Place::Between => bandwidth(record.work().bytes as f64 / seconds),
     })
 }
 
 /// The share of the ceiling that is nearer: arithmetic, or memory if every byte were moved just once.
-fn share_of_ceiling(context: &Context<'_>, row: &Row) -> Option<String> {
-    let (seconds, ceilings) = (row.median_ms()? / 1e3, context.ceilings?);
-    if row.place != Place::Device {
+fn share_of_ceiling(record: &Record, stage: &StageRecord) -> Option<String> {
+    let (seconds, ceilings) = (stage.median_ms? / 1e3, record.ceilings?);
+    if stage.place != Place::Device {
         return None;
     }
-    let arithmetic = operations(context) / seconds / ceilings.flops;
-    let memory = context.work.bytes as f64 / seconds / ceilings.bytes_per_s;
-    Some(if arithmetic >= memory { format!("{} of f32", percent(arithmetic)) } else { format!("{} of memory", percent(memory)) })
+    let arithmetic = operations(record) / seconds / ceilings.flops;
+    let memory = record.work().bytes as f64 / seconds / ceilings.bytes_per_s;
+    Some(if arithmetic >= memory {
+        format!("{} of f32", percent(arithmetic))
+    } else {
+        format!("{} of memory", percent(memory))
+    })
 }
 
 /// Against the first kernel that was timed.
-fn speed_up(context: &Context<'_>, row: &Row) -> Option<String> {
-    let first = context.rows.iter().filter(|row| row.place == Place::Device).find_map(Row::median_ms)?;
-    let own = row.median_ms()?;
-    (row.place != Place::Between).then(|| factor(first / own))
+fn speed_up(record: &Record, stage: &StageRecord) -> Option<String> {
+    let first = record.stages.iter().filter(|stage| stage.place == Place::Device).find_map(|stage| stage.median_ms)?;
+    let own = stage.median_ms?;
+    (stage.place != Place::Between).then(|| factor(first / own))
 }
 
-fn instructions(context: &Context<'_>, row: &Row) -> Option<String> {
-    let counters = row.counters()?;
-    Some(significant(counters.ptx_thread_instructions as f64 / context.work.multiply_adds as f64))
+fn instructions(record: &Record, stage: &StageRecord) -> Option<String> {
+    let counters = stage.counters?;
+    Some(significant(counters.ptx_thread_instructions as f64 / record.work().multiply_adds as f64))
 }
 
-fn load_sectors(_: &Context<'_>, row: &Row) -> Option<String> {
-    let counters = row.counters()?;
+fn load_sectors(_: &Record, stage: &StageRecord) -> Option<String> {
+    let counters = stage.counters?;
     ratio(counters.global_load_sectors, counters.global_load_requests).map(significant)
 }
 
-fn load_efficiency(_: &Context<'_>, row: &Row) -> Option<String> {
-    let counters = row.counters()?;
+fn load_efficiency(_: &Record, stage: &StageRecord) -> Option<String> {
+    let counters = stage.counters?;
     ratio(counters.global_load_sectors_ideal, counters.global_load_sectors).map(percent)
 }
 
-fn store_sectors(_: &Context<'_>, row: &Row) -> Option<String> {
-    let counters = row.counters()?;
+fn store_sectors(_: &Record, stage: &StageRecord) -> Option<String> {
+    let counters = stage.counters?;
     ratio(counters.global_store_sectors, counters.global_store_requests).map(significant)
 }
 
-fn bytes_moved(context: &Context<'_>, row: &Row) -> Option<String> {
-    let counters = row.counters()?;
+fn bytes_moved(record: &Record, stage: &StageRecord) -> Option<String> {
+    let counters = stage.counters?;
     let sectors = counters.global_load_sectors + counters.global_store_sectors;
-    Some(significant((sectors * SECTOR) as f64 / context.work.multiply_adds as f64))
+    Some(significant((sectors * SECTOR) as f64 / record.work().multiply_adds as f64))
 }
 
 /// Left out where no kernel uses shared memory.
-fn bank_conflicts(_: &Context<'_>, row: &Row) -> Option<String> {
-    let counters = row.counters()?;
+fn bank_conflicts(_: &Record, stage: &StageRecord) -> Option<String> {
+    let counters = stage.counters?;
     let requests = counters.shared_load_requests + counters.shared_store_requests;
     (requests > 0).then(|| crate::units::count(counters.bank_conflicts()))
 }
 
-fn accuracy(_: &Context<'_>, row: &Row) -> Option<String> {
-    let accuracy = row.measured()?.accuracy();
-    Some(format!("{} / {}", deviation(accuracy.max_error()), deviation(accuracy.tolerance())))
+fn accuracy(_: &Record, stage: &StageRecord) -> Option<String> {
+    Some(format!("{} / {}", deviation(stage.max_error?), deviation(stage.tolerance?)))
 }
 
-fn verdict(row: &Row) -> String {
-    match &row.outcome {
-        Outcome::Verified(_) => "yes".to_owned(),
-        Outcome::Failed(failure) => failure.label().to_owned(),
-        Outcome::Skipped(reason) => format!("skipped: {reason}"),
-        Outcome::NotRun(_) => "not run".to_owned(),
+fn verdict(stage: &StageRecord) -> String {
+    match (&stage.failure, &stage.skipped) {
+        (Some(failure), _) => failure.clone(),
+        (None, Some(reason)) => format!("skipped: {reason}"),
+        (None, None) if stage.verified => "yes".to_owned(),
+        (None, None) => "no".to_owned(),
     }
 }
 
@@ -173,40 +164,69 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::Downloaded;
-    use crate::report::Measured;
-    use crate::timing::Timing;
-    use crate::verify::{Expected, check};
+    use crate::ceilings::Ceilings;
+    use crate::gpu::{DeviceInfo, DeviceKind};
     use simt::Counters;
 
-    fn row(name: &'static str, place: Place, median_ms: Option<f64>, counters: Option<Counters>) -> Row {
-        let expected = [Expected { value: 1.0, tolerance: 0.5 }];
-        let accuracy = check(&Downloaded { values: vec![1.25], breach: None }, &expected).unwrap();
-        let timing = median_ms.and_then(|ms| Timing::of(&[ms, ms, ms], 1));
-        Row { name, place, outcome: Outcome::Verified(Measured::new(accuracy, timing, counters)) }
+    fn stage(name: &str, place: Place, median_ms: Option<f64>, counters: Option<Counters>) -> StageRecord {
+        StageRecord {
+            name: name.to_owned(),
+            place,
+            verified: true,
+            skipped: None,
+            failure: None,
+            median_ms,
+            p10_ms: median_ms,
+            p90_ms: median_ms.map(|ms| ms * 1.1),
+            max_error: Some(0.25),
+            tolerance: Some(0.5),
+            counters,
+            findings: Vec::new(),
+        }
     }
 
-    const WORK: Work = Work { multiply_adds: 1_000_000_000, bytes: 4_000_000 };
+    fn record(ceilings: Option<Ceilings>, stages: Vec<StageRecord>) -> Record {
+        let text = String::new;
+        let workload = [("multiply_adds", 1_000_000_000_u64), ("least_bytes", 4_000_000)];
+        Record {
+            chapter: text(),
+            commit: text(),
+            kernel_sha256: text(),
+            date: text(),
+            device: DeviceInfo {
+                kind: DeviceKind::Gpu,
+                name: text(),
+                compute_capability: text(),
+                profile: None,
+                driver: text(),
+                compiler: text(),
+            },
+            workload: workload.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect(),
+            ceilings,
+            stages,
+        }
+    }
 
     #[test]
     fn on_a_gpu_the_table_shows_times_and_what_they_mean() {
-        let rows = [
-            row("cpu", Place::Host, Some(500.0), None),
-            row("slow", Place::Device, Some(2.0), None),
-            row("fast", Place::Device, Some(0.5), None),
-            row("copy-only", Place::Between, Some(0.25), None),
-            Row { name: "new", place: Place::Device, outcome: Outcome::Skipped("needs 9.0".into()) },
-        ];
+        let mut new = stage("new", Place::Device, None, None);
+        (new.verified, new.skipped, new.max_error) = (false, Some("needs 9.0".to_owned()), None);
+        let mut broken = stage("broken", Place::Device, None, None);
+        (broken.verified, broken.failure, broken.max_error) = (false, Some("WRONG".to_owned()), None);
         let ceilings = Some(Ceilings { flops: 8e12, bytes_per_s: 1e12 });
-        let expected = "\
-| stage     | time            | rate         | of ceiling    | speed-up | error / tolerance | verified           |
-|-----------|-----------------|--------------|---------------|----------|-------------------|--------------------|
-| cpu       |    500 ms ± 0 ns | 4.00 GFLOP/s |               | 0.00400x | 2.5e-1 / 5.0e-1 | yes                |";
-        let drawn = draw(&rows, WORK, ceilings, Drawing::Markdown);
-        let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(squeeze(drawn.lines().next().unwrap()), squeeze(expected.lines().next().unwrap()));
-        assert_eq!(squeeze(drawn.lines().nth(2).unwrap()), squeeze(expected.lines().nth(2).unwrap()));
-        for cell in ["50.0 % of f32", "4.00x", "16.0 GB/s", "skipped: needs 9.0"] {
+        let stages = vec![
+            stage("cpu", Place::Host, Some(500.0), None),
+            stage("slow", Place::Device, Some(2.0), None),
+            stage("fast", Place::Device, Some(0.5), None),
+            stage("copy-only", Place::Between, Some(0.25), None),
+            new,
+            broken,
+        ];
+        let drawn = draw(&record(ceilings, stages), Drawing::Markdown);
+        let squeeze = |line: usize| drawn.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(squeeze(0), "| stage | time | rate | of ceiling | speed-up | error / tolerance | verified |");
+        assert_eq!(squeeze(2), "| cpu | 500 ms ± 25.0 ms | 4.00 GFLOP/s | | 0.00400x | 2.5e-1 / 5.0e-1 | yes |");
+        for cell in ["50.0 % of f32", "4.00x", "16.0 GB/s", "skipped: needs 9.0", "WRONG"] {
             assert!(drawn.contains(cell), "{cell} is not in\n{drawn}");
         }
     }
@@ -221,7 +241,7 @@ mod tests {
             global_load_sectors_ideal: 500,
             ..Counters::default()
         };
-        let drawn = draw(&[row("strided", Place::Device, None, Some(counters))], WORK, None, Drawing::Lines);
+        let drawn = draw(&record(None, vec![stage("strided", Place::Device, None, Some(counters))]), Drawing::Lines);
         for cell in ["5.00", "16.5", "30.3 %"] {
             assert!(drawn.contains(cell), "{cell} is not in\n{drawn}");
         }

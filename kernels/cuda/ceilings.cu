@@ -1,11 +1,13 @@
 // ceilings: what a device can do at best, so that a time can be read as a share of it.
 //
-// `fma_chains` finds the rate of f32 multiply-adds, `copy_vectors` that of device memory.
+// `fma_chains` finds the rate of f32 multiply-adds, `copy_vectors` that of device memory. `fill_noise` makes what is copied: a chip
+// moves and computes zeros faster than data, because fewer of its wires change.
 //
 // Launch:  one-dimensional grid and blocks, any block size; enough blocks to fill every multiprocessor.
 // Work:    fma_chains: rounds * CHAINS * STEPS multiply-adds per thread and one store of 4 bytes;
-//          copy_vectors: 16 bytes read and 16 written per vector, nothing computed.
-// Sizes:   fma_chains: one float of `result` per thread; copy_vectors: any number of vectors, in any grid.
+//          copy_vectors: 16 bytes read and 16 written per vector, nothing computed;
+//          fill_noise: 4 bytes written per element.
+// Sizes:   fma_chains: one float of `result` per thread; copy_vectors, fill_noise: any number, in any grid.
 
 // Independent sums per thread. A multiply-add takes about four cycles until the next one can use its result; eight that do
 // not wait for each other keep the pipe full even with few warps.
@@ -35,6 +37,18 @@ extern "C" __global__ void fma_chains(unsigned rounds, float factor, float adden
         sum += chain[c];
     }
     result[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+// A hash of the position (the finaliser of MurmurHash3): every bit of it looks random.
+extern "C" __global__ void fill_noise(unsigned* __restrict__ target, unsigned long long count)
+{
+    const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
+    for (unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += threads) {
+        unsigned hash = static_cast<unsigned>(i);
+        hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+        hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+        target[i] = hash ^ hash >> 16;
+    }
 }
 
 extern "C" __global__ void copy_vectors(const float4* __restrict__ source, unsigned long long vectors,

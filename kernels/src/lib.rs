@@ -73,7 +73,7 @@ pub fn sources() -> &'static [&'static Source] {
 
 /// Every kernel, in the order of the chapters.
 pub fn all() -> &'static [Kernel] {
-    &[ceilings::FMA_CHAINS, ceilings::COPY_VECTORS, conv_naive::NAIVE, conv_naive::NAIVE_STRIDED]
+    &[ceilings::FMA_CHAINS, ceilings::FILL_NOISE, ceilings::COPY_VECTORS, conv_naive::NAIVE, conv_naive::NAIVE_STRIDED]
 }
 
 /// The kernels that measure what a device can do at best.
@@ -84,6 +84,8 @@ pub mod ceilings {
     pub static SOURCE: Source = source!("ceilings", "compute_50", [CHAINS, STEPS]);
     /// Chains of multiply-adds, [`CHAINS`] times [`STEPS`] per thread and round.
     pub const FMA_CHAINS: Kernel = Kernel { source: &SOURCE, name: "fma_chains" };
+    /// Noise for the copy to move.
+    pub const FILL_NOISE: Kernel = Kernel { source: &SOURCE, name: "fill_noise" };
     /// A copy in vectors of four floats.
     pub const COPY_VECTORS: Kernel = Kernel { source: &SOURCE, name: "copy_vectors" };
     /// Independent chains per thread.

@@ -1,0 +1,40 @@
+//! `cargo book`: makes what the book and the README show of saved runs, then builds the book if mdBook is installed.
+
+#[path = "../generated.rs"]
+mod generated;
+
+use std::fs;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<ExitCode> {
+    for (path, text) in generated::files()? {
+        if fs::read_to_string(&path).ok().as_ref() == Some(&text) {
+            continue;
+        }
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&path, text).with_context(|| path.display().to_string())?;
+        eprintln!("{}", path.strip_prefix(generated::root()).unwrap_or(&path).display());
+    }
+    match Command::new("mdbook").arg("build").arg(generated::root().join("book")).status() {
+        Ok(status) if status.success() => Ok(ExitCode::SUCCESS),
+        Ok(_) => Ok(ExitCode::FAILURE),
+        Err(_) => {
+            eprintln!("note: mdBook is not installed; `cargo install mdbook` brings it, then `mdbook serve book` shows the book");
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
