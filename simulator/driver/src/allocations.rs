@@ -83,10 +83,12 @@ impl Allocations {
     /// Notes memory of the program's own.
     pub fn register(&self, base: u64, bytes: usize, flags: u32, context: Handle) -> Result<()> {
         let mut table = lock(&self.table);
-        let overlaps =
-            table.owned.range(..base + bytes as u64).next_back().is_some_and(|(_, owned)| owned.base + owned.bytes > base);
-        if overlaps {
-            return CuResult::HOST_MEMORY_ALREADY_REGISTERED.err();
+        let before_end = table.owned.range(..base.saturating_add(bytes as u64)).next_back();
+        match before_end.map(|(_, owned)| *owned).filter(|owned| owned.base + owned.bytes > base) {
+            None => {}
+            Some(Owned { kind: MemoryKind::Registered(_), .. }) => return CuResult::HOST_MEMORY_ALREADY_REGISTERED.err(),
+            // Memory that CUDA allocated is pinned as it is.
+            Some(_) => return CuResult::INVALID_VALUE.err(),
         }
         table.insert(base, bytes as u64, MemoryKind::Registered(flags), context);
         Ok(())

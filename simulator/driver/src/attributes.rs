@@ -35,25 +35,19 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         11 => i32::MAX, // pitch of a copy in bytes
         12 => int(profile.registers_per_block),
         13 => int(profile.clock_khz),
-        14 => {
-            if profile.compute_capability >= (2, 0) {
-                512
-            } else {
-                256
-            }
-        } // alignment of textures
-        15 => since(profile, 1, 1), // copies while a kernel runs
+        14 => 256 << since(profile, 2, 0), // alignment of textures
+        15 => since(profile, 1, 1),        // copies while a kernel runs
         16 => int(profile.multiprocessors),
         17 => 0, // time limit on kernels: only a GPU that drives a display has one
         18 => 0, // integrated with the host
         19 => 1, // host memory can be mapped
         20 => 0, // compute mode: default
-        21..=29 | 42 | 43 | 45..=49 | 52..=73 | 77 => texture(profile, attribute),
+        21..=29 | 42 | 43 | 45..=49 | 52..=74 | 77 => texture(profile, attribute),
         30 => since(profile, 2, 0) * 512, // alignment of surfaces
         31 => since(profile, 2, 0),       // concurrent kernels
-        32 => 0,                          // error correction
-        33 | 34 | 50 => 0,                // bus, device and domain number
-        35 => 0,                          // the Windows driver without a display
+        32 => error_correction(profile),
+        33 | 34 | 50 => 0, // bus, device and domain number
+        35 => 0,           // the Windows driver without a display
         36 => int(profile.memory_clock_khz),
         37 => int(profile.memory_bus_bits),
         38 => int(profile.l2_bytes),
@@ -67,7 +61,6 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         41 => since(profile, 2, 0), // unified addressing
         44 => since(profile, 2, 0), // gather from textures
         51 => 32,                   // alignment of a texture's pitch
-        74 => 0,                    // unused number
         75 => int(profile.compute_capability.0),
         76 => int(profile.compute_capability.1),
         78 => since(profile, 3, 5), // stream priorities
@@ -173,4 +166,9 @@ fn f32_per_f64(profile: &Profile) -> i32 {
         (8, _) => 64,
         _ => 32,
     }
+}
+
+/// Whether memory errors are corrected: on all cards but those made for games, since there are caches to protect.
+fn error_correction(profile: &Profile) -> i32 {
+    i32::from(profile.compute_capability >= (2, 0) && !profile.product.contains("GeForce"))
 }

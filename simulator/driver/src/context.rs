@@ -1,7 +1,9 @@
 //! Contexts, the stack of current ones, and errors that stick.
 //!
 //! A kernel that faults leaves its context unusable, as on a GPU: the launch itself has returned success by then, and every later call
-//! in that context returns the fault until the context is destroyed or the primary context reset.
+//! in that context returns the fault until the context is destroyed or the primary context reset. A GPU goes further: after most
+//! faults all contexts of the process are unusable, new ones too. Here the others go on, so that a test of one kernel cannot fail the
+//! next.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,20 +16,21 @@ use crate::state::{DEVICE, Driver, driver, driver_of, lock};
 
 /// Flags that a context can have: how the host waits, mapped memory, local memory, core dumps, synchronous copies.
 const KNOWN_FLAGS: u32 = 0xff;
-/// `CU_CTX_MAP_HOST`, which every context has had since CUDA 3.2 whether asked for or not.
-const MAP_HOST: u32 = 8;
 /// The highest of the values of `CUfunc_cache` and of `CUsharedconfig`.
 const LAST_CACHE_CONFIG: u32 = 3;
 const LAST_SHARED_CONFIG: u32 = 2;
 
-/// The numbers of `CUlimit` with the values that a context starts with.
+/// The highest number of `CUlimit` in CUDA 12.
+const LAST_LIMIT: u32 = 9;
+
+/// The limits that a context has here, by their numbers in `CUlimit`, with the values that it starts with.
 const LIMITS: [(u32, usize); 7] = [
     (0, 1024),    // stack of a thread
     (1, 1 << 20), // printf buffer
     (2, 8 << 20), // heap of malloc in kernels
     (3, 2),       // depth of synchronisation on the device
     (4, 2048),    // launches pending on the device
-    (5, 128),     // L2 fetch granularity
+    (5, 64),      // L2 fetch granularity
     (6, 0),       // L2 set aside for persisting accesses
 ];
 
@@ -35,7 +38,6 @@ const LIMITS: [(u32, usize); 7] = [
 #[derive(Debug)]
 pub struct Context {
     pub handle: Handle,
-    pub is_primary: bool,
     pub flags: AtomicU32,
     /// The fault of a kernel, once there was one.
     fault: OnceLock<Failure>,
@@ -45,10 +47,9 @@ pub struct Context {
 }
 
 impl Context {
-    pub fn new(handle: Handle, is_primary: bool, flags: u32) -> Self {
+    pub fn new(handle: Handle, flags: u32) -> Self {
         Self {
             handle,
-            is_primary,
             flags: AtomicU32::new(flags),
             fault: OnceLock::new(),
             limits: Mutex::new(LIMITS.into()),
@@ -76,6 +77,16 @@ thread_local! {
 /// Token of the current context, null when there is none. The context may have been destroyed.
 pub fn current_handle() -> Handle {
     STACK.with_borrow(|stack| stack.last().copied().unwrap_or(Handle::NULL))
+}
+
+/// A context that a program names to work in it. The primary context can be named while nobody retains it, and then be used as little
+/// as one that was destroyed.
+fn check_nameable(driver: &Driver, handle: Handle) -> Result<()> {
+    match handle {
+        Handle::NULL => CuResult::INVALID_VALUE.err(),
+        handle if handle == driver.primary.handle => Ok(()),
+        handle => driver.handles.get::<Context>(handle).map(drop),
+    }
 }
 
 /// The current context, whether or not a fault left it unusable.
@@ -116,7 +127,7 @@ fn create(out: Out<Handle>, flags: u32, device: DeviceId) -> Result<()> {
     let driver = driver_of(device)?;
     out.check()?;
     check_flags(flags)?;
-    let context = driver.handles.insert(|handle| Context::new(handle, false, flags | MAP_HOST));
+    let context = driver.handles.insert(|handle| Context::new(handle, flags));
     STACK.with_borrow_mut(|stack| stack.push(context.handle));
     out.put(context.handle)
 }
@@ -125,6 +136,11 @@ fn create(out: Out<Handle>, flags: u32, device: DeviceId) -> Result<()> {
 pub fn check_flags(flags: u32) -> Result<()> {
     let ways_to_wait = (flags & 7).count_ones();
     if flags & !KNOWN_FLAGS != 0 || ways_to_wait > 1 { CuResult::INVALID_VALUE.err() } else { Ok(()) }
+}
+
+/// Why a context has no such limit.
+fn no_limit(limit: u32) -> CuResult {
+    if limit > LAST_LIMIT { CuResult::INVALID_VALUE } else { CuResult::UNSUPPORTED_LIMIT }
 }
 
 fn put_setting(out: Out<u32>, setting: impl FnOnce(&Context) -> &AtomicU32) -> Result<()> {
@@ -174,8 +190,8 @@ crate::exports! {
 
     fn cuCtxDestroy_v2(handle: Handle) {
         let driver = driver()?;
-        let context: Arc<Context> = driver.handles.get(handle)?;
-        if context.is_primary {
+        check_nameable(driver, handle)?;
+        if handle == driver.primary.handle {
             return Err(CuResult::INVALID_CONTEXT.because("the primary context is released, not destroyed"));
         }
         destroy(driver, handle);
@@ -186,7 +202,7 @@ crate::exports! {
     }
 
     fn cuCtxPushCurrent_v2(handle: Handle) {
-        driver()?.handles.get::<Context>(handle)?;
+        check_nameable(driver()?, handle)?;
         STACK.with_borrow_mut(|stack| stack.push(handle));
         Ok(())
     }
@@ -201,7 +217,7 @@ crate::exports! {
     fn cuCtxSetCurrent(handle: Handle) {
         let driver = driver()?;
         if handle != Handle::NULL {
-            driver.handles.get::<Context>(handle)?;
+            check_nameable(driver, handle)?;
         }
         set_current(handle);
         Ok(())
@@ -212,8 +228,11 @@ crate::exports! {
         handle.put(current_handle())
     }
 
+    /// The device is known of a primary context that nobody retains, too.
     fn cuCtxGetDevice(device: Out<DeviceId>) {
-        current_even_if_faulted()?;
+        if current_handle() != driver()?.primary.handle {
+            current_even_if_faulted()?;
+        }
         device.put(DEVICE)
     }
 
@@ -223,12 +242,13 @@ crate::exports! {
     }
 
     fn cuCtxGetFlags(flags: Out<u32>) {
-        put_setting(flags, |context| &context.flags)
+        let (_, context) = current_even_if_faulted()?;
+        flags.put(context.flags.load(Relaxed))
     }
 
     fn cuCtxSetFlags(flags: u32) {
         check_flags(flags)?;
-        store_setting(flags | MAP_HOST, KNOWN_FLAGS, |context| &context.flags)
+        store_setting(flags, KNOWN_FLAGS, |context| &context.flags)
     }
 
     fn cuCtxGetId(context: Handle, id: Out<u64>) {
@@ -272,13 +292,13 @@ crate::exports! {
         let (_, context) = current()?;
         value.check()?;
         let found = lock(&context.limits).get(&limit).copied();
-        value.put(found.ok_or(CuResult::UNSUPPORTED_LIMIT)?)
+        value.put(found.ok_or(no_limit(limit))?)
     }
 
     /// Limits are kept and given back; the simulator's own memory does not depend on them.
     fn cuCtxSetLimit(limit: u32, value: usize) {
         let (_, context) = current()?;
-        *lock(&context.limits).get_mut(&limit).ok_or(CuResult::UNSUPPORTED_LIMIT)? = value;
+        *lock(&context.limits).get_mut(&limit).ok_or(no_limit(limit))? = value;
         Ok(())
     }
 

@@ -35,12 +35,10 @@ impl Place {
         }
     }
 
-    /// What an address means that the program says is its own; pinned and managed memory are that too.
-    fn host(driver: &Driver, bytes: HostBytes) -> Result<Self> {
-        if bytes.address() >= HOST_END {
-            return Err(CuResult::INVALID_VALUE.because(format!("{:#x} is no address of the host", bytes.address())));
-        }
-        Ok(Self::unified(driver, bytes.address()))
+    /// What an address means that the program says is its own. It may be the device's all the same, which every driver with unified
+    /// addresses takes as it is meant.
+    fn host(driver: &Driver, bytes: HostBytes) -> Self {
+        Self::unified(driver, bytes.address())
     }
 
     fn offset(self, bytes: usize) -> Self {
@@ -72,13 +70,13 @@ fn copy(driver: &Driver, target: Place, source: Place, bytes: usize) -> Result<(
 fn host_to_device(target: DevicePtr, source: HostBytes, bytes: usize, on: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
     stream::any(on)?;
-    copy(driver, Place::Device(target), Place::host(driver, source)?, bytes)
+    copy(driver, Place::Device(target), Place::host(driver, source), bytes)
 }
 
 fn device_to_host(target: HostBytes, source: DevicePtr, bytes: usize, on: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
     stream::any(on)?;
-    copy(driver, Place::host(driver, target)?, Place::Device(source), bytes)
+    copy(driver, Place::host(driver, target), Place::Device(source), bytes)
 }
 
 fn device_to_device(target: DevicePtr, source: DevicePtr, bytes: usize, on: Handle) -> Result<()> {
@@ -93,10 +91,10 @@ fn anywhere(target: DevicePtr, source: DevicePtr, bytes: usize, on: Handle) -> R
     copy(driver, Place::unified(driver, target), Place::unified(driver, source), bytes)
 }
 
-/// Both contexts must exist; the addresses mean the same in each.
+/// Both contexts must exist, of which null is the current one; the addresses mean the same in each.
 fn peer(target: (DevicePtr, Handle), source: (DevicePtr, Handle), bytes: usize, on: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
-    for context in [target.1, source.1] {
+    for context in [target.1, source.1].into_iter().filter(|&context| context != Handle::NULL) {
         driver.handles.get::<context::Context>(context)?.check()?;
     }
     device_to_device(target.0, source.0, bytes, on)
@@ -123,7 +121,7 @@ impl End {
     /// The place of the box's first byte, with the distances between its rows and its layers.
     fn place(self, driver: &Driver, [width, rows, _]: Extent) -> Result<(Place, usize, usize)> {
         let base = match self.memory_type {
-            HOST => Place::host(driver, self.host)?,
+            HOST => Place::host(driver, self.host),
             DEVICE => Place::Device(self.device),
             UNIFIED => Place::unified(driver, self.device),
             // An array: none can exist here, so its handle is bad.

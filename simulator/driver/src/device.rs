@@ -100,7 +100,11 @@ crate::exports! {
     fn cuDeviceGetByPCIBusId(device: Out<DeviceId>, id: Text) {
         driver()?;
         device.check()?;
-        if id.read()?.eq_ignore_ascii_case(PCI_BUS_ID) { device.put(DEVICE) } else { CuResult::INVALID_DEVICE.err() }
+        match id.read()? {
+            id if id.eq_ignore_ascii_case(PCI_BUS_ID) => device.put(DEVICE),
+            id if id.contains(':') => CuResult::INVALID_DEVICE.err(),
+            _ => CuResult::INVALID_VALUE.err(),
+        }
     }
 
     /// A device is no peer of its own, and there is no other.

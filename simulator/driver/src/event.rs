@@ -64,14 +64,18 @@ crate::exports! {
             return CuResult::INVALID_VALUE.err();
         }
         if flags & INTERPROCESS != 0 {
+            if flags & DISABLE_TIMING == 0 {
+                return CuResult::INVALID_VALUE.err();
+            }
             return Err(CuResult::NOT_SUPPORTED.because("events cannot be shared between processes"));
         }
         let made = driver.handles.insert(|handle| Event { handle, context, flags, recorded: Mutex::new(None) });
         event.put(made.handle)
     }
 
+    /// Destroyed even where a fault is returned.
     fn cuEventDestroy_v2(event: Handle) {
-        driver()?.handles.remove::<Event>(event).map(drop)
+        driver()?.handles.remove::<Event>(event)?.context.check()
     }
 
     fn cuEventRecord(event: Handle, stream: Handle) {

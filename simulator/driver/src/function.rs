@@ -111,8 +111,9 @@ impl Function {
                 self.carveout.store(value, Relaxed);
                 Ok(())
             }
-            NON_PORTABLE_CLUSTER | CLUSTER_POLICY if value == 0 => Ok(()),
-            10..=CLUSTER_POLICY => CuResult::NOT_SUPPORTED.err(),
+            // Permissions for clusters, of which none will be launched.
+            NON_PORTABLE_CLUSTER | CLUSTER_POLICY => Ok(()),
+            10..NON_PORTABLE_CLUSTER => CuResult::NOT_SUPPORTED.err(),
             _ => CuResult::INVALID_VALUE.err(),
         }
     }

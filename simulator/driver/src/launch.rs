@@ -22,10 +22,12 @@ const PARAM_END: usize = 0;
 
 /// `CU_LAUNCH_ATTRIBUTE_…`
 const COOPERATIVE: u32 = 2;
+const SYNCHRONIZATION_POLICY: u32 = 3;
 const CLUSTER_DIMENSION: u32 = 4;
 const PROGRAMMATIC_EVENT: u32 = 7;
 const COMPLETION_EVENT: u32 = 12;
 const DEVICE_UPDATABLE: u32 = 13;
+const LAST_ATTRIBUTE: u32 = 14;
 
 /// Whether kernels synchronise across the whole grid, which needs all its blocks to run at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,7 +92,11 @@ fn check_shape(function: &Function, config: LaunchConfig, profile: &Profile) -> 
 fn options() -> Result<LaunchOptions> {
     let settings = state::settings()?;
     let defaults = LaunchOptions::default();
-    Ok(LaunchOptions { fuel: settings.fuel.unwrap_or(defaults.fuel), workers: settings.workers.filter(|&workers| workers > 0) })
+    Ok(LaunchOptions {
+        fuel: settings.fuel.unwrap_or(defaults.fuel),
+        workers: settings.workers.filter(|&workers| workers > 0),
+        ..defaults
+    })
 }
 
 /// Executes a launch that is in order, and records it. No lock is held meanwhile, so other threads launch and copy.
@@ -203,8 +209,10 @@ fn read_attributes(config: &LaunchConfigEx) -> Result<Grid> {
             COOPERATIVE if value[0] != 0 => grid = Grid::Cooperative,
             CLUSTER_DIMENSION if value[..3] != [1, 1, 1] => return unsupported("clusters of blocks are"),
             PROGRAMMATIC_EVENT | COMPLETION_EVENT => return unsupported("events inside a launch are"),
-            DEVICE_UPDATABLE if value[0] != 0 => return unsupported("graph nodes are"),
-            0..=18 => {}
+            DEVICE_UPDATABLE => return unsupported("graph nodes are"),
+            // A policy of streams, and no attribute of a launch.
+            SYNCHRONIZATION_POLICY => return CuResult::INVALID_VALUE.err(),
+            0..=LAST_ATTRIBUTE => {}
             _ => return CuResult::INVALID_VALUE.err(),
         }
     }

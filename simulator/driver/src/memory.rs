@@ -15,7 +15,9 @@ const ATTACH_GLOBAL: u32 = 1;
 const ATTACH_HOST: u32 = 2;
 const ATTACH_SINGLE: u32 = 4;
 /// `CU_MEMHOSTALLOC_PORTABLE`, `_DEVICEMAP` and `_WRITECOMBINED`
-const HOST_ALLOC_FLAGS: u32 = 1 | 2 | 4;
+const HOST_ALLOC_FLAGS: u32 = 1 | DEVICE_MAP | 4;
+/// The device reaches all such memory, whether asked for or not.
+const DEVICE_MAP: u32 = 2;
 /// `CU_MEMHOSTREGISTER_PORTABLE`; the other flags of registering ask for access by the device.
 const REGISTER_PORTABLE: u32 = 1;
 const REGISTER_FLAGS: u32 = 1 | 2 | 4 | 8;
@@ -38,7 +40,10 @@ fn allocate_host(out: Out<HostBytes>, bytes: usize, flags: u32) -> Result<()> {
     if flags & !HOST_ALLOC_FLAGS != 0 {
         return CuResult::INVALID_VALUE.err();
     }
-    let address = allocate(bytes, MemoryKind::Pinned(flags))?;
+    if bytes == 0 {
+        return out.put(HostBytes(std::ptr::null_mut()));
+    }
+    let address = allocate(bytes, MemoryKind::Pinned(flags | DEVICE_MAP))?;
     out.put(HostBytes(address as *mut _))
 }
 
@@ -127,7 +132,11 @@ crate::exports! {
         allocate_host(address, bytes, flags)
     }
 
+    /// Freeing null does nothing.
     fn cuMemFreeHost(address: HostBytes) {
+        if address.is_null() {
+            return context::current().map(drop);
+        }
         free(address.address(), |kind| matches!(kind, MemoryKind::Pinned(_)))
     }
 

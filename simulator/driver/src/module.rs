@@ -15,6 +15,9 @@ use crate::state::{driver, lock};
 /// Text longer than this is none: an unterminated buffer must end somewhere.
 const LONGEST_PTX: usize = 256 << 20;
 
+/// The first version of PTX of which nothing is known. What is older and does not load is refused for what it holds.
+const UNKNOWN_PTX: (u32, u32) = (10, 0);
+
 /// How a cubin (an ELF file), a fat binary and the wrapper that `nvcc` puts around one begin.
 const BINARIES: [[u8; 4]; 3] = [*b"\x7fELF", 0xba55_ed50_u32.to_le_bytes(), 0x4662_43b1_u32.to_le_bytes()];
 
@@ -92,7 +95,14 @@ fn load(out: Out<Handle>, image: HostBytes) -> Result<()> {
 
 fn load_text(out: Out<Handle>, text: &str) -> Result<()> {
     let (driver, context) = context::current()?;
+    if !text.contains(".version") {
+        return Err(CuResult::INVALID_IMAGE.because("the text is no PTX: it has no .version"));
+    }
     let module = simt::Module::parse(text).map_err(|error| failure(&error))?;
+    if module.ptx_version() >= UNKNOWN_PTX {
+        let (major, minor) = module.ptx_version();
+        return Err(CuResult::UNSUPPORTED_PTX_VERSION.because(format!("PTX version {major}.{minor} is not known")));
+    }
     check_target(module.target(), driver.profile)?;
     let image = Image::new(Arc::new(module), &driver.memory)?;
     let image = Arc::new(LoadedImage { image: Some(image), memory: driver.memory.clone() });
@@ -132,7 +142,8 @@ impl Logs {
         Ok(logs)
     }
 
-    /// Writes the message of a load, or none, with a NUL; cut where it does not fit.
+    /// Writes the message of a load, or none, with a NUL; cut where it does not fit. As a GPU's driver has it, the length is that of the
+    /// message without its NUL, or of the whole buffer.
     fn write(&self, message: &str) {
         let fits = message.len().min(self.error_bytes.saturating_sub(1));
         if self.error_bytes > 0 {
@@ -141,7 +152,7 @@ impl Logs {
             }
         }
         if let Some(length) = self.error_length {
-            length.put_if_asked(fits);
+            length.put_if_asked(message.len().min(self.error_bytes));
         }
         if let Some(length) = self.info_length {
             length.put_if_asked(0);
@@ -248,7 +259,7 @@ mod tests {
         let options = [ERROR_LOG, ERROR_LOG_BYTES];
         Logs::read(2, In::from(&options), Out::to(&mut values).cast()).unwrap().write("line 3: no");
         assert_eq!(log, *b"line\0\x01\x01\x01");
-        assert_eq!(values[1], 4);
+        assert_eq!(values[1], 5);
     }
 
     #[test]

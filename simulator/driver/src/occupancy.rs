@@ -37,13 +37,16 @@ fn blocks_per_multiprocessor(profile: &Profile, threads: u32, shared: u64) -> u3
     by_warps.min(profile.max_blocks_per_sm).min(u32::try_from(by_shared).unwrap_or(u32::MAX))
 }
 
-/// As [`blocks_per_multiprocessor`], for a kernel; 0 when a block of it cannot have so many threads or so much shared memory.
+/// As [`blocks_per_multiprocessor`], for a kernel; 0 when no block can have so many threads or so much shared memory. As a GPU's
+/// driver has it, neither the launch bounds of the kernel nor a lowered limit of dynamic shared memory counts here.
 fn blocks(function: &Function, profile: &Profile, threads: u32, dynamic_shared: usize) -> u32 {
-    let dynamic_shared = dynamic_shared as u64;
-    if threads > function.max_threads(profile) || dynamic_shared > function.max_dynamic_shared(profile).into() {
+    let static_shared = u64::from(function.kernel().static_shared_bytes());
+    let shared = static_shared.saturating_add(dynamic_shared as u64);
+    let opted_in = static_shared + u64::from(function.max_dynamic_shared(profile));
+    if threads > profile.max_threads_per_block || shared > opted_in.max(profile.shared_bytes_per_block.into()) {
         return 0;
     }
-    blocks_per_multiprocessor(profile, threads, dynamic_shared + u64::from(function.kernel().static_shared_bytes()))
+    blocks_per_multiprocessor(profile, threads, shared)
 }
 
 fn put_blocks(out: Out<i32>, function: Handle, block: i32, dynamic_shared: usize) -> Result<()> {
@@ -67,16 +70,17 @@ fn put_potential_block(
     let profile = driver.profile;
     let most = function.max_threads(profile);
     // No limit is asked for by 0.
-    let limit = u32::try_from(limit).ok().filter(|&limit| limit > 0).map_or(most, |limit| limit.min(most));
+    let limit = match u32::try_from(limit).map_err(|_| CuResult::INVALID_VALUE)? {
+        0 => most,
+        limit => limit.min(most),
+    };
     let sizes = (1..=limit.div_ceil(WARP_SIZE)).map(|warps| (warps * WARP_SIZE).min(limit));
     let candidates = sizes.map(|threads| {
         let blocks = blocks(&function, profile, threads, shared_of(threads as i32));
         (blocks * threads, threads, blocks)
     });
-    let (_, threads, blocks) = candidates.max().unwrap_or_default();
-    if blocks == 0 {
-        return CuResult::INVALID_VALUE.err();
-    }
+    // Where no block size is possible, the answer is no blocks of no threads.
+    let (_, threads, blocks) = candidates.filter(|&(_, _, blocks)| blocks > 0).max().unwrap_or_default();
     min_grid.put((blocks * profile.multiprocessors) as i32)?;
     block.put(threads as i32)
 }
@@ -150,7 +154,8 @@ crate::exports! {
         potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
     }
 
-    /// The share of each block when so many run at once, less what the system and the kernel itself take.
+    /// The share of each block when so many run at once, less what the kernel itself takes. As a GPU's driver has it, what the system
+    /// takes of each block is not subtracted.
     fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: Out<usize>, function: Handle, blocks: i32, block: i32) {
         let (driver, function) = function::get(function)?;
         bytes.check()?;
@@ -158,12 +163,12 @@ crate::exports! {
         let (Ok(blocks @ 1..), Ok(threads @ 1..)) = (u32::try_from(blocks), u32::try_from(block)) else {
             return CuResult::INVALID_VALUE.err();
         };
-        if blocks_per_multiprocessor(profile, threads, 0) < blocks || threads > function.max_threads(profile) {
+        if threads > profile.max_threads_per_block || blocks_per_multiprocessor(profile, threads, 0) < blocks {
             return CuResult::INVALID_VALUE.err();
         }
         let unit = shared_unit(profile);
         let share = profile.shared_bytes_per_sm / blocks / unit * unit;
-        let free = share.saturating_sub(profile.shared_bytes_reserved + function.kernel().static_shared_bytes());
+        let free = share.saturating_sub(function.kernel().static_shared_bytes());
         bytes.put(free.min(function.max_dynamic_shared(profile)) as usize)
     }
 

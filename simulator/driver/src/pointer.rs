@@ -35,8 +35,11 @@ fn put(owned: Owned, attribute: u32, address: u64, out: Out<c_void>) -> Result<(
         3 if matches!(kind, MemoryKind::Registered(_)) => CuResult::INVALID_VALUE.err(),
         3 => out.cast::<u64>().put(address),
         4 if is_on_host || kind == MemoryKind::Managed => out.cast::<u64>().put(address),
-        4 => CuResult::INVALID_VALUE.err(),
-        SYNC_MEMOPS => flag(true),
+        4 => {
+            out.cast::<u64>().put(0)?;
+            CuResult::INVALID_VALUE.err()
+        }
+        SYNC_MEMOPS => flag(kind == MemoryKind::Managed),
         7 => out.cast::<u64>().put(id),
         8 => flag(kind == MemoryKind::Managed),
         9 => out.cast::<i32>().put(DEVICE),
@@ -51,14 +54,21 @@ fn put(owned: Owned, attribute: u32, address: u64, out: Out<c_void>) -> Result<(
             MemoryKind::Pooled(pool) => out.cast::<Handle>().put(pool),
             _ => out.cast::<Handle>().put(Handle::NULL),
         },
+        // The mapping that backs the allocation, which is the allocation itself.
+        18 => out.cast::<u64>().put(bytes),
+        19 => out.cast::<u64>().put(base),
+        20 => out.cast::<u64>().put(id),
         _ => CuResult::INVALID_VALUE.err(),
     }
 }
 
-/// Writes what `cuPointerGetAttributes` gives for an address that CUDA knows nothing of: zero, and for a device that there is none.
-fn put_unknown(attribute: u32, out: Out<c_void>) -> Result<()> {
+/// Writes what `cuPointerGetAttributes` gives for an address that CUDA knows nothing of: zero, for a device that there is none, for an
+/// address of the host the address; and nothing for the extent of what is not there.
+fn put_unknown(attribute: u32, address: u64, out: Out<c_void>) -> Result<()> {
     match attribute {
-        1 | 3 | 4 | 7 | 11 | 12 | 14 | 17 => out.cast::<u64>().put(0),
+        4 => out.cast::<u64>().put(address),
+        11 | 12 => Ok(()),
+        1 | 3 | 7 | 14 | 17..=20 => out.cast::<u64>().put(0),
         9 => out.cast::<i32>().put(-2),
         2 | 6 | 8 | 10 | 13 | 15 | 16 => out.cast::<u32>().put(0),
         _ => CuResult::INVALID_VALUE.err(),
@@ -67,7 +77,8 @@ fn put_unknown(attribute: u32, out: Out<c_void>) -> Result<()> {
 
 crate::exports! {
     fn cuPointerGetAttribute(data: Out<c_void>, attribute: u32, address: DevicePtr) {
-        let (driver, _) = context::current()?;
+        // What is known of an address does not depend on what a kernel did.
+        let (driver, _) = context::current_even_if_faulted()?;
         data.check()?;
         put(holding(driver, address).ok_or(CuResult::INVALID_VALUE)?, attribute, address, data)
     }
@@ -79,9 +90,11 @@ crate::exports! {
         for index in 0..count as usize {
             let (attribute, data) = (attributes.read_nth(index)?, data.read_nth(index)?);
             data.check()?;
-            let put = found.map_or_else(|| put_unknown(attribute, data), |owned| put(owned, attribute, address, data));
-            // An attribute that this kind of memory does not have is answered as if the address were unknown.
-            put.or_else(|_| put_unknown(attribute, data))?;
+            match found {
+                // An attribute that this kind of memory does not have is zero, which `put` has left there.
+                Some(owned) => put(owned, attribute, address, data).or_else(|_| put_unknown(attribute, 0, data))?,
+                None => put_unknown(attribute, address, data)?,
+            }
         }
         Ok(())
     }

@@ -88,6 +88,10 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, on: Handle)
     out.check()?;
     stream::any(on)?;
     let pool = driver.handles.get::<Pool>(pool.unwrap_or(driver.pools.current()))?;
+    // Unlike `cuMemAlloc`, this takes nothing for a size, and gives null for it, which can be freed.
+    if bytes == 0 {
+        return out.put(0);
+    }
     let kind = MemoryKind::Pooled(pool.handle);
     let address = driver.allocations.allocate(&driver.memory, driver.profile.memory_bytes, bytes, kind, context.handle)?;
     pool.note_allocated(bytes as u64);
@@ -115,6 +119,9 @@ crate::exports! {
         let (driver, _) = context::current()?;
         check_supported(driver)?;
         stream::any(on)?;
+        if address == 0 {
+            return Ok(());
+        }
         // Memory of cuMemAlloc may be freed in the order of a stream as well.
         let frees = |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::Device);
         let freed = driver.allocations.free(&driver.memory, address, frees)?;

@@ -13,7 +13,7 @@ use crate::state::{Driver, driver_of, lock};
 #[derive(Debug)]
 pub struct Primary {
     /// The same for the life of the process, however often the context behind it is destroyed and made again.
-    handle: Handle,
+    pub handle: Handle,
     state: Mutex<State>,
 }
 
@@ -71,7 +71,7 @@ crate::exports! {
         let mut state = lock(&driver.primary.state);
         state.retains += 1;
         if !is_active(driver) {
-            driver.handles.insert_at(handle, Context::new(handle, true, state.flags));
+            driver.handles.insert_at(handle, Context::new(handle, state.flags));
         }
         context.put(handle)
     }

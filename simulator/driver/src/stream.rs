@@ -22,6 +22,8 @@ const PER_THREAD: Handle = Handle(2);
 pub const LEAST_PRIORITY: i32 = 0;
 pub const GREATEST_PRIORITY: i32 = -5;
 
+/// `CU_EVENT_WAIT_EXTERNAL`, which only means something during a capture.
+const WAIT_EXTERNAL: u32 = 1;
 /// `CU_STREAM_NON_BLOCKING`
 const NON_BLOCKING: u32 = 1;
 
@@ -83,8 +85,9 @@ crate::exports! {
         create(stream, flags, priority)
     }
 
+    /// Destroyed even where a fault is returned.
     fn cuStreamDestroy_v2(stream: Handle) {
-        driver()?.handles.remove::<Stream>(stream).map(drop)
+        driver()?.handles.remove::<Stream>(stream)?.context.check()
     }
 
     fn cuStreamSynchronize(stream: Handle) {
@@ -96,8 +99,11 @@ crate::exports! {
         usable(stream).map(drop)
     }
 
-    fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: u32) {
+    fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) {
         usable(stream)?;
+        if flags & !WAIT_EXTERNAL != 0 {
+            return CuResult::INVALID_VALUE.err();
+        }
         driver()?.handles.get::<Event>(event).map(drop)
     }
 

@@ -56,7 +56,10 @@ fn a_fault_is_recorded_with_its_finding() {
     }
     let records = simulator.take_records().unwrap();
     let Outcome::Failed { message, finding: Some(finding) } = &records.launches[0].outcome else { panic!("{records:?}") };
-    assert!(matches!(finding.kind, FindingKind::Misaligned { access } if access.address == out + 2 && access.bytes == 4), "{finding}");
+    assert!(
+        matches!(finding.kind, FindingKind::Misaligned { access } if access.address == out + 2 && access.bytes == 4),
+        "{finding}"
+    );
     assert!(message.contains("misaligned") && message.contains("st.global.u32"), "{message}");
     let reason = simulator.take_error().unwrap().expect("the synchronisation that returned the fault says why");
     assert_eq!(&reason, message);

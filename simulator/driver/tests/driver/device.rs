@@ -99,7 +99,10 @@ fn errors_have_names_and_descriptions() {
         expect! { cuGetErrorString(code, &mut text) => CUDA_SUCCESS; }
         assert!(!text.is_null());
     }
-    expect! { cuGetErrorName(sys::CUresult::CUDA_SUCCESS, null_mut()) => CUDA_ERROR_INVALID_VALUE; }
+    // A real driver writes to null and crashes.
+    if !on_gpu() {
+        expect! { cuGetErrorName(sys::CUresult::CUDA_SUCCESS, null_mut()) => CUDA_ERROR_INVALID_VALUE; }
+    }
     let error = result::DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY);
     assert_eq!(error.error_name().unwrap().to_str().unwrap(), "CUDA_ERROR_OUT_OF_MEMORY");
 }

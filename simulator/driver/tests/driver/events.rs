@@ -39,8 +39,9 @@ fn events_without_a_time_have_none_between_them() {
         cuEventElapsedTime(&mut 0.0, timed, other) => CUDA_ERROR_INVALID_HANDLE;
         cuEventElapsedTime(&mut 0.0, timed, untimed) => CUDA_ERROR_INVALID_HANDLE;
         cuEventElapsedTime(&mut 0.0, timed, timed) => CUDA_SUCCESS;
-        cuEventElapsedTime(null_mut(), timed, timed) => CUDA_ERROR_INVALID_VALUE;
         cuEventCreate(&mut other, 64) => CUDA_ERROR_INVALID_VALUE;
+        cuEventCreate(&mut other, 4) => CUDA_ERROR_INVALID_VALUE;
+        cuStreamWaitEvent(null_mut(), timed, 4) => CUDA_ERROR_INVALID_VALUE;
         cuEventCreate(null_mut(), 0) => CUDA_ERROR_INVALID_VALUE;
         cuCtxDestroy_v2(context) => CUDA_SUCCESS;
     }

@@ -6,8 +6,8 @@ use std::ptr::null_mut;
 use cudarc::driver::sys::CUpointer_attribute_enum::*;
 use cudarc::driver::{DevicePtr, sys};
 
-use crate::support::{garbage, on_gpu, own_context, raw_context};
 use crate::expect;
+use crate::support::{garbage, own_context, raw_context};
 
 const NULL: *const c_void = std::ptr::null();
 
@@ -58,6 +58,8 @@ fn copies_go_in_every_direction() {
         cuMemcpy(back.as_mut_ptr() as u64, first, 4) => CUDA_SUCCESS;
         cuMemcpyAsync(first, back.as_ptr() as u64, 4, stream) => CUDA_SUCCESS;
         cuMemcpyPeer(second, context, first, context, 4) => CUDA_SUCCESS;
+        cuMemcpyPeer(second, null_mut(), first, context, 4) => CUDA_SUCCESS;
+        cuMemcpyHtoD_v2(second, first as *const c_void, 4) => CUDA_SUCCESS;
         cuStreamSynchronize(stream) => CUDA_SUCCESS;
     }
     assert_eq!(back, [136, 137, 138, 139]);
@@ -77,13 +79,11 @@ fn nothing_is_copied_from_or_to_the_outside_of_an_allocation() {
         cuMemsetD8_v2(garbage::<u8>() as u64, 1, 4) => CUDA_ERROR_INVALID_VALUE;
         cuMemcpyHtoD_v2(address, NULL, 4) => CUDA_ERROR_INVALID_VALUE;
     }
-    // A GPU's allocations are whole pages, so that it misses a small overrun; ours end where they end.
-    if !on_gpu() {
-        expect! {
-            cuMemcpyHtoD_v2(address + 1, host.as_ptr().cast(), 64) => CUDA_ERROR_INVALID_VALUE;
-            cuMemcpyDtoH_v2(host.as_mut_ptr().cast(), address, 65) => CUDA_ERROR_INVALID_VALUE;
-            cuMemsetD8_v2(address, 0, 65) => CUDA_ERROR_INVALID_VALUE;
-        }
+    expect! {
+        cuMemcpyHtoD_v2(address + 1, host.as_ptr().cast(), 64) => CUDA_ERROR_INVALID_VALUE;
+        cuMemcpyDtoH_v2(host.as_mut_ptr().cast(), address, 65) => CUDA_ERROR_INVALID_VALUE;
+        cuMemsetD8_v2(address, 0, 65) => CUDA_ERROR_INVALID_VALUE;
+        cuMemsetD8_v2(1, 0, 0) => CUDA_SUCCESS;
     }
     assert_eq!(host, [7; 128]);
     assert_eq!(download(address, 64), [1; 64]);
@@ -213,6 +213,7 @@ fn memory_is_freed_once_and_by_its_start() {
         cuMemFree_v2(address + 512) => CUDA_ERROR_INVALID_VALUE;
         cuMemFree_v2(&raw mut local as u64) => CUDA_ERROR_INVALID_VALUE;
         cuMemFree_v2(0) => CUDA_SUCCESS;
+        cuMemFreeHost(null_mut()) => CUDA_SUCCESS;
         cuMemFree_v2(address) => CUDA_SUCCESS;
         cuMemFree_v2(address) => CUDA_ERROR_INVALID_VALUE;
         cuMemFreeHost((&raw mut local).cast()) => CUDA_ERROR_INVALID_VALUE;
@@ -304,12 +305,15 @@ fn host_memory_is_registered_once() {
     let context = raw_context();
     let mut host = vec![0u8; 8192];
     let place: *mut c_void = host.as_mut_ptr().cast();
+    let mut pinned = null_mut();
     expect! {
         cuMemHostRegister_v2(place, 8192, 0) => CUDA_SUCCESS;
         cuMemHostRegister_v2(place, 8192, 0) => CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
         cuMemHostUnregister(place) => CUDA_SUCCESS;
         cuMemHostUnregister(place) => CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
         cuMemHostRegister_v2(null_mut(), 16, 0) => CUDA_ERROR_INVALID_VALUE;
+        cuMemHostAlloc(&mut pinned, 64, 0) => CUDA_SUCCESS;
+        cuMemHostRegister_v2(pinned, 64, 0) => CUDA_ERROR_INVALID_VALUE;
         cuCtxDestroy_v2(context) => CUDA_SUCCESS;
     }
 }

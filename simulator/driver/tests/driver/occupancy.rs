@@ -64,9 +64,9 @@ fn the_shared_memory_left_for_each_block_is_found() {
     for (function, blocks, block, wanted) in [
         (&reverse, 1, 128, 48 << 10),
         (&reverse, 4, 128, 48 << 10),
-        (&reverse, 8, 128, (228 << 10) / 8 - 1024),
-        (&reverse, 16, 128, (228 << 10) / 16 - 1024),
-        (&static_4096, 8, 128, (228 << 10) / 8 - 1024 - 4096),
+        (&reverse, 8, 128, (228 << 10) / 8),
+        (&reverse, 16, 128, (228 << 10) / 16),
+        (&static_4096, 8, 128, (228 << 10) / 8 - 4096),
     ] {
         let bytes = function.occupancy_available_dynamic_smem_per_block(blocks, block).unwrap();
         assert_eq!(bytes, wanted, "{blocks} blocks of {block}");
@@ -84,6 +84,14 @@ fn questions_that_make_no_sense_are_refused() {
         cuOccupancyMaxActiveBlocksPerMultiprocessor(std::ptr::null_mut(), function, 32, 0) => CUDA_ERROR_INVALID_VALUE;
         cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, 65, 0) => CUDA_SUCCESS;
     }
-    assert_eq!(blocks, 0, "no block of this kernel can have so many threads");
+    assert_eq!(blocks, 21, "the kernel's own bound of 64 does not count");
+    expect! { cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, 1025, 0) => CUDA_SUCCESS; }
+    assert_eq!(blocks, 0, "no block can have so many threads");
+    let (mut grid, mut block) = (9, 9);
+    expect! {
+        cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, function, None, 0, -1) => CUDA_ERROR_INVALID_VALUE;
+        cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, function, None, 60_000, 0) => CUDA_SUCCESS;
+    }
+    assert_eq!((grid, block), (0, 0), "no block can have so much shared memory without opting in");
     expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }

@@ -62,6 +62,8 @@ fn pools_are_made_asked_and_destroyed() {
     assert_eq!(used, 0);
     expect! {
         cuMemAllocAsync(null_mut(), 16, null_mut()) => CUDA_ERROR_INVALID_VALUE;
+        cuMemAllocAsync(&mut address, 0, null_mut()) => CUDA_SUCCESS;
+        cuMemFreeAsync(0, null_mut()) => CUDA_SUCCESS;
         cuMemFreeAsync(12345, null_mut()) => CUDA_ERROR_INVALID_VALUE;
         cuMemPoolGetAttribute(null_mut(), CU_MEMPOOL_ATTR_USED_MEM_HIGH, place(&mut high)) => CUDA_ERROR_INVALID_VALUE;
         cuMemPoolCreate(&mut pool, std::ptr::null()) => CUDA_ERROR_INVALID_VALUE;

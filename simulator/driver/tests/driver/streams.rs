@@ -44,8 +44,8 @@ fn the_streams_that_are_always_there_have_three_names() {
         expect! {
             cuMemAlloc_v2(&mut address, 64) => CUDA_SUCCESS;
             cuMemsetD8Async(address, 1, 64, stream) => CUDA_SUCCESS;
-            cuStreamQuery(stream) => CUDA_SUCCESS;
             cuStreamSynchronize(stream) => CUDA_SUCCESS;
+            cuStreamQuery(stream) => CUDA_SUCCESS;
             cuStreamGetCtx(stream, &mut of) => CUDA_SUCCESS;
         }
         assert_eq!(of, context);

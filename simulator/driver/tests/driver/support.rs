@@ -15,6 +15,7 @@ pub const FAULTS: &str = include_str!("../ptx/faults.ptx");
 
 /// Calls a function of the driver API by its name.
 #[macro_export]
+#[allow(clippy::macro_metavars_in_unsafe, reason = "the arguments are plain values; a block of its own for each would say no more")]
 macro_rules! cu {
     ($function:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: pointers are to live variables of the test, or null where the driver must refuse null; handles may be anything, since
