@@ -33,11 +33,13 @@ pub struct LaunchOptions {
     pub fuel: u64,
     /// Threads of the host to run blocks on; `None` takes one per core.
     pub workers: Option<usize>,
+    /// Run the code that needs no vector instructions, as on a processor that has none. It is slower and gives the same bits.
+    pub portable: bool,
 }
 
 impl Default for LaunchOptions {
     fn default() -> Self {
-        Self { fuel: 1 << 29, workers: None }
+        Self { fuel: 1 << 29, workers: None, portable: false }
     }
 }
 
@@ -155,6 +157,7 @@ pub fn launch(
         constants: constants.collect(),
         shared_bytes: shared_bytes(kernel, config),
         multiprocessors: profile.multiprocessors,
+        portable: options.portable,
         memory,
         regions: memory.snapshot(),
         wide_atomics: Mutex::new(()),

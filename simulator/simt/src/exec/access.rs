@@ -27,7 +27,7 @@ pub struct Slot {
 
 impl Default for Slot {
     fn default() -> Self {
-        Self { hint: 0, memo: Memo { mask: 0, phase: 0, relative: [0; LANES], cost: (0, 0) } }
+        Self { hint: 0, memo: Memo { mask: 0, unit: 0, phase: 0, relative: [0; LANES], cost: (0, 0) } }
     }
 }
 
@@ -37,6 +37,8 @@ impl Default for Slot {
 struct Memo {
     /// Active lanes; none before the first use.
     mask: u32,
+    /// Tells the memories apart: a generic address may lead to one or the other.
+    unit: u64,
     phase: u64,
     relative: [u64; LANES],
     cost: (u32, u32),
@@ -54,8 +56,8 @@ impl Memo {
             relative[lane] = addresses[lane].wrapping_sub(first) & wide(keep[lane]);
             differs |= relative[lane] ^ self.relative[lane];
         }
-        if differs != 0 || mask != self.mask || phase != self.phase {
-            *self = Memo { mask, phase, relative, cost: count() };
+        if differs != 0 || mask != self.mask || unit != self.unit || phase != self.phase {
+            *self = Memo { mask, unit, phase, relative, cost: count() };
         }
         self.cost
     }
@@ -300,7 +302,9 @@ fn load_elsewhere(
             Space::Local | Space::Param => {
                 let bytes_there = if space == Space::Local { local.len() * 4 } else { core.machine.params.len() };
                 core.check_private(space, AccessOp::Load, access.bytes(), bytes_there, addresses, mask, pc)?;
-                count_other(&mut core.stats.accesses[index as usize], space);
+                if !access.of_function {
+                    count_other(&mut core.stats.accesses[index as usize], space);
+                }
                 for lane in lanes_of(mask) {
                     let offset = (addresses[lane] & WINDOW_OFFSET) as usize;
                     for element in 0..access.count {
@@ -337,7 +341,9 @@ fn store_elsewhere(
             Space::Shared => store_shared(core, registers, access, index, addresses, mask, pc)?,
             Space::Local => {
                 core.check_private(space, AccessOp::Store, access.bytes(), local.len() * 4, addresses, mask, pc)?;
-                count_other(&mut core.stats.accesses[index as usize], space);
+                if !access.of_function {
+                    count_other(&mut core.stats.accesses[index as usize], space);
+                }
                 for lane in lanes_of(mask) {
                     let offset = (addresses[lane] & WINDOW_OFFSET) as usize;
                     for element in 0..access.count {
@@ -600,7 +606,7 @@ pub fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 /// The lanes of a mask for which a condition holds.
-fn lanes_where(mask: u32, mut condition: impl FnMut(usize) -> bool) -> u32 {
+pub fn lanes_where(mask: u32, mut condition: impl FnMut(usize) -> bool) -> u32 {
     lanes_of(mask).filter(|lane| condition(*lane)).fold(0, |lanes, lane| lanes | 1 << lane)
 }
 

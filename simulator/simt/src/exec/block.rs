@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::access::Slot;
-use super::registers::{LANES, Row};
+use super::registers::LANES;
 use super::stats::Stats;
 use super::warp::{Pause, Warp};
 use super::{Machine, Stop, thread_index};
@@ -24,8 +24,8 @@ pub struct Core<'a> {
     pub atomic_hint: u32,
     /// The warp that runs now.
     pub warp: u32,
-    /// Instructions executed in this block.
-    pub executed: u64,
+    /// Instructions that this block may still execute.
+    pub fuel: u64,
     /// The host's processor has the vector instructions that the fast code needs.
     pub vector: bool,
 }
@@ -40,8 +40,8 @@ impl<'a> Core<'a> {
             check_hint: 0,
             atomic_hint: 0,
             warp: 0,
-            executed: 0,
-            vector: has_vectors(),
+            vector: !machine.portable && has_vectors(),
+            fuel: 0,
         }
     }
 }
@@ -57,7 +57,7 @@ enum State {
 /// Executes one block. `warps` are the worker's, as many as a block has.
 pub fn run(core: &mut Core<'_>, warps: &mut [Warp], index: Dim3, fuel: u64) -> Result<(), Stop> {
     core.shared.fill(0);
-    core.executed = 0;
+    core.fuel = fuel;
     let threads = core.machine.config.block.volume();
     for (number, warp) in warps.iter_mut().enumerate() {
         let lanes = (threads - (number * LANES) as u64).min(LANES as u64);
@@ -73,16 +73,16 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], index: Dim3, fuel: u64) -> R
             core.warp = number as u32;
             while states[number] == State::Ready {
                 moved = true;
-                match warp.run(core)? {
+                let pause = warp.run(core)?;
+                // An endless loop may also be one through a barrier.
+                if core.fuel == 0 && pause != Pause::Done {
+                    return Err(Stop::OutOfFuel { pc: warp.pc() });
+                }
+                match pause {
                     Pause::Done => states[number] = State::Done,
                     Pause::Barrier { barrier, warps, pc } => states[number] = State::Waiting { barrier, warps, pc },
                     Pause::Arrived { barrier, .. } => *arrived.entry(barrier).or_default() += 1,
-                    Pause::Turn => {
-                        if core.executed > fuel {
-                            return Err(Stop::OutOfFuel { pc: warp.pc() });
-                        }
-                        break;
-                    }
+                    Pause::Turn => break,
                 }
             }
         }
@@ -175,10 +175,4 @@ fn has_vectors() -> bool {
     }
     #[cfg(not(target_arch = "x86_64"))]
     false
-}
-
-/// Bytes of host memory that the registers of one block need, to bound what a launch may ask for.
-pub fn register_bytes(machine: &Machine<'_>, warps: u64) -> u64 {
-    let program = machine.program;
-    warps * (program.rows * size_of::<Row>() + program.local_bytes as usize * LANES) as u64
 }

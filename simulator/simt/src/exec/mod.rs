@@ -39,6 +39,8 @@ pub struct Machine<'a> {
     /// Static and dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
     pub multiprocessors: u32,
+    /// Run the code that needs no vector instructions.
+    pub portable: bool,
     pub memory: &'a Memory,
     /// The allocations, as they were when the launch began.
     pub regions: Vec<Arc<Region>>,

@@ -11,7 +11,7 @@ use super::exchange;
 use super::registers::{FULL, LANES, Registers};
 use crate::finding::FindingKind;
 use crate::instructions::{self, Kind};
-use crate::program::{Action, NOWHERE, SINK, TRUE};
+use crate::program::{Action, NOWHERE, SINK, TRUE, VoteMode};
 
 /// Instructions that a warp executes before the others get their turn; a warp may wait for what another one writes.
 const TURN: u64 = 1 << 20;
@@ -107,6 +107,7 @@ impl Warp {
         let code = core.machine.program.code.as_slice();
         let Path { mut pc, mut meet, mut lanes, mut depth } = self.path;
         let first_executed = self.executed;
+        let turn = TURN.min(core.fuel);
         let mut executed = 0;
         let pause = loop {
             if pc == meet || lanes == 0 {
@@ -157,7 +158,7 @@ impl Warp {
                             }
                         }
                     }
-                    if executed >= TURN {
+                    if executed >= turn {
                         break Pause::Turn;
                     }
                 }
@@ -203,13 +204,20 @@ impl Warp {
                 }
                 Action::Vote { mode, destination, source, negated, members } => {
                     let yes = self.registers.predicate(source) ^ if negated { u32::MAX } else { 0 };
-                    let voters = active & self.registers.words(members)[active.trailing_zeros() as usize];
-                    let result = exchange::vote(mode, yes, voters);
-                    if mode == crate::program::VoteMode::Ballot {
-                        let row = self.registers.words_mut(destination);
-                        access::lanes_of(active).for_each(|lane| row[lane] = result);
-                    } else {
-                        self.registers.set_predicate(destination, active, result);
+                    let members = *self.registers.words(members);
+                    // Groups of lanes may vote side by side in one instruction, each with its own members.
+                    let mut open = active;
+                    while open != 0 {
+                        let group = members[open.trailing_zeros() as usize];
+                        let voters = access::lanes_where(open, |lane| members[lane] == group);
+                        open &= !voters;
+                        let result = exchange::vote(mode, yes, voters & group);
+                        if mode == VoteMode::Ballot {
+                            let row = self.registers.words_mut(destination);
+                            access::lanes_of(voters).for_each(|lane| row[lane] = result);
+                        } else {
+                            self.registers.set_predicate(destination, voters, result);
+                        }
                     }
                 }
                 Action::ActiveMask { destination } => {
@@ -237,7 +245,7 @@ impl Warp {
         };
         self.path = Path { pc, meet, lanes, depth };
         self.executed += executed;
-        core.executed += executed;
+        core.fuel = core.fuel.saturating_sub(executed);
         Ok(pause)
     }
 

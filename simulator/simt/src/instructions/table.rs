@@ -82,7 +82,7 @@ macro_rules! lanes {
 #[rustfmt::skip]
 instructions! {
     // Moves. Variables, special registers and numbers are registers to the executor, so a move is always between two of them.
-    Mov32 "mov.{b32,u32,s32,f32,b16,u16,s16,f16}" Move (a: u32) -> u32 { a }
+    Mov32 "mov.{b32,u32,s32,f32,b16,u16,s16}" Move (a: u32) -> u32 { a }
     Mov64 "mov.{b64,u64,s64,f64}" Move (a: u64) -> u64 { a }
     MovPred "mov.pred" Predicate (a: bool) -> bool { a }
     Pack32 "mov.b32 from 2 x b16" Move (low: u16, high: u16) -> u32 { u32::from(low) | u32::from(high) << 16 }
@@ -134,19 +134,19 @@ instructions! {
     Mad24LoU32 "mad24.lo.u32" IntMad (a: u32, b: u32, c: u32) -> u32 { ((integer::low24(a) * integer::low24(b)) as u32).wrapping_add(c) }
     Mad24LoS32 "mad24.lo.s32" IntMad (a: i32, b: i32, c: i32) -> i32 { ((integer::low24_signed(a) * integer::low24_signed(b)) as i32).wrapping_add(c) }
 
-    // Integer division. A zero divisor gives all ones, and the dividend as the remainder, as the machine code does.
+    // Integer division. PTX leaves division by zero open; an H200 gives all ones as the quotient and as the remainder.
     DivU16 "div.u16" Special (a: u16, b: u16) -> u16 { if b == 0 { u16::MAX } else { a.wrapping_div(b) } }
-    RemU16 "rem.u16" Special (a: u16, b: u16) -> u16 { if b == 0 { a } else { a.wrapping_rem(b) } }
+    RemU16 "rem.u16" Special (a: u16, b: u16) -> u16 { if b == 0 { u16::MAX } else { a.wrapping_rem(b) } }
     DivS16 "div.s16" Special (a: i16, b: i16) -> i16 { if b == 0 { -1 } else { a.wrapping_div(b) } }
-    RemS16 "rem.s16" Special (a: i16, b: i16) -> i16 { if b == 0 { a } else { a.wrapping_rem(b) } }
+    RemS16 "rem.s16" Special (a: i16, b: i16) -> i16 { if b == 0 { -1 } else { a.wrapping_rem(b) } }
     DivU32 "div.u32" Special (a: u32, b: u32) -> u32 { if b == 0 { u32::MAX } else { a.wrapping_div(b) } }
-    RemU32 "rem.u32" Special (a: u32, b: u32) -> u32 { if b == 0 { a } else { a.wrapping_rem(b) } }
+    RemU32 "rem.u32" Special (a: u32, b: u32) -> u32 { if b == 0 { u32::MAX } else { a.wrapping_rem(b) } }
     DivS32 "div.s32" Special (a: i32, b: i32) -> i32 { if b == 0 { -1 } else { a.wrapping_div(b) } }
-    RemS32 "rem.s32" Special (a: i32, b: i32) -> i32 { if b == 0 { a } else { a.wrapping_rem(b) } }
+    RemS32 "rem.s32" Special (a: i32, b: i32) -> i32 { if b == 0 { -1 } else { a.wrapping_rem(b) } }
     DivU64 "div.u64" Special (a: u64, b: u64) -> u64 { if b == 0 { u64::MAX } else { a.wrapping_div(b) } }
-    RemU64 "rem.u64" Special (a: u64, b: u64) -> u64 { if b == 0 { a } else { a.wrapping_rem(b) } }
+    RemU64 "rem.u64" Special (a: u64, b: u64) -> u64 { if b == 0 { u64::MAX } else { a.wrapping_rem(b) } }
     DivS64 "div.s64" Special (a: i64, b: i64) -> i64 { if b == 0 { -1 } else { a.wrapping_div(b) } }
-    RemS64 "rem.s64" Special (a: i64, b: i64) -> i64 { if b == 0 { a } else { a.wrapping_rem(b) } }
+    RemS64 "rem.s64" Special (a: i64, b: i64) -> i64 { if b == 0 { -1 } else { a.wrapping_rem(b) } }
 
     // Integer comparison and magnitude.
     MinU16 "min.u16" Int (a: u16, b: u16) -> u16 { a.min(b) }
@@ -240,8 +240,8 @@ instructions! {
     AddSatF32 "add{,.rn}.sat.f32" F32 (a: f32, b: f32) -> f32 { float::saturate32(a + b) }
     MulSatF32 "mul{,.rn}.sat.f32" F32 (a: f32, b: f32) -> f32 { float::saturate32(a * b) }
     FmaSatF32 "fma.rn.sat.f32" F32Fma (a: f32, b: f32, c: f32) -> f32 { float::saturate32(a.mul_add(b, c)) }
-    NegF32 "neg.f32" F32 (a: f32) -> f32 { -a }
-    AbsF32 "abs.f32" F32 (a: f32) -> f32 { a.abs() }
+    NegF32 "neg.f32" F32 (a: f32) -> f32 { canonical32(-a) }
+    AbsF32 "abs.f32" F32 (a: f32) -> f32 { canonical32(a.abs()) }
     MinF32 "min.f32" F32 (a: f32, b: f32) -> f32 { float::min32(a, b) }
     MaxF32 "max.f32" F32 (a: f32, b: f32) -> f32 { float::max32(a, b) }
     CopysignF32 "copysign.f32" F32 (a: f32, b: f32) -> f32 { b.copysign(a) }
@@ -249,19 +249,19 @@ instructions! {
     RcpF32 "rcp.rn.f32" Special (a: f32) -> f32 { canonical32(1.0 / a) }
     SqrtF32 "sqrt.rn.f32" Special (a: f32) -> f32 { canonical32(a.sqrt()) }
 
-    // Double precision, rounded to nearest even.
-    AddF64 "add{,.rn}.f64" F64 (a: f64, b: f64) -> f64 { a + b }
-    SubF64 "sub{,.rn}.f64" F64 (a: f64, b: f64) -> f64 { a - b }
-    MulF64 "mul{,.rn}.f64" F64 (a: f64, b: f64) -> f64 { a * b }
-    FmaF64 "{fma.rn,mad.rn}.f64" F64 (a: f64, b: f64, c: f64) -> f64 { a.mul_add(b, c) }
-    NegF64 "neg.f64" F64 (a: f64) -> f64 { -a }
-    AbsF64 "abs.f64" F64 (a: f64) -> f64 { a.abs() }
+    // Double precision, rounded to nearest even. A NaN among the operands passes through.
+    AddF64 "add{,.rn}.f64" F64 (a: f64, b: f64) -> f64 { float::pass_nan(a + b, [b, a]) }
+    SubF64 "sub{,.rn}.f64" F64 (a: f64, b: f64) -> f64 { float::pass_nan(a - b, [b, a]) }
+    MulF64 "mul{,.rn}.f64" F64 (a: f64, b: f64) -> f64 { float::pass_nan(a * b, [b, a]) }
+    FmaF64 "{fma.rn,mad.rn}.f64" F64 (a: f64, b: f64, c: f64) -> f64 { float::pass_nan(a.mul_add(b, c), [b, c, a]) }
+    NegF64 "neg.f64" F64 (a: f64) -> f64 { float::pass_nan(-a, [a]) }
+    AbsF64 "abs.f64" F64 (a: f64) -> f64 { float::pass_nan(a.abs(), [a]) }
     MinF64 "min.f64" F64 (a: f64, b: f64) -> f64 { float::min64(a, b) }
     MaxF64 "max.f64" F64 (a: f64, b: f64) -> f64 { float::max64(a, b) }
     CopysignF64 "copysign.f64" F64 (a: f64, b: f64) -> f64 { b.copysign(a) }
-    DivF64 "div.rn.f64" F64 (a: f64, b: f64) -> f64 { a / b }
-    RcpF64 "rcp.rn.f64" F64 (a: f64) -> f64 { 1.0 / a }
-    SqrtF64 "sqrt.rn.f64" F64 (a: f64) -> f64 { a.sqrt() }
+    DivF64 "div.rn.f64" F64 (a: f64, b: f64) -> f64 { float::pass_nan(a / b, [a, b]) }
+    RcpF64 "rcp.rn.f64" F64 (a: f64) -> f64 { float::pass_nan(1.0 / a, [a]) }
+    SqrtF64 "sqrt.rn.f64" F64 (a: f64) -> f64 { float::pass_nan(a.sqrt(), [a]) }
 
     // Comparisons. Of floats, the plain ones are false for NaN and those that end in u are true.
     SetpEq16 "setp.eq.{b16,u16,s16}" Predicate (a: u16, b: u16) -> bool { a == b }
@@ -326,42 +326,50 @@ instructions! {
     // Conversions between integers: the source is extended by its own sign, then cut to the destination.
     CvtU8FromU8 "cvt.u8.u8" Convert (a: u8) -> u8 { a }
     CvtS8FromU8 "cvt.s8.u8" Convert (a: u8) -> i8 { a as i8 }
-    CvtB16FromU8 "cvt.{u16,s16}.u8" Convert (a: u8) -> u16 { a as u16 }
+    CvtU16FromU8 "cvt.u16.u8" Convert (a: u8) -> u16 { a as u16 }
+    CvtS16FromU8 "cvt.s16.u8" Convert (a: u8) -> i16 { a as i16 }
     CvtB32FromU8 "cvt.{u32,s32}.u8" Convert (a: u8) -> u32 { a as u32 }
     CvtB64FromU8 "cvt.{u64,s64}.u8" Convert (a: u8) -> u64 { a as u64 }
     CvtU8FromS8 "cvt.u8.s8" Convert (a: i8) -> u8 { a as u8 }
     CvtS8FromS8 "cvt.s8.s8" Convert (a: i8) -> i8 { a }
-    CvtB16FromS8 "cvt.{u16,s16}.s8" Convert (a: i8) -> i16 { a as i16 }
+    CvtU16FromS8 "cvt.u16.s8" Convert (a: i8) -> u16 { a as u16 }
+    CvtS16FromS8 "cvt.s16.s8" Convert (a: i8) -> i16 { a as i16 }
     CvtB32FromS8 "cvt.{u32,s32}.s8" Convert (a: i8) -> i32 { a as i32 }
     CvtB64FromS8 "cvt.{u64,s64}.s8" Convert (a: i8) -> i64 { a as i64 }
     CvtU8FromU16 "cvt.u8.u16" Convert (a: u16) -> u8 { a as u8 }
     CvtS8FromU16 "cvt.s8.u16" Convert (a: u16) -> i8 { a as i8 }
-    CvtB16FromU16 "cvt.{u16,s16}.u16" Convert (a: u16) -> u16 { a }
+    CvtU16FromU16 "cvt.u16.u16" Convert (a: u16) -> u16 { a }
+    CvtS16FromU16 "cvt.s16.u16" Convert (a: u16) -> i16 { a as i16 }
     CvtB32FromU16 "cvt.{u32,s32}.u16" Convert (a: u16) -> u32 { a as u32 }
     CvtB64FromU16 "cvt.{u64,s64}.u16" Convert (a: u16) -> u64 { a as u64 }
     CvtU8FromS16 "cvt.u8.s16" Convert (a: i16) -> u8 { a as u8 }
     CvtS8FromS16 "cvt.s8.s16" Convert (a: i16) -> i8 { a as i8 }
-    CvtB16FromS16 "cvt.{u16,s16}.s16" Convert (a: i16) -> i16 { a }
+    CvtU16FromS16 "cvt.u16.s16" Convert (a: i16) -> u16 { a as u16 }
+    CvtS16FromS16 "cvt.s16.s16" Convert (a: i16) -> i16 { a }
     CvtB32FromS16 "cvt.{u32,s32}.s16" Convert (a: i16) -> i32 { a as i32 }
     CvtB64FromS16 "cvt.{u64,s64}.s16" Convert (a: i16) -> i64 { a as i64 }
     CvtU8FromU32 "cvt.u8.u32" Convert (a: u32) -> u8 { a as u8 }
     CvtS8FromU32 "cvt.s8.u32" Convert (a: u32) -> i8 { a as i8 }
-    CvtB16FromU32 "cvt.{u16,s16}.u32" Convert (a: u32) -> u16 { a as u16 }
+    CvtU16FromU32 "cvt.u16.u32" Convert (a: u32) -> u16 { a as u16 }
+    CvtS16FromU32 "cvt.s16.u32" Convert (a: u32) -> i16 { a as i16 }
     CvtB32FromU32 "cvt.{u32,s32}.u32" Convert (a: u32) -> u32 { a }
     CvtB64FromU32 "cvt.{u64,s64}.u32" Convert (a: u32) -> u64 { a as u64 }
     CvtU8FromS32 "cvt.u8.s32" Convert (a: i32) -> u8 { a as u8 }
     CvtS8FromS32 "cvt.s8.s32" Convert (a: i32) -> i8 { a as i8 }
-    CvtB16FromS32 "cvt.{u16,s16}.s32" Convert (a: i32) -> i16 { a as i16 }
+    CvtU16FromS32 "cvt.u16.s32" Convert (a: i32) -> u16 { a as u16 }
+    CvtS16FromS32 "cvt.s16.s32" Convert (a: i32) -> i16 { a as i16 }
     CvtB32FromS32 "cvt.{u32,s32}.s32" Convert (a: i32) -> i32 { a }
     CvtB64FromS32 "cvt.{u64,s64}.s32" Convert (a: i32) -> i64 { a as i64 }
     CvtU8FromU64 "cvt.u8.u64" Convert (a: u64) -> u8 { a as u8 }
     CvtS8FromU64 "cvt.s8.u64" Convert (a: u64) -> i8 { a as i8 }
-    CvtB16FromU64 "cvt.{u16,s16}.u64" Convert (a: u64) -> u16 { a as u16 }
+    CvtU16FromU64 "cvt.u16.u64" Convert (a: u64) -> u16 { a as u16 }
+    CvtS16FromU64 "cvt.s16.u64" Convert (a: u64) -> i16 { a as i16 }
     CvtB32FromU64 "cvt.{u32,s32}.u64" Convert (a: u64) -> u32 { a as u32 }
     CvtB64FromU64 "cvt.{u64,s64}.u64" Convert (a: u64) -> u64 { a }
     CvtU8FromS64 "cvt.u8.s64" Convert (a: i64) -> u8 { a as u8 }
     CvtS8FromS64 "cvt.s8.s64" Convert (a: i64) -> i8 { a as i8 }
-    CvtB16FromS64 "cvt.{u16,s16}.s64" Convert (a: i64) -> i16 { a as i16 }
+    CvtU16FromS64 "cvt.u16.s64" Convert (a: i64) -> u16 { a as u16 }
+    CvtS16FromS64 "cvt.s16.s64" Convert (a: i64) -> i16 { a as i16 }
     CvtB32FromS64 "cvt.{u32,s32}.s64" Convert (a: i64) -> i32 { a as i32 }
     CvtB64FromS64 "cvt.{u64,s64}.s64" Convert (a: i64) -> i64 { a }
 
@@ -395,7 +403,8 @@ instructions! {
     CvtSatS32FromU64 "cvt.sat.s32.u64" Convert (a: u64) -> i32 { i128::from(a).clamp(i128::from(i32::MIN), i128::from(i32::MAX)) as i32 }
     CvtSatS32FromS64 "cvt.sat.s32.s64" Convert (a: i64) -> i32 { i128::from(a).clamp(i128::from(i32::MIN), i128::from(i32::MAX)) as i32 }
 
-    // Conversions between integers and floats. A float beyond the integer's range gives the nearest end of it, NaN gives zero.
+    // Conversions between integers and floats. A float beyond the integer's range gives the nearest end of it. NaN gives zero between
+    // f32 and up to 32 bits, otherwise the highest bit alone (PTX ISA, `cvt`).
     CvtF32FromU8 "cvt.rn.f32.u8" Convert (a: u8) -> f32 { a as f32 }
     CvtF32FromS8 "cvt.rn.f32.s8" Convert (a: i8) -> f32 { a as f32 }
     CvtF32FromU16 "cvt.rn.f32.u16" Convert (a: u16) -> f32 { a as f32 }
@@ -410,32 +419,32 @@ instructions! {
     CvtRniS16FromF32 "cvt.rni{,.sat}.s16.f32" Convert (a: f32) -> i16 { a.round_ties_even() as i16 }
     CvtRniU32FromF32 "cvt.rni{,.sat}.u32.f32" Convert (a: f32) -> u32 { a.round_ties_even() as u32 }
     CvtRniS32FromF32 "cvt.rni{,.sat}.s32.f32" Convert (a: f32) -> i32 { a.round_ties_even() as i32 }
-    CvtRniU64FromF32 "cvt.rni{,.sat}.u64.f32" Convert (a: f32) -> u64 { a.round_ties_even() as u64 }
-    CvtRniS64FromF32 "cvt.rni{,.sat}.s64.f32" Convert (a: f32) -> i64 { a.round_ties_even() as i64 }
+    CvtRniU64FromF32 "cvt.rni{,.sat}.u64.f32" Convert (a: f32) -> u64 { if a.is_nan() { 1 << 63 } else { a.round_ties_even() as u64 } }
+    CvtRniS64FromF32 "cvt.rni{,.sat}.s64.f32" Convert (a: f32) -> i64 { if a.is_nan() { i64::MIN } else { a.round_ties_even() as i64 } }
     CvtRziU8FromF32 "cvt.rzi{,.sat}.u8.f32" Convert (a: f32) -> u8 { a as u8 }
     CvtRziS8FromF32 "cvt.rzi{,.sat}.s8.f32" Convert (a: f32) -> i8 { a as i8 }
     CvtRziU16FromF32 "cvt.rzi{,.sat}.u16.f32" Convert (a: f32) -> u16 { a as u16 }
     CvtRziS16FromF32 "cvt.rzi{,.sat}.s16.f32" Convert (a: f32) -> i16 { a as i16 }
     CvtRziU32FromF32 "cvt.rzi{,.sat}.u32.f32" Convert (a: f32) -> u32 { a as u32 }
     CvtRziS32FromF32 "cvt.rzi{,.sat}.s32.f32" Convert (a: f32) -> i32 { a as i32 }
-    CvtRziU64FromF32 "cvt.rzi{,.sat}.u64.f32" Convert (a: f32) -> u64 { a as u64 }
-    CvtRziS64FromF32 "cvt.rzi{,.sat}.s64.f32" Convert (a: f32) -> i64 { a as i64 }
+    CvtRziU64FromF32 "cvt.rzi{,.sat}.u64.f32" Convert (a: f32) -> u64 { if a.is_nan() { 1 << 63 } else { a as u64 } }
+    CvtRziS64FromF32 "cvt.rzi{,.sat}.s64.f32" Convert (a: f32) -> i64 { if a.is_nan() { i64::MIN } else { a as i64 } }
     CvtRmiU8FromF32 "cvt.rmi{,.sat}.u8.f32" Convert (a: f32) -> u8 { a.floor() as u8 }
     CvtRmiS8FromF32 "cvt.rmi{,.sat}.s8.f32" Convert (a: f32) -> i8 { a.floor() as i8 }
     CvtRmiU16FromF32 "cvt.rmi{,.sat}.u16.f32" Convert (a: f32) -> u16 { a.floor() as u16 }
     CvtRmiS16FromF32 "cvt.rmi{,.sat}.s16.f32" Convert (a: f32) -> i16 { a.floor() as i16 }
     CvtRmiU32FromF32 "cvt.rmi{,.sat}.u32.f32" Convert (a: f32) -> u32 { a.floor() as u32 }
     CvtRmiS32FromF32 "cvt.rmi{,.sat}.s32.f32" Convert (a: f32) -> i32 { a.floor() as i32 }
-    CvtRmiU64FromF32 "cvt.rmi{,.sat}.u64.f32" Convert (a: f32) -> u64 { a.floor() as u64 }
-    CvtRmiS64FromF32 "cvt.rmi{,.sat}.s64.f32" Convert (a: f32) -> i64 { a.floor() as i64 }
+    CvtRmiU64FromF32 "cvt.rmi{,.sat}.u64.f32" Convert (a: f32) -> u64 { if a.is_nan() { 1 << 63 } else { a.floor() as u64 } }
+    CvtRmiS64FromF32 "cvt.rmi{,.sat}.s64.f32" Convert (a: f32) -> i64 { if a.is_nan() { i64::MIN } else { a.floor() as i64 } }
     CvtRpiU8FromF32 "cvt.rpi{,.sat}.u8.f32" Convert (a: f32) -> u8 { a.ceil() as u8 }
     CvtRpiS8FromF32 "cvt.rpi{,.sat}.s8.f32" Convert (a: f32) -> i8 { a.ceil() as i8 }
     CvtRpiU16FromF32 "cvt.rpi{,.sat}.u16.f32" Convert (a: f32) -> u16 { a.ceil() as u16 }
     CvtRpiS16FromF32 "cvt.rpi{,.sat}.s16.f32" Convert (a: f32) -> i16 { a.ceil() as i16 }
     CvtRpiU32FromF32 "cvt.rpi{,.sat}.u32.f32" Convert (a: f32) -> u32 { a.ceil() as u32 }
     CvtRpiS32FromF32 "cvt.rpi{,.sat}.s32.f32" Convert (a: f32) -> i32 { a.ceil() as i32 }
-    CvtRpiU64FromF32 "cvt.rpi{,.sat}.u64.f32" Convert (a: f32) -> u64 { a.ceil() as u64 }
-    CvtRpiS64FromF32 "cvt.rpi{,.sat}.s64.f32" Convert (a: f32) -> i64 { a.ceil() as i64 }
+    CvtRpiU64FromF32 "cvt.rpi{,.sat}.u64.f32" Convert (a: f32) -> u64 { if a.is_nan() { 1 << 63 } else { a.ceil() as u64 } }
+    CvtRpiS64FromF32 "cvt.rpi{,.sat}.s64.f32" Convert (a: f32) -> i64 { if a.is_nan() { i64::MIN } else { a.ceil() as i64 } }
     CvtF64FromU8 "cvt.rn.f64.u8" Convert (a: u8) -> f64 { a as f64 }
     CvtF64FromS8 "cvt.rn.f64.s8" Convert (a: i8) -> f64 { a as f64 }
     CvtF64FromU16 "cvt.rn.f64.u16" Convert (a: u16) -> f64 { a as f64 }
@@ -444,38 +453,38 @@ instructions! {
     CvtF64FromS32 "cvt.rn.f64.s32" Convert (a: i32) -> f64 { a as f64 }
     CvtF64FromU64 "cvt.rn.f64.u64" Convert (a: u64) -> f64 { a as f64 }
     CvtF64FromS64 "cvt.rn.f64.s64" Convert (a: i64) -> f64 { a as f64 }
-    CvtRniU8FromF64 "cvt.rni{,.sat}.u8.f64" Convert (a: f64) -> u8 { a.round_ties_even() as u8 }
-    CvtRniS8FromF64 "cvt.rni{,.sat}.s8.f64" Convert (a: f64) -> i8 { a.round_ties_even() as i8 }
-    CvtRniU16FromF64 "cvt.rni{,.sat}.u16.f64" Convert (a: f64) -> u16 { a.round_ties_even() as u16 }
-    CvtRniS16FromF64 "cvt.rni{,.sat}.s16.f64" Convert (a: f64) -> i16 { a.round_ties_even() as i16 }
-    CvtRniU32FromF64 "cvt.rni{,.sat}.u32.f64" Convert (a: f64) -> u32 { a.round_ties_even() as u32 }
-    CvtRniS32FromF64 "cvt.rni{,.sat}.s32.f64" Convert (a: f64) -> i32 { a.round_ties_even() as i32 }
-    CvtRniU64FromF64 "cvt.rni{,.sat}.u64.f64" Convert (a: f64) -> u64 { a.round_ties_even() as u64 }
-    CvtRniS64FromF64 "cvt.rni{,.sat}.s64.f64" Convert (a: f64) -> i64 { a.round_ties_even() as i64 }
-    CvtRziU8FromF64 "cvt.rzi{,.sat}.u8.f64" Convert (a: f64) -> u8 { a as u8 }
-    CvtRziS8FromF64 "cvt.rzi{,.sat}.s8.f64" Convert (a: f64) -> i8 { a as i8 }
-    CvtRziU16FromF64 "cvt.rzi{,.sat}.u16.f64" Convert (a: f64) -> u16 { a as u16 }
-    CvtRziS16FromF64 "cvt.rzi{,.sat}.s16.f64" Convert (a: f64) -> i16 { a as i16 }
-    CvtRziU32FromF64 "cvt.rzi{,.sat}.u32.f64" Convert (a: f64) -> u32 { a as u32 }
-    CvtRziS32FromF64 "cvt.rzi{,.sat}.s32.f64" Convert (a: f64) -> i32 { a as i32 }
-    CvtRziU64FromF64 "cvt.rzi{,.sat}.u64.f64" Convert (a: f64) -> u64 { a as u64 }
-    CvtRziS64FromF64 "cvt.rzi{,.sat}.s64.f64" Convert (a: f64) -> i64 { a as i64 }
-    CvtRmiU8FromF64 "cvt.rmi{,.sat}.u8.f64" Convert (a: f64) -> u8 { a.floor() as u8 }
-    CvtRmiS8FromF64 "cvt.rmi{,.sat}.s8.f64" Convert (a: f64) -> i8 { a.floor() as i8 }
-    CvtRmiU16FromF64 "cvt.rmi{,.sat}.u16.f64" Convert (a: f64) -> u16 { a.floor() as u16 }
-    CvtRmiS16FromF64 "cvt.rmi{,.sat}.s16.f64" Convert (a: f64) -> i16 { a.floor() as i16 }
-    CvtRmiU32FromF64 "cvt.rmi{,.sat}.u32.f64" Convert (a: f64) -> u32 { a.floor() as u32 }
-    CvtRmiS32FromF64 "cvt.rmi{,.sat}.s32.f64" Convert (a: f64) -> i32 { a.floor() as i32 }
-    CvtRmiU64FromF64 "cvt.rmi{,.sat}.u64.f64" Convert (a: f64) -> u64 { a.floor() as u64 }
-    CvtRmiS64FromF64 "cvt.rmi{,.sat}.s64.f64" Convert (a: f64) -> i64 { a.floor() as i64 }
-    CvtRpiU8FromF64 "cvt.rpi{,.sat}.u8.f64" Convert (a: f64) -> u8 { a.ceil() as u8 }
-    CvtRpiS8FromF64 "cvt.rpi{,.sat}.s8.f64" Convert (a: f64) -> i8 { a.ceil() as i8 }
-    CvtRpiU16FromF64 "cvt.rpi{,.sat}.u16.f64" Convert (a: f64) -> u16 { a.ceil() as u16 }
-    CvtRpiS16FromF64 "cvt.rpi{,.sat}.s16.f64" Convert (a: f64) -> i16 { a.ceil() as i16 }
-    CvtRpiU32FromF64 "cvt.rpi{,.sat}.u32.f64" Convert (a: f64) -> u32 { a.ceil() as u32 }
-    CvtRpiS32FromF64 "cvt.rpi{,.sat}.s32.f64" Convert (a: f64) -> i32 { a.ceil() as i32 }
-    CvtRpiU64FromF64 "cvt.rpi{,.sat}.u64.f64" Convert (a: f64) -> u64 { a.ceil() as u64 }
-    CvtRpiS64FromF64 "cvt.rpi{,.sat}.s64.f64" Convert (a: f64) -> i64 { a.ceil() as i64 }
+    CvtRniU8FromF64 "cvt.rni{,.sat}.u8.f64" Convert (a: f64) -> u8 { if a.is_nan() { 1 << 7 } else { a.round_ties_even() as u8 } }
+    CvtRniS8FromF64 "cvt.rni{,.sat}.s8.f64" Convert (a: f64) -> i8 { if a.is_nan() { i8::MIN } else { a.round_ties_even() as i8 } }
+    CvtRniU16FromF64 "cvt.rni{,.sat}.u16.f64" Convert (a: f64) -> u16 { if a.is_nan() { 1 << 15 } else { a.round_ties_even() as u16 } }
+    CvtRniS16FromF64 "cvt.rni{,.sat}.s16.f64" Convert (a: f64) -> i16 { if a.is_nan() { i16::MIN } else { a.round_ties_even() as i16 } }
+    CvtRniU32FromF64 "cvt.rni{,.sat}.u32.f64" Convert (a: f64) -> u32 { if a.is_nan() { 1 << 31 } else { a.round_ties_even() as u32 } }
+    CvtRniS32FromF64 "cvt.rni{,.sat}.s32.f64" Convert (a: f64) -> i32 { if a.is_nan() { i32::MIN } else { a.round_ties_even() as i32 } }
+    CvtRniU64FromF64 "cvt.rni{,.sat}.u64.f64" Convert (a: f64) -> u64 { if a.is_nan() { 1 << 63 } else { a.round_ties_even() as u64 } }
+    CvtRniS64FromF64 "cvt.rni{,.sat}.s64.f64" Convert (a: f64) -> i64 { if a.is_nan() { i64::MIN } else { a.round_ties_even() as i64 } }
+    CvtRziU8FromF64 "cvt.rzi{,.sat}.u8.f64" Convert (a: f64) -> u8 { if a.is_nan() { 1 << 7 } else { a as u8 } }
+    CvtRziS8FromF64 "cvt.rzi{,.sat}.s8.f64" Convert (a: f64) -> i8 { if a.is_nan() { i8::MIN } else { a as i8 } }
+    CvtRziU16FromF64 "cvt.rzi{,.sat}.u16.f64" Convert (a: f64) -> u16 { if a.is_nan() { 1 << 15 } else { a as u16 } }
+    CvtRziS16FromF64 "cvt.rzi{,.sat}.s16.f64" Convert (a: f64) -> i16 { if a.is_nan() { i16::MIN } else { a as i16 } }
+    CvtRziU32FromF64 "cvt.rzi{,.sat}.u32.f64" Convert (a: f64) -> u32 { if a.is_nan() { 1 << 31 } else { a as u32 } }
+    CvtRziS32FromF64 "cvt.rzi{,.sat}.s32.f64" Convert (a: f64) -> i32 { if a.is_nan() { i32::MIN } else { a as i32 } }
+    CvtRziU64FromF64 "cvt.rzi{,.sat}.u64.f64" Convert (a: f64) -> u64 { if a.is_nan() { 1 << 63 } else { a as u64 } }
+    CvtRziS64FromF64 "cvt.rzi{,.sat}.s64.f64" Convert (a: f64) -> i64 { if a.is_nan() { i64::MIN } else { a as i64 } }
+    CvtRmiU8FromF64 "cvt.rmi{,.sat}.u8.f64" Convert (a: f64) -> u8 { if a.is_nan() { 1 << 7 } else { a.floor() as u8 } }
+    CvtRmiS8FromF64 "cvt.rmi{,.sat}.s8.f64" Convert (a: f64) -> i8 { if a.is_nan() { i8::MIN } else { a.floor() as i8 } }
+    CvtRmiU16FromF64 "cvt.rmi{,.sat}.u16.f64" Convert (a: f64) -> u16 { if a.is_nan() { 1 << 15 } else { a.floor() as u16 } }
+    CvtRmiS16FromF64 "cvt.rmi{,.sat}.s16.f64" Convert (a: f64) -> i16 { if a.is_nan() { i16::MIN } else { a.floor() as i16 } }
+    CvtRmiU32FromF64 "cvt.rmi{,.sat}.u32.f64" Convert (a: f64) -> u32 { if a.is_nan() { 1 << 31 } else { a.floor() as u32 } }
+    CvtRmiS32FromF64 "cvt.rmi{,.sat}.s32.f64" Convert (a: f64) -> i32 { if a.is_nan() { i32::MIN } else { a.floor() as i32 } }
+    CvtRmiU64FromF64 "cvt.rmi{,.sat}.u64.f64" Convert (a: f64) -> u64 { if a.is_nan() { 1 << 63 } else { a.floor() as u64 } }
+    CvtRmiS64FromF64 "cvt.rmi{,.sat}.s64.f64" Convert (a: f64) -> i64 { if a.is_nan() { i64::MIN } else { a.floor() as i64 } }
+    CvtRpiU8FromF64 "cvt.rpi{,.sat}.u8.f64" Convert (a: f64) -> u8 { if a.is_nan() { 1 << 7 } else { a.ceil() as u8 } }
+    CvtRpiS8FromF64 "cvt.rpi{,.sat}.s8.f64" Convert (a: f64) -> i8 { if a.is_nan() { i8::MIN } else { a.ceil() as i8 } }
+    CvtRpiU16FromF64 "cvt.rpi{,.sat}.u16.f64" Convert (a: f64) -> u16 { if a.is_nan() { 1 << 15 } else { a.ceil() as u16 } }
+    CvtRpiS16FromF64 "cvt.rpi{,.sat}.s16.f64" Convert (a: f64) -> i16 { if a.is_nan() { i16::MIN } else { a.ceil() as i16 } }
+    CvtRpiU32FromF64 "cvt.rpi{,.sat}.u32.f64" Convert (a: f64) -> u32 { if a.is_nan() { 1 << 31 } else { a.ceil() as u32 } }
+    CvtRpiS32FromF64 "cvt.rpi{,.sat}.s32.f64" Convert (a: f64) -> i32 { if a.is_nan() { i32::MIN } else { a.ceil() as i32 } }
+    CvtRpiU64FromF64 "cvt.rpi{,.sat}.u64.f64" Convert (a: f64) -> u64 { if a.is_nan() { 1 << 63 } else { a.ceil() as u64 } }
+    CvtRpiS64FromF64 "cvt.rpi{,.sat}.s64.f64" Convert (a: f64) -> i64 { if a.is_nan() { i64::MIN } else { a.ceil() as i64 } }
 
     // Conversions between floats, and rounding to whole numbers.
     RoundRniF32 "cvt.rni.f32.f32" Convert (a: f32) -> f32 { canonical32(a.round_ties_even()) }
@@ -486,7 +495,7 @@ instructions! {
     RoundRziF64 "cvt.rzi.f64.f64" Convert (a: f64) -> f64 { a.trunc() }
     RoundRmiF64 "cvt.rmi.f64.f64" Convert (a: f64) -> f64 { a.floor() }
     RoundRpiF64 "cvt.rpi.f64.f64" Convert (a: f64) -> f64 { a.ceil() }
-    CvtF32FromF64 "cvt.rn.f32.f64" Convert (a: f64) -> f32 { canonical32(a as f32) }
+    CvtF32FromF64 "cvt.rn.f32.f64" Convert (a: f64) -> f32 { a as f32 }
     CvtF64FromF32 "cvt.f64.f32" Convert (a: f32) -> f64 { f64::from(a) }
     SatF32 "cvt.sat.f32.f32" Convert (a: f32) -> f32 { float::saturate32(a) }
 }

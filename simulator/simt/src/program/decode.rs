@@ -191,8 +191,8 @@ impl<'m, 't> Decoder<'m, 't> {
             }
         } else {
             let places = frame.params.iter().chain(&frame.returns);
-            for (variable, (offset, _)) in function.params.iter().chain(&function.returns).zip(places) {
-                self.scopes.declare(variable.name, Symbol::Local(*offset));
+            for (variable, (offset, bytes)) in function.params.iter().chain(&function.returns).zip(places) {
+                self.scopes.declare(variable.name, Symbol::Local(*offset, *bytes));
             }
         }
         self.labels.clear();
@@ -271,7 +271,7 @@ impl<'m, 't> Decoder<'m, 't> {
             StateSpace::Local | StateSpace::Param => {
                 let bytes = variable.bytes.ok_or_else(|| syntax(variable.line, format!("{} has no size", variable.name)))?;
                 let offset = self.take_local(variable.align, bytes, variable.line)?;
-                self.scopes.declare(variable.name, Symbol::Local(offset));
+                self.scopes.declare(variable.name, Symbol::Local(offset, bytes as u32));
                 Ok(())
             }
             StateSpace::Global | StateSpace::Const => Err(self.unsupported("a global variable inside a function")),
@@ -501,13 +501,13 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let frame = self.functions[number].frame.clone();
         for (argument, (to, bytes)) in arguments.iter().zip(frame.params) {
-            let from = self.local_symbol(argument)?;
+            let from = self.local_symbol(argument, bytes)?;
             self.emit(Action::CopyLocal { from, to, bytes });
         }
         self.calls.push((self.program.code.len(), number));
         self.emit(Action::Call { target: NOWHERE });
         for (result, (from, bytes)) in results.iter().zip(frame.returns) {
-            let to = self.local_symbol(result)?;
+            let to = self.local_symbol(result, bytes)?;
             self.emit(Action::CopyLocal { from, to, bytes });
         }
         Ok(())
@@ -535,10 +535,11 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(self.functions.len() - 1)
     }
 
-    fn local_symbol(&self, name: &str) -> Result<u32, LoadError> {
+    /// The place of a parameter or a result of a call, which is as large as the callee's.
+    fn local_symbol(&self, name: &str, bytes: u32) -> Result<u32, LoadError> {
         match self.scopes.find(name) {
-            Some(Symbol::Local(offset)) => Ok(offset),
-            _ => Err(syntax(self.origin.ptx_line, format!("expected a parameter of a call, found {name}"))),
+            Some(Symbol::Local(offset, found)) if found == bytes => Ok(offset),
+            _ => Err(syntax(self.origin.ptx_line, format!("expected a parameter of {bytes} bytes for a call, found {name}"))),
         }
     }
 
@@ -641,7 +642,7 @@ impl<'m, 't> Decoder<'m, 't> {
         }
         let value = match symbol {
             Symbol::Register { .. } => return None,
-            Symbol::Shared(at) | Symbol::Local(at) | Symbol::Param(at) => {
+            Symbol::Shared(at) | Symbol::Local(at, _) | Symbol::Param(at) => {
                 ConstantValue::Bits(i64::from(at).wrapping_add(offset) as u64)
             }
             Symbol::Variable(variable) => ConstantValue::Address { variable, offset },

@@ -16,7 +16,9 @@ pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
             let next = if index + 1 < blocks.len() { index + 1 } else { exit };
             let target = match last.action {
                 Action::Branch { target, .. } => block_of(target),
-                Action::Return | Action::Exit | Action::Trap => exit,
+                Action::Return | Action::Exit => exit,
+                // A trap ends the whole launch: no lane waits for one that traps.
+                Action::Trap if last.guard == TRUE => return Vec::new(),
                 _ => return vec![next],
             };
             if last.guard == TRUE { vec![target] } else { vec![target, next] }

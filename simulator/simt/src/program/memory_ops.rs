@@ -3,7 +3,7 @@
 use super::decode::Decoder;
 use super::scope::Symbol;
 use super::{Access, Action, Address, Atomic, AtomicOp, ConstantValue, SINK};
-use crate::finding::{AccessOp, Space};
+use crate::finding::Space;
 use crate::instructions::Kind;
 use crate::module::LoadError;
 use crate::ptx::ast::{Base, Instruction, Operand};
@@ -34,14 +34,18 @@ impl<'m, 't> Decoder<'m, 't> {
         }
         let mut registers = [SINK; 4];
         let mut kind = if modifiers.element.width == 8 { Kind::Double } else { Kind::Word };
+        let mut chosen = false;
         for (register, destination) in registers.iter_mut().zip(destinations) {
             match destination {
                 Operand::Name("_") => {}
-                // A register may be wider than the element.
+                // A register may be wider than the element, and then all are.
                 Operand::Name(name) => match self.any_register(name) {
-                    Some((found, found_kind)) if found_kind == kind || (kind, found_kind) == (Kind::Word, Kind::Double) => {
+                    Some((found, found_kind))
+                        if found_kind == kind || (!chosen && (kind, found_kind) == (Kind::Word, Kind::Double)) =>
+                    {
                         *register = found;
                         kind = found_kind;
+                        chosen = true;
                     }
                     _ => return Err(self.operands_of(instruction)),
                 },
@@ -61,8 +65,9 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             return Ok(());
         }
+        let of_function = space == Some(Space::Param);
         let (space, address) = self.address(*base, *offset, space, instruction)?;
-        let access = Access { op: AccessOp::Load, space, address, width, count, signed, registers, kind };
+        let access = Access { of_function, space, address, width, count, signed, registers, kind };
         self.program.accesses.push(access);
         self.emit(Action::Load(self.program.accesses.len() as u32 - 1));
         Ok(())
@@ -90,8 +95,9 @@ impl<'m, 't> Decoder<'m, 't> {
         for (register, source) in registers.iter_mut().zip(sources) {
             *register = self.source(source, kind)?;
         }
+        let of_function = space == Some(Space::Param);
         let (space, address) = self.address(*base, *offset, space, instruction)?;
-        let access = Access { op: AccessOp::Store, space, address, width, count, signed, registers, kind };
+        let access = Access { of_function, space, address, width, count, signed, registers, kind };
         self.program.accesses.push(access);
         self.emit(Action::Store(self.program.accesses.len() as u32 - 1));
         Ok(())
@@ -197,12 +203,12 @@ impl<'m, 't> Decoder<'m, 't> {
     ) -> Result<(Option<Space>, Address), LoadError> {
         let symbol = self.symbol_of(base);
         let space = match (space, symbol) {
-            (Some(Space::Param), Some(Symbol::Local(_))) => Some(Space::Local),
+            (Some(Space::Param), Some(Symbol::Local(..))) => Some(Space::Local),
             _ => space,
         };
         let fits = match symbol {
             Some(Symbol::Shared(_)) => space == Some(Space::Shared),
-            Some(Symbol::Local(_)) => space == Some(Space::Local),
+            Some(Symbol::Local(..)) => space == Some(Space::Local),
             Some(Symbol::Param(_)) => space == Some(Space::Param),
             Some(Symbol::Variable(_)) => matches!(space, Some(Space::Global | Space::Const) | None),
             Some(Symbol::Register { .. }) | None => true,

@@ -7,7 +7,7 @@ mod scope;
 mod warp_ops;
 
 use crate::exec::registers::Reg;
-use crate::finding::{AccessOp, Location, SourceLine, Space};
+use crate::finding::{Location, SourceLine, Space};
 use crate::instructions::{Alu, Kind};
 
 pub use decode::{decode_kernel, globals};
@@ -135,7 +135,8 @@ pub enum VoteMode {
 /// A load or a store.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    pub op: AccessOp,
+    /// The parameter or the result of a function: in local memory here, in registers of the machine code.
+    pub of_function: bool,
     /// `None` for a generic address, whose window tells the space.
     pub space: Option<Space>,
     pub address: Address,

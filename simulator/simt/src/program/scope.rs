@@ -16,8 +16,8 @@ pub enum Symbol {
     },
     /// Offset in the block's shared memory.
     Shared(u32),
-    /// Offset in the thread's local memory, also of parameters of functions.
-    Local(u32),
+    /// Offset in the thread's local memory and size in bytes, also of parameters of functions.
+    Local(u32, u32),
     /// Offset in the kernel's parameters.
     Param(u32),
     /// Index of a module variable.

@@ -201,7 +201,7 @@ impl<'t> Parser<'t> {
         }
         let mut init = Vec::new();
         if self.accept(b'=') {
-            self.initializer(&mut init, 0)?;
+            self.initializer(&mut init, width, 0)?;
             let given = init.len() as u64;
             // `name[] = {…}` takes its length from its values.
             let elements = *elements.get_or_insert(given);
@@ -213,14 +213,14 @@ impl<'t> Parser<'t> {
         Ok(Variable { space, name, ty, align, bytes, init, is_extern: false, line })
     }
 
-    fn initializer(&mut self, init: &mut Vec<Initializer<'t>>, depth: usize) -> Parsed<()> {
+    fn initializer(&mut self, init: &mut Vec<Initializer<'t>>, width: u64, depth: usize) -> Parsed<()> {
         let line = self.line();
         if depth > DEEPEST {
             return Err(syntax(line, format!("expected an initial value nested at most {DEEPEST} deep")));
         }
         if self.accept(b'{') {
             while !self.accept(b'}') {
-                self.initializer(init, depth + 1)?;
+                self.initializer(init, width, depth + 1)?;
                 if !self.accept(b',') {
                     self.expect(b'}')?;
                     break;
@@ -231,6 +231,7 @@ impl<'t> Parser<'t> {
         let value = match self.operand()? {
             Operand::Integer(bits) => Initializer::Bits(bits),
             Operand::F32(bits) => Initializer::Bits(u64::from(bits)),
+            Operand::F64(bits) if width == 4 => Initializer::Bits(u64::from((f64::from_bits(bits) as f32).to_bits())),
             Operand::F64(bits) => Initializer::Bits(bits),
             Operand::Name("generic") => {
                 self.expect(b'(')?;
@@ -439,12 +440,11 @@ impl<'t> Parser<'t> {
             Kind::Punct(b'{') => {
                 let mut elements = Vec::new();
                 loop {
-                    let line = self.line();
-                    let element = self.operand()?;
-                    if matches!(element, Operand::Vector(_) | Operand::List(_) | Operand::Address(..)) {
-                        return Err(syntax(line, "expected a register or a number inside a vector".to_owned()));
+                    // Looked at before it is parsed: text that is all braces must not go as deep as it is long.
+                    if let Kind::Punct(b'{' | b'(' | b'[') = self.peek() {
+                        return Err(expected(self.line(), "a register or a number inside a vector", self.peek()));
                     }
-                    elements.push(element);
+                    elements.push(self.operand()?);
                     if !self.accept(b',') {
                         break;
                     }
@@ -589,7 +589,7 @@ fn literal<'t>(number: &str) -> Option<Operand<'t>> {
         [b'0', b'd' | b'D', ..] if number.len() == 18 => u64::from_str_radix(&number[2..], 16).ok().map(Operand::F64),
         [b'0', b'x' | b'X', ..] => radix(&number[2..], 16),
         [b'0', b'b' | b'B', ..] => radix(&number[2..], 2),
-        [b'0', _, ..] if !number.contains('.') => radix(&number[1..], 8),
+        [b'0', _, ..] if !number.contains('.') => radix(number, 8),
         _ if number.contains('.') => number.parse::<f64>().ok().map(|value| Operand::F64(value.to_bits())),
         _ => radix(number, 10),
     }

@@ -1,0 +1,166 @@
+//! What the tests of the simulator share: a small host around one module, as `cuModuleLoad` and `cuLaunchKernel` are.
+
+#![allow(dead_code, reason = "every test file takes what it needs")]
+
+use std::sync::{Arc, Mutex};
+
+use bytemuck::{AnyBitPattern, NoUninit};
+use simt::{Dim3, Image, LaunchConfig, LaunchError, LaunchOptions, LaunchReport, Memory, Module, Profile, launch};
+
+/// A device with one module loaded.
+pub struct Gpu {
+    pub memory: Memory,
+    pub image: Image,
+    pub options: LaunchOptions,
+    buffers: Mutex<Vec<(u64, u64)>>,
+    reports: Mutex<Vec<LaunchReport>>,
+}
+
+impl Gpu {
+    /// Loads a module that must be loadable.
+    pub fn load(ptx: &str) -> Self {
+        Self::with_options(ptx, LaunchOptions::default())
+    }
+
+    pub fn with_options(ptx: &str, options: LaunchOptions) -> Self {
+        let module = Module::parse(ptx).unwrap_or_else(|error| panic!("{error}"));
+        let memory = Memory::new(1 << 30);
+        let image = Image::new(Arc::new(module), &memory).expect("the module's variables fit");
+        Self { memory, image, options, buffers: Mutex::default(), reports: Mutex::default() }
+    }
+
+    /// Allocates a buffer with these elements.
+    pub fn buffer<T: NoUninit>(&self, elements: &[T]) -> u64 {
+        let bytes: &[u8] = bytemuck::cast_slice(elements);
+        let address = self.memory.allocate(bytes.len() as u64, None).expect("the buffer fits");
+        self.memory.write(address, bytes).expect("the buffer was just allocated");
+        self.buffers.lock().unwrap().push((address, bytes.len() as u64));
+        address
+    }
+
+    /// Allocates a buffer of elements that no kernel writes by chance.
+    pub fn poisoned<T: NoUninit + AnyBitPattern>(&self, count: usize) -> u64 {
+        let bytes = vec![0xa5_u8; count * size_of::<T>()];
+        self.buffer(&bytes)
+    }
+
+    /// Elements of device memory.
+    pub fn read<T: AnyBitPattern + NoUninit>(&self, address: u64, count: usize) -> Vec<T> {
+        let mut elements = vec![T::zeroed(); count];
+        self.memory.read(address, bytemuck::cast_slice_mut(&mut elements)).expect("the elements were allocated");
+        elements
+    }
+
+    /// Launches a kernel with `shared` bytes of dynamic shared memory.
+    pub fn try_launch(
+        &self,
+        kernel: &str,
+        grid: impl Into<Extent>,
+        block: impl Into<Extent>,
+        shared: u32,
+        params: &Params,
+    ) -> Result<LaunchReport, LaunchError> {
+        let config = LaunchConfig { grid: grid.into().0, block: block.into().0, dynamic_shared_bytes: shared };
+        let profile = Profile::named("h200").expect("a profile of the table");
+        let report = launch(&self.memory, &self.image, kernel, config, &params.0, profile, &self.options)?;
+        self.reports.lock().unwrap().push(report.clone());
+        Ok(report)
+    }
+
+    /// As [`try_launch`](Self::try_launch), of a kernel that must end well.
+    pub fn launch(
+        &self,
+        kernel: &str,
+        grid: impl Into<Extent>,
+        block: impl Into<Extent>,
+        shared: u32,
+        params: &Params,
+    ) -> LaunchReport {
+        self.try_launch(kernel, grid, block, shared, params).unwrap_or_else(|error| panic!("{kernel}: {error}"))
+    }
+
+    /// All that the launches left: the bytes of every buffer, and the reports.
+    fn traces(&self) -> (Vec<Vec<u8>>, Vec<LaunchReport>) {
+        let buffers = self.buffers.lock().unwrap();
+        let bytes = buffers.iter().map(|(address, bytes)| self.read(*address, *bytes as usize)).collect();
+        (bytes, self.reports.lock().unwrap().clone())
+    }
+}
+
+/// Runs a program with one and with two workers, with and without vector instructions: buffers, counters and findings must be the
+/// same every time.
+pub fn every_way(ptx: &str, program: impl Fn(&Gpu)) {
+    let mut first = None;
+    for (workers, portable) in [(1, false), (2, false), (1, true), (2, true)] {
+        let options = LaunchOptions { workers: Some(workers), portable, ..LaunchOptions::default() };
+        let gpu = Gpu::with_options(ptx, options);
+        program(&gpu);
+        let traces = gpu.traces();
+        let first = first.get_or_insert_with(|| traces.clone());
+        assert!(traces.0 == first.0, "other bytes with {workers} workers, portable: {portable}");
+        assert_eq!(traces.1, first.1, "other reports with {workers} workers, portable: {portable}");
+    }
+}
+
+/// Extents from one, two or three numbers.
+pub struct Extent(pub Dim3);
+
+impl From<u32> for Extent {
+    fn from(x: u32) -> Self {
+        Self(Dim3::new(x, 1, 1))
+    }
+}
+
+impl From<(u32, u32)> for Extent {
+    fn from((x, y): (u32, u32)) -> Self {
+        Self(Dim3::new(x, y, 1))
+    }
+}
+
+impl From<(u32, u32, u32)> for Extent {
+    fn from((x, y, z): (u32, u32, u32)) -> Self {
+        Self(Dim3::new(x, y, z))
+    }
+}
+
+/// A kernel's parameters, each aligned to its own size.
+#[derive(Clone, Default)]
+pub struct Params(pub Vec<u8>);
+
+impl Params {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn with<T: NoUninit>(self, value: T) -> Self {
+        self.aligned(value, align_of::<T>())
+    }
+
+    /// For a struct whose alignment in CUDA is another than in Rust.
+    pub fn aligned<T: NoUninit>(mut self, value: T, align: usize) -> Self {
+        self.0.resize(self.0.len().next_multiple_of(align), 0);
+        self.0.extend_from_slice(bytemuck::bytes_of(&value));
+        self
+    }
+}
+
+/// A small generator, so that inputs are irregular and the same in every run.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    /// Whole numbers between -8 and 8, whose sums and products are exact.
+    pub fn small_float(&mut self) -> f32 {
+        self.below(17) as f32 - 8.0
+    }
+}
