@@ -11,6 +11,8 @@ use std::process::ExitCode;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, ValueEnum, value_parser};
 
+use kernels::{Source, stamp};
+
 use crate::atomic_file::AtomicFile;
 use crate::ceilings::Ceilings;
 use crate::device::Request;
@@ -19,11 +21,11 @@ use crate::gpu::Gpu;
 use crate::progress;
 use crate::record::Record;
 use crate::report::{Outcome, Place, Row};
-use crate::runner;
+use crate::runner::{self, Finished};
 use crate::stage::Stage;
 use crate::table::{self, Drawing};
 use crate::units;
-use crate::workload::{Delivery, Plan, Preset, Workload};
+use crate::workload::{Delivery, Plan, Workload};
 
 /// A lesson: its stages in the order of the table.
 pub struct Chapter<W: Workload> {
@@ -31,6 +33,8 @@ pub struct Chapter<W: Workload> {
     pub name: &'static str,
     /// What it is about, in one line.
     pub about: &'static str,
+    /// Its kernels.
+    pub source: &'static Source,
     /// The rows.
     pub stages: &'static [Stage<W>],
     /// What the rows show, in a line or two computed from them. Rows may be missing or failed.
@@ -143,12 +147,8 @@ fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> R
     let save = common.save.as_deref().map(AtomicFile::create).transpose()?;
     let gpu = Gpu::open(&common.device)?;
     set_checks(&gpu, common.check == Switch::On)?;
-    let preset = if gpu.is_simulated() { Preset::Teaching } else { Preset::Headline };
-    let Plan { parts, delivery } = W::plan(&options, common.seed, preset)?;
+    let Plan { parts, delivery } = W::plan(&options, common.seed, &gpu)?;
     let measured = &parts[0];
-    for part in &parts {
-        part.footprint().check(&gpu)?;
-    }
 
     let ceilings = {
         let _alive = progress::spinner("ceilings");
@@ -156,7 +156,7 @@ fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> R
     };
     note(format_args!("{}", header(chapter, &gpu, measured, ceilings)));
     let repeat = usize::from(common.repeat);
-    let (rows, outputs) = runner::run(&gpu, &stages, measured, repeat)?;
+    let Finished { rows, outputs } = runner::run(&gpu, &stages, measured, repeat)?;
     for row in &rows {
         match &row.outcome {
             Outcome::Failed(failure) => note(format_args!("error: stage {}: {failure}", row.name)),
@@ -165,7 +165,15 @@ fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> R
         }
     }
 
-    let record = Record::new(chapter.name, gpu.info(), measured.sizes(), ceilings, &rows);
+    let record = Record::new(
+        chapter.name,
+        stamp::sha256(chapter.source.cuda),
+        gpu.info(),
+        measured.sizes(),
+        measured.work(),
+        ceilings,
+        &rows,
+    );
     if let Some(mut file) = save {
         let path = file.path().to_owned();
         file.write_all(record.to_json().as_bytes()).map_err(|source| Error::Write { path, source })?;
@@ -176,7 +184,7 @@ fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> R
         None => true,
     };
     let draw = |drawing| {
-        let mut text = table::draw(&rows, measured.work(), ceilings, drawing);
+        let mut text = table::draw(&record, drawing);
         text.push('\n');
         for line in (chapter.lesson)(&rows) {
             text.push('\n');
@@ -251,7 +259,7 @@ fn deliver<W: Workload>(
     };
     let mut results = vec![outputs[best].take().unwrap_or_default()];
     for part in &parts[1..] {
-        let (rows, mut outputs) = runner::run(gpu, &stages[best..=best], part, 1)?;
+        let Finished { rows, mut outputs } = runner::run(gpu, &stages[best..=best], part, 0)?;
         match (&rows[0].outcome, outputs[0].take()) {
             (Outcome::Verified(_), Some(output)) => results.push(output),
             (Outcome::Failed(failure), _) => {
@@ -274,7 +282,8 @@ fn best(rows: &[Row]) -> Option<usize> {
         .filter_map(|(index, row)| Some((index, row.median_ms()?)))
         .min_by(|(_, a), (_, b)| a.total_cmp(b))
         .map(|(index, _)| index);
-    fastest.or_else(|| verified(Place::Device).chain(verified(Place::Host)).map(|(index, _)| index).next_back())
+    let last = |place| verified(place).map(|(index, _)| index).next_back();
+    fastest.or_else(|| last(Place::Device)).or_else(|| last(Place::Host))
 }
 
 /// Writes results.

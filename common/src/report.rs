@@ -52,14 +52,14 @@ pub enum Outcome {
 pub struct Measured {
     accuracy: Accuracy,
     timing: Option<Timing>,
-    counters: Option<Counters>,
+    counters: Option<Box<Counters>>,
 }
 
 impl Measured {
     /// The measurements of a result that was compared with the oracle, as `accuracy` proves. No timing where the clock says
     /// nothing about the device, no counters where there are none.
     pub fn new(accuracy: Accuracy, timing: Option<Timing>, counters: Option<Counters>) -> Self {
-        Self { accuracy, timing, counters }
+        Self { accuracy, timing, counters: counters.map(Box::new) }
     }
 
     /// How close the result is.
@@ -74,7 +74,7 @@ impl Measured {
 
     /// What the simulator counted.
     pub fn counters(&self) -> Option<&Counters> {
-        self.counters.as_ref()
+        self.counters.as_deref()
     }
 }
 
@@ -82,22 +82,26 @@ impl Measured {
 #[derive(Clone, Debug)]
 pub enum Failure {
     /// It differs from the oracle.
-    Mismatch(Mismatch),
+    Mismatch(Box<Mismatch>),
     /// It was right at first, and wrong after it had been repeated for timing.
-    Unstable(Mismatch),
+    Unstable(Box<Mismatch>),
     /// It changed its own inputs, which the next stage reads.
     InputsChanged,
     /// The checks found defects, although the result may be right.
     Defects(Vec<Finding>),
     /// The device stopped it.
-    Fault {
-        /// What the driver says.
-        error: String,
-        /// What the simulator saw.
-        finding: Option<Finding>,
-        /// Further words of the simulator, where there is no finding.
-        detail: Option<String>,
-    },
+    Fault(Box<Fault>),
+}
+
+/// What is known of a stage that the device stopped.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// What the driver says.
+    pub error: String,
+    /// What the simulator saw.
+    pub finding: Option<Finding>,
+    /// Further words of the simulator, where there is no finding.
+    pub detail: Option<String>,
 }
 
 impl Failure {
@@ -105,7 +109,7 @@ impl Failure {
     pub fn findings(&self) -> &[Finding] {
         match self {
             Failure::Defects(findings) => findings,
-            Failure::Fault { finding, .. } => finding.as_slice(),
+            Failure::Fault(fault) => fault.finding.as_slice(),
             Failure::Mismatch(_) | Failure::Unstable(_) | Failure::InputsChanged => &[],
         }
     }
@@ -117,7 +121,7 @@ impl Failure {
             Failure::Unstable(_) => "UNSTABLE",
             Failure::InputsChanged => "INPUTS CHANGED",
             Failure::Defects(_) => "DEFECT",
-            Failure::Fault { .. } => "FAULT",
+            Failure::Fault(_) => "FAULT",
         }
     }
 }
@@ -135,9 +139,11 @@ impl fmt::Display for Failure {
                 }
                 Ok(())
             }
-            Failure::Fault { error, finding: Some(finding), .. } => write!(f, "{finding}\n  {error}"),
-            Failure::Fault { error, finding: None, detail: Some(detail) } => write!(f, "{detail}\n  {error}"),
-            Failure::Fault { error, finding: None, detail: None } => write!(f, "{error}"),
+            Failure::Fault(fault) => match (&fault.finding, &fault.detail) {
+                (Some(finding), _) => write!(f, "{finding}\n  {}", fault.error),
+                (None, Some(detail)) => write!(f, "{detail}\n  {}", fault.error),
+                (None, None) => write!(f, "{}", fault.error),
+            },
         }
     }
 }

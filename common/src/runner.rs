@@ -7,7 +7,7 @@ use crate::gpu::Gpu;
 use crate::guard::{Downloaded, poison};
 use crate::observer;
 use crate::progress;
-use crate::report::{Failure, Measured, Outcome, Place, Row};
+use crate::report::{Failure, Fault, Measured, Outcome, Place, Row};
 use crate::stage::{Copies, Cpu, Launches, PrepareCopies, Run, Stage};
 use crate::timing::{self, Timing};
 use crate::verify::{self, Accuracy};
@@ -16,16 +16,23 @@ use crate::workload::Workload;
 /// A CPU row is repeated until it has been timed for this long: it may be a thousand times slower than the others.
 const CPU_TIME: Duration = Duration::from_secs(1);
 
-/// Runs every stage on the same inputs; `repeat` is how many times each is timed. Also returns the output of every verified
-/// stage, in the order of the rows, `None` where there is none.
+/// Runs every stage on the same inputs; `repeat` is how many times each is timed, and 0 only verifies.
 ///
 /// # Errors
 ///
 /// When the workload cannot be brought to the device. What goes wrong in a stage goes into its row.
-pub fn run<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: usize) -> Result<(Vec<Row>, Vec<Option<Vec<f32>>>)> {
-    workload.footprint().check(gpu)?;
+pub fn run<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: usize) -> Result<Finished> {
     let mut bench = Bench { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
-    Ok(stages.iter().map(|stage| bench.row(stage)).unzip())
+    let (rows, outputs) = stages.iter().map(|stage| bench.row(stage)).unzip();
+    Ok(Finished { rows, outputs })
+}
+
+/// What stages made of a workload.
+pub struct Finished {
+    /// One row per stage.
+    pub rows: Vec<Row>,
+    /// For each row the output, if it is verified.
+    pub outputs: Vec<Option<Vec<f32>>>,
 }
 
 /// A device with a workload on it.
@@ -107,7 +114,7 @@ impl<W: Workload> Bench<'_, W> {
         if !seen.findings.is_empty() {
             return Err(Failure::Defects(seen.findings).into());
         }
-        if gpu.is_simulated() {
+        if repeat == 0 || gpu.is_simulated() {
             // The simulator's clock says how fast the simulator is, which is nobody's business.
             return Ok((Measured::new(accuracy, None, seen.counters), output));
         }
@@ -118,7 +125,7 @@ impl<W: Workload> Bench<'_, W> {
     }
 
     /// Compares the output on the device with the oracle, and the inputs with those of the host.
-    fn verified(&mut self, failure: fn(verify::Mismatch) -> Failure) -> Result<(Accuracy, Vec<f32>), Trouble> {
+    fn verified(&mut self, failure: fn(Box<verify::Mismatch>) -> Failure) -> Result<(Accuracy, Vec<f32>), Trouble> {
         let got = W::output(&mut self.buffers).download(self.gpu)?;
         let accuracy = verify::check(&got, self.workload.expected()).map_err(failure)?;
         if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
@@ -139,7 +146,7 @@ impl<W: Workload> Bench<'_, W> {
         workload.spoil_inputs(gpu, &mut self.buffers)?;
         copies.enqueue(gpu, &mut self.buffers)?;
         let (accuracy, output) = self.arrived(copies.as_ref(), Failure::Mismatch)?;
-        if gpu.is_simulated() {
+        if repeat == 0 || gpu.is_simulated() {
             return Ok((Measured::new(accuracy, None, None), output));
         }
         let timing = timing::time(gpu, repeat, || copies.enqueue(gpu, &mut self.buffers))?;
@@ -148,7 +155,11 @@ impl<W: Workload> Bench<'_, W> {
     }
 
     /// Compares both ends of the copies.
-    fn arrived(&self, copies: &dyn Copies<W>, failure: fn(verify::Mismatch) -> Failure) -> Result<(Accuracy, Vec<f32>), Trouble> {
+    fn arrived(
+        &self,
+        copies: &dyn Copies<W>,
+        failure: fn(Box<verify::Mismatch>) -> Failure,
+    ) -> Result<(Accuracy, Vec<f32>), Trouble> {
         self.gpu.stream.synchronize().map_err(Error::from)?;
         let got = Downloaded { values: copies.arrived()?, breach: None };
         let accuracy = verify::check(&got, self.workload.expected()).map_err(failure)?;
@@ -169,6 +180,9 @@ impl<W: Workload> Bench<'_, W> {
         let (first, got) = timed();
         let mut accuracy = verify::check(&got, self.workload.expected()).map_err(Failure::Mismatch)?;
         let mut last = got.values;
+        if self.repeat == 0 {
+            return Ok((Measured::new(accuracy, None, None), last));
+        }
         let mut samples_ms = Vec::new();
         let begun = Instant::now();
         // The first run also warms the caches up. It only counts when there is no time for another one.
@@ -191,7 +205,7 @@ impl<W: Workload> Bench<'_, W> {
             Trouble::Failure(failure) => failure,
             Trouble::Error(error) => {
                 let seen = observer::take(self.gpu).unwrap_or_default();
-                Failure::Fault { error: error.to_string(), finding: seen.fault, detail: seen.message }
+                Failure::Fault(Box::new(Fault { error: error.to_string(), finding: seen.fault, detail: seen.message }))
             }
         };
         // The stage may have changed its inputs, so they are sent again. After a fault the driver refuses all further work.

@@ -97,11 +97,7 @@ fn share_of_ceiling(record: &Record, stage: &StageRecord) -> Option<String> {
     }
     let arithmetic = operations(record) / seconds / ceilings.flops;
     let memory = record.work().bytes as f64 / seconds / ceilings.bytes_per_s;
-    Some(if arithmetic >= memory {
-        format!("{} of f32", percent(arithmetic))
-    } else {
-        format!("{} of memory", percent(memory))
-    })
+    Some(if arithmetic >= memory { format!("{} of f32", percent(arithmetic)) } else { format!("{} of memory", percent(memory)) })
 }
 
 /// Against the first kernel that was timed.

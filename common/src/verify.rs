@@ -41,7 +41,7 @@ impl Accuracy {
 /// # Errors
 ///
 /// [`Mismatch`], when a value is off, missing, or beside the output.
-pub fn check(got: &Downloaded, expected: &[Expected]) -> Result<Accuracy, Mismatch> {
+pub fn check(got: &Downloaded, expected: &[Expected]) -> Result<Accuracy, Box<Mismatch>> {
     let Downloaded { values, breach } = got;
     let mut wrong = Vec::new();
     // Of the values that are right, and of those that are wrong, the one that is furthest off in units of its tolerance.
@@ -49,7 +49,9 @@ pub fn check(got: &Downloaded, expected: &[Expected]) -> Result<Accuracy, Mismat
     let (mut highest_passed, mut highest_failed) = (-1.0, -1.0);
     for (index, (&value, expected)) in values.iter().zip(expected).enumerate() {
         let error = (f64::from(value) - expected.value).abs();
-        if !(error <= expected.tolerance) {
+        #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must fail, and it is neither above nor below")]
+        let fails = !(error <= expected.tolerance);
+        if fails {
             wrong.push(index);
             let ratio = if error.is_nan() { f64::INFINITY } else { error / expected.tolerance };
             if ratio > highest_failed {
@@ -66,7 +68,7 @@ pub fn check(got: &Downloaded, expected: &[Expected]) -> Result<Accuracy, Mismat
         return Ok(closest_call);
     }
     let unwritten = wrong.iter().filter(|&&index| values[index].to_bits() == POISON).count();
-    Err(Mismatch {
+    Err(Box::new(Mismatch {
         total: expected.len(),
         wrong: wrong.len() + missing,
         unwritten,
@@ -74,7 +76,7 @@ pub fn check(got: &Downloaded, expected: &[Expected]) -> Result<Accuracy, Mismat
         pattern: Pattern::of(&wrong, expected.len()),
         shift: shift(&wrong, values, expected),
         breach: *breach,
-    })
+    }))
 }
 
 /// Whether two arrays hold the same bits. Comparing as numbers would find NaN unequal to itself.
@@ -279,7 +281,7 @@ mod tests {
         (0..len).map(|i| (i * i) as f32).collect()
     }
 
-    fn mismatch(values: Vec<f32>) -> Mismatch {
+    fn mismatch(values: Vec<f32>) -> Box<Mismatch> {
         let len = values.len();
         check(&Downloaded { values, breach: None }, &expected(len)).expect_err("is wrong")
     }

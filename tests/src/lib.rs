@@ -1,1 +1,32 @@
-//! tests
+//! What no single crate can test by itself.
+//!
+//! # Layout
+//!
+//! - [`device`]: the device that the tests run on, and how the same tests reach the other one.
+//! - [`cases`]: sizes and values in which kernels go wrong.
+//! - [`oracle`]: the oracle against an independent formula, and its tolerance against every honest way to sum.
+//! - [`stages`]: every stage of every chapter against the oracle.
+//! - [`mutants`]: kernels that are known to be wrong, each of which must be caught.
+//! - [`rows`]: what the runner makes of stages that fail.
+//! - [`cudarc_api`]: what the chapters and their readers use of cudarc, on either driver.
+//! - [`book`]: the book and the README against the records that they are made from ([`generated`]).
+//! - [`tidy`]: the rules of the house that a test can check.
+//!
+//! # On which device
+//!
+//! `cargo test` runs everything on the simulator and, where a GPU works, everything again on that GPU in a second process, because
+//! a process can load one driver only. `UNROLLED_TEST_DEVICE=sim` or `gpu` asks for one of them; `UNROLLED_REQUIRE_GPU=1` makes a
+//! missing GPU a failure.
+
+#![cfg(test)]
+
+mod book;
+mod cases;
+mod cudarc_api;
+mod device;
+mod generated;
+mod mutants;
+mod oracle;
+mod rows;
+mod stages;
+mod tidy;

@@ -15,7 +15,7 @@
 //! `e <= (1 + u)^taps * u * (|S[0]| + … + |S[taps - 1]|)`
 //!
 //! That is no statistics: no correct sum in this order can miss it, whatever the data, and it adapts to them. For terms of
-//! random sign the partial sums stay near zero and the bound is tight enough to see one missing tap (see [`values`]); for terms
+//! random sign the partial sums stay near zero and the bound is tight enough to see one missing tap (see [`Convolution::random`]); for terms
 //! of one sign it grows to the textbook bound `taps * u * sum |t|`, which the data then deserve.
 //!
 //! Stages may sum in another order or round each product before they add it. A tree of additions of depth `d`, over products
@@ -25,6 +25,7 @@
 //! Last, `taps` times the smallest normal f32 covers results that are flushed to zero, as fast arithmetic does. The oracle's own
 //! error is of the order of `2^-53` in place of `2^-24`, and vanishes in that.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -36,7 +37,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{Delivery, Footprint, Plan, Preset, Work, Workload, spoil};
+use super::{Delivery, Footprint, Plan, Work, Workload, spoil};
 use crate::atomic_file::AtomicFile;
 use crate::audio::Sound;
 use crate::error::{Error, Result};
@@ -77,7 +78,12 @@ enum Origin {
 }
 
 impl Convolution {
-    /// Inputs from a random generator; the same for the same seed on every machine.
+    /// Inputs from a random generator; the same for the same seed on every machine. They are numbers with which a mistake shows:
+    /// no two neighbours alike, both signs, and magnitudes in 0.5..1.
+    ///
+    /// A missing tap changes an output by at least `0.5 * 0.5`, which is above the tolerance of nine outputs in ten at the
+    /// original's 32768 taps, and of every output at a few thousand. With magnitudes down to zero, a tap that hardly counts could
+    /// go missing unseen; with one sign only, the tolerance would have to be far larger.
     pub fn random(size: Size, seed: u64) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         let signal = values(&mut generator, size.samples() as usize);
@@ -163,11 +169,16 @@ impl Convolution {
     }
 }
 
-/// Numbers with which a mistake shows: no two neighbours alike, both signs, and magnitudes in 0.5..1.
-///
-/// A missing tap changes an output by at least `0.5 * 0.5`, which is above the tolerance of nine outputs in ten at the
-/// original's 32768 taps, and of every output at a few thousand. With magnitudes down to zero, a tap that hardly counts could go missing unseen; with one sign
-/// only, the tolerance would have to be far larger.
+/// The sizes and the first few values: enough to repeat a failed test, and not a million numbers.
+impl fmt::Debug for Convolution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let first = |values: &[f32]| values[..values.len().min(8)].to_vec();
+        let (signal, filter) = (first(&self.signal), first(&self.filter));
+        write!(f, "{}, signal {signal:?} …, filter {filter:?} …", self.describe())
+    }
+}
+
+/// Values of either sign with magnitudes in 0.5..1; made from bits, so that no rounding can differ between machines.
 fn values(generator: &mut ChaCha8Rng, count: usize) -> Vec<f32> {
     let value = |bits: u32| {
         let magnitude = f32::from_bits(0x3f00_0000 | bits >> 9);
@@ -238,20 +249,18 @@ impl Workload for Convolution {
     type Options = Options;
     type Buffers = Buffers;
 
-    fn plan(options: &Options, seed: u64, preset: Preset) -> Result<Plan<Self>> {
+    fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         if let (Some(input), Some(filter), Some(output)) = (&options.input, &options.filter, &options.output) {
             // Before the long run: nobody should wait for a result that cannot be written.
             let file = AtomicFile::create(output)?;
             let (input, filter) = (Sound::read(input)?, Sound::read(filter)?);
             let parts = Self::of_sounds(&input, &filter)?;
+            parts[0].footprint().check(gpu)?;
             let delivery = WetSound { file, rate: input.rate };
             return Ok(Plan { parts, delivery: Some(Box::new(delivery)) });
         }
-        let size = options.size.unwrap_or(match preset {
-            Preset::Headline => SEED_SIZE,
-            Preset::Teaching => TEACHING_SIZE,
-        });
-        size.footprint().check_host()?;
+        let size = options.size.unwrap_or(if gpu.is_simulated() { TEACHING_SIZE } else { SEED_SIZE });
+        size.footprint().check(gpu)?;
         Ok(Plan { parts: vec![Self::random(size, seed)], delivery: None })
     }
 
@@ -271,7 +280,6 @@ impl Workload for Convolution {
         let mut sizes = Map::new();
         sizes.insert("outputs".into(), json!(self.outputs()));
         sizes.insert("taps".into(), json!(self.taps()));
-        sizes.insert("multiply_adds".into(), json!(self.work().multiply_adds));
         match &self.origin {
             Origin::Seed(seed) => {
                 sizes.insert("seed".into(), json!(seed));

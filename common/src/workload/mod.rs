@@ -22,12 +22,13 @@ pub trait Workload: Sized + Send + Sync + 'static {
     /// The inputs and the output on a device.
     type Buffers;
 
-    /// What the command line asks for.
+    /// What the command line asks for; without a size, one at which a GPU shows what it can do, or one that a simulated GPU
+    /// ends within seconds.
     ///
     /// # Errors
     ///
-    /// When no such computation exists: sizes that cannot be, files that cannot be read or written.
-    fn plan(options: &Self::Options, seed: u64, preset: Preset) -> Result<Plan<Self>>;
+    /// When no such computation exists: sizes that cannot be or do not fit the device, files that cannot be read or written.
+    fn plan(options: &Self::Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>>;
 
     /// The sizes for the eyes of a reader, for example `4096 outputs x 512 taps, seed 13`.
     fn describe(&self) -> String;
@@ -73,15 +74,6 @@ pub trait Workload: Sized + Send + Sync + 'static {
     fn expected(&self) -> &[Expected];
 }
 
-/// Which sizes a run without `--size` gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preset {
-    /// Large enough that a GPU shows what it can do.
-    Headline,
-    /// Small enough that a simulated GPU ends within seconds.
-    Teaching,
-}
-
 /// The work of a whole run, and where its results go.
 pub struct Plan<W> {
     /// The computations; the first one fills the table, the others (further channels of a sound) only have to be right.
@@ -119,21 +111,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Refuses what does not fit, before anything is allocated.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooLarge`] for the host's memory.
-    pub fn check_host(&self) -> Result<()> {
-        match available_host_memory() {
-            Some(available) if self.host_bytes > available => {
-                Err(Error::TooLarge { place: "this machine", needed: self.host_bytes, available })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Refuses what does not fit the device. A simulated device lives in the host's memory, where it has to fit as well.
+    /// Refuses what does not fit, before anything is allocated. A simulated device lives in the host's memory, where it has to fit as well.
     ///
     /// # Errors
     ///
@@ -143,8 +121,11 @@ impl Footprint {
         if self.device_bytes > available as u64 {
             return Err(Error::TooLarge { place: "the device", needed: self.device_bytes, available: available as u64 });
         }
-        let simulated = if gpu.is_simulated() { self.device_bytes } else { 0 };
-        Footprint { host_bytes: self.host_bytes + simulated, ..*self }.check_host()
+        let needed = self.host_bytes + if gpu.is_simulated() { self.device_bytes } else { 0 };
+        match available_host_memory() {
+            Some(available) if needed > available => Err(Error::TooLarge { place: "this machine", needed, available }),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -1,0 +1,313 @@
+//! The chapter's binary as a person at a terminal meets it: exit statuses, what goes to which stream, files.
+//!
+//! Everything runs on the simulator, so that the answers are the same on every machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
+use serde_json::Value;
+
+const STAGES: [&str; 6] = ["cpu", "cpu-parallel", "naive-strided", "naive", "copy-only", "copy-only-pinned"];
+
+fn chapter(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_01-conv-naive"));
+    command.args(["--device", "sim"]).args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    chapter(arguments).output().expect("the chapter's binary can be started")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("output is text")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("messages are text")
+}
+
+/// The run must end with status 2, one line that holds all of `words`, and nothing on stdout.
+fn assert_refused(arguments: &[&str], words: &[&str]) {
+    let output = run(arguments);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    assert_eq!(message.lines().count(), 1, "{arguments:?}: {message}");
+    assert!(stdout(&output).is_empty(), "{arguments:?}: {}", stdout(&output));
+    for word in words {
+        assert!(message.contains(word), "{arguments:?}: {word:?} is not in: {message}");
+    }
+}
+
+#[test]
+fn every_stage_is_verified_at_sizes_of_every_kind() {
+    for size in ["1x1", "1x700", "700x1", "257x31", "1000x256"] {
+        let output = run(&["--size", size]);
+        assert_eq!(output.status.code(), Some(0), "{size}: {}", stderr(&output));
+        let table = stdout(&output);
+        for stage in STAGES {
+            let row = table.lines().find(|line| line.contains(&format!("│ {stage} ")));
+            assert!(row.is_some_and(|row| row.contains("yes")), "{size}: {stage} in\n{table}");
+        }
+    }
+}
+
+#[test]
+fn the_json_record_has_its_fixed_keys_and_no_times_of_a_simulated_device() {
+    let output = run(&["--size", "300x40", "--seed", "7", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let record: Value = serde_json::from_slice(&output.stdout).expect("stdout is JSON and nothing else");
+    let assert_keys = |value: &Value, keys: &[&str]| {
+        let object = value.as_object().expect("an object");
+        keys.iter().for_each(|&key| assert!(object.contains_key(key), "no {key} in {value}"));
+    };
+    assert_keys(&record, &["chapter", "commit", "date", "device", "workload", "ceilings", "stages"]);
+    assert_keys(&record["device"], &["kind", "name", "compute_capability", "profile", "driver", "compiler"]);
+    assert_eq!(record["chapter"], "01-conv-naive");
+    assert_eq!((&record["device"]["kind"], &record["device"]["profile"]), (&"sim".into(), &"h200".into()));
+    assert_eq!((&record["workload"]["outputs"], &record["workload"]["taps"]), (&300.into(), &40.into()));
+    assert_eq!(record["workload"]["seed"], 7);
+    assert!(record["ceilings"].is_null());
+    let stages = record["stages"].as_array().expect("an array");
+    assert_eq!(stages.iter().map(|stage| stage["name"].as_str().unwrap()).collect::<Vec<_>>(), STAGES);
+    for stage in stages {
+        assert_keys(stage, &["name", "verified", "skipped", "median_ms", "p10_ms", "p90_ms", "max_error", "tolerance"]);
+        assert_keys(stage, &["counters", "findings"]);
+        assert_eq!(stage["verified"], true);
+        assert!(stage["skipped"].is_null() && stage["findings"].as_array().is_some_and(Vec::is_empty));
+        let on_cpu = stage["name"].as_str().unwrap().starts_with("cpu");
+        for time in ["median_ms", "p10_ms", "p90_ms"] {
+            assert_eq!(stage[time].is_number(), on_cpu, "{time} of {}", stage["name"]);
+        }
+    }
+    // Every one of 300 outputs takes 40 multiply-adds.
+    assert_eq!(stages[3]["counters"]["f32_fma"], 300 * 40);
+}
+
+#[test]
+fn counts_and_results_repeat_from_run_to_run() {
+    let record = || {
+        let output = run(&["--size", "900x70", "--format", "json", "--stage", "naive"]);
+        let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (record["stages"].clone(), record["workload"].clone())
+    };
+    assert_eq!(record(), record());
+}
+
+#[test]
+fn stages_are_listed_and_chosen_by_name() {
+    let list = stdout(&run(&["--list"]));
+    let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, STAGES);
+
+    let output = run(&["--stage", "naive", "--stage", "cpu", "--size", "64x8", "--format", "markdown"]);
+    let rows: Vec<String> = stdout(&output)
+        .lines()
+        .filter(|line| line.starts_with('|'))
+        .skip(2)
+        .map(|line| line.split('|').nth(1).unwrap().trim().to_owned())
+        .collect();
+    assert_eq!(rows, ["cpu", "naive"]);
+
+    assert_refused(&["--stage", "fast"], &["fast", "cpu-parallel, naive-strided, naive"]);
+}
+
+#[test]
+fn sizes_that_cannot_be_are_refused() {
+    for size in ["0x1", "1x0", "12", "axb", "", "1x2x3", "9999999999x1", "99999999999999999999999x2"] {
+        assert_refused(&["--size", size], &["--size"]);
+    }
+    // 17 GB on a device that had 2.
+    let mut large = Command::new(env!("CARGO_BIN_EXE_01-conv-naive"));
+    let output = large.args(["--size", "2147483648x1", "--device", "sim:gtx680"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("this size needs") && stderr(&output).lines().count() == 1, "{}", stderr(&output));
+}
+
+#[test]
+fn wrong_arguments_are_refused_on_one_line() {
+    assert_refused(&["--no-such-flag"], &["--no-such-flag"]);
+    assert_refused(&["--repeat", "0"], &["--repeat"]);
+    assert_refused(&["--format", "xml"], &["xml", "markdown"]);
+    assert_refused(&["--input", "voice.wav"], &["--filter", "--output"]);
+    assert_refused(&["--input", "a.wav", "--filter", "b.wav", "--output", "c.wav", "--size", "8x8"], &["--size"]);
+}
+
+#[test]
+fn a_device_that_is_not_there_is_refused() {
+    let refused = |device: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_01-conv-naive")).args(["--device", device]).output().unwrap();
+        (output.status.code(), stderr(&output))
+    };
+    let (status, message) = refused("sim:voodoo2");
+    assert_eq!(status, Some(2), "{message}");
+    assert!(message.contains("voodoo2") && message.contains("h200") && message.lines().count() == 1, "{message}");
+
+    if Path::new("/dev/nvidiactl").exists() {
+        eprintln!("skipped: this machine has an NVIDIA GPU, so a run on it is not refused");
+        return;
+    }
+    let (status, message) = refused("gpu");
+    assert_eq!(status, Some(2), "{message}");
+    assert!(message.contains("GPU") && message.lines().count() == 1, "{message}");
+}
+
+#[test]
+fn the_record_is_saved_beside_the_table_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.json");
+    let output = run(&["--size", "64x8", "--save", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("verified"));
+    let record: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(record["stages"].as_array().unwrap().len(), STAGES.len());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+
+    assert_refused(&["--size", "64x8", "--save", folder.path().to_str().unwrap()], &["cannot write"]);
+    assert_refused(&["--size", "64x8", "--save", "/no/such/folder/record.json"], &["/no/such/folder/record.json"]);
+}
+
+#[test]
+fn a_reader_who_leaves_early_is_no_error() {
+    for arguments in [&["--size", "64x8"][..], &["--list"], &["--help"], &["--size", "64x8", "--format", "json"]] {
+        let mut child = chapter(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+        assert!(!stderr(&output).contains("panicked") && !stderr(&output).contains("error"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn messages_that_nobody_reads_are_no_error_either() {
+    let mut child = chapter(&["--size", "64x8"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stderr.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stdout(&output).contains("naive-strided"));
+}
+
+/// A folder with sounds in it.
+struct Studio(tempfile::TempDir);
+
+impl Studio {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes 16-bit frames, channel beside channel.
+    fn record(&self, name: &str, rate: u32, channels: u16, samples: &[i16]) {
+        let spec = WavSpec { channels, sample_rate: rate, bits_per_sample: 16, sample_format: SampleFormat::Int };
+        let mut writer = WavWriter::create(self.path(name), spec).unwrap();
+        samples.iter().for_each(|&sample| writer.write_sample(sample).unwrap());
+        writer.finalize().unwrap();
+    }
+
+    fn arguments(&self, input: &str, filter: &str, output: &str) -> Vec<String> {
+        let flag = |flag: &str, name: &str| [flag.to_owned(), self.path(name).to_string_lossy().into_owned()];
+        [flag("--input", input), flag("--filter", filter), flag("--output", output)].concat()
+    }
+
+    fn convolve(&self, input: &str, filter: &str, output: &str) -> Output {
+        let arguments = self.arguments(input, filter, output);
+        run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    fn assert_refused(&self, input: &str, filter: &str, output: &str, words: &[&str]) {
+        let arguments = self.arguments(input, filter, output);
+        assert_refused(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), words);
+    }
+
+    fn files(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// `count` samples without a pattern.
+fn noise(count: usize, start: u32) -> Vec<i16> {
+    let mut state = start;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as i16 / 4
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// One channel out of several.
+fn channel(samples: &[i16], channels: usize, channel: usize) -> Vec<f64> {
+    samples.iter().skip(channel % channels).step_by(channels).map(|&sample| f64::from(sample) / 32768.0).collect()
+}
+
+/// Convolution by its definition: each sample starts an echo of the whole filter.
+fn echoes(signal: &[f64], filter: &[f64]) -> Vec<f64> {
+    let mut sum = vec![0.0; signal.len() + filter.len() - 1];
+    for (start, sample) in signal.iter().enumerate() {
+        for (delay, weight) in filter.iter().enumerate() {
+            sum[start + delay] += sample * weight;
+        }
+    }
+    sum
+}
+
+#[test]
+fn sounds_are_convolved_channel_by_channel() {
+    for (input_channels, filter_channels) in [(1, 1), (2, 1), (1, 2), (2, 2)] {
+        let studio = Studio::new();
+        let (voice, room) = (noise(500 * input_channels, 1), noise(130 * filter_channels, 2));
+        studio.record("voice.wav", 22_050, input_channels as u16, &voice);
+        studio.record("room.wav", 22_050, filter_channels as u16, &room);
+        let output = studio.convolve("voice.wav", "room.wav", "wet.wav");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stderr(&output).contains("computed by naive"), "{}", stderr(&output));
+
+        let mut wet = WavReader::open(studio.path("wet.wav")).unwrap();
+        let channels = input_channels.max(filter_channels);
+        let spec =
+            WavSpec { channels: channels as u16, sample_rate: 22_050, bits_per_sample: 32, sample_format: SampleFormat::Float };
+        assert_eq!(wet.spec(), spec);
+        let samples: Vec<f32> = wet.samples::<f32>().map(Result::unwrap).collect();
+        assert_eq!(samples.len(), channels * (500 + 130 - 1));
+        for number in 0..channels {
+            let expected = echoes(&channel(&voice, input_channels, number), &channel(&room, filter_channels, number));
+            for (frame, expected) in expected.iter().enumerate() {
+                let got = f64::from(samples[frame * channels + number]);
+                assert!((got - expected).abs() < 1e-5, "channel {number}, frame {frame}: {got}, expected {expected}");
+            }
+        }
+        assert_eq!(studio.files(), ["room.wav", "voice.wav", "wet.wav"]);
+    }
+}
+
+#[test]
+fn sounds_that_do_not_go_together_are_refused_and_leave_nothing_behind() {
+    let studio = Studio::new();
+    studio.record("voice.wav", 8000, 1, &noise(50, 1));
+    studio.record("room.wav", 8000, 1, &noise(10, 2));
+    studio.record("room-44100.wav", 44_100, 1, &noise(10, 2));
+    studio.record("long.wav", 8000, 1, &noise(51, 2));
+    studio.record("silence.wav", 8000, 1, &[]);
+    fs::write(studio.path("empty.wav"), b"").unwrap();
+    fs::write(studio.path("text.wav"), b"once upon a time there was a sound, and that was in another file").unwrap();
+    let whole = fs::read(studio.path("voice.wav")).unwrap();
+    fs::write(studio.path("cut.wav"), &whole[..whole.len() - 7]).unwrap();
+    let before = studio.files();
+
+    studio.assert_refused("voice.wav", "room-44100.wav", "wet.wav", &["8000", "44100"]);
+    studio.assert_refused("voice.wav", "long.wav", "wet.wav", &["long.wav", "longer", "swap"]);
+    for bad in ["silence.wav", "empty.wav", "text.wav", "cut.wav", "absent.wav"] {
+        studio.assert_refused(bad, "room.wav", "wet.wav", &[bad]);
+        studio.assert_refused("voice.wav", bad, "wet.wav", &[bad]);
+    }
+    studio.assert_refused("voice.wav", "room.wav", "no-such-folder/wet.wav", &["no-such-folder"]);
+    studio.assert_refused("voice.wav", "room.wav", "", &["cannot write"]);
+    assert_eq!(studio.files(), before);
+}

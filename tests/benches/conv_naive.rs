@@ -1,0 +1,60 @@
+//! All rows of chapter 01 in one group, timed by criterion: `cargo bench -p tests`.
+//!
+//! The clock is the host's, around runs that were enqueued together. On the simulator the times are the simulator's own; they say how fast it
+//! is, and nothing about a GPU. `UNROLLED_TEST_DEVICE=sim` or `gpu` chooses, otherwise a GPU is used where there is one.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use common::device::Request;
+use common::gpu::Gpu;
+use common::stage::Run;
+use common::workload::convolution::TEACHING_SIZE;
+use common::workload::{Convolution, Workload};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+
+fn rows(criterion: &mut Criterion) {
+    let request = match std::env::var("UNROLLED_TEST_DEVICE").as_deref() {
+        Ok("gpu") => Request::Gpu,
+        Ok("sim") => Request::Sim(None),
+        _ => Request::Auto,
+    };
+    let gpu = Gpu::open(&request).unwrap_or_else(|error| panic!("{error}"));
+    let conv = Convolution::random(TEACHING_SIZE, 13);
+    let mut buffers = conv.upload(&gpu).expect("the workload fits the device");
+    let device = if gpu.is_simulated() { "simulator" } else { "gpu" };
+
+    let mut group = criterion.benchmark_group(format!("01-conv-naive on {device}"));
+    group.throughput(Throughput::Elements(conv.work().multiply_adds));
+    group.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
+    for stage in conv_naive::CHAPTER.stages {
+        let id = BenchmarkId::from_parameter(stage.name);
+        match stage.run {
+            Run::Launches(enqueue) => group.bench_function(id, |bencher| {
+                bencher.iter_custom(|runs| elapsed(&gpu, runs, || enqueue(&gpu, &conv, &mut buffers).expect("the stage runs")));
+            }),
+            Run::Copies(prepare) => {
+                let mut copies = prepare(&gpu, &conv).expect("the host has memory");
+                group.bench_function(id, |bencher| {
+                    bencher.iter_custom(|runs| elapsed(&gpu, runs, || copies.enqueue(&gpu, &mut buffers).expect("the copies run")));
+                })
+            }
+            Run::Cpu(compute) => group.bench_function(id, |bencher| {
+                let mut output = vec![0.0; conv.output_len()];
+                bencher.iter(|| compute(black_box(&conv), black_box(&mut output)));
+            }),
+        };
+    }
+    group.finish();
+}
+
+/// Until all is done that was enqueued.
+fn elapsed(gpu: &Gpu, runs: u64, mut enqueue: impl FnMut()) -> Duration {
+    let start = Instant::now();
+    (0..runs).for_each(|_| enqueue());
+    gpu.stream.synchronize().expect("the device works");
+    start.elapsed()
+}
+
+criterion_group!(benches, rows);
+criterion_main!(benches);

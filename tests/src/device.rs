@@ -1,0 +1,69 @@
+//! The device that the tests run on, and how the same tests reach the other one.
+
+use std::env;
+use std::io::{Write, stderr};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+use common::device::Request;
+use common::gpu::Gpu;
+use common::probe::probe;
+
+/// Chooses the device: `sim` or `gpu`. Unset, the tests run on the simulator and then on a GPU if there is one.
+const DEVICE: &str = "UNROLLED_TEST_DEVICE";
+/// Set to `1`, a machine without a GPU fails the tests.
+const REQUIRE_GPU: &str = "UNROLLED_REQUIRE_GPU";
+
+static GPU: Mutex<Option<Gpu>> = Mutex::new(None);
+
+/// Lends the device to one test at a time: what the simulator records is one list for all.
+pub fn with_gpu<R>(test: impl FnOnce(&Gpu) -> R) -> R {
+    let mut gpu = GPU.lock().unwrap_or_else(PoisonError::into_inner);
+    let gpu = gpu.get_or_insert_with(|| {
+        let request = match env::var(DEVICE).as_deref() {
+            Ok("gpu") => Request::Gpu,
+            Ok("sim") | Err(_) => Request::Sim(None),
+            Ok(other) => panic!("{DEVICE} must be sim or gpu, got {other}"),
+        };
+        Gpu::open(&request).unwrap_or_else(|error| panic!("the tests have no device: {error}"))
+    });
+    test(gpu)
+}
+
+/// Runs one test that is not run by itself in a process of its own, for what spoils the process, and returns what it printed.
+pub fn in_own_process(test: &str) -> String {
+    let output = Command::new(env::current_exe().expect("a running program has a path"))
+        .args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"])
+        .output()
+        .expect("this program can be started again");
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.contains("1 passed"), "{test} failed in its own process:\n{said}");
+    said
+}
+
+#[test]
+fn all_these_tests_pass_on_a_gpu_as_well() {
+    let asked = env::var(DEVICE).ok();
+    let required = env::var(REQUIRE_GPU).is_ok_and(|value| value == "1");
+    match asked.as_deref() {
+        // This is the second process, or the run that was asked for.
+        Some("gpu") => return,
+        Some(_) => {
+            assert!(!required, "{REQUIRE_GPU}=1 and {DEVICE}=sim contradict each other");
+            return;
+        }
+        None => {}
+    }
+    if let Err(why) = probe() {
+        assert!(!required, "{REQUIRE_GPU}=1, and no GPU can be used: {why}");
+        // Straight to the stream: the test harness keeps what a passing test prints.
+        let _ = writeln!(stderr(), "SKIPPED: the tests on a GPU, because {why}; {REQUIRE_GPU}=1 makes this a failure");
+        return;
+    }
+    let output = Command::new(env::current_exe().expect("a running program has a path"))
+        .env(DEVICE, "gpu")
+        .output()
+        .expect("this program can be started again");
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "on the GPU:\n{said}");
+}

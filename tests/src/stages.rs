@@ -1,0 +1,40 @@
+//! Every stage of every chapter against the oracle.
+
+use common::report::Outcome;
+use common::runner;
+use common::stage::Stage;
+use common::workload::Workload;
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+
+use crate::cases::convolutions;
+use crate::device::with_gpu;
+
+/// Runs the stages without timing them, and tells of the first that is not verified.
+fn verify<W: Workload>(stages: &[Stage<W>], workload: &W) -> Result<(), TestCaseError> {
+    let finished = with_gpu(|gpu| runner::run(gpu, stages, workload, 0)).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    for row in finished.rows {
+        match row.outcome {
+            Outcome::Verified(_) | Outcome::Skipped(_) => {}
+            Outcome::Failed(failure) => {
+                return Err(TestCaseError::fail(format!("{}, {}: {failure}", row.name, workload.describe())));
+            }
+            Outcome::NotRun(reason) => return Err(TestCaseError::fail(format!("{}: {reason}", row.name))),
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(Config::with_cases(64))]
+
+    #[test]
+    fn conv_naive_is_right_at_every_size(conv in convolutions(conv_naive::THREADS as usize, 2500, 600)) {
+        verify(conv_naive::CHAPTER.stages, &conv)?;
+    }
+
+    #[test]
+    fn conv_naive_is_right_where_runs_of_outputs_end(conv in convolutions((conv_naive::THREADS * kernels::conv_naive::RUN) as usize, 4200, 40)) {
+        verify(conv_naive::CHAPTER.stages, &conv)?;
+    }
+}
