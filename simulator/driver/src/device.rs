@@ -94,7 +94,10 @@ crate::exports! {
 
     fn cuDeviceGetPCIBusId(id: Out<c_char>, capacity: i32, device: DeviceId) {
         driver_of(device)?;
-        id.put_text(PCI_BUS_ID, usize::try_from(capacity).unwrap_or(0))
+        match usize::try_from(capacity) {
+            Ok(capacity) if capacity > PCI_BUS_ID.len() => id.put_text(PCI_BUS_ID, capacity),
+            _ => CuResult::INVALID_VALUE.err(),
+        }
     }
 
     fn cuDeviceGetByPCIBusId(device: Out<DeviceId>, id: Text) {

@@ -68,6 +68,10 @@ crate::exports! {
     }
 
     fn cuStreamBeginCapture_v2(stream: Handle, _mode: u32) {
+        if stream::is_legacy(stream) {
+            context::current()?;
+            return CuResult::STREAM_CAPTURE_UNSUPPORTED.err();
+        }
         stream::any(stream)?;
         refuse()
     }

@@ -50,7 +50,7 @@ fn launch(
     if function.context.handle != context.handle {
         return CuResult::INVALID_HANDLE.err();
     }
-    check_shape(&function, config, driver.profile)?;
+    check_shape(&function, config, driver.profile).inspect_err(state::tell_reason)?;
     if grid == Grid::Cooperative {
         return Err(CuResult::NOT_SUPPORTED.because("the blocks of a simulated grid do not all run at once"));
     }
@@ -119,23 +119,12 @@ fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchCo
             (Outcome::Failed { message, finding }, returned)
         }
     };
-    if state::prints_findings() {
-        print(kernel, &outcome);
+    match &outcome {
+        Outcome::Finished(report) => report.findings.iter().for_each(state::tell),
+        Outcome::Failed { message, .. } => state::tell(format_args!("kernel {kernel} failed: {message}")),
     }
     state::records().push(LaunchRecord { kernel: kernel.to_owned(), config, outcome });
     returned
-}
-
-/// Tells a program that takes no records what was found in its kernel, as it would otherwise only see a number.
-fn print(kernel: &str, outcome: &Outcome) {
-    match outcome {
-        Outcome::Finished(report) => {
-            for finding in &report.findings {
-                eprintln!("simcuda: {finding}");
-            }
-        }
-        Outcome::Failed { message, .. } => eprintln!("simcuda: kernel {kernel} failed: {message}"),
-    }
 }
 
 /// What a GPU's driver returns for what happened.

@@ -10,7 +10,7 @@ use crate::context::{self, Context};
 use crate::error::{CuResult, Failure, Result};
 use crate::ffi::{DevicePtr, Handle, HostBytes, In, Out, Text};
 use crate::function::Function;
-use crate::state::{driver, lock};
+use crate::state::{self, driver, lock};
 
 /// Text longer than this is none: an unterminated buffer must end somewhere.
 const LONGEST_PTX: usize = 256 << 20;
@@ -79,10 +79,15 @@ fn check_target((major, minor): (u32, u32), profile: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// Loads an image from the caller's memory: PTX, which ends with a NUL.
+/// Loads an image from the caller's memory.
 fn load(out: Out<Handle>, image: HostBytes) -> Result<()> {
     context::current()?;
     out.check()?;
+    load_image(out, image).inspect_err(state::tell_reason)
+}
+
+/// Loads PTX, which ends with a NUL.
+fn load_image(out: Out<Handle>, image: HostBytes) -> Result<()> {
     if BINARIES.iter().any(|magic| image.until_nul(4).is_ok_and(|start| start == magic)) {
         return Err(CuResult::NO_BINARY_FOR_GPU.because("the image is machine code for a GPU; the simulator executes PTX"));
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use simt::{Memory, Profile};
 
 use crate::allocations::Allocations;
-use crate::error::{CuResult, Result};
+use crate::error::{CuResult, Failure, Result};
 use crate::ffi::{DeviceId, Out};
 use crate::handles::Handles;
 use crate::pool::Pools;
@@ -82,9 +82,18 @@ pub fn attach() {
     lock(&SETTINGS).attached = true;
 }
 
-/// Whether findings are to be printed, because nobody would see them otherwise.
-pub fn prints_findings() -> bool {
-    !lock(&SETTINGS).attached && std::env::var(settings::FINDINGS_VARIABLE).as_deref() != Ok("off")
+/// Tells a program that knows nothing of the simulator what it would otherwise only see a number of; a client reads it elsewhere.
+pub fn tell(message: impl std::fmt::Display) {
+    if !lock(&SETTINGS).attached && std::env::var(settings::FINDINGS_VARIABLE).as_deref() != Ok("off") {
+        eprintln!("simcuda: {message}");
+    }
+}
+
+/// Tells the reason of a failure, where there is one.
+pub fn tell_reason(failure: &Failure) {
+    if let Some(reason) = &failure.reason {
+        tell(reason);
+    }
 }
 
 /// The launches since records were last taken.

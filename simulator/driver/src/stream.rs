@@ -44,6 +44,11 @@ pub fn any(handle: Handle) -> Result<Option<Arc<Stream>>> {
     }
 }
 
+/// Whether a handle means the stream that waits for all others, which no driver captures.
+pub fn is_legacy(handle: Handle) -> bool {
+    matches!(handle, DEFAULT | LEGACY)
+}
+
 /// The context that a stream belongs to: the current one for those that are always there.
 pub fn context_of(handle: Handle) -> Result<Arc<Context>> {
     match any(handle)? {

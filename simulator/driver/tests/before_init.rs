@@ -5,13 +5,14 @@
 mod support;
 
 use std::ptr::null_mut;
+use support::returns;
 
 #[test]
 fn nothing_but_a_few_questions_works_before_initialising() {
     support::open();
     let (mut version, mut count) = (0, 0);
     let mut name = std::ptr::null();
-    expect! {
+    returns! {
         cuDriverGetVersion(&mut version) => CUDA_SUCCESS;
         cuGetErrorName(support::OK, &mut name) => CUDA_SUCCESS;
         cuDeviceGetCount(&mut count) => CUDA_ERROR_NOT_INITIALIZED;

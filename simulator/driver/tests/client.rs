@@ -13,6 +13,7 @@ use cudarc::driver::LaunchConfig;
 use simcuda::client::Simulator;
 use simcuda::records::{KEPT_LAUNCHES, LaunchRecord, Outcome};
 use simt::{Dim3, FindingKind};
+use support::returns;
 
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -47,9 +48,9 @@ fn a_fault_is_recorded_with_its_finding() {
     let context = support::raw_context();
     let (_, function) = support::raw_function(support::FAULTS, c"misaligned");
     let mut out = 0u64;
-    expect! { cuMemAlloc_v2(&mut out, 64) => CUDA_SUCCESS; }
+    returns! { cuMemAlloc_v2(&mut out, 64) => CUDA_SUCCESS; }
     let mut parameters = [(&raw mut out).cast()];
-    expect! {
+    returns! {
         cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), parameters.as_mut_ptr(), null_mut()) => CUDA_SUCCESS;
         cuCtxSynchronize() => CUDA_ERROR_MISALIGNED_ADDRESS;
         cuCtxDestroy_v2(context) => CUDA_SUCCESS;
@@ -128,7 +129,7 @@ fn fuel_ends_a_kernel_and_the_record_says_so() {
     let (_, function) = support::raw_function(support::FAULTS, c"endless");
     let mut out = 0u64;
     let mut parameters = [(&raw mut out).cast()];
-    expect! {
+    returns! {
         cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), parameters.as_mut_ptr(), null_mut()) => CUDA_SUCCESS;
         cuCtxSynchronize() => CUDA_ERROR_LAUNCH_TIMEOUT;
         cuCtxDestroy_v2(context) => CUDA_SUCCESS;

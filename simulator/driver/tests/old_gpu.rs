@@ -7,6 +7,7 @@ mod support;
 use cudarc::driver::sys::CUdevice_attribute_enum::*;
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use simcuda::client::Simulator;
+use support::returns;
 
 #[test]
 fn a_program_sees_the_first_generation() {
@@ -36,7 +37,7 @@ fn a_program_sees_the_first_generation() {
     assert!(launch(513).is_err());
     launch(512).unwrap();
     assert_eq!(stream.clone_dtoh(&sums).unwrap(), [2.0; 300]);
-    expect! {
+    returns! {
         cuMemAllocAsync(&mut 0, 64, std::ptr::null_mut()) => CUDA_ERROR_NOT_SUPPORTED;
         cuMemAllocManaged(&mut 0, 64, 1) => CUDA_ERROR_NOT_SUPPORTED;
     }

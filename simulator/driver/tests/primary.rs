@@ -5,17 +5,18 @@
 mod support;
 
 use std::ptr::null_mut;
+use support::returns;
 
 #[test]
 fn the_primary_context_lives_while_it_is_retained() {
     support::open();
     let (mut first, mut again, mut flags, mut active) = (null_mut(), null_mut(), 0, -1);
-    expect! {
+    returns! {
         cuInit(0) => CUDA_SUCCESS;
         cuDevicePrimaryCtxGetState(0, &mut flags, &mut active) => CUDA_SUCCESS;
     }
     assert_eq!(active, 0);
-    expect! {
+    returns! {
         cuDevicePrimaryCtxRelease_v2(0) => CUDA_ERROR_INVALID_CONTEXT;
         cuDevicePrimaryCtxRetain(&mut first, 0) => CUDA_SUCCESS;
         cuDevicePrimaryCtxRetain(&mut again, 0) => CUDA_SUCCESS;
@@ -25,7 +26,7 @@ fn the_primary_context_lives_while_it_is_retained() {
     assert_eq!((first, active), (again, 1));
 
     let mut address = 0;
-    expect! {
+    returns! {
         cuMemAlloc_v2(&mut address, 64) => CUDA_SUCCESS;
         cuDevicePrimaryCtxRelease_v2(0) => CUDA_SUCCESS;
         cuMemsetD8_v2(address, 1, 64) => CUDA_SUCCESS;
@@ -41,7 +42,7 @@ fn the_primary_context_lives_while_it_is_retained() {
     let (_, function) = support::raw_function(support::FAULTS, c"null");
     let mut parameter = 0u64;
     let mut parameters = [(&raw mut parameter).cast()];
-    expect! {
+    returns! {
         cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), parameters.as_mut_ptr(), null_mut()) => CUDA_SUCCESS;
         cuCtxSynchronize() => CUDA_ERROR_ILLEGAL_ADDRESS;
         cuMemAlloc_v2(&mut address, 64) => CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -50,7 +51,7 @@ fn the_primary_context_lives_while_it_is_retained() {
     if support::on_gpu() {
         return;
     }
-    expect! {
+    returns! {
         cuDevicePrimaryCtxReset_v2(0) => CUDA_SUCCESS;
         cuDevicePrimaryCtxRetain(&mut again, 0) => CUDA_SUCCESS;
         cuCtxSetCurrent(again) => CUDA_SUCCESS;

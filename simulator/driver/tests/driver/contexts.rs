@@ -4,12 +4,11 @@ use std::ptr::null_mut;
 
 use cudarc::driver::{CudaContext, sys};
 
-use crate::support::{OK, garbage, on_gpu, open, own_context, raw_context};
-use crate::{cu, expect};
+use crate::support::{OK, cu, garbage, on_gpu, open, own_context, raw_context, returns};
 
 fn current() -> sys::CUcontext {
     let mut current = null_mut();
-    expect! { cuCtxGetCurrent(&mut current) => CUDA_SUCCESS; }
+    returns! { cuCtxGetCurrent(&mut current) => CUDA_SUCCESS; }
     current
 }
 
@@ -20,16 +19,16 @@ fn the_current_context_is_the_top_of_a_stack() {
     assert_ne!(first, second);
     assert_eq!(current(), second);
     let mut popped = null_mut();
-    expect! { cuCtxPopCurrent_v2(&mut popped) => CUDA_SUCCESS; }
+    returns! { cuCtxPopCurrent_v2(&mut popped) => CUDA_SUCCESS; }
     assert_eq!((popped, current()), (second, first));
-    expect! { cuCtxPushCurrent_v2(second) => CUDA_SUCCESS; }
-    expect! { cuCtxSetCurrent(first) => CUDA_SUCCESS; }
+    returns! { cuCtxPushCurrent_v2(second) => CUDA_SUCCESS; }
+    returns! { cuCtxSetCurrent(first) => CUDA_SUCCESS; }
     assert_eq!(current(), first, "the top was replaced");
-    expect! { cuCtxSetCurrent(null_mut()) => CUDA_SUCCESS; }
+    returns! { cuCtxSetCurrent(null_mut()) => CUDA_SUCCESS; }
     assert_eq!(current(), first, "the top was popped");
-    expect! { cuCtxDestroy_v2(first) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(first) => CUDA_SUCCESS; }
     assert!(current().is_null(), "destroying the current context pops it");
-    expect! {
+    returns! {
         cuCtxDestroy_v2(second) => CUDA_SUCCESS;
         cuCtxPopCurrent_v2(null_mut()) => CUDA_ERROR_INVALID_CONTEXT;
         cuCtxSynchronize() => CUDA_ERROR_INVALID_CONTEXT;
@@ -42,11 +41,11 @@ fn a_context_is_current_on_one_thread_only() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             assert!(current().is_null());
-            expect! { cuMemAlloc_v2(&mut 0, 16) => CUDA_ERROR_INVALID_CONTEXT; }
+            returns! { cuMemAlloc_v2(&mut 0, 16) => CUDA_ERROR_INVALID_CONTEXT; }
         });
     });
     assert_eq!(current(), context);
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
 #[test]
@@ -54,7 +53,7 @@ fn what_is_asked_of_a_context_is_answered() {
     let context = raw_context();
     let (mut device, mut flags, mut version, mut limit, mut config) = (-1, 77, 0, 0, sys::CUfunc_cache::CU_FUNC_CACHE_PREFER_EQUAL);
     let (mut least, mut greatest) = (9, 9);
-    expect! {
+    returns! {
         cuCtxGetDevice(&mut device) => CUDA_SUCCESS;
         cuCtxGetFlags(&mut flags) => CUDA_SUCCESS;
         cuCtxGetApiVersion(context, &mut version) => CUDA_SUCCESS;
@@ -67,7 +66,7 @@ fn what_is_asked_of_a_context_is_answered() {
     }
     assert_eq!((device, limit, least), (0, 1 << 22, 0));
     assert!(greatest < 0 && version >= 3020, "{greatest} {version}");
-    expect! {
+    returns! {
         cuCtxGetDevice(null_mut()) => CUDA_ERROR_INVALID_VALUE;
         cuCtxGetLimit(null_mut(), sys::CUlimit::CU_LIMIT_STACK_SIZE) => CUDA_ERROR_INVALID_VALUE;
         cuCtxDestroy_v2(context) => CUDA_SUCCESS;
@@ -77,13 +76,13 @@ fn what_is_asked_of_a_context_is_answered() {
 #[test]
 fn handles_that_are_no_contexts_are_refused() {
     let context = raw_context();
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
-    expect! { cuCtxPushCurrent_v2(null_mut()) => CUDA_ERROR_INVALID_VALUE; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxPushCurrent_v2(null_mut()) => CUDA_ERROR_INVALID_VALUE; }
     // A real driver follows these pointers and may crash, so only ours is asked.
     if !on_gpu() {
         let mut stream = null_mut();
         let other = raw_context();
-        expect! {
+        returns! {
             cuStreamCreate(&mut stream, 0) => CUDA_SUCCESS;
             cuCtxDestroy_v2(context) => CUDA_ERROR_INVALID_CONTEXT;
             cuCtxSetCurrent(context) => CUDA_ERROR_INVALID_CONTEXT;
@@ -101,15 +100,15 @@ fn a_context_that_another_thread_destroyed_stays_current_and_is_refused() {
     let token = context as usize;
     let destroyed = std::thread::spawn(move || cu!(cuCtxDestroy_v2(token as sys::CUcontext))).join();
     assert_eq!(destroyed.unwrap(), OK);
-    expect! { cuMemAlloc_v2(&mut 0, 16) => CUDA_ERROR_CONTEXT_IS_DESTROYED; }
-    expect! { cuCtxSetCurrent(null_mut()) => CUDA_SUCCESS; }
+    returns! { cuMemAlloc_v2(&mut 0, 16) => CUDA_ERROR_CONTEXT_IS_DESTROYED; }
+    returns! { cuCtxSetCurrent(null_mut()) => CUDA_SUCCESS; }
 }
 
 #[test]
 fn flags_of_a_context_are_checked() {
     open();
     let mut context = null_mut();
-    expect! {
+    returns! {
         cuInit(0) => CUDA_SUCCESS;
         cuInit(1) => CUDA_ERROR_INVALID_VALUE;
         cuCtxCreate_v2(&mut context, 0x1000, 0) => CUDA_ERROR_INVALID_VALUE;
@@ -125,9 +124,9 @@ fn memory_goes_with_its_context() {
     let stream = context.default_stream();
     let kept = stream.alloc_zeros::<u8>(4096).unwrap().leak();
     let other = raw_context();
-    expect! { cuMemFree_v2(kept) => CUDA_SUCCESS; }
+    returns! { cuMemFree_v2(kept) => CUDA_SUCCESS; }
     drop((stream, context));
-    expect! { cuCtxDestroy_v2(other) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(other) => CUDA_SUCCESS; }
 }
 
 #[test]

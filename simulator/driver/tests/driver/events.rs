@@ -4,8 +4,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 
-use crate::expect;
-use crate::support::{garbage, on_gpu, own_context, raw_context};
+use crate::support::{garbage, on_gpu, own_context, raw_context, returns};
 
 #[test]
 fn time_passes_between_events() {
@@ -27,7 +26,7 @@ fn time_passes_between_events() {
 fn events_without_a_time_have_none_between_them() {
     let context = raw_context();
     let (mut timed, mut other, mut untimed) = (null_mut(), null_mut(), null_mut());
-    expect! {
+    returns! {
         cuEventCreate(&mut timed, 0) => CUDA_SUCCESS;
         cuEventCreate(&mut other, 0) => CUDA_SUCCESS;
         cuEventCreate(&mut untimed, 2) => CUDA_SUCCESS;
@@ -51,9 +50,9 @@ fn events_without_a_time_have_none_between_them() {
 fn events_and_streams_of_different_contexts_do_not_mix() {
     let first = raw_context();
     let (mut event, mut stream) = (null_mut(), null_mut());
-    expect! { cuEventCreate(&mut event, 0) => CUDA_SUCCESS; }
+    returns! { cuEventCreate(&mut event, 0) => CUDA_SUCCESS; }
     let second = raw_context();
-    expect! {
+    returns! {
         cuStreamCreate(&mut stream, 0) => CUDA_SUCCESS;
         cuEventRecord(event, stream) => CUDA_ERROR_INVALID_HANDLE;
         cuCtxDestroy_v2(second) => CUDA_SUCCESS;
@@ -69,7 +68,7 @@ fn handles_that_are_no_events_are_refused() {
     }
     let context = raw_context();
     let (mut event, mut stream) = (null_mut(), null_mut());
-    expect! {
+    returns! {
         cuEventCreate(&mut event, 0) => CUDA_SUCCESS;
         cuStreamCreate(&mut stream, 0) => CUDA_SUCCESS;
         cuEventDestroy_v2(event) => CUDA_SUCCESS;

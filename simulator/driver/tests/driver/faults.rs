@@ -5,21 +5,20 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::CUresult;
 
-use crate::support::{FAULTS, OK, on_gpu, raw_context, raw_function};
-use crate::{cu, expect};
+use crate::support::{FAULTS, OK, cu, on_gpu, raw_context, raw_function, returns};
 
 /// Runs a kernel of the faulty ones in a context of its own and returns what every later call says.
 fn fault(kernel: &CStr) -> CUresult {
     let context = raw_context();
     let (module, function) = raw_function(FAULTS, kernel);
     let (mut out, mut stream, mut event) = (0u64, null_mut(), null_mut());
-    expect! {
+    returns! {
         cuMemAlloc_v2(&mut out, 64) => CUDA_SUCCESS;
         cuStreamCreate(&mut stream, 0) => CUDA_SUCCESS;
         cuEventCreate(&mut event, 0) => CUDA_SUCCESS;
     }
     let mut parameters = [(&raw mut out).cast()];
-    expect! {
+    returns! {
         cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters.as_mut_ptr(), null_mut()) => CUDA_SUCCESS;
     }
     let code = cu!(cuCtxSynchronize());
@@ -69,7 +68,7 @@ fn another_context_goes_on_after_a_fault() {
     }
     let bystander = raw_context();
     assert_eq!(fault(c"out_of_bounds"), CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
-    expect! {
+    returns! {
         cuCtxSetCurrent(bystander) => CUDA_SUCCESS;
         cuCtxSynchronize() => CUDA_SUCCESS;
         cuMemAlloc_v2(&mut 0, 64) => CUDA_SUCCESS;

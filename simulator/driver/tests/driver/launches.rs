@@ -6,8 +6,7 @@ use std::ptr::null_mut;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{LaunchConfig, PushKernelArg, sys};
 
-use crate::expect;
-use crate::support::{SHARED, VECTORS, garbage, load, on_gpu, own_context, raw_context, raw_function};
+use crate::support::{SHARED, VECTORS, garbage, load, on_gpu, own_context, raw_context, raw_function, returns};
 
 #[test]
 fn vectors_are_added() {
@@ -52,11 +51,11 @@ fn parameters_of_different_sizes_lie_where_the_kernel_expects_them() {
     let context = raw_context();
     let (_, function) = raw_function(VECTORS, c"mixed");
     let (mut out, mut result) = (0u64, 0u32);
-    expect! { cuMemAlloc_v2(&mut out, 4) => CUDA_SUCCESS; }
+    returns! { cuMemAlloc_v2(&mut out, 4) => CUDA_SUCCESS; }
     let (mut byte, mut short, mut word) = (7u8, 5u16, 3u32);
     let mut each: [*mut c_void; 4] =
         [(&raw mut byte).cast(), (&raw mut short).cast(), (&raw mut out).cast(), (&raw mut word).cast()];
-    expect! {
+    returns! {
         cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), each.as_mut_ptr(), null_mut()) => CUDA_SUCCESS;
         cuMemcpyDtoH_v2((&raw mut result).cast(), out, 4) => CUDA_SUCCESS;
     }
@@ -69,27 +68,27 @@ fn parameters_of_different_sizes_lie_where_the_kernel_expects_them() {
     let mut bytes = packed.len();
     let [pointer, size] = [1, 2].map(std::ptr::without_provenance_mut);
     let mut extra: [*mut c_void; 5] = [pointer, packed.as_mut_ptr().cast(), size, (&raw mut bytes).cast(), null_mut()];
-    expect! {
+    returns! {
         cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), null_mut(), extra.as_mut_ptr()) => CUDA_SUCCESS;
         cuMemcpyDtoH_v2((&raw mut result).cast(), out, 4) => CUDA_SUCCESS;
     }
     assert_eq!(result, 1 + 256 * 2 + 65536 * 4);
-    expect! {
+    returns! {
         cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), null_mut(), null_mut()) => CUDA_ERROR_INVALID_VALUE;
     }
     // CUDA's reference forbids both ways at once, and a buffer too short; a GPU's driver launches all the same, with what it finds there.
     if !on_gpu() {
-        expect! {
+        returns! {
             cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), each.as_mut_ptr(), extra.as_mut_ptr())
                 => CUDA_ERROR_INVALID_VALUE;
         }
         bytes = 16;
         extra[3] = (&raw mut bytes).cast();
-        expect! {
+        returns! {
             cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), null_mut(), extra.as_mut_ptr()) => CUDA_ERROR_INVALID_VALUE;
         }
     }
-    expect! {
+    returns! {
         cuCtxSynchronize() => CUDA_SUCCESS;
         cuCtxDestroy_v2(context) => CUDA_SUCCESS;
     }
@@ -101,7 +100,7 @@ fn shapes_that_no_launch_can_have_are_refused_by_the_launch() {
     let (_, count) = raw_function(VECTORS, c"count");
     let (_, bounded) = raw_function(VECTORS, c"bounded");
     let no = null_mut();
-    expect! {
+    returns! {
         cuLaunchKernel(count, 0, 1, 1, 1, 1, 1, 0, no, null_mut(), null_mut()) => CUDA_ERROR_INVALID_VALUE;
         cuLaunchKernel(count, 1, 1, 1, 1, 0, 1, 0, no, null_mut(), null_mut()) => CUDA_ERROR_INVALID_VALUE;
         cuLaunchKernel(count, 1, 1, 1, 1025, 1, 1, 0, no, null_mut(), null_mut()) => CUDA_ERROR_INVALID_VALUE;
@@ -150,7 +149,7 @@ fn a_launch_may_come_with_attributes() {
     (config.blockDimX, config.blockDimY, config.blockDimZ) = (4, 1, 1);
     (config.attrs, config.numAttrs) = (&mut priority, 1);
     let (mut counter, mut bytes, mut value) = (0, 0, 0u32);
-    expect! {
+    returns! {
         cuLaunchKernelEx(&config, function, null_mut(), null_mut()) => CUDA_SUCCESS;
         cuModuleGetGlobal_v2(&mut counter, &mut bytes, module, c"counter".as_ptr()) => CUDA_SUCCESS;
         cuMemcpyDtoH_v2((&raw mut value).cast(), counter, 4) => CUDA_SUCCESS;
@@ -185,12 +184,12 @@ fn threads_launch_in_contexts_of_their_own_at_once() {
 fn handles_that_are_no_functions_are_refused() {
     let context = raw_context();
     let no = null_mut();
-    expect! { cuLaunchKernel(null_mut(), 1, 1, 1, 1, 1, 1, 0, no, null_mut(), null_mut()) => CUDA_ERROR_INVALID_HANDLE; }
+    returns! { cuLaunchKernel(null_mut(), 1, 1, 1, 1, 1, 1, 0, no, null_mut(), null_mut()) => CUDA_ERROR_INVALID_HANDLE; }
     // A real driver follows these pointers and may crash.
     if !on_gpu() {
         let (module, function) = raw_function(VECTORS, c"count");
         let other = raw_context();
-        expect! {
+        returns! {
             cuLaunchKernel(garbage(), 1, 1, 1, 1, 1, 1, 0, no, null_mut(), null_mut()) => CUDA_ERROR_INVALID_HANDLE;
             cuLaunchKernel(module.cast(), 1, 1, 1, 1, 1, 1, 0, no, null_mut(), null_mut()) => CUDA_ERROR_INVALID_HANDLE;
             cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, no, null_mut(), null_mut()) => CUDA_ERROR_INVALID_HANDLE;
@@ -198,5 +197,5 @@ fn handles_that_are_no_functions_are_refused() {
             cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, garbage(), null_mut(), null_mut()) => CUDA_ERROR_INVALID_HANDLE;
         }
     }
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }

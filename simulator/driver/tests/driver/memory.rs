@@ -6,26 +6,25 @@ use std::ptr::null_mut;
 use cudarc::driver::sys::CUpointer_attribute_enum::*;
 use cudarc::driver::{DevicePtr, sys};
 
-use crate::expect;
-use crate::support::{garbage, own_context, raw_context};
+use crate::support::{garbage, own_context, raw_context, returns};
 
 const NULL: *const c_void = std::ptr::null();
 
 fn allocate(bytes: usize) -> u64 {
     let mut address = 0;
-    expect! { cuMemAlloc_v2(&mut address, bytes) => CUDA_SUCCESS; }
+    returns! { cuMemAlloc_v2(&mut address, bytes) => CUDA_SUCCESS; }
     address
 }
 
 fn upload(values: &[u8]) -> u64 {
     let address = allocate(values.len());
-    expect! { cuMemcpyHtoD_v2(address, values.as_ptr().cast(), values.len()) => CUDA_SUCCESS; }
+    returns! { cuMemcpyHtoD_v2(address, values.as_ptr().cast(), values.len()) => CUDA_SUCCESS; }
     address
 }
 
 fn download(address: u64, bytes: usize) -> Vec<u8> {
     let mut values = vec![0xaa; bytes];
-    expect! { cuMemcpyDtoH_v2(values.as_mut_ptr().cast(), address, bytes) => CUDA_SUCCESS; }
+    returns! { cuMemcpyDtoH_v2(values.as_mut_ptr().cast(), address, bytes) => CUDA_SUCCESS; }
     values
 }
 
@@ -35,14 +34,14 @@ fn copies_go_in_every_direction() {
     let data: Vec<u8> = (0..=255).collect();
     let first = upload(&data);
     let second = allocate(256);
-    expect! { cuMemcpyDtoD_v2(second, first, 256) => CUDA_SUCCESS; }
+    returns! { cuMemcpyDtoD_v2(second, first, 256) => CUDA_SUCCESS; }
     assert_eq!(download(second, 256), data);
-    expect! { cuMemcpyDtoD_v2(second + 3, first + 7, 5) => CUDA_SUCCESS; }
+    returns! { cuMemcpyDtoD_v2(second + 3, first + 7, 5) => CUDA_SUCCESS; }
     assert_eq!(download(second, 10), [0, 1, 2, 7, 8, 9, 10, 11, 8, 9]);
 
     let mut stream = null_mut();
     let mut back = [0u8; 256];
-    expect! {
+    returns! {
         cuStreamCreate(&mut stream, 0) => CUDA_SUCCESS;
         cuMemcpyHtoDAsync_v2(first, data[128..].as_ptr().cast(), 128, stream) => CUDA_SUCCESS;
         cuMemcpyDtoDAsync_v2(second, first, 256, stream) => CUDA_SUCCESS;
@@ -53,7 +52,7 @@ fn copies_go_in_every_direction() {
 
     // Where the addresses say what they are.
     let mut back = [0u8; 4];
-    expect! {
+    returns! {
         cuMemcpy(first, second + 8, 4) => CUDA_SUCCESS;
         cuMemcpy(back.as_mut_ptr() as u64, first, 4) => CUDA_SUCCESS;
         cuMemcpyAsync(first, back.as_ptr() as u64, 4, stream) => CUDA_SUCCESS;
@@ -64,7 +63,7 @@ fn copies_go_in_every_direction() {
     }
     assert_eq!(back, [136, 137, 138, 139]);
     assert_eq!(download(second, 4), back);
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
 #[test]
@@ -72,14 +71,14 @@ fn nothing_is_copied_from_or_to_the_outside_of_an_allocation() {
     let context = raw_context();
     let address = upload(&[1; 64]);
     let mut host = [7u8; 128];
-    expect! {
+    returns! {
         cuMemcpyHtoD_v2(address, host.as_ptr().cast(), 0) => CUDA_SUCCESS;
         cuMemcpyHtoD_v2(0, host.as_ptr().cast(), 4) => CUDA_ERROR_INVALID_VALUE;
         cuMemcpyDtoH_v2(host.as_mut_ptr().cast(), garbage::<u8>() as u64, 4) => CUDA_ERROR_INVALID_VALUE;
         cuMemsetD8_v2(garbage::<u8>() as u64, 1, 4) => CUDA_ERROR_INVALID_VALUE;
         cuMemcpyHtoD_v2(address, NULL, 4) => CUDA_ERROR_INVALID_VALUE;
     }
-    expect! {
+    returns! {
         cuMemcpyHtoD_v2(address + 1, host.as_ptr().cast(), 64) => CUDA_ERROR_INVALID_VALUE;
         cuMemcpyDtoH_v2(host.as_mut_ptr().cast(), address, 65) => CUDA_ERROR_INVALID_VALUE;
         cuMemsetD8_v2(address, 0, 65) => CUDA_ERROR_INVALID_VALUE;
@@ -87,14 +86,14 @@ fn nothing_is_copied_from_or_to_the_outside_of_an_allocation() {
     }
     assert_eq!(host, [7; 128]);
     assert_eq!(download(address, 64), [1; 64]);
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
 #[test]
 fn memory_is_filled_with_values_of_one_two_and_four_bytes() {
     let context = raw_context();
     let address = allocate(64);
-    expect! {
+    returns! {
         cuMemsetD8_v2(address, 0x11, 64) => CUDA_SUCCESS;
         cuMemsetD16_v2(address + 2, 0x2233, 2) => CUDA_SUCCESS;
         cuMemsetD32_v2(address + 8, 0x44556677, 1) => CUDA_SUCCESS;
@@ -105,21 +104,21 @@ fn memory_is_filled_with_values_of_one_two_and_four_bytes() {
     assert_eq!(download(address, 14), [0x11, 0x11, 0x33, 0x22, 0x33, 0x22, 0x11, 0x11, 0x77, 0x66, 0x55, 0x44, 9, 0x11]);
 
     // Three columns of two rows, eight bytes apart.
-    expect! {
+    returns! {
         cuMemsetD8_v2(address, 0, 64) => CUDA_SUCCESS;
         cuMemsetD2D8_v2(address + 1, 8, 5, 3, 2) => CUDA_SUCCESS;
         cuMemsetD2D32_v2(address + 16, 8, 1, 1, 2) => CUDA_SUCCESS;
     }
     assert_eq!(download(address, 16), [0, 5, 5, 5, 0, 0, 0, 0, 0, 5, 5, 5, 0, 0, 0, 0]);
     assert_eq!(download(address + 16, 16), [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
 #[test]
 fn a_rectangle_is_copied_between_different_pitches() {
     let context = raw_context();
     let (mut target, mut pitch) = (0, 0);
-    expect! { cuMemAllocPitch_v2(&mut target, &mut pitch, 10, 4, 4) => CUDA_SUCCESS; }
+    returns! { cuMemAllocPitch_v2(&mut target, &mut pitch, 10, 4, 4) => CUDA_SUCCESS; }
     assert!(pitch >= 10 && pitch.is_multiple_of(32), "{pitch}");
     let source: Vec<u8> = (0..30).collect();
     let mut copy = sys::CUDA_MEMCPY2D {
@@ -140,7 +139,7 @@ fn a_rectangle_is_copied_between_different_pitches() {
         WidthInBytes: 3,
         Height: 2,
     };
-    expect! {
+    returns! {
         cuMemsetD8_v2(target, 0, pitch * 4) => CUDA_SUCCESS;
         cuMemcpy2D_v2(&copy) => CUDA_SUCCESS;
     }
@@ -148,8 +147,8 @@ fn a_rectangle_is_copied_between_different_pitches() {
     assert_eq!(download(target + 3 * pitch as u64, 5), [0, 22, 23, 24, 0]);
 
     copy.WidthInBytes = 9;
-    expect! { cuMemcpy2D_v2(&copy) => CUDA_ERROR_INVALID_VALUE; }
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuMemcpy2D_v2(&copy) => CUDA_ERROR_INVALID_VALUE; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
 #[test]
@@ -185,16 +184,16 @@ fn a_box_is_copied() {
         Height: 2,
         Depth: 2,
     };
-    expect! { cuMemcpy3D_v2(&copy) => CUDA_SUCCESS; }
+    returns! { cuMemcpy3D_v2(&copy) => CUDA_SUCCESS; }
     assert_eq!(back, [6, 7, 10, 11, 18, 19, 22, 23]);
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
 #[test]
 fn allocations_that_cannot_be_are_refused() {
     let context = raw_context();
     let mut address = 0;
-    expect! {
+    returns! {
         cuMemAlloc_v2(&mut address, 0) => CUDA_ERROR_INVALID_VALUE;
         cuMemAlloc_v2(null_mut(), 16) => CUDA_ERROR_INVALID_VALUE;
         cuMemAlloc_v2(&mut address, 1 << 50) => CUDA_ERROR_OUT_OF_MEMORY;
@@ -209,7 +208,7 @@ fn memory_is_freed_once_and_by_its_start() {
     let context = raw_context();
     let address = allocate(1024);
     let mut local = 0u32;
-    expect! {
+    returns! {
         cuMemFree_v2(address + 512) => CUDA_ERROR_INVALID_VALUE;
         cuMemFree_v2(&raw mut local as u64) => CUDA_ERROR_INVALID_VALUE;
         cuMemFree_v2(0) => CUDA_SUCCESS;
@@ -226,7 +225,7 @@ fn pinned_memory_is_the_hosts_and_the_devices() {
     let context = raw_context();
     let mut host: *mut c_void = null_mut();
     let (mut device, mut flags, mut kind) = (0, 0, 0u32);
-    expect! {
+    returns! {
         cuMemHostAlloc(&mut host, 64, 1) => CUDA_SUCCESS;
         cuMemHostGetFlags(&mut flags, host) => CUDA_SUCCESS;
         cuMemHostGetDevicePointer_v2(&mut device, host, 0) => CUDA_SUCCESS;
@@ -236,7 +235,7 @@ fn pinned_memory_is_the_hosts_and_the_devices() {
     // SAFETY: the driver allocated 64 bytes there.
     unsafe { host.cast::<u8>().write_bytes(5, 64) };
     let on_device = allocate(64);
-    expect! {
+    returns! {
         cuMemcpyHtoD_v2(on_device, host, 64) => CUDA_SUCCESS;
         cuMemsetD8_v2(device, 6, 32) => CUDA_SUCCESS;
         cuCtxSynchronize() => CUDA_SUCCESS;
@@ -244,7 +243,7 @@ fn pinned_memory_is_the_hosts_and_the_devices() {
     assert_eq!(download(on_device, 64), [5; 64]);
     // SAFETY: as above.
     assert_eq!(unsafe { std::slice::from_raw_parts(host.cast::<u8>(), 33) }, [[6; 32].as_slice(), &[5]].concat());
-    expect! {
+    returns! {
         cuMemFree_v2(host as u64) => CUDA_ERROR_INVALID_VALUE;
         cuMemFreeHost(host) => CUDA_SUCCESS;
         cuCtxDestroy_v2(context) => CUDA_SUCCESS;
@@ -263,7 +262,7 @@ fn managed_memory_needs_no_copies() {
     assert_eq!(stream.clone_dtoh(&copied).unwrap(), [3; 64]);
     let mut managed = 0u32;
     let address = unified.device_ptr(&stream).0;
-    expect! {
+    returns! {
         cuPointerGetAttribute((&raw mut managed).cast(), CU_POINTER_ATTRIBUTE_IS_MANAGED, address) => CUDA_SUCCESS;
         cuMemAdvise(address, 64, sys::CUmem_advise::CU_MEM_ADVISE_SET_READ_MOSTLY, 0) => CUDA_SUCCESS;
         cuMemPrefetchAsync(address, 64, 0, null_mut()) => CUDA_SUCCESS;
@@ -278,7 +277,7 @@ fn an_address_says_what_it_belongs_to() {
     let context = raw_context();
     let address = allocate(1000);
     let (mut base, mut bytes, mut kind, mut ordinal, mut of) = (0, 0, 0u32, -1i32, null_mut::<c_void>());
-    expect! {
+    returns! {
         cuMemGetAddressRange_v2(&mut base, &mut bytes, address + 999) => CUDA_SUCCESS;
         cuPointerGetAttribute((&raw mut kind).cast(), CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address + 4) => CUDA_SUCCESS;
         cuPointerGetAttribute((&raw mut ordinal).cast(), CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) => CUDA_SUCCESS;
@@ -289,15 +288,15 @@ fn an_address_says_what_it_belongs_to() {
 
     let local = 0u8;
     let ours = &raw const local as u64;
-    expect! {
+    returns! {
         cuPointerGetAttribute((&raw mut kind).cast(), CU_POINTER_ATTRIBUTE_MEMORY_TYPE, ours) => CUDA_ERROR_INVALID_VALUE;
         cuMemGetAddressRange_v2(&mut base, &mut bytes, 64) => CUDA_ERROR_NOT_FOUND;
     }
     let mut attributes = [CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL];
     let mut places = [(&raw mut kind).cast(), (&raw mut ordinal).cast()];
-    expect! { cuPointerGetAttributes(2, attributes.as_mut_ptr(), places.as_mut_ptr(), ours) => CUDA_SUCCESS; }
+    returns! { cuPointerGetAttributes(2, attributes.as_mut_ptr(), places.as_mut_ptr(), ours) => CUDA_SUCCESS; }
     assert_eq!((kind, ordinal), (0, -2), "unknown addresses are no error when several attributes are asked for");
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
 #[test]
@@ -306,7 +305,7 @@ fn host_memory_is_registered_once() {
     let mut host = vec![0u8; 8192];
     let place: *mut c_void = host.as_mut_ptr().cast();
     let mut pinned = null_mut();
-    expect! {
+    returns! {
         cuMemHostRegister_v2(place, 8192, 0) => CUDA_SUCCESS;
         cuMemHostRegister_v2(place, 8192, 0) => CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
         cuMemHostUnregister(place) => CUDA_SUCCESS;
@@ -322,9 +321,9 @@ fn host_memory_is_registered_once() {
 fn free_memory_shrinks_and_grows() {
     let context = raw_context();
     let (mut before, mut during, mut total) = (0, 0, 0);
-    expect! { cuMemGetInfo_v2(&mut before, &mut total) => CUDA_SUCCESS; }
+    returns! { cuMemGetInfo_v2(&mut before, &mut total) => CUDA_SUCCESS; }
     let address = allocate(64 << 20);
-    expect! {
+    returns! {
         cuMemGetInfo_v2(&mut during, &mut total) => CUDA_SUCCESS;
         cuMemFree_v2(address) => CUDA_SUCCESS;
         cuCtxDestroy_v2(context) => CUDA_SUCCESS;

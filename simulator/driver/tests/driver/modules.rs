@@ -6,8 +6,7 @@ use std::ptr::null_mut;
 use cudarc::driver::sys;
 use cudarc::driver::sys::CUfunction_attribute_enum::*;
 
-use crate::support::{SHARED, VECTORS, garbage, load, on_gpu, own_context, raw_context, raw_function};
-use crate::{cu, expect};
+use crate::support::{SHARED, VECTORS, cu, garbage, load, on_gpu, own_context, raw_context, raw_function, returns};
 
 #[test]
 fn functions_and_variables_are_found_by_name() {
@@ -15,13 +14,13 @@ fn functions_and_variables_are_found_by_name() {
     let (module, function) = raw_function(VECTORS, c"add");
     let mut again = null_mut();
     let (mut address, mut bytes, mut value) = (0, 0, 0u32);
-    expect! {
+    returns! {
         cuModuleGetFunction(&mut again, module, c"add".as_ptr()) => CUDA_SUCCESS;
         cuModuleGetFunction(&mut again, module, c"subtract".as_ptr()) => CUDA_ERROR_NOT_FOUND;
         cuModuleGetGlobal_v2(&mut address, &mut bytes, module, c"table".as_ptr()) => CUDA_SUCCESS;
     }
     assert_eq!(bytes, 24);
-    expect! {
+    returns! {
         cuMemsetD8_v2(address, 1, 24) => CUDA_SUCCESS;
         cuModuleGetGlobal_v2(&mut address, null_mut(), module, c"counter".as_ptr()) => CUDA_SUCCESS;
         cuMemcpyDtoH_v2((&raw mut value).cast(), address, 4) => CUDA_SUCCESS;
@@ -31,12 +30,12 @@ fn functions_and_variables_are_found_by_name() {
     assert_eq!(value, 7, "a variable starts with its value");
 
     let mut of = null_mut();
-    expect! {
+    returns! {
         cuFuncGetModule(&mut of, function) => CUDA_SUCCESS;
         cuModuleUnload(module) => CUDA_SUCCESS;
     }
     assert_eq!(of, module);
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
 #[test]
@@ -48,7 +47,7 @@ fn a_module_is_gone_when_it_is_unloaded() {
     let context = raw_context();
     let (module, function) = raw_function(VECTORS, c"add");
     let (mut found, mut address, mut bytes) = (null_mut(), 0, 0);
-    expect! {
+    returns! {
         cuModuleGetGlobal_v2(&mut address, &mut bytes, module, c"table".as_ptr()) => CUDA_SUCCESS;
         cuModuleUnload(module) => CUDA_SUCCESS;
         cuModuleUnload(module) => CUDA_ERROR_INVALID_HANDLE;
@@ -67,7 +66,7 @@ fn what_is_no_ptx_is_refused() {
     let mut module = null_mut();
     let cubin = b"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00".repeat(8);
     let broken = CString::new(VECTORS.replace("add.f32", "add.f33")).unwrap();
-    expect! {
+    returns! {
         cuModuleLoadData(&mut module, std::ptr::null()) => CUDA_ERROR_INVALID_VALUE;
         cuModuleLoadData(null_mut(), broken.as_ptr().cast()) => CUDA_ERROR_INVALID_VALUE;
         cuModuleLoadData(&mut module, broken.as_ptr().cast()) => CUDA_ERROR_INVALID_PTX;
@@ -75,19 +74,19 @@ fn what_is_no_ptx_is_refused() {
     }
     let future = CString::new(VECTORS.replace(".version 7.0", ".version 19.9")).unwrap();
     let newer = CString::new(VECTORS.replace("sm_70", "sm_100").replace(".version 7.0", ".version 8.6")).unwrap();
-    expect! {
+    returns! {
         cuModuleLoadData(&mut module, c"int main() {}".as_ptr().cast()) => CUDA_ERROR_INVALID_IMAGE;
         cuModuleLoadData(&mut module, c"".as_ptr().cast()) => CUDA_ERROR_INVALID_IMAGE;
         cuModuleLoadData(&mut module, future.as_ptr().cast()) => CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
         cuModuleLoadData(&mut module, newer.as_ptr().cast()) => CUDA_ERROR_INVALID_PTX;
     }
     if !on_gpu() {
-        expect! {
+        returns! {
             cuModuleLoadData(&mut module, cubin.as_ptr().cast()) => CUDA_ERROR_NO_BINARY_FOR_GPU;
             cuModuleLoadFatBinary(&mut module, cubin.as_ptr().cast()) => CUDA_ERROR_NO_BINARY_FOR_GPU;
         }
     }
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
 #[test]
@@ -110,7 +109,7 @@ fn the_compilers_message_goes_into_the_callers_buffer() {
     values[1] = log.len() as *mut c_void;
     assert_eq!(load(&mut module, &good, &mut options, &mut values), crate::support::OK);
     assert_eq!(log[0], 0);
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 
-use crate::expect;
-use crate::support::{SHARED, VECTORS, load, own_context, raw_context, raw_function};
+use crate::support::{SHARED, VECTORS, load, own_context, raw_context, raw_function, returns};
 
 extern "C" fn no_shared(_block: std::ffi::c_int) -> usize {
     0
@@ -78,20 +77,20 @@ fn questions_that_make_no_sense_are_refused() {
     let context = raw_context();
     let (_, function) = raw_function(VECTORS, c"bounded");
     let mut blocks = 9;
-    expect! {
+    returns! {
         cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, 0, 0) => CUDA_ERROR_INVALID_VALUE;
         cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, -1, 0) => CUDA_ERROR_INVALID_VALUE;
         cuOccupancyMaxActiveBlocksPerMultiprocessor(std::ptr::null_mut(), function, 32, 0) => CUDA_ERROR_INVALID_VALUE;
         cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, 65, 0) => CUDA_SUCCESS;
     }
     assert_eq!(blocks, 21, "the kernel's own bound of 64 does not count");
-    expect! { cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, 1025, 0) => CUDA_SUCCESS; }
+    returns! { cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, 1025, 0) => CUDA_SUCCESS; }
     assert_eq!(blocks, 0, "no block can have so many threads");
     let (mut grid, mut block) = (9, 9);
-    expect! {
+    returns! {
         cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, function, None, 0, -1) => CUDA_ERROR_INVALID_VALUE;
         cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, function, None, 60_000, 0) => CUDA_SUCCESS;
     }
     assert_eq!((grid, block), (0, 0), "no block can have so much shared memory without opting in");
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }

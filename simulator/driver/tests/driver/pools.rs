@@ -6,15 +6,14 @@ use std::ptr::null_mut;
 use cudarc::driver::sys;
 use cudarc::driver::sys::CUmemPool_attribute_enum::*;
 
-use crate::expect;
-use crate::support::raw_context;
+use crate::support::{raw_context, returns};
 
 #[test]
 fn memory_comes_from_pools_in_the_order_of_a_stream() {
     let context = raw_context();
     let (mut stream, mut pool, mut current) = (null_mut(), null_mut(), null_mut());
     let mut address = 0;
-    expect! {
+    returns! {
         cuStreamCreate(&mut stream, 0) => CUDA_SUCCESS;
         cuDeviceGetDefaultMemPool(&mut pool, 0) => CUDA_SUCCESS;
         cuDeviceGetMemPool(&mut current, 0) => CUDA_SUCCESS;
@@ -39,12 +38,12 @@ fn pools_are_made_asked_and_destroyed() {
     let (mut pool, mut address) = (null_mut(), 0);
     let (mut threshold, mut used, mut high, mut reuse) = (1u64 << 20, 0u64, 0u64, 9i32);
     let place = |value: &mut u64| -> *mut c_void { (value as *mut u64).cast() };
-    expect! {
+    returns! {
         cuMemPoolCreate(&mut pool, &properties) => CUDA_SUCCESS;
         cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, place(&mut threshold)) => CUDA_SUCCESS;
     }
     threshold = 0;
-    expect! {
+    returns! {
         cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, place(&mut threshold)) => CUDA_SUCCESS;
         cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, (&raw mut reuse).cast()) => CUDA_SUCCESS;
         cuMemAllocFromPoolAsync(&mut address, 4096, pool, null_mut()) => CUDA_SUCCESS;
@@ -54,13 +53,13 @@ fn pools_are_made_asked_and_destroyed() {
         cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, place(&mut high)) => CUDA_SUCCESS;
     }
     assert_eq!((threshold, used, high, reuse), (1 << 20, 4096, 4096, 1));
-    expect! {
+    returns! {
         cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, place(&mut used)) => CUDA_SUCCESS;
         cuMemPoolTrimTo(pool, 0) => CUDA_SUCCESS;
         cuMemPoolDestroy(pool) => CUDA_SUCCESS;
     }
     assert_eq!(used, 0);
-    expect! {
+    returns! {
         cuMemAllocAsync(null_mut(), 16, null_mut()) => CUDA_ERROR_INVALID_VALUE;
         cuMemAllocAsync(&mut address, 0, null_mut()) => CUDA_SUCCESS;
         cuMemFreeAsync(0, null_mut()) => CUDA_SUCCESS;

@@ -5,8 +5,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys;
 
-use crate::expect;
-use crate::support::{garbage, on_gpu, raw_context};
+use crate::support::{garbage, on_gpu, raw_context, returns};
 
 const LEGACY: sys::CUstream = 1 as sys::CUstream;
 const PER_THREAD: sys::CUstream = 2 as sys::CUstream;
@@ -16,7 +15,7 @@ fn streams_keep_their_flags_and_priority() {
     let context = raw_context();
     let (mut stream, mut of) = (null_mut(), null_mut());
     let (mut flags, mut priority) = (9, 9);
-    expect! {
+    returns! {
         cuStreamCreateWithPriority(&mut stream, 1, -1) => CUDA_SUCCESS;
         cuStreamGetFlags(stream, &mut flags) => CUDA_SUCCESS;
         cuStreamGetPriority(stream, &mut priority) => CUDA_SUCCESS;
@@ -25,7 +24,7 @@ fn streams_keep_their_flags_and_priority() {
         cuStreamSynchronize(stream) => CUDA_SUCCESS;
     }
     assert_eq!((flags, priority, of), (1, -1, context));
-    expect! {
+    returns! {
         cuStreamCreateWithPriority(&mut stream, 0, 1000) => CUDA_SUCCESS;
         cuStreamGetPriority(stream, &mut priority) => CUDA_SUCCESS;
         cuStreamCreate(&mut stream, 2) => CUDA_ERROR_INVALID_VALUE;
@@ -41,7 +40,7 @@ fn the_streams_that_are_always_there_have_three_names() {
     for stream in [null_mut(), LEGACY, PER_THREAD] {
         let mut of = null_mut();
         let mut address = 0;
-        expect! {
+        returns! {
             cuMemAlloc_v2(&mut address, 64) => CUDA_SUCCESS;
             cuMemsetD8Async(address, 1, 64, stream) => CUDA_SUCCESS;
             cuStreamSynchronize(stream) => CUDA_SUCCESS;
@@ -50,7 +49,7 @@ fn the_streams_that_are_always_there_have_three_names() {
         }
         assert_eq!(of, context);
     }
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
 unsafe extern "C" fn note(data: *mut c_void) {
@@ -71,7 +70,7 @@ fn functions_of_the_host_run_in_the_order_of_a_stream() {
     let mut stream = null_mut();
     let mut calls = 0u32;
     let data: *mut c_void = (&raw mut calls).cast();
-    expect! {
+    returns! {
         cuStreamCreate(&mut stream, 0) => CUDA_SUCCESS;
         cuLaunchHostFunc(stream, Some(note), data) => CUDA_SUCCESS;
         cuStreamAddCallback(stream, Some(note_status), data, 0) => CUDA_SUCCESS;
@@ -91,7 +90,7 @@ fn handles_that_are_no_streams_are_refused() {
     }
     let context = raw_context();
     let (mut stream, mut event, mut address) = (null_mut(), null_mut(), 0);
-    expect! {
+    returns! {
         cuStreamCreate(&mut stream, 0) => CUDA_SUCCESS;
         cuEventCreate(&mut event, 0) => CUDA_SUCCESS;
         cuMemAlloc_v2(&mut address, 64) => CUDA_SUCCESS;

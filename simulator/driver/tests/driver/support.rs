@@ -14,8 +14,6 @@ pub const SHARED: &str = include_str!("../ptx/shared.ptx");
 pub const FAULTS: &str = include_str!("../ptx/faults.ptx");
 
 /// Calls a function of the driver API by its name.
-#[macro_export]
-#[allow(clippy::macro_metavars_in_unsafe, reason = "the arguments are plain values; a block of its own for each would say no more")]
 macro_rules! cu {
     ($function:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: pointers are to live variables of the test, or null where the driver must refuse null; handles may be anything, since
@@ -24,13 +22,14 @@ macro_rules! cu {
     };
 }
 
-/// Asserts what functions of the driver API return: `expect!(cuInit(1) => CUDA_ERROR_INVALID_VALUE)`.
-#[macro_export]
-macro_rules! expect {
+/// Asserts what functions of the driver API return: `returns!(cuInit(1) => CUDA_ERROR_INVALID_VALUE)`.
+macro_rules! returns {
     ($($function:ident($($argument:expr),* $(,)?) => $code:ident;)*) => {
-        $(assert_eq!($crate::cu!($function($($argument),*)), cudarc::driver::sys::CUresult::$code, stringify!($function));)*
+        $(assert_eq!($crate::support::cu!($function($($argument),*)), cudarc::driver::sys::CUresult::$code, stringify!($function));)*
     };
 }
+
+pub(crate) use {cu, returns};
 
 /// Whether the tests run on the machine's own driver.
 pub fn on_gpu() -> bool {
@@ -54,7 +53,7 @@ pub fn own_context() -> Arc<CudaContext> {
 pub fn raw_context() -> CUcontext {
     open();
     let mut context = std::ptr::null_mut();
-    expect! {
+    returns! {
         cuInit(0) => CUDA_SUCCESS;
         cuCtxCreate_v2(&mut context, 0, 0) => CUDA_SUCCESS;
     }
@@ -69,7 +68,7 @@ pub fn load(context: &Arc<CudaContext>, ptx: &str) -> Arc<CudaModule> {
 pub fn raw_function(ptx: &str, name: &std::ffi::CStr) -> (sys::CUmodule, sys::CUfunction) {
     let text = std::ffi::CString::new(ptx).unwrap();
     let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
-    expect! {
+    returns! {
         cuModuleLoadData(&mut module, text.as_ptr().cast()) => CUDA_SUCCESS;
         cuModuleGetFunction(&mut function, module, name.as_ptr()) => CUDA_SUCCESS;
     }

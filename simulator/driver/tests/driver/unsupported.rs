@@ -5,28 +5,28 @@ use std::ptr::null_mut;
 use cudarc::driver::sys;
 use cudarc::driver::sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
 
-use crate::expect;
-use crate::support::{VECTORS, load, on_gpu, own_context, raw_context, raw_function};
+use crate::support::{VECTORS, load, on_gpu, own_context, raw_context, raw_function, returns};
 
 #[test]
 fn streams_do_not_capture() {
     let context = raw_context();
     let (mut stream, mut graph) = (null_mut(), null_mut());
     let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE;
-    expect! {
+    returns! {
         cuStreamCreate(&mut stream, 0) => CUDA_SUCCESS;
         cuStreamIsCapturing(stream, &mut status) => CUDA_SUCCESS;
         cuStreamEndCapture(stream, &mut graph) => CUDA_ERROR_ILLEGAL_STATE;
     }
     assert_eq!(status, sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE);
+    returns! { cuStreamBeginCapture_v2(null_mut(), CU_STREAM_CAPTURE_MODE_RELAXED) => CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; }
     if !on_gpu() {
-        expect! {
+        returns! {
             cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED) => CUDA_ERROR_NOT_SUPPORTED;
             cuGraphCreate(&mut graph, 0) => CUDA_ERROR_NOT_SUPPORTED;
             cuGraphLaunch(null_mut(), stream) => CUDA_ERROR_INVALID_VALUE;
         }
     }
-    expect! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn features_of_other_gpus_are_refused() {
     let context = raw_context();
     let (_, function) = raw_function(VECTORS, c"count");
     let (mut memory, mut array) = (null_mut(), null_mut());
-    expect! {
+    returns! {
         cuImportExternalMemory(&mut memory, std::ptr::null()) => CUDA_ERROR_NOT_SUPPORTED;
         cuDestroyExternalMemory(null_mut()) => CUDA_ERROR_NOT_SUPPORTED;
         cuArrayCreate_v2(&mut array, std::ptr::null()) => CUDA_ERROR_NOT_SUPPORTED;
