@@ -149,8 +149,12 @@ impl StageRecord {
     }
 }
 
-/// The commit of the source that this binary was built from, with `-dirty` when files differ from it.
+/// The commit of the source that this binary was built from, with `-dirty` when files differ from it. A binary that runs away from
+/// its repository is told by `UNROLLED_COMMIT`.
 fn commit() -> String {
+    if let Ok(commit) = std::env::var("UNROLLED_COMMIT") {
+        return commit;
+    }
     let git = Command::new("git")
         .args(["-C", env!("CARGO_MANIFEST_DIR"), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"])
         .output();

@@ -61,7 +61,7 @@ impl Profile {
 
 /// Limits are those of the compute capability, from the CUDA C++ Programming Guide ("Technical Specifications per Compute
 /// Capability"; of 1.x, from the Guide of release 4.2, appendix F). Sizes and clocks are the products'; those of the H200 were
-/// read from one (L2 60 MiB, 143 771 MiB, memory clock 3201 MHz), the others come from published data sheets and reviews.
+/// read from one through its driver, the others come from published data sheets and reviews.
 const PROFILES: &[Profile] = &[
     Profile {
         name: "h200",
@@ -70,8 +70,8 @@ const PROFILES: &[Profile] = &[
         multiprocessors: 132,
         clock_khz: 1_980_000,
         memory_clock_khz: 3_201_000,
-        memory_bus_bits: 6144,
-        memory_bytes: 143_771 << 20,
+        memory_bus_bits: 6016,
+        memory_bytes: 150_109_880_320,
         l2_bytes: 60 << 20,
         max_threads_per_block: 1024,
         max_block: [1024, 1024, 64],

@@ -10,21 +10,29 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 #[derive(Debug)]
 pub struct Buffer {
     words: Box<[AtomicU32]>,
+    /// The first word of the buffer; those before it only bring it to an aligned address.
+    start: usize,
     bytes: u64,
 }
+
+/// Alignment of the first byte on the host. Memory that the host and the device share has one address for both, and the cost of an
+/// access depends on the address.
+const ALIGNMENT: usize = 512;
 
 impl Buffer {
     /// A zeroed buffer, or `None` when the host has no memory for it. The pages are the operating system's zero pages until they
     /// are written, so a large allocation costs only what is used of it.
     pub fn zeroed(bytes: u64) -> Option<Self> {
-        let words = usize::try_from(bytes.div_ceil(4)).ok()?;
-        let words = bytemuck::allocation::try_zeroed_slice_box(words).ok()?;
-        Some(Self { words, bytes })
+        let count = usize::try_from(bytes.div_ceil(4)).ok()?.checked_add(ALIGNMENT / 4)?;
+        let words: Box<[AtomicU32]> = bytemuck::allocation::try_zeroed_slice_box(count).ok()?;
+        let address = words.as_ptr().addr();
+        let start = (address.next_multiple_of(ALIGNMENT) - address) / 4;
+        Some(Self { words, start, bytes })
     }
 
     /// A buffer that only remembers how long it was; it holds no bytes and may not be accessed.
     pub fn tombstone(bytes: u64) -> Self {
-        Self { words: Box::default(), bytes }
+        Self { words: Box::default(), start: 0, bytes }
     }
 
     /// Length in bytes.
@@ -34,30 +42,30 @@ impl Buffer {
 
     /// The address of the first byte on the host.
     pub fn host_address(&self) -> u64 {
-        self.words.as_ptr().expose_provenance() as u64
+        self.words[self.start..].as_ptr().expose_provenance() as u64
     }
 
     /// The word at an offset that is a multiple of 4.
     #[inline(always)]
     pub fn word(&self, offset: u64) -> u32 {
-        self.words[(offset / 4) as usize].load(Relaxed)
+        self.words[self.start + (offset / 4) as usize].load(Relaxed)
     }
 
     /// Replaces the word at an offset that is a multiple of 4.
     #[inline(always)]
     pub fn set_word(&self, offset: u64, value: u32) {
-        self.words[(offset / 4) as usize].store(value, Relaxed);
+        self.words[self.start + (offset / 4) as usize].store(value, Relaxed);
     }
 
     /// The words from a word-aligned offset on.
     #[inline(always)]
     pub fn words(&self, offset: u64, count: usize) -> &[AtomicU32] {
-        &self.words[(offset / 4) as usize..][..count]
+        &self.words[self.start + (offset / 4) as usize..][..count]
     }
 
     /// Changes the word at an offset that is a multiple of 4 in one step and returns what it was.
     pub fn update_word(&self, offset: u64, mut change: impl FnMut(u32) -> u32) -> u32 {
-        let word = &self.words[(offset / 4) as usize];
+        let word = &self.words[self.start + (offset / 4) as usize];
         let mut old = word.load(Relaxed);
         loop {
             match word.compare_exchange_weak(old, change(old), Relaxed, Relaxed) {

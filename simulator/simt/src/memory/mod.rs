@@ -375,6 +375,6 @@ mod tests {
         let base = memory.allocate_host_visible(16, None).unwrap();
         memory.write(base, &[1, 2, 3, 4]).unwrap();
         assert_eq!(memory.snapshot()[0].buffer.host_address(), base);
-        assert!(base < FIRST_ADDRESS);
+        assert!(base < FIRST_ADDRESS && base.is_multiple_of(ALIGNMENT));
     }
 }
