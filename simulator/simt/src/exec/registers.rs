@@ -88,6 +88,24 @@ pub fn spread(mask: u32) -> [u32; LANES] {
     words
 }
 
+/// Replaces the lanes of `mask`. Nearly always that is all of them.
+#[inline(always)]
+fn replace<T: Copy>(row: &mut [T; LANES], mask: u32, values: &[T; LANES]) {
+    if mask == FULL {
+        *row = *values;
+    } else {
+        replace_some(row, mask, values);
+    }
+}
+
+/// Apart from the many instructions that use it, so that they stay small.
+#[inline(never)]
+fn replace_some<T: Copy>(row: &mut [T; LANES], mask: u32, values: &[T; LANES]) {
+    for lane in 0..LANES {
+        row[lane] = if mask >> lane & 1 != 0 { values[lane] } else { row[lane] };
+    }
+}
+
 /// A type that a register's lane can hold.
 pub trait Lane: Copy {
     /// The kind of register.
@@ -121,20 +139,12 @@ macro_rules! word_lanes {
 
             #[inline(always)]
             fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]) {
-                let words = registers.words_mut(reg);
-                if mask == FULL {
-                    for lane in 0..LANES {
-                        let $value = values[lane];
-                        words[lane] = $to;
-                    }
-                } else {
-                    let keep = spread(!mask);
-                    for lane in 0..LANES {
-                        let $value = values[lane];
-                        let new: u32 = $to;
-                        words[lane] = (words[lane] & keep[lane]) | (new & !keep[lane]);
-                    }
+                let mut words = [0; LANES];
+                for lane in 0..LANES {
+                    let $value = values[lane];
+                    words[lane] = $to;
                 }
+                replace(registers.words_mut(reg), mask, &words);
             }
         }
     )*};
@@ -170,19 +180,12 @@ macro_rules! double_lanes {
 
             #[inline(always)]
             fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]) {
-                let doubles = registers.doubles_mut(reg);
-                if mask == FULL {
-                    for lane in 0..LANES {
-                        let $value = values[lane];
-                        doubles[lane] = $to;
-                    }
-                } else {
-                    for lane in 0..LANES {
-                        let $value = values[lane];
-                        let new: u64 = $to;
-                        doubles[lane] = if mask >> lane & 1 != 0 { new } else { doubles[lane] };
-                    }
+                let mut doubles = [0; LANES];
+                for lane in 0..LANES {
+                    let $value = values[lane];
+                    doubles[lane] = $to;
                 }
+                replace(registers.doubles_mut(reg), mask, &doubles);
             }
         }
     )*};

@@ -166,6 +166,10 @@ impl Warp {
                     // The guard's other lanes wait behind the call, together with those that come back.
                     self.waiting.push(Path { pc, meet, lanes, depth });
                     Path { pc, meet, lanes, depth } = Path { pc: target, meet: NOWHERE, lanes: active, depth: depth + 1 };
+                    // A tree of calls is finite, yet it may have more leaves than any fuel lasts for.
+                    if executed >= turn {
+                        break Pause::Turn;
+                    }
                 }
                 Action::Return if depth > 0 => {
                     for path in self.waiting.iter_mut().filter(|path| path.depth == depth) {
