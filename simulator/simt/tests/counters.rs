@@ -11,10 +11,7 @@ use simt::memory::rules::{self, Direction};
 use simt::{Counters, LaunchOptions, LaunchReport};
 
 const COUNTERS: &str = include_str!("programs/counters.ptx");
-const PROGRAMS: &[&str] = &[
-    include_str!("programs/convolution.ptx"),
-    include_str!("programs/cooperation.ptx"),
-];
+const PROGRAMS: &[&str] = &[include_str!("programs/convolution.ptx"), include_str!("programs/cooperation.ptx")];
 
 /// Bytes of the memory that the generated kernels access.
 const BYTES: u64 = 1 << 14;
@@ -250,7 +247,10 @@ fn a_remembered_cost_is_not_taken_for_another_pattern() {
                         let mask = MASKS[numbers.below(MASKS.len() as u64) as usize];
                         // Moved as a whole by a little: whether the cost stays depends on how far.
                         let moved = numbers.below(16) as u32 * kind.bytes;
-                        Request { mask, offsets: std::array::from_fn(|lane| (offset(lane as u32, kind.bytes) + moved) % (BYTES as u32)) }
+                        Request {
+                            mask,
+                            offsets: std::array::from_fn(|lane| (offset(lane as u32, kind.bytes) + moved) % (BYTES as u32)),
+                        }
                     })
                     .collect()
             })
@@ -367,7 +367,9 @@ fn a_transposition_without_padding_conflicts_and_with_padding_does_not() {
             assert_eq!(counters.bank_conflicts(), requests * (wavefronts - 1), "{kernel}");
             assert_eq!(counters.global_store_sectors, requests * 4);
             assert_eq!(counters.barriers, requests);
-            assert!(gpu.read::<f32>(output, 64 * 64).iter().enumerate().all(|(at, value)| *value == (at % 64 * 64 + at / 64) as f32));
+            assert!(
+                gpu.read::<f32>(output, 64 * 64).iter().enumerate().all(|(at, value)| *value == (at % 64 * 64 + at / 64) as f32)
+            );
         }
     });
 }

@@ -36,7 +36,11 @@ fn finding(
 /// That a finding names the kernel, the block, the thread, how many lanes, the marked CUDA line, and a PTX line that starts so.
 #[track_caller]
 fn assert_place(finding: &Finding, kernel: &str, block: Dim3, thread: Dim3, lanes: u32, instruction: &str) {
-    assert_eq!((finding.kernel.as_str(), finding.block, finding.thread, finding.lanes), (kernel, block, thread, lanes), "{finding}");
+    assert_eq!(
+        (finding.kernel.as_str(), finding.block, finding.thread, finding.lanes),
+        (kernel, block, thread, lanes),
+        "{finding}"
+    );
     let line = SOURCE.lines().position(|line| line.ends_with(&format!("// <- {kernel}"))).expect("a marked line") + 1;
     let source = finding.location.source.as_ref().unwrap_or_else(|| panic!("no CUDA line: {finding}"));
     assert_eq!((source.file.as_str(), source.line), ("faults.cu", line as u32), "{finding}");
@@ -109,9 +113,7 @@ fn a_freed_buffer_is_known_as_freed() {
 
 #[test]
 fn a_null_pointer_is_named_as_such() {
-    let found = finding(FAULTS, "read_at", 1, 32, 0, |gpu| {
-        Params::new().with(0_u64).with(gpu.buffer(&[0_f32; 32])).with(100_i64)
-    });
+    let found = finding(FAULTS, "read_at", 1, 32, 0, |gpu| Params::new().with(0_u64).with(gpu.buffer(&[0_f32; 32])).with(100_i64));
     assert_place(&found, "read_at", at(0), at(0), 32, "ld.global.f32");
     assert!(matches!(found.kind, FindingKind::Null { access } if access.address == 400), "{found}");
 }
@@ -142,9 +144,7 @@ fn a_vector_at_an_odd_element_is_misaligned() {
 #[test]
 fn static_shared_memory_has_bounds() {
     for (offset, thread, address) in [(1, 63, 256), (-1, 0, u64::MAX - 3)] {
-        let found = finding(FAULTS, "static_shared", 3, 64, 0, |gpu| {
-            Params::new().with(gpu.buffer(&[0_f32; 64])).with(offset)
-        });
+        let found = finding(FAULTS, "static_shared", 3, 64, 0, |gpu| Params::new().with(gpu.buffer(&[0_f32; 64])).with(offset));
         assert_place(&found, "static_shared", at(0), at(thread), 1, "st.shared.f32");
         let (access, nearest) = out_of_bounds(&found);
         // Shared addresses are 32 bits wide, so that -4 may also be told as such.
@@ -156,17 +156,14 @@ fn static_shared_memory_has_bounds() {
 
 #[test]
 fn dynamic_shared_memory_ends_where_the_launch_says() {
-    let found =
-        finding(FAULTS, "dynamic_shared", 1, 64, 256, |gpu| Params::new().with(gpu.buffer(&[0_f32; 64])).with(1_i32));
+    let found = finding(FAULTS, "dynamic_shared", 1, 64, 256, |gpu| Params::new().with(gpu.buffer(&[0_f32; 64])).with(1_i32));
     assert_place(&found, "dynamic_shared", at(0), at(63), 1, "ld.shared.f32");
     assert_eq!(out_of_bounds(&found).0, Access { space: Space::Shared, op: AccessOp::Load, address: 256, bytes: 4 });
 }
 
 #[test]
 fn a_vector_in_shared_memory_must_be_aligned() {
-    let found = finding(FAULTS, "shared_vector", 1, 32, 0, |gpu| {
-        Params::new().with(gpu.buffer(&[0_f32; 128])).with(2_i32)
-    });
+    let found = finding(FAULTS, "shared_vector", 1, 32, 0, |gpu| Params::new().with(gpu.buffer(&[0_f32; 128])).with(2_i32));
     assert_place(&found, "shared_vector", at(0), at(0), 32, "ld.shared");
     assert!(matches!(found.kind, FindingKind::Misaligned { access } if access.space == Space::Shared), "{found}");
 }
@@ -175,9 +172,8 @@ fn a_vector_in_shared_memory_must_be_aligned() {
 fn local_memory_has_bounds() {
     let mut index = [0_i32; 32];
     (index[6], index[20]) = (1 << 20, -4);
-    let found = finding(FAULTS, "local_array", 1, 32, 0, |gpu| {
-        Params::new().with(gpu.buffer(&index)).with(gpu.buffer(&[0_i32; 32]))
-    });
+    let found =
+        finding(FAULTS, "local_array", 1, 32, 0, |gpu| Params::new().with(gpu.buffer(&index)).with(gpu.buffer(&[0_i32; 32])));
     assert_place(&found, "local_array", at(0), at(6), 2, "st.local");
     assert_eq!(out_of_bounds(&found).0.space, Space::Local);
 }
@@ -345,7 +341,10 @@ fn with_body(body: &str) -> String {
 #[test]
 fn what_cannot_be_executed_is_named_with_its_lines() {
     for (body, what) in [
-        ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2}, {%r1, %r2}, {%r3}, {%f3, %f4};", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"),
+        (
+            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2}, {%r1, %r2}, {%r3}, {%f3, %f4};",
+            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
+        ),
         ("frobnicate.f32 %f1, %f2;", "frobnicate.f32"),
         ("add.rz.f32 %f1, %f2, %f3;", "add.rz.f32"),
         ("atom.global.add.f16 %r1, [%rd1], %r2;", "atom.global.add.f16"),
@@ -393,8 +392,18 @@ fn a_body_that_does_not_fit_together_is_refused_with_its_line() {
 #[test]
 fn numbers_are_read_in_every_notation() {
     for (number, expected) in [
-        ("0", 0_u32), ("0U", 0), ("10U", 10), ("0x1F", 31), ("0x1fU", 31), ("017", 15), ("0b101", 5), ("-1", u32::MAX),
-        ("4294967295", u32::MAX), ("0f3F800000", 0x3f80_0000), ("-0f3F800000", 0xbf80_0000), ("1.5", 0x3fc0_0000),
+        ("0", 0_u32),
+        ("0U", 0),
+        ("10U", 10),
+        ("0x1F", 31),
+        ("0x1fU", 31),
+        ("017", 15),
+        ("0b101", 5),
+        ("-1", u32::MAX),
+        ("4294967295", u32::MAX),
+        ("0f3F800000", 0x3f80_0000),
+        ("-0f3F800000", 0xbf80_0000),
+        ("1.5", 0x3fc0_0000),
     ] {
         let body = format!("ld.param.u64 %rd1, [output]; mov.b32 %r1, {number}; st.global.b32 [%rd1], %r1;");
         let gpu = Gpu::load(&with_body(&body));

@@ -30,8 +30,7 @@ mod divergence {
         let expected: Vec<u32> = starts.iter().map(|start| steps(*start)).collect();
         every_way(DIVERGENCE, |gpu| {
             let (input, output) = (gpu.buffer(&starts), gpu.poisoned::<u32>(200));
-            let report =
-                gpu.launch("trip_counts", 4, 64, 0, &Params::new().with(input).with(100_u32).with(output).with(200_u32));
+            let report = gpu.launch("trip_counts", 4, 64, 0, &Params::new().with(input).with(100_u32).with(output).with(200_u32));
             assert_eq!(gpu.read::<u32>(output, 200), expected);
             assert!(report.counters.divergent_branches > 0);
         });
@@ -126,9 +125,7 @@ mod functions {
         let base: Vec<[f32; 2]> = (0..40).map(|i| [(i % 3) as f32 - 1.0, (i % 4) as f32 - 2.0]).collect();
         let exponents: Vec<i32> = (0..40).map(|i| i % 6 - 1).collect();
         let power = |base: [f32; 2], exponent: i32| {
-            (0..exponent).fold([1.0, 0.0], |[re, im]: [f32; 2], _| {
-                [re * base[0] - im * base[1], re * base[1] + im * base[0]]
-            })
+            (0..exponent).fold([1.0, 0.0], |[re, im]: [f32; 2], _| [re * base[0] - im * base[1], re * base[1] + im * base[0]])
         };
         let expected: Vec<[f32; 2]> =
             base.iter().zip(&exponents).map(|(b, e)| if *e >= 0 { power(*b, *e) } else { [-1.0, -1.0] }).collect();
@@ -474,7 +471,9 @@ mod cooperation {
 
             let sum: u32 = inputs.iter().sum();
             let (least, most) = (*inputs.iter().min().unwrap(), *inputs.iter().max().unwrap());
-            let each = |combine: fn(u32, u32) -> u32, start, change: fn(u32) -> u32| inputs.iter().map(|v| change(*v)).fold(start, combine);
+            let each = |combine: fn(u32, u32) -> u32, start, change: fn(u32) -> u32| {
+                inputs.iter().map(|v| change(*v)).fold(start, combine)
+            };
             let expected = [
                 sum,
                 sum.wrapping_neg(),
@@ -715,16 +714,8 @@ mod numbers {
     fn structs_come_as_parameters_by_value() {
         every_way(NUMBERS, |gpu| {
             let output = gpu.poisoned::<f32>(40);
-            let first = Settings {
-                flag: 1,
-                padding: 0,
-                offset: -3,
-                scale: 1.5,
-                bias: 0.0,
-                table: [10, 20, 30, 40, 50],
-                rest: 0,
-                output,
-            };
+            let first =
+                Settings { flag: 1, padding: 0, offset: -3, scale: 1.5, bias: 0.0, table: [10, 20, 30, 40, 50], rest: 0, output };
             let second = Settings { bias: 0.25, table: [-4, 4, 8, 12, 16], ..first };
             let params = Params::new().with(200_u8).aligned(first, 8).with(-7_i16).aligned(second, 8);
             gpu.launch("settings", 1, 40, 0, &params);

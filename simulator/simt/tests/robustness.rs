@@ -35,15 +35,39 @@ enum Damage {
 }
 
 const HUGE: &[&str] = &[
-    "0", "1", "-1", "31", "32", "65", "255", "1024", "65535", "1048576", "2147483647", "4294967295", "4294967296",
-    "18446744073709551615", "18446744073709551616", "99999999999999999999999999", "0x", "0xffffffffffffffff", "0f3F80", "0d", "1.5e",
+    "0",
+    "1",
+    "-1",
+    "31",
+    "32",
+    "65",
+    "255",
+    "1024",
+    "65535",
+    "1048576",
+    "2147483647",
+    "4294967295",
+    "4294967296",
+    "18446744073709551615",
+    "18446744073709551616",
+    "99999999999999999999999999",
+    "0x",
+    "0xffffffffffffffff",
+    "0f3F80",
+    "0d",
+    "1.5e",
 ];
 
 fn damage() -> impl Strategy<Value = Damage> {
     let place = any::<prop::sample::Index>().prop_map(|index| index.index(1 << 20));
     let place = || place.clone();
     prop_oneof![
-        (place(), prop::sample::select(vec!['{', '}', '[', ']', '(', ')', '<', '>', ';', ',', '@', '!', '%', '"', '/', '\n', '-', 'é', '\0']))
+        (
+            place(),
+            prop::sample::select(vec![
+                '{', '}', '[', ']', '(', ')', '<', '>', ';', ',', '@', '!', '%', '"', '/', '\n', '-', 'é', '\0'
+            ])
+        )
             .prop_map(|(at, character)| Damage::Character(at, character)),
         (place(), 0_u8..7).prop_map(|(at, bit)| Damage::Bit(at, bit)),
         place().prop_map(Damage::Delete),
@@ -137,8 +161,13 @@ fn shortened(text: &str, keep: usize) -> String {
     format!("{}\n.visible .entry{kept}", head.join("\n"))
 }
 
+/// How many texts each test damages; `PROPTEST_CASES` asks for more.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2000)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn damaged_ptx_is_refused_or_runs(
@@ -178,6 +207,17 @@ proptest! {
 }
 
 #[test]
+fn every_text_loads_before_it_is_damaged() {
+    for text in TEXTS {
+        for keep in 0..text.matches(".visible .entry").count() {
+            let text = shortened(text, keep);
+            let module = Module::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            assert_eq!(module.kernels().len(), 1);
+        }
+    }
+}
+
+#[test]
 fn deep_nesting_does_not_exhaust_the_stack() {
     let deep = 200_000;
     for opening in ["{", "(", "[", "mov.u32 {", "{ {", "@", "@!"] {
@@ -193,9 +233,8 @@ fn deep_nesting_does_not_exhaust_the_stack() {
 #[test]
 fn many_functions_calling_each_other_load_in_time() {
     // Each calls the next one twice: as a tree this would be 2^300 calls.
-    let functions: String = (0..300)
-        .map(|i| format!(".func f{i}() {{ call.uni f{next}; call.uni f{next}; ret; }}\n", next = i + 1))
-        .collect();
+    let functions: String =
+        (0..300).map(|i| format!(".func f{i}() {{ call.uni f{next}; call.uni f{next}; ret; }}\n", next = i + 1)).collect();
     let text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n{functions}.func f300() {{ ret; }}\n.visible .entry k() {{ call.uni f0; ret; }}"
     );
