@@ -1,8 +1,10 @@
 //! The chapter's binary as a person at a terminal meets it: exit statuses, what goes to which stream, files.
 //!
-//! Everything runs on the simulator, so that the answers are the same on every machine.
+//! Everything runs on the simulator, so that the answers are the same on every machine; except for one test, which compares the
+//! simulator with a GPU where there is one.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -310,4 +312,28 @@ fn sounds_that_do_not_go_together_are_refused_and_leave_nothing_behind() {
     studio.assert_refused("voice.wav", "room.wav", "no-such-folder/wet.wav", &["no-such-folder"]);
     studio.assert_refused("voice.wav", "room.wav", "", &["cannot write"]);
     assert_eq!(studio.files(), before);
+}
+
+/// Both round every multiply-add once, and a thread adds in the order of the taps on both.
+#[test]
+fn a_gpu_and_the_simulator_agree_bit_for_bit() {
+    if let Err(why) = common::probe::probe() {
+        assert_ne!(std::env::var("UNROLLED_REQUIRE_GPU").as_deref(), Ok("1"), "no GPU can be used: {why}");
+        // Straight to the stream: the test harness keeps what a passing test prints.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: a GPU compared with the simulator, because {why}");
+        return;
+    }
+    let studio = Studio::new();
+    studio.record("voice.wav", 48_000, 1, &noise(30_011, 3));
+    studio.record("room.wav", 48_000, 1, &noise(4_099, 4));
+    for stage in ["naive", "naive-strided"] {
+        let result = |device: &str| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_01-conv-naive"));
+            command.args(["--device", device, "--stage", stage]).args(studio.arguments("voice.wav", "room.wav", "wet.wav"));
+            let output = command.stdin(Stdio::null()).output().expect("the chapter's binary can be started");
+            assert_eq!(output.status.code(), Some(0), "{stage} on {device}: {}", stderr(&output));
+            fs::read(studio.path("wet.wav")).unwrap()
+        };
+        assert!(result("gpu") == result("sim"), "{stage}: the results differ");
+    }
 }

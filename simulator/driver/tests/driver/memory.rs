@@ -321,15 +321,18 @@ fn host_memory_is_registered_once() {
 fn free_memory_shrinks_and_grows() {
     let context = raw_context();
     let (mut before, mut during, mut total) = (0, 0, 0);
-    returns! { cuMemGetInfo_v2(&mut before, &mut total) => CUDA_SUCCESS; }
-    let address = allocate(64 << 20);
-    returns! {
-        cuMemGetInfo_v2(&mut during, &mut total) => CUDA_SUCCESS;
-        cuMemFree_v2(address) => CUDA_SUCCESS;
-        cuCtxDestroy_v2(context) => CUDA_SUCCESS;
-    }
-    // Other tests allocate at the same time, but nothing so large.
-    assert!(before >= during + (32 << 20) && before <= total, "{before} {during} {total}");
+    // Other tests make and free memory at the same time, on a GPU whole contexts; at some moment they leave the numbers alone.
+    let seen = (0..50).any(|_| {
+        returns! { cuMemGetInfo_v2(&mut before, &mut total) => CUDA_SUCCESS; }
+        let address = allocate(64 << 20);
+        returns! {
+            cuMemGetInfo_v2(&mut during, &mut total) => CUDA_SUCCESS;
+            cuMemFree_v2(address) => CUDA_SUCCESS;
+        }
+        before <= total && before >= during + (32 << 20)
+    });
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+    assert!(seen, "{before} {during} {total}");
 }
 
 #[test]
