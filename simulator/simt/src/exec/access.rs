@@ -386,7 +386,7 @@ impl Core<'_> {
     #[cold]
     fn check_global_lanes(&mut self, op: AccessOp, bytes: u32, addresses: &[u64; LANES], mask: u32, pc: u32) -> Result<(), Stop> {
         let width = u64::from(bytes);
-        let misaligned = lanes_where(mask, |lane| addresses[lane] % width != 0);
+        let misaligned = lanes_where(mask, |lane| !addresses[lane].is_multiple_of(width));
         let outside = lanes_where(mask, |lane| self.machine.region(&mut self.check_hint, addresses[lane], width).is_none());
         let at = |lanes: u32| addresses[lanes.trailing_zeros() as usize];
         let access = |lanes: u32| Faulty { space: Space::Global, op, address: at(lanes), bytes };
@@ -433,7 +433,7 @@ impl Core<'_> {
         pc: u32,
     ) -> Result<(), Stop> {
         let width = u64::from(bytes);
-        let misaligned = lanes_where(mask, |lane| addresses[lane] % width != 0);
+        let misaligned = lanes_where(mask, |lane| !addresses[lane].is_multiple_of(width));
         let offset = |lane: usize| in_space(addresses[lane]);
         let outside = lanes_where(mask, |lane| offset(lane).saturating_add(width) > bytes_there as u64);
         if misaligned != 0 {

@@ -6,6 +6,7 @@ use super::block::Core;
 use super::registers::Registers;
 use crate::finding::{AccessOp, Space};
 use crate::instructions::Kind;
+use crate::instructions::float::{canonical32, pass_nan};
 use crate::program::{Atomic, AtomicOp, SINK};
 
 /// What an atomic operation leaves in memory, given what was there. Values of 4 bytes stand in the low half.
@@ -15,8 +16,11 @@ pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u
     match op {
         AtomicOp::Add if width == 4 => u64::from((old as u32).wrapping_add(operand as u32)),
         AtomicOp::Add => old.wrapping_add(operand),
-        AtomicOp::AddF32 => u64::from((f32_of(old) + f32_of(operand)).to_bits()),
-        AtomicOp::AddF64 => (f64::from_bits(old) + f64::from_bits(operand)).to_bits(),
+        AtomicOp::AddF32 => u64::from(canonical32(f32_of(old) + f32_of(operand)).to_bits()),
+        AtomicOp::AddF64 => {
+            let (old, operand) = (f64::from_bits(old), f64::from_bits(operand));
+            pass_nan(old + operand, [operand, old]).to_bits()
+        }
         AtomicOp::MinUnsigned => old.min(operand),
         AtomicOp::MaxUnsigned => old.max(operand),
         AtomicOp::MinSigned => {
@@ -116,13 +120,22 @@ fn on_shared(core: &mut Core<'_>, atomic: &Atomic, address: u64, [operand, swap]
     old
 }
 
+/// An f32 with a zero of its sign in place of a denormal.
+fn flushed(bits: u64) -> u64 {
+    if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
+}
+
 fn on_global(core: &mut Core<'_>, atomic: &Atomic, address: u64, [operand, swap]: [u64; 2]) -> u64 {
     let region = core.machine.region(&mut core.atomic_hint, address, u64::from(atomic.width));
     // The address was checked before; a launch keeps its regions.
     let Some(region) = region else { return 0 };
     let offset = address - region.base;
     if atomic.width == 4 {
-        let change = |old: u32| combine(atomic.op, 4, u64::from(old), operand, swap) as u32;
+        let change = |old: u32| match atomic.op {
+            // The units beside the L2 cache, which add for global memory, know no denormals (PTX ISA, `atom`).
+            AtomicOp::AddF32 => flushed(combine(atomic.op, 4, flushed(old.into()), flushed(operand), swap)) as u32,
+            _ => combine(atomic.op, 4, u64::from(old), operand, swap) as u32,
+        };
         return u64::from(region.buffer.update_word(offset, change));
     }
     let _one_at_a_time = core.machine.wide_atomics.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

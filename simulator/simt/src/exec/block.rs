@@ -9,7 +9,7 @@ use super::warp::{Pause, Warp};
 use super::{Machine, Stop, thread_index};
 use crate::finding::FindingKind;
 use crate::geometry::Dim3;
-use crate::instructions::Kind;
+use crate::instructions::{Executor, Kind};
 use crate::program::{Axis, Special};
 
 /// One worker's part of the machine: what the block under way needs besides its warps, kept from block to block.
@@ -26,8 +26,8 @@ pub struct Core<'a> {
     pub warp: u32,
     /// Instructions that this block may still execute.
     pub fuel: u64,
-    /// The host's processor has the vector instructions that the fast code needs.
-    pub vector: bool,
+    /// The arithmetic, for the host's processor.
+    pub executor: Executor,
 }
 
 impl<'a> Core<'a> {
@@ -40,7 +40,7 @@ impl<'a> Core<'a> {
             check_hint: 0,
             atomic_hint: 0,
             warp: 0,
-            vector: !machine.portable && has_vectors(),
+            executor: Executor::new(machine.portable),
             fuel: 0,
         }
     }
@@ -160,19 +160,4 @@ fn fill_specials(core: &Core<'_>, warp: &mut Warp, number: u32, block: Dim3) {
             }
         }
     }
-}
-
-/// Whether the fast code can run here.
-fn has_vectors() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt")
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    false
 }

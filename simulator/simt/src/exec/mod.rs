@@ -3,7 +3,7 @@
 //! - [`registers`]: the registers of a warp, a row of lanes each.
 //! - [`warp`]: one warp from its start to its next pause; divergence and reconvergence.
 //! - [`access`]: loads and stores, and what they cost.
-//! - [`atomics`]: read-modify-write.
+//! - [`atomics`]: `atom` and `red`, which read and write in one step.
 //! - [`exchange`]: shuffles and votes.
 //! - [`block`]: the warps of a block and their barriers.
 //! - [`grid`]: blocks over the cores of the host.

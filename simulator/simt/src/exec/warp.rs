@@ -10,7 +10,7 @@ use super::block::Core;
 use super::exchange;
 use super::registers::{FULL, LANES, Registers};
 use crate::finding::FindingKind;
-use crate::instructions::{self, Kind};
+use crate::instructions::Kind;
 use crate::program::{Action, NOWHERE, SINK, TRUE, VoteMode};
 
 /// Instructions that a warp executes before the others get their turn; a warp may wait for what another one writes.
@@ -87,8 +87,8 @@ impl Warp {
     /// Runs to the next pause.
     pub fn run(&mut self, core: &mut Core<'_>) -> Result<Pause, Stop> {
         #[cfg(target_arch = "x86_64")]
-        if core.vector {
-            // SAFETY: `vector` is set only after `is_x86_feature_detected!` found every feature that the function is compiled for.
+        if core.executor.has_vectors() {
+            // SAFETY: the executor has looked for every feature that the function is compiled for.
             return unsafe { self.run_vector(core) };
         }
         self.execute(core)
@@ -105,6 +105,7 @@ impl Warp {
     #[inline(always)]
     fn execute(&mut self, core: &mut Core<'_>) -> Result<Pause, Stop> {
         let code = core.machine.program.code.as_slice();
+        let executor = core.executor;
         let Path { mut pc, mut meet, mut lanes, mut depth } = self.path;
         let first_executed = self.executed;
         let turn = TURN.min(core.fuel);
@@ -131,7 +132,7 @@ impl Warp {
             }
             match inst.action {
                 Action::Alu { alu, destination, ref sources } => {
-                    instructions::execute(alu, &mut self.registers, destination, sources, active);
+                    executor.execute(alu, &mut self.registers, destination, sources, active);
                 }
                 Action::Load(index) => access::load(core, &mut self.registers, &self.local, index, active, at)?,
                 Action::Store(index) => access::store(core, &self.registers, &mut self.local, index, active, at)?,

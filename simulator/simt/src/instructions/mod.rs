@@ -4,14 +4,15 @@
 //! the meaning of one lane, a pure function; the executor applies it to the 32 lanes of a warp. Instructions that touch memory,
 //! other lanes, barriers or the flow of control have their own parts of the executor, and are listed in [`OTHERS`].
 
-mod float;
+pub(crate) mod float;
 mod integer;
 mod table;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-pub use table::{Alu, TABLE, execute};
+pub(crate) use table::Executor;
+pub use table::{Alu, TABLE};
 
 /// What kind of register an operand needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

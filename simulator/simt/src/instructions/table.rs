@@ -1,11 +1,17 @@
 //! The rows: name, spelling, class, sources, destination, meaning of one lane.
 
+#![expect(
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::double_comparisons,
+    reason = "what the lints offer instead is something else where an operand is NaN"
+)]
+
 use super::float::{self, canonical32};
 use super::integer;
 use super::{Class, Row};
 use crate::exec::registers::{LANES, Lane, Reg, Registers};
 
-/// Makes the enum, the table and the executor from the rows, so that they cannot disagree.
+/// Makes the enum, the table and the functions from the rows, so that they cannot disagree.
 macro_rules! instructions {
     ($($name:ident $spelling:literal $class:ident ($($source:ident: $ty:ty),*) -> $result:ty { $meaning:expr })*) => {
         /// An arithmetic instruction.
@@ -25,16 +31,83 @@ macro_rules! instructions {
             },)*
         ];
 
-        /// Executes one instruction for the lanes in `mask`.
-        ///
-        /// Inlined into the executor, which is compiled once for every processor and once for those with vector instructions.
-        #[inline(always)]
-        pub fn execute(alu: Alu, registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
-            match alu {
-                $(Alu::$name => lanes!(registers, destination, sources, mask, ($($source: $ty),*) -> $result, $meaning),)*
-            }
+        /// The instructions' functions, for any processor.
+        #[allow(non_snake_case, reason = "named as the rows")]
+        mod portable {
+            use super::*;
+
+            $(pub fn $name(registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
+                lanes!(registers, destination, sources, mask, ($($source: $ty),*) -> $result, $meaning);
+            })*
         }
+
+        /// The same functions, for processors with wide vectors and fused multiply-add.
+        #[cfg(target_arch = "x86_64")]
+        #[allow(non_snake_case, reason = "named as the rows")]
+        mod vector {
+            use super::*;
+
+            $(#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+            pub fn $name(registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
+                lanes!(registers, destination, sources, mask, ($($source: $ty),*) -> $result, $meaning);
+            })*
+        }
+
+        const PORTABLE: &[Execute] = &[$(portable::$name),*];
+
+        #[cfg(target_arch = "x86_64")]
+        const VECTOR: &[Execute] = &[$(vector::$name),*];
     };
+}
+
+/// One instruction's function: destination, sources, active lanes.
+type Execute = unsafe fn(&mut Registers, Reg, &[Reg; 4], u32);
+
+/// The functions of all instructions, for the host's processor.
+///
+/// Each is a function of its own and compiled twice, so that the compiler sees many small ones and not one of enormous size.
+#[derive(Clone, Copy, Debug)]
+pub struct Executor {
+    functions: &'static [Execute],
+    /// The functions, and all else that is compiled twice, may use vector instructions.
+    vectors: bool,
+}
+
+impl Executor {
+    /// The fastest functions for this processor, or those that run on any.
+    pub fn new(portable: bool) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if !portable && has_vectors() {
+            return Self { functions: VECTOR, vectors: true };
+        }
+        let _ = portable;
+        Self { functions: PORTABLE, vectors: false }
+    }
+
+    /// Whether code that is compiled for vector instructions may run.
+    pub fn has_vectors(self) -> bool {
+        self.vectors
+    }
+
+    /// Executes one instruction for the lanes in `mask`.
+    #[inline(always)]
+    pub fn execute(self, alu: Alu, registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
+        let function = self.functions[alu as usize];
+        // SAFETY: the functions need the processor's vector instructions at most, and `new` took those that do only after it had found
+        // these instructions.
+        unsafe { function(registers, destination, sources, mask) }
+    }
+}
+
+/// Whether the processor has what the vector functions are compiled for.
+#[cfg(target_arch = "x86_64")]
+fn has_vectors() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
 }
 
 /// Applies the meaning of one lane to all lanes.
@@ -111,24 +184,24 @@ instructions! {
     MadLo32 "mad.lo.{u32,s32}" IntMad (a: u32, b: u32, c: u32) -> u32 { a.wrapping_mul(b).wrapping_add(c) }
     MulLo64 "mul.lo.{u64,s64}" IntMad (a: u64, b: u64) -> u64 { a.wrapping_mul(b) }
     MadLo64 "mad.lo.{u64,s64}" IntMad (a: u64, b: u64, c: u64) -> u64 { a.wrapping_mul(b).wrapping_add(c) }
-    MulHiU16 "mul.hi.u16" IntMad (a: u16, b: u16) -> u16 { (u32::from(a) * u32::from(b) >> 16) as u16 }
-    MadHiU16 "mad.hi.u16" IntMad (a: u16, b: u16, c: u16) -> u16 { ((u32::from(a) * u32::from(b) >> 16) as u16).wrapping_add(c) }
+    MulHiU16 "mul.hi.u16" IntMad (a: u16, b: u16) -> u16 { ((u32::from(a) * u32::from(b)) >> 16) as u16 }
+    MadHiU16 "mad.hi.u16" IntMad (a: u16, b: u16, c: u16) -> u16 { (((u32::from(a) * u32::from(b)) >> 16) as u16).wrapping_add(c) }
     MulWideU16 "mul.wide.u16" IntMad (a: u16, b: u16) -> u32 { u32::from(a) * u32::from(b) }
     MadWideU16 "mad.wide.u16" IntMad (a: u16, b: u16, c: u32) -> u32 { (u32::from(a) * u32::from(b)).wrapping_add(c) }
-    MulHiS16 "mul.hi.s16" IntMad (a: i16, b: i16) -> i16 { (i32::from(a) * i32::from(b) >> 16) as i16 }
-    MadHiS16 "mad.hi.s16" IntMad (a: i16, b: i16, c: i16) -> i16 { ((i32::from(a) * i32::from(b) >> 16) as i16).wrapping_add(c) }
+    MulHiS16 "mul.hi.s16" IntMad (a: i16, b: i16) -> i16 { ((i32::from(a) * i32::from(b)) >> 16) as i16 }
+    MadHiS16 "mad.hi.s16" IntMad (a: i16, b: i16, c: i16) -> i16 { (((i32::from(a) * i32::from(b)) >> 16) as i16).wrapping_add(c) }
     MulWideS16 "mul.wide.s16" IntMad (a: i16, b: i16) -> i32 { i32::from(a) * i32::from(b) }
     MadWideS16 "mad.wide.s16" IntMad (a: i16, b: i16, c: i32) -> i32 { (i32::from(a) * i32::from(b)).wrapping_add(c) }
-    MulHiU32 "mul.hi.u32" IntMad (a: u32, b: u32) -> u32 { (u64::from(a) * u64::from(b) >> 32) as u32 }
-    MadHiU32 "mad.hi.u32" IntMad (a: u32, b: u32, c: u32) -> u32 { ((u64::from(a) * u64::from(b) >> 32) as u32).wrapping_add(c) }
+    MulHiU32 "mul.hi.u32" IntMad (a: u32, b: u32) -> u32 { ((u64::from(a) * u64::from(b)) >> 32) as u32 }
+    MadHiU32 "mad.hi.u32" IntMad (a: u32, b: u32, c: u32) -> u32 { (((u64::from(a) * u64::from(b)) >> 32) as u32).wrapping_add(c) }
     MulWideU32 "mul.wide.u32" IntMad (a: u32, b: u32) -> u64 { u64::from(a) * u64::from(b) }
     MadWideU32 "mad.wide.u32" IntMad (a: u32, b: u32, c: u64) -> u64 { (u64::from(a) * u64::from(b)).wrapping_add(c) }
-    MulHiS32 "mul.hi.s32" IntMad (a: i32, b: i32) -> i32 { (i64::from(a) * i64::from(b) >> 32) as i32 }
-    MadHiS32 "mad.hi.s32" IntMad (a: i32, b: i32, c: i32) -> i32 { ((i64::from(a) * i64::from(b) >> 32) as i32).wrapping_add(c) }
+    MulHiS32 "mul.hi.s32" IntMad (a: i32, b: i32) -> i32 { ((i64::from(a) * i64::from(b)) >> 32) as i32 }
+    MadHiS32 "mad.hi.s32" IntMad (a: i32, b: i32, c: i32) -> i32 { (((i64::from(a) * i64::from(b)) >> 32) as i32).wrapping_add(c) }
     MulWideS32 "mul.wide.s32" IntMad (a: i32, b: i32) -> i64 { i64::from(a) * i64::from(b) }
     MadWideS32 "mad.wide.s32" IntMad (a: i32, b: i32, c: i64) -> i64 { (i64::from(a) * i64::from(b)).wrapping_add(c) }
-    MulHiU64 "mul.hi.u64" IntMad (a: u64, b: u64) -> u64 { (u128::from(a) * u128::from(b) >> 64) as u64 }
-    MulHiS64 "mul.hi.s64" IntMad (a: i64, b: i64) -> i64 { (i128::from(a) * i128::from(b) >> 64) as i64 }
+    MulHiU64 "mul.hi.u64" IntMad (a: u64, b: u64) -> u64 { ((u128::from(a) * u128::from(b)) >> 64) as u64 }
+    MulHiS64 "mul.hi.s64" IntMad (a: i64, b: i64) -> i64 { ((i128::from(a) * i128::from(b)) >> 64) as i64 }
     Mul24LoU32 "mul24.lo.u32" IntMad (a: u32, b: u32) -> u32 { (integer::low24(a) * integer::low24(b)) as u32 }
     Mul24LoS32 "mul24.lo.s32" IntMad (a: i32, b: i32) -> i32 { (integer::low24_signed(a) * integer::low24_signed(b)) as i32 }
     Mad24LoU32 "mad24.lo.u32" IntMad (a: u32, b: u32, c: u32) -> u32 { ((integer::low24(a) * integer::low24(b)) as u32).wrapping_add(c) }
@@ -221,10 +294,10 @@ instructions! {
     BfeU64 "bfe.u64" Int (a: u64, start: u32, length: u32) -> u64 { integer::extract_u64(a, start, length) }
     BfeS64 "bfe.s64" Int (a: i64, start: u32, length: u32) -> i64 { integer::extract_s64(a, start, length) }
     Bfi64 "bfi.b64" Int (field: u64, into: u64, start: u32, length: u32) -> u64 { integer::insert_b64(field, into, start, length) }
-    BfindU64 "bfind.u64" Int (a: u64) -> u32 { integer::highest_bit(a.into()) }
-    BfindS64 "bfind.s64" Int (a: i64) -> u32 { integer::highest_bit(integer::magnitude_bits(a.into())) }
-    BfindShiftU64 "bfind.shiftamt.u64" Int (a: u64) -> u32 { integer::shift_to_top(a.into(), 64) }
-    BfindShiftS64 "bfind.shiftamt.s64" Int (a: i64) -> u32 { integer::shift_to_top(integer::magnitude_bits(a.into()), 64) }
+    BfindU64 "bfind.u64" Int (a: u64) -> u32 { integer::highest_bit(a) }
+    BfindS64 "bfind.s64" Int (a: i64) -> u32 { integer::highest_bit(integer::magnitude_bits(a)) }
+    BfindShiftU64 "bfind.shiftamt.u64" Int (a: u64) -> u32 { integer::shift_to_top(a, 64) }
+    BfindShiftS64 "bfind.shiftamt.s64" Int (a: i64) -> u32 { integer::shift_to_top(integer::magnitude_bits(a), 64) }
     Prmt "prmt.b32" Int (low: u32, high: u32, selectors: u32) -> u32 { integer::permute(low, high, selectors) }
     Dp4aUU "dp4a.u32.u32" Dp4a (a: u32, b: u32, c: u32) -> u32 { integer::dot_uu(a, b, c) }
     Dp4aSS "dp4a.s32.s32" Dp4a (a: u32, b: u32, c: i32) -> i32 { integer::dot_ss(a, b, c) }

@@ -40,8 +40,11 @@ pub fn decode_kernel(module: &ast::Module<'_>, kernel: usize, map: &SourceMap) -
     Ok((decoder.finish(), params))
 }
 
-/// The parameter list's layout, and the names with their offsets.
-fn kernel_params<'t>(kernel: &ast::Function<'t>) -> Result<(Vec<Param>, Vec<(&'t str, u32)>), LoadError> {
+/// A kernel's parameters, and their names with their offsets.
+type Layout<'t> = (Vec<Param>, Vec<(&'t str, u32)>);
+
+/// The parameter list's layout.
+fn kernel_params<'t>(kernel: &ast::Function<'t>) -> Result<Layout<'t>, LoadError> {
     let mut end = 0_u64;
     let mut params = Vec::new();
     let mut names = Vec::new();
