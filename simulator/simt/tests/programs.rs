@@ -457,7 +457,7 @@ mod cooperation {
     #[test]
     fn atomics_of_every_kind_give_the_result_of_any_order() {
         let mut numbers = Numbers(77);
-        let inputs: Vec<u32> = (0..500).map(|_| numbers.below(1000) as u32).collect();
+        let inputs: Vec<u32> = (0..503).map(|_| numbers.below(1000) as u32).collect();
         every_way(COOPERATION, |gpu| {
             let mut start = [0_u32; 11];
             (start[2], start[4], start[10]) = (u32::MAX, u32::MAX, 5);
@@ -467,7 +467,7 @@ mod cooperation {
             let wide = gpu.buffer(&[0, u64::MAX, 0, u64::MAX, 0, 0, 0, i64::MIN as u64]);
             let (float, double) = (gpu.buffer(&[0.0_f32]), gpu.buffer(&[0.0_f64]));
             let params = [input, unsigned, signed, wide, float, double].into_iter().fold(Params::new(), Params::with);
-            let report = gpu.launch("atomics", 4, 128, 0, &params.with(500_i32));
+            let report = gpu.launch("atomics", 4, 128, 0, &params.with(503_i32));
 
             let sum: u32 = inputs.iter().sum();
             let (least, most) = (*inputs.iter().min().unwrap(), *inputs.iter().max().unwrap());
@@ -482,14 +482,14 @@ mod cooperation {
                 each(|a, b| a & b, u32::MAX, |v| v | 0xffff_0000),
                 each(|a, b| a | b, 0, |v| v & 0xff00),
                 each(|a, b| a ^ b, 0, |v| v),
-                // 0 to 9 and again; 9 down to 0 and again, the first step from 0 to 9.
-                500 % 10,
-                (10 - 500 % 10) % 10,
+                // 503 steps from 0: up to 9 and again from 0, and down from 9 to 0 and again from 9.
+                3,
+                7,
                 77,
                 6,
             ];
             assert_eq!(gpu.read::<u32>(unsigned, 11), expected);
-            let expected = [sum as i32 - 500 * 500, least as i32 - 500, most as i32 - 500];
+            let expected = [sum as i32 - 503 * 500, least as i32 - 500, most as i32 - 500];
             assert_eq!(gpu.read::<i32>(signed, 3), [expected[0], expected[1].min(0), expected[2].max(0)]);
             let bits = inputs.iter().fold(0_u64, |bits, v| bits | 1 << (v & 63));
             let expected = [
@@ -498,13 +498,13 @@ mod cooperation {
                 u64::from(most) << 33,
                 !bits,
                 bits,
-                inputs.iter().fold(0, |bits, v| bits ^ u64::from(*v) * 0x1_0000_0001),
+                inputs.iter().fold(0, |bits, v| bits ^ (u64::from(*v) * 0x1_0000_0001)),
                 (i64::from(least) - 500).min(0) as u64,
                 (i64::from(most) - 5000) as u64,
             ];
             assert_eq!(gpu.read::<u64>(wide, 8), expected);
             assert_eq!(gpu.read::<f32>(float, 1), [sum as f32]);
-            assert_eq!(gpu.read::<f64>(double, 1), [f64::from(sum) + 250.0]);
+            assert_eq!(gpu.read::<f64>(double, 1), [f64::from(sum) + 251.5]);
             // 24 atomic operations, 16 warps.
             assert_eq!(report.counters.global_atomic_requests, 24 * 16);
         });
@@ -524,13 +524,14 @@ mod cooperation {
             let (least, most) = (*inputs.iter().min().unwrap(), *inputs.iter().max().unwrap());
             let expected = [
                 sum,
-                96 % 7,
+                // 96 steps from 0 in turns of 7, up here and down below.
+                5,
                 least,
                 most,
                 inputs.iter().fold(u32::MAX, |a, v| a & (v | 0xffff_0000)),
                 inputs.iter().fold(0, |a, v| a | v),
                 inputs.iter().fold(0, |a, v| a ^ v),
-                (7 - 96 % 7) % 7,
+                2,
             ];
             assert_eq!(gpu.read::<u32>(unsigned, 8), expected);
             assert_eq!(gpu.read::<i32>(signed, 2), [(least as i32 - 500).min(0), (most as i32 - 500).max(0)]);
@@ -538,6 +539,54 @@ mod cooperation {
             assert_eq!(gpu.read::<f32>(float, 1), [sum as f32]);
             assert_eq!(gpu.read::<f64>(double, 1), [f64::from(sum) + 24.0]);
             assert_eq!(report.counters.shared_atomic_requests, 14 * 3);
+        });
+    }
+
+    /// Sums that an H200 gives, as bits: start, what is added, the sum in global memory, the sum in shared memory.
+    #[rustfmt::skip]
+    const FLOAT_SUMS: &[[u32; 4]] = &[
+        [0x3f80_0000, 0x3f80_0000, 0x4000_0000, 0x4000_0000],
+        // Denormals count as zero in global memory, and a result that is one becomes zero; shared memory keeps them.
+        [0x0000_0001, 0x0000_0001, 0x0000_0000, 0x0000_0002],
+        [0x0040_0000, 0x0040_0000, 0x0000_0000, 0x0080_0000],
+        [0x0080_0000, 0x8000_0001, 0x0080_0000, 0x007f_ffff],
+        [0x8000_0001, 0x8000_0000, 0x8000_0000, 0x8000_0001],
+        [0x7f7f_ffff, 0x7f7f_ffff, 0x7f80_0000, 0x7f80_0000],
+        // Any NaN becomes the one of arithmetic.
+        [0xffc1_2345, 0x3f80_0000, 0x7fff_ffff, 0x7fff_ffff],
+        [0x7f80_0000, 0xff80_0000, 0x7fff_ffff, 0x7fff_ffff],
+    ];
+
+    #[test]
+    fn float_sums_by_atomics_treat_denormals_by_memory() {
+        let ptx = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry sum(.param .u64 global, .param .u64 added, .param .u64 output)
+{
+    .reg .b32 %r<4>; .reg .b64 %rd<5>; .reg .f32 %f<5>;
+    .shared .f32 s_sum[32];
+    ld.param.u64 %rd1, [global]; ld.param.u64 %rd2, [added]; ld.param.u64 %rd3, [output];
+    mov.u32 %r1, %tid.x;
+    mad.wide.u32 %rd1, %r1, 4, %rd1; mad.wide.u32 %rd2, %r1, 4, %rd2; mad.wide.u32 %rd3, %r1, 4, %rd3;
+    ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd2];
+    mov.u32 %r2, s_sum; shl.b32 %r3, %r1, 2; add.u32 %r2, %r2, %r3;
+    st.shared.f32 [%r2], %f1;
+    red.global.add.f32 [%rd1], %f2;
+    red.shared.add.f32 [%r2], %f2;
+    ld.shared.f32 %f3, [%r2];
+    st.global.f32 [%rd3], %f3;
+    ret;
+}
+";
+        let column = |at: usize| FLOAT_SUMS.iter().map(|row| row[at]).collect::<Vec<_>>();
+        every_way(ptx, |gpu| {
+            let n = FLOAT_SUMS.len();
+            let (global, added, shared) = (gpu.buffer(&column(0)), gpu.buffer(&column(1)), gpu.poisoned::<u32>(n));
+            gpu.launch("sum", 1, n as u32, 0, &Params::new().with(global).with(added).with(shared));
+            assert_eq!(gpu.read::<u32>(global, n), column(2), "in global memory");
+            assert_eq!(gpu.read::<u32>(shared, n), column(3), "in shared memory");
         });
     }
 
@@ -613,7 +662,7 @@ mod numbers {
                     (u / v) as i64,
                     x >> by,
                     (u << by) as i64,
-                    (i128::from(*x) * i128::from(*y) >> 64) as i64,
+                    ((i128::from(*x) * i128::from(*y)) >> 64) as i64,
                     orders,
                 ]
             })
@@ -647,7 +696,7 @@ mod numbers {
                     if v == 0 { 0 } else { v.trailing_zeros() + 1 },
                     u32::from_le_bytes([b0, n0, b1, n1]),
                     funnel as u32,
-                    (u64::from(v) * 0x9e37_79b9 >> 32) as u32,
+                    ((u64::from(v) * 0x9e37_79b9) >> 32) as u32,
                     v.abs_diff(1_000_000).wrapping_add(5),
                     dot(v) as u32,
                     2 * v.count_ones() + u64::from(v).leading_zeros(),
