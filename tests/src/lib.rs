@@ -2,15 +2,15 @@
 //!
 //! # Layout
 //!
-//! - [`device`]: the device that the tests run on, and how the same tests reach the other one.
-//! - [`cases`]: sizes and values in which kernels go wrong.
-//! - [`oracle`]: the oracle against an independent formula, and its tolerance against every honest way to sum.
-//! - [`stages`]: every stage of every chapter against the oracle.
-//! - [`mutants`]: kernels that are known to be wrong, each of which must be caught.
-//! - [`rows`]: what the runner makes of stages that fail.
-//! - [`cudarc_api`]: what the chapters and their readers use of cudarc, on either driver.
-//! - [`book`]: the book and the README against the records that they are made from ([`generated`]).
-//! - [`tidy`]: the rules of the house that a test can check.
+//! - `device`: the device that the tests run on, and how the same tests reach the other one.
+//! - `cases`: sizes and values in which kernels go wrong.
+//! - `oracle`: the oracle against an independent formula, and its tolerance against every honest way to sum.
+//! - `stages`: every stage of every chapter against the oracle.
+//! - `mutants`: kernels that are known to be wrong, each of which must be caught.
+//! - `rows`: what the runner makes of stages that fail.
+//! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
+//! - `book`: the book and the README against the records that they are made from (`generated`).
+//! - `tidy`: the rules of the house that a test can check.
 //!
 //! # On which device
 //!

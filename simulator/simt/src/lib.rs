@@ -8,7 +8,7 @@
 //! - [`module`]: PTX text, parsed and decoded: kernels and variables.
 //! - [`image`]: a module placed in memory, so that its kernels can run.
 //! - [`memory`]: device memory with bounds; [`memory::rules`] says what an access costs.
-//! - [`launch`]: executes one kernel over its grid.
+//! - [`mod@launch`]: executes one kernel over its grid.
 //! - [`counters`]: what a launch did, counted.
 //! - [`finding`]: what a check found in a kernel.
 //! - [`profile`]: limits and rules of the GPUs that can be simulated.
