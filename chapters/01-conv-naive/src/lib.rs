@@ -123,7 +123,8 @@ fn naive(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut output);
-    // SAFETY: as above.
+    // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values and writes `outputs` results; the workload made
+    // the buffers with those lengths.
     unsafe { launch.launch(config) }?;
     Ok(())
 }
