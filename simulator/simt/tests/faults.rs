@@ -191,6 +191,12 @@ fn the_first_block_that_traps_is_reported() {
 }
 
 #[test]
+fn a_fault_of_a_slow_block_comes_before_that_of_a_later_one() {
+    let found = finding(FAULTS, "slow_and_fast", 2, 32, 0, |gpu| Params::new().with(gpu.buffer(&[0_f32; 32])).with(20_000_i32));
+    assert_place(&found, "slow_and_fast", at(0), at(0), 32, "st.global");
+}
+
+#[test]
 fn a_barrier_inside_a_branch_is_divergent() {
     let found = finding(FAULTS, "part_of_a_warp", 1, 64, 0, |gpu| Params::new().with(gpu.buffer(&[0_i32; 64])));
     assert_place(&found, "part_of_a_warp", at(0), at(0), 10, "bar.sync");

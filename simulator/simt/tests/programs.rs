@@ -188,6 +188,56 @@ mod functions {
     }
 
     #[test]
+    fn threads_that_exit_inside_a_function_are_gone_for_good() {
+        // Odd threads call; those of them below 16 end there. The others meet behind the call, and at the barrier.
+        let ptx = "
+.version 8.0
+.target sm_80
+.address_size 64
+.func leave(.param .b32 thread)
+{
+    .reg .pred %p<2>; .reg .b32 %r<2>;
+    ld.param.u32 %r1, [thread];
+    setp.lt.u32 %p1, %r1, 16;
+    @%p1 exit;
+    ret;
+}
+.visible .entry kernel(.param .u64 output)
+{
+    .reg .pred %p<2>; .reg .b32 %r<5>; .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [output];
+    mov.u32 %r1, %tid.x; mad.wide.u32 %rd1, %r1, 4, %rd1;
+    and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0;
+    @%p1 bra $even;
+    { .param .b32 param0; st.param.b32 [param0], %r1; call.uni leave, (param0); }
+    mov.u32 %r3, 1;
+    bra $together;
+$even:
+    mov.u32 %r3, 2;
+$together:
+    activemask.b32 %r4;
+    bar.sync 0;
+    shl.b32 %r3, %r3, 30; xor.b32 %r4, %r4, %r3;
+    st.global.u32 [%rd1], %r4;
+    ret;
+}
+";
+        every_way(ptx, |gpu| {
+            let output = gpu.buffer(&[7_u32; 32]);
+            gpu.launch("kernel", 1, 32, 0, &Params::new().with(output));
+            let left = 0xffff_5555;
+            let expected: Vec<u32> = (0..32)
+                .map(|thread| match (thread % 2, thread < 16) {
+                    (0, _) => left ^ 2 << 30,
+                    (_, true) => 7,
+                    (_, false) => left ^ 1 << 30,
+                })
+                .collect();
+            assert_eq!(gpu.read::<u32>(output, 32), expected);
+        });
+    }
+
+    #[test]
     fn a_generic_pointer_may_lead_to_any_memory() {
         every_way(FUNCTIONS, |gpu| {
             let output = gpu.buffer(&[0_f32; 128]);

@@ -73,6 +73,16 @@ extern "C" __global__ void trapped(const int* input)
         __trap(); // <- trapped
 }
 
+// Block 0 takes its time, so that with two workers block 1 is the first to fail.
+extern "C" __global__ void slow_and_fast(float* output, int rounds)
+{
+    float sum = 0;
+    if (blockIdx.x == 0)
+        for (int k = 0; k < rounds; ++k)
+            sum = sum * 0.5f + output[k & 31];
+    output[32 + 32 * blockIdx.x + threadIdx.x] = sum; // <- slow_and_fast
+}
+
 extern "C" __global__ void part_of_a_warp(int* output)
 {
     __shared__ int s_value;
