@@ -11,10 +11,23 @@ const FUNCTIONS: &str = include_str!("programs/functions.ptx");
 const MEMORY: &str = include_str!("programs/memory.ptx");
 const COOPERATION: &str = include_str!("programs/cooperation.ptx");
 const NUMBERS: &str = include_str!("programs/numbers.ptx");
+const EARLY_RETURN: &str = include_str!("programs/early_return.ptx");
 const CONVOLUTION: &str = include_str!("programs/convolution.ptx");
 
 mod divergence {
     use super::*;
+
+    #[test]
+    fn threads_that_are_left_after_an_early_return_meet_at_the_next_barrier() {
+        let inputs: Vec<i32> = (0..64).map(|i| i * 5 % 8).collect();
+        let stored = |t: usize| if (4..=5).contains(&inputs[t]) { 10 * inputs[t] } else { 0 };
+        let expected: Vec<i32> = (0..64).map(|t| if inputs[t] > 5 { -1 } else { stored(t ^ 1) + 1 }).collect();
+        every_way(EARLY_RETURN, |gpu| {
+            let (input, output) = (gpu.buffer(&inputs), gpu.poisoned::<i32>(64));
+            gpu.launch("early_return", 1, 64, 0, &Params::new().with(input).with(output));
+            assert_eq!(gpu.read::<i32>(output, 64), expected);
+        });
+    }
 
     #[test]
     fn lanes_leave_a_loop_at_their_own_trip_count() {

@@ -1,19 +1,27 @@
 //! Where the lanes of a warp meet again: the immediate post-dominator of every branch.
+//!
+//! A path that returns early never comes to the place where the others meet, and does not have to: lanes that have returned are not
+//! waited for. So when a branch's paths have no common place before the end, those that return early are left out of account.
 
 use super::{Action, Inst, NOWHERE, TRUE};
 
 /// Fills in the reconvergence points of the branches of one function, which is `code[start..]` with targets resolved.
 pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
     let blocks = basic_blocks(code, start);
-    let block_of = |at: u32| blocks.partition_point(|block| block.first <= at as usize) - 1;
-    // The virtual exit stands behind the last block.
+    // The virtual exit stands behind the last block. A block that only returns is as good as the exit.
     let exit = blocks.len();
+    let block_of = |at: u32| {
+        let block = blocks.partition_point(|block| block.first <= at as usize) - 1;
+        let first = code[at as usize];
+        let only_returns = matches!(first.action, Action::Return | Action::Exit) && first.guard == TRUE;
+        if only_returns { exit } else { block }
+    };
     let successors: Vec<Vec<usize>> = blocks
         .iter()
         .enumerate()
         .map(|(index, block)| {
             let last = code[block.last];
-            let next = if index + 1 < blocks.len() { index + 1 } else { exit };
+            let next = blocks.get(index + 1).map_or(exit, |next| block_of(next.first as u32));
             let target = match last.action {
                 Action::Branch { target, .. } => block_of(target),
                 Action::Return | Action::Exit => exit,
@@ -24,15 +32,38 @@ pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
             if last.guard == TRUE { vec![target] } else { vec![target, next] }
         })
         .collect();
-    let post_dominators = immediate_post_dominators(&successors);
+    let meetings = meeting_points(&successors);
     for (index, block) in blocks.iter().enumerate() {
         if let Action::Branch { reconverge, .. } = &mut code[block.last].action {
-            *reconverge = match post_dominators[index] {
-                Some(meeting) if meeting != exit => blocks[meeting].first as u32,
-                _ => NOWHERE,
-            };
+            *reconverge = meetings[index].map_or(NOWHERE, |meeting| blocks[meeting].first as u32);
         }
     }
+}
+
+/// Where the paths from each node meet, if anywhere before the exit, which is node `successors.len()`.
+fn meeting_points(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let exit = successors.len();
+    let before_exit = |dominators: Vec<Option<usize>>| dominators.into_iter().map(|node| node.filter(|node| *node != exit));
+    let mut meetings: Vec<Option<usize>> = before_exit(immediate_post_dominators(successors)).collect();
+    let mut returns: Vec<usize> = (0..exit).filter(|node| successors[*node].contains(&exit)).collect();
+    if returns.len() < 2 || meetings.iter().zip(successors).all(|(meeting, targets)| meeting.is_some() || targets.len() < 2) {
+        return meetings;
+    }
+    // The return that most of the function leads to, or the last of them, is its regular end; the others are early in comparison.
+    let predecessors = predecessors(successors);
+    returns.sort_by_cached_key(|node| std::cmp::Reverse((post_order(&predecessors, *node).len(), *node)));
+    for end in returns {
+        let is_other_end = |node: usize, target: usize| target == exit && node != end;
+        let only_to_end: Vec<Vec<usize>> = successors
+            .iter()
+            .enumerate()
+            .map(|(node, targets)| targets.iter().copied().filter(|target| !is_other_end(node, *target)).collect())
+            .collect();
+        for (meeting, found) in meetings.iter_mut().zip(before_exit(immediate_post_dominators(&only_to_end))) {
+            *meeting = meeting.or(found);
+        }
+    }
+    meetings
 }
 
 /// Instructions that run one after the other, first and last included.
@@ -65,12 +96,7 @@ fn basic_blocks(code: &[Inst], start: usize) -> Vec<Block> {
 /// The algorithm of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), on the reversed graph.
 fn immediate_post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     let exit = successors.len();
-    let mut predecessors = vec![Vec::new(); exit + 1];
-    for (node, targets) in successors.iter().enumerate() {
-        for target in targets {
-            predecessors[*target].push(node);
-        }
-    }
+    let predecessors = predecessors(successors);
     let order = post_order(&predecessors, exit);
     let mut rank = vec![usize::MAX; exit + 1];
     for (position, node) in order.iter().enumerate() {
@@ -92,6 +118,17 @@ fn immediate_post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     }
     dominator.truncate(exit);
     dominator
+}
+
+/// The graph with its edges turned round.
+fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut predecessors = vec![Vec::new(); successors.len() + 1];
+    for (node, targets) in successors.iter().enumerate() {
+        for target in targets {
+            predecessors[*target].push(node);
+        }
+    }
+    predecessors
 }
 
 /// The nearest node that dominates both.
@@ -135,7 +172,7 @@ fn post_order(edges: &[Vec<usize>], root: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::immediate_post_dominators;
+    use super::{immediate_post_dominators, meeting_points};
 
     #[test]
     fn paths_meet_at_the_nearest_common_point() {
@@ -149,6 +186,14 @@ mod tests {
         // 0 returns or goes on to 1, which returns.
         let graph = [vec![2, 1], vec![2]];
         assert_eq!(immediate_post_dominators(&graph), [Some(2), Some(2)]);
+    }
+
+    #[test]
+    fn a_path_that_returns_early_does_not_keep_the_others_from_meeting() {
+        // 0 goes to 1 or 3; 1 returns at 2 or goes on to 3; 3 ends.
+        let graph = [vec![1, 3], vec![2, 3], vec![4], vec![4]];
+        assert_eq!(immediate_post_dominators(&graph)[..2], [Some(4), Some(4)]);
+        assert_eq!(meeting_points(&graph)[..2], [Some(3), Some(3)]);
     }
 
     #[test]
