@@ -5,6 +5,8 @@
 //!
 //! # Layout
 //!
+//! - `ptx`: text to syntax tree; `program`: syntax tree to a kernel's decoded instructions; `exec`: the machine that executes them.
+//! - [`instructions`]: the arithmetic, one table of spellings and meanings.
 //! - [`module`]: PTX text, parsed and decoded: kernels and variables.
 //! - [`image`]: a module placed in memory, so that its kernels can run.
 //! - [`memory`]: device memory with bounds; [`memory::rules`] says what an access costs.

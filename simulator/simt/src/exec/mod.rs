@@ -3,6 +3,7 @@
 //! - [`registers`]: the registers of a warp, a row of lanes each.
 //! - [`warp`]: one warp from its start to its next pause; divergence and reconvergence.
 //! - [`access`]: loads and stores, and what they cost.
+//! - [`bounds`]: whether an access may happen.
 //! - [`atomics`]: `atom` and `red`, which read and write in one step.
 //! - [`exchange`]: shuffles and votes.
 //! - [`block`]: the warps of a block and their barriers.
@@ -12,6 +13,7 @@
 mod access;
 mod atomics;
 mod block;
+mod bounds;
 mod exchange;
 pub mod grid;
 pub mod registers;

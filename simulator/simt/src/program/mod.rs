@@ -1,5 +1,6 @@
 //! A kernel decoded: a dense list of instructions with registers numbered, targets resolved and reconvergence points known.
 
+mod calls;
 mod decode;
 mod flow;
 mod memory_ops;
