@@ -11,6 +11,7 @@ const FUNCTIONS: &str = include_str!("programs/functions.ptx");
 const MEMORY: &str = include_str!("programs/memory.ptx");
 const COOPERATION: &str = include_str!("programs/cooperation.ptx");
 const NUMBERS: &str = include_str!("programs/numbers.ptx");
+const POLLS: &str = include_str!("programs/polls.ptx");
 const EARLY_RETURN: &str = include_str!("programs/early_return.ptx");
 const CONVOLUTION: &str = include_str!("programs/convolution.ptx");
 
@@ -418,6 +419,45 @@ mod cooperation {
                 assert_eq!(gpu.read::<i32>(output, 4), expected, "{threads} threads");
             });
         }
+    }
+
+    #[test]
+    fn a_barrier_tells_all_threads_how_its_poll_went() {
+        for (threads, limit) in [(96_u32, 40), (70, 1000), (33, -1), (1, 1)] {
+            let inputs: Vec<i32> = (0..threads as i32).map(|i| i * 7 % 101).collect();
+            let yes = inputs.iter().filter(|input| **input < limit).count() as i32;
+            let all = yes == threads as i32;
+            let expected = [yes, i32::from(all), i32::from(!all)].repeat(threads as usize);
+            every_way(POLLS, |gpu| {
+                let (input, output) = (gpu.buffer(&inputs), gpu.poisoned::<i32>(3 * threads as usize));
+                gpu.launch("barrier_polls", 1, threads, 0, &Params::new().with(input).with(limit).with(output));
+                assert_eq!(gpu.read::<i32>(output, 3 * threads as usize), expected, "{threads} threads below {limit}");
+            });
+        }
+    }
+
+    #[test]
+    fn lanes_find_their_likes_and_sum_up() {
+        // The values of the lower half are all in 8..16, those of the upper half are not of one kind.
+        let inputs: Vec<i32> = (0..32).map(|i| if i < 16 { 8 + i % 5 } else { i % 7 * 3 }).collect();
+        let mask = |same: &dyn Fn(usize) -> bool| (0..32).filter(|i| same(*i)).fold(0, |mask, i| mask | 1 << i);
+        let halves = |lane: usize| if lane < 16 { 0..16 } else { 16..32 };
+        let mut expected = vec![0; 192];
+        for lane in 0..32 {
+            let agree = halves(lane).all(|i| inputs[i] / 8 == inputs[lane] / 8);
+            expected[lane] = mask(&|i| inputs[i] == inputs[lane]);
+            expected[32 + lane] = if agree { mask(&|i| halves(lane).contains(&i)) } else { 0 };
+            expected[64 + lane] = i32::from(agree);
+            expected[96 + lane] = inputs[halves(lane)].iter().sum();
+            expected[128 + lane] = inputs.iter().max().unwrap() - 20;
+            expected[160 + lane] = inputs.iter().fold(0, |a, b| a ^ b);
+        }
+        assert_eq!((expected[64], expected[95]), (1, 0), "the inputs show both answers");
+        every_way(POLLS, |gpu| {
+            let (input, output) = (gpu.buffer(&inputs), gpu.poisoned::<i32>(192));
+            gpu.launch("warp_polls", 1, 32, 0, &Params::new().with(input).with(output));
+            assert_eq!(gpu.read::<i32>(output, 192), expected);
+        });
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::access::Slot;
 use super::registers::LANES;
 use super::stats::Stats;
-use super::warp::{Pause, Warp};
+use super::warp::{Pause, Votes, Warp};
 use super::{Machine, Stop, thread_index};
 use crate::finding::FindingKind;
 use crate::geometry::Dim3;
@@ -50,7 +50,7 @@ impl<'a> Core<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Ready,
-    Waiting { barrier: u32, warps: Option<u32>, pc: u32 },
+    Waiting { barrier: u32, warps: Option<u32>, pc: u32, votes: Votes },
     Done,
 }
 
@@ -80,13 +80,13 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], index: Dim3, fuel: u64) -> R
                 }
                 match pause {
                     Pause::Done => states[number] = State::Done,
-                    Pause::Barrier { barrier, warps, pc } => states[number] = State::Waiting { barrier, warps, pc },
+                    Pause::Barrier { barrier, warps, pc, votes } => states[number] = State::Waiting { barrier, warps, pc, votes },
                     Pause::Arrived { barrier, .. } => *arrived.entry(barrier).or_default() += 1,
                     Pause::Turn => break,
                 }
             }
         }
-        moved |= release(&mut states, &mut arrived);
+        moved |= release(&mut states, warps, &mut arrived);
         if !moved {
             return Err(deadlock(&states));
         }
@@ -95,20 +95,30 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], index: Dim3, fuel: u64) -> R
 }
 
 /// Opens every barrier that all its warps have reached. A warp that has ended counts as arrived, as it does on a GPU.
-fn release(states: &mut [State], arrived: &mut BTreeMap<u32, u32>) -> bool {
+fn release(states: &mut [State], block: &mut [Warp], arrived: &mut BTreeMap<u32, u32>) -> bool {
     let live = states.iter().filter(|state| **state != State::Done).count() as u32;
     let mut opened = false;
     for position in 0..states.len() {
         let State::Waiting { barrier, warps, .. } = states[position] else { continue };
-        let waiting = states.iter().filter(|state| matches!(state, State::Waiting { barrier: other, .. } if *other == barrier));
-        let here = waiting.count() as u32 + arrived.get(&barrier).copied().unwrap_or(0);
-        if here >= warps.unwrap_or(live) {
-            arrived.remove(&barrier);
-            opened = true;
-            for state in states.iter_mut() {
-                if matches!(state, State::Waiting { barrier: other, .. } if *other == barrier) {
-                    *state = State::Ready;
-                }
+        let mut waiting = 0;
+        let mut sum = Votes::default();
+        for state in states.iter() {
+            if let State::Waiting { barrier: other, votes, .. } = state
+                && *other == barrier
+            {
+                waiting += 1;
+                sum = Votes { yes: sum.yes + votes.yes, asked: sum.asked + votes.asked };
+            }
+        }
+        if waiting + arrived.get(&barrier).copied().unwrap_or(0) < warps.unwrap_or(live) {
+            continue;
+        }
+        arrived.remove(&barrier);
+        opened = true;
+        for (state, warp) in states.iter_mut().zip(block.iter_mut()) {
+            if matches!(state, State::Waiting { barrier: other, .. } if *other == barrier) {
+                warp.learn(sum);
+                *state = State::Ready;
             }
         }
     }

@@ -159,7 +159,9 @@ impl Stats {
                 counters.branches = warps;
                 counters.divergent_branches = divergent;
             }
-            Action::Shuffle { .. } | Action::Vote { .. } => counters.warp_exchanges = warps,
+            Action::Shuffle { .. } | Action::Vote { .. } | Action::Match { .. } | Action::Reduce { .. } => {
+                counters.warp_exchanges = warps
+            }
             _ => {}
         }
         counters

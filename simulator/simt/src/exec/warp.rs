@@ -11,7 +11,7 @@ use super::exchange;
 use super::registers::{FULL, LANES, Registers};
 use crate::finding::FindingKind;
 use crate::instructions::Kind;
-use crate::program::{Action, NOWHERE, SINK, TRUE, VoteMode};
+use crate::program::{Action, NOWHERE, Poll, Question, SINK, TRUE, VoteMode};
 
 /// Instructions that a warp executes before the others get their turn; a warp may wait for what another one writes.
 const TURN: u64 = 1 << 20;
@@ -30,6 +30,8 @@ pub struct Warp {
     live: u32,
     /// Instructions executed in this block.
     executed: u64,
+    /// The poll whose outcome the warp waits for, and the lanes that are to learn it.
+    poll: Option<(Poll, u32)>,
 }
 
 /// Lanes that are at the same place.
@@ -44,13 +46,21 @@ struct Path {
     depth: u32,
 }
 
+/// What the threads of a warp say in the poll of a barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Votes {
+    pub yes: u32,
+    /// Threads that were asked.
+    pub asked: u32,
+}
+
 /// Why a warp paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// All lanes have ended.
     Done,
     /// At a barrier, until `warps` warps have arrived (`None`: all of the block).
-    Barrier { barrier: u32, warps: Option<u32>, pc: u32 },
+    Barrier { barrier: u32, warps: Option<u32>, pc: u32, votes: Votes },
     /// It passed a barrier without waiting.
     Arrived { barrier: u32, warps: Option<u32> },
     /// Its turn is over.
@@ -69,7 +79,7 @@ impl Warp {
         }
         let local = vec![[0; LANES]; program.local_bytes as usize / 4];
         let path = Path { pc: 0, meet: NOWHERE, lanes: 0, depth: 0 };
-        Self { registers, local, path, waiting: Vec::new(), live: 0, executed: 0 }
+        Self { registers, local, path, waiting: Vec::new(), live: 0, executed: 0, poll: None }
     }
 
     /// Puts the warp at the start of the kernel. Special registers are the block's to fill.
@@ -82,6 +92,7 @@ impl Warp {
         self.waiting.clear();
         self.live = lanes;
         self.executed = 0;
+        self.poll = None;
     }
 
     /// Runs to the next pause.
@@ -186,14 +197,20 @@ impl Warp {
                     lanes &= !active;
                 }
                 Action::Trap => return Err(self.fault(core, FindingKind::Trap, active, at)),
-                Action::Barrier { barrier, threads, waits } => {
+                Action::Barrier { barrier, threads, waits, poll } => {
                     let lane = active.trailing_zeros() as usize;
                     let barrier = self.registers.words(barrier)[lane];
                     let warps = threads.map(|threads| self.registers.words(threads)[lane].div_ceil(LANES as u32));
                     if active != self.live {
                         return Err(self.fault(core, FindingKind::DivergentBarrier { barrier }, active, at));
                     }
-                    break if waits { Pause::Barrier { barrier, warps, pc: at } } else { Pause::Arrived { barrier, warps } };
+                    let mut votes = Votes::default();
+                    if let Some(poll) = poll {
+                        let yes = self.registers.predicate(poll.source) ^ if poll.negated { u32::MAX } else { 0 };
+                        votes = Votes { yes: (yes & active).count_ones(), asked: active.count_ones() };
+                        self.poll = Some((poll, active));
+                    }
+                    break if waits { Pause::Barrier { barrier, warps, pc: at, votes } } else { Pause::Arrived { barrier, warps } };
                 }
                 Action::Fence => std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst),
                 Action::Shuffle { mode, destination, in_range, source, lane, clamp } => {
@@ -205,6 +222,31 @@ impl Warp {
                     }
                     if in_range != SINK {
                         self.registers.set_predicate(in_range, active, fits);
+                    }
+                }
+                Action::Match { all, destination, agrees, source, kind, members } => {
+                    let values = match kind {
+                        Kind::Double => *self.registers.doubles(source),
+                        _ => self.registers.words(source).map(u64::from),
+                    };
+                    let members = *self.registers.words(members);
+                    for lane in access::lanes_of(active) {
+                        let members = active & members[lane];
+                        let same = access::lanes_where(members, |other| values[other] == values[lane]);
+                        let agreed = !all || same == members;
+                        self.registers.words_mut(destination)[lane] = if agreed { same } else { 0 };
+                        if agrees != SINK {
+                            self.registers.set_predicate(agrees, 1 << lane, if agreed { FULL } else { 0 });
+                        }
+                    }
+                }
+                Action::Reduce { op, destination, source, members } => {
+                    let values = *self.registers.words(source);
+                    let members = *self.registers.words(members);
+                    for lane in access::lanes_of(active) {
+                        let all = access::lanes_of(active & members[lane]).map(|other| u64::from(values[other]));
+                        let result = all.reduce(|a, b| atomics::combine(op, 4, a, b, 0)).unwrap_or(0);
+                        self.registers.words_mut(destination)[lane] = result as u32;
                     }
                 }
                 Action::Vote { mode, destination, source, negated, members } => {
@@ -252,6 +294,20 @@ impl Warp {
         self.executed += executed;
         core.fuel = core.fuel.saturating_sub(executed);
         Ok(pause)
+    }
+
+    /// Tells the warp how the poll went that it waits for.
+    pub fn learn(&mut self, votes: Votes) {
+        let Some((Poll { question, destination, .. }, lanes)) = self.poll.take() else { return };
+        let agreed = match question {
+            Question::Count => {
+                let row = self.registers.words_mut(destination);
+                return access::lanes_of(lanes).for_each(|lane| row[lane] = votes.yes);
+            }
+            Question::All => votes.yes == votes.asked,
+            Question::Any => votes.yes > 0,
+        };
+        self.registers.set_predicate(destination, lanes, if agreed { FULL } else { 0 });
     }
 
     /// The instruction that the warp would execute next.

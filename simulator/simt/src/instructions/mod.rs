@@ -68,8 +68,8 @@ pub struct Row {
 /// Instructions outside the table, by the part of the machine that executes them.
 pub const OTHERS: &[(&str, &[&str])] = &[
     ("memory", &["ld", "st", "atom", "red", "prefetch", "cvta", "cvta.to"]),
-    ("warp", &["shfl.sync", "vote.sync", "activemask", "bar.warp.sync"]),
-    ("block", &["bar.sync", "bar.arrive", "barrier.sync", "barrier.arrive", "membar", "fence"]),
+    ("warp", &["shfl.sync", "vote.sync", "match.sync", "redux.sync", "activemask", "bar.warp.sync"]),
+    ("block", &["bar.sync", "bar.red", "bar.arrive", "barrier.sync", "barrier.arrive", "membar", "fence"]),
     ("flow", &["bra", "call", "ret", "exit", "trap", "nanosleep"]),
 ];
 

@@ -284,7 +284,9 @@ impl<'m, 't> Decoder<'m, 't> {
             "mov" => self.mov(instruction)?,
             "cvta" => self.convert_address(instruction)?,
             "setp" => self.compare(instruction)?,
-            "shfl" | "vote" | "activemask" | "bar" | "barrier" | "membar" | "fence" => self.warp_instruction(instruction)?,
+            "shfl" | "vote" | "match" | "redux" | "activemask" | "bar" | "barrier" | "membar" | "fence" => {
+                self.warp_instruction(instruction)?
+            }
             "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" => {
                 self.emit(Action::Nothing);
             }

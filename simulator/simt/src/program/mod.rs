@@ -98,9 +98,13 @@ pub enum Action {
     /// Ends the kernel with an error.
     Trap,
     /// Waits for, or only arrives at, a barrier of the block.
-    Barrier { barrier: Reg, threads: Option<Reg>, waits: bool },
+    Barrier { barrier: Reg, threads: Option<Reg>, waits: bool, poll: Option<Poll> },
     /// Orders memory accesses.
     Fence,
+    /// The lanes that hold the same value as the lane itself, or as all of them.
+    Match { all: bool, destination: Reg, agrees: Reg, source: Reg, kind: Kind, members: Reg },
+    /// The lanes' values, combined.
+    Reduce { op: AtomicOp, destination: Reg, source: Reg, members: Reg },
     /// A lane reads another's register.
     Shuffle { mode: ShuffleMode, destination: Reg, in_range: Reg, source: Reg, lane: Reg, clamp: Reg },
     /// The lanes' predicates, combined.
@@ -113,6 +117,23 @@ pub enum Action {
     CopyLocal { from: u32, to: u32, bytes: u32 },
     /// Nothing that the simulator models.
     Nothing,
+}
+
+/// What `bar.red` asks the threads of the barrier: a predicate, of which each learns how many said yes, or whether all or any did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Poll {
+    pub question: Question,
+    pub destination: Reg,
+    pub source: Reg,
+    pub negated: bool,
+}
+
+/// `bar.red.popc`, `.and`, `.or`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    Count,
+    All,
+    Any,
 }
 
 /// `shfl.sync`

@@ -1,7 +1,8 @@
 //! Decodes what lanes and warps do together: shuffles, votes, barriers, fences.
 
 use super::decode::Decoder;
-use super::{Action, ConstantValue, SINK, ShuffleMode, VoteMode};
+use super::{Action, AtomicOp, ConstantValue, Poll, Question, SINK, ShuffleMode, VoteMode};
+use crate::exec::registers::Reg;
 use crate::instructions::Kind;
 use crate::module::LoadError;
 use crate::ptx::ast::{Instruction, Operand};
@@ -37,6 +38,27 @@ impl<'m, 't> Decoder<'m, 't> {
             | "bar.cta.arrive"
             | "barrier.cta.arrive"
             | "barrier.cta.arrive.aligned" => self.barrier(instruction, false),
+            "bar.red.popc.u32" | "barrier.red.popc.u32" | "barrier.red.popc.aligned.u32" => {
+                self.barrier_with_poll(instruction, Question::Count)
+            }
+            "bar.red.and.pred" | "barrier.red.and.pred" | "barrier.red.and.aligned.pred" => {
+                self.barrier_with_poll(instruction, Question::All)
+            }
+            "bar.red.or.pred" | "barrier.red.or.pred" | "barrier.red.or.aligned.pred" => {
+                self.barrier_with_poll(instruction, Question::Any)
+            }
+            "match.any.sync.b32" => self.match_lanes(instruction, false, Kind::Word),
+            "match.any.sync.b64" => self.match_lanes(instruction, false, Kind::Double),
+            "match.all.sync.b32" => self.match_lanes(instruction, true, Kind::Word),
+            "match.all.sync.b64" => self.match_lanes(instruction, true, Kind::Double),
+            "redux.sync.add.u32" | "redux.sync.add.s32" => self.reduce(instruction, AtomicOp::Add),
+            "redux.sync.min.u32" => self.reduce(instruction, AtomicOp::MinUnsigned),
+            "redux.sync.max.u32" => self.reduce(instruction, AtomicOp::MaxUnsigned),
+            "redux.sync.min.s32" => self.reduce(instruction, AtomicOp::MinSigned),
+            "redux.sync.max.s32" => self.reduce(instruction, AtomicOp::MaxSigned),
+            "redux.sync.and.b32" => self.reduce(instruction, AtomicOp::And),
+            "redux.sync.or.b32" => self.reduce(instruction, AtomicOp::Or),
+            "redux.sync.xor.b32" => self.reduce(instruction, AtomicOp::Xor),
             // The lanes of a warp run in step here, so those that are to wait for each other have done so.
             "bar.warp.sync" => {
                 self.emit(Action::Nothing);
@@ -79,10 +101,7 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let kind = if mode == VoteMode::Ballot { Kind::Word } else { Kind::Predicate };
         let destination = self.destination(destination, kind)?;
-        let (source, negated) = match source {
-            Operand::Not(name) => (self.register(name, Kind::Predicate)?, true),
-            source => (self.source(source, Kind::Predicate)?, false),
-        };
+        let (source, negated) = self.voted(source)?;
         let members = self.source(members, Kind::Word)?;
         self.emit(Action::Vote { mode, destination, source, negated, members });
         Ok(())
@@ -99,7 +118,61 @@ impl<'m, 't> Decoder<'m, 't> {
         if !waits && threads.is_none() {
             return Err(self.operands_of(instruction));
         }
-        self.emit(Action::Barrier { barrier, threads, waits });
+        self.emit(Action::Barrier { barrier, threads, waits, poll: None });
+        Ok(())
+    }
+
+    /// `bar.red.op.type d, barrier{, threads}, {!}p`
+    fn barrier_with_poll(&mut self, instruction: &'m Instruction<'t>, question: Question) -> Result<(), LoadError> {
+        let (destination, barrier, threads, vote) = match instruction.operands.as_slice() {
+            [destination, barrier, vote] => (destination, barrier, None, vote),
+            [destination, barrier, threads, vote] => (destination, barrier, Some(threads), vote),
+            _ => return Err(self.operands_of(instruction)),
+        };
+        let kind = if question == Question::Count { Kind::Word } else { Kind::Predicate };
+        let destination = self.destination(destination, kind)?;
+        let barrier = self.source(barrier, Kind::Word)?;
+        let threads = threads.map(|threads| self.source(threads, Kind::Word)).transpose()?;
+        let (source, negated) = self.voted(vote)?;
+        let poll = Some(Poll { question, destination, source, negated });
+        self.emit(Action::Barrier { barrier, threads, waits: true, poll });
+        Ok(())
+    }
+
+    /// A predicate to vote with, perhaps its complement.
+    fn voted(&mut self, operand: &Operand<'_>) -> Result<(Reg, bool), LoadError> {
+        match operand {
+            Operand::Not(name) => Ok((self.register(name, Kind::Predicate)?, true)),
+            operand => Ok((self.source(operand, Kind::Predicate)?, false)),
+        }
+    }
+
+    /// `match.any.sync.type d, a, members` and `match.all.sync.type d|p, a, members`
+    fn match_lanes(&mut self, instruction: &'m Instruction<'t>, all: bool, kind: Kind) -> Result<(), LoadError> {
+        let [destination, source, members] = instruction.operands.as_slice() else {
+            return Err(self.operands_of(instruction));
+        };
+        let (destination, agrees) = match destination {
+            Operand::Pair(destination, agrees) if all => {
+                (self.register(destination, Kind::Word)?, self.register(agrees, Kind::Predicate)?)
+            }
+            destination => (self.destination(destination, Kind::Word)?, SINK),
+        };
+        let source = self.source(source, kind)?;
+        let members = self.source(members, Kind::Word)?;
+        self.emit(Action::Match { all, destination, agrees, source, kind, members });
+        Ok(())
+    }
+
+    /// `redux.sync.op.type d, a, members`
+    fn reduce(&mut self, instruction: &'m Instruction<'t>, op: AtomicOp) -> Result<(), LoadError> {
+        let [destination, source, members] = instruction.operands.as_slice() else {
+            return Err(self.operands_of(instruction));
+        };
+        let destination = self.destination(destination, Kind::Word)?;
+        let source = self.source(source, Kind::Word)?;
+        let members = self.source(members, Kind::Word)?;
+        self.emit(Action::Reduce { op, destination, source, members });
         Ok(())
     }
 }
