@@ -423,7 +423,7 @@ mod cooperation {
 
     #[test]
     fn a_barrier_tells_all_threads_how_its_poll_went() {
-        for (threads, limit) in [(96_u32, 40), (70, 1000), (33, -1), (1, 1)] {
+        for (threads, limit) in [(96_u32, 40), (96, 100), (70, 1000), (33, -1), (1, 1)] {
             let inputs: Vec<i32> = (0..threads as i32).map(|i| i * 7 % 101).collect();
             let yes = inputs.iter().filter(|input| **input < limit).count() as i32;
             let all = yes == threads as i32;
