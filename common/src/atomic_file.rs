@@ -49,7 +49,11 @@ impl AtomicFile {
             // otherwise.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        let file = builder.tempfile_in(folder).map_err(failed)?;
+        // tempfile's own message names the temporary file, which means nothing to the user.
+        let file = builder.tempfile_in(folder).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => failed(io::Error::other("its folder does not exist, or takes no files")),
+            kind => failed(io::Error::from(kind)),
+        })?;
         Ok(Self { file, path: target })
     }
 
