@@ -1,0 +1,12 @@
+//! Whole programs: CUDA C in `*.cu`, the PTX that NVRTC 12.0 makes of it (`compute_70`, for `polls` `compute_80`; `-lineinfo`) beside
+//! it, and in the module of that name the same computation in Rust. Every program runs with one and two workers, with and without
+//! vector instructions.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod convolution;
+mod cooperation;
+mod divergence;
+mod functions;
+mod memory;
+mod numbers;
