@@ -7,7 +7,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use crate::finding::SourceLine;
+use crate::finding::{AccessOp, Location, SourceLine, Space};
 
 /// Defines [`Counters`] with its field-wise sum, so that a counter is named once.
 macro_rules! counters {
@@ -109,4 +109,21 @@ pub struct LineCounters {
     pub source: Option<SourceLine>,
     /// Its counts.
     pub counters: Counters,
+}
+
+/// One request of a load or a store as it was made: the first of the first warp of the first block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccessSample {
+    /// The instruction.
+    pub location: Location,
+    /// Which memory.
+    pub space: Space,
+    /// Load or store.
+    pub op: AccessOp,
+    /// Bytes of each lane.
+    pub bytes: u32,
+    /// A bit for each active lane.
+    pub lanes: u32,
+    /// First byte of each lane: an address of global memory or an offset in shared memory. Those of inactive lanes mean nothing.
+    pub addresses: [u64; 32],
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::counters::{Counters, LineCounters};
+use crate::counters::{AccessSample, Counters, LineCounters};
 use crate::exec::{Machine, Stop, grid, thread_index};
 use crate::finding::{Finding, Location};
 use crate::geometry::Dim3;
@@ -54,6 +54,8 @@ pub struct LaunchReport {
     pub counters: Counters,
     /// Counts per line of CUDA source, in order of file and line.
     pub lines: Vec<LineCounters>,
+    /// One request of each load and store that the first warp executed, in the order of the program.
+    pub samples: Vec<AccessSample>,
     /// Defects that did not stop the kernel.
     pub findings: Vec<Finding>,
 }
@@ -166,7 +168,8 @@ pub fn launch(
     match grid::run(&machine, options.fuel, options.workers) {
         Ok(stats) => {
             let (counters, lines) = stats.finish(program, map);
-            Ok(LaunchReport { kernel: kernel.name().to_owned(), config, counters, lines, findings: Vec::new() })
+            let samples = stats.samples(program, map);
+            Ok(LaunchReport { kernel: kernel.name().to_owned(), config, counters, lines, samples, findings: Vec::new() })
         }
         Err((block, Stop::OutOfFuel { pc })) => Err(LaunchError::OutOfFuel {
             kernel: kernel.name().to_owned(),

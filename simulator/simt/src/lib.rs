@@ -31,7 +31,7 @@ pub mod profile;
 mod program;
 mod ptx;
 
-pub use counters::{Counters, LineCounters};
+pub use counters::{AccessSample, Counters, LineCounters};
 pub use finding::{Finding, FindingKind, Location, SourceLine, Space};
 pub use geometry::Dim3;
 pub use image::Image;

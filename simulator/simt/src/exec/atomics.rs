@@ -1,9 +1,9 @@
 //! Read-modify-write: `atom` and `red`.
 
 use super::Stop;
-use super::access::{lane_addresses, lanes_of, split_windows};
 use super::block::Core;
 use super::registers::Registers;
+use super::request::{Request, lane_addresses, lanes_of};
 use crate::finding::{AccessOp, Space};
 use crate::instructions::Kind;
 use crate::instructions::float::{canonical32, pass_nan};
@@ -69,22 +69,24 @@ pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u
 pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask: u32, pc: u32) -> Result<(), Stop> {
     let atomic = core.machine.program.atomics[index as usize];
     let addresses = lane_addresses(registers, &atomic.address);
-    for (space, mask) in split_windows(atomic.space, &addresses, mask) {
+    let request = Request { op: AccessOp::Atomic, index, pc, bytes: atomic.width, mask, addresses: &addresses };
+    for (space, mask) in request.spaces(atomic.space) {
+        let request = &request.of(mask);
         match space {
             Space::Global | Space::Const => {
                 core.stats.atomics[index as usize][0] += 1;
-                core.check_global(AccessOp::Atomic, atomic.width, &addresses, mask, pc)?;
+                core.check_global(request)?;
             }
             Space::Shared => {
                 core.stats.atomics[index as usize][1] += 1;
-                core.check_shared(AccessOp::Atomic, atomic.width, &addresses, mask, pc)?;
+                core.check_shared(request)?;
             }
-            space => return Err(core.out_of_bounds(space, AccessOp::Atomic, atomic.width, &addresses, mask, pc)),
+            space => return Err(core.out_of_bounds(space, request)),
         }
         for lane in lanes_of(mask) {
             let operands = atomic.operands.map(|register| value(registers, register, atomic.width, lane));
             let old = match space {
-                Space::Shared => on_shared(core, &atomic, addresses[lane], operands),
+                Space::Shared => on_shared(core, &atomic, request.offset(lane), operands),
                 _ => on_global(core, &atomic, addresses[lane], operands),
             };
             if atomic.destination != SINK {
@@ -107,8 +109,8 @@ fn value(registers: &Registers, register: u32, width: u32, lane: usize) -> u64 {
     }
 }
 
-fn on_shared(core: &mut Core<'_>, atomic: &Atomic, address: u64, [operand, swap]: [u64; 2]) -> u64 {
-    let word = core.shared_offset(address) as usize / 4;
+fn on_shared(core: &mut Core<'_>, atomic: &Atomic, offset: u32, [operand, swap]: [u64; 2]) -> u64 {
+    let word = offset as usize / 4;
     let wide = atomic.width == 8;
     let high = if wide { u64::from(core.shared[word + 1]) << 32 } else { 0 };
     let old = u64::from(core.shared[word]) | high;

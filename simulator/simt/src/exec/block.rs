@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::access::Slot;
+use super::cost::Slot;
 use super::registers::LANES;
 use super::stats::Stats;
 use super::warp::{Pause, Votes, Warp};
@@ -22,6 +22,8 @@ pub struct Core<'a> {
     pub slots: Vec<Slot>,
     pub check_hint: u32,
     pub atomic_hint: u32,
+    /// The block under way is the one whose requests are kept as samples.
+    pub keeps_samples: bool,
     /// The warp that runs now.
     pub warp: u32,
     /// Instructions that this block may still execute.
@@ -39,6 +41,7 @@ impl<'a> Core<'a> {
             slots: machine.program.accesses.iter().map(|_| Slot::default()).collect(),
             check_hint: 0,
             atomic_hint: 0,
+            keeps_samples: false,
             warp: 0,
             executor: Executor::new(machine.portable),
             fuel: 0,
@@ -58,6 +61,7 @@ enum State {
 pub fn run(core: &mut Core<'_>, warps: &mut [Warp], index: Dim3, fuel: u64) -> Result<(), Stop> {
     core.shared.fill(0);
     core.fuel = fuel;
+    core.keeps_samples = index == Dim3::new(0, 0, 0);
     let threads = core.machine.config.block.volume();
     for (number, warp) in warps.iter_mut().enumerate() {
         let lanes = (threads - (number * LANES) as u64).min(LANES as u64);

@@ -1,10 +1,10 @@
 //! Whether an access may happen: inside an allocation, aligned, not through a null pointer.
 
 use super::Stop;
-use super::access::{lanes_where, wide};
 use super::block::Core;
 use super::registers::{LANES, spread};
-use crate::finding::{Access, AccessOp, FindingKind, Nearest, Space};
+use super::request::{Request, lanes_where, wide};
+use crate::finding::{Access, FindingKind, Nearest, Space};
 use crate::program::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
 /// Addresses below this one are called null: a null pointer with an index or a field's offset.
@@ -13,26 +13,28 @@ const NULL_BYTES: u64 = 1 << 16;
 impl Core<'_> {
     /// That every active lane's address is aligned and inside one allocation.
     #[inline(always)]
-    pub fn check_global(&mut self, op: AccessOp, bytes: u32, addresses: &[u64; LANES], mask: u32, pc: u32) -> Result<(), Stop> {
-        let span = Span::of(addresses, mask);
-        let length = (span.highest - span.lowest).saturating_add(u64::from(bytes));
-        let aligned = span.low_bits & u64::from(bytes - 1) == 0;
+    pub fn check_global(&mut self, request: &Request<'_>) -> Result<(), Stop> {
+        let bytes = u64::from(request.bytes);
+        let span = Span::of(request);
+        let length = (span.highest - span.lowest).saturating_add(bytes);
+        let aligned = span.low_bits & (bytes - 1) == 0;
         if aligned && self.machine.region(&mut self.check_hint, span.lowest, length).is_some() {
             return Ok(());
         }
-        self.check_global_lanes(op, bytes, addresses, mask, pc)
+        self.check_global_lanes(request)
     }
 
     /// As [`check_global`](Self::check_global), lane by lane: the lanes may be in different allocations.
     #[cold]
-    fn check_global_lanes(&mut self, op: AccessOp, bytes: u32, addresses: &[u64; LANES], mask: u32, pc: u32) -> Result<(), Stop> {
+    fn check_global_lanes(&mut self, request: &Request<'_>) -> Result<(), Stop> {
+        let Request { op, bytes, mask, addresses, .. } = *request;
         let width = u64::from(bytes);
         let misaligned = lanes_where(mask, |lane| !addresses[lane].is_multiple_of(width));
         let outside = lanes_where(mask, |lane| self.machine.region(&mut self.check_hint, addresses[lane], width).is_none());
         let at = |lanes: u32| addresses[lanes.trailing_zeros() as usize];
         let access = |lanes: u32| Access { space: Space::Global, op, address: at(lanes), bytes };
         if misaligned != 0 {
-            return Err(self.fault(FindingKind::Misaligned { access: access(misaligned) }, misaligned, pc));
+            return Err(self.fault(FindingKind::Misaligned { access: access(misaligned) }, request.of(misaligned)));
         }
         if outside != 0 {
             let access = access(outside);
@@ -41,38 +43,29 @@ impl Core<'_> {
             } else {
                 FindingKind::OutOfBounds { access, nearest: self.machine.nearest(access.address) }
             };
-            return Err(self.fault(kind, outside, pc));
+            return Err(self.fault(kind, request.of(outside)));
         }
         Ok(())
     }
 
     /// That every active lane's address is aligned and inside the block's shared memory.
     #[inline(always)]
-    pub fn check_shared(&mut self, op: AccessOp, bytes: u32, addresses: &[u64; LANES], mask: u32, pc: u32) -> Result<(), Stop> {
-        let span = Span::of(addresses, mask);
+    pub fn check_shared(&mut self, request: &Request<'_>) -> Result<(), Stop> {
+        let bytes = u64::from(request.bytes);
+        let span = Span::of(request);
         let highest = span.highest & WINDOW_OFFSET;
         let in_window = span.highest >> 56 <= 1 && span.lowest >> 56 == span.highest >> 56;
-        let aligned = span.low_bits & u64::from(bytes - 1) == 0;
-        if aligned && in_window && highest + u64::from(bytes) <= u64::from(self.machine.shared_bytes) {
+        let aligned = span.low_bits & (bytes - 1) == 0;
+        if aligned && in_window && highest + bytes <= u64::from(self.machine.shared_bytes) {
             return Ok(());
         }
-        let there = self.machine.shared_bytes as usize;
-        self.check_private(Space::Shared, op, bytes, there, addresses, mask, pc)
+        self.check_private(Space::Shared, request, self.machine.shared_bytes as usize)
     }
 
     /// That every active lane's address is aligned and below the size of a memory that starts at 0.
     #[cold]
-    #[expect(clippy::too_many_arguments, reason = "what a finding has to tell")]
-    pub fn check_private(
-        &mut self,
-        space: Space,
-        op: AccessOp,
-        bytes: u32,
-        bytes_there: usize,
-        addresses: &[u64; LANES],
-        mask: u32,
-        pc: u32,
-    ) -> Result<(), Stop> {
+    pub fn check_private(&mut self, space: Space, request: &Request<'_>, bytes_there: usize) -> Result<(), Stop> {
+        let Request { op, bytes, mask, addresses, .. } = *request;
         let width = u64::from(bytes);
         let misaligned = lanes_where(mask, |lane| !addresses[lane].is_multiple_of(width));
         let offset = |lane: usize| in_space(addresses[lane]);
@@ -80,17 +73,17 @@ impl Core<'_> {
         if misaligned != 0 {
             let address = offset(misaligned.trailing_zeros() as usize);
             let access = Access { space, op, address, bytes };
-            return Err(self.fault(FindingKind::Misaligned { access }, misaligned, pc));
+            return Err(self.fault(FindingKind::Misaligned { access }, request.of(misaligned)));
         }
         if outside != 0 {
-            return Err(self.out_of_bounds(space, op, bytes, addresses, outside, pc));
+            return Err(self.out_of_bounds(space, &request.of(outside)));
         }
         Ok(())
     }
 
-    /// An access outside a memory of the block or the thread, or of a kind that this memory does not know.
-    pub fn out_of_bounds(&self, space: Space, op: AccessOp, bytes: u32, addresses: &[u64; LANES], lanes: u32, pc: u32) -> Stop {
-        let address = in_space(addresses[lanes.trailing_zeros() as usize]);
+    /// A request outside a memory of the block or the thread, or of a kind that this memory does not know.
+    pub fn out_of_bounds(&self, space: Space, request: &Request<'_>) -> Stop {
+        let address = in_space(request.addresses[request.first_lane()]);
         let (owner, there) = match space {
             Space::Shared => ("the block's shared memory", u64::from(self.machine.shared_bytes)),
             Space::Local => ("the thread's local memory", u64::from(self.machine.program.local_bytes)),
@@ -98,12 +91,12 @@ impl Core<'_> {
         };
         let nearest =
             Nearest { allocation: format!("{owner} ({there} bytes)"), base: 0, bytes: there, offset: address as i64, freed: false };
-        let access = Access { space, op, address, bytes };
-        self.fault(FindingKind::OutOfBounds { access, nearest: Some(nearest) }, lanes, pc)
+        let access = Access { space, op: request.op, address, bytes: request.bytes };
+        self.fault(FindingKind::OutOfBounds { access, nearest: Some(nearest) }, *request)
     }
 
-    fn fault(&self, kind: FindingKind, lanes: u32, pc: u32) -> Stop {
-        Stop::Fault { kind: Box::new(kind), pc, warp: self.warp, lane: lanes.trailing_zeros(), lanes: lanes.count_ones() }
+    fn fault(&self, kind: FindingKind, Request { mask, pc, .. }: Request<'_>) -> Stop {
+        Stop::Fault { kind: Box::new(kind), pc, warp: self.warp, lane: mask.trailing_zeros(), lanes: mask.count_ones() }
     }
 }
 
@@ -116,7 +109,8 @@ struct Span {
 
 impl Span {
     #[inline(always)]
-    fn of(addresses: &[u64; LANES], mask: u32) -> Self {
+    fn of(request: &Request<'_>) -> Self {
+        let Request { mask, addresses, .. } = *request;
         let first = addresses[mask.trailing_zeros() as usize];
         let mut span = Span { lowest: first, highest: first, low_bits: 0 };
         let keep = spread(mask);

@@ -2,8 +2,10 @@
 //!
 //! - [`registers`]: the registers of a warp, a row of lanes each.
 //! - [`warp`]: one warp from its start to its next pause; divergence and reconvergence.
-//! - [`access`]: loads and stores, and what they cost.
-//! - [`bounds`]: whether an access may happen.
+//! - [`request`]: one warp's access to memory, as the next four see it.
+//! - [`access`]: loads and stores, the bytes.
+//! - [`bounds`]: whether a request may happen.
+//! - [`cost`]: what it costs, counted.
 //! - [`atomics`]: `atom` and `red`, which read and write in one step.
 //! - [`exchange`]: shuffles and votes.
 //! - [`block`]: the warps of a block and their barriers.
@@ -14,9 +16,11 @@ mod access;
 mod atomics;
 mod block;
 mod bounds;
+mod cost;
 mod exchange;
 pub mod grid;
 pub mod registers;
+mod request;
 mod stats;
 mod warp;
 

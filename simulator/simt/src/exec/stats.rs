@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::counters::{Counters, LineCounters};
-use crate::finding::Space;
+use super::cost::Sample;
+use crate::counters::{AccessSample, Counters, LineCounters};
 use crate::instructions::{Class, TABLE};
 use crate::memory::rules::{GlobalCost, SharedCost};
-use crate::program::{Action, Program, SourceMap};
+use crate::program::{Action, Origin, Program, SourceMap};
 
 /// What one worker counted.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub struct Stats {
     pub accesses: Vec<AccessStats>,
     /// Requests by index of the atomic operation, global and shared.
     pub atomics: Vec<[u64; 2]>,
+    /// A request by index of the load or store, from the worker that had the first block.
+    pub samples: Vec<Option<Sample>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,6 +65,7 @@ impl Stats {
             instructions: vec![InstructionStats::default(); program.code.len()],
             accesses: vec![AccessStats::default(); program.accesses.len()],
             atomics: vec![[0; 2]; program.atomics.len()],
+            samples: vec![None; program.accesses.len()],
         }
     }
 
@@ -87,6 +90,11 @@ impl Stats {
             sum[0] += part[0];
             sum[1] += part[1];
         }
+        for (kept, other) in self.samples.iter_mut().zip(&other.samples) {
+            if kept.is_none() {
+                kept.clone_from(other);
+            }
+        }
     }
 
     /// The sums of the launch and of each line of source.
@@ -105,6 +113,19 @@ impl Stats {
         }
         let lines = by_line.into_iter().map(|(source, counters)| LineCounters { source, counters }).collect();
         (total, lines)
+    }
+
+    /// The requests that were kept, in the order of the program.
+    pub fn samples(&self, program: &Program, map: &SourceMap) -> Vec<AccessSample> {
+        let kept = program.code.iter().zip(&program.origins).filter_map(|(inst, origin)| match inst.action {
+            Action::Load(index) | Action::Store(index) => Some((self.samples[index as usize].as_ref()?, origin)),
+            _ => None,
+        });
+        let sample = |(sample, origin): (&Sample, &Origin)| {
+            let Sample { space, op, bytes, mask, addresses } = *sample;
+            AccessSample { location: map.location(*origin), space, op, bytes, lanes: mask, addresses }
+        };
+        kept.map(sample).collect()
     }
 
     fn instruction(&self, program: &Program, pc: usize) -> Counters {
@@ -165,14 +186,5 @@ impl Stats {
             _ => {}
         }
         counters
-    }
-}
-
-/// Counts a request to a space that has neither sectors nor wavefronts.
-pub fn count_other(stats: &mut AccessStats, space: Space) {
-    match space {
-        Space::Const => stats.const_requests += 1,
-        Space::Local => stats.local_requests += 1,
-        Space::Global | Space::Shared | Space::Param => {}
     }
 }

@@ -9,6 +9,7 @@ use super::atomics;
 use super::block::Core;
 use super::exchange;
 use super::registers::{FULL, LANES, Registers};
+use super::request::{lanes_of, lanes_where};
 use crate::finding::FindingKind;
 use crate::instructions::Kind;
 use crate::program::{Action, NOWHERE, Poll, Question, SINK, TRUE, VoteMode};
@@ -217,7 +218,7 @@ impl Warp {
                     let (sources, fits) = exchange::shuffle_sources(mode, self.registers.words(lane), self.registers.words(clamp));
                     let values = *self.registers.words(source);
                     let row = self.registers.words_mut(destination);
-                    for lane in access::lanes_of(active) {
+                    for lane in lanes_of(active) {
                         row[lane] = values[sources[lane]];
                     }
                     if in_range != SINK {
@@ -230,9 +231,9 @@ impl Warp {
                         _ => self.registers.words(source).map(u64::from),
                     };
                     let members = *self.registers.words(members);
-                    for lane in access::lanes_of(active) {
+                    for lane in lanes_of(active) {
                         let members = active & members[lane];
-                        let same = access::lanes_where(members, |other| values[other] == values[lane]);
+                        let same = lanes_where(members, |other| values[other] == values[lane]);
                         let agreed = !all || same == members;
                         self.registers.words_mut(destination)[lane] = if agreed { same } else { 0 };
                         if agrees != SINK {
@@ -243,8 +244,8 @@ impl Warp {
                 Action::Reduce { op, destination, source, members } => {
                     let values = *self.registers.words(source);
                     let members = *self.registers.words(members);
-                    for lane in access::lanes_of(active) {
-                        let all = access::lanes_of(active & members[lane]).map(|other| u64::from(values[other]));
+                    for lane in lanes_of(active) {
+                        let all = lanes_of(active & members[lane]).map(|other| u64::from(values[other]));
                         let result = all.reduce(|a, b| atomics::combine(op, 4, a, b, 0)).unwrap_or(0);
                         self.registers.words_mut(destination)[lane] = result as u32;
                     }
@@ -256,12 +257,12 @@ impl Warp {
                     let mut open = active;
                     while open != 0 {
                         let group = members[open.trailing_zeros() as usize];
-                        let voters = access::lanes_where(open, |lane| members[lane] == group);
+                        let voters = lanes_where(open, |lane| members[lane] == group);
                         open &= !voters;
                         let result = exchange::vote(mode, yes, voters & group);
                         if mode == VoteMode::Ballot {
                             let row = self.registers.words_mut(destination);
-                            access::lanes_of(voters).for_each(|lane| row[lane] = result);
+                            lanes_of(voters).for_each(|lane| row[lane] = result);
                         } else {
                             self.registers.set_predicate(destination, voters, result);
                         }
@@ -269,11 +270,11 @@ impl Warp {
                 }
                 Action::ActiveMask { destination } => {
                     let row = self.registers.words_mut(destination);
-                    access::lanes_of(active).for_each(|lane| row[lane] = active);
+                    lanes_of(active).for_each(|lane| row[lane] = active);
                 }
                 Action::Clock { destination, kind } => {
                     let now = first_executed + executed;
-                    for lane in access::lanes_of(active) {
+                    for lane in lanes_of(active) {
                         match kind {
                             Kind::Double => self.registers.doubles_mut(destination)[lane] = now,
                             _ => self.registers.words_mut(destination)[lane] = now as u32,
@@ -284,7 +285,7 @@ impl Warp {
                     for word in 0..bytes.div_ceil(4) as usize {
                         let row = self.local[from as usize / 4 + word];
                         let target = &mut self.local[to as usize / 4 + word];
-                        access::lanes_of(active).for_each(|lane| target[lane] = row[lane]);
+                        lanes_of(active).for_each(|lane| target[lane] = row[lane]);
                     }
                 }
                 Action::Nothing => {}
@@ -302,7 +303,7 @@ impl Warp {
         let agreed = match question {
             Question::Count => {
                 let row = self.registers.words_mut(destination);
-                return access::lanes_of(lanes).for_each(|lane| row[lane] = votes.yes);
+                return lanes_of(lanes).for_each(|lane| row[lane] = votes.yes);
             }
             Question::All => votes.yes == votes.asked,
             Question::Any => votes.yes > 0,

@@ -1,0 +1,138 @@
+//! What the requests of a launch cost, counted; and one request of each load and store kept, to be looked at.
+//!
+//! The cost of most requests follows from the first address alone. That of the others is remembered by its pattern: a loop repeats
+//! the same offsets between lanes again and again.
+
+use super::block::Core;
+use super::registers::{LANES, spread};
+use super::request::{Pattern, Request, wide};
+use crate::finding::{AccessOp, Space};
+use crate::memory::rules::{self, Direction, GlobalCost, SharedCost};
+use crate::program::WINDOW_OFFSET;
+
+/// What a load or store remembers from its last execution.
+#[derive(Debug)]
+pub struct Slot {
+    /// Where the last address was found.
+    pub hint: u32,
+    memo: Memo,
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Self { hint: 0, memo: Memo { mask: 0, unit: 0, phase: 0, relative: [0; LANES], cost: (0, 0) } }
+    }
+}
+
+/// The last pattern of addresses that was not simple, and its cost. A cost does not change when all addresses move by a multiple
+/// of what the memory's units repeat by: 32 bytes for sectors, 4 for banks.
+#[derive(Debug)]
+struct Memo {
+    /// Active lanes; none before the first use.
+    mask: u32,
+    /// Tells the memories apart: a generic address may lead to one or the other.
+    unit: u64,
+    phase: u64,
+    relative: [u64; LANES],
+    cost: (u32, u32),
+}
+
+impl Memo {
+    #[inline(always)]
+    fn cost(&mut self, request: &Request<'_>, unit: u64, count: impl FnOnce() -> (u32, u32)) -> (u32, u32) {
+        let Request { mask, addresses, .. } = *request;
+        let first = addresses[request.first_lane()];
+        let phase = first % unit;
+        let keep = spread(mask);
+        let mut relative = [0; LANES];
+        let mut differs = 0;
+        for lane in 0..LANES {
+            relative[lane] = addresses[lane].wrapping_sub(first) & wide(keep[lane]);
+            differs |= relative[lane] ^ self.relative[lane];
+        }
+        if differs != 0 || mask != self.mask || unit != self.unit || phase != self.phase {
+            *self = Memo { mask, unit, phase, relative, cost: count() };
+        }
+        self.cost
+    }
+}
+
+/// A request as it was made.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    pub space: Space,
+    pub op: AccessOp,
+    pub bytes: u32,
+    pub mask: u32,
+    pub addresses: [u64; LANES],
+}
+
+impl Core<'_> {
+    /// Counts a load from or a store to global memory.
+    #[inline(always)]
+    pub fn count_global(&mut self, request: &Request<'_>, pattern: Pattern) {
+        let Request { index, bytes, mask, addresses, .. } = *request;
+        let cost = match pattern {
+            Pattern::Same(_) => GlobalCost { sectors: 1, ideal: 1 },
+            Pattern::Run(address) => {
+                GlobalCost { sectors: ((address % 32) as u32 + LANES as u32 * bytes).div_ceil(32), ideal: bytes }
+            }
+            Pattern::Other => {
+                let (sectors, ideal) = self.slots[index as usize].memo.cost(request, 32, || {
+                    let cost = rules::global(mask, bytes, addresses);
+                    (cost.sectors, cost.ideal)
+                });
+                GlobalCost { sectors, ideal }
+            }
+        };
+        self.stats.accesses[index as usize].global(cost, mask.count_ones(), bytes);
+        self.keep_sample(Space::Global, request);
+    }
+
+    /// Counts a load from or a store to shared memory.
+    #[inline(always)]
+    pub fn count_shared(&mut self, request: &Request<'_>, pattern: Pattern) {
+        let Request { op, index, bytes, mask, addresses, .. } = *request;
+        let cost = match pattern {
+            Pattern::Same(_) | Pattern::Run(_) if bytes == 4 => SharedCost { wavefronts: 1, ideal: 1 },
+            _ => {
+                let direction = if op == AccessOp::Load { Direction::Load } else { Direction::Store };
+                let (wavefronts, ideal) = self.slots[index as usize].memo.cost(request, 4, || {
+                    let offsets = addresses.map(|address| (address & WINDOW_OFFSET) as u32);
+                    let cost = rules::shared(direction, mask, bytes, &offsets);
+                    (cost.wavefronts, cost.ideal)
+                });
+                SharedCost { wavefronts, ideal }
+            }
+        };
+        self.stats.accesses[index as usize].shared(cost);
+        self.keep_sample(Space::Shared, request);
+    }
+
+    /// Counts a request to a memory that has neither sectors nor wavefronts.
+    #[inline(always)]
+    pub fn count_other(&mut self, request: &Request<'_>, space: Space) {
+        let stats = &mut self.stats.accesses[request.index as usize];
+        match space {
+            Space::Const => stats.const_requests += 1,
+            Space::Local => stats.local_requests += 1,
+            Space::Global | Space::Shared | Space::Param => {}
+        }
+    }
+
+    /// Keeps the first request of each load and store that the first warp of the first block makes.
+    #[inline(always)]
+    fn keep_sample(&mut self, space: Space, request: &Request<'_>) {
+        if self.keeps_samples && self.warp == 0 {
+            self.keep_first(space, request);
+        }
+    }
+
+    #[cold]
+    fn keep_first(&mut self, space: Space, request: &Request<'_>) {
+        let Request { op, index, bytes, mask, addresses, .. } = *request;
+        let window = if space == Space::Global { 0 } else { !WINDOW_OFFSET };
+        let addresses = addresses.map(|address| address & !window);
+        self.stats.samples[index as usize].get_or_insert(Sample { space, op, bytes, mask, addresses });
+    }
+}

@@ -1,0 +1,144 @@
+//! One warp's access to memory, as all that look at it see it: bounds, cost, checks, and the bytes themselves.
+
+use super::registers::{FULL, LANES, Registers, spread};
+use crate::finding::{AccessOp, Space};
+use crate::instructions::Kind;
+use crate::program::{Address, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+
+/// Who asks for what, where.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub op: AccessOp,
+    /// Index of the load or store in the program, or of the atomic operation.
+    pub index: u32,
+    /// The instruction.
+    pub pc: u32,
+    /// Bytes of each lane.
+    pub bytes: u32,
+    /// Lanes that take part, at least one.
+    pub mask: u32,
+    /// Those of other lanes mean nothing.
+    pub addresses: &'a [u64; LANES],
+}
+
+/// The form of a warp's addresses.
+#[derive(Clone, Copy, Debug)]
+pub enum Pattern {
+    /// All active lanes at one address.
+    Same(u64),
+    /// All lanes active, each at the end of the one before.
+    Run(u64),
+    Other,
+}
+
+impl Request<'_> {
+    /// The same for fewer lanes.
+    #[inline(always)]
+    pub fn of(self, mask: u32) -> Self {
+        Self { mask, ..self }
+    }
+
+    /// The lowest active lane.
+    #[inline(always)]
+    pub fn first_lane(&self) -> usize {
+        self.mask.trailing_zeros() as usize
+    }
+
+    /// Where a lane's bytes start in a memory of the block or the thread: the address without its window.
+    #[inline(always)]
+    pub fn offset(&self, lane: usize) -> u32 {
+        (self.addresses[lane] & WINDOW_OFFSET) as u32
+    }
+
+    #[inline(always)]
+    pub fn pattern(&self) -> Pattern {
+        let addresses = self.addresses;
+        let first = addresses[self.first_lane()];
+        let mut same = 0;
+        let mut run = 0;
+        if self.mask == FULL {
+            for (lane, address) in addresses.iter().enumerate() {
+                let distance = address.wrapping_sub(first);
+                same |= distance;
+                run |= distance ^ (lane as u64 * u64::from(self.bytes));
+            }
+        } else {
+            run = 1;
+            let keep = spread(self.mask);
+            for lane in 0..LANES {
+                same |= (addresses[lane] ^ first) & wide(keep[lane]);
+            }
+        }
+        if same == 0 {
+            Pattern::Same(first)
+        } else if run == 0 {
+            Pattern::Run(first)
+        } else {
+            Pattern::Other
+        }
+    }
+
+    /// The spaces that the active lanes' addresses lie in, with the lanes of each.
+    pub fn spaces(&self, space: Option<Space>) -> Vec<(Space, u32)> {
+        if let Some(space) = space {
+            return vec![(space, self.mask)];
+        }
+        let of_window = |window: Option<u64>| {
+            lanes_where(self.mask, |lane| {
+                let found = self.addresses[lane] & !WINDOW_OFFSET;
+                match window {
+                    Some(window) => found == window,
+                    None => ![SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW].contains(&found),
+                }
+            })
+        };
+        let spaces = [
+            (Space::Global, of_window(None)),
+            (Space::Shared, of_window(Some(SHARED_WINDOW))),
+            (Space::Local, of_window(Some(LOCAL_WINDOW))),
+            (Space::Param, of_window(Some(PARAM_WINDOW))),
+        ];
+        spaces.into_iter().filter(|(_, lanes)| *lanes != 0).collect()
+    }
+}
+
+/// The addresses of all lanes; those of inactive ones mean nothing.
+#[inline(always)]
+pub fn lane_addresses(registers: &Registers, address: &Address) -> [u64; LANES] {
+    let offset = address.offset as u64;
+    let mut addresses = [0; LANES];
+    match address.kind {
+        Kind::Double => {
+            for (address, base) in addresses.iter_mut().zip(registers.doubles(address.base)) {
+                *address = base.wrapping_add(offset);
+            }
+        }
+        _ => {
+            for (address, base) in addresses.iter_mut().zip(registers.words(address.base)) {
+                *address = u64::from(*base).wrapping_add(offset);
+            }
+        }
+    }
+    addresses
+}
+
+/// The set lanes of a mask, lowest first.
+#[inline(always)]
+pub fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
+}
+
+/// The lanes of a mask for which a condition holds.
+pub fn lanes_where(mask: u32, mut condition: impl FnMut(usize) -> bool) -> u32 {
+    lanes_of(mask).filter(|lane| condition(*lane)).fold(0, |lanes, lane| lanes | 1 << lane)
+}
+
+/// A lane's mask of 32 bits as one of 64.
+#[inline(always)]
+pub fn wide(keep: u32) -> u64 {
+    keep as i32 as i64 as u64
+}
