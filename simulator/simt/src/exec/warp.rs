@@ -288,7 +288,8 @@ impl Warp {
                         lanes_of(active).for_each(|lane| target[lane] = row[lane]);
                     }
                 }
-                Action::Nothing => {}
+                // The lanes of a warp run in step here, so those that are to wait for each other have done so.
+                Action::WarpSync { .. } | Action::Nothing => {}
             }
         };
         self.path = Path { pc, meet, lanes, depth };

@@ -2,7 +2,7 @@
 
 use super::decode::Decoder;
 use super::scope::Symbol;
-use super::{Access, Action, Address, Atomic, AtomicOp, ConstantValue, SINK};
+use super::{Access, Action, Address, Atomic, AtomicOp, ConstantValue, SINK, Semantics};
 use crate::finding::Space;
 use crate::instructions::Kind;
 use crate::module::LoadError;
@@ -15,11 +15,12 @@ struct Element {
     signed: bool,
 }
 
-/// The modifiers that matter; caching hints and memory orders change no value here.
+/// The modifiers that matter; hints for the caches change nothing here.
 struct Modifiers {
     space: Option<Space>,
     count: u32,
     element: Element,
+    semantics: Semantics,
 }
 
 impl<'m, 't> Decoder<'m, 't> {
@@ -52,7 +53,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 _ => return Err(self.operands_of(instruction)),
             }
         }
-        let Modifiers { space, count, element: Element { width, signed } } = modifiers;
+        let Modifiers { space, count, element: Element { width, signed }, semantics } = modifiers;
         // A kernel parameter has one value for the whole launch.
         if let (Some(Space::Param), Some(Symbol::Param(at))) = (space, self.symbol_of(*base)) {
             let first = i64::from(at).wrapping_add(*offset);
@@ -67,14 +68,14 @@ impl<'m, 't> Decoder<'m, 't> {
         }
         let of_function = space == Some(Space::Param);
         let (space, address) = self.address(*base, *offset, space, instruction)?;
-        let access = Access { of_function, space, address, width, count, signed, registers, kind };
+        let access = Access { of_function, space, address, width, count, signed, registers, kind, semantics };
         self.program.accesses.push(access);
         self.emit(Action::Load(self.program.accesses.len() as u32 - 1));
         Ok(())
     }
 
     pub(super) fn store(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
-        let Modifiers { space, count, element: Element { width, signed } } = self.modifiers(instruction)?;
+        let Modifiers { space, count, element: Element { width, signed }, semantics } = self.modifiers(instruction)?;
         let [Operand::Address(base, offset), source] = instruction.operands.as_slice() else {
             return Err(self.operands_of(instruction));
         };
@@ -97,7 +98,7 @@ impl<'m, 't> Decoder<'m, 't> {
         }
         let of_function = space == Some(Space::Param);
         let (space, address) = self.address(*base, *offset, space, instruction)?;
-        let access = Access { of_function, space, address, width, count, signed, registers, kind };
+        let access = Access { of_function, space, address, width, count, signed, registers, kind, semantics };
         self.program.accesses.push(access);
         self.emit(Action::Store(self.program.accesses.len() as u32 - 1));
         Ok(())
@@ -109,14 +110,15 @@ impl<'m, 't> Decoder<'m, 't> {
         let mut space = None;
         let mut op = None;
         let mut ty = None;
+        let mut semantics = Semantics { strong: true, ..Semantics::default() };
         for part in parts {
             match part {
                 "global" => space = Some(Space::Global),
                 "shared" | "shared::cta" => space = Some(Space::Shared),
-                "relaxed" | "acquire" | "release" | "acq_rel" | "cta" | "gpu" | "sys" | "cluster" => {}
+                "cta" | "gpu" | "sys" | "cluster" => {}
                 "u32" | "s32" | "b32" | "f32" | "u64" | "s64" | "b64" | "f64" => ty = Some(part),
                 "add" | "min" | "max" | "and" | "or" | "xor" | "exch" | "cas" | "inc" | "dec" => op = Some(part),
-                _ => return Err(self.unsupported(instruction.opcode)),
+                _ => semantics = semantics.with(part).ok_or_else(|| self.unsupported(instruction.opcode))?,
             }
         }
         let unsupported = || self.unsupported(instruction.opcode);
@@ -161,15 +163,17 @@ impl<'m, 't> Decoder<'m, 't> {
             _ => return Err(self.operands_of(instruction)),
         };
         let (space, address) = self.address(base, offset, space, instruction)?;
-        self.program.atomics.push(Atomic { space, address, op, width, destination, operands });
+        self.note_order(semantics, instruction.opcode);
+        self.program.atomics.push(Atomic { space, address, op, width, destination, operands, semantics });
         self.emit(Action::Atomic(self.program.atomics.len() as u32 - 1));
         Ok(())
     }
 
-    fn modifiers(&self, instruction: &Instruction<'_>) -> Result<Modifiers, LoadError> {
+    fn modifiers(&mut self, instruction: &Instruction<'_>) -> Result<Modifiers, LoadError> {
         let mut space = None;
         let mut count = 1;
         let mut element = None;
+        let mut semantics = Semantics::default();
         for part in instruction.opcode.split('.').skip(1) {
             match part {
                 "global" => space = Some(Space::Global),
@@ -179,18 +183,27 @@ impl<'m, 't> Decoder<'m, 't> {
                 "param" | "param::entry" | "param::func" => space = Some(Space::Param),
                 "v2" => count = 2,
                 "v4" => count = 4,
-                "nc" | "weak" | "volatile" | "relaxed" | "acquire" | "release" | "mmio" => {}
                 "cta" | "gpu" | "sys" | "cluster" => {}
                 "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" => {}
                 hint if hint.starts_with("L1::") || hint.starts_with("L2::") => {}
-                ty => element = Some(element_type(ty).ok_or_else(|| self.unsupported(instruction.opcode))?),
+                part => match semantics.with(part) {
+                    Some(more) => semantics = more,
+                    None => element = Some(element_type(part).ok_or_else(|| self.unsupported(instruction.opcode))?),
+                },
             }
         }
         let element = element.ok_or_else(|| self.unsupported(instruction.opcode))?;
         if element.width * count > 16 {
             return Err(self.unsupported(instruction.opcode));
         }
-        Ok(Modifiers { space, count, element })
+        self.note_order(semantics, instruction.opcode);
+        Ok(Modifiers { space, count, element, semantics })
+    }
+
+    /// Notes that threads may order their accesses without a barrier.
+    fn note_order(&mut self, semantics: Semantics, opcode: &str) {
+        self.program.has_fences |= semantics.orders();
+        self.program.orders_blocks |= semantics.orders() && !opcode.contains(".cta");
     }
 
     /// The space and the address of an access. The parameters of functions lie in local memory.

@@ -65,6 +65,12 @@ pub struct Program {
     pub local_bytes: u32,
     /// A float sum by atomics depends on the order of the blocks.
     pub order_matters: bool,
+    /// A fence, an acquire or a release orders accesses of different threads without a barrier.
+    #[allow(dead_code, reason = "for the checks to read")]
+    pub has_fences: bool,
+    /// One of them reaches beyond the block.
+    #[allow(dead_code, reason = "for the checks to read")]
+    pub orders_blocks: bool,
 }
 
 /// An instruction.
@@ -99,8 +105,11 @@ pub enum Action {
     Trap,
     /// Waits for, or only arrives at, a barrier of the block.
     Barrier { barrier: Reg, threads: Option<Reg>, waits: bool, poll: Option<Poll> },
-    /// Orders memory accesses.
+    /// Orders the thread's own memory accesses, as other threads see them.
     Fence,
+    /// Waits for the lanes of `members`, and orders their memory accesses.
+    #[allow(dead_code, reason = "for the checks to read")]
+    WarpSync { members: Reg },
     /// The lanes that hold the same value as the lane itself, or as all of them.
     Match { all: bool, destination: Reg, agrees: Reg, source: Reg, kind: Kind, members: Reg },
     /// The lanes' values, combined.
@@ -172,6 +181,35 @@ pub struct Access {
     pub registers: [Reg; 4],
     /// Kind of the registers.
     pub kind: Kind,
+    #[allow(dead_code, reason = "for the checks to read")]
+    pub semantics: Semantics,
+}
+
+/// What an access promises to other threads (PTX ISA, "Memory Consistency Model"). Nothing, mostly: then only a barrier orders it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Semantics {
+    /// May meet other strong accesses without being a data race: volatile, relaxed, acquire and release accesses, and atomic ones.
+    pub strong: bool,
+    pub acquires: bool,
+    pub releases: bool,
+}
+
+impl Semantics {
+    /// What a modifier of the opcode adds.
+    pub fn with(self, modifier: &str) -> Option<Self> {
+        Some(match modifier {
+            "weak" | "nc" => self,
+            "volatile" | "relaxed" | "mmio" => Self { strong: true, ..self },
+            "acquire" => Self { strong: true, acquires: true, ..self },
+            "release" => Self { strong: true, releases: true, ..self },
+            "acq_rel" => Self { strong: true, acquires: true, releases: true },
+            _ => return None,
+        })
+    }
+
+    pub fn orders(self) -> bool {
+        self.acquires || self.releases
+    }
 }
 
 impl Access {
@@ -201,6 +239,8 @@ pub struct Atomic {
     pub destination: Reg,
     /// The operand, and for compare-and-swap the value to put.
     pub operands: [Reg; 2],
+    #[allow(dead_code, reason = "for the checks to read")]
+    pub semantics: Semantics,
 }
 
 /// What an atomic operation computes from the old value and the operand.

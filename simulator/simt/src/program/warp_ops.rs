@@ -59,16 +59,17 @@ impl<'m, 't> Decoder<'m, 't> {
             "redux.sync.and.b32" => self.reduce(instruction, AtomicOp::And),
             "redux.sync.or.b32" => self.reduce(instruction, AtomicOp::Or),
             "redux.sync.xor.b32" => self.reduce(instruction, AtomicOp::Xor),
-            // The lanes of a warp run in step here, so those that are to wait for each other have done so.
             "bar.warp.sync" => {
-                self.emit(Action::Nothing);
-                Ok(())
-            }
-            "membar.cta" | "membar.gl" | "membar.sys" => {
-                self.emit(Action::Fence);
+                let [members] = instruction.operands.as_slice() else {
+                    return Err(self.operands_of(instruction));
+                };
+                let members = self.source(members, Kind::Word)?;
+                self.emit(Action::WarpSync { members });
                 Ok(())
             }
             opcode if is_fence(opcode) => {
+                self.program.has_fences = true;
+                self.program.orders_blocks |= !opcode.ends_with(".cta");
                 self.emit(Action::Fence);
                 Ok(())
             }
@@ -177,9 +178,14 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// `fence{.sc,.acq_rel}.{cta,cluster,gpu,sys}`; the proxy fences of asynchronous copies are something else.
+/// `membar.level` and `fence{.sc,.acq_rel}.scope`; the proxy fences of asynchronous copies are something else.
 fn is_fence(opcode: &str) -> bool {
     let mut parts = opcode.split('.');
-    parts.next() == Some("fence")
-        && parts.all(|part| matches!(part, "sc" | "acq_rel" | "acquire" | "release" | "cta" | "cluster" | "gpu" | "sys"))
+    match parts.next() {
+        Some("membar") => matches!(parts.collect::<Vec<_>>()[..], ["cta" | "gl" | "sys"]),
+        Some("fence") => {
+            parts.all(|part| matches!(part, "sc" | "acq_rel" | "acquire" | "release" | "cta" | "cluster" | "gpu" | "sys"))
+        }
+        _ => false,
+    }
 }
