@@ -56,6 +56,9 @@ counters! {
     global_load_sectors_ideal,
     /// Global loads: bytes that the lanes asked for.
     global_load_bytes,
+    /// Global loads: passes through the banks of the L1 cache if it holds what they ask for. Like the wavefronts of shared memory,
+    /// they come from the addresses alone; a GPU's own counter has more of them when lines have to be fetched first.
+    global_load_wavefronts,
     /// Global stores: warp instructions with at least one active lane.
     global_store_requests,
     /// Global stores: distinct 32-byte sectors, summed over requests.

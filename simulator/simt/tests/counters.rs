@@ -142,6 +142,10 @@ fn expected(kind: &Kind, threads: u32, rounds: &[Vec<Request>]) -> Counters {
             *sectors += u64::from(cost.sectors);
             *ideal += u64::from(cost.ideal);
             *moved += bytes;
+            if kind.direction == Direction::Load {
+                let passes = rules::l1_wavefronts(mask, kind.bytes, &offsets.map(u64::from));
+                counters.global_load_wavefronts += u64::from(passes);
+            }
         } else {
             let cost = rules::shared(kind.direction, mask, kind.bytes, offsets);
             let (requests, wavefronts, ideal) = match kind.direction {
@@ -171,6 +175,7 @@ fn of_memory(counters: &Counters) -> Counters {
         global_load_sectors: counters.global_load_sectors,
         global_load_sectors_ideal: counters.global_load_sectors_ideal,
         global_load_bytes: counters.global_load_bytes,
+        global_load_wavefronts: counters.global_load_wavefronts,
         global_store_requests: counters.global_store_requests,
         global_store_sectors: counters.global_store_sectors,
         global_store_sectors_ideal: counters.global_store_sectors_ideal,

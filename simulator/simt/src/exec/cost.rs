@@ -20,7 +20,7 @@ pub struct Slot {
 
 impl Default for Slot {
     fn default() -> Self {
-        Self { hint: 0, memo: Memo { mask: 0, unit: 0, phase: 0, relative: [0; LANES], cost: (0, 0) } }
+        Self { hint: 0, memo: Memo { mask: 0, unit: 0, phase: 0, relative: [0; LANES], cost: (0, 0), passes: 0 } }
     }
 }
 
@@ -35,11 +35,19 @@ struct Memo {
     phase: u64,
     relative: [u64; LANES],
     cost: (u32, u32),
+    /// Passes through the banks of the L1 cache, which are the same at every phase.
+    passes: u32,
 }
 
 impl Memo {
     #[inline(always)]
-    fn cost(&mut self, request: &Request<'_>, unit: u64, count: impl FnOnce() -> (u32, u32)) -> (u32, u32) {
+    fn cost(
+        &mut self,
+        request: &Request<'_>,
+        unit: u64,
+        passes: impl FnOnce() -> u32,
+        count: impl FnOnce() -> (u32, u32),
+    ) -> (u32, u32, u32) {
         let Request { mask, addresses, .. } = *request;
         let first = addresses[request.first_lane()];
         let phase = first % unit;
@@ -50,10 +58,14 @@ impl Memo {
             relative[lane] = addresses[lane].wrapping_sub(first) & wide(keep[lane]);
             differs |= relative[lane] ^ self.relative[lane];
         }
-        if differs != 0 || mask != self.mask || unit != self.unit || phase != self.phase {
-            *self = Memo { mask, unit, phase, relative, cost: count() };
+        let is_new = differs != 0 || mask != self.mask || unit != self.unit;
+        if is_new {
+            self.passes = passes();
         }
-        self.cost
+        if is_new || phase != self.phase {
+            *self = Memo { mask, unit, phase, relative, cost: count(), passes: self.passes };
+        }
+        (self.cost.0, self.cost.1, self.passes)
     }
 }
 
@@ -71,21 +83,31 @@ impl Core<'_> {
     /// Counts a load from or a store to global memory.
     #[inline(always)]
     pub fn count_global(&mut self, request: &Request<'_>, pattern: Pattern) {
-        let Request { index, bytes, mask, addresses, .. } = *request;
-        let cost = match pattern {
-            Pattern::Same(_) => GlobalCost { sectors: 1, ideal: 1 },
+        let Request { op, index, bytes, mask, addresses, .. } = *request;
+        let (cost, passes) = match pattern {
+            Pattern::Same(_) => {
+                // Sixteen bytes go through the banks by half warps, even when all lanes want the same ones.
+                let both_halves = mask & 0xffff != 0 && mask >> 16 != 0;
+                (GlobalCost { sectors: 1, ideal: 1 }, if bytes == 16 && both_halves { 2 } else { 1 })
+            }
             Pattern::Run(address) => {
-                GlobalCost { sectors: ((address % 32) as u32 + LANES as u32 * bytes).div_ceil(32), ideal: bytes }
+                let sectors = ((address % 32) as u32 + LANES as u32 * bytes).div_ceil(32);
+                (GlobalCost { sectors, ideal: bytes }, bytes.div_ceil(4))
             }
             Pattern::Other => {
-                let (sectors, ideal) = self.slots[index as usize].memo.cost(request, 32, || {
+                let passes = || rules::l1_wavefronts(mask, bytes, addresses);
+                let (sectors, ideal, passes) = self.slots[index as usize].memo.cost(request, 32, passes, || {
                     let cost = rules::global(mask, bytes, addresses);
                     (cost.sectors, cost.ideal)
                 });
-                GlobalCost { sectors, ideal }
+                (GlobalCost { sectors, ideal }, passes)
             }
         };
-        self.stats.accesses[index as usize].global(cost, mask.count_ones(), bytes);
+        let stats = &mut self.stats.accesses[index as usize];
+        stats.global(cost, mask.count_ones(), bytes);
+        if op == AccessOp::Load {
+            stats.l1_wavefronts += u64::from(passes);
+        }
         self.keep_sample(Space::Global, request);
     }
 
@@ -97,11 +119,16 @@ impl Core<'_> {
             Pattern::Same(_) | Pattern::Run(_) if bytes == 4 => SharedCost { wavefronts: 1, ideal: 1 },
             _ => {
                 let direction = if op == AccessOp::Load { Direction::Load } else { Direction::Store };
-                let (wavefronts, ideal) = self.slots[index as usize].memo.cost(request, 4, || {
-                    let offsets = addresses.map(|address| (address & WINDOW_OFFSET) as u32);
-                    let cost = rules::shared(direction, mask, bytes, &offsets);
-                    (cost.wavefronts, cost.ideal)
-                });
+                let (wavefronts, ideal, _) = self.slots[index as usize].memo.cost(
+                    request,
+                    4,
+                    || 0,
+                    || {
+                        let offsets = addresses.map(|address| (address & WINDOW_OFFSET) as u32);
+                        let cost = rules::shared(direction, mask, bytes, &offsets);
+                        (cost.wavefronts, cost.ideal)
+                    },
+                );
                 SharedCost { wavefronts, ideal }
             }
         };

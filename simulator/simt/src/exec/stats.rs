@@ -35,6 +35,7 @@ pub struct AccessStats {
     pub sectors: u64,
     pub sectors_ideal: u64,
     pub global_bytes: u64,
+    pub l1_wavefronts: u64,
     pub shared_requests: u64,
     pub wavefronts: u64,
     pub wavefronts_ideal: u64,
@@ -80,6 +81,7 @@ impl Stats {
             sum.sectors += part.sectors;
             sum.sectors_ideal += part.sectors_ideal;
             sum.global_bytes += part.global_bytes;
+            sum.l1_wavefronts += part.l1_wavefronts;
             sum.shared_requests += part.shared_requests;
             sum.wavefronts += part.wavefronts;
             sum.wavefronts_ideal += part.wavefronts_ideal;
@@ -153,6 +155,7 @@ impl Stats {
                 counters.global_load_sectors = access.sectors;
                 counters.global_load_sectors_ideal = access.sectors_ideal;
                 counters.global_load_bytes = access.global_bytes;
+                counters.global_load_wavefronts = access.l1_wavefronts;
                 counters.shared_load_requests = access.shared_requests;
                 counters.shared_load_wavefronts = access.wavefronts;
                 counters.shared_load_wavefronts_ideal = access.wavefronts_ideal;

@@ -3,12 +3,22 @@
 //! These are the rules of compute capability 2.0 and later for shared memory and 32-byte sectors for global memory. They were
 //! measured with Nsight Compute 2025.3 on an H200, one access pattern at a time; `tests/memory_rules.rs` holds all the patterns.
 //! Addresses are multiples of the access's width: an access that is not is a fault and has no cost.
+//!
+//! From compute capability 7.0 on, the L1 cache and shared memory are the same memory with the same banks, and what a global load
+//! finds there passes through them by the same rule ([`l1_wavefronts`]; timed on an H200 with loads that hit).
 
 /// Lanes of a warp.
 const LANES: usize = 32;
 
 /// Bytes of a sector, the unit in which global memory moves.
 const SECTOR_BYTES: u64 = 32;
+
+/// Bytes of a line of the L1 cache, which has one tag.
+const LINE_BYTES: u64 = 128;
+
+/// Tags that the L1 cache looks up in one pass. Told by NVIDIA (forums.developer.nvidia.com, "Pascal L1 cache", on Volta), and timed on
+/// an H200: 32 lanes on 32 lines and 32 banks take 8 cycles.
+const TAGS_PER_PASS: u32 = 4;
 
 /// Banks of shared memory, each one word wide.
 const BANKS: usize = 32;
@@ -56,13 +66,38 @@ pub fn global(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> GlobalCost {
 /// Cost of a shared load or store of `bytes` (1 to 16) per lane. `mask` has a bit for each active lane, `offsets` are in bytes
 /// from the start of the block's shared memory.
 pub fn shared(direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANES]) -> SharedCost {
+    banks(direction, mask, bytes, &offsets.map(u64::from))
+}
+
+/// Passes through the banks of the L1 cache that a global load of `bytes` (1 to 16) per lane needs at least, when the cache holds all
+/// of it. A warp's lines are as many as 128-byte windows that cover its addresses, at least: the count is the same wherever in its
+/// line the first address stands, and never too high.
+pub fn l1_wavefronts(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> u32 {
+    let mut active = [0; LANES];
+    let count = compact(mask, addresses, &mut active);
+    let active = &mut active[..count];
+    active.sort_unstable();
+    let mut covered = 0;
+    let windows = active.iter().filter(|address| {
+        let is_new = covered <= **address;
+        if is_new {
+            covered = **address + LINE_BYTES;
+        }
+        is_new
+    });
+    let tag_passes = (windows.count() as u32).div_ceil(TAGS_PER_PASS);
+    banks(Direction::Load, mask, bytes, addresses).wavefronts.max(tag_passes)
+}
+
+/// Passes of a request through 32 banks, wherever its addresses start.
+fn banks(direction: Direction, mask: u32, bytes: u32, offsets: &[u64; LANES]) -> SharedCost {
     let group = group_lanes(direction, mask, bytes, offsets);
     let mut cost = SharedCost::default();
     for first in (0..LANES).step_by(group) {
         let lanes = first..first + group;
         let mut words = Vec::with_capacity(LANES * 2);
         for lane in lanes.filter(|lane| mask >> lane & 1 != 0) {
-            words.extend((0..bytes.div_ceil(4)).map(|word| offsets[lane] / 4 + word));
+            words.extend((0..u64::from(bytes.div_ceil(4))).map(|word| offsets[lane] / 4 + word));
         }
         if words.is_empty() {
             continue;
@@ -83,7 +118,7 @@ pub fn shared(direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANES
 ///
 /// Up to 4 bytes per lane it is the whole warp. Wider accesses need as many passes as their bytes fill rows of all banks; a load
 /// needs half as many when lanes share addresses in pairs, because then half of the warp's lanes stand for all of them.
-fn group_lanes(direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANES]) -> usize {
+fn group_lanes(direction: Direction, mask: u32, bytes: u32, offsets: &[u64; LANES]) -> usize {
     let paired = || direction == Direction::Load && (pairs(1, mask, offsets) || pairs(2, mask, offsets));
     match bytes {
         16 if paired() => 16,
@@ -95,7 +130,7 @@ fn group_lanes(direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANE
 }
 
 /// Whether every active lane's partner, `distance` lanes away within its pair, is inactive or at the same address.
-fn pairs(distance: usize, mask: u32, offsets: &[u32; LANES]) -> bool {
+fn pairs(distance: usize, mask: u32, offsets: &[u64; LANES]) -> bool {
     (0..LANES).filter(|lane| mask >> lane & 1 != 0).all(|lane| {
         let partner = lane ^ distance;
         mask >> partner & 1 == 0 || offsets[partner] == offsets[lane]
