@@ -50,7 +50,7 @@ fn launch(
     if function.context.handle != context.handle {
         return CuResult::INVALID_HANDLE.err();
     }
-    check_shape(&function, config, driver.profile).inspect_err(state::tell_reason)?;
+    check_shape(&function, config, driver.profile).inspect_err(state::note_refusal)?;
     if grid == Grid::Cooperative {
         return Err(CuResult::NOT_SUPPORTED.because("the blocks of a simulated grid do not all run at once"));
     }
@@ -119,11 +119,7 @@ fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchCo
             (Outcome::Failed { message, finding }, returned)
         }
     };
-    match &outcome {
-        Outcome::Finished(report) => report.findings.iter().for_each(state::tell),
-        Outcome::Failed { message, .. } => state::tell(format_args!("kernel {kernel} failed: {message}")),
-    }
-    state::records().push(LaunchRecord { kernel: kernel.to_owned(), config, outcome });
+    state::note_launch(LaunchRecord { kernel: kernel.to_owned(), config, outcome });
     returned
 }
 

@@ -15,6 +15,8 @@
 //! - [`client`]: finds and opens the library, sets it up, takes its records.
 //! - [`settings`]: what can be set.
 //! - [`records`]: what is remembered of each launch.
+//! - [`report`]: what the whole process did, for programs that know nothing of the simulator; `at_exit` writes it.
+//! - [`install`]: the library under the names that programs ask the loader for.
 //!
 //! The driver, one module for each part of the API:
 //!
@@ -32,10 +34,13 @@
 //! - `extras`: the exports that CUDA does not have; the other side of [`client`].
 
 pub mod client;
+pub mod install;
 pub mod records;
+pub mod report;
 pub mod settings;
 
 mod allocations;
+mod at_exit;
 mod attributes;
 mod context;
 mod copy;

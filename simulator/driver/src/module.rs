@@ -83,7 +83,7 @@ fn check_target((major, minor): (u32, u32), profile: &Profile) -> Result<()> {
 fn load(out: Out<Handle>, image: HostBytes) -> Result<()> {
     context::current()?;
     out.check()?;
-    load_image(out, image).inspect_err(state::tell_reason)
+    load_image(out, image).inspect_err(state::note_refusal)
 }
 
 /// Loads PTX, which ends with a NUL.

@@ -1,6 +1,6 @@
 //! The driver as a whole: what `cuInit` brings to life and what stays until the process ends.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use simt::{Memory, Profile};
 
@@ -10,8 +10,9 @@ use crate::ffi::{DeviceId, Out};
 use crate::handles::Handles;
 use crate::pool::Pools;
 use crate::primary::Primary;
-use crate::records::Records;
-use crate::settings::{self, Settings};
+use crate::records::{LaunchRecord, Records};
+use crate::report::Report;
+use crate::settings::{self, Reporting, Settings};
 
 /// The version that the driver says it is: CUDA 12.0.
 const DRIVER_VERSION: i32 = 12000;
@@ -26,6 +27,8 @@ pub struct Driver {
     pub handles: Handles,
     pub primary: Primary,
     pub pools: Pools,
+    /// The process that initialised it. A child that was forked off has a copy of everything, and is not the one to report it.
+    process: u32,
 }
 
 /// The one device that there is.
@@ -33,7 +36,9 @@ pub const DEVICE: DeviceId = 0;
 
 static DRIVER: OnceLock<Driver> = OnceLock::new();
 static SETTINGS: Mutex<Current> = Mutex::new(Current { settings: None, attached: false });
+static REPORTING: OnceLock<Reporting> = OnceLock::new();
 static RECORDS: Mutex<Records> = Mutex::new(Records { launches: std::collections::VecDeque::new(), forgotten: 0 });
+static REPORT: Mutex<Report> = Mutex::new(Report::new());
 
 /// The settings in force.
 struct Current {
@@ -82,17 +87,41 @@ pub fn attach() {
     lock(&SETTINGS).attached = true;
 }
 
+/// Notes a launch that is over, and tells what is new about it.
+pub fn note_launch(record: LaunchRecord) {
+    let new = lock(&REPORT).note(&record);
+    lock(&RECORDS).push(record);
+    new.iter().for_each(|message| tell(message));
+}
+
+/// Notes a module or a launch that is refused, and tells the reason, where there is one and it is new.
+pub fn note_refusal(failure: &Failure) {
+    if let Some(reason) = &failure.reason
+        && lock(&REPORT).note_refusal(reason)
+    {
+        tell(reason);
+    }
+}
+
 /// Tells a program that knows nothing of the simulator what it would otherwise only see a number of; a client reads it elsewhere.
-pub fn tell(message: impl std::fmt::Display) {
-    if !lock(&SETTINGS).attached && std::env::var(settings::FINDINGS_VARIABLE).as_deref() != Ok("off") {
+fn tell(message: &str) {
+    let quiet = REPORTING.get().is_some_and(|reporting| reporting.quiet);
+    if !quiet && !lock(&SETTINGS).attached {
         eprintln!("simcuda: {message}");
     }
 }
 
-/// Tells the reason of a failure, where there is one.
-pub fn tell_reason(failure: &Failure) {
-    if let Some(reason) = &failure.reason {
-        tell(reason);
+/// What the end of this process must report, if it has initialised the driver.
+pub fn reporting_of_this_process() -> Option<&'static Reporting> {
+    DRIVER.get().filter(|driver| driver.process == std::process::id()).and_then(|_| REPORTING.get())
+}
+
+/// The report of this process, unless another thread is at it.
+pub fn try_report() -> Option<MutexGuard<'static, Report>> {
+    match REPORT.try_lock() {
+        Ok(report) => Some(report),
+        Err(TryLockError::Poisoned(report)) => Some(report.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
 }
 
@@ -109,15 +138,19 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn with_settings<T>(look: impl FnOnce(&mut Current) -> T) -> Result<T> {
     let mut current = lock(&SETTINGS);
     if current.settings.is_none() {
-        let environment = Settings::from_environment(|name| std::env::var(name).ok());
-        // A program that was not made for the simulator has no other way to hear of this than its standard error.
-        let complain = |message: String| {
-            eprintln!("simcuda: {message}");
-            CuResult::INVALID_VALUE.because(message)
-        };
-        current.settings = Some(environment.map_err(complain)?);
+        let variable = |name: &str| std::env::var(name).ok();
+        current.settings = Some(Settings::from_environment(variable).map_err(complain(CuResult::INVALID_VALUE))?);
     }
     Ok(look(&mut current))
+}
+
+/// Refuses what the environment asks for. A program that was not made for the simulator has no other way to hear of it than its
+/// standard error.
+fn complain(code: CuResult) -> impl Fn(String) -> Failure {
+    move |message| {
+        eprintln!("simcuda: {message}");
+        code.because(message)
+    }
 }
 
 fn initialise() -> Result<()> {
@@ -126,11 +159,11 @@ fn initialise() -> Result<()> {
     }
     let name = settings()?.profile;
     let name = name.as_deref().unwrap_or(settings::DEFAULT_PROFILE);
-    let profile = settings::profile_named(name).map_err(|message| {
-        eprintln!("simcuda: {message}");
-        CuResult::NO_DEVICE.because(message)
-    })?;
+    let profile = settings::profile_named(name).map_err(complain(CuResult::NO_DEVICE))?;
+    let reporting = Reporting::from_environment(|name| std::env::var(name).ok()).map_err(complain(CuResult::INVALID_VALUE))?;
+    REPORTING.get_or_init(|| reporting);
     DRIVER.get_or_init(|| {
+        lock(&REPORT).profile = profile.name.to_owned();
         let handles = Handles::default();
         Driver {
             profile,
@@ -140,6 +173,7 @@ fn initialise() -> Result<()> {
             primary: Primary::new(&handles),
             pools: Pools::new(&handles),
             handles,
+            process: std::process::id(),
         }
     });
     Ok(())

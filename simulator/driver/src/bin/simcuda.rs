@@ -1,0 +1,42 @@
+//! `cargo simcuda install FOLDER`: the simulator for programs that know nothing of it.
+
+use std::process::ExitCode;
+
+use simcuda::install::{LOADER_VARIABLE, install};
+
+const USAGE: &str = "\
+Puts the simulated CUDA driver into a folder, under the names that programs ask the loader for
+
+Usage: cargo simcuda install FOLDER
+
+Prints the environment variable that makes a program use it, as NAME=VALUE. Run your program with it:
+
+    export \"$(cargo simcuda install FOLDER)\"
+    cargo run
+
+SIMCUDA_PROFILE, SIMCUDA_REPORT and other variables choose what is simulated and reported: see simulator/README.md";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["install", folder] if !folder.starts_with('-') => match install(folder.as_ref()) {
+            Ok(folder) => {
+                println!("{LOADER_VARIABLE}={}", folder.display());
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::from(2)
+            }
+        },
+        ["--help" | "-h" | "help"] => {
+            println!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The report for a person.
+
+use std::fmt;
+
+use super::{Report, counted};
+
+/// Columns of the table of kernels, after the kernel's name.
+const COLUMNS: [&str; 6] = ["launches", "failed", "PTX instructions", "sectors per load", "sectors per store", "bank conflicts"];
+
+/// `4.00`; nothing where nothing was counted.
+fn ratio(sectors: u64, requests: u64) -> String {
+    if requests == 0 { String::new() } else { format!("{:.2}", sectors as f64 / requests as f64) }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let launches = self.kernels.values().map(|kernel| kernel.launches).sum();
+        let defects = self.defects.len() as u64 + self.defects_not_kept;
+        writeln!(
+            f,
+            "simcuda: {} on the profile {}, {}",
+            counted(launches, "launch", "launches"),
+            self.profile,
+            counted(defects, "defect", "defects")
+        )?;
+        self.table(f)?;
+        for defect in &self.defects {
+            let times = counted(defect.times, "time", "times");
+            writeln!(f, "\n{times}: {}", defect.message)?;
+        }
+        if self.defects_not_kept > 0 {
+            writeln!(f, "\n{} more that are not listed", self.defects_not_kept)?;
+        }
+        for refusal in &self.refusals {
+            writeln!(f, "\nrefused {}: {}", counted(refusal.times, "time", "times"), refusal.reason)?;
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    fn table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.kernels.is_empty() {
+            return Ok(());
+        }
+        let width = self.kernels.keys().map(|name| name.chars().count()).max().unwrap_or(0).max("kernel".len());
+        write!(f, "\n  {:width$}", "kernel")?;
+        for column in COLUMNS {
+            write!(f, "  {column}")?;
+        }
+        writeln!(f)?;
+        for (name, kernel) in &self.kernels {
+            let counters = &kernel.counters;
+            let cells = [
+                kernel.launches.to_string(),
+                kernel.failed.to_string(),
+                counters.ptx_instructions.to_string(),
+                ratio(counters.global_load_sectors, counters.global_load_requests),
+                ratio(counters.global_store_sectors, counters.global_store_requests),
+                counters.bank_conflicts().to_string(),
+            ];
+            write!(f, "  {name:width$}")?;
+            for (column, cell) in COLUMNS.iter().zip(cells) {
+                write!(f, "  {cell:>width$}", width = column.len())?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{failed, finding, finished};
+    use super::*;
+
+    #[test]
+    fn a_person_reads_the_kernels_and_then_the_defects() {
+        let mut report = Report { profile: "t4".to_owned(), ..Report::new() };
+        report.note(&finished("first", vec![]));
+        for _ in 0..3 {
+            report.note(&failed("k", Some(finding(12))));
+        }
+        report.note_refusal("PTX line 3: no");
+        let expected = "\
+simcuda: 4 launches on the profile t4, 1 defect
+
+  kernel  launches  failed  PTX instructions  sectors per load  sectors per store  bank conflicts
+  first          1       0                 7              4.50                                  0
+  k              3       3                 0                                                    0
+
+3 times: the kernel executed a trap, as a failed assert does
+  in kernel k, block (0,0,0), thread (0,0,0)
+  at kernels/a.cu:12, PTX line 12: trap;
+
+refused 1 time: PTX line 3: no
+";
+        assert_eq!(report.to_string(), expected);
+    }
+}

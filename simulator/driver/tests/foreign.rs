@@ -1,0 +1,242 @@
+//! Programs that know nothing of the simulator, run as a user runs them: in a process of their own, with the loader's path set and
+//! nothing else. In Rust with cudarc, in C, in Python; and what is reported when they end.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use simcuda::install::install;
+use simcuda::report::Report;
+use tempfile::TempDir;
+
+/// This package.
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// A folder with the driver under the names that programs look for, made once.
+fn driver() -> &'static Path {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    FOLDER
+        .get_or_init(|| {
+            let folder = TempDir::new().unwrap();
+            install(folder.path()).unwrap();
+            folder
+        })
+        .path()
+}
+
+/// A program with nothing in its environment but the loader's path.
+fn program(path: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(path);
+    command.env_clear().env("LD_LIBRARY_PATH", driver());
+    command
+}
+
+/// An example of this package, which cargo has built beside this test.
+fn example(name: &str) -> Command {
+    let test = std::env::current_exe().unwrap();
+    let path = test.parent().unwrap().with_file_name("examples").join(name);
+    assert!(path.is_file(), "{} is not there: `cargo build -p simcuda --examples` makes it", path.display());
+    program(path)
+}
+
+fn ptx(name: &str) -> PathBuf {
+    Path::new(ROOT).join("tests/ptx").join(name)
+}
+
+/// The program in C, which ends in the way that `how` says after it has run a kernel of the faulty ones.
+fn ends(kernel: &str, how: &str) -> Command {
+    static PROGRAM: OnceLock<TempDir> = OnceLock::new();
+    let folder = PROGRAM.get_or_init(|| {
+        let folder = TempDir::new().unwrap();
+        let source = Path::new(ROOT).join("tests/foreign/ends.c");
+        let compiled = Command::new("cc").arg("-o").arg(folder.path().join("ends")).arg(source).arg("-ldl").output().unwrap();
+        assert!(compiled.status.success(), "{}", text(&compiled.stderr));
+        folder
+    });
+    let mut command = program(folder.path().join("ends"));
+    command.arg(ptx("faults.ptx")).args([kernel, how]);
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Exit status, standard output, standard error.
+fn run(command: &mut Command) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    (status.code(), text(&stdout), text(&stderr))
+}
+
+#[test]
+fn stock_cudarc_finds_the_simulator() {
+    let (status, stdout, stderr) = run(&mut example("double"));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""), "{stdout}");
+    assert!(stdout.starts_with("NVIDIA H200, compute capability (9, 0)\nall 42: true, in "), "{stdout}");
+    let (_, stdout, _) = run(example("double").env("SIMCUDA_PROFILE", "t4"));
+    assert!(stdout.starts_with("Tesla T4, compute capability (7, 5)\nall 42: true"), "{stdout}");
+}
+
+#[test]
+fn the_readme_shows_the_program_that_was_run() {
+    let program = std::fs::read_to_string(Path::new(ROOT).join("examples/double.rs")).unwrap();
+    let (_, program) = program.split_once("\n\n").expect("the file's own documentation comes first");
+    let readme = std::fs::read_to_string(Path::new(ROOT).join("../README.md")).unwrap();
+    assert!(readme.contains(program), "simulator/README.md does not show examples/double.rs as it is");
+}
+
+#[test]
+fn a_program_in_c_finds_the_simulator() {
+    let (status, stdout, stderr) = run(&mut ends("misaligned", "return"));
+    assert_eq!((status, stdout.as_str()), (Some(0), "synchronised: 716\nthe program's own end\n"), "{stderr}");
+    assert!(stderr.starts_with("simcuda: kernel misaligned failed: misaligned: store of 4 bytes"), "{stderr}");
+}
+
+#[test]
+fn a_program_in_python_finds_the_simulator() {
+    let Ok(python) = Command::new("python3").args(["-c", "import sys, ctypes; print(sys.executable)"]).output() else {
+        eprintln!("skipped: no python3 on this machine");
+        return;
+    };
+    let python = text(&python.stdout);
+    let mut command = program(python.trim());
+    let (status, stdout, stderr) = run(command.arg(Path::new(ROOT).join("tests/foreign/count.py")).arg(ptx("vectors.ptx")));
+    assert_eq!((status, stdout.as_str(), stderr.as_str()), (Some(0), "103\n", ""), "the counter starts at 7");
+}
+
+#[test]
+fn a_report_is_made_however_the_process_ends_but_for_an_abort() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("report.json");
+    for (how, status, made) in [("return", Some(0), true), ("exit", Some(7), true), ("fork", Some(0), true), ("abort", None, false)]
+    {
+        let (found, _, stderr) = run(ends("misaligned", how).env("SIMCUDA_REPORT", &file));
+        assert_eq!(found, status, "{how}: {stderr}");
+        assert!(stderr.contains("misaligned: store of 4 bytes"), "{how}: told when it is seen: {stderr}");
+        assert_eq!(file.exists(), made, "{how}");
+        if made {
+            let report: Report = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+            assert_eq!((report.profile.as_str(), report.kernels["misaligned"].failed), ("h200", 1));
+            assert_eq!((report.defects.len(), report.defects[0].times), (1, 1));
+            std::fs::remove_file(&file).unwrap();
+        }
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no unfinished file is left");
+}
+
+#[test]
+fn defects_give_the_exit_status_that_was_asked_for_and_nothing_else_does() {
+    for (kernel, how, status) in [
+        ("misaligned", "return", 9),
+        ("misaligned", "exit", 9),
+        ("misaligned", "fork", 9),
+        ("keeps_to_the_rules", "return", 0),
+        ("keeps_to_the_rules", "exit", 7),
+    ] {
+        let (found, stdout, stderr) = run(ends(kernel, how).env("SIMCUDA_EXITCODE", "9"));
+        assert_eq!(found, Some(status), "{kernel}, {how}: {stderr}");
+        assert!(stdout.ends_with("the program's own end\n"), "what the program printed is not lost: {stdout}");
+    }
+}
+
+#[test]
+fn a_report_goes_to_several_places_or_to_none() {
+    let folder = TempDir::new().unwrap();
+    let list = format!("github,text,json:{}/%p", folder.path().display());
+    let (status, _, stderr) = run(ends("misaligned", "return").env("SIMCUDA_REPORT", list));
+    assert_eq!(status, Some(0));
+    assert!(stderr.contains("\n::error title=kernel misaligned::misaligned: store of 4 bytes"), "{stderr}");
+    assert!(stderr.contains("\nsimcuda: 1 launch on the profile h200, 1 defect\n"), "{stderr}");
+    let name = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().file_name();
+    assert!(name.to_str().unwrap().parse::<u32>().is_ok(), "{name:?} is the number of the process");
+
+    let (status, _, stderr) = run(ends("misaligned", "return").env("SIMCUDA_REPORT", "off").env("SIMCUDA_EXITCODE", "9"));
+    assert_eq!((status, stderr.as_str()), (Some(9), ""));
+}
+
+#[test]
+fn a_value_that_is_not_understood_fails_the_first_call() {
+    for (variable, value) in [
+        ("SIMCUDA_REPORT", "xml"),
+        ("SIMCUDA_REPORT", "/no/such/folder/report.json"),
+        ("SIMCUDA_EXITCODE", "none"),
+        ("SIMCUDA_PROFILE", "voodoo2"),
+        ("SIMCUDA_FUEL", "much"),
+        ("SIMCUDA_CHECKS", "yes"),
+    ] {
+        let (status, _, stderr) = run(ends("misaligned", "return").env(variable, value));
+        assert_eq!(status, Some(91), "{variable}={value}: cuInit fails");
+        assert!(stderr.starts_with("simcuda: ") && stderr.contains(value), "{variable}={value}: {stderr}");
+    }
+}
+
+/// What the book shows of a run with a defect. `SIMCUDA_BLESS=1` writes it anew.
+#[test]
+fn the_book_shows_what_a_run_with_a_defect_prints() {
+    let (status, stdout, stderr) = run(example("saxpy").env("SIMCUDA_REPORT", "text,github").env("SIMCUDA_EXITCODE", "3"));
+    assert_eq!((status, stdout.as_str()), (Some(3), ""), "{stderr}");
+    let saved = Path::new(ROOT).join("examples/saxpy/report.txt");
+    if std::env::var_os("SIMCUDA_BLESS").is_some() {
+        std::fs::write(&saved, &stderr).unwrap();
+    }
+    let saved = std::fs::read_to_string(saved).unwrap_or_default();
+    assert!(saved == stderr, "not what the book shows; SIMCUDA_BLESS=1 saves it anew:\n{stderr}");
+}
+
+#[test]
+fn a_test_that_panics_is_reported() {
+    // This test again, in a process that has the simulator for its driver.
+    let this = std::env::current_exe().unwrap();
+    let mut child = program(this);
+    child.args(["--exact", "a_users_test_that_fails", "--ignored"]).env("SIMCUDA_REPORT", "text").env("SIMCUDA_EXITCODE", "9");
+    let (status, stdout, stderr) = run(&mut child);
+    assert_eq!(status, Some(9), "{stdout}{stderr}");
+    assert!(stdout.contains("1 failed"), "{stdout}");
+    assert!(
+        stderr.contains("1 launch on the profile h200, 1 defect") && stderr.contains("\n1 time: misaligned: store"),
+        "{stderr}"
+    );
+}
+
+#[test]
+#[ignore = "fails on purpose, in a process of its own"]
+fn a_users_test_that_fails() {
+    use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+    use cudarc::nvrtc::Ptx;
+
+    let context = CudaContext::new(0).unwrap();
+    let stream = context.default_stream();
+    let module = context.load_module(Ptx::from_src(include_str!("ptx/faults.ptx"))).unwrap();
+    let mut out = stream.alloc_zeros::<u8>(64).unwrap();
+    let misaligned = module.load_function("misaligned").unwrap();
+    let mut launch = stream.launch_builder(&misaligned);
+    launch.arg(&mut out);
+    // SAFETY: it is not, which is the point.
+    unsafe { launch.launch(LaunchConfig::for_num_elems(1)) }.unwrap();
+    stream.synchronize().unwrap();
+}
+
+#[test]
+fn a_driver_that_is_not_ours_is_left_alone() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("libcuda.so"), "some driver").unwrap();
+    let message = install(folder.path()).unwrap_err().to_string();
+    assert!(message.contains("libcuda.so") && message.contains("a folder of its own"), "{message}");
+    assert!(!folder.path().join("libcuda.so.1").exists());
+}
+
+#[test]
+fn the_command_prints_the_variable_and_can_be_repeated() {
+    let folder = TempDir::new().unwrap();
+    let install = || {
+        let path = folder.path().join("new/simcuda");
+        let output = Command::new(env!("CARGO_BIN_EXE_simcuda")).arg("install").arg(&path).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stdout), format!("LD_LIBRARY_PATH={}\n", path.canonicalize().unwrap().display()));
+    };
+    install();
+    install();
+    let wrong = Command::new(env!("CARGO_BIN_EXE_simcuda")).arg("instal").output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("Usage: cargo simcuda install FOLDER"));
+}
