@@ -12,12 +12,14 @@
 //! - [`memory`]: device memory with bounds; [`memory::rules`] says what an access costs.
 //! - [`mod@launch`]: executes one kernel over its grid.
 //! - [`counters`]: what a launch did, counted.
+//! - [`mod@bound`]: the least time that what was counted needs on a GPU, and the part of the chip that sets it.
 //! - [`finding`]: what a check found in a kernel.
 //! - [`profile`]: limits and rules of the GPUs that can be simulated.
 //! - [`geometry`]: grids and blocks.
 
 #![forbid(unsafe_op_in_unsafe_fn)]
 
+pub mod bound;
 pub mod counters;
 mod exec;
 pub mod finding;

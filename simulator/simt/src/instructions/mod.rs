@@ -28,7 +28,7 @@ pub enum Kind {
 /// What an instruction counts as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Moves and selections.
+    /// Moves and selections, and changes of a sign, which an instruction that uses the result can do on the way.
     Move,
     /// Comparisons and logic on predicates.
     Predicate,

@@ -313,8 +313,8 @@ instructions! {
     AddSatF32 "add{,.rn}.sat.f32" F32 (a: f32, b: f32) -> f32 { float::saturate32(a + b) }
     MulSatF32 "mul{,.rn}.sat.f32" F32 (a: f32, b: f32) -> f32 { float::saturate32(a * b) }
     FmaSatF32 "fma.rn.sat.f32" F32Fma (a: f32, b: f32, c: f32) -> f32 { float::saturate32(a.mul_add(b, c)) }
-    NegF32 "neg.f32" F32 (a: f32) -> f32 { canonical32(-a) }
-    AbsF32 "abs.f32" F32 (a: f32) -> f32 { canonical32(a.abs()) }
+    NegF32 "neg.f32" Move (a: f32) -> f32 { canonical32(-a) }
+    AbsF32 "abs.f32" Move (a: f32) -> f32 { canonical32(a.abs()) }
     MinF32 "min.f32" F32 (a: f32, b: f32) -> f32 { float::min32(a, b) }
     MaxF32 "max.f32" F32 (a: f32, b: f32) -> f32 { float::max32(a, b) }
     CopysignF32 "copysign.f32" F32 (a: f32, b: f32) -> f32 { b.copysign(a) }
@@ -327,8 +327,8 @@ instructions! {
     SubF64 "sub{,.rn}.f64" F64 (a: f64, b: f64) -> f64 { float::pass_nan(a - b, [b, a]) }
     MulF64 "mul{,.rn}.f64" F64 (a: f64, b: f64) -> f64 { float::pass_nan(a * b, [b, a]) }
     FmaF64 "{fma.rn,mad.rn}.f64" F64 (a: f64, b: f64, c: f64) -> f64 { float::pass_nan(a.mul_add(b, c), [b, c, a]) }
-    NegF64 "neg.f64" F64 (a: f64) -> f64 { float::pass_nan(-a, [a]) }
-    AbsF64 "abs.f64" F64 (a: f64) -> f64 { float::pass_nan(a.abs(), [a]) }
+    NegF64 "neg.f64" Move (a: f64) -> f64 { float::pass_nan(-a, [a]) }
+    AbsF64 "abs.f64" Move (a: f64) -> f64 { float::pass_nan(a.abs(), [a]) }
     MinF64 "min.f64" F64 (a: f64, b: f64) -> f64 { float::min64(a, b) }
     MaxF64 "max.f64" F64 (a: f64, b: f64) -> f64 { float::max64(a, b) }
     CopysignF64 "copysign.f64" F64 (a: f64, b: f64) -> f64 { b.copysign(a) }

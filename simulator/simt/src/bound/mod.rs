@@ -1,0 +1,207 @@
+//! The least time that a launch needs on a GPU, and the part of the chip that sets it.
+//!
+//! From what was counted and from what a chip can do in a clock, each part of the chip gets a time below which its share of the work
+//! cannot be done. The longest of them bounds the whole, whatever the order of the instructions and however well waiting is hidden.
+//! It is a bound and no estimate: a kernel may take much longer, because it waits.
+//!
+//! # What counts
+//!
+//! PTX is not what a GPU executes. A compiler may fold address arithmetic into a load, unroll a loop and with it lose the counting, or
+//! merge a comparison with a branch; it does not lose a multiply-add or a load. So the bound holds what stays:
+//!
+//! - f32 and f64 arithmetic, special functions, byte dot products, in lanes;
+//! - passes of loads and stores through the banks of L1 and shared memory. A compiler may merge neighbouring scalar loads of a
+//!   thread into a vector, which can take fewer passes than the PTX tells;
+//! - of the instructions that the schedulers start, only those above, and barriers and exchanges between lanes;
+//! - bytes through L2: what the computation has to read and write, and all that is stored, because stores are written through;
+//! - bytes of memory: what the computation has to read and write beyond what L2 can keep from one run to the next.
+//!
+//! Integer arithmetic and conversions are shown beside it, as [`Bound::as_written`]: what they would need if each PTX instruction
+//! became one of the machine.
+
+mod rates;
+
+use std::fmt;
+
+use crate::counters::Counters;
+use crate::profile::Profile;
+
+pub use rates::{GlobalPath, Rates};
+
+/// Lanes of a warp.
+const LANES: u64 = 32;
+/// Bytes of a sector.
+const SECTOR_BYTES: u64 = 32;
+
+/// A part of the chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// The schedulers.
+    Issue,
+    /// Single precision.
+    F32,
+    /// Double precision.
+    F64,
+    /// Reciprocals, roots, transcendental functions.
+    Special,
+    /// Dot products of bytes.
+    Dp4a,
+    /// The banks of the L1 cache and shared memory.
+    L1Shared,
+    /// The way to the L2 cache.
+    L2,
+    /// Device memory.
+    Dram,
+    /// Integer multiplications.
+    IntMultiply,
+    /// Other integer and logic operations.
+    IntOther,
+    /// Conversions between types.
+    Conversions,
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Unit::Issue => "issue",
+            Unit::F32 => "f32",
+            Unit::F64 => "f64",
+            Unit::Special => "special",
+            Unit::Dp4a => "dp4a",
+            Unit::L1Shared => "L1/shared",
+            Unit::L2 => "L2",
+            Unit::Dram => "memory",
+            Unit::IntMultiply => "int multiply",
+            Unit::IntOther => "int other",
+            Unit::Conversions => "conversions",
+        })
+    }
+}
+
+/// What one part of the chip has to do, and the least time that it takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// The part.
+    pub unit: Unit,
+    /// How much it has to do.
+    pub amount: u64,
+    /// What is counted, for example `lanes` or `bytes`.
+    pub of: &'static str,
+    /// How much it does per clock, or per second if it is memory.
+    pub rate: f64,
+    /// How many of them work side by side: the multiprocessors, or one for what the whole chip shares.
+    pub copies: u32,
+    /// The amount over the rate of all copies, in milliseconds at the profile's clock.
+    pub least_ms: f64,
+}
+
+/// The least times of all parts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bound {
+    /// The parts that have something to do, the one that binds first.
+    pub parts: Vec<Part>,
+    /// What a compiler may remove, as if it did not; longest first. No part of the bound.
+    pub as_written: Vec<Part>,
+}
+
+impl Bound {
+    /// The part that binds; `None` when nothing was counted.
+    pub fn binding(&self) -> Option<&Part> {
+        self.parts.first()
+    }
+
+    /// Each part of the bound with its time as a share of the binding one's.
+    pub fn shares(&self) -> impl Iterator<Item = (Unit, f64)> + '_ {
+        let longest = self.binding().map_or(1.0, |part| part.least_ms);
+        self.parts.iter().map(move |part| (part.unit, part.least_ms / longest))
+    }
+
+    /// The bound itself in milliseconds, if the work spreads evenly over the multiprocessors.
+    pub fn least_ms(&self) -> f64 {
+        self.binding().map_or(0.0, |part| part.least_ms)
+    }
+}
+
+/// Bounds what was counted, on a GPU. `least_bytes` is what the computation has to read and write once, whichever way it is done.
+pub fn bound(counters: &Counters, least_bytes: u64, profile: &Profile) -> Bound {
+    let rates = Rates::of(profile.compute_capability);
+    let clock_hz = f64::from(profile.clock_khz) * 1e3;
+    let per_sm = |unit, of, amount: u64, rate: f64| {
+        let copies = profile.multiprocessors;
+        let least_ms = amount as f64 / (rate * f64::from(copies)) / clock_hz * 1e3;
+        Part { unit, amount, of, rate, copies, least_ms }
+    };
+    let memory_rate = 2.0 * f64::from(profile.memory_clock_khz) * 1e3 * f64::from(profile.memory_bus_bits) / 8.0;
+    let memory_bytes = memory_bytes(counters, least_bytes, profile, rates.global);
+    let memory = Part {
+        unit: Unit::Dram,
+        amount: memory_bytes,
+        of: "bytes",
+        rate: memory_rate,
+        copies: 1,
+        least_ms: memory_bytes as f64 / memory_rate * 1e3,
+    };
+
+    let c = counters;
+    let parts = [
+        Some(per_sm(Unit::Issue, "warp instructions", issued(c), rates.issue)),
+        Some(per_sm(Unit::F32, "lanes", c.f32_fma + c.f32_other, rates.f32)),
+        rates.f64.map(|rate| per_sm(Unit::F64, "lanes", c.f64_ops, rate)),
+        Some(per_sm(Unit::Special, "lanes", c.special, rates.special)),
+        Some(per_sm(Unit::Dp4a, "lanes", c.dp4a, rates.int_multiply)),
+        Some(per_sm(Unit::L1Shared, "passes", passes(c, rates.global), rates.passes)),
+        rates.l2_bytes.map(|rate| per_sm(Unit::L2, "bytes", l2_bytes(c, least_bytes, rates.global), rate)),
+        Some(memory),
+    ];
+    let as_written = [
+        per_sm(Unit::IntMultiply, "lanes", c.int_mad, rates.int_multiply),
+        per_sm(Unit::IntOther, "lanes", c.int_other, rates.int_other),
+        per_sm(Unit::Conversions, "lanes", c.conversions, rates.conversions),
+        per_sm(Unit::Issue, "PTX instructions", c.ptx_instructions, rates.issue),
+    ];
+    Bound { parts: longest_first(parts.into_iter().flatten()), as_written: longest_first(as_written) }
+}
+
+/// How much longer the busiest multiprocessor works than the average one, if all blocks do the same: some multiprocessor gets the
+/// next whole number of blocks.
+pub fn busiest(blocks: u64, profile: &Profile) -> f64 {
+    let copies = u64::from(profile.multiprocessors);
+    blocks.div_ceil(copies) as f64 * copies as f64 / blocks.max(1) as f64
+}
+
+fn longest_first(parts: impl IntoIterator<Item = Part>) -> Vec<Part> {
+    let mut parts: Vec<Part> = parts.into_iter().filter(|part| part.amount > 0).collect();
+    parts.sort_by(|a, b| b.least_ms.total_cmp(&a.least_ms));
+    parts
+}
+
+/// Instructions that no compiler removes. Lanes are packed into full warps, so that a warp of few lanes is not counted too much.
+fn issued(c: &Counters) -> u64 {
+    let arithmetic = c.f32_fma + c.f32_other + c.f64_ops + c.special + c.dp4a;
+    let memory = requests(c) + c.shared_load_requests + c.shared_store_requests;
+    arithmetic.div_ceil(LANES) + memory + c.barriers + c.warp_exchanges
+}
+
+/// Requests beside those of shared loads and stores, each of which takes one pass at least. Local memory is not among them: the
+/// compiler may find registers for it.
+fn requests(c: &Counters) -> u64 {
+    c.global_load_requests + c.global_store_requests + c.global_atomic_requests + c.shared_atomic_requests
+}
+
+fn passes(c: &Counters, path: GlobalPath) -> u64 {
+    let cached = if path == GlobalPath::UnifiedL1 { c.global_load_wavefronts - c.global_load_requests } else { 0 };
+    c.shared_load_wavefronts + c.shared_store_wavefronts + requests(c) + cached
+}
+
+fn l2_bytes(c: &Counters, least_bytes: u64, path: GlobalPath) -> u64 {
+    let loads = if path == GlobalPath::L2 { c.global_load_sectors } else { 0 };
+    ((loads + c.global_store_sectors) * SECTOR_BYTES).max(least_bytes)
+}
+
+/// What L2 holds at the end of a run, the next one of the same kind need not fetch; without caches, each sector is memory's.
+fn memory_bytes(c: &Counters, least_bytes: u64, profile: &Profile, path: GlobalPath) -> u64 {
+    match path {
+        GlobalPath::Memory => ((c.global_load_sectors + c.global_store_sectors) * SECTOR_BYTES).max(least_bytes),
+        GlobalPath::L2 | GlobalPath::UnifiedL1 => least_bytes.saturating_sub(profile.l2_bytes),
+    }
+}

@@ -1,0 +1,115 @@
+//! What one multiprocessor can do in a clock, by compute capability.
+//!
+//! A bound is only one if no rate is too low. Where sources disagree, or name none, the higher rate stands here.
+//!
+//! - Arithmetic of 3.0 and later: "Throughput of Native Arithmetic Instructions" in NVIDIA's CUDA C++ Programming Guide (8.0 for 3.0,
+//!   12.x for 7.5 and later; from 13 on in the Best Practices Guide), results per clock and multiprocessor. Of 1.x: the Guide of release
+//!   4.2, appendix F.3 (clocks for a warp: 4, 16 for special functions, 32 in double precision), and of release 2.0, section 5.1.1.1
+//!   (16 for a 32-bit integer multiplication, 4 for `__mul24`).
+//! - Issue: four schedulers from 3.0 on, which start one instruction per clock each, and two of a warp on 3.x (the Guide on each
+//!   compute capability). On 1.x one in four clocks, and a second one for the special function units; the second one is
+//!   second-hand.
+//! - Banks: 32 of four bytes, one pass per clock; 16 on 1.x, where a pass takes two clocks (the Guide of release 4.2, appendix F.3.3).
+//!   On an H200 timed for loads from shared memory and from the L1 cache, alone and together: they share the passes.
+//! - Between a multiprocessor and L2: 64 bytes per clock, second-hand. NVIDIA gives 5120 for the 108 of an A100 and 512 for the 8 of a
+//!   GTX 680, which is 47 and 64 each.
+
+/// Rates of one multiprocessor, per clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// Instructions that its schedulers start, each for a warp.
+    pub issue: f64,
+    /// f32 additions, multiplications and multiply-adds, per lane.
+    pub f32: f64,
+    /// The same in double precision, per lane; `None` where there is none.
+    pub f64: Option<f64>,
+    /// Reciprocals, roots and transcendental functions, per lane.
+    pub special: f64,
+    /// 32-bit integer multiplications and multiply-adds, per lane.
+    pub int_multiply: f64,
+    /// Other integer and logic operations, per lane.
+    pub int_other: f64,
+    /// Conversions between types, per lane; the fastest kind of them.
+    pub conversions: f64,
+    /// Passes through the banks of shared memory, and of the L1 cache where that is the same memory.
+    pub passes: f64,
+    /// Bytes between the multiprocessor and L2; `None` where global memory has no L2.
+    pub l2_bytes: Option<f64>,
+    /// What global loads do before L2.
+    pub global: GlobalPath,
+}
+
+/// The way of a global load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GlobalPath {
+    /// Through an L1 cache that is one memory with shared memory (7.0 and later).
+    UnifiedL1,
+    /// Past the multiprocessor's caches to L2 (3.0).
+    L2,
+    /// To memory, as nothing caches it (1.x).
+    Memory,
+}
+
+impl Rates {
+    /// The rates of a compute capability. One that no profile has gets those of the nearest before it.
+    pub fn of(compute_capability: (u32, u32)) -> Self {
+        let tesla = Rates {
+            issue: 0.5,
+            f32: 8.0,
+            f64: None,
+            special: 2.0,
+            int_multiply: 2.0,
+            int_other: 8.0,
+            conversions: 8.0,
+            passes: 0.5,
+            l2_bytes: None,
+            global: GlobalPath::Memory,
+        };
+        let kepler = Rates {
+            issue: 8.0,
+            f32: 192.0,
+            f64: Some(8.0),
+            special: 32.0,
+            int_multiply: 32.0,
+            int_other: 160.0,
+            conversions: 128.0,
+            passes: 1.0,
+            l2_bytes: Some(64.0),
+            global: GlobalPath::L2,
+        };
+        let turing = Rates {
+            issue: 4.0,
+            f32: 64.0,
+            f64: Some(2.0),
+            special: 16.0,
+            int_multiply: 64.0,
+            int_other: 64.0,
+            conversions: 64.0,
+            passes: 1.0,
+            l2_bytes: Some(64.0),
+            global: GlobalPath::UnifiedL1,
+        };
+        match compute_capability {
+            (1, 0..=2) => tesla,
+            (0..=2, _) => Rates { f64: Some(1.0), ..tesla },
+            (3..=6, _) => kepler,
+            (7, _) => turing,
+            (8, 0..=5) => Rates { f64: Some(32.0), ..turing },
+            (8, _) => Rates { f32: 128.0, ..turing },
+            (9.., _) => Rates { f32: 128.0, f64: Some(64.0), ..turing },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+
+    #[test]
+    fn the_rates_agree_with_the_profiles() {
+        for profile in Profile::all() {
+            assert_eq!(Rates::of(profile.compute_capability).f32, f64::from(profile.f32_lanes_per_sm), "{}", profile.name);
+        }
+    }
+}
