@@ -238,9 +238,6 @@ fn header<W: Workload>(chapter: &Chapter<W>, gpu: &Gpu, workload: &W, ceilings: 
         units::count(work.multiply_adds),
         units::bytes(work.bytes),
     );
-    if gpu.is_simulated() && info.compute_capability.starts_with("1.") {
-        text += "\nnote      memory is counted by the rules of compute capability 2.0 and later; this GPU had others";
-    }
     if let Some(Ceilings { flops, bytes_per_s }) = ceilings {
         text += &format!("\nceilings  {} f32, {} copied, measured just now", units::flops(flops), units::bandwidth(bytes_per_s));
     }

@@ -1,7 +1,11 @@
 //! What a launch did, counted: per kernel and per line of CUDA source.
 //!
-//! Memory counters are those of Nsight Compute and follow its rules (see [`crate::memory::rules`]). Instruction counters count
-//! **PTX** instructions; the machine code that a GPU executes has others, so they carry other names than Nsight Compute's.
+//! Memory counters are those of Nsight Compute and follow its rules (see [`crate::memory::rules`]); on GPUs that are older than it,
+//! they mean the same and follow the rules of their time. Instruction counters count **PTX** instructions; the machine code that a
+//! GPU executes has others, so they carry other names than Nsight Compute's.
+//!
+//! A request is what a warp's load or store asks of the memory. On compute capability 1.x each half of a warp asks for itself, and in
+//! shared memory for one word after the other, so that wavefronts divided by requests is the conflict that the hardware sees.
 
 use std::ops::AddAssign;
 
@@ -48,9 +52,12 @@ counters! {
     conversions,
     /// Special functions (division, square root, reciprocal, transcendental), per lane.
     special,
-    /// Global loads: warp instructions with at least one active lane.
+    /// Global loads: warp instructions with at least one active lane; on compute capability 1.x, half-warps with one.
     global_load_requests,
-    /// Global loads: distinct 32-byte sectors, summed over requests.
+    /// Global loads: transactions with memory. On compute capability 1.x of 32, 64 or 128 bytes each, since then one per sector.
+    global_load_transactions,
+    /// Global loads: 32-byte sectors that move, summed over requests: the distinct ones of each request, and on compute capability 1.x
+    /// all that its transactions carry.
     global_load_sectors,
     /// Global loads: sectors that the touched bytes would need if they were packed.
     global_load_sectors_ideal,
@@ -59,9 +66,12 @@ counters! {
     /// Global loads: passes through the banks of the L1 cache if it holds what they ask for. Like the wavefronts of shared memory,
     /// they come from the addresses alone; a GPU's own counter has more of them when lines have to be fetched first.
     global_load_wavefronts,
-    /// Global stores: warp instructions with at least one active lane.
+    /// Global stores: warp instructions with at least one active lane; on compute capability 1.x, half-warps with one.
     global_store_requests,
-    /// Global stores: distinct 32-byte sectors, summed over requests.
+    /// Global stores: transactions with memory. On compute capability 1.x of 32, 64 or 128 bytes each, since then one per sector.
+    global_store_transactions,
+    /// Global stores: 32-byte sectors that move, summed over requests: the distinct ones of each request, and on compute capability 1.x
+    /// all that its transactions carry.
     global_store_sectors,
     /// Global stores: sectors that the touched bytes would need if they were packed.
     global_store_sectors_ideal,
@@ -69,13 +79,15 @@ counters! {
     global_store_bytes,
     /// Atomic operations on global memory: warp instructions.
     global_atomic_requests,
-    /// Shared loads: warp instructions with at least one active lane.
+    /// Shared loads: warp instructions with at least one active lane; on compute capability 1.x, half-warps with one, once per word
+    /// of a lane.
     shared_load_requests,
     /// Shared loads: wavefronts.
     shared_load_wavefronts,
     /// Shared loads: wavefronts if there were no bank conflicts.
     shared_load_wavefronts_ideal,
-    /// Shared stores: warp instructions with at least one active lane.
+    /// Shared stores: warp instructions with at least one active lane; on compute capability 1.x, half-warps with one, once per word
+    /// of a lane.
     shared_store_requests,
     /// Shared stores: wavefronts.
     shared_store_wavefronts,

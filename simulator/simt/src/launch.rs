@@ -11,6 +11,7 @@ use crate::finding::{Finding, Location};
 use crate::geometry::Dim3;
 use crate::image::Image;
 use crate::memory::Memory;
+use crate::memory::rules::Rules;
 use crate::module::Kernel;
 use crate::profile::Profile;
 use crate::program::ConstantValue;
@@ -159,6 +160,7 @@ pub fn launch(
         constants: constants.collect(),
         shared_bytes: shared_bytes(kernel, config),
         multiprocessors: profile.multiprocessors,
+        rules: Rules::of(profile.compute_capability),
         portable: options.portable,
         memory,
         regions: memory.snapshot(),

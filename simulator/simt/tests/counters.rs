@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use common::{Gpu, Numbers, Params, every_way};
 use proptest::prelude::*;
-use simt::memory::rules::{self, Direction};
+use simt::memory::rules::{Direction, GlobalRequests, Rules, SharedRequests};
 use simt::{Counters, LaunchOptions, LaunchReport};
 
 const COUNTERS: &str = include_str!("programs/counters.ptx");
@@ -111,7 +111,7 @@ fn run(gpu: &Gpu, threads: u32, rounds: &[Vec<Request>]) -> LaunchReport {
 }
 
 /// What the rules say of the same accesses.
-fn expected(kind: &Kind, threads: u32, rounds: &[Vec<Request>]) -> Counters {
+fn expected(rules: Rules, kind: &Kind, threads: u32, rounds: &[Vec<Request>]) -> Counters {
     let mut counters = Counters::default();
     for request in rounds.iter().flat_map(|round| round.iter().enumerate()) {
         let (warp, Request { mask, offsets }) = request;
@@ -122,47 +122,44 @@ fn expected(kind: &Kind, threads: u32, rounds: &[Vec<Request>]) -> Counters {
         }
         if kind.space == "global" {
             // Allocations are aligned, so that an offset tells the sectors.
-            let cost = rules::global(mask, kind.bytes, &offsets.map(u64::from));
+            let addresses = offsets.map(u64::from);
+            let GlobalRequests { requests, transactions, cost } = rules.global(mask, kind.bytes, &addresses);
             let bytes = u64::from(mask.count_ones() * kind.bytes);
-            let (requests, sectors, ideal, moved) = match kind.direction {
-                Direction::Load => (
-                    &mut counters.global_load_requests,
-                    &mut counters.global_load_sectors,
-                    &mut counters.global_load_sectors_ideal,
-                    &mut counters.global_load_bytes,
-                ),
-                Direction::Store => (
-                    &mut counters.global_store_requests,
-                    &mut counters.global_store_sectors,
-                    &mut counters.global_store_sectors_ideal,
-                    &mut counters.global_store_bytes,
-                ),
+            counters += match kind.direction {
+                Direction::Load => Counters {
+                    global_load_requests: requests.into(),
+                    global_load_transactions: transactions.into(),
+                    global_load_sectors: cost.sectors.into(),
+                    global_load_sectors_ideal: cost.ideal.into(),
+                    global_load_bytes: bytes,
+                    global_load_wavefronts: rules.l1_wavefronts(mask, kind.bytes, &addresses).into(),
+                    ..Counters::default()
+                },
+                Direction::Store => Counters {
+                    global_store_requests: requests.into(),
+                    global_store_transactions: transactions.into(),
+                    global_store_sectors: cost.sectors.into(),
+                    global_store_sectors_ideal: cost.ideal.into(),
+                    global_store_bytes: bytes,
+                    ..Counters::default()
+                },
             };
-            *requests += 1;
-            *sectors += u64::from(cost.sectors);
-            *ideal += u64::from(cost.ideal);
-            *moved += bytes;
-            if kind.direction == Direction::Load {
-                let passes = rules::l1_wavefronts(mask, kind.bytes, &offsets.map(u64::from));
-                counters.global_load_wavefronts += u64::from(passes);
-            }
         } else {
-            let cost = rules::shared(kind.direction, mask, kind.bytes, offsets);
-            let (requests, wavefronts, ideal) = match kind.direction {
-                Direction::Load => (
-                    &mut counters.shared_load_requests,
-                    &mut counters.shared_load_wavefronts,
-                    &mut counters.shared_load_wavefronts_ideal,
-                ),
-                Direction::Store => (
-                    &mut counters.shared_store_requests,
-                    &mut counters.shared_store_wavefronts,
-                    &mut counters.shared_store_wavefronts_ideal,
-                ),
+            let SharedRequests { requests, cost } = rules.shared(kind.direction, mask, kind.bytes, offsets);
+            counters += match kind.direction {
+                Direction::Load => Counters {
+                    shared_load_requests: requests.into(),
+                    shared_load_wavefronts: cost.wavefronts.into(),
+                    shared_load_wavefronts_ideal: cost.ideal.into(),
+                    ..Counters::default()
+                },
+                Direction::Store => Counters {
+                    shared_store_requests: requests.into(),
+                    shared_store_wavefronts: cost.wavefronts.into(),
+                    shared_store_wavefronts_ideal: cost.ideal.into(),
+                    ..Counters::default()
+                },
             };
-            *requests += 1;
-            *wavefronts += u64::from(cost.wavefronts);
-            *ideal += u64::from(cost.ideal);
         }
     }
     counters
@@ -172,11 +169,13 @@ fn expected(kind: &Kind, threads: u32, rounds: &[Vec<Request>]) -> Counters {
 fn of_memory(counters: &Counters) -> Counters {
     Counters {
         global_load_requests: counters.global_load_requests,
+        global_load_transactions: counters.global_load_transactions,
         global_load_sectors: counters.global_load_sectors,
         global_load_sectors_ideal: counters.global_load_sectors_ideal,
         global_load_bytes: counters.global_load_bytes,
         global_load_wavefronts: counters.global_load_wavefronts,
         global_store_requests: counters.global_store_requests,
+        global_store_transactions: counters.global_store_transactions,
         global_store_sectors: counters.global_store_sectors,
         global_store_sectors_ideal: counters.global_store_sectors_ideal,
         global_store_bytes: counters.global_store_bytes,
@@ -224,16 +223,21 @@ const PATTERNS: &[Pattern] = &[
 
 const MASKS: &[u32] = &[u32::MAX, 0xffff, 0xffff_0000, 0x5555_5555, 1, 1 << 31, 0, 0x8000_0001, 0x00ff_ff00];
 
+/// One GPU of each generation of rules.
+const GENERATIONS: [&str; 4] = ["h200", "gtx680", "gtx280", "9800gt"];
+
 #[test]
 fn known_patterns_cost_what_the_rules_say() {
-    for kind in kinds() {
-        let gpu = Gpu::load(&indexed(&kind));
+    for (kind, profile) in kinds().into_iter().flat_map(|kind| GENERATIONS.map(|profile| (kind, profile))) {
+        let gpu = Gpu::load(&indexed(&kind)).of_profile(profile);
+        let rules = Rules::of(gpu.profile.compute_capability);
         for (name, offset) in PATTERNS {
             for mask in MASKS {
                 let offsets = std::array::from_fn(|lane| offset(lane as u32, kind.bytes));
                 let rounds = [vec![Request { mask: *mask, offsets }]];
                 let report = run(&gpu, 32, &rounds);
-                assert_eq!(of_memory(&report.counters), expected(&kind, 32, &rounds), "{kind:?} {name}, mask {mask:#x}");
+                let expected = expected(rules, &kind, 32, &rounds);
+                assert_eq!(of_memory(&report.counters), expected, "{profile}: {kind:?} {name}, mask {mask:#x}");
             }
         }
     }
@@ -260,10 +264,13 @@ fn a_remembered_cost_is_not_taken_for_another_pattern() {
                     .collect()
             })
             .collect();
-        let gpu = Gpu::load(&indexed(&kind));
-        // The last warp has 8 lanes.
-        let report = run(&gpu, 72, &rounds);
-        assert_eq!(of_memory(&report.counters), expected(&kind, 72, &rounds), "{kind:?}");
+        for profile in GENERATIONS {
+            let gpu = Gpu::load(&indexed(&kind)).of_profile(profile);
+            // The last warp has 8 lanes.
+            let report = run(&gpu, 72, &rounds);
+            let expected = expected(Rules::of(gpu.profile.compute_capability), &kind, 72, &rounds);
+            assert_eq!(of_memory(&report.counters), expected, "{profile}: {kind:?}");
+        }
     }
 }
 
@@ -290,13 +297,30 @@ proptest! {
         kind in (0..kinds().len()).prop_map(|index| kinds()[index]),
         threads in 1_u32..=32,
         portable in any::<bool>(),
+        profile in (0..GENERATIONS.len()).prop_map(|index| GENERATIONS[index]),
     ) {
         let align = |offset: u32| offset * kind.bytes % (BYTES as u32);
         let rounds: Vec<Vec<Request>> =
             requests.into_iter().map(|(mask, offsets)| vec![Request { mask, offsets: offsets.map(align) }]).collect();
-        let gpu = Gpu::with_options(&indexed(&kind), LaunchOptions { portable, ..LaunchOptions::default() });
+        let gpu = Gpu::with_options(&indexed(&kind), LaunchOptions { portable, ..LaunchOptions::default() }).of_profile(profile);
         let report = run(&gpu, threads, &rounds);
-        prop_assert_eq!(of_memory(&report.counters), expected(&kind, threads, &rounds));
+        let expected = expected(Rules::of(gpu.profile.compute_capability), &kind, threads, &rounds);
+        prop_assert_eq!(of_memory(&report.counters), expected);
+    }
+}
+
+/// Neighbouring threads that read neighbouring bytes of shared memory: the first GPUs took four steps for each half of a warp, since
+/// four of the bytes share a bank; later ones take one for the whole warp.
+#[test]
+fn bytes_side_by_side_conflict_on_the_first_gpus_only() {
+    let kind = Kind { space: "shared", direction: Direction::Load, bytes: 1, generic: false };
+    for (profile, requests, steps) in [("h200", 1, 1), ("gtx680", 1, 1), ("gtx280", 2, 4), ("9800gt", 2, 4)] {
+        let gpu = Gpu::load(&indexed(&kind)).of_profile(profile);
+        let offsets = std::array::from_fn(|lane| lane as u32);
+        let counters = run(&gpu, 32, &[vec![Request { mask: u32::MAX, offsets }]]).counters;
+        assert_eq!(counters.shared_load_requests, requests, "{profile}");
+        assert_eq!(counters.shared_load_wavefronts / counters.shared_load_requests, steps, "{profile}");
+        assert_eq!(counters.bank_conflicts(), requests * (steps - 1), "{profile}");
     }
 }
 

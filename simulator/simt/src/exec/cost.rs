@@ -7,7 +7,7 @@ use super::block::Core;
 use super::registers::{LANES, spread};
 use super::request::{Pattern, Request, wide};
 use crate::finding::{AccessOp, Space};
-use crate::memory::rules::{self, Direction, GlobalCost, SharedCost};
+use crate::memory::rules::{Direction, GlobalRequests, Rules, SharedRequests};
 use crate::program::WINDOW_OFFSET;
 
 /// What a load or store remembers from its last execution.
@@ -20,12 +20,22 @@ pub struct Slot {
 
 impl Default for Slot {
     fn default() -> Self {
-        Self { hint: 0, memo: Memo { mask: 0, unit: 0, phase: 0, relative: [0; LANES], cost: (0, 0), passes: 0 } }
+        Self { hint: 0, memo: Memo { mask: 0, unit: 0, phase: 0, relative: [0; LANES], cost: Cost::default(), passes: 0 } }
     }
 }
 
+/// What a load or store of a warp costs, of either memory.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    requests: u32,
+    transactions: u32,
+    /// Sectors or wavefronts.
+    units: u32,
+    ideal: u32,
+}
+
 /// The last pattern of addresses that was not simple, and its cost. A cost does not change when all addresses move by a multiple
-/// of what the memory's units repeat by: 32 bytes for sectors, 4 for banks.
+/// of what the memory's units repeat by.
 #[derive(Debug)]
 struct Memo {
     /// Active lanes; none before the first use.
@@ -34,7 +44,7 @@ struct Memo {
     unit: u64,
     phase: u64,
     relative: [u64; LANES],
-    cost: (u32, u32),
+    cost: Cost,
     /// Passes through the banks of the L1 cache, which are the same at every phase.
     passes: u32,
 }
@@ -46,8 +56,8 @@ impl Memo {
         request: &Request<'_>,
         unit: u64,
         passes: impl FnOnce() -> u32,
-        count: impl FnOnce() -> (u32, u32),
-    ) -> (u32, u32, u32) {
+        count: impl FnOnce() -> Cost,
+    ) -> (Cost, u32) {
         let Request { mask, addresses, .. } = *request;
         let first = addresses[request.first_lane()];
         let phase = first % unit;
@@ -65,7 +75,7 @@ impl Memo {
         if is_new || phase != self.phase {
             *self = Memo { mask, unit, phase, relative, cost: count(), passes: self.passes };
         }
-        (self.cost.0, self.cost.1, self.passes)
+        (self.cost, self.passes)
     }
 }
 
@@ -84,27 +94,31 @@ impl Core<'_> {
     #[inline(always)]
     pub fn count_global(&mut self, request: &Request<'_>, pattern: Pattern) {
         let Request { op, index, bytes, mask, addresses, .. } = *request;
+        let rules = self.machine.rules;
         let (cost, passes) = match pattern {
-            Pattern::Same(_) => {
+            Pattern::Same(_) if rules == Rules::Current => {
                 // Sixteen bytes go through the banks by half warps, even when all lanes want the same ones.
                 let both_halves = mask & 0xffff != 0 && mask >> 16 != 0;
-                (GlobalCost { sectors: 1, ideal: 1 }, if bytes == 16 && both_halves { 2 } else { 1 })
+                (Cost { requests: 1, transactions: 1, units: 1, ideal: 1 }, if bytes == 16 && both_halves { 2 } else { 1 })
             }
-            Pattern::Run(address) => {
+            Pattern::Run(address) if rules == Rules::Current => {
                 let sectors = ((address % 32) as u32 + LANES as u32 * bytes).div_ceil(32);
-                (GlobalCost { sectors, ideal: bytes }, bytes.div_ceil(4))
+                (Cost { requests: 1, transactions: sectors, units: sectors, ideal: bytes }, bytes.div_ceil(4))
             }
-            Pattern::Other => {
-                let passes = || rules::l1_wavefronts(mask, bytes, addresses);
-                let (sectors, ideal, passes) = self.slots[index as usize].memo.cost(request, 32, passes, || {
-                    let cost = rules::global(mask, bytes, addresses);
-                    (cost.sectors, cost.ideal)
-                });
-                (GlobalCost { sectors, ideal }, passes)
+            _ => {
+                let passes = || rules.l1_wavefronts(mask, bytes, addresses);
+                self.slots[index as usize].memo.cost(request, rules.global_period(), passes, || {
+                    let GlobalRequests { requests, transactions, cost } = rules.global(mask, bytes, addresses);
+                    Cost { requests, transactions, units: cost.sectors, ideal: cost.ideal }
+                })
             }
         };
         let stats = &mut self.stats.accesses[index as usize];
-        stats.global(cost, mask.count_ones(), bytes);
+        stats.global_requests += u64::from(cost.requests);
+        stats.transactions += u64::from(cost.transactions);
+        stats.sectors += u64::from(cost.units);
+        stats.sectors_ideal += u64::from(cost.ideal);
+        stats.global_bytes += u64::from(mask.count_ones() * bytes);
         if op == AccessOp::Load {
             stats.l1_wavefronts += u64::from(passes);
         }
@@ -115,24 +129,25 @@ impl Core<'_> {
     #[inline(always)]
     pub fn count_shared(&mut self, request: &Request<'_>, pattern: Pattern) {
         let Request { op, index, bytes, mask, addresses, .. } = *request;
+        let rules = self.machine.rules;
         let cost = match pattern {
-            Pattern::Same(_) | Pattern::Run(_) if bytes == 4 => SharedCost { wavefronts: 1, ideal: 1 },
+            Pattern::Same(_) | Pattern::Run(_) if bytes == 4 && rules == Rules::Current => {
+                Cost { requests: 1, transactions: 0, units: 1, ideal: 1 }
+            }
             _ => {
                 let direction = if op == AccessOp::Load { Direction::Load } else { Direction::Store };
-                let (wavefronts, ideal, _) = self.slots[index as usize].memo.cost(
-                    request,
-                    4,
-                    || 0,
-                    || {
-                        let offsets = addresses.map(|address| (address & WINDOW_OFFSET) as u32);
-                        let cost = rules::shared(direction, mask, bytes, &offsets);
-                        (cost.wavefronts, cost.ideal)
-                    },
-                );
-                SharedCost { wavefronts, ideal }
+                let count = || {
+                    let offsets = addresses.map(|address| (address & WINDOW_OFFSET) as u32);
+                    let SharedRequests { requests, cost } = rules.shared(direction, mask, bytes, &offsets);
+                    Cost { requests, transactions: 0, units: cost.wavefronts, ideal: cost.ideal }
+                };
+                self.slots[index as usize].memo.cost(request, rules.shared_period(), || 0, count).0
             }
         };
-        self.stats.accesses[index as usize].shared(cost);
+        let stats = &mut self.stats.accesses[index as usize];
+        stats.shared_requests += u64::from(cost.requests);
+        stats.wavefronts += u64::from(cost.units);
+        stats.wavefronts_ideal += u64::from(cost.ideal);
         self.keep_sample(Space::Shared, request);
     }
 

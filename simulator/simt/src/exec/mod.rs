@@ -30,6 +30,7 @@ use crate::finding::{FindingKind, Nearest};
 use crate::geometry::Dim3;
 use crate::instructions::Kind;
 use crate::launch::LaunchConfig;
+use crate::memory::rules::Rules;
 use crate::memory::{Memory, Region};
 use crate::program::Program;
 use registers::Reg;
@@ -45,6 +46,8 @@ pub struct Machine<'a> {
     /// Static and dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
     pub multiprocessors: u32,
+    /// What an access costs.
+    pub rules: Rules,
     /// Run the code that needs no vector instructions.
     pub portable: bool,
     pub memory: &'a Memory,

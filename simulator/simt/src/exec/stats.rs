@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::cost::Sample;
 use crate::counters::{AccessSample, Counters, LineCounters};
 use crate::instructions::{Class, TABLE};
-use crate::memory::rules::{GlobalCost, SharedCost};
 use crate::program::{Action, Origin, Program, SourceMap};
 
 /// What one worker counted.
@@ -32,6 +31,7 @@ pub struct InstructionStats {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AccessStats {
     pub global_requests: u64,
+    pub transactions: u64,
     pub sectors: u64,
     pub sectors_ideal: u64,
     pub global_bytes: u64,
@@ -41,23 +41,6 @@ pub struct AccessStats {
     pub wavefronts_ideal: u64,
     pub const_requests: u64,
     pub local_requests: u64,
-}
-
-impl AccessStats {
-    #[inline(always)]
-    pub fn global(&mut self, cost: GlobalCost, lanes: u32, bytes: u32) {
-        self.global_requests += 1;
-        self.sectors += u64::from(cost.sectors);
-        self.sectors_ideal += u64::from(cost.ideal);
-        self.global_bytes += u64::from(lanes * bytes);
-    }
-
-    #[inline(always)]
-    pub fn shared(&mut self, cost: SharedCost) {
-        self.shared_requests += 1;
-        self.wavefronts += u64::from(cost.wavefronts);
-        self.wavefronts_ideal += u64::from(cost.ideal);
-    }
 }
 
 impl Stats {
@@ -78,6 +61,7 @@ impl Stats {
         }
         for (sum, part) in self.accesses.iter_mut().zip(&other.accesses) {
             sum.global_requests += part.global_requests;
+            sum.transactions += part.transactions;
             sum.sectors += part.sectors;
             sum.sectors_ideal += part.sectors_ideal;
             sum.global_bytes += part.global_bytes;
@@ -152,6 +136,7 @@ impl Stats {
             Action::Load(index) => {
                 let access = self.accesses[index as usize];
                 counters.global_load_requests = access.global_requests;
+                counters.global_load_transactions = access.transactions;
                 counters.global_load_sectors = access.sectors;
                 counters.global_load_sectors_ideal = access.sectors_ideal;
                 counters.global_load_bytes = access.global_bytes;
@@ -165,6 +150,7 @@ impl Stats {
             Action::Store(index) => {
                 let access = self.accesses[index as usize];
                 counters.global_store_requests = access.global_requests;
+                counters.global_store_transactions = access.transactions;
                 counters.global_store_sectors = access.sectors;
                 counters.global_store_sectors_ideal = access.sectors_ideal;
                 counters.global_store_bytes = access.global_bytes;

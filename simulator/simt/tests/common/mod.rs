@@ -12,6 +12,8 @@ pub struct Gpu {
     pub memory: Memory,
     pub image: Image,
     pub options: LaunchOptions,
+    /// The GPU that launches are for.
+    pub profile: &'static Profile,
     buffers: Mutex<Vec<(u64, u64)>>,
     reports: Mutex<Vec<LaunchReport>>,
 }
@@ -26,7 +28,14 @@ impl Gpu {
         let module = Module::parse(ptx).unwrap_or_else(|error| panic!("{error}"));
         let memory = Memory::new(1 << 30);
         let image = Image::new(Arc::new(module), &memory).expect("the module's variables fit");
-        Self { memory, image, options, buffers: Mutex::default(), reports: Mutex::default() }
+        let profile = Profile::named("h200").expect("a profile of the table");
+        Self { memory, image, options, profile, buffers: Mutex::default(), reports: Mutex::default() }
+    }
+
+    /// The same, with another GPU simulated.
+    pub fn of_profile(mut self, name: &str) -> Self {
+        self.profile = Profile::named(name).expect("a profile of the table");
+        self
     }
 
     /// Allocates a buffer with these elements.
@@ -61,8 +70,7 @@ impl Gpu {
         params: &Params,
     ) -> Result<LaunchReport, LaunchError> {
         let config = LaunchConfig { grid: grid.into().0, block: block.into().0, dynamic_shared_bytes: shared };
-        let profile = Profile::named("h200").expect("a profile of the table");
-        let report = launch(&self.memory, &self.image, kernel, config, &params.0, profile, &self.options)?;
+        let report = launch(&self.memory, &self.image, kernel, config, &params.0, self.profile, &self.options)?;
         self.reports.lock().unwrap().push(report.clone());
         Ok(report)
     }

@@ -1,17 +1,11 @@
-//! What a warp's access costs: sectors of global memory, wavefronts of shared memory.
+//! Compute capability 5.0 and later: 32 banks for the warp as a whole, and 32-byte sectors.
 //!
-//! These are the rules of compute capability 2.0 and later for shared memory and 32-byte sectors for global memory. They were
-//! measured with Nsight Compute 2025.3 on an H200, one access pattern at a time; `tests/memory_rules.rs` holds all the patterns.
-//! Addresses are multiples of the access's width: an access that is not is a fault and has no cost.
+//! Measured with Nsight Compute 2025.3 on an H200, one access pattern at a time; `tests/memory_rules.rs` holds all the patterns.
 //!
 //! From compute capability 7.0 on, the L1 cache and shared memory are the same memory with the same banks, and what a global load
 //! finds there passes through them by the same rule ([`l1_wavefronts`]; timed on an H200 with loads that hit).
 
-/// Lanes of a warp.
-const LANES: usize = 32;
-
-/// Bytes of a sector, the unit in which global memory moves.
-const SECTOR_BYTES: u64 = 32;
+use super::{Direction, GlobalCost, LANES, SECTOR_BYTES, SharedCost, active_lanes, ideal_sectors};
 
 /// Bytes of a line of the L1 cache, which has one tag.
 const LINE_BYTES: u64 = 128;
@@ -23,44 +17,12 @@ const TAGS_PER_PASS: u32 = 4;
 /// Banks of shared memory, each one word wide.
 const BANKS: usize = 32;
 
-/// Whether a warp reads or writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// The warp reads.
-    Load,
-    /// The warp writes.
-    Store,
-}
-
-/// Cost of one request to global memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GlobalCost {
-    /// Distinct 32-byte sectors that the active lanes touch.
-    pub sectors: u32,
-    /// Sectors that the distinct bytes would fill if they stood side by side.
-    pub ideal: u32,
-}
-
-/// Cost of one request to shared memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SharedCost {
-    /// Passes through the banks.
-    pub wavefronts: u32,
-    /// Passes if no bank held two words that are asked for at once.
-    pub ideal: u32,
-}
-
 /// Cost of a global load or store of `bytes` (1 to 16) per lane. `mask` has a bit for each active lane, `addresses` are in bytes.
 pub fn global(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> GlobalCost {
-    let mut active = [0; LANES];
-    let count = compact(mask, addresses, &mut active);
-    let active = &mut active[..count];
-    active.sort_unstable();
-    let distinct_bytes = distinct(active.iter().copied()) as u64 * u64::from(bytes);
-    GlobalCost {
-        sectors: distinct(active.iter().map(|address| address / SECTOR_BYTES)),
-        ideal: distinct_bytes.div_ceil(SECTOR_BYTES) as u32,
-    }
+    let mut sectors: Vec<u64> = active_lanes(mask).map(|lane| addresses[lane] / SECTOR_BYTES).collect();
+    sectors.sort_unstable();
+    sectors.dedup();
+    GlobalCost { sectors: sectors.len() as u32, ideal: ideal_sectors(mask, bytes, addresses) }
 }
 
 /// Cost of a shared load or store of `bytes` (1 to 16) per lane. `mask` has a bit for each active lane, `offsets` are in bytes
@@ -73,9 +35,7 @@ pub fn shared(direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANES
 /// of it. A warp's lines are as many as 128-byte windows that cover its addresses, at least: the count is the same wherever in its
 /// line the first address stands, and never too high.
 pub fn l1_wavefronts(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> u32 {
-    let mut active = [0; LANES];
-    let count = compact(mask, addresses, &mut active);
-    let active = &mut active[..count];
+    let mut active: Vec<u64> = active_lanes(mask).map(|lane| addresses[lane]).collect();
     active.sort_unstable();
     let mut covered = 0;
     let windows = active.iter().filter(|address| {
@@ -131,26 +91,8 @@ fn group_lanes(direction: Direction, mask: u32, bytes: u32, offsets: &[u64; LANE
 
 /// Whether every active lane's partner, `distance` lanes away within its pair, is inactive or at the same address.
 fn pairs(distance: usize, mask: u32, offsets: &[u64; LANES]) -> bool {
-    (0..LANES).filter(|lane| mask >> lane & 1 != 0).all(|lane| {
+    active_lanes(mask).all(|lane| {
         let partner = lane ^ distance;
         mask >> partner & 1 == 0 || offsets[partner] == offsets[lane]
     })
-}
-
-/// Moves the active lanes' values to the front and returns how many there are.
-fn compact(mask: u32, values: &[u64; LANES], active: &mut [u64; LANES]) -> usize {
-    let mut count = 0;
-    for (lane, value) in values.iter().enumerate() {
-        if mask >> lane & 1 != 0 {
-            active[count] = *value;
-            count += 1;
-        }
-    }
-    count
-}
-
-/// How many different values a sorted sequence holds.
-fn distinct(sorted: impl Iterator<Item = u64>) -> u32 {
-    let mut last = None;
-    sorted.filter(|value| last.replace(*value) != Some(*value)).count() as u32
 }

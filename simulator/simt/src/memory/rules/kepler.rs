@@ -1,0 +1,74 @@
+//! Compute capability 3.x: 32 banks that give two words at a time.
+//!
+//! CUDA C Programming Guide 4.2, appendix F.5.3.2: the mode of 32-bit words, which is the default. The mode of 64-bit words (F.5.3.1)
+//! has to be asked for with `cudaDeviceSetSharedMemConfig`.
+
+use super::{LANES, SharedCost, active_lanes};
+
+const BANKS: usize = 32;
+
+/// Bytes of the words whose neighbours 32 words apart a bank gives together: 64 words.
+pub const SEGMENT_BYTES: u64 = 256;
+
+/// Cost of a shared load or store.
+///
+/// Two lanes do not conflict in one word, nor in two words of one bank that lie in the same segment of 64 words. Up to 8 bytes per
+/// lane, the warp goes through the banks as a whole. The Guide does not say how wider accesses go; here it is by half-warps, whose
+/// 256 bytes are what the banks give in one pass.
+pub fn shared(mask: u32, bytes: u32, offsets: &[u32; LANES]) -> SharedCost {
+    let group = if bytes == 16 { 0xffff } else { u32::MAX };
+    let mut cost = SharedCost::default();
+    for lanes in [mask & group, mask & !group].into_iter().filter(|lanes| *lanes != 0) {
+        let mut places: Vec<(usize, u32)> = active_lanes(lanes)
+            .flat_map(|lane| (0..bytes.div_ceil(4)).map(move |word| offsets[lane] / 4 + word))
+            .map(|word| (word as usize % BANKS, word / 64))
+            .collect();
+        places.sort_unstable();
+        places.dedup();
+        let mut per_bank = [0; BANKS];
+        for (bank, _) in places {
+            per_bank[bank] += 1;
+        }
+        cost.wavefronts += per_bank.into_iter().max().unwrap_or(0);
+        cost.ideal += 1;
+    }
+    cost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(bytes: u32, offset: impl Fn(u32) -> u32) -> SharedCost {
+        shared(u32::MAX, bytes, &std::array::from_fn(|lane| offset(lane as u32)))
+    }
+
+    /// F.5.3.2: words 32 apart within a segment of 64 words do not conflict. A stride of two words stays in one
+    /// segment, a stride of four words fills two.
+    #[test]
+    fn words_of_one_segment_do_not_conflict() {
+        for (stride, wavefronts) in [(1, 1), (2, 1), (4, 2), (8, 4), (32, 16), (33, 1)] {
+            assert_eq!(cost(4, |lane| lane * stride * 4), SharedCost { wavefronts, ideal: 1 }, "stride of {stride} words");
+        }
+    }
+
+    /// F.5.3.2: the same stride, started in the middle of a segment: words i and i + 32 are no longer of one segment.
+    #[test]
+    fn words_of_two_segments_conflict() {
+        assert_eq!(cost(4, |lane| 128 + lane * 8), SharedCost { wavefronts: 2, ideal: 1 });
+    }
+
+    /// F.5.3: each bank has a bandwidth of 64 bits per clock, so that 8 bytes per lane need one pass, and 16 bytes two.
+    #[test]
+    fn a_pass_gives_256_bytes() {
+        assert_eq!(cost(8, |lane| lane * 8), SharedCost { wavefronts: 1, ideal: 1 });
+        assert_eq!(cost(16, |lane| lane * 16), SharedCost { wavefronts: 2, ideal: 2 });
+    }
+
+    /// F.5.3.2: lanes in the same word, also in parts of it, do not conflict.
+    #[test]
+    fn lanes_share_a_word() {
+        assert_eq!(cost(1, |lane| lane), SharedCost { wavefronts: 1, ideal: 1 });
+        assert_eq!(cost(4, |_| 64), SharedCost { wavefronts: 1, ideal: 1 });
+    }
+}
