@@ -144,7 +144,7 @@ pub fn bound(counters: &Counters, least_bytes: u64, profile: &Profile) -> Bound 
 
     let c = counters;
     let parts = [
-        Some(per_sm(Unit::Issue, "warp instructions", issued(c), rates.issue)),
+        Some(per_sm(Unit::Issue, "warp instructions", issued(c, rates.global), rates.issue)),
         Some(per_sm(Unit::F32, "lanes", c.f32_fma + c.f32_other, rates.f32)),
         rates.f64.map(|rate| per_sm(Unit::F64, "lanes", c.f64_ops, rate)),
         Some(per_sm(Unit::Special, "lanes", c.special, rates.special)),
@@ -175,10 +175,14 @@ fn longest_first(parts: impl IntoIterator<Item = Part>) -> Vec<Part> {
     parts
 }
 
-/// Instructions that no compiler removes. Lanes are packed into full warps, so that a warp of few lanes is not counted too much.
-fn issued(c: &Counters) -> u64 {
+/// Instructions that no compiler removes. Lanes are packed into full warps, so that a warp of few lanes is not counted too much. On
+/// compute capability 1.x one instruction makes several requests, and requests do not tell how many.
+fn issued(c: &Counters, path: GlobalPath) -> u64 {
     let arithmetic = c.f32_fma + c.f32_other + c.f64_ops + c.special + c.dp4a;
-    let memory = requests(c) + c.shared_load_requests + c.shared_store_requests;
+    let memory = match path {
+        GlobalPath::Memory => 0,
+        GlobalPath::L2 | GlobalPath::UnifiedL1 => requests(c) + c.shared_load_requests + c.shared_store_requests,
+    };
     arithmetic.div_ceil(LANES) + memory + c.barriers + c.warp_exchanges
 }
 
@@ -188,9 +192,14 @@ fn requests(c: &Counters) -> u64 {
     c.global_load_requests + c.global_store_requests + c.global_atomic_requests + c.shared_atomic_requests
 }
 
+/// Passes through the banks. On compute capability 1.x there is no cache that has the same banks, and requests are of half a warp.
 fn passes(c: &Counters, path: GlobalPath) -> u64 {
-    let cached = if path == GlobalPath::UnifiedL1 { c.global_load_wavefronts - c.global_load_requests } else { 0 };
-    c.shared_load_wavefronts + c.shared_store_wavefronts + requests(c) + cached
+    let cached = match path {
+        GlobalPath::UnifiedL1 => requests(c) + c.global_load_wavefronts - c.global_load_requests,
+        GlobalPath::L2 => requests(c),
+        GlobalPath::Memory => 0,
+    };
+    c.shared_load_wavefronts + c.shared_store_wavefronts + cached
 }
 
 fn l2_bytes(c: &Counters, least_bytes: u64, path: GlobalPath) -> u64 {

@@ -138,11 +138,6 @@ impl Rules {
     pub(crate) fn shared_period(self) -> u64 {
         if self == Self::Kepler { kepler::SEGMENT_BYTES } else { 4 }
     }
-
-    /// Whether what is known of the compiler's merging of loads (`program::merging`) was found on this generation.
-    pub(crate) fn merges_requests(self) -> bool {
-        self == Self::Current
-    }
 }
 
 /// The set lanes of a mask, lowest first.
