@@ -8,11 +8,13 @@
 //! - One module per `.cu` file: its [`Source`], its [`Kernel`]s, and the constants that the host must know of it.
 //! - [`nvrtc`]: finding NVIDIA's run-time compiler and calling it.
 //! - [`toolkit`]: where a machine keeps the libraries of the CUDA toolkit.
+//! - [`registers`]: how many registers each kernel needs, read from machine code.
 //! - [`stamp`]: what stands at the top of a stored `.ptx`, and how it is made.
 //!
 //! `cargo ptx` makes the PTX again after a change of the CUDA C.
 
 pub mod nvrtc;
+pub mod registers;
 pub mod stamp;
 pub mod toolkit;
 

@@ -1,5 +1,5 @@
 //! What stands at the top of a stored `.ptx`, so that a test can tell whether it still belongs to its source; and how the
-//! text below it is made the same on every machine.
+//! text below it is made the same on every machine. Between the two stand the comments of [`crate::registers`].
 
 use std::fmt;
 
@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::Source;
 use crate::nvrtc::{CompileError, Nvrtc};
+use crate::registers;
 
 /// The one version of NVRTC that makes the stored PTX. It writes PTX ISA 8.0, which every driver since 525 loads.
 pub const PINNED_VERSION: &str = "12.0.140";
@@ -89,7 +90,8 @@ pub fn generate(nvrtc: &Nvrtc, version: &str, source: &Source) -> Result<String,
     if let Some(line) = body.lines().find(is_absolute) {
         return Err(GenerateError::AbsolutePath { path, line: line.trim().to_owned() });
     }
-    Ok(format!("{}{body}", Stamp::of(source, version)))
+    let registers = registers::comments(nvrtc, source.cuda, &path, source.architecture);
+    Ok(format!("{}{registers}{body}", Stamp::of(source, version)))
 }
 
 /// SHA-256 of a text, in hexadecimal.

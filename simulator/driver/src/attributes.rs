@@ -6,8 +6,7 @@
 
 use simt::Profile;
 
-/// Threads in a warp, on every GPU so far.
-pub const WARP_SIZE: u32 = 32;
+use crate::occupancy::WARP_SIZE;
 
 /// A feature that GPUs have from this compute capability on.
 fn since(profile: &Profile, major: u32, minor: u32) -> i32 {

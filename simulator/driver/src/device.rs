@@ -7,6 +7,7 @@ use simt::Profile;
 use crate::attributes;
 use crate::error::{CuResult, Result};
 use crate::ffi::{DeviceId, DeviceProperties, Handle, Out, Text, Uuid};
+use crate::occupancy::WARP_SIZE;
 use crate::state::{DEVICE, driver, driver_of};
 
 /// Where a program finds the device on the bus: domain, bus, device, function. There is no bus, so nothing else is found there.
@@ -84,7 +85,7 @@ crate::exports! {
             max_grid_size: profile.max_grid.map(|extent| extent as i32),
             shared_mem_per_block: profile.shared_bytes_per_block as i32,
             total_constant_memory: attribute(TOTAL_CONSTANT_MEMORY),
-            simd_width: attributes::WARP_SIZE as i32,
+            simd_width: WARP_SIZE as i32,
             mem_pitch: attribute(MAX_PITCH),
             regs_per_block: profile.registers_per_block as i32,
             clock_rate: profile.clock_khz as i32,

@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::error::{CuResult, Result};
 use crate::ffi::{Handle, Out};
 use crate::module::{LoadedImage, Module};
+use crate::occupancy::{self, BlockNeeds, Occupancy};
 use crate::state::driver;
 
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` and `_PREFERRED_SHARED_MEMORY_CARVEOUT`
@@ -35,12 +36,9 @@ pub struct Function {
     carveout: AtomicI32,
 }
 
-/// Registers per thread of a kernel. PTX does not say: they are given out when PTX becomes machine code, which does not happen here.
-/// 32 is what lets every generation from Kepler on fill a multiprocessor with threads, so a program that divides by it goes on; it is
-/// a placeholder and no measurement. It limits no launch and no occupancy here.
-pub fn registers_per_thread(_kernel: &Kernel) -> i32 {
-    32
-}
+/// What `CU_FUNC_ATTRIBUTE_NUM_REGS` says of a kernel whose PTX does not tell its registers. With 32, every generation from Kepler on
+/// can fill a multiprocessor with threads, so a program that divides by it goes on; it is a placeholder and no measurement.
+const UNKNOWN_REGISTERS: u32 = 32;
 
 impl Function {
     pub fn new(handle: Handle, module: &Module, context: Arc<Context>, image: Arc<LoadedImage>, name: String) -> Self {
@@ -70,10 +68,41 @@ impl Function {
         u32::try_from(opted_in).unwrap_or(without_asking)
     }
 
-    /// The most threads that a block of this kernel may have.
-    pub fn max_threads(&self, profile: &Profile) -> u32 {
+    /// Registers per thread, where the PTX tells them.
+    pub fn registers_per_thread(&self) -> Option<u32> {
+        self.image.registers_per_thread(self.name())
+    }
+
+    /// What a block of this kernel needs.
+    pub fn needs(&self, threads: u32, dynamic_shared_bytes: u64) -> BlockNeeds {
+        let static_shared = u64::from(self.kernel().static_shared_bytes());
+        BlockNeeds {
+            threads,
+            registers_per_thread: self.registers_per_thread(),
+            shared_bytes: static_shared.saturating_add(dynamic_shared_bytes),
+        }
+    }
+
+    /// How blocks of this kernel fill a multiprocessor.
+    pub fn occupancy(&self, profile: &Profile, threads: u32, dynamic_shared_bytes: u64) -> Occupancy {
+        Occupancy::of(profile, self.needs(threads, dynamic_shared_bytes))
+    }
+
+    /// The most threads that a block of this kernel may have by the device's limit and the kernel's own bounds.
+    pub fn max_threads_by_bounds(&self, profile: &Profile) -> u32 {
         let limit = profile.max_threads_per_block;
         self.kernel().max_threads().map_or(limit, |threads| threads.min(limit))
+    }
+
+    /// The most threads of a block for which there are registers, where those are known.
+    pub fn max_threads_by_registers(&self, profile: &Profile) -> Option<u32> {
+        occupancy::max_threads_by_registers(profile, self.registers_per_thread()?)
+    }
+
+    /// The most threads that a block of this kernel may have.
+    pub fn max_threads(&self, profile: &Profile) -> u32 {
+        let by_bounds = self.max_threads_by_bounds(profile);
+        self.max_threads_by_registers(profile).map_or(by_bounds, |threads| threads.min(by_bounds))
     }
 
     fn attribute(&self, attribute: u32, profile: &Profile) -> Option<i32> {
@@ -85,7 +114,7 @@ impl Function {
             1 => kernel.static_shared_bytes() as i32,
             2 => module.variables().iter().filter(|variable| variable.space == simt::Space::Const).map(|v| v.bytes as i32).sum(),
             3 => kernel.local_bytes() as i32,
-            4 => registers_per_thread(kernel),
+            4 => self.registers_per_thread().unwrap_or(UNKNOWN_REGISTERS) as i32,
             5 => version(module.target()),
             6 => version(profile.compute_capability),
             7 => 0, // compiled to cache global loads

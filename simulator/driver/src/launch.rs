@@ -71,9 +71,14 @@ fn check_shape(function: &Function, config: LaunchConfig, profile: &Profile) -> 
             }
         }
     }
-    let (threads, limit) = (config.block.volume(), u64::from(function.max_threads(profile)));
+    let (threads, limit) = (config.block.volume(), u64::from(function.max_threads_by_bounds(profile)));
     if threads > limit {
         return refuse("threads per block", threads, limit);
+    }
+    if let Some(limit) = function.max_threads_by_registers(profile).filter(|&limit| threads > limit.into()) {
+        let (kernel, registers) = (function.name(), function.registers_per_thread().unwrap_or_default());
+        let message = format!("kernel {kernel}: {threads} threads of {registers} registers each, there are registers for {limit}");
+        return Err(CuResult::LAUNCH_OUT_OF_RESOURCES.because(message));
     }
     let (asked, limit) = (config.dynamic_shared_bytes, function.max_dynamic_shared(profile));
     if asked > limit {
@@ -119,7 +124,8 @@ fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchCo
             (Outcome::Failed { message, finding }, returned)
         }
     };
-    state::note_launch(LaunchRecord { kernel: kernel.to_owned(), config, outcome });
+    let occupancy = function.occupancy(driver.profile, config.block.volume() as u32, config.dynamic_shared_bytes.into());
+    state::note_launch(LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome });
     returned
 }
 

@@ -15,6 +15,7 @@
 //! - [`client`]: finds and opens the library, sets it up, takes its records.
 //! - [`settings`]: what can be set.
 //! - [`records`]: what is remembered of each launch.
+//! - [`mod@occupancy`]: how a launch fills a multiprocessor.
 //! - [`report`]: what the whole process did, for programs that know nothing of the simulator; `at_exit` writes it.
 //! - [`install`]: the library under the names that programs ask the loader for.
 //!
@@ -27,7 +28,7 @@
 //! - `device`, `attributes`: the device as its profile describes it.
 //! - `context`, `primary`: contexts, the stack of current ones, errors that stick; the primary context.
 //! - `allocations`, `memory`, `copy`, `pointer`, `pool`: who owns which memory; allocating, copying, asking about it, memory pools.
-//! - `module`, `function`, `launch`, `occupancy`: from PTX to a running kernel.
+//! - `module`, `registers`, `function`, `launch`, `occupancy_api`: from PTX to a running kernel.
 //! - `stream`, `event`: order and time.
 //! - `graph`, `refused`: what this driver does not do, refused as a device without the feature would.
 //! - `proc_address`: looks exports up by name.
@@ -35,6 +36,7 @@
 
 pub mod client;
 pub mod install;
+pub mod occupancy;
 pub mod records;
 pub mod report;
 pub mod settings;
@@ -55,12 +57,13 @@ mod handles;
 mod launch;
 mod memory;
 mod module;
-mod occupancy;
+mod occupancy_api;
 mod pointer;
 mod pool;
 mod primary;
 mod proc_address;
 mod refused;
+mod registers;
 mod state;
 mod stream;
 

@@ -10,6 +10,7 @@ use crate::context::{self, Context};
 use crate::error::{CuResult, Failure, Result};
 use crate::ffi::{DevicePtr, Handle, HostBytes, In, Out, Text};
 use crate::function::Function;
+use crate::registers::{self, Registers};
 use crate::state::{self, driver, lock};
 
 /// Text longer than this is none: an unterminated buffer must end somewhere.
@@ -46,9 +47,15 @@ pub struct Module {
 pub struct LoadedImage {
     image: Option<Image>,
     memory: Arc<Memory>,
+    registers: Registers,
 }
 
 impl LoadedImage {
+    /// Registers per thread of a kernel, where the PTX tells them.
+    pub fn registers_per_thread(&self, kernel: &str) -> Option<u32> {
+        self.registers.get(kernel).copied()
+    }
+
     pub fn image(&self) -> &Image {
         self.image.as_ref().expect("an image is only taken out when it is dropped")
     }
@@ -110,7 +117,8 @@ fn load_text(out: Out<Handle>, text: &str) -> Result<()> {
     }
     check_target(module.target(), driver.profile)?;
     let image = Image::new(Arc::new(module), &driver.memory)?;
-    let image = Arc::new(LoadedImage { image: Some(image), memory: driver.memory.clone() });
+    let registers = registers::read(text, driver.profile.compute_capability);
+    let image = Arc::new(LoadedImage { image: Some(image), memory: driver.memory.clone(), registers });
     let module = driver.handles.insert(|handle| Module { handle, context, image, functions: Mutex::default() });
     out.put(module.handle)
 }

@@ -1,209 +1,241 @@
-//! Occupancy: how many blocks of a kernel a multiprocessor can hold at once.
+//! Occupancy: how many blocks of a kernel a multiprocessor holds at once, and what keeps it from holding more.
 //!
-//! Counted from the profile: threads in whole warps, blocks, and shared memory in the units in which it is given out. Registers are a
-//! limit on a GPU too, but PTX does not say how many a kernel will use, so here they limit nothing and the answer is the most that a
-//! GPU could give.
+//! A block needs warps, registers and shared memory, each given out in units that differ between the generations. A kernel's registers
+//! are known where its PTX tells them (see [`LaunchRecord::occupancy`](crate::records::LaunchRecord::occupancy)); where it does not,
+//! they limit nothing here, and the answer is the most that a GPU could give.
 
+use serde::{Deserialize, Serialize};
 use simt::Profile;
 
-use crate::attributes::WARP_SIZE;
-use crate::context;
-use crate::error::{CuResult, Result};
-use crate::ffi::{Handle, In, LaunchConfigEx, Out, SharedBytesOfBlock};
-use crate::function::{self, Function};
+/// Threads in a warp, on every GPU so far.
+pub const WARP_SIZE: u32 = 32;
 
-/// Bytes in which shared memory is given out, by generation.
-fn shared_unit(profile: &Profile) -> u32 {
-    match profile.compute_capability.0 {
-        ..=1 => 512,
-        2 => 128,
-        3..=7 => 256,
-        _ => 128,
+/// How the blocks of a launch fill a multiprocessor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Occupancy {
+    /// Registers per thread; `None` where the PTX does not tell.
+    pub registers_per_thread: Option<u32>,
+    /// Blocks that a multiprocessor holds at once; 0 when not even one fits.
+    pub blocks_per_multiprocessor: u32,
+    /// Warps of those blocks.
+    pub active_warps: u32,
+    /// Warps that a multiprocessor can hold.
+    pub max_warps: u32,
+    /// What is used up first; more than one where several are used up by the same number of blocks.
+    pub limits: Vec<Limit>,
+}
+
+/// What a multiprocessor can run out of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// Places for warps.
+    Warps,
+    /// Places for blocks.
+    Blocks,
+    /// Registers.
+    Registers,
+    /// Shared memory.
+    SharedMemory,
+}
+
+/// What one block needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockNeeds {
+    /// Threads, at least one.
+    pub threads: u32,
+    /// Registers per thread, where they are known.
+    pub registers_per_thread: Option<u32>,
+    /// Shared memory in bytes, static and dynamic together.
+    pub shared_bytes: u64,
+}
+
+/// The units in which a generation gives out what a block needs.
+struct Units {
+    /// Warps of a block are rounded up to a multiple of this.
+    warps: u32,
+    registers: RegisterUnits,
+    /// Shared memory of a block is rounded up to a multiple of this, in bytes.
+    shared_bytes: u32,
+}
+
+/// Who is given registers.
+enum RegisterUnits {
+    /// A whole block, in multiples of so many.
+    Block(u32),
+    /// Each warp, in multiples of `unit`, from the share of its partition; the multiprocessor's warps are spread over `partitions`.
+    Warp { unit: u32, partitions: u32 },
+}
+
+/// Of compute capability 1: CUDA C Programming Guide 4.2, section 4.2, where the symbols are `G_W`, `G_T` and `G_S`; of 2: there and,
+/// for the partitions, the CUDA Occupancy Calculator. From 3 on: `cuda_occupancy.h` of the CUDA toolkit 12.0, in which the driver's own
+/// arithmetic is published.
+fn units(profile: &Profile) -> Units {
+    let warp = |unit, partitions| RegisterUnits::Warp { unit, partitions };
+    match profile.compute_capability {
+        (..=1, 0..=1) => Units { warps: 2, registers: RegisterUnits::Block(256), shared_bytes: 512 },
+        (..=1, _) => Units { warps: 2, registers: RegisterUnits::Block(512), shared_bytes: 512 },
+        (2, _) => Units { warps: 1, registers: warp(64, 2), shared_bytes: 128 },
+        (6, 0) => Units { warps: 1, registers: warp(256, 2), shared_bytes: 256 },
+        (..=7, _) => Units { warps: 1, registers: warp(256, 4), shared_bytes: 256 },
+        _ => Units { warps: 1, registers: warp(256, 4), shared_bytes: 128 },
     }
 }
 
-/// Warps that a block takes up. The first generation gave them out in pairs.
-fn warps_of_block(profile: &Profile, threads: u32) -> u32 {
-    let warps = threads.div_ceil(WARP_SIZE);
-    if profile.compute_capability.0 == 1 { warps.next_multiple_of(2) } else { warps }
-}
-
-/// Blocks of `threads` threads and `shared` bytes of shared memory, static and dynamic, that a multiprocessor holds.
-fn blocks_per_multiprocessor(profile: &Profile, threads: u32, shared: u64) -> u32 {
-    let warps = profile.max_threads_per_sm / WARP_SIZE;
-    let by_warps = warps / warps_of_block(profile, threads);
-    let shared = (shared + u64::from(profile.shared_bytes_reserved)).next_multiple_of(shared_unit(profile).into());
-    let by_shared = u64::from(profile.shared_bytes_per_sm).checked_div(shared).unwrap_or(u64::MAX);
-    by_warps.min(profile.max_blocks_per_sm).min(u32::try_from(by_shared).unwrap_or(u32::MAX))
-}
-
-/// As [`blocks_per_multiprocessor`], for a kernel; 0 when no block can have so many threads or so much shared memory. As a GPU's
-/// driver has it, neither the launch bounds of the kernel nor a lowered limit of dynamic shared memory counts here.
-fn blocks(function: &Function, profile: &Profile, threads: u32, dynamic_shared: usize) -> u32 {
-    let static_shared = u64::from(function.kernel().static_shared_bytes());
-    let shared = static_shared.saturating_add(dynamic_shared as u64);
-    let opted_in = static_shared + u64::from(function.max_dynamic_shared(profile));
-    if threads > profile.max_threads_per_block || shared > opted_in.max(profile.shared_bytes_per_block.into()) {
-        return 0;
-    }
-    blocks_per_multiprocessor(profile, threads, shared)
-}
-
-fn put_blocks(out: Out<i32>, function: Handle, block: i32, dynamic_shared: usize) -> Result<()> {
-    let (driver, function) = function::get(function)?;
-    out.check()?;
-    let threads = u32::try_from(block).ok().filter(|&threads| threads > 0).ok_or(CuResult::INVALID_VALUE)?;
-    out.put(blocks(&function, driver.profile, threads, dynamic_shared) as i32)
-}
-
-/// Finds the block size that fills a multiprocessor best; the largest of those that fill it equally.
-fn put_potential_block(
-    min_grid: Out<i32>,
-    block: Out<i32>,
-    handle: Handle,
-    shared_of: impl Fn(i32) -> usize,
-    limit: i32,
-) -> Result<()> {
-    let (driver, function) = function::get(handle)?;
-    min_grid.check()?;
-    block.check()?;
-    let profile = driver.profile;
-    let most = function.max_threads(profile);
-    // No limit is asked for by 0.
-    let limit = match u32::try_from(limit).map_err(|_| CuResult::INVALID_VALUE)? {
-        0 => most,
-        limit => limit.min(most),
-    };
-    let sizes = (1..=limit.div_ceil(WARP_SIZE)).map(|warps| (warps * WARP_SIZE).min(limit));
-    let candidates = sizes.map(|threads| {
-        let blocks = blocks(&function, profile, threads, shared_of(threads as i32));
-        (blocks * threads, threads, blocks)
-    });
-    // Where no block size is possible, the answer is no blocks of no threads.
-    let (_, threads, blocks) = candidates.filter(|&(_, _, blocks)| blocks > 0).max().unwrap_or_default();
-    min_grid.put((blocks * profile.multiprocessors) as i32)?;
-    block.put(threads as i32)
-}
-
-/// `CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE`, which matters where caching global loads costs occupancy; it does not here.
-fn check_flags(flags: u32) -> Result<()> {
-    context::current()?;
-    if flags & !1 == 0 { Ok(()) } else { CuResult::INVALID_VALUE.err() }
-}
-
-fn potential_block(
-    min_grid: Out<i32>,
-    block: Out<i32>,
-    function: Handle,
-    shared_of_block: Option<SharedBytesOfBlock>,
-    shared: usize,
-    limit: i32,
-) -> Result<()> {
-    let shared_of = |threads| match shared_of_block {
-        // SAFETY: the C caller gave the function to be called in just this way.
-        Some(shared_of_block) => unsafe { shared_of_block(threads) },
-        None => shared,
-    };
-    put_potential_block(min_grid, block, function, shared_of, limit)
-}
-
-/// Clusters of blocks are not supported, whatever the profile's generation.
-fn refuse_clusters(function: Handle, config: In<LaunchConfigEx>) -> Result<()> {
-    function::get(function)?;
-    config.read()?;
-    Err(CuResult::NOT_SUPPORTED.because("clusters of blocks are not supported"))
-}
-
-crate::exports! {
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: Out<i32>, function: Handle, block: i32, dynamic_shared: usize) {
-        put_blocks(blocks, function, block, dynamic_shared)
-    }
-
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        blocks: Out<i32>,
-        function: Handle,
-        block: i32,
-        dynamic_shared: usize,
-        flags: u32,
-    ) {
-        check_flags(flags)?;
-        put_blocks(blocks, function, block, dynamic_shared)
-    }
-
-    fn cuOccupancyMaxPotentialBlockSize(
-        min_grid: Out<i32>,
-        block: Out<i32>,
-        function: Handle,
-        shared_of_block: Option<SharedBytesOfBlock>,
-        dynamic_shared: usize,
-        limit: i32,
-    ) {
-        potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
-    }
-
-    fn cuOccupancyMaxPotentialBlockSizeWithFlags(
-        min_grid: Out<i32>,
-        block: Out<i32>,
-        function: Handle,
-        shared_of_block: Option<SharedBytesOfBlock>,
-        dynamic_shared: usize,
-        limit: i32,
-        flags: u32,
-    ) {
-        check_flags(flags)?;
-        potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
-    }
-
-    /// The share of each block when so many run at once, less what the kernel itself takes. As a GPU's driver has it, what the system
-    /// takes of each block is not subtracted.
-    fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: Out<usize>, function: Handle, blocks: i32, block: i32) {
-        let (driver, function) = function::get(function)?;
-        bytes.check()?;
-        let profile = driver.profile;
-        let (Ok(blocks @ 1..), Ok(threads @ 1..)) = (u32::try_from(blocks), u32::try_from(block)) else {
-            return CuResult::INVALID_VALUE.err();
-        };
-        if threads > profile.max_threads_per_block || blocks_per_multiprocessor(profile, threads, 0) < blocks {
-            return CuResult::INVALID_VALUE.err();
+impl Occupancy {
+    /// The occupancy of blocks with these needs on a GPU.
+    pub fn of(profile: &Profile, needs: BlockNeeds) -> Self {
+        let units = units(profile);
+        let warps = needs.threads.div_ceil(WARP_SIZE).max(1);
+        let max_warps = profile.max_threads_per_sm / WARP_SIZE;
+        let shared = (needs.shared_bytes.saturating_add(profile.shared_bytes_reserved.into()))
+            .checked_next_multiple_of(units.shared_bytes.into())
+            .unwrap_or(u64::MAX);
+        let by_shared = u64::from(profile.shared_bytes_per_sm).checked_div(shared).unwrap_or(u64::MAX);
+        let by_registers =
+            needs.registers_per_thread.map_or(u32::MAX, |registers| units.registers.blocks(profile, warps, registers));
+        let counts = [
+            (Limit::Warps, max_warps / warps.next_multiple_of(units.warps)),
+            (Limit::Blocks, profile.max_blocks_per_sm),
+            (Limit::Registers, by_registers),
+            (Limit::SharedMemory, u32::try_from(by_shared).unwrap_or(u32::MAX)),
+        ];
+        let blocks = counts.iter().map(|(_, count)| *count).min().unwrap_or(0);
+        let limits = counts.into_iter().filter(|(_, count)| *count == blocks).map(|(limit, _)| limit).collect();
+        Self {
+            registers_per_thread: needs.registers_per_thread,
+            blocks_per_multiprocessor: blocks,
+            active_warps: blocks * warps,
+            max_warps,
+            limits,
         }
-        let unit = shared_unit(profile);
-        let share = profile.shared_bytes_per_sm / blocks / unit * unit;
-        let free = share.saturating_sub(function.kernel().static_shared_bytes());
-        bytes.put(free.min(function.max_dynamic_shared(profile)) as usize)
     }
 
-    fn cuOccupancyMaxActiveClusters(_clusters: Out<i32>, function: Handle, config: In<LaunchConfigEx>) {
-        refuse_clusters(function, config)
+    /// Active warps as a share of those that a multiprocessor can hold, from 0 to 1: the theoretical occupancy of a profiler.
+    pub fn fraction(&self) -> f64 {
+        f64::from(self.active_warps) / f64::from(self.max_warps)
     }
+}
 
-    fn cuOccupancyMaxPotentialClusterSize(_size: Out<i32>, function: Handle, config: In<LaunchConfigEx>) {
-        refuse_clusters(function, config)
+impl RegisterUnits {
+    /// Blocks of so many warps for which there are registers; 0 when one block may not have so many.
+    fn blocks(&self, profile: &Profile, warps: u32, per_thread: u32) -> u32 {
+        let per_warp = per_thread.max(1).saturating_mul(WARP_SIZE);
+        match *self {
+            RegisterUnits::Block(unit) => {
+                let registers =
+                    per_warp.saturating_mul(warps.next_multiple_of(2)).checked_next_multiple_of(unit).unwrap_or(u32::MAX);
+                profile.registers_per_sm / registers
+            }
+            RegisterUnits::Warp { unit, partitions } => {
+                let per_warp = per_warp.checked_next_multiple_of(unit).unwrap_or(u32::MAX);
+                // A block's warps are spread over the partitions, so the fullest one decides whether the block may exist at all.
+                if per_warp.saturating_mul(warps.next_multiple_of(partitions)) > profile.registers_per_block {
+                    return 0;
+                }
+                profile.registers_per_sm / partitions / per_warp * partitions / warps
+            }
+        }
     }
+}
+
+/// The most threads of a block for which a GPU has registers; `None` when even one warp's are too many.
+pub fn max_threads_by_registers(profile: &Profile, per_thread: u32) -> Option<u32> {
+    let units = units(profile);
+    let most = profile.max_threads_per_block / WARP_SIZE;
+    (1..=most).rev().find(|&warps| units.registers.blocks(profile, warps, per_thread) > 0).map(|warps| warps * WARP_SIZE)
+}
+
+/// Bytes of shared memory that each of `blocks` blocks can have, before what the kernel itself and the system take of it.
+pub fn shared_bytes_each(profile: &Profile, blocks: u32) -> u32 {
+    let unit = units(profile).shared_bytes;
+    profile.shared_bytes_per_sm / blocks / unit * unit
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn blocks_of(name: &str, threads: u32, shared: u64) -> u32 {
-        blocks_per_multiprocessor(Profile::named(name).unwrap(), threads, shared)
+    fn of(profile: &str, threads: u32, registers_per_thread: Option<u32>, shared_bytes: u64) -> Occupancy {
+        Occupancy::of(Profile::named(profile).unwrap(), BlockNeeds { threads, registers_per_thread, shared_bytes })
+    }
+
+    fn blocks(profile: &str, threads: u32, registers: impl Into<Option<u32>>, shared: u64) -> u32 {
+        of(profile, threads, registers.into(), shared).blocks_per_multiprocessor
     }
 
     #[test]
     fn the_scarcest_resource_decides() {
         // 2048 threads, 32 blocks, 228 KiB in units of 128 bytes with 1 KiB reserved per block.
-        assert_eq!(blocks_of("h200", 1024, 0), 2, "threads");
-        assert_eq!(blocks_of("h200", 32, 0), 32, "blocks");
-        assert_eq!(blocks_of("h200", 33, 0), 32, "64 threads in two warps: still the blocks");
-        assert_eq!(blocks_of("h200", 65, 0), 21, "three warps of 64");
-        assert_eq!(blocks_of("h200", 128, 48 << 10), 4, "49 KiB each");
-        assert_eq!(blocks_of("h200", 128, 227 << 10), 1, "all of it");
+        assert_eq!(blocks("h200", 1024, None, 0), 2, "threads");
+        assert_eq!(blocks("h200", 32, None, 0), 32, "blocks");
+        assert_eq!(blocks("h200", 33, None, 0), 32, "64 threads in two warps: still the blocks");
+        assert_eq!(blocks("h200", 65, None, 0), 21, "three warps of 64");
+        assert_eq!(blocks("h200", 128, None, 48 << 10), 4, "49 KiB each");
+        assert_eq!(blocks("h200", 128, None, 227 << 10), 1, "all of it");
+        assert_eq!(of("h200", 1024, None, 0).limits, [Limit::Warps]);
+        assert_eq!(of("h200", 64, None, 0).limits, [Limit::Warps, Limit::Blocks]);
+        assert_eq!(of("h200", 128, None, 48 << 10).limits, [Limit::SharedMemory]);
+    }
+
+    #[test]
+    fn registers_are_given_to_warps_in_units_of_256_from_four_partitions() {
+        // 65536 registers: 32 for each of 2048 threads, and one more costs a whole unit.
+        assert_eq!(blocks("h200", 256, 32, 0), 8);
+        assert_eq!(of("h200", 256, Some(32), 0).limits, [Limit::Warps, Limit::Registers]);
+        // 40 per thread are 1280 per warp: 12 warps of each partition's 16384, 48 in all.
+        assert_eq!(blocks("h200", 256, 33, 0), 6);
+        assert_eq!(blocks("h200", 256, 40, 0), 6);
+        assert_eq!(of("h200", 256, Some(40), 0).fraction(), 0.75);
+        // 55 are given out as 56, 1792 per warp: 9 warps per partition, 36 in all.
+        assert_eq!(blocks("h200", 256, 55, 0), 4);
+        assert_eq!(blocks("h200", 128, 55, 0), 9);
+        assert_eq!(blocks("h200", 256, 255, 0), 1);
+        assert_eq!(of("h200", 256, Some(255), 0).limits, [Limit::Registers]);
+        assert_eq!(blocks("h200", 512, 255, 0), 0, "8192 registers per warp, 16 warps: twice what a block may have");
+    }
+
+    #[test]
+    fn generations_differ() {
+        // 64 registers per thread leave places for 32 warps on all of these, and that is all that a T4 has.
+        for (profile, warps) in [("h200", 64), ("a100", 64), ("rtx4090", 48), ("t4", 32), ("gtx680", 64)] {
+            let occupancy = of(profile, 256, Some(64), 0);
+            assert_eq!((occupancy.active_warps, occupancy.max_warps), (32, warps), "{profile}");
+        }
+        assert_eq!(of("t4", 256, Some(64), 0).limits, [Limit::Warps, Limit::Registers]);
     }
 
     #[test]
     fn the_first_generation_gives_out_pairs_of_warps_and_half_kilobytes() {
-        // 24 warps, 8 blocks, 16 KiB.
-        assert_eq!(blocks_of("9800gt", 96, 0), 6, "three warps take up four");
-        assert_eq!(blocks_of("9800gt", 64, 2049), 6, "2560 bytes each");
+        // 24 warps, 8 blocks, 16 KiB, 8192 registers.
+        assert_eq!(blocks("9800gt", 96, None, 0), 6, "three warps take up four");
+        assert_eq!(blocks("9800gt", 64, None, 2049), 6, "2560 bytes each");
+        // 10 registers for each of 768 threads are nearly all there are, and 11 cost a block.
+        assert_eq!(blocks("9800gt", 256, 10, 0), 3);
+        assert_eq!(blocks("9800gt", 256, 11, 0), 2);
+        // Compute capability 1.3 has twice the registers, given out by 512.
+        assert_eq!(blocks("gtx280", 256, 16, 0), 4);
+        assert_eq!(blocks("gtx280", 256, 17, 0), 3);
+        assert_eq!(blocks("gtx280", 96, 17, 0), 6, "2176 for four warps, given out as 2560");
+    }
+
+    #[test]
+    fn the_largest_block_leaves_registers_for_each_of_its_threads() {
+        let h200 = Profile::named("h200").unwrap();
+        let most = |registers| max_threads_by_registers(h200, registers);
+        assert_eq!(
+            [most(32), most(64), most(65), most(96), most(128), most(255)].map(Option::unwrap),
+            [1024, 1024, 896, 640, 512, 256]
+        );
+        assert_eq!(most(u32::MAX), None);
+    }
+
+    #[test]
+    fn absurd_needs_are_not_met_and_do_no_harm() {
+        for profile in Profile::all() {
+            assert_eq!(blocks(profile.name, 32, u32::MAX, 0), 0);
+            assert_eq!(blocks(profile.name, 32, 1, u64::MAX), 0);
+            assert_eq!(blocks(profile.name, u32::MAX, 1, 0), 0);
+        }
     }
 }

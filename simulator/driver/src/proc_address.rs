@@ -43,7 +43,7 @@ fn every_export() -> impl Iterator<Item = &'static Export> {
         crate::launch::EXPORTS,
         crate::memory::EXPORTS,
         crate::module::EXPORTS,
-        crate::occupancy::EXPORTS,
+        crate::occupancy_api::EXPORTS,
         crate::pointer::EXPORTS,
         crate::pool::EXPORTS,
         crate::primary::EXPORTS,

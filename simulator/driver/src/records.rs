@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use simt::{Finding, LaunchConfig, LaunchReport};
 
+use crate::occupancy::Occupancy;
+
 /// Launches that are remembered. A program that never asks for its records must not grow by them.
 pub const KEPT_LAUNCHES: usize = 1024;
 
@@ -15,6 +17,10 @@ pub struct LaunchRecord {
     pub kernel: String,
     /// Shape of the launch.
     pub config: LaunchConfig,
+    /// How its blocks fill a multiprocessor. Registers count where the PTX tells them: in comments in front of its first directive,
+    /// `// registers sm_90: naive 30, naive_strided 40`, one line per architecture, of which the profile's own counts, or else the latest
+    /// before it in the same generation.
+    pub occupancy: Occupancy,
     /// How it ended.
     pub outcome: Outcome,
 }
@@ -57,7 +63,8 @@ impl Records {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simt::Dim3;
+    use crate::occupancy::BlockNeeds;
+    use simt::{Dim3, Profile};
 
     #[test]
     fn the_oldest_launches_are_forgotten_and_counted() {
@@ -66,7 +73,9 @@ mod tests {
             let one = Dim3::new(1, 1, 1);
             let config = LaunchConfig { grid: one, block: one, dynamic_shared_bytes: 0 };
             let outcome = Outcome::Failed { message: String::new(), finding: None };
-            records.push(LaunchRecord { kernel: index.to_string(), config, outcome });
+            let needs = BlockNeeds { threads: 1, registers_per_thread: None, shared_bytes: 0 };
+            let occupancy = Occupancy::of(Profile::named("h200").unwrap(), needs);
+            records.push(LaunchRecord { kernel: index.to_string(), config, occupancy, outcome });
         }
         assert_eq!((records.launches.len(), records.forgotten), (KEPT_LAUNCHES, 3));
         assert_eq!(records.launches[0].kernel, "3");

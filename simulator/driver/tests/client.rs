@@ -35,8 +35,9 @@ fn a_launch_is_recorded_with_what_it_did() {
     unsafe { context.default_stream().launch_builder(&count).launch(config) }.unwrap();
     let records = simulator.take_records().unwrap();
     assert_eq!((records.launches.len(), records.forgotten), (1, 0));
-    let LaunchRecord { kernel, config, outcome } = &records.launches[0];
+    let LaunchRecord { kernel, config, occupancy, outcome } = &records.launches[0];
     assert_eq!((kernel.as_str(), config.grid, config.block), ("count", Dim3::new(3, 2, 1), Dim3::new(64, 1, 1)));
+    assert_eq!((occupancy.blocks_per_multiprocessor, occupancy.fraction(), occupancy.registers_per_thread), (32, 1.0, None));
     let Outcome::Finished(report) = outcome else { panic!("{outcome:?}") };
     assert_eq!(report.counters.global_atomic_requests, 3 * 2 * 2, "one for each of two warps of six blocks");
     assert!(simulator.take_records().unwrap().launches.is_empty(), "taken once");

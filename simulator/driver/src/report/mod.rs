@@ -147,10 +147,18 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::occupancy::{BlockNeeds, Occupancy};
     use simt::finding::Location;
-    use simt::{Dim3, FindingKind, LaunchConfig, LaunchReport, SourceLine};
+    use simt::{Dim3, FindingKind, LaunchConfig, LaunchReport, Profile, SourceLine};
 
     const ONE: Dim3 = Dim3 { x: 1, y: 1, z: 1 };
+    fn record(kernel: &str, outcome: Outcome) -> LaunchRecord {
+        let config = CONFIG;
+        let needs = BlockNeeds { threads: 1, registers_per_thread: None, shared_bytes: 0 };
+        let occupancy = Occupancy::of(Profile::named("h200").unwrap(), needs);
+        LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome }
+    }
+
     const CONFIG: LaunchConfig = LaunchConfig { grid: ONE, block: ONE, dynamic_shared_bytes: 0 };
 
     /// A finding at a line of CUDA C.
@@ -171,14 +179,14 @@ mod tests {
 
     pub fn failed(kernel: &str, finding: Option<Finding>) -> LaunchRecord {
         let message = finding.as_ref().map_or("kernel k does not end".to_owned(), Finding::to_string);
-        LaunchRecord { kernel: kernel.to_owned(), config: CONFIG, outcome: Outcome::Failed { message, finding } }
+        record(kernel, Outcome::Failed { message, finding })
     }
 
     pub fn finished(kernel: &str, findings: Vec<Finding>) -> LaunchRecord {
         let counters = Counters { ptx_instructions: 7, global_load_requests: 2, global_load_sectors: 9, ..Counters::default() };
         let report =
             LaunchReport { kernel: kernel.to_owned(), config: CONFIG, counters, lines: Vec::new(), samples: Vec::new(), findings };
-        LaunchRecord { kernel: kernel.to_owned(), config: CONFIG, outcome: Outcome::Finished(report) }
+        record(kernel, Outcome::Finished(report))
     }
 
     #[test]

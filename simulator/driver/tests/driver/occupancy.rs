@@ -1,8 +1,35 @@
 //! Occupancy, as the profile and the GPU of the same name give it.
 
-use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use std::fmt::Write;
+use std::ptr::null_mut;
 
-use crate::support::{SHARED, VECTORS, load, own_context, raw_context, raw_function, returns};
+use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use simcuda::occupancy::{BlockNeeds, Occupancy, max_threads_by_registers};
+use simt::Profile;
+
+use crate::support::{SHARED, VECTORS, load, on_gpu, own_context, raw_context, raw_function, returns};
+
+/// Kernels that must keep so many values in registers at once, with what ptxas 12.0 gives them for sm_90 (`ptxas -v`).
+const KEEPS: [(u32, u32); 8] = [(8, 22), (24, 32), (40, 48), (60, 72), (90, 96), (120, 128), (180, 254), (230, 254)];
+
+/// The PTX of those kernels. They read their values before they write the first, and may leave out neither; a GPU's driver counts the
+/// registers itself and takes the first line for a comment.
+fn keeps() -> String {
+    let counts: Vec<String> = KEEPS.iter().map(|(values, registers)| format!("keeps_{values} {registers}")).collect();
+    let mut ptx = format!("// registers sm_90: {}\n.version 7.0\n.target sm_70\n.address_size 64\n", counts.join(", "));
+    for (values, _) in KEEPS {
+        write!(ptx, ".visible .entry keeps_{values}(.param .u64 data) {{ .reg .f32 %f<{values}>; .reg .b64 %rd<2>;").unwrap();
+        ptx += "ld.param.u64 %rd0, [data]; cvta.to.global.u64 %rd1, %rd0;\n";
+        for value in 0..values {
+            writeln!(ptx, "ld.volatile.global.f32 %f{value}, [%rd1+{}];", 4 * value).unwrap();
+        }
+        for value in 0..values {
+            writeln!(ptx, "st.volatile.global.f32 [%rd1+{}], %f{value};", 4 * (values - 1 - value)).unwrap();
+        }
+        ptx += "ret; }\n";
+    }
+    ptx
+}
 
 extern "C" fn no_shared(_block: std::ffi::c_int) -> usize {
     0
@@ -93,4 +120,44 @@ fn questions_that_make_no_sense_are_refused() {
     }
     assert_eq!((grid, block), (0, 0), "no block can have so much shared memory without opting in");
     returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+}
+
+#[test]
+fn registers_limit_occupancy() {
+    let context = own_context();
+    let module = load(&context, &keeps());
+    let h200 = Profile::named("h200").unwrap();
+    for (values, registers) in KEEPS {
+        let function = module.load_function(&format!("keeps_{values}")).unwrap();
+        let registers_per_thread = function.num_regs().unwrap() as u32;
+        // The compiler in a GPU's driver is another version and may give other counts; the arithmetic from there on is the same.
+        assert!(on_gpu() || registers_per_thread == registers);
+        let most = max_threads_by_registers(h200, registers_per_thread).unwrap();
+        assert_eq!(function.max_threads_per_block().unwrap() as u32, most, "{registers_per_thread} registers");
+        for threads in [1, 32, 64, 96, 128, 160, 256, 320, 384, 512, 768, 1000, 1024] {
+            for shared in [0, 1000, 8192, 40_000] {
+                let needs = BlockNeeds { threads, registers_per_thread: Some(registers_per_thread), shared_bytes: shared };
+                let expected = Occupancy::of(h200, needs).blocks_per_multiprocessor;
+                let found = function.occupancy_max_active_blocks_per_multiprocessor(threads, shared as usize, None).unwrap();
+                assert_eq!(found, expected, "{needs:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_block_with_too_many_registers_is_refused_by_the_launch() {
+    let context = raw_context();
+    let (_, function) = raw_function(&keeps(), c"keeps_230");
+    let mut data = 0u64;
+    returns! { cuMemAlloc_v2(&mut data, 1024) => CUDA_SUCCESS; }
+    let mut parameters = [(&raw mut data).cast()];
+    returns! {
+        cuLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0, null_mut(), parameters.as_mut_ptr(), null_mut()) => CUDA_SUCCESS;
+        cuCtxSynchronize() => CUDA_SUCCESS;
+        cuLaunchKernel(function, 1, 1, 1, 512, 1, 1, 0, null_mut(), parameters.as_mut_ptr(), null_mut())
+            => CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+        cuCtxSynchronize() => CUDA_SUCCESS;
+        cuCtxDestroy_v2(context) => CUDA_SUCCESS;
+    }
 }

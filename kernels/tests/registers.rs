@@ -1,0 +1,46 @@
+//! Register counts, read from machine code and written into the stored PTX.
+
+use std::collections::BTreeSet;
+
+use kernels::registers::{ARCHITECTURES, of_cubin};
+
+/// Made from `cubin/two.cu` by NVRTC 12.0.140 (`--gpu-architecture=sm_90 --std=c++17`); `ptxas -v` of the same release prints 40 registers
+/// for `hungry` and 8 for `modest`.
+const CUBIN: &[u8] = include_bytes!("cubin/two.sm_90.cubin");
+
+#[test]
+fn counts_are_those_that_ptxas_prints() {
+    let counts = of_cubin(CUBIN).unwrap();
+    assert_eq!(counts.into_iter().collect::<Vec<_>>(), [("hungry".to_owned(), 40), ("modest".to_owned(), 8)]);
+}
+
+#[test]
+fn damaged_machine_code_is_refused_or_read_and_does_no_harm() {
+    for length in 0..CUBIN.len() {
+        let _ = of_cubin(&CUBIN[..length]);
+    }
+    let mut damaged = CUBIN.to_vec();
+    for position in 0..damaged.len() {
+        for value in [0, 0x7f, 0xff] {
+            let whole = std::mem::replace(&mut damaged[position], value);
+            let _ = of_cubin(&damaged);
+            damaged[position] = whole;
+        }
+    }
+}
+
+#[test]
+fn the_stored_ptx_tells_the_registers_of_every_kernel() {
+    for source in kernels::sources() {
+        let oldest: u32 = source.architecture.trim_start_matches("compute_").parse().unwrap();
+        let wanted: BTreeSet<&str> =
+            kernels::all().iter().filter(|kernel| kernel.source.stem == source.stem).map(|kernel| kernel.name).collect();
+        for target in ARCHITECTURES.into_iter().filter(|target| *target >= oldest) {
+            let prefix = format!("// registers sm_{target}: ");
+            let line = source.ptx.lines().take_while(|line| line.starts_with("//")).find_map(|line| line.strip_prefix(&prefix));
+            let line = line.unwrap_or_else(|| panic!("{} has no line `{prefix}…`: run `cargo ptx`", source.ptx_path()));
+            let told: BTreeSet<&str> = line.split(", ").map(|entry| entry.split(' ').next().unwrap()).collect();
+            assert_eq!(told, wanted, "{}, sm_{target}", source.ptx_path());
+        }
+    }
+}
