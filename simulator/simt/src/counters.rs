@@ -48,6 +48,8 @@ counters! {
     int_other,
     /// Four-way byte dot products, per lane (`dp4a`: 4 multiply-adds each).
     dp4a,
+    /// Multiply-adds of tensor cores (`mma`, `wmma.mma`): m n k of each product, once per warp.
+    tensor_multiply_adds,
     /// Conversions between types, per lane.
     conversions,
     /// Special functions (division, square root, reciprocal, transcendental), per lane.
@@ -66,6 +68,10 @@ counters! {
     /// Global loads: passes through the banks of the L1 cache if it holds what they ask for. Like the wavefronts of shared memory,
     /// they come from the addresses alone; a GPU's own counter has more of them when lines have to be fetched first.
     global_load_wavefronts,
+    /// Copies from global to shared memory that bypass the registers (`cp.async`): warp instructions with at least one active lane.
+    /// Nsight Compute counts them as `smsp__inst_executed_op_ldgsts.sum`, apart from loads. Their reads of global memory are among
+    /// the global loads here; their writes are no shared stores.
+    async_copy_requests,
     /// Global stores: warp instructions with at least one active lane; on compute capability 1.x, half-warps with one.
     global_store_requests,
     /// Global stores: transactions with memory. On compute capability 1.x of 32, 64 or 128 bytes each, since then one per sector.

@@ -78,6 +78,22 @@ pub enum FindingKind {
         /// Number of the barrier at which the first of them waits.
         barrier: u32,
     },
+    /// An instruction that all 32 threads of a warp must execute together, reached by only part of them.
+    PartialWarp,
+    /// An access to shared memory that an asynchronous copy still writes: the copying thread has not waited for it.
+    UnfinishedCopy {
+        /// The access.
+        access: Access,
+        /// The copy.
+        copy: Box<Location>,
+    },
+    /// A barrier that does not exist, or for a number of threads that makes no whole warps.
+    InvalidBarrier {
+        /// Number of the barrier.
+        barrier: u32,
+        /// Number of threads, if the instruction gives one.
+        threads: Option<u32>,
+    },
     /// The kernel executed `trap`, as a failed `assert` does.
     Trap,
 }
@@ -217,6 +233,22 @@ impl fmt::Display for FindingKind {
             FindingKind::Deadlock { barrier } => {
                 write!(f, "deadlock: threads wait at barrier {barrier} for threads that will never arrive")
             }
+            FindingKind::PartialWarp => {
+                write!(f, "reached by only part of a warp: all 32 threads must execute this instruction together")
+            }
+            FindingKind::UnfinishedCopy { access, copy } => {
+                write!(f, "unfinished asynchronous copy: {access}, which is still to be written by the copy begun at {copy}; ")?;
+                write!(
+                    f,
+                    "the copying thread must wait for it (cp.async.wait_group), and the other threads at a barrier after that"
+                )
+            }
+            FindingKind::InvalidBarrier { barrier, threads } => match threads {
+                Some(threads) if *barrier < 16 => {
+                    write!(f, "barrier {barrier} for {threads} threads: the number must be a multiple of 32 and not 0")
+                }
+                _ => write!(f, "barrier {barrier} does not exist: a block has barriers 0 to 15"),
+            },
             FindingKind::Trap => write!(f, "the kernel executed a trap, as a failed assert does"),
         }
     }

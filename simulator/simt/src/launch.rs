@@ -153,8 +153,10 @@ pub fn launch(
         };
         (constant.register, constant.kind, value)
     });
+    let map = &image.module().map;
     let machine = Machine {
         program,
+        map,
         config,
         params,
         constants: constants.collect(),
@@ -166,7 +168,6 @@ pub fn launch(
         regions: memory.snapshot(),
         wide_atomics: Mutex::new(()),
     };
-    let map = &image.module().map;
     match grid::run(&machine, options.fuel, options.workers) {
         Ok(stats) => {
             let (counters, lines) = stats.finish(program, map);

@@ -348,8 +348,8 @@ fn with_body(body: &str) -> String {
 fn what_cannot_be_executed_is_named_with_its_lines() {
     for (body, what) in [
         (
-            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2}, {%r1, %r2}, {%r3}, {%f3, %f4};",
-            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
+            "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32 {%r1, %r2}, {%r3}, {%r4}, {%r1, %r2};",
+            "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32",
         ),
         ("frobnicate.f32 %f1, %f2;", "frobnicate.f32"),
         ("add.rz.f32 %f1, %f2, %f3;", "add.rz.f32"),

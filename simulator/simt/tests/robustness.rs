@@ -15,6 +15,9 @@ const TEXTS: &[&str] = &[
     include_str!("programs/convolution.ptx"),
     include_str!("programs/faults.ptx"),
     include_str!("programs/counters.ptx"),
+    include_str!("programs/tensor.ptx"),
+    include_str!("programs/stores.ptx"),
+    include_str!("programs/async_copy.ptx"),
 ];
 
 /// One injury to a text.

@@ -131,13 +131,12 @@ fn store_global(core: &mut Core<'_>, registers: &Registers, access: &Access, req
 fn load_shared(core: &mut Core<'_>, registers: &mut Registers, access: &Access, request: &Request<'_>) -> Result<(), Stop> {
     let Request { bytes, mask, .. } = *request;
     let pattern = request.pattern();
-    let limit = u64::from(core.machine.shared_bytes);
     let whole_words = bytes == 4 && access.kind == Kind::Word;
     match pattern {
-        Pattern::Same(address) if whole_words && address & 3 == 0 && address.saturating_add(4) <= limit => {
+        Pattern::Same(address) if whole_words && address & 3 == 0 && core.may_take(address, 4) => {
             splat(registers, access.registers[0], Kind::Word, mask, u64::from(core.shared[address as usize / 4]));
         }
-        Pattern::Run(address) if whole_words && address & 3 == 0 && address.saturating_add(128) <= limit => {
+        Pattern::Run(address) if whole_words && address & 3 == 0 && core.may_take(address, 128) => {
             if access.registers[0] != SINK {
                 let words = &core.shared[address as usize / 4..][..LANES];
                 registers.words_mut(access.registers[0]).copy_from_slice(words);

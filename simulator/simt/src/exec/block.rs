@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::async_copy::Copies;
 use super::cost::Slot;
 use super::registers::LANES;
 use super::stats::Stats;
@@ -20,6 +21,8 @@ pub struct Core<'a> {
     pub shared: Vec<u32>,
     /// What each load and store remembers.
     pub slots: Vec<Slot>,
+    /// Copies into shared memory that are not finished.
+    pub copies: Copies,
     pub check_hint: u32,
     pub atomic_hint: u32,
     /// The block under way is the one whose requests are kept as samples.
@@ -39,6 +42,7 @@ impl<'a> Core<'a> {
             stats: Stats::new(machine.program),
             shared: vec![0; machine.shared_bytes.div_ceil(4) as usize],
             slots: machine.program.accesses.iter().map(|_| Slot::default()).collect(),
+            copies: Copies::new(machine),
             check_hint: 0,
             atomic_hint: 0,
             keeps_samples: false,
@@ -60,6 +64,7 @@ enum State {
 /// Executes one block. `warps` are the worker's, as many as a block has.
 pub fn run(core: &mut Core<'_>, warps: &mut [Warp], index: Dim3, fuel: u64) -> Result<(), Stop> {
     core.shared.fill(0);
+    core.copies.clear();
     core.fuel = fuel;
     core.keeps_samples = index == Dim3::new(0, 0, 0);
     let threads = core.machine.config.block.volume();

@@ -56,10 +56,10 @@ impl Core<'_> {
         let highest = span.highest & WINDOW_OFFSET;
         let in_window = span.highest >> 56 <= 1 && span.lowest >> 56 == span.highest >> 56;
         let aligned = span.low_bits & (bytes - 1) == 0;
-        if aligned && in_window && highest + bytes <= u64::from(self.machine.shared_bytes) {
-            return Ok(());
+        if !(aligned && in_window && highest + bytes <= u64::from(self.machine.shared_bytes)) {
+            self.check_private(Space::Shared, request, self.machine.shared_bytes as usize)?;
         }
-        self.check_private(Space::Shared, request, self.machine.shared_bytes as usize)
+        self.check_unfinished(request)
     }
 
     /// That every active lane's address is aligned and below the size of a memory that starts at 0.
@@ -95,7 +95,7 @@ impl Core<'_> {
         self.fault(FindingKind::OutOfBounds { access, nearest: Some(nearest) }, *request)
     }
 
-    fn fault(&self, kind: FindingKind, Request { mask, pc, .. }: Request<'_>) -> Stop {
+    pub fn fault(&self, kind: FindingKind, Request { mask, pc, .. }: Request<'_>) -> Stop {
         Stop::Fault { kind: Box::new(kind), pc, warp: self.warp, lane: mask.trailing_zeros(), lanes: mask.count_ones() }
     }
 }

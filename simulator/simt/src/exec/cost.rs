@@ -151,6 +151,17 @@ impl Core<'_> {
         self.keep_sample(Space::Shared, request);
     }
 
+    /// Counts a request for the rows of matrices, 16 bytes each. Eight lanes at a time pass the banks, as for a store of that width.
+    pub fn count_rows(&mut self, request: &Request<'_>) {
+        let offsets = std::array::from_fn(|lane| request.offset(lane));
+        let SharedRequests { requests, cost } = self.machine.rules.shared(Direction::Store, request.mask, request.bytes, &offsets);
+        let stats = &mut self.stats.accesses[request.index as usize];
+        stats.shared_requests += u64::from(requests);
+        stats.wavefronts += u64::from(cost.wavefronts);
+        stats.wavefronts_ideal += u64::from(cost.ideal);
+        self.keep_sample(Space::Shared, request);
+    }
+
     /// Counts a request to a memory that has neither sectors nor wavefronts.
     #[inline(always)]
     pub fn count_other(&mut self, request: &Request<'_>, space: Space) {

@@ -7,21 +7,27 @@
 //! - [`bounds`]: whether a request may happen.
 //! - [`cost`]: what it costs, counted.
 //! - [`atomics`]: `atom` and `red`, which read and write in one step.
+//! - [`async_copy`]: copies that the threads do not wait for.
+//! - [`matrix`]: matrices between memory and registers.
+//! - [`tensor`]: their products.
 //! - [`exchange`]: shuffles and votes.
 //! - [`block`]: the warps of a block and their barriers.
 //! - [`grid`]: blocks over the cores of the host.
 //! - [`stats`]: what was counted, instruction by instruction.
 
 mod access;
+mod async_copy;
 mod atomics;
 mod block;
 mod bounds;
 mod cost;
 mod exchange;
 pub mod grid;
+mod matrix;
 pub mod registers;
 mod request;
 mod stats;
+mod tensor;
 mod warp;
 
 use std::sync::{Arc, Mutex};
@@ -32,12 +38,14 @@ use crate::instructions::Kind;
 use crate::launch::LaunchConfig;
 use crate::memory::rules::Rules;
 use crate::memory::{Memory, Region};
-use crate::program::Program;
+use crate::program::{Program, SourceMap};
 use registers::Reg;
 
 /// What all workers of a launch read: the program and the memory around it.
 pub struct Machine<'a> {
     pub program: &'a Program,
+    /// Tells where its instructions come from.
+    pub map: &'a SourceMap,
     pub config: LaunchConfig,
     /// The kernel's parameters.
     pub params: &'a [u8],

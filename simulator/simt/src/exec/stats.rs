@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::cost::Sample;
 use crate::counters::{AccessSample, Counters, LineCounters};
 use crate::instructions::{Class, TABLE};
-use crate::program::{Action, Origin, Program, SourceMap};
+use crate::program::{Action, FragmentAccess, Matrices, Origin, Program, SourceMap, TensorOp};
 
 /// What one worker counted.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub struct Stats {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InstructionStats {
     pub warps: u64,
+    /// Warps whose guard kept all lanes from acting.
+    pub idle: u64,
     pub lanes: u64,
     /// Branches at which lanes parted.
     pub divergent: u64,
@@ -43,6 +45,34 @@ pub struct AccessStats {
     pub local_requests: u64,
 }
 
+impl AccessStats {
+    fn count_load(&self, counters: &mut Counters) {
+        counters.global_load_requests = self.global_requests;
+        counters.global_load_transactions = self.transactions;
+        counters.global_load_sectors = self.sectors;
+        counters.global_load_sectors_ideal = self.sectors_ideal;
+        counters.global_load_bytes = self.global_bytes;
+        counters.global_load_wavefronts = self.l1_wavefronts;
+        counters.shared_load_requests = self.shared_requests;
+        counters.shared_load_wavefronts = self.wavefronts;
+        counters.shared_load_wavefronts_ideal = self.wavefronts_ideal;
+        counters.const_load_requests = self.const_requests;
+        counters.local_requests = self.local_requests;
+    }
+
+    fn count_store(&self, counters: &mut Counters) {
+        counters.global_store_requests = self.global_requests;
+        counters.global_store_transactions = self.transactions;
+        counters.global_store_sectors = self.sectors;
+        counters.global_store_sectors_ideal = self.sectors_ideal;
+        counters.global_store_bytes = self.global_bytes;
+        counters.shared_store_requests = self.shared_requests;
+        counters.shared_store_wavefronts = self.wavefronts;
+        counters.shared_store_wavefronts_ideal = self.wavefronts_ideal;
+        counters.local_requests = self.local_requests;
+    }
+}
+
 impl Stats {
     pub fn new(program: &Program) -> Self {
         Self {
@@ -56,6 +86,7 @@ impl Stats {
     pub fn add(&mut self, other: &Stats) {
         for (sum, part) in self.instructions.iter_mut().zip(&other.instructions) {
             sum.warps += part.warps;
+            sum.idle += part.idle;
             sum.lanes += part.lanes;
             sum.divergent += part.divergent;
         }
@@ -115,7 +146,8 @@ impl Stats {
     }
 
     fn instruction(&self, program: &Program, pc: usize) -> Counters {
-        let InstructionStats { warps, lanes, divergent } = self.instructions[pc];
+        let InstructionStats { warps, idle, lanes, divergent } = self.instructions[pc];
+        let acting = warps - idle;
         let mut counters = Counters::default();
         if program.origins[pc].counts {
             counters.ptx_instructions = warps;
@@ -133,44 +165,37 @@ impl Stats {
                 Class::Special => counters.special = lanes,
                 Class::Move | Class::Predicate => {}
             },
-            Action::Load(index) => {
-                let access = self.accesses[index as usize];
-                counters.global_load_requests = access.global_requests;
-                counters.global_load_transactions = access.transactions;
-                counters.global_load_sectors = access.sectors;
-                counters.global_load_sectors_ideal = access.sectors_ideal;
-                counters.global_load_bytes = access.global_bytes;
-                counters.global_load_wavefronts = access.l1_wavefronts;
-                counters.shared_load_requests = access.shared_requests;
-                counters.shared_load_wavefronts = access.wavefronts;
-                counters.shared_load_wavefronts_ideal = access.wavefronts_ideal;
-                counters.const_load_requests = access.const_requests;
-                counters.local_requests = access.local_requests;
+            Action::Load(index) => self.accesses[index as usize].count_load(&mut counters),
+            Action::Store(index) => self.accesses[index as usize].count_store(&mut counters),
+            Action::Copy(index) => {
+                let source = program.copies[index as usize].source;
+                self.accesses[source as usize].count_load(&mut counters);
+                counters.async_copy_requests = acting;
             }
-            Action::Store(index) => {
-                let access = self.accesses[index as usize];
-                counters.global_store_requests = access.global_requests;
-                counters.global_store_transactions = access.transactions;
-                counters.global_store_sectors = access.sectors;
-                counters.global_store_sectors_ideal = access.sectors_ideal;
-                counters.global_store_bytes = access.global_bytes;
-                counters.shared_store_requests = access.shared_requests;
-                counters.shared_store_wavefronts = access.wavefronts;
-                counters.shared_store_wavefronts_ideal = access.wavefronts_ideal;
-                counters.local_requests = access.local_requests;
-            }
+            Action::Tensor(index) => match &program.tensor_ops[index as usize] {
+                TensorOp::MultiplyAdd(operation) => {
+                    counters.tensor_multiply_adds = acting * operation.a.shape.multiply_adds();
+                }
+                TensorOp::LoadFragment(FragmentAccess { access, .. }) | TensorOp::LoadMatrices(Matrices { access, .. }) => {
+                    self.accesses[*access as usize].count_load(&mut counters);
+                }
+                TensorOp::StoreFragment(FragmentAccess { access, .. }) | TensorOp::StoreMatrices(Matrices { access, .. }) => {
+                    self.accesses[*access as usize].count_store(&mut counters);
+                }
+                TensorOp::Transpose { .. } => counters.warp_exchanges = acting,
+            },
             Action::Atomic(index) => {
                 let [global, shared] = self.atomics[index as usize];
                 counters.global_atomic_requests = global;
                 counters.shared_atomic_requests = shared;
             }
-            Action::Barrier { .. } => counters.barriers = warps,
+            Action::Barrier { .. } => counters.barriers = acting,
             Action::Branch { .. } => {
                 counters.branches = warps;
                 counters.divergent_branches = divergent;
             }
             Action::Shuffle { .. } | Action::Vote { .. } | Action::Match { .. } | Action::Reduce { .. } => {
-                counters.warp_exchanges = warps
+                counters.warp_exchanges = acting
             }
             _ => {}
         }

@@ -5,11 +5,11 @@
 
 use super::Stop;
 use super::access;
-use super::atomics;
 use super::block::Core;
 use super::exchange;
 use super::registers::{FULL, LANES, Registers};
 use super::request::{lanes_of, lanes_where};
+use super::{async_copy, atomics, matrix};
 use crate::finding::FindingKind;
 use crate::instructions::Kind;
 use crate::program::{Action, NOWHERE, Poll, Question, SINK, TRUE, VoteMode};
@@ -140,6 +140,7 @@ impl Warp {
             let at = pc;
             pc += 1;
             if active == 0 {
+                stats.idle += 1;
                 continue;
             }
             match inst.action {
@@ -149,6 +150,15 @@ impl Warp {
                 Action::Load(index) => access::load(core, &mut self.registers, &self.local, index, active, at)?,
                 Action::Store(index) => access::store(core, &self.registers, &mut self.local, index, active, at)?,
                 Action::Atomic(index) => atomics::execute(core, &mut self.registers, index, active, at)?,
+                Action::Tensor(index) => {
+                    if active != FULL {
+                        return Err(self.fault(core, FindingKind::PartialWarp, active, at));
+                    }
+                    matrix::execute(core, &mut self.registers, index, at)?;
+                }
+                Action::Copy(index) => async_copy::begin(core, &self.registers, index, active, at)?,
+                Action::CommitCopies => core.copies.commit(core.warp, active),
+                Action::WaitForCopies { pending } => async_copy::wait(core, pending, active),
                 Action::Branch { target, reconverge } => {
                     if active == lanes {
                         pc = target;

@@ -281,6 +281,8 @@ impl<'m, 't> Decoder<'m, 't> {
             "ld" | "ldu" => self.load(instruction)?,
             "st" => self.store(instruction)?,
             "atom" | "red" => self.atomic(instruction)?,
+            "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => self.tensor_instruction(instruction)?,
+            "cp" => self.copy_instruction(instruction)?,
             "mov" => self.mov(instruction)?,
             "cvta" => self.convert_address(instruction)?,
             "setp" => self.compare(instruction)?,
@@ -600,6 +602,16 @@ impl<'m, 't> Decoder<'m, 't> {
 
     pub(super) fn unsupported(&self, what: &str) -> LoadError {
         LoadError::Unsupported { what: what.to_owned(), location: Box::new(self.location()) }
+    }
+
+    /// That the module is for a GPU that has the instruction.
+    pub(super) fn requires(&self, instruction: &ast::Instruction<'_>, since: (u32, u32)) -> Result<(), LoadError> {
+        let (major, minor) = self.module.target;
+        if (major, minor) >= since {
+            return Ok(());
+        }
+        let message = format!("{} needs .target sm_{}{} or higher, found sm_{major}{minor}", instruction.opcode, since.0, since.1);
+        Err(syntax(instruction.line, message))
     }
 
     pub(super) fn operands_of(&self, instruction: &ast::Instruction<'_>) -> LoadError {

@@ -207,7 +207,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// The space and the address of an access. The parameters of functions lie in local memory.
-    fn address(
+    pub(super) fn address(
         &mut self,
         base: Base<'t>,
         offset: i64,
@@ -242,7 +242,7 @@ impl<'m, 't> Decoder<'m, 't> {
 }
 
 /// The elements of a vector, or the operand itself.
-fn elements<'o, 't>(operand: &'o Operand<'t>) -> &'o [Operand<'t>] {
+pub(super) fn elements<'o, 't>(operand: &'o Operand<'t>) -> &'o [Operand<'t>] {
     match operand {
         Operand::Vector(elements) => elements,
         single => std::slice::from_ref(single),

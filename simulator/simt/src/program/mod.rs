@@ -1,17 +1,22 @@
 //! A kernel decoded: a dense list of instructions with registers numbered, targets resolved and reconvergence points known.
 
 mod calls;
+mod copy_ops;
 mod decode;
 mod flow;
+pub mod fragment;
 mod memory_ops;
 mod scope;
+mod tensor_ops;
 mod warp_ops;
 
 use crate::exec::registers::Reg;
 use crate::finding::{Location, SourceLine, Space};
 use crate::instructions::{Alu, Kind};
 
+pub use copy_ops::AsyncCopy;
 pub use decode::{decode_kernel, globals};
+pub use tensor_ops::{FragmentAccess, Matrices, MultiplyAdd, TensorOp};
 
 /// The predicate that is always true; it guards what is not guarded.
 pub const TRUE: Reg = 0;
@@ -47,6 +52,10 @@ pub struct Program {
     pub accesses: Vec<Access>,
     /// Atomic operations.
     pub atomics: Vec<Atomic>,
+    /// What warps do with matrices.
+    pub tensor_ops: Vec<TensorOp>,
+    /// Copies from global to shared memory that the threads do not wait for.
+    pub copies: Vec<AsyncCopy>,
     /// Rows that instructions write; constants and special registers stand behind them.
     pub written_rows: usize,
     /// All rows.
@@ -93,6 +102,14 @@ pub enum Action {
     Store(u32),
     /// Index into [`Program::atomics`].
     Atomic(u32),
+    /// Index into [`Program::tensor_ops`].
+    Tensor(u32),
+    /// Index into [`Program::copies`].
+    Copy(u32),
+    /// Puts the copies begun since the last time in a group of their own.
+    CommitCopies,
+    /// Waits until at most `pending` of the thread's groups are unfinished; without a number, for all copies.
+    WaitForCopies { pending: Option<u32> },
     /// Goes on at `target`; lanes that part meet again at `reconverge`.
     Branch { target: u32, reconverge: u32 },
     /// Runs the function at `target` and comes back.

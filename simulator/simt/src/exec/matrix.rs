@@ -1,0 +1,245 @@
+//! Matrices between memory and the registers of a warp: `ldmatrix`, `stmatrix`, `movmatrix`, `wmma.load` and `wmma.store`.
+
+use super::Stop;
+use super::block::Core;
+use super::registers::{FULL, LANES, Registers};
+use super::request::{Request, lane_addresses, lanes_of};
+use super::tensor;
+use crate::finding::{AccessOp, Space};
+use crate::instructions::Kind;
+use crate::program::fragment::{MOST_REGISTERS, Number};
+use crate::program::{FragmentAccess, Matrices, TensorOp, WINDOW_OFFSET};
+
+/// Rows of a matrix of `ldmatrix`, and elements of a row.
+const ROWS: usize = 8;
+
+/// Executes an instruction that all lanes execute together.
+pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, pc: u32) -> Result<(), Stop> {
+    match &core.machine.program.tensor_ops[index as usize] {
+        TensorOp::MultiplyAdd(operation) => tensor::multiply_add(registers, operation),
+        TensorOp::LoadFragment(operation) => load_fragment(core, registers, operation, pc)?,
+        TensorOp::StoreFragment(operation) => store_fragment(core, registers, operation, pc)?,
+        TensorOp::LoadMatrices(operation) => load_matrices(core, registers, operation, pc)?,
+        TensorOp::StoreMatrices(operation) => store_matrices(core, registers, operation, pc)?,
+        TensorOp::Transpose { destination, source } => {
+            let rows = *registers.words(*source);
+            *registers.words_mut(*destination) = transposed(&rows);
+        }
+    }
+    Ok(())
+}
+
+/// The elements that each lane has of a matrix whose rows it holds, when it is to hold columns, or the other way round: lane
+/// `4 i + j` has elements `2 j` and `2 j + 1` of row (or column) `i`.
+fn transposed(held: &[u32; LANES]) -> [u32; LANES] {
+    let element = |row: usize, column: usize| held[row * 4 + column / 2] >> (column % 2 * 16) & 0xffff;
+    std::array::from_fn(|lane| {
+        let (column, row) = (lane / 4, lane % 4 * 2);
+        element(row, column) | element(row + 1, column) << 16
+    })
+}
+
+fn load_matrices(core: &mut Core<'_>, registers: &mut Registers, operation: &Matrices, pc: u32) -> Result<(), Stop> {
+    let access = core.machine.program.accesses[operation.access as usize];
+    let addresses = lane_addresses(registers, &access.address);
+    let request = rows(AccessOp::Load, operation, pc, &addresses);
+    core.admit_rows(&request, access.space)?;
+    for (matrix, register) in access.registers.iter().enumerate().take(operation.count as usize) {
+        let held = std::array::from_fn(|lane| core.shared[row_word(&request, matrix, lane)]);
+        *registers.words_mut(*register) = if operation.transposed { transposed(&held) } else { held };
+    }
+    Ok(())
+}
+
+fn store_matrices(core: &mut Core<'_>, registers: &Registers, operation: &Matrices, pc: u32) -> Result<(), Stop> {
+    let access = core.machine.program.accesses[operation.access as usize];
+    let addresses = lane_addresses(registers, &access.address);
+    let request = rows(AccessOp::Store, operation, pc, &addresses);
+    core.admit_rows(&request, access.space)?;
+    for (matrix, register) in access.registers.iter().enumerate().take(operation.count as usize) {
+        let held = *registers.words(*register);
+        let held = if operation.transposed { transposed(&held) } else { held };
+        for (lane, word) in held.into_iter().enumerate() {
+            core.shared[row_word(&request, matrix, lane)] = word;
+        }
+    }
+    Ok(())
+}
+
+/// The request for the rows: lanes `8 i` to `8 i + 7` have the addresses of matrix `i`.
+fn rows<'a>(op: AccessOp, operation: &Matrices, pc: u32, addresses: &'a [u64; LANES]) -> Request<'a> {
+    let mask = FULL >> (LANES - ROWS * operation.count as usize);
+    Request { op, index: operation.access, pc, bytes: 16, mask, addresses }
+}
+
+/// Index of the word of shared memory that a lane has of a matrix.
+fn row_word(request: &Request<'_>, matrix: usize, lane: usize) -> usize {
+    request.offset(matrix * ROWS + lane / 4) as usize / 4 + lane % 4
+}
+
+impl Core<'_> {
+    /// Checks and counts a request for rows, which must lie in shared memory.
+    fn admit_rows(&mut self, request: &Request<'_>, space: Option<Space>) -> Result<(), Stop> {
+        for (space, lanes) in request.spaces(space) {
+            if space != Space::Shared {
+                return Err(self.out_of_bounds(Space::Shared, &request.of(lanes)));
+            }
+        }
+        self.check_shared(request)?;
+        self.count_rows(request);
+        Ok(())
+    }
+}
+
+impl Core<'_> {
+    /// Checks and counts a request for elements.
+    fn admit(&mut self, space: Space, request: &Request<'_>) -> Result<(), Stop> {
+        match space {
+            Space::Global | Space::Const => {
+                self.check_global(request)?;
+                self.count_global(request, request.pattern());
+            }
+            Space::Shared => {
+                self.check_shared(request)?;
+                self.count_shared(request, request.pattern());
+            }
+            Space::Local | Space::Param => return Err(self.out_of_bounds(space, request)),
+        }
+        Ok(())
+    }
+
+    /// The bytes of a lane in a request that was admitted.
+    fn element(&mut self, space: Space, request: &Request<'_>, lane: usize) -> u64 {
+        let address = request.addresses[lane];
+        let mut word = |address: u64| match space {
+            Space::Shared => self.shared[(address & WINDOW_OFFSET) as usize / 4],
+            // The last word of an allocation may not be whole, so only its first byte is asked for.
+            _ => {
+                self.machine.region(&mut self.check_hint, address, 1).map_or(0, |region| region.buffer.word(address - region.base))
+            }
+        };
+        let low = u64::from(word(address & !3));
+        match request.bytes {
+            8 => low | u64::from(word(address + 4)) << 32,
+            bytes => low >> (address % 4 * 8) & (u64::MAX >> (64 - 8 * bytes)),
+        }
+    }
+
+    /// Replaces the bytes of a lane in a request that was admitted.
+    fn set_element(&mut self, space: Space, request: &Request<'_>, lane: usize, value: u64) {
+        let Request { bytes, addresses, .. } = *request;
+        let mut set_word = |address: u64, field: u32, value: u32| match space {
+            Space::Shared => {
+                let word = &mut self.shared[(address & WINDOW_OFFSET) as usize / 4];
+                *word = (*word & !field) | (value & field);
+            }
+            _ => {
+                if let Some(region) = self.machine.region(&mut self.check_hint, address, 1) {
+                    region.buffer.update_word(address - region.base, |word| (word & !field) | (value & field));
+                }
+            }
+        };
+        let (first, shift) = (addresses[lane] & !3, addresses[lane] % 4 * 8);
+        let field = u32::MAX >> (32 - 8 * bytes.min(4));
+        set_word(first, field << shift, (value as u32) << shift);
+        if bytes == 8 {
+            set_word(first + 4, u32::MAX, (value >> 32) as u32);
+        }
+    }
+}
+
+/// Elements of a fragment that stand side by side in memory, of one register of each lane.
+struct Piece {
+    register: usize,
+    first: usize,
+    bytes: u32,
+    addresses: [u64; LANES],
+}
+
+/// The pieces of a fragment in memory. Where the elements of a register are neighbours, they are one piece.
+fn pieces(core: &Core<'_>, registers: &Registers, operation: &FragmentAccess) -> Vec<Piece> {
+    let FragmentAccess { access, fragment, by_rows, stride } = operation;
+    let bases = lane_addresses(registers, &core.machine.program.accesses[*access as usize].address);
+    let (rows, columns) = fragment.extents();
+    let width = fragment.number.bytes() as u64;
+    let per_register = fragment.number.per_register();
+    let address = |lane: usize, register: usize, element: usize| {
+        let (row, column) = fragment.place(lane, register, element);
+        let (line, along, follow) = if *by_rows { (row, column, columns) } else { (column, row, rows) };
+        let stride = stride.map_or(follow as u64, |stride| u64::from(registers.words(stride)[lane]));
+        bases[lane].wrapping_add((line as u64 * stride + along as u64) * width)
+    };
+    let side_by_side = per_register > 1 && address(0, 0, 1) == address(0, 0, 0).wrapping_add(width);
+    let elements = if side_by_side { per_register } else { 1 };
+    let mut pieces = Vec::new();
+    for register in 0..fragment.count() {
+        for first in (0..per_register).step_by(elements) {
+            let addresses = std::array::from_fn(|lane| address(lane, register, first));
+            pieces.push(Piece { register, first, bytes: (elements as u64 * width) as u32, addresses });
+        }
+    }
+    pieces
+}
+
+fn load_fragment(core: &mut Core<'_>, registers: &mut Registers, operation: &FragmentAccess, pc: u32) -> Result<(), Stop> {
+    let access = core.machine.program.accesses[operation.access as usize];
+    let fragment = &operation.fragment;
+    let shift = |piece: &Piece| 8 * fragment.number.bytes() * piece.first;
+    let mut held = [[0; LANES]; MOST_REGISTERS];
+    for piece in pieces(core, registers, operation) {
+        let request = Request {
+            op: AccessOp::Load,
+            index: operation.access,
+            pc,
+            bytes: piece.bytes,
+            mask: FULL,
+            addresses: &piece.addresses,
+        };
+        for (space, mask) in request.spaces(access.space) {
+            let request = request.of(mask);
+            core.admit(space, &request)?;
+            for lane in lanes_of(mask) {
+                held[piece.register][lane] |= core.element(space, &request, lane) << shift(&piece);
+            }
+        }
+    }
+    // `wmma` may name more registers than the elements fill; the others hold them once more.
+    let (count, named) = (fragment.count(), fragment.count_of_wmma());
+    for (position, register) in fragment.registers.iter().enumerate().take(named) {
+        let values = &held[position % count];
+        match fragment.number.kind() {
+            Kind::Double => *registers.doubles_mut(*register) = *values,
+            _ => *registers.words_mut(*register) = values.map(|value| value as u32),
+        }
+    }
+    Ok(())
+}
+
+fn store_fragment(core: &mut Core<'_>, registers: &Registers, operation: &FragmentAccess, pc: u32) -> Result<(), Stop> {
+    let access = core.machine.program.accesses[operation.access as usize];
+    let fragment = &operation.fragment;
+    for piece in pieces(core, registers, operation) {
+        let register = fragment.registers[piece.register];
+        let shift = 8 * fragment.number.bytes() * piece.first;
+        let request = Request {
+            op: AccessOp::Store,
+            index: operation.access,
+            pc,
+            bytes: piece.bytes,
+            mask: FULL,
+            addresses: &piece.addresses,
+        };
+        for (space, mask) in request.spaces(access.space) {
+            let request = request.of(mask);
+            core.admit(space, &request)?;
+            for lane in lanes_of(mask) {
+                let value = match fragment.number {
+                    Number::F64 => registers.doubles(register)[lane],
+                    _ => u64::from(registers.words(register)[lane]),
+                };
+                core.set_element(space, &request, lane, value >> shift);
+            }
+        }
+    }
+    Ok(())
+}

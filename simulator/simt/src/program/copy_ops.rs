@@ -1,0 +1,98 @@
+//! Decodes copies from global to shared memory that the threads do not wait for: `cp.async`.
+
+use super::decode::Decoder;
+use super::{Action, Address, SINK};
+use crate::exec::registers::Reg;
+use crate::finding::Space;
+use crate::instructions::Kind;
+use crate::module::LoadError;
+use crate::ptx::ast::{Instruction, Operand};
+
+/// `cp.async`
+#[derive(Clone, Copy, Debug)]
+pub struct AsyncCopy {
+    /// Index into [`Program::accesses`](super::Program::accesses): where from.
+    pub source: u32,
+    /// Where to, in shared memory.
+    pub target: Address,
+    /// Bytes: 4, 8 or 16.
+    pub bytes: u32,
+    /// Bytes to read; zeros fill the rest.
+    pub source_bytes: Option<Reg>,
+    /// Lanes with this predicate read nothing.
+    pub ignored: Option<(Reg, bool)>,
+}
+
+impl<'m, 't> Decoder<'m, 't> {
+    pub(super) fn copy_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+        match instruction.opcode {
+            "cp.async.commit_group" => {
+                self.requires(instruction, (8, 0))?;
+                self.emit(Action::CommitCopies);
+                Ok(())
+            }
+            "cp.async.wait_all" => {
+                self.requires(instruction, (8, 0))?;
+                self.emit(Action::WaitForCopies { pending: None });
+                Ok(())
+            }
+            "cp.async.wait_group" => {
+                self.requires(instruction, (8, 0))?;
+                let [Operand::Integer(pending)] = instruction.operands.as_slice() else {
+                    return Err(self.operands_of(instruction));
+                };
+                let pending = u32::try_from(*pending).map_err(|_| self.operands_of(instruction))?;
+                self.emit(Action::WaitForCopies { pending: Some(pending) });
+                Ok(())
+            }
+            opcode => match opcode.strip_prefix("cp.async.").and_then(|modifiers| hinted(modifiers)) {
+                Some((policy, has_hint)) => self.copy(instruction, policy, has_hint),
+                None => Err(self.unsupported(opcode)),
+            },
+        }
+    }
+
+    /// `cp.async.policy.shared.global [target], [source], bytes{, source bytes or predicate}{, cache policy}`
+    fn copy(&mut self, instruction: &'m Instruction<'t>, policy: &str, has_hint: bool) -> Result<(), LoadError> {
+        self.requires(instruction, (8, 0))?;
+        let mut operands = instruction.operands.as_slice();
+        if let Some((Operand::Name(hint), rest)) = operands.split_last().filter(|_| has_hint)
+            && matches!(self.any_register(hint), Some((_, Kind::Double)))
+        {
+            operands = rest;
+        }
+        let [Operand::Address(to, to_offset), Operand::Address(from, from_offset), Operand::Integer(bytes), rest @ ..] = operands
+        else {
+            return Err(self.operands_of(instruction));
+        };
+        let bytes = match (*bytes, policy) {
+            (4 | 8, "ca") | (16, _) => *bytes as u32,
+            _ => return Err(self.operands_of(instruction)),
+        };
+        let (mut source_bytes, mut ignored) = (None, None);
+        match rest {
+            [] => {}
+            [Operand::Not(name)] => ignored = Some((self.register(name, Kind::Predicate)?, true)),
+            [Operand::Name(name)] if matches!(self.any_register(name), Some((_, Kind::Predicate))) => {
+                ignored = Some((self.register(name, Kind::Predicate)?, false));
+            }
+            [size] => source_bytes = Some(self.source(size, Kind::Word)?),
+            _ => return Err(self.operands_of(instruction)),
+        }
+        let (_, target) = self.address(*to, *to_offset, Some(Space::Shared), instruction)?;
+        let source = self.shared_work(instruction, *from, *from_offset, Some(Space::Global), [SINK; 4], bytes)?;
+        self.program.copies.push(AsyncCopy { source, target, bytes, source_bytes, ignored });
+        self.emit(Action::Copy(self.program.copies.len() as u32 - 1));
+        Ok(())
+    }
+}
+
+/// The policy of `ca.shared.global` and the like, and whether it comes with a cache policy, which changes nothing here.
+fn hinted(modifiers: &str) -> Option<(&str, bool)> {
+    let (policy, rest) = modifiers.split_once('.')?;
+    let rest = rest.strip_prefix("shared::cta").or_else(|| rest.strip_prefix("shared"))?;
+    let hints = rest.strip_prefix(".global")?;
+    let known = |hint: &str| hint == "L2::cache_hint" || hint.starts_with("L2::") && hint.ends_with('B');
+    let fits = matches!(policy, "ca" | "cg") && hints.split('.').skip(1).all(known);
+    fits.then_some((policy, hints.contains("cache_hint")))
+}
