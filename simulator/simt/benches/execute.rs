@@ -46,14 +46,25 @@ impl Prepared {
         Self { memory, image, kernel: "arithmetic", params }
     }
 
-    fn run(&self, workers: usize, portable: bool) -> LaunchReport {
+    fn run(&self, Host { workers, portable, checks }: Host) -> LaunchReport {
         let config =
             LaunchConfig { grid: Dim3::new(OUTPUTS / BLOCK, 1, 1), block: Dim3::new(BLOCK, 1, 1), dynamic_shared_bytes: 0 };
         let profile = Profile::named("h200").expect("a profile of the table");
-        let options = LaunchOptions { workers: Some(workers), portable, ..LaunchOptions::default() };
+        let options = LaunchOptions { workers: Some(workers), portable, checks, ..LaunchOptions::default() };
         launch(&self.memory, &self.image, self.kernel, config, &self.params, profile, &options).expect("the kernel ends well")
     }
 }
+
+/// How to run it.
+#[derive(Clone, Copy)]
+struct Host {
+    workers: usize,
+    portable: bool,
+    checks: bool,
+}
+
+/// One worker, counters only.
+const PLAIN: Host = Host { workers: 1, portable: false, checks: false };
 
 fn load() -> (Memory, Image) {
     let module = Arc::new(Module::parse(CONVOLUTION).expect("the module loads"));
@@ -68,16 +79,21 @@ fn execution(criterion: &mut Criterion) {
     let naive = Prepared::convolution("naive");
     let tiled = Prepared::convolution("tiled");
     let arithmetic = Prepared::arithmetic();
-    for (name, prepared, workers, portable) in [
-        ("naive convolution", &naive, 1, false),
-        ("naive convolution, 2 workers", &naive, 2, false),
-        ("shared-memory convolution", &tiled, 1, false),
-        ("arithmetic", &arithmetic, 1, false),
-        ("arithmetic, portable", &arithmetic, 1, true),
+    let checked = Host { checks: true, ..PLAIN };
+    for (name, prepared, host) in [
+        ("naive convolution", &naive, PLAIN),
+        ("naive convolution, 2 workers", &naive, Host { workers: 2, ..PLAIN }),
+        ("naive convolution, all checks", &naive, checked),
+        ("shared-memory convolution", &tiled, PLAIN),
+        ("shared-memory convolution, 2 workers", &tiled, Host { workers: 2, ..PLAIN }),
+        ("shared-memory convolution, all checks", &tiled, checked),
+        ("shared-memory convolution, all checks, 2 workers", &tiled, Host { workers: 2, ..checked }),
+        ("arithmetic", &arithmetic, PLAIN),
+        ("arithmetic, portable", &arithmetic, Host { portable: true, ..PLAIN }),
     ] {
-        group.throughput(Throughput::Elements(prepared.run(workers, portable).counters.ptx_instructions));
+        group.throughput(Throughput::Elements(prepared.run(host).counters.ptx_instructions));
         group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
-            bencher.iter(|| black_box(prepared.run(workers, portable)));
+            bencher.iter(|| black_box(prepared.run(host)));
         });
     }
     group.finish();

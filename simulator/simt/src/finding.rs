@@ -23,6 +23,8 @@ pub struct Finding {
     pub thread: Dim3,
     /// How many threads of the warp did the same in the same instruction.
     pub lanes: u32,
+    /// How often it happened in the launch; a defect that ends the kernel happens once.
+    pub times: u64,
     /// Where in the program.
     pub location: Location,
 }
@@ -45,6 +47,16 @@ pub struct SourceLine {
     pub file: String,
     /// Line, from 1.
     pub line: u32,
+}
+
+/// How bad a defect is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// It may go well on the GPUs of today; nothing promises it.
+    Warning,
+    /// The kernel is wrong.
+    Error,
 }
 
 /// The kinds of defect that the checks know.
@@ -96,6 +108,92 @@ pub enum FindingKind {
     },
     /// The kernel executed `trap`, as a failed `assert` does.
     Trap,
+    /// Two threads accessed the same place, one of them wrote, and nothing orders the two. The kernel went on; what it computed
+    /// depends on chance.
+    Race {
+        /// The access of the thread that the finding names.
+        access: Access,
+        /// Where that lies.
+        place: Option<Nearest>,
+        /// The other access.
+        other: Box<OtherAccess>,
+        /// Both threads are of one warp, whose lanes run in step on some GPUs and need not on others.
+        same_warp: bool,
+    },
+    /// A read of memory that nothing was written to.
+    Uninitialised {
+        /// The access.
+        access: Access,
+        /// Where that lies.
+        place: Option<Nearest>,
+    },
+    /// The block waited at a barrier that some of its threads had ended without reaching.
+    EndedBeforeBarrier {
+        /// Number of the barrier.
+        barrier: u32,
+        /// Threads that had ended.
+        ended: u32,
+    },
+    /// Warps of the block waited for each other at different barrier instructions.
+    DifferentBarriers {
+        /// Number of the barrier.
+        barrier: u32,
+        /// The other instruction.
+        other: Box<Location>,
+    },
+}
+
+/// The other side of a race.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherAccess {
+    /// What it did.
+    pub op: AccessOp,
+    /// Index of its block in the grid.
+    pub block: Dim3,
+    /// Index of its thread in the block.
+    pub thread: Dim3,
+    /// Where in the program.
+    pub location: Location,
+}
+
+impl FindingKind {
+    /// How bad it is.
+    pub fn severity(&self) -> Severity {
+        match self {
+            FindingKind::Race { same_warp: true, .. }
+            | FindingKind::EndedBeforeBarrier { .. }
+            | FindingKind::DifferentBarriers { .. } => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+
+    /// What mends it, where that can be said in general.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            FindingKind::Race { access: Access { space: Space::Global, .. }, .. } => Some(
+                "blocks run in any order and at the same time: let each write places of its own, use atomics, or launch a second kernel",
+            ),
+            FindingKind::Race { same_warp: true, .. } => {
+                Some("lanes of a warp need not run in step since compute capability 7.0: put __syncwarp() between the two accesses")
+            }
+            FindingKind::Race { .. } => {
+                Some("put __syncthreads() between the two accesses, where every thread of the block reaches it")
+            }
+            FindingKind::Uninitialised { access: Access { space: Space::Shared, .. }, .. } => {
+                Some("shared memory holds anything when a block starts: write every element before it is read")
+            }
+            FindingKind::Uninitialised { .. } => {
+                Some("memory holds anything when it is allocated: copy or set it before the launch, or write it in an earlier one")
+            }
+            FindingKind::DivergentBarrier { .. } | FindingKind::EndedBeforeBarrier { .. } => {
+                Some("let threads without work go on to the barrier instead of returning or branching around it")
+            }
+            FindingKind::DifferentBarriers { .. } => {
+                Some("__syncthreads() in a branch is allowed only where all threads of the block take the same branch")
+            }
+            _ => None,
+        }
+    }
 }
 
 /// One thread's access to memory.
@@ -250,17 +348,52 @@ impl fmt::Display for FindingKind {
                 _ => write!(f, "barrier {barrier} does not exist: a block has barriers 0 to 15"),
             },
             FindingKind::Trap => write!(f, "the kernel executed a trap, as a failed assert does"),
+            FindingKind::Race { access, place, other, .. } => {
+                let space = access.space;
+                write!(f, "data race on {space} memory: {access}")?;
+                if let Some(place) = place {
+                    write!(f, ", {place}")?;
+                }
+                write!(f, ", and {} of the same bytes by another thread, with nothing between that orders them", other.op)
+            }
+            FindingKind::Uninitialised { access, place } => {
+                write!(f, "uninitialised: {access}")?;
+                if let Some(place) = place {
+                    write!(f, ", {place}")?;
+                }
+                write!(f, ", where nothing was written before")
+            }
+            FindingKind::EndedBeforeBarrier { barrier, ended } => {
+                let threads = if *ended == 1 { "1 thread has" } else { &format!("{ended} threads have") };
+                write!(f, "barrier {barrier} reached by part of the block: {threads} ended before")
+            }
+            FindingKind::DifferentBarriers { barrier, other } => {
+                write!(f, "barrier {barrier} reached at different instructions: other warps wait at {other}")
+            }
         }
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, kernel, block, thread, lanes, location } = self;
-        write!(f, "{kind}\n  in kernel {kernel}, block {block}, thread {thread}")?;
+        let Self { kind, kernel, block, thread, lanes, times, location } = self;
+        let severity = if kind.severity() == Severity::Warning { "warning: " } else { "" };
+        write!(f, "{severity}{kind}\n  in kernel {kernel}, block {block}, thread {thread}")?;
         if *lanes > 1 {
             write!(f, " and {} more of its warp", lanes - 1)?;
         }
-        write!(f, "\n  at {location}")
+        write!(f, "\n  at {location}")?;
+        if let FindingKind::Race { other, .. } = kind {
+            let OtherAccess { op, block: other_block, thread, location } = &**other;
+            let of_block = if other_block == block { String::new() } else { format!("block {other_block}, ") };
+            write!(f, "\n  and {op} by {of_block}thread {thread}\n  at {location}")?;
+        }
+        if *times > 1 {
+            write!(f, "\n  ({times} times in this launch)")?;
+        }
+        if let Some(help) = kind.help() {
+            write!(f, "\n  help: {help}")?;
+        }
+        Ok(())
     }
 }

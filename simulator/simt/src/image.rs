@@ -32,7 +32,7 @@ impl Image {
 
     fn place(&mut self, module: &Module, memory: &Memory) -> Result<(), MemoryError> {
         for variable in module.variables() {
-            self.addresses.push(memory.allocate(variable.bytes, Some(&variable.name))?);
+            self.addresses.push(memory.allocate_zeroed(variable.bytes, Some(&variable.name))?);
         }
         for (variable, address) in module.variables().iter().zip(&self.addresses) {
             // A variable without a value is zero, as its memory is already.

@@ -6,15 +6,17 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::counters::{AccessSample, Counters, LineCounters};
+use crate::exec::watch::found::{Defect, Entry};
+use crate::exec::watch::global::GlobalShadow;
 use crate::exec::{Machine, Stop, grid, thread_index};
-use crate::finding::{Finding, Location};
+use crate::finding::{Finding, FindingKind, Location, OtherAccess};
 use crate::geometry::Dim3;
 use crate::image::Image;
 use crate::memory::Memory;
 use crate::memory::rules::Rules;
 use crate::module::Kernel;
 use crate::profile::Profile;
-use crate::program::ConstantValue;
+use crate::program::{ConstantValue, SourceMap};
 
 /// Shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,11 +38,46 @@ pub struct LaunchOptions {
     pub workers: Option<usize>,
     /// Run the code that needs no vector instructions, as on a processor that has none. It is slower and gives the same bits.
     pub portable: bool,
+    /// Look for races and for reads of what nobody wrote. What ends a kernel on a GPU is always looked for.
+    pub checks: bool,
+    /// In which order the warps of a block get their turns.
+    pub warp_order: WarpOrder,
+}
+
+/// In which order the warps of a block get their turns. A kernel without races gives the same result in any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WarpOrder {
+    /// By their numbers.
+    #[default]
+    Ascending,
+    /// Some other order in every block, the same for the same seed.
+    Shuffled(u64),
+}
+
+impl WarpOrder {
+    /// The order of `warps` warps in a block.
+    pub(crate) fn of(self, block: u64, warps: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..warps).collect();
+        if let WarpOrder::Shuffled(seed) = self {
+            // SplitMix64, and the shuffle of Fisher and Yates.
+            let mut state = seed ^ block.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mut random = || {
+                state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+                mixed ^ mixed >> 31
+            };
+            for last in (1..warps).rev() {
+                order.swap(last, (random() % (last as u64 + 1)) as usize);
+            }
+        }
+        order
+    }
 }
 
 impl Default for LaunchOptions {
     fn default() -> Self {
-        Self { fuel: 1 << 29, workers: None, portable: false }
+        Self { fuel: 1 << 29, workers: None, portable: false, checks: true, warp_order: WarpOrder::default() }
     }
 }
 
@@ -154,6 +191,7 @@ pub fn launch(
         (constant.register, constant.kind, value)
     });
     let map = &image.module().map;
+    let regions = memory.snapshot();
     let machine = Machine {
         program,
         map,
@@ -165,14 +203,18 @@ pub fn launch(
         rules: Rules::of(profile.compute_capability),
         portable: options.portable,
         memory,
-        regions: memory.snapshot(),
+        global_shadow: options.checks.then(|| GlobalShadow::new(program, config.grid.volume(), regions.len())).flatten(),
+        checks: options.checks,
+        warp_order: options.warp_order,
+        regions,
         wide_atomics: Mutex::new(()),
     };
     match grid::run(&machine, options.fuel, options.workers) {
-        Ok(stats) => {
+        Ok((stats, found)) => {
             let (counters, lines) = stats.finish(program, map);
             let samples = stats.samples(program, map);
-            Ok(LaunchReport { kernel: kernel.name().to_owned(), config, counters, lines, samples, findings: Vec::new() })
+            let findings = found.into_entries().into_iter().map(|entry| finding(entry, kernel, &machine, map)).collect();
+            Ok(LaunchReport { kernel: kernel.name().to_owned(), config, counters, lines, samples, findings })
         }
         Err((block, Stop::OutOfFuel { pc })) => Err(LaunchError::OutOfFuel {
             kernel: kernel.name().to_owned(),
@@ -186,8 +228,43 @@ pub fn launch(
             block: config.grid.index_of(block),
             thread: thread_index(config.block, warp, lane),
             lanes,
+            times: 1,
             location: map.location(program.origins[pc as usize]),
         }))),
+    }
+}
+
+/// What the checks found, in the words of findings.
+fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap) -> Finding {
+    let Entry { site, defect, times } = entry;
+    let config = machine.config;
+    let location = |pc: u32| map.location(machine.program.origins[pc as usize]);
+    let kind = match defect {
+        Defect::Race { access, other, other_op, same_warp } => FindingKind::Race {
+            access,
+            place: machine.place(&access),
+            other: Box::new(OtherAccess {
+                op: other_op,
+                block: config.grid.index_of(other.block),
+                thread: config.block.index_of(other.thread.into()),
+                location: location(other.pc),
+            }),
+            same_warp,
+        },
+        Defect::Uninitialised { access } => FindingKind::Uninitialised { access, place: machine.place(&access) },
+        Defect::EndedBeforeBarrier { barrier, ended } => FindingKind::EndedBeforeBarrier { barrier, ended },
+        Defect::DifferentBarriers { barrier, other } => {
+            FindingKind::DifferentBarriers { barrier, other: Box::new(location(other.pc)) }
+        }
+    };
+    Finding {
+        kind,
+        kernel: kernel.name().to_owned(),
+        block: config.grid.index_of(site.block),
+        thread: config.block.index_of(site.thread.into()),
+        lanes: 1,
+        times,
+        location: location(site.pc),
     }
 }
 

@@ -34,10 +34,10 @@ mod program;
 mod ptx;
 
 pub use counters::{AccessSample, Counters, LineCounters};
-pub use finding::{Finding, FindingKind, Location, SourceLine, Space};
+pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space};
 pub use geometry::Dim3;
 pub use image::Image;
-pub use launch::{LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, launch};
+pub use launch::{LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, WarpOrder, launch};
 pub use memory::{Memory, MemoryError};
 pub use module::{Kernel, LoadError, Module, Param, Variable};
 pub use profile::Profile;

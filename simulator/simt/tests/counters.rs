@@ -338,6 +338,7 @@ fn a_generic_access_remembers_each_memory_for_itself() {
     ld.param.u64 %rd1, [memory]; ld.param.u32 %r1, [rounds];
     mov.u64 %rd2, s_memory; cvta.shared.u64 %rd2, %rd2;
     mov.u32 %r2, %laneid; mul.wide.u32 %rd3, %r2, 128;
+    add.u64 %rd5, %rd2, %rd3; st.u32 [%rd5], %r2;
     mov.u32 %r3, 0;
 $again:
     and.b32 %r4, %r3, 1;

@@ -243,7 +243,7 @@ fn parameters_cannot_be_written() {
 fn an_endless_kernel_ends_when_its_fuel_does() {
     for kernel in ["endless", "endless_through_a_barrier", "endless_arrivals"] {
         for (workers, portable) in [(1, false), (2, false), (2, true)] {
-            let options = LaunchOptions { fuel: 10_000, workers: Some(workers), portable };
+            let options = LaunchOptions { fuel: 10_000, workers: Some(workers), portable, ..LaunchOptions::default() };
             let gpu = Gpu::with_options(FAULTS, options);
             // Of `endless`, only block 2 does not end.
             let params = Params::new().with(gpu.buffer(&if kernel == "endless" { [1, 1, 0, 1] } else { [0; 4] }));

@@ -150,7 +150,7 @@ fn survive(text: &str) {
         // Every 8 bytes of the parameters point to the buffer.
         let params: Vec<u8> = buffer.to_le_bytes().into_iter().cycle().take(bytes).collect();
         let config = LaunchConfig { grid: Dim3::new(2, 1, 1), block: Dim3::new(40, 1, 1), dynamic_shared_bytes: 256 };
-        let options = LaunchOptions { fuel: 2_000, workers: Some(1), portable: false };
+        let options = LaunchOptions { fuel: 2_000, workers: Some(1), ..LaunchOptions::default() };
         let _ = launch(&memory, &image, &name, config, &params, profile, &options);
     }
 }

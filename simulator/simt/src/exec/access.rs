@@ -105,7 +105,10 @@ fn load_global(
     }
     match space {
         Space::Const => core.count_other(request, space),
-        _ => core.count_global(request, pattern),
+        _ => {
+            core.count_global(request, pattern);
+            core.watch_global_load(request, pattern, access.semantics);
+        }
     }
     Ok(())
 }
@@ -115,15 +118,20 @@ fn store_global(core: &mut Core<'_>, registers: &Registers, access: &Access, req
     let Request { index, bytes, mask, addresses, .. } = *request;
     core.check_global(request)?;
     core.count_global(request, request.pattern());
-    let slot = &mut core.slots[index as usize];
+    let mut hint = core.slots[index as usize].hint;
     for lane in lanes_of(mask) {
-        let Some(region) = core.machine.region(&mut slot.hint, addresses[lane], u64::from(bytes)) else { continue };
+        let Some(region) = core.machine.region(&mut hint, addresses[lane], u64::from(bytes)) else { continue };
         let offset = addresses[lane] - region.base;
-        for element in 0..access.count {
-            let value = lane_of(registers, access.registers[element as usize], access.kind, lane);
-            set_element(&region.buffer, offset + u64::from(element * access.width), access.width, value);
-        }
+        let elements = || {
+            let value = |element| lane_of(registers, access.registers[element as usize], access.kind, lane);
+            (0..access.count).map(move |element| (offset + u64::from(element * access.width), value(element)))
+        };
+        let same = || elements().all(|(at, value)| is_same(element_at(&region.buffer, at, access), value, access.width));
+        let store = || elements().for_each(|(at, value)| set_element(&region.buffer, at, access.width, value));
+        core.watch_global_store(request, lane, access.semantics, same, store);
+        region.buffer.note_written(offset, u64::from(bytes));
     }
+    core.slots[index as usize].hint = hint;
     Ok(())
 }
 
@@ -154,6 +162,7 @@ fn load_shared(core: &mut Core<'_>, registers: &mut Registers, access: &Access, 
         }
     }
     core.count_shared(request, pattern);
+    core.watch_shared_load(request, pattern, access.semantics);
     Ok(())
 }
 
@@ -163,10 +172,13 @@ fn store_shared(core: &mut Core<'_>, registers: &Registers, access: &Access, req
     core.count_shared(request, request.pattern());
     for lane in lanes_of(request.mask) {
         let offset = request.offset(lane);
-        for element in 0..access.count {
-            let value = lane_of(registers, access.registers[element as usize], access.kind, lane);
-            set_shared_element(&mut core.shared, offset + element * access.width, access.width, value);
+        let value = |element| lane_of(registers, access.registers[element as usize], access.kind, lane);
+        let elements = (0..access.count).map(|element| (offset + element * access.width, value(element)));
+        if core.watch.is_some() {
+            let same = elements.clone().all(|(at, value)| is_same(shared_element(&core.shared, at, access), value, access.width));
+            core.watch_shared_store(request, lane, access.semantics, same);
         }
+        elements.for_each(|(at, value)| set_shared_element(&mut core.shared, at, access.width, value));
     }
     Ok(())
 }
@@ -243,6 +255,12 @@ fn store_elsewhere(
         }
     }
     Ok(())
+}
+
+/// Whether an element of memory and a register have the same bytes as far as the element goes.
+#[inline(always)]
+fn is_same(element: u64, value: u64, width: u32) -> bool {
+    (element ^ value) << (64 - 8 * width) == 0
 }
 
 /// An element of global memory, extended to 64 bits.

@@ -1,9 +1,9 @@
 //! Read-modify-write: `atom` and `red`.
 
-use super::Stop;
 use super::block::Core;
 use super::registers::Registers;
 use super::request::{Request, lane_addresses, lanes_of};
+use super::{Machine, Stop};
 use crate::finding::{AccessOp, Space};
 use crate::instructions::Kind;
 use crate::instructions::float::{canonical32, pass_nan};
@@ -85,9 +85,15 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
         }
         for lane in lanes_of(mask) {
             let operands = atomic.operands.map(|register| value(registers, register, atomic.width, lane));
-            let old = match space {
-                Space::Shared => on_shared(core, &atomic, request.offset(lane), operands),
-                _ => on_global(core, &atomic, addresses[lane], operands),
+            let old = if space == Space::Shared {
+                core.watch_shared_store(request, lane, atomic.semantics, false);
+                on_shared(core, &atomic, request.offset(lane), operands)
+            } else {
+                let (machine, mut hint) = (core.machine, core.atomic_hint);
+                let on_global = || on_global(machine, &mut hint, &atomic, addresses[lane], operands);
+                let old = core.watch_global_store(request, lane, atomic.semantics, || false, on_global);
+                core.atomic_hint = hint;
+                old
             };
             if atomic.destination != SINK {
                 if atomic.width == 8 {
@@ -127,11 +133,12 @@ fn flushed(bits: u64) -> u64 {
     if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
 
-fn on_global(core: &mut Core<'_>, atomic: &Atomic, address: u64, [operand, swap]: [u64; 2]) -> u64 {
-    let region = core.machine.region(&mut core.atomic_hint, address, u64::from(atomic.width));
+fn on_global(machine: &Machine<'_>, hint: &mut u32, atomic: &Atomic, address: u64, [operand, swap]: [u64; 2]) -> u64 {
+    let region = machine.region(hint, address, u64::from(atomic.width));
     // The address was checked before; a launch keeps its regions.
     let Some(region) = region else { return 0 };
     let offset = address - region.base;
+    region.buffer.note_written(offset, u64::from(atomic.width));
     if atomic.width == 4 {
         let change = |old: u32| match atomic.op {
             // The units beside the L2 cache, which add for global memory, know no denormals (PTX ISA, `atom`).
@@ -140,7 +147,7 @@ fn on_global(core: &mut Core<'_>, atomic: &Atomic, address: u64, [operand, swap]
         };
         return u64::from(region.buffer.update_word(offset, change));
     }
-    let _one_at_a_time = core.machine.wide_atomics.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _one_at_a_time = machine.wide_atomics.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let old = u64::from(region.buffer.word(offset)) | u64::from(region.buffer.word(offset + 4)) << 32;
     let new = combine(atomic.op, 8, old, operand, swap);
     region.buffer.set_word(offset, new as u32);

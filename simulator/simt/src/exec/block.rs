@@ -7,6 +7,7 @@ use super::cost::Slot;
 use super::registers::LANES;
 use super::stats::Stats;
 use super::warp::{Pause, Votes, Warp};
+use super::watch::Watch;
 use super::{Machine, Stop, thread_index};
 use crate::finding::FindingKind;
 use crate::geometry::Dim3;
@@ -33,6 +34,8 @@ pub struct Core<'a> {
     pub fuel: u64,
     /// The arithmetic, for the host's processor.
     pub executor: Executor,
+    /// The checks, where they are asked for.
+    pub watch: Option<Box<Watch>>,
 }
 
 impl<'a> Core<'a> {
@@ -49,6 +52,7 @@ impl<'a> Core<'a> {
             warp: 0,
             executor: Executor::new(machine.portable),
             fuel: 0,
+            watch: machine.checks.then(|| Box::new(Watch::new(machine))),
         }
     }
 }
@@ -61,24 +65,30 @@ enum State {
     Done,
 }
 
-/// Executes one block. `warps` are the worker's, as many as a block has.
-pub fn run(core: &mut Core<'_>, warps: &mut [Warp], index: Dim3, fuel: u64) -> Result<(), Stop> {
+/// Executes the block of that number. `warps` are the worker's, as many as a block has.
+pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Result<(), Stop> {
+    let index = core.machine.config.grid.index_of(block);
     core.shared.fill(0);
     core.copies.clear();
     core.fuel = fuel;
-    core.keeps_samples = index == Dim3::new(0, 0, 0);
+    core.keeps_samples = block == 0;
+    if let Some(watch) = &mut core.watch {
+        watch.start(block, warps.len());
+    }
     let threads = core.machine.config.block.volume();
     for (number, warp) in warps.iter_mut().enumerate() {
         let lanes = (threads - (number * LANES) as u64).min(LANES as u64);
         warp.start(core, u32::MAX >> (LANES as u64 - lanes));
         fill_specials(core, warp, number as u32, index);
     }
+    let order = core.machine.warp_order.of(block, warps.len());
     let mut states = vec![State::Ready; warps.len()];
     // Warps that arrived at a barrier without waiting, by barrier.
     let mut arrived: BTreeMap<u32, u32> = BTreeMap::new();
     while states.iter().any(|state| *state != State::Done) {
         let mut moved = false;
-        for (number, warp) in warps.iter_mut().enumerate() {
+        for number in order.iter().copied() {
+            let warp = &mut warps[number];
             core.warp = number as u32;
             while states[number] == State::Ready {
                 moved = true;
@@ -86,6 +96,13 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], index: Dim3, fuel: u64) -> R
                 // An endless loop may also be one through a barrier.
                 if core.fuel == 0 && pause != Pause::Done {
                     return Err(Stop::OutOfFuel { pc: warp.pc() });
+                }
+                if let Some(watch) = &mut core.watch {
+                    match pause {
+                        Pause::Done => watch.end(number as u32),
+                        Pause::Barrier { barrier, .. } | Pause::Arrived { barrier, .. } => watch.arrive(number as u32, barrier),
+                        Pause::Turn => {}
+                    }
                 }
                 match pause {
                     Pause::Done => states[number] = State::Done,
@@ -95,7 +112,7 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], index: Dim3, fuel: u64) -> R
                 }
             }
         }
-        moved |= release(&mut states, warps, &mut arrived);
+        moved |= release(core, &mut states, warps, &mut arrived);
         if !moved {
             return Err(deadlock(&states));
         }
@@ -104,7 +121,7 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], index: Dim3, fuel: u64) -> R
 }
 
 /// Opens every barrier that all its warps have reached. A warp that has ended counts as arrived, as it does on a GPU.
-fn release(states: &mut [State], block: &mut [Warp], arrived: &mut BTreeMap<u32, u32>) -> bool {
+fn release(core: &mut Core<'_>, states: &mut [State], block: &mut [Warp], arrived: &mut BTreeMap<u32, u32>) -> bool {
     let live = states.iter().filter(|state| **state != State::Done).count() as u32;
     let mut opened = false;
     for position in 0..states.len() {
@@ -124,6 +141,17 @@ fn release(states: &mut [State], block: &mut [Warp], arrived: &mut BTreeMap<u32,
         }
         arrived.remove(&barrier);
         opened = true;
+        if let Some(watch) = &mut core.watch {
+            let waiting = states.iter().enumerate().filter_map(|(warp, state)| match state {
+                State::Waiting { barrier: other, pc, .. } if *other == barrier => Some((warp as u32, *pc)),
+                _ => None,
+            });
+            watch.open(barrier, waiting.clone().map(|(warp, _)| warp), waiting.clone().count() as u32 == live);
+            if warps.is_none() {
+                let ended = core.machine.config.block.volume() as u32 - block.iter().map(Warp::live_threads).sum::<u32>();
+                watch.look_at_barrier(barrier, waiting, ended);
+            }
+        }
         for (state, warp) in states.iter_mut().zip(block.iter_mut()) {
             if matches!(state, State::Waiting { barrier: other, .. } if *other == barrier) {
                 warp.learn(sum);

@@ -7,17 +7,18 @@ use super::block::{self, Core};
 use super::registers::LANES;
 use super::stats::Stats;
 use super::warp::Warp;
+use super::watch::found::Found;
 use super::{Machine, Stop};
 
-/// Executes all blocks and returns what was counted; or the stop of the first block, in the order of the grid, that could not go
+/// Executes all blocks and returns what was counted and found; or the stop of the first block, in the order of the grid, that could not go
 /// on, with the block's number.
 ///
 /// Blocks are taken in order. After a stop, blocks before it are still finished, so that the same one is reported every time.
-pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<Stats, (u64, Stop)> {
+pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(Stats, Found), (u64, Stop)> {
     let blocks = machine.config.grid.volume();
     let next = AtomicU64::new(0);
     let stopped_at = AtomicU64::new(u64::MAX);
-    let results = Mutex::new((Stats::new(machine.program), Vec::new()));
+    let results = Mutex::new((Stats::new(machine.program), Vec::new(), Found::default()));
     let work = || {
         let mut core = Core::new(machine);
         let count = machine.config.block.volume().div_ceil(LANES as u64);
@@ -28,8 +29,7 @@ pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<S
             if number >= blocks || number > stopped_at.load(Relaxed) {
                 break;
             }
-            let index = machine.config.grid.index_of(number);
-            if let Err(stop) = block::run(&mut core, &mut warps, index, fuel) {
+            if let Err(stop) = block::run(&mut core, &mut warps, number, fuel) {
                 stopped_at.fetch_min(number, Relaxed);
                 stops.push((number, stop));
             }
@@ -37,6 +37,9 @@ pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<S
         let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
         results.0.add(&core.stats);
         results.1.append(&mut stops);
+        if let Some(watch) = core.watch {
+            results.2.append(watch.found);
+        }
     };
     // A sum of floats by atomics depends on the order of the blocks; one worker keeps it the same in every run.
     let most = if machine.program.order_matters { 1 } else { workers.unwrap_or_else(rayon::current_num_threads) };
@@ -46,9 +49,9 @@ pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<S
     } else {
         rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
     }
-    let (stats, stops) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (stats, stops, found) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     match stops.into_iter().min_by_key(|(number, _)| *number) {
         Some(stop) => Err(stop),
-        None => Ok(stats),
+        None => Ok((stats, found)),
     }
 }

@@ -11,6 +11,7 @@
 //! - [`matrix`]: matrices between memory and registers.
 //! - [`tensor`]: their products.
 //! - [`exchange`]: shuffles and votes.
+//! - [`watch`]: races, and reads of what nobody wrote.
 //! - [`block`]: the warps of a block and their barriers.
 //! - [`grid`]: blocks over the cores of the host.
 //! - [`stats`]: what was counted, instruction by instruction.
@@ -29,17 +30,19 @@ mod request;
 mod stats;
 mod tensor;
 mod warp;
+pub mod watch;
 
 use std::sync::{Arc, Mutex};
 
-use crate::finding::{FindingKind, Nearest};
+use crate::finding::{Access, FindingKind, Nearest, Space};
 use crate::geometry::Dim3;
 use crate::instructions::Kind;
-use crate::launch::LaunchConfig;
+use crate::launch::{LaunchConfig, WarpOrder};
 use crate::memory::rules::Rules;
 use crate::memory::{Memory, Region};
 use crate::program::{Program, SourceMap};
 use registers::Reg;
+use watch::global::GlobalShadow;
 
 /// What all workers of a launch read: the program and the memory around it.
 pub struct Machine<'a> {
@@ -61,6 +64,11 @@ pub struct Machine<'a> {
     pub memory: &'a Memory,
     /// The allocations, as they were when the launch began.
     pub regions: Vec<Arc<Region>>,
+    /// Look for races and for reads of what nobody wrote.
+    pub checks: bool,
+    /// Which blocks accessed what, where that can be judged.
+    pub global_shadow: Option<GlobalShadow>,
+    pub warp_order: WarpOrder,
     /// Makes 64-bit atomic operations, which span two words, one at a time.
     pub wide_atomics: Mutex<()>,
 }
@@ -84,6 +92,20 @@ impl Machine<'_> {
 
     fn nearest(&self, address: u64) -> Option<Nearest> {
         self.memory.nearest(address)
+    }
+
+    /// What an access inside global or shared memory meets there.
+    pub fn place(&self, access: &Access) -> Option<Nearest> {
+        if access.space == Space::Global {
+            return self.nearest(access.address);
+        }
+        let variables = &self.program.shared_variables;
+        let before = variables.iter().filter(|variable| u64::from(variable.offset) <= access.address);
+        let variable = before.max_by_key(|variable| variable.offset)?;
+        let bytes = u64::from(variable.bytes.unwrap_or(self.shared_bytes - variable.offset));
+        let base = u64::from(variable.offset);
+        let allocation = format!("{} ({bytes} bytes)", variable.name);
+        Some(Nearest { allocation, base, bytes, offset: (access.address - base) as i64, freed: false })
     }
 }
 

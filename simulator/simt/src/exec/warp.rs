@@ -15,7 +15,7 @@ use crate::instructions::Kind;
 use crate::program::{Action, NOWHERE, Poll, Question, SINK, TRUE, VoteMode};
 
 /// Instructions that a warp executes before the others get their turn; a warp may wait for what another one writes.
-const TURN: u64 = 1 << 20;
+const TURN: u64 = 1 << 14;
 
 /// A warp.
 #[derive(Debug)]
@@ -223,7 +223,12 @@ impl Warp {
                     }
                     break if waits { Pause::Barrier { barrier, warps, pc: at, votes } } else { Pause::Arrived { barrier, warps } };
                 }
-                Action::Fence => std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst),
+                Action::Fence => {
+                    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+                    if let Some(watch) = &mut core.watch {
+                        watch.fence(core.warp);
+                    }
+                }
                 Action::Shuffle { mode, destination, in_range, source, lane, clamp } => {
                     let (sources, fits) = exchange::shuffle_sources(mode, self.registers.words(lane), self.registers.words(clamp));
                     let values = *self.registers.words(source);
@@ -299,7 +304,13 @@ impl Warp {
                     }
                 }
                 // The lanes of a warp run in step here, so those that are to wait for each other have done so.
-                Action::WarpSync { .. } | Action::Nothing => {}
+                Action::WarpSync { members } => {
+                    if let Some(watch) = &mut core.watch {
+                        let members = self.registers.words(members)[active.trailing_zeros() as usize];
+                        watch.synchronise_lanes(core.warp, members, self.live);
+                    }
+                }
+                Action::Nothing => {}
             }
         };
         self.path = Path { pc, meet, lanes, depth };
@@ -320,6 +331,11 @@ impl Warp {
             Question::Any => votes.yes > 0,
         };
         self.registers.set_predicate(destination, lanes, if agreed { FULL } else { 0 });
+    }
+
+    /// Threads that have not ended.
+    pub fn live_threads(&self) -> u32 {
+        self.live.count_ones()
     }
 
     /// The instruction that the warp would execute next.

@@ -1,6 +1,6 @@
 //! The bytes of one allocation, as words that many threads may touch at once.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// A run of device memory.
 ///
@@ -13,6 +13,10 @@ pub struct Buffer {
     /// The first word of the buffer; those before it only bring it to an aligned address.
     start: usize,
     bytes: u64,
+    /// Every byte was written, as far as anyone can know.
+    all_written: AtomicBool,
+    /// Until then, which ones were: a bit each.
+    written: Box<[AtomicU32]>,
 }
 
 /// Alignment of the first byte on the host. Memory that the host and the device share has one address for both, and the cost of an
@@ -21,23 +25,71 @@ const ALIGNMENT: usize = 512;
 
 impl Buffer {
     /// A zeroed buffer, or `None` when the host has no memory for it. The pages are the operating system's zero pages until they
-    /// are written, so a large allocation costs only what is used of it.
-    pub fn zeroed(bytes: u64) -> Option<Self> {
+    /// are written, so a large allocation costs only what is used of it. `all_written` says that the zeros are meant as values.
+    pub fn zeroed(bytes: u64, all_written: bool) -> Option<Self> {
         let count = usize::try_from(bytes.div_ceil(4)).ok()?.checked_add(ALIGNMENT / 4)?;
         let words: Box<[AtomicU32]> = bytemuck::allocation::try_zeroed_slice_box(count).ok()?;
         let address = words.as_ptr().addr();
         let start = (address.next_multiple_of(ALIGNMENT) - address) / 4;
-        Some(Self { words, start, bytes })
+        let flags = if all_written { 0 } else { usize::try_from(bytes.div_ceil(32)).ok()? };
+        let written = bytemuck::allocation::try_zeroed_slice_box(flags).ok()?;
+        Some(Self { words, start, bytes, all_written: all_written.into(), written })
     }
 
     /// A buffer that only remembers how long it was; it holds no bytes and may not be accessed.
     pub fn tombstone(bytes: u64) -> Self {
-        Self { words: Box::default(), start: 0, bytes }
+        Self { words: Box::default(), start: 0, bytes, all_written: true.into(), written: Box::default() }
     }
 
     /// Length in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Notes that bytes are written.
+    #[inline(always)]
+    pub fn note_written(&self, offset: u64, bytes: u64) {
+        if !self.all_written.load(Relaxed) {
+            self.note_some_written(offset, bytes);
+        }
+    }
+
+    #[inline(never)]
+    fn note_some_written(&self, offset: u64, bytes: u64) {
+        if bytes == self.bytes {
+            self.all_written.store(true, Relaxed);
+            return;
+        }
+        for (word, flags) in flags_of(offset, bytes) {
+            let word = &self.written[word];
+            if word.load(Relaxed) & flags != flags {
+                word.fetch_or(flags, Relaxed);
+            }
+        }
+    }
+
+    /// Notes as written what is written in a range of another buffer.
+    pub fn note_copied(&self, offset: u64, from: &Buffer, from_offset: u64, bytes: u64) {
+        let mut at = 0;
+        while at < bytes {
+            // Written bytes and unwritten ones take turns.
+            let hole = from.first_unwritten(from_offset + at, bytes - at).map_or(bytes, |hole| hole - from_offset);
+            if hole > at {
+                self.note_written(offset + at, hole - at);
+            }
+            at = (hole..bytes).find(|at| from.first_unwritten(from_offset + at, 1).is_none()).unwrap_or(bytes);
+        }
+    }
+
+    /// The first byte of a range that nobody wrote.
+    #[inline(always)]
+    pub fn first_unwritten(&self, offset: u64, bytes: u64) -> Option<u64> {
+        if self.all_written.load(Relaxed) {
+            return None;
+        }
+        let mut missing = flags_of(offset, bytes).map(|(word, flags)| (word, flags & !self.written[word].load(Relaxed)));
+        let (word, flags) = missing.find(|(_, flags)| *flags != 0)?;
+        Some(word as u64 * 32 + u64::from(flags.trailing_zeros()))
     }
 
     /// The address of the first byte on the host.
@@ -127,6 +179,15 @@ fn head_and_middle(offset: u64, bytes: usize) -> (usize, usize) {
     let head = (offset.next_multiple_of(4) - offset) as usize;
     let head = head.min(bytes);
     (head, (bytes - head) / 4 * 4)
+}
+
+/// The flags of a range of bytes: word by word, the bits.
+fn flags_of(offset: u64, bytes: u64) -> impl Iterator<Item = (usize, u32)> {
+    let end = offset + bytes;
+    (offset / 32..end.div_ceil(32)).map(move |word| {
+        let (first, past) = (offset.saturating_sub(word * 32), (end - word * 32).min(32));
+        (word as usize, (u32::MAX >> (32 - past)) & (u32::MAX << first))
+    })
 }
 
 /// How far a byte stands from the right end of its word.

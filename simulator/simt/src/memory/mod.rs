@@ -119,37 +119,49 @@ impl Memory {
         Self { capacity, state: RwLock::new(state) }
     }
 
-    /// Allocates `bytes` bytes, aligned to 512, zeroed. `label` names it in findings (a variable's name).
+    /// Allocates `bytes` bytes, aligned to 512. `label` names it in findings (a variable's name). The bytes are zero, yet a kernel
+    /// that reads them before they are written has a defect: on a GPU they may be anything.
     ///
     /// # Errors
     ///
     /// [`MemoryError::OutOfMemory`]
     pub fn allocate(&self, bytes: u64, label: Option<&str>) -> Result<u64, MemoryError> {
-        self.insert(bytes, label, |state, buffer| {
-            let address = state.next_address;
-            state.next_address = (address + buffer.bytes() + GAP).next_multiple_of(ALIGNMENT);
-            address
-        })
+        self.insert(bytes, label, false, State::next_address)
+    }
+
+    /// As [`allocate`](Self::allocate), of bytes that are promised to be zero, as those of a module's variables are.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::OutOfMemory`]
+    pub fn allocate_zeroed(&self, bytes: u64, label: Option<&str>) -> Result<u64, MemoryError> {
+        self.insert(bytes, label, true, State::next_address)
     }
 
     /// Allocates memory that the host can also reach: its address *is* a host pointer to `bytes` bytes (pinned and managed memory).
-    /// The memory stays valid until [`free`](Self::free).
+    /// The memory stays valid until [`free`](Self::free). What the host writes there is not seen, so all of it counts as written.
     ///
     /// # Errors
     ///
     /// [`MemoryError::OutOfMemory`]
     pub fn allocate_host_visible(&self, bytes: u64, label: Option<&str>) -> Result<u64, MemoryError> {
-        self.insert(bytes, label, |_, buffer| buffer.host_address())
+        self.insert(bytes, label, true, |_, buffer| buffer.host_address())
     }
 
-    fn insert(&self, bytes: u64, label: Option<&str>, place: impl FnOnce(&mut State, &Buffer) -> u64) -> Result<u64, MemoryError> {
+    fn insert(
+        &self,
+        bytes: u64,
+        label: Option<&str>,
+        written: bool,
+        place: impl FnOnce(&mut State, &Buffer) -> u64,
+    ) -> Result<u64, MemoryError> {
         let mut state = self.write_state();
         let free = self.capacity.saturating_sub(state.used);
         let out_of_memory = MemoryError::OutOfMemory { asked: bytes, free };
         if bytes > free {
             return Err(out_of_memory);
         }
-        let buffer = Buffer::zeroed(bytes).ok_or(out_of_memory)?;
+        let buffer = Buffer::zeroed(bytes, written).ok_or(out_of_memory)?;
         let base = place(&mut state, &buffer);
         state.used += bytes;
         state.live.insert(base, Arc::new(Region { base, label: label.map(str::to_owned), buffer }));
@@ -199,6 +211,7 @@ impl Memory {
     pub fn write(&self, address: u64, source: &[u8]) -> Result<(), MemoryError> {
         let (region, offset) = self.range(address, source.len() as u64)?;
         region.buffer.write(offset, source);
+        region.buffer.note_written(offset, source.len() as u64);
         Ok(())
     }
 
@@ -236,6 +249,7 @@ impl Memory {
         } else {
             starts.for_each(&mut move_piece)
         }
+        to.buffer.note_copied(to_offset, &from.buffer, from_offset, bytes as u64);
         Ok(())
     }
 
@@ -251,6 +265,7 @@ impl Memory {
         for start in (0..bytes).step_by(PIECE as usize) {
             region.buffer.write(offset + start, &piece[..PIECE.min(bytes - start) as usize]);
         }
+        region.buffer.note_written(offset, bytes);
         Ok(())
     }
 
@@ -294,6 +309,13 @@ impl Memory {
 }
 
 impl State {
+    /// Where the next allocation goes.
+    fn next_address(&mut self, buffer: &Buffer) -> u64 {
+        let address = self.next_address;
+        self.next_address = (address + buffer.bytes() + GAP).next_multiple_of(ALIGNMENT);
+        address
+    }
+
     fn holding(&self, address: u64) -> Option<&Arc<Region>> {
         let up_to = (Bound::Unbounded, Bound::Included(address));
         let (_, region) = self.live.range(up_to).next_back()?;

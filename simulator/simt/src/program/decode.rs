@@ -7,7 +7,7 @@ use super::flow::resolve_reconvergence;
 use super::scope::{Scopes, Symbol, special};
 use super::{
     Action, Constant, ConstantValue, FALSE, Inst, LOCAL_WINDOW, NOWHERE, Origin, PARAM_WINDOW, Program, SHARED_WINDOW, SINK,
-    SourceMap, Special, TRUE, WINDOW_OFFSET,
+    SharedVariable, SourceMap, Special, TRUE, WINDOW_OFFSET,
 };
 use crate::exec::registers::Reg;
 use crate::finding::Location;
@@ -143,15 +143,23 @@ impl<'m, 't> Decoder<'m, 't> {
                     return Err(syntax(variable.line, format!("kernel {} has more than 1 MiB of shared memory", kernel.name)));
                 }
                 self.shared.push((variable.name, offset as u32));
+                self.declare_shared_variable(variable.name, offset as u32, Some(bytes as u32));
             }
         }
         let dynamic: Vec<_> = variables.iter().filter(|variable| variable.is_extern || variable.bytes.is_none()).collect();
         let align = dynamic.iter().map(|variable| variable.align).max().unwrap_or(1);
         let dynamic_offset = end.next_multiple_of(align) as u32;
-        self.shared.extend(dynamic.iter().map(|variable| (variable.name, dynamic_offset)));
+        for variable in dynamic {
+            self.shared.push((variable.name, dynamic_offset));
+            self.declare_shared_variable(variable.name, dynamic_offset, None);
+        }
         self.program.static_shared_bytes = end as u32;
         self.program.dynamic_shared_offset = dynamic_offset;
         Ok(())
+    }
+
+    fn declare_shared_variable(&mut self, name: &str, offset: u32, bytes: Option<u32>) {
+        self.program.shared_variables.push(SharedVariable { name: source_name(name).to_owned(), offset, bytes });
     }
 
     fn function(&mut self, number: usize) -> Result<(), LoadError> {
@@ -643,3 +651,33 @@ pub(super) fn syntax(line: u32, message: String) -> LoadError {
 
 /// [`SINK`] is no register of any program.
 const _: () = assert!(SINK as usize > 1 << 21);
+
+/// The name that a variable of a function has in CUDA C: of `_ZZ5tiledE6s_tile`, which the Itanium C++ ABI writes for `s_tile` in
+/// `tiled`, the last part. Any other name is left as it is.
+fn source_name(name: &str) -> &str {
+    let last = name.strip_prefix("_ZZ").and_then(|mangled| {
+        mangled.char_indices().filter(|(_, c)| *c == 'E').find_map(|(at, _)| {
+            let rest = &mangled[at + 1..];
+            let name = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            (rest[..rest.len() - name.len()].parse() == Ok(name.len())).then_some(name)
+        })
+    });
+    last.unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::source_name;
+
+    #[test]
+    fn variables_of_functions_have_their_names_back() {
+        for (name, expected) in [
+            ("_ZZ5tiledE6s_tile", "s_tile"),
+            ("_ZZ6EnergyPKfPfE5cacheE", "_ZZ6EnergyPKfPfE5cacheE"),
+            ("_ZZ6EnergyPKfPfE5cache", "cache"),
+            ("s_tile", "s_tile"),
+        ] {
+            assert_eq!(source_name(name), expected);
+        }
+    }
+}

@@ -68,6 +68,8 @@ pub struct Program {
     pub specials: Vec<(Special, Kind, Reg)>,
     /// Bytes of static shared memory; dynamic shared memory follows.
     pub static_shared_bytes: u32,
+    /// The variables in shared memory.
+    pub shared_variables: Vec<SharedVariable>,
     /// Where dynamic shared memory starts.
     pub dynamic_shared_offset: u32,
     /// Bytes of local memory per thread, with the parameters of the functions called.
@@ -75,10 +77,8 @@ pub struct Program {
     /// A float sum by atomics depends on the order of the blocks.
     pub order_matters: bool,
     /// A fence, an acquire or a release orders accesses of different threads without a barrier.
-    #[allow(dead_code, reason = "for the checks to read")]
     pub has_fences: bool,
     /// One of them reaches beyond the block.
-    #[allow(dead_code, reason = "for the checks to read")]
     pub orders_blocks: bool,
 }
 
@@ -125,7 +125,6 @@ pub enum Action {
     /// Orders the thread's own memory accesses, as other threads see them.
     Fence,
     /// Waits for the lanes of `members`, and orders their memory accesses.
-    #[allow(dead_code, reason = "for the checks to read")]
     WarpSync { members: Reg },
     /// The lanes that hold the same value as the lane itself, or as all of them.
     Match { all: bool, destination: Reg, agrees: Reg, source: Reg, kind: Kind, members: Reg },
@@ -198,7 +197,6 @@ pub struct Access {
     pub registers: [Reg; 4],
     /// Kind of the registers.
     pub kind: Kind,
-    #[allow(dead_code, reason = "for the checks to read")]
     pub semantics: Semantics,
 }
 
@@ -256,7 +254,6 @@ pub struct Atomic {
     pub destination: Reg,
     /// The operand, and for compare-and-swap the value to put.
     pub operands: [Reg; 2],
-    #[allow(dead_code, reason = "for the checks to read")]
     pub semantics: Semantics,
 }
 
@@ -302,6 +299,15 @@ pub enum ConstantValue {
         width: u32,
         signed: bool,
     },
+}
+
+/// A variable in the block's shared memory.
+#[derive(Clone, Debug)]
+pub struct SharedVariable {
+    pub name: String,
+    pub offset: u32,
+    /// `None` for dynamic shared memory, whose size the launch decides.
+    pub bytes: Option<u32>,
 }
 
 /// A special register.

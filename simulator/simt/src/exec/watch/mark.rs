@@ -1,0 +1,94 @@
+//! Who accessed a place last, in one word: the checks keep several of these for every place in memory.
+
+use crate::exec::registers::LANES;
+
+/// How an access may meet another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strength {
+    /// It may meet none that is not ordered with it.
+    Plain,
+    /// It may meet other strong ones (volatile, relaxed, acquire, release).
+    Strong,
+    /// One step of read and write, which may meet other strong ones.
+    Atomic,
+}
+
+/// An access of a thread of the block under way. All zeros is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark(u64);
+
+/// Bits of the instruction's place. Programs that are longer share the last place.
+const PC_BITS: u32 = 24;
+const CLOCK_BITS: u32 = 28;
+const STRENGTH: u32 = CLOCK_BITS;
+const LANE: u32 = STRENGTH + 2;
+const WARP: u32 = LANE + 5;
+const PC: u32 = WARP + 5;
+
+impl Mark {
+    /// `clock` is the warp's, from 1.
+    #[inline(always)]
+    pub fn new(pc: u32, warp: u32, lane: u32, clock: u32, strength: Strength) -> Self {
+        let pc = u64::from(pc.min((1 << PC_BITS) - 1));
+        let clock = u64::from(clock.min((1 << CLOCK_BITS) - 1));
+        Self(pc << PC | u64::from(warp) << WARP | u64::from(lane) << LANE | (strength as u64) << STRENGTH | clock)
+    }
+
+    #[inline(always)]
+    pub fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    #[inline(always)]
+    fn field(self, at: u32, bits: u32) -> u32 {
+        (self.0 >> at) as u32 & ((1 << bits) - 1)
+    }
+
+    pub fn pc(self) -> u32 {
+        self.field(PC, PC_BITS)
+    }
+
+    #[inline(always)]
+    pub fn warp(self) -> u32 {
+        self.field(WARP, 5)
+    }
+
+    #[inline(always)]
+    pub fn lane(self) -> u32 {
+        self.field(LANE, 5)
+    }
+
+    /// The thread's number in its block.
+    #[inline(always)]
+    pub fn thread(self) -> u32 {
+        self.warp() * LANES as u32 + self.lane()
+    }
+
+    #[inline(always)]
+    pub fn clock(self) -> u32 {
+        self.field(0, CLOCK_BITS)
+    }
+
+    #[inline(always)]
+    pub fn strength(self) -> Strength {
+        match self.field(STRENGTH, 2) {
+            0 => Strength::Plain,
+            1 => Strength::Strong,
+            _ => Strength::Atomic,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_gives_back_what_was_put_in() {
+        let mark = Mark::new(0xabcdef, 31, 30, 0x0fff_fffe, Strength::Atomic);
+        assert_eq!((mark.pc(), mark.warp(), mark.lane(), mark.clock()), (0xabcdef, 31, 30, 0x0fff_fffe));
+        assert_eq!((mark.strength(), mark.thread()), (Strength::Atomic, 31 * 32 + 30));
+        let least = Mark::new(0, 0, 0, 1, Strength::Plain);
+        assert!(!least.is_none() && Mark::default().is_none());
+    }
+}

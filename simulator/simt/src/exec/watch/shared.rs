@@ -1,0 +1,253 @@
+//! The shadow of a block's shared memory: for every place, who wrote and who read it since all were last in order.
+//!
+//! Two readers and two writers of different warps are enough to find a conflict with any third: at least one of them is of another
+//! warp. Whatever the order in which the warps run, the later of two conflicting accesses finds the earlier one here.
+
+use super::mark::{Mark, Strength};
+use super::order::Order;
+
+/// Two accesses that nothing orders. At least one of them writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    pub other: Mark,
+    pub other_writes: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// When the marks are of; older ones are behind everyone.
+    epoch: u32,
+    /// In which epoch no further reader needs to be noted.
+    settled: u32,
+    /// The block that wrote here last.
+    written: u32,
+    writers: [Mark; 2],
+    readers: [Mark; 2],
+}
+
+/// The shadow, kept from block to block.
+#[derive(Debug)]
+pub struct Shadow {
+    places: Vec<Place>,
+    /// Bytes of a place, as a power of two: those of the narrowest access that the program has.
+    shift: u32,
+    /// Counts the barriers of all warps, over all blocks.
+    epoch: u32,
+    block: u32,
+    /// All that orders warps in this program is barriers of all of them.
+    only_full_barriers: bool,
+}
+
+impl Shadow {
+    pub fn new(bytes: u32, narrowest: u32, only_full_barriers: bool) -> Self {
+        let shift = narrowest.clamp(1, 4).ilog2();
+        let places = vec![Place::default(); bytes.next_multiple_of(4) as usize >> shift];
+        Self { places, shift, epoch: 0, block: 0, only_full_barriers }
+    }
+
+    /// A new block: nothing is written, nothing was accessed.
+    pub fn start(&mut self) {
+        self.block += 1;
+        self.epoch += 1;
+    }
+
+    /// All warps of the block have waited for each other.
+    pub fn all_in_order(&mut self) {
+        self.epoch += 1;
+    }
+
+    /// The places of an access.
+    #[inline(always)]
+    fn range(&self, offset: u32, bytes: u32) -> std::ops::Range<usize> {
+        offset as usize >> self.shift..(offset + bytes).div_ceil(1 << self.shift) as usize
+    }
+
+    /// Whether a read finds nothing new here: everything is written, no writer since all were in order, and readers enough.
+    #[inline(always)]
+    pub fn is_settled(&self, offset: u32, bytes: u32) -> bool {
+        let (epoch, block) = (self.epoch, self.block);
+        self.places[self.range(offset, bytes)]
+            .iter()
+            .fold(true, |all, place| all & (place.settled == epoch) & (place.written == block))
+    }
+
+    /// Whether some of the bytes were never written in this block. They count as written from then on.
+    pub fn is_unwritten(&mut self, offset: u32, bytes: u32) -> bool {
+        let block = self.block;
+        let range = self.range(offset, bytes);
+        let mut unwritten = false;
+        for place in &mut self.places[range] {
+            unwritten |= place.written != block;
+            place.written = block;
+        }
+        unwritten
+    }
+
+    /// Notes a read.
+    pub fn read(&mut self, order: &Order, mark: Mark, offset: u32, bytes: u32) -> Option<Conflict> {
+        let range = self.range(offset, bytes);
+        let mut conflict = None;
+        for place in &mut self.places[range] {
+            place.renew(self.epoch);
+            conflict = conflict.or(worst(order, mark, &[(place.writers, true)]));
+            insert(&mut place.readers, order, mark);
+            let [first, second] = place.readers;
+            let enough = !second.is_none() && first.warp() != second.warp() && place.writers[0].is_none();
+            let plain = first.strength() == Strength::Plain && second.strength() == Strength::Plain;
+            if self.only_full_barriers && enough && plain {
+                place.settled = self.epoch;
+            }
+        }
+        conflict
+    }
+
+    /// Notes a write. `same` says that it leaves the bytes as they are; then it cannot be told from another write of the same value.
+    pub fn write(&mut self, order: &Order, mark: Mark, offset: u32, bytes: u32, same: bool) -> Option<Conflict> {
+        let range = self.range(offset, bytes);
+        let mut conflict = None;
+        for place in &mut self.places[range] {
+            place.renew(self.epoch);
+            let found = if same {
+                worst(order, mark, &[(place.readers, false)])
+            } else {
+                worst(order, mark, &[(place.writers, true), (place.readers, false)])
+            };
+            conflict = conflict.or(found);
+            insert(&mut place.writers, order, mark);
+            place.settled = 0;
+            place.written = self.block;
+        }
+        conflict
+    }
+}
+
+impl Place {
+    #[inline(always)]
+    fn renew(&mut self, epoch: u32) {
+        if self.epoch != epoch {
+            *self = Place { epoch, written: self.written, ..Place::default() };
+        }
+    }
+}
+
+/// The conflict with one of the marks; one between warps is worse than one inside.
+fn worst(order: &Order, mark: Mark, marks: &[([Mark; 2], bool)]) -> Option<Conflict> {
+    let found = marks.iter().flat_map(|(marks, writes)| marks.iter().map(|mark| (*mark, *writes)));
+    let found = found.filter(|(other, _)| conflicts(order, mark, *other));
+    let (other, other_writes) = found.min_by_key(|(other, _)| other.warp() == mark.warp())?;
+    Some(Conflict { other, other_writes })
+}
+
+fn conflicts(order: &Order, mark: Mark, other: Mark) -> bool {
+    if other.is_none() || order.is_behind(other, mark.warp(), mark.lane()) {
+        return false;
+    }
+    let weaker = mark.strength().min(other.strength());
+    // Inside a warp a volatile access is no help: the lanes may be anywhere.
+    if mark.warp() == other.warp() { weaker != Strength::Atomic } else { weaker == Strength::Plain }
+}
+
+/// Keeps a mark beside or in place of the others, so that those kept stand for those dropped.
+#[inline(always)]
+fn insert(marks: &mut [Mark; 2], order: &Order, mark: Mark) {
+    let own = |old: Mark| !old.is_none() && old.thread() == mark.thread();
+    if marks.iter().any(|old| own(*old) && old.clock() == mark.clock() && old.strength() < mark.strength()) {
+        return;
+    }
+    let replaceable = |old: Mark| {
+        let behind = || order.is_behind(old, mark.warp(), mark.lane());
+        old.is_none() || if own(old) { old.strength() >= mark.strength() } else { behind() }
+    };
+    let [first, second] = *marks;
+    if replaceable(first) {
+        marks[0] = mark;
+    } else if replaceable(second) {
+        marks[1] = mark;
+    } else if first.strength().max(second.strength()) > mark.strength()
+        || (first.warp() == second.warp() && first.warp() != mark.warp())
+    {
+        // A plain access meets all others, a strong one only plain ones; and one of another warp stands for more than two of one.
+        marks[usize::from(second.strength() >= first.strength())] = mark;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(warps: usize) -> Order {
+        let mut order = Order::default();
+        order.start(warps);
+        order
+    }
+
+    fn mark(order: &Order, thread: u32) -> Mark {
+        Mark::new(thread, thread / 32, thread % 32, order.now(thread / 32), Strength::Plain)
+    }
+
+    fn shadow() -> Shadow {
+        let mut shadow = Shadow::new(64, 4, true);
+        shadow.start();
+        shadow
+    }
+
+    #[test]
+    fn any_two_accesses_conflict_in_either_order_when_one_writes() {
+        let order = order(4);
+        for (first, second) in [(0, 40), (40, 0), (5, 6), (127, 0)] {
+            let (a, b) = (mark(&order, first), mark(&order, second));
+            let mut shadow = shadow();
+            assert_eq!(shadow.write(&order, a, 8, 4, false), None);
+            assert_eq!(shadow.read(&order, b, 8, 4), Some(Conflict { other: a, other_writes: true }));
+            let mut shadow = self::shadow();
+            assert_eq!(shadow.read(&order, a, 8, 4), None);
+            assert_eq!(shadow.write(&order, b, 8, 4, true), Some(Conflict { other: a, other_writes: false }));
+            let mut shadow = self::shadow();
+            assert_eq!(shadow.write(&order, a, 8, 4, false), None);
+            assert_eq!(shadow.write(&order, b, 8, 4, true), None);
+            assert_eq!(shadow.write(&order, b, 8, 4, false), Some(Conflict { other: a, other_writes: true }));
+            assert_eq!(shadow.read(&order, b, 12, 4), None);
+        }
+    }
+
+    #[test]
+    fn of_many_readers_one_is_kept_that_a_writer_conflicts_with() {
+        let order = order(4);
+        for writer in 0..128 {
+            for readers in [[0, 1, 2, 3], [0, 32, 64, 96], [3, 2, 40, 41], [100, 100, 100, 7]] {
+                let mut shadow = shadow();
+                for reader in readers {
+                    assert_eq!(shadow.read(&order, mark(&order, reader), 0, 4), None);
+                }
+                let conflict = shadow.write(&order, mark(&order, writer), 0, 4, false);
+                let found = conflict.is_some_and(|conflict| conflict.other.warp() != writer / 32);
+                let expected = readers.iter().any(|reader| reader / 32 != writer / 32);
+                assert_eq!(found, expected, "writer {writer} after {readers:?}");
+                assert_eq!(conflict.is_some(), readers.iter().any(|reader| *reader != writer), "writer {writer}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_place_is_unwritten_once_per_block() {
+        let order = order(1);
+        let mut shadow = shadow();
+        shadow.write(&order, mark(&order, 0), 0, 4, false);
+        assert!(!shadow.is_unwritten(0, 4));
+        assert!(shadow.is_unwritten(0, 8));
+        assert!(!shadow.is_unwritten(0, 8));
+        shadow.start();
+        assert!(shadow.is_unwritten(0, 4));
+    }
+
+    #[test]
+    fn bytes_have_places_of_their_own_where_a_program_has_bytes() {
+        let order = order(2);
+        let mut shadow = Shadow::new(64, 1, true);
+        shadow.start();
+        for thread in 0..64 {
+            assert_eq!(shadow.write(&order, mark(&order, thread), thread, 1, false), None);
+        }
+        assert!(shadow.write(&order, mark(&order, 0), 36, 4, false).is_some());
+    }
+}
