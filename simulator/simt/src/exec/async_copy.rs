@@ -5,10 +5,10 @@
 
 use super::block::Core;
 use super::registers::{LANES, Registers};
-use super::request::{Request, lane_addresses, lanes_of, lanes_where};
+use super::request::{Pattern, Request, lane_addresses, lanes_of, lanes_where};
 use super::{Machine, Stop};
 use crate::finding::{Access, AccessOp, FindingKind, Space};
-use crate::program::WINDOW_OFFSET;
+use crate::program::{Semantics, WINDOW_OFFSET};
 
 /// What stands in shared memory while a copy to it is under way: a NaN of every width of float.
 const UNFINISHED: u32 = 0x7fff_7fff;
@@ -120,6 +120,11 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
         let request = Request { op: AccessOp::Load, index: copy.source, pc, bytes: copy.bytes, mask: reads, addresses: &addresses };
         check_source(core, &request, bytes_of)?;
         core.count_global(&request, request.pattern());
+        // Lanes may read fewer bytes than they write, so each is looked at by itself.
+        for lane in lanes_of(reads) {
+            let part = Request { bytes: bytes_of(lane), mask: 1 << lane, ..request };
+            core.watch_global_load(&part, Pattern::Same(addresses[lane]), source.semantics);
+        }
     }
     for lane in lanes_of(mask) {
         let mut data = [0; 4];
@@ -130,6 +135,8 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
         let copy =
             Copy { lane: lane as u32, group: pending.groups[lane], target: target.offset(lane), bytes: copy.bytes, data, pc };
         pending.copies.push(copy);
+        // The bytes may arrive at any moment from now on, and are there for certain after the wait: a write at both.
+        core.watch_shared_store(&target, lane, Semantics::default(), false);
         core.copies.count += 1;
         core.copies.mark(copy.words());
         core.shared[copy.words()].fill(UNFINISHED);
@@ -176,6 +183,10 @@ impl Core<'_> {
         self.copies.count -= 1;
         self.copies.unmark(copy.words());
         self.shared[copy.words()].copy_from_slice(&copy.data[..copy.bytes as usize / 4]);
+        let addresses = [u64::from(copy.target); LANES];
+        let Copy { lane, bytes, pc, .. } = *copy;
+        let request = Request { op: AccessOp::Store, index: 0, pc, bytes, mask: 1 << lane, addresses: &addresses };
+        self.watch_shared_store(&request, lane as usize, Semantics::default(), false);
     }
 
     /// Whether `bytes` bytes from an address on lie in the block's shared memory and no unfinished copy is to write them.

@@ -3,12 +3,12 @@
 use super::Stop;
 use super::block::Core;
 use super::registers::{FULL, LANES, Registers};
-use super::request::{Request, lane_addresses, lanes_of};
+use super::request::{Pattern, Request, lane_addresses, lanes_of};
 use super::tensor;
 use crate::finding::{AccessOp, Space};
 use crate::instructions::Kind;
 use crate::program::fragment::{MOST_REGISTERS, Number};
-use crate::program::{FragmentAccess, Matrices, TensorOp, WINDOW_OFFSET};
+use crate::program::{FragmentAccess, Matrices, Semantics, TensorOp, WINDOW_OFFSET};
 
 /// Rows of a matrix of `ldmatrix`, and elements of a row.
 const ROWS: usize = 8;
@@ -87,6 +87,10 @@ impl Core<'_> {
         }
         self.check_shared(request)?;
         self.count_rows(request);
+        match request.op {
+            AccessOp::Load => self.watch_shared_load(request, Pattern::Other, Semantics::default()),
+            _ => lanes_of(request.mask).for_each(|lane| self.watch_shared_store(request, lane, Semantics::default(), false)),
+        }
         Ok(())
     }
 }
@@ -94,14 +98,21 @@ impl Core<'_> {
 impl Core<'_> {
     /// Checks and counts a request for elements.
     fn admit(&mut self, space: Space, request: &Request<'_>) -> Result<(), Stop> {
+        let (pattern, loads) = (request.pattern(), request.op == AccessOp::Load);
         match space {
             Space::Global | Space::Const => {
                 self.check_global(request)?;
-                self.count_global(request, request.pattern());
+                self.count_global(request, pattern);
+                if loads {
+                    self.watch_global_load(request, pattern, Semantics::default());
+                }
             }
             Space::Shared => {
                 self.check_shared(request)?;
-                self.count_shared(request, request.pattern());
+                self.count_shared(request, pattern);
+                if loads {
+                    self.watch_shared_load(request, pattern, Semantics::default());
+                }
             }
             Space::Local | Space::Param => return Err(self.out_of_bounds(space, request)),
         }
@@ -128,23 +139,31 @@ impl Core<'_> {
     /// Replaces the bytes of a lane in a request that was admitted.
     fn set_element(&mut self, space: Space, request: &Request<'_>, lane: usize, value: u64) {
         let Request { bytes, addresses, .. } = *request;
-        let mut set_word = |address: u64, field: u32, value: u32| match space {
-            Space::Shared => {
-                let word = &mut self.shared[(address & WINDOW_OFFSET) as usize / 4];
-                *word = (*word & !field) | (value & field);
-            }
-            _ => {
-                if let Some(region) = self.machine.region(&mut self.check_hint, address, 1) {
-                    region.buffer.update_word(address - region.base, |word| (word & !field) | (value & field));
-                }
-            }
-        };
+        let same = self.watch.is_some() && self.element(space, request, lane) == value;
         let (first, shift) = (addresses[lane] & !3, addresses[lane] % 4 * 8);
         let field = u32::MAX >> (32 - 8 * bytes.min(4));
-        set_word(first, field << shift, (value as u32) << shift);
-        if bytes == 8 {
-            set_word(first + 4, u32::MAX, (value >> 32) as u32);
+        let put = |set_word: &mut dyn FnMut(u64, u32, u32)| {
+            set_word(first, field << shift, (value as u32) << shift);
+            if bytes == 8 {
+                set_word(first + 4, u32::MAX, (value >> 32) as u32);
+            }
+        };
+        if space == Space::Shared {
+            self.watch_shared_store(request, lane, Semantics::default(), same);
+            put(&mut |address, field, value| {
+                let word = &mut self.shared[(address & WINDOW_OFFSET) as usize / 4];
+                *word = (*word & !field) | (value & field);
+            });
+            return;
         }
+        let Some(region) = self.machine.region(&mut self.check_hint, addresses[lane], u64::from(bytes)) else { return };
+        let store = || {
+            put(&mut |address, field, value| {
+                region.buffer.update_word(address - region.base, |word| (word & !field) | (value & field));
+            });
+        };
+        self.watch_global_store(request, lane, Semantics::default(), || same, store);
+        region.buffer.note_written(addresses[lane] - region.base, u64::from(bytes));
     }
 }
 
