@@ -17,12 +17,13 @@ use crate::atomic_file::AtomicFile;
 use crate::ceilings::Ceilings;
 use crate::device::Request;
 use crate::error::{Error, Result};
+use crate::explain::{Explanation, Style};
 use crate::gpu::Gpu;
 use crate::progress;
 use crate::record::Record;
 use crate::report::{Outcome, Place, Row};
 use crate::runner::{self, Finished};
-use crate::stage::Stage;
+use crate::stage::{Run, Stage};
 use crate::table::{self, Drawing};
 use crate::units;
 use crate::workload::{Delivery, Plan, Workload};
@@ -91,6 +92,15 @@ struct Common {
     /// Write the JSON record of this run to a file, too
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    /// Explain a stage from what the simulator counts: its source with counts per line, what binds it, and one request of a warp
+    #[arg(long, value_name = "STAGE", conflicts_with_all = ["stages", "list", "save", "format"])]
+    explain: Option<String>,
+    /// With --explain, the line of CUDA source whose request is drawn; otherwise the one that costs most
+    #[arg(long, value_name = "N", requires = "explain")]
+    line: Option<u32>,
+    /// With --explain, write the drawing as an SVG, too
+    #[arg(long, value_name = "FILE", requires = "explain")]
+    svg: Option<PathBuf>,
     /// On the simulator, check kernels for defects that do not stop them
     #[arg(long, value_enum, default_value_t = Switch::On)]
     check: Switch,
@@ -137,6 +147,9 @@ fn one_line(report: &str) -> String {
 
 fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> Result<ExitCode> {
     let Arguments { common, workload: options } = arguments;
+    if let Some(stage) = &common.explain {
+        return explain(chapter, stage, &common, &options);
+    }
     let stages = chosen(chapter, &common.stages)?;
     if common.list {
         let width = stages.iter().map(|stage| stage.name.len()).max().unwrap_or(0);
@@ -200,6 +213,48 @@ fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> R
     })?;
     let good = delivered && !rows.iter().any(Row::failed);
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs one stage on the simulator and shows what can be known of it.
+fn explain<W: Workload>(chapter: &Chapter<W>, stage: &str, common: &Common, options: &W::Options) -> Result<ExitCode> {
+    let stages = chosen(chapter, &[stage.to_owned()])?;
+    let Run::Launches(_) = stages[0].run else {
+        let launching = chapter.stages.iter().filter(|stage| matches!(stage.run, Run::Launches(_)));
+        let names = launching.map(|stage| stage.name).collect::<Vec<_>>().join(", ");
+        return Err(Error::NoKernel { stage: stages[0].name, stages: names });
+    };
+    let svg = common.svg.as_deref().map(AtomicFile::create).transpose()?;
+    let gpu = Gpu::open(&common.device)?;
+    let Some(profile) = gpu.profile() else {
+        return Err(Error::ExplainNeedsSimulator { device: gpu.info().name.clone() });
+    };
+    set_checks(&gpu, common.check == Switch::On)?;
+    let Plan { parts, .. } = W::plan(options, common.seed, &gpu)?;
+    let workload = &parts[0];
+    note(format_args!("{}", header(chapter, &gpu, workload, None)));
+    let Finished { rows, .. } = runner::run(&gpu, &stages, workload, 0)?;
+    let measured = match &rows[0].outcome {
+        Outcome::Verified(measured) => measured,
+        Outcome::Failed(failure) => {
+            note(format_args!("error: stage {}: {failure}", rows[0].name));
+            return Ok(ExitCode::FAILURE);
+        }
+        Outcome::Skipped(reason) | Outcome::NotRun(reason) => {
+            note(format_args!("error: stage {} was not run: {reason}", rows[0].name));
+            return Ok(ExitCode::from(2));
+        }
+    };
+    let explanation = Explanation::new(rows[0].name, measured.launches(), workload.work().bytes, profile);
+    let source = |file: &str| kernels::sources().iter().find(|source| source.path() == file).map(|source| source.cuda);
+    let text = explanation.text(common.line, source, Style::of_stdout())?;
+    if let Some(mut file) = svg {
+        let path = file.path().to_owned();
+        let drawing = explanation.svg(common.line)?;
+        file.write_all(drawing.as_bytes()).map_err(|source| Error::Write { path, source })?;
+        file.commit()?;
+    }
+    print(&format!("{}: {}\n\n{text}", stages[0].name, stages[0].idea))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The stages that `--stage` names, in the order of the table; all when it names none.

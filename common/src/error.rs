@@ -141,6 +141,30 @@ pub enum Error {
         /// The names that there are.
         stages: String,
     },
+    /// `--explain` on a GPU, which counts nothing.
+    #[error("--explain shows what the simulator counts, and this run would be on a GPU ({device}): add `--device sim`")]
+    ExplainNeedsSimulator {
+        /// Name of the GPU.
+        device: String,
+    },
+    /// `--explain` with a stage that launches no kernel.
+    #[error("stage {stage} launches no kernel, so there is nothing to explain: expected one of {stages}")]
+    NoKernel {
+        /// The stage that was asked for.
+        stage: &'static str,
+        /// Those that launch kernels.
+        stages: String,
+    },
+    /// `--explain` with a line that has no picture.
+    #[error("{}", no_access(stage, *line, lines))]
+    NoAccess {
+        /// The stage.
+        stage: String,
+        /// The line that was asked for; `None` if any would have done.
+        line: Option<u32>,
+        /// The lines that have one.
+        lines: String,
+    },
     /// Standard output did not take the results.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] io::Error),
@@ -163,6 +187,14 @@ impl Error {
             _ => 2,
         }
     }
+}
+
+/// Why there is no picture of a line, and which lines have one.
+fn no_access(stage: &str, line: Option<u32>, lines: &str) -> String {
+    let of_line = line.map_or(String::new(), |line| format!(" on line {line}"));
+    let expected =
+        if lines.is_empty() { "it has none on any line".to_owned() } else { format!("expected one of the lines {lines}") };
+    format!("the first warp of stage {stage} made no access to global or shared memory{of_line}: {expected}")
 }
 
 /// Whether a driver's error tells of the machine and not of a kernel.

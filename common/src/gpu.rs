@@ -13,6 +13,7 @@ use kernels::nvrtc::Nvrtc;
 use kernels::{Kernel, Source, stamp};
 use serde::{Deserialize, Serialize};
 use simcuda::client::Simulator;
+use simt::Profile;
 
 use crate::device::{self, Device, Request};
 use crate::error::{Error, Result, describe};
@@ -115,6 +116,11 @@ impl Gpu {
     /// The simulator's own interface, for what it counted and found; `None` on a GPU.
     pub fn simulator(&self) -> Option<&'static Simulator> {
         self.device.simulator()
+    }
+
+    /// The profile that the simulator has taken; `None` on a GPU.
+    pub fn profile(&self) -> Option<&'static Profile> {
+        self.info.profile.as_deref().and_then(Profile::named)
     }
 
     /// A kernel, ready to launch. Its module is compiled and loaded at the first call and kept.

@@ -14,6 +14,7 @@
 //! - [`runner`]: runs stages: poison, run, verify, time, verify again; [`observer`] asks the simulator what it saw.
 //! - [`report`]: what a run found out, where no time stands without a verified result.
 //! - [`table`], [`record`], [`units`]: a report for people, for programs, and its numbers.
+//! - [`explain`]: why a stage is as fast as it is: its source with counts, what binds it, a picture of one warp.
 //! - [`cli`]: the command line that all chapters share; [`progress`] shows signs of life meanwhile.
 //! - [`pinned`]: host memory that a device copies without the driver's help.
 
@@ -23,6 +24,7 @@ pub mod ceilings;
 pub mod cli;
 pub mod device;
 pub mod error;
+pub mod explain;
 pub mod gpu;
 pub mod guard;
 pub mod observer;

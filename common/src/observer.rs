@@ -1,7 +1,7 @@
 //! What the simulator saw of the launches of a stage. A GPU tells nothing of that kind.
 
 use simcuda::records::{LaunchRecord, Outcome};
-use simt::{Counters, Finding};
+use simt::{Counters, Finding, LaunchReport};
 
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
@@ -11,6 +11,8 @@ use crate::gpu::Gpu;
 pub struct Observed {
     /// Counts over all launches; `None` on a GPU.
     pub counters: Option<Counters>,
+    /// Each launch that finished, in order.
+    pub launches: Vec<LaunchReport>,
     /// Defects that did not stop a kernel.
     pub findings: Vec<Finding>,
     /// The defect that stopped a kernel.
@@ -45,7 +47,8 @@ fn sum(launches: impl IntoIterator<Item = LaunchRecord>) -> Observed {
         match launch.outcome {
             Outcome::Finished(report) => {
                 *seen.counters.get_or_insert_default() += report.counters;
-                seen.findings.extend(report.findings);
+                seen.findings.extend_from_slice(&report.findings);
+                seen.launches.push(report);
             }
             Outcome::Failed { message, finding } => {
                 seen.message = Some(message);

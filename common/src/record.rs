@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use simt::{Counters, Finding};
+use simt::bound::{Bound, bound};
+use simt::{Counters, Finding, Profile};
 use thiserror::Error;
 
 use crate::ceilings::Ceilings;
@@ -120,6 +121,12 @@ impl Record {
     pub fn work(&self) -> Work {
         let number = |key: &str| self.workload.get(key).and_then(Value::as_u64).unwrap_or(0);
         Work { multiply_adds: number("multiply_adds"), bytes: number("least_bytes") }
+    }
+
+    /// What binds a stage on the GPU that was simulated; `None` for stages without counts and on a GPU.
+    pub fn bound(&self, stage: &StageRecord) -> Option<Bound> {
+        let profile = Profile::named(self.device.profile.as_deref()?)?;
+        Some(bound(&stage.counters?, self.work().bytes, profile))
     }
 }
 

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use simt::{Counters, Finding};
+use simt::{Counters, Finding, LaunchReport};
 
 use crate::timing::Timing;
 use crate::verify::{Accuracy, Mismatch};
@@ -53,13 +53,19 @@ pub struct Measured {
     accuracy: Accuracy,
     timing: Option<Timing>,
     counters: Option<Box<Counters>>,
+    launches: Vec<LaunchReport>,
 }
 
 impl Measured {
     /// The measurements of a result that was compared with the oracle, as `accuracy` proves. No timing where the clock says
     /// nothing about the device, no counters where there are none.
     pub fn new(accuracy: Accuracy, timing: Option<Timing>, counters: Option<Counters>) -> Self {
-        Self { accuracy, timing, counters: counters.map(Box::new) }
+        Self { accuracy, timing, counters: counters.map(Box::new), launches: Vec::new() }
+    }
+
+    /// The same with what the simulator reported of each launch.
+    pub fn with_launches(self, launches: Vec<LaunchReport>) -> Self {
+        Self { launches, ..self }
     }
 
     /// How close the result is.
@@ -75,6 +81,11 @@ impl Measured {
     /// What the simulator counted.
     pub fn counters(&self) -> Option<&Counters> {
         self.counters.as_deref()
+    }
+
+    /// What the simulator reported of each launch, in order.
+    pub fn launches(&self) -> &[LaunchReport] {
+        &self.launches
     }
 }
 

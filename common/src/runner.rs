@@ -116,7 +116,7 @@ impl<W: Workload> Bench<'_, W> {
         }
         if repeat == 0 || gpu.is_simulated() {
             // The simulator's clock says how fast the simulator is, which is nobody's business.
-            return Ok((Measured::new(accuracy, None, seen.counters), output));
+            return Ok((Measured::new(accuracy, None, seen.counters).with_launches(seen.launches), output));
         }
         W::output(&mut self.buffers).poison(gpu)?;
         let timing = timing::time(gpu, repeat, || enqueue(gpu, workload, &mut self.buffers))?;

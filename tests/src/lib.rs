@@ -9,6 +9,7 @@
 //! - `mutants`: kernels that are known to be wrong, each of which must be caught.
 //! - `rows`: what the runner makes of stages that fail.
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
+//! - `bound`: the bound of what the simulator counted against times of a GPU.
 //! - `book`: the book and the README against the records that they are made from (`generated`).
 //! - `tidy`: the rules of the house that a test can check.
 //!
@@ -21,6 +22,7 @@
 #![cfg(test)]
 
 mod book;
+mod bound;
 mod cases;
 mod cudarc_api;
 mod device;

@@ -117,6 +117,58 @@ fn stages_are_listed_and_chosen_by_name() {
 }
 
 #[test]
+fn a_stage_is_explained_by_its_source_its_bound_and_a_warp() {
+    let output = run(&["--explain", "naive-strided"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    // The line of the inner loop: sectors of both loads per request, and what they would be at best.
+    let line = text.lines().find(|line| line.contains("sum += window[j] * filter[j];")).expect("the inner loop is listed");
+    assert!(line.contains("16.5 (2.50)"), "{line}");
+    assert!(text.contains("bound by L1/shared on the NVIDIA H200"), "{text}");
+    // Lane 3 stands at the fourth sector of the first line, in which nothing else is wanted.
+    assert!(text.contains("+0  0 · · · · · · ·  1 · · · · · · ·  2 · · · · · · ·  3 · · · · · · ·"), "{text}");
+    assert!(text.contains("32 sectors read for 32 lanes, 4 at best"), "{text}");
+    assert!(!text.contains('\x1b') && text.lines().all(|line| line.chars().count() <= 130), "{text}");
+}
+
+/// The number of the first line of the chapter's kernels that holds this text.
+fn source_line(text: &str) -> String {
+    let index = kernels::conv_naive::SOURCE.cuda.lines().position(|line| line.contains(text)).expect("the text is in the source");
+    (index + 1).to_string()
+}
+
+#[test]
+fn a_line_can_be_chosen_and_drawn_into_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.svg");
+    let line = source_line("output[i] = sum;");
+    let output = run(&["--explain", "naive", "--line", &line, "--svg", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains(&format!("store to global memory on line {line}")), "{}", stdout(&output));
+    let svg = fs::read_to_string(&path).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("4 sectors written for 32 lanes, 4 at best"), "{svg}");
+}
+
+#[test]
+fn what_cannot_be_explained_is_refused() {
+    assert_refused(&["--explain", "fast"], &["fast", "naive-strided, naive"]);
+    assert_refused(&["--explain", "cpu"], &["cpu", "no kernel", "naive-strided, naive"]);
+    assert_refused(&["--line", "3"], &["--explain"]);
+    assert_refused(&["--explain", "naive", "--stage", "naive"], &["--explain", "--stage"]);
+    // The loop's head touches no memory. A header stands before the message, as before any run.
+    let head = source_line("for (unsigned j = 0;");
+    let output = run(&["--explain", "naive", "--line", &head, "--svg", "/no/such/folder/a.svg"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("/no/such/folder/a.svg"), "{}", stderr(&output));
+    let output = run(&["--explain", "naive", "--line", &head]);
+    assert_eq!(output.status.code(), Some(2));
+    let (body, store) = (source_line("sum += window[j] * filter[j];"), source_line("output[i] = sum;"));
+    let words = format!("on line {head}: expected one of the lines {body}, {store}");
+    assert!(stderr(&output).contains(&words), "{}", stderr(&output));
+    assert!(stdout(&output).is_empty());
+}
+
+#[test]
 fn sizes_that_cannot_be_are_refused() {
     for size in ["0x1", "1x0", "12", "axb", "", "1x2x3", "9999999999x1", "99999999999999999999999x2"] {
         assert_refused(&["--size", size], &["--size"]);

@@ -194,8 +194,10 @@ fn requests(c: &Counters) -> u64 {
 
 /// Passes through the banks. On compute capability 1.x there is no cache that has the same banks, and requests are of half a warp.
 fn passes(c: &Counters, path: GlobalPath) -> u64 {
+    // Records from before they were counted have no wavefronts of global loads.
+    let beyond_requests = c.global_load_wavefronts.saturating_sub(c.global_load_requests);
     let cached = match path {
-        GlobalPath::UnifiedL1 => requests(c) + c.global_load_wavefronts - c.global_load_requests,
+        GlobalPath::UnifiedL1 => requests(c) + beyond_requests,
         GlobalPath::L2 => requests(c),
         GlobalPath::Memory => 0,
     };

@@ -1,0 +1,178 @@
+//! One request of a warp as a grid: 32 words wide, which is a line of the L1 cache and a row of the banks.
+
+use std::collections::BTreeMap;
+
+use simt::finding::AccessOp;
+use simt::memory::rules::{self, Direction};
+use simt::{AccessSample, Space};
+
+/// Words of a row: banks of shared memory, or words of a line of 128 bytes.
+pub const COLUMNS: usize = 32;
+/// Words of a sector.
+pub const SECTOR_WORDS: usize = 8;
+/// Bytes of a word.
+const WORD: u64 = 4;
+/// Bytes of a row.
+pub const ROW_BYTES: u64 = WORD * COLUMNS as u64;
+
+/// The words that the lanes of a warp want in one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Which memory.
+    pub space: Space,
+    /// Rows of which some lane wants something, in the order of addresses.
+    pub rows: Vec<Row>,
+    /// What the request costs.
+    pub cost: Cost,
+    /// Bytes that the lanes want, each byte once.
+    pub bytes_wanted: u64,
+}
+
+/// A line of memory, or a row of the banks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Bytes from the first row of the grid; of shared memory, from its start.
+    pub offset: u64,
+    /// A bit for each lane that wants the word.
+    pub lanes: [u32; COLUMNS],
+}
+
+/// What a request costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// Of global memory.
+    Global {
+        /// Sectors moved.
+        sectors: u32,
+        /// Sectors that the bytes would fill side by side.
+        ideal: u32,
+        /// Passes through the banks of the L1 cache that it takes when the cache holds the data; for loads.
+        passes: Option<u32>,
+    },
+    /// Of shared memory.
+    Shared {
+        /// Passes through the banks.
+        wavefronts: u32,
+        /// Passes without conflicts.
+        ideal: u32,
+    },
+}
+
+impl Cost {
+    /// What a sample costs; `None` for memories whose accesses have no rule.
+    pub fn of(sample: &AccessSample) -> Option<Self> {
+        let AccessSample { op, bytes, lanes, addresses, .. } = sample;
+        match sample.space {
+            Space::Global => {
+                let cost = rules::global(*lanes, *bytes, addresses);
+                let passes = (*op == AccessOp::Load).then(|| rules::l1_wavefronts(*lanes, *bytes, addresses));
+                Some(Cost::Global { sectors: cost.sectors, ideal: cost.ideal, passes })
+            }
+            Space::Shared => {
+                let direction = if *op == AccessOp::Load { Direction::Load } else { Direction::Store };
+                let cost = rules::shared(direction, *lanes, *bytes, &addresses.map(|offset| offset as u32));
+                Some(Cost::Shared { wavefronts: cost.wavefronts, ideal: cost.ideal })
+            }
+            _ => None,
+        }
+    }
+
+    /// For comparing the requests of a line: passes first, then sectors.
+    pub fn weight(self) -> (u32, u32) {
+        match self {
+            Cost::Global { sectors, passes, .. } => (passes.unwrap_or(sectors), sectors),
+            Cost::Shared { wavefronts, .. } => (wavefronts, 0),
+        }
+    }
+}
+
+impl Grid {
+    /// The grid of a sample; `None` for memories that have neither sectors nor banks.
+    pub fn of(sample: &AccessSample) -> Option<Self> {
+        let cost = Cost::of(sample)?;
+        let mut words: BTreeMap<u64, u32> = BTreeMap::new();
+        let mut bytes = Vec::new();
+        for lane in (0..32).filter(|lane| sample.lanes >> lane & 1 != 0) {
+            let first = sample.addresses[lane];
+            for byte in first..first + u64::from(sample.bytes) {
+                *words.entry(byte / WORD).or_default() |= 1 << lane;
+                bytes.push(byte);
+            }
+        }
+        bytes.sort_unstable();
+        bytes.dedup();
+        let start = match sample.space {
+            Space::Global => words.keys().next().map_or(0, |word| word * WORD / ROW_BYTES),
+            _ => 0,
+        };
+        let mut rows: Vec<Row> = Vec::new();
+        for (word, lanes) in words {
+            let offset = (word * WORD / ROW_BYTES - start) * ROW_BYTES;
+            if rows.last().is_none_or(|row| row.offset != offset) {
+                rows.push(Row { offset, lanes: [0; COLUMNS] });
+            }
+            if let Some(row) = rows.last_mut() {
+                row.lanes[word as usize % COLUMNS] = lanes;
+            }
+        }
+        Some(Self { space: sample.space, rows, cost, bytes_wanted: bytes.len() as u64 })
+    }
+
+    /// How many words of each bank are wanted.
+    pub fn words_per_bank(&self) -> [u32; COLUMNS] {
+        std::array::from_fn(|bank| self.rows.iter().filter(|row| row.lanes[bank] != 0).count() as u32)
+    }
+}
+
+impl Row {
+    /// Whether the sector that a word lies in is moved.
+    pub fn is_moved(&self, column: usize) -> bool {
+        let first = column / SECTOR_WORDS * SECTOR_WORDS;
+        self.lanes[first..first + SECTOR_WORDS].iter().any(|lanes| *lanes != 0)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use simt::{Location, SourceLine};
+
+    /// A request of `bytes` per lane, lane `i` at `f(i)`.
+    pub fn sample(space: Space, op: AccessOp, bytes: u32, lanes: u32, f: fn(u64) -> u64) -> AccessSample {
+        let opcode = if op == AccessOp::Load { "ld" } else { "st" };
+        let instruction = format!("{opcode}.{}.f32 %f1, [%rd1];", if space == Space::Global { "global" } else { "shared" });
+        let source = Some(SourceLine { file: "kernels/cuda/x.cu".to_owned(), line: 7 });
+        let location = Location { ptx_line: 40, instruction, source };
+        AccessSample { location, space, op, bytes, lanes, addresses: std::array::from_fn(|lane| f(lane as u64)) }
+    }
+
+    #[test]
+    fn lanes_stand_at_the_words_that_they_want() {
+        let grid = Grid::of(&sample(Space::Global, AccessOp::Load, 4, u32::MAX, |lane| 0x1_0000 + 4 * lane + 4)).unwrap();
+        assert_eq!(grid.rows.len(), 2);
+        assert_eq!((grid.rows[0].lanes[0], grid.rows[0].lanes[1], grid.rows[0].lanes[31]), (0, 1, 1 << 30));
+        assert_eq!((grid.rows[1].offset, grid.rows[1].lanes[0]), (128, 1 << 31));
+        assert!(grid.rows[1].is_moved(7) && !grid.rows[1].is_moved(8));
+        assert_eq!(grid.cost, Cost::Global { sectors: 5, ideal: 4, passes: Some(1) });
+        assert_eq!(grid.bytes_wanted, 128);
+    }
+
+    #[test]
+    fn a_column_of_a_square_tile_is_one_bank() {
+        let grid = Grid::of(&sample(Space::Shared, AccessOp::Store, 4, u32::MAX, |lane| 128 * lane + 8)).unwrap();
+        assert_eq!(grid.rows.len(), 32);
+        let mut banks = [0; COLUMNS];
+        banks[2] = 32;
+        assert_eq!(grid.words_per_bank(), banks);
+        assert_eq!(grid.cost, Cost::Shared { wavefronts: 32, ideal: 1 });
+    }
+
+    #[test]
+    fn small_elements_share_words_and_large_ones_take_several() {
+        let bytes = Grid::of(&sample(Space::Global, AccessOp::Load, 1, 0xff, |lane| lane)).unwrap();
+        assert_eq!((bytes.rows[0].lanes[0], bytes.rows[0].lanes[1], bytes.bytes_wanted), (0xf, 0xf0, 8));
+        let vectors = Grid::of(&sample(Space::Global, AccessOp::Store, 16, 0b11, |lane| 16 * lane)).unwrap();
+        assert_eq!(vectors.rows[0].lanes[..9], [1, 1, 1, 1, 2, 2, 2, 2, 0]);
+        assert_eq!(vectors.cost, Cost::Global { sectors: 1, ideal: 1, passes: None });
+    }
+}

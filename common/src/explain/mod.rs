@@ -1,0 +1,200 @@
+//! Why a stage is as fast as it is: its source with what was counted beside each line, what binds it, and one request of a warp.
+//!
+//! Everything comes from the simulator's reports of the stage's launches; nothing here knows a chapter.
+//!
+//! # Layout
+//!
+//! - `listing`: source and counts, line by line.
+//! - `working`: the bound, with the divisions that it comes from.
+//! - `grid`: a request as words in rows of banks or lines; [`picture`] draws it with characters, [`svg`] for the book.
+//! - `style`: whether text has attributes.
+
+mod grid;
+mod listing;
+pub mod picture;
+mod style;
+pub mod svg;
+mod working;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use simt::bound::bound;
+use simt::{AccessSample, Counters, LaunchConfig, LaunchReport, LineCounters, Profile, SourceLine};
+
+use crate::error::{Error, Result};
+use crate::units::count;
+use grid::Cost;
+
+pub use style::Style;
+
+/// What the simulator reported of a stage.
+pub struct Explanation<'a> {
+    stage: &'a str,
+    least_bytes: u64,
+    profile: &'a Profile,
+    kernels: Vec<Kernel<'a>>,
+}
+
+/// A kernel of a stage, all of its launches together.
+struct Kernel<'a> {
+    name: &'a str,
+    launches: Vec<LaunchConfig>,
+    counters: Counters,
+    lines: BTreeMap<&'a Option<SourceLine>, Counters>,
+    samples: &'a [AccessSample],
+}
+
+impl<'a> Explanation<'a> {
+    /// Puts the launches of a stage together; `least_bytes` is what its computation has to read and write.
+    pub fn new(stage: &'a str, launches: &'a [LaunchReport], least_bytes: u64, profile: &'a Profile) -> Self {
+        let mut kernels: Vec<Kernel<'a>> = Vec::new();
+        for launch in launches {
+            let known = kernels.iter().position(|kernel| kernel.name == launch.kernel);
+            let index = known.unwrap_or_else(|| {
+                kernels.push(Kernel {
+                    name: &launch.kernel,
+                    launches: Vec::new(),
+                    counters: Counters::default(),
+                    lines: BTreeMap::new(),
+                    samples: &launch.samples,
+                });
+                kernels.len() - 1
+            });
+            let kernel = &mut kernels[index];
+            kernel.launches.push(launch.config);
+            kernel.counters += launch.counters;
+            for line in &launch.lines {
+                *kernel.lines.entry(&line.source).or_default() += line.counters;
+            }
+        }
+        Self { stage, least_bytes, profile, kernels }
+    }
+
+    /// The request to look at: of the line that was asked for, or of the one that costs most.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoAccess`], naming the lines that there are, when no load or store of global or shared memory stands on the line, or
+    /// when the first warp did not execute one.
+    pub fn access(&self, line: Option<u32>) -> Result<&'a AccessSample> {
+        let samples = || {
+            self.kernels.iter().flat_map(|kernel| {
+                kernel.samples.iter().filter_map(move |sample| {
+                    let number = sample.location.source.as_ref()?.line;
+                    Some((number, (kernel.passes(&sample.location.source), Cost::of(sample)?.weight()), sample))
+                })
+            })
+        };
+        let mut best: Option<((u64, (u32, u32)), &AccessSample)> = None;
+        for (_, cost, sample) in samples().filter(|(number, ..)| line.is_none_or(|line| line == *number)) {
+            if best.is_none_or(|(highest, _)| cost > highest) {
+                best = Some((cost, sample));
+            }
+        }
+        best.map(|(_, sample)| sample).ok_or_else(|| {
+            let mut lines: Vec<u32> = samples().map(|(number, ..)| number).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            let lines = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            Error::NoAccess { stage: self.stage.to_owned(), line, lines }
+        })
+    }
+
+    /// The whole explanation as text; `source` finds the text of a file of source by its name.
+    ///
+    /// # Errors
+    ///
+    /// As [`Explanation::access`], if a line was asked for. A stage without accesses has no picture.
+    pub fn text(&self, line: Option<u32>, source: impl Fn(&str) -> Option<&'static str>, style: Style) -> Result<String> {
+        let access = match (self.access(line), line) {
+            (Ok(access), _) => Some(access),
+            (Err(error), Some(_)) => return Err(error),
+            (Err(_), None) => None,
+        };
+        let mut text = String::new();
+        for kernel in &self.kernels {
+            kernel.list(&mut text, &source, style);
+        }
+        let total = self.kernels.iter().fold(Counters::default(), |mut sum, kernel| {
+            sum += kernel.counters;
+            sum
+        });
+        let launches: Vec<LaunchConfig> = self.kernels.iter().flat_map(|kernel| kernel.launches.iter().copied()).collect();
+        text.push_str(&working::show(&bound(&total, self.least_bytes, self.profile), &launches, self.profile, style));
+        if let Some(access) = access {
+            text.push('\n');
+            put(&mut text, &style.bold(&title(access)));
+            put(&mut text, &style.dim(access.location.instruction.trim()));
+            text.push('\n');
+            text.push_str(&picture::draw(access, style).unwrap_or_default());
+        }
+        Ok(text)
+    }
+}
+
+impl Explanation<'_> {
+    /// The picture of [`Explanation::access`] as an SVG.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn svg(&self, line: Option<u32>) -> Result<String> {
+        // An access that was chosen has a picture.
+        Ok(svg::draw(self.access(line)?, self.stage).unwrap_or_default())
+    }
+}
+
+impl Kernel<'_> {
+    /// What the requests of a line cost, in passes.
+    fn passes(&self, line: &Option<SourceLine>) -> u64 {
+        let Some(c) = self.lines.get(line) else { return 0 };
+        let global = c.global_load_wavefronts + c.global_store_sectors.div_ceil(4);
+        global + c.shared_load_wavefronts + c.shared_store_wavefronts
+    }
+
+    /// Its launches, and each of its files.
+    fn list(&self, text: &mut String, source: &impl Fn(&str) -> Option<&'static str>, style: Style) {
+        let LaunchConfig { grid, block, dynamic_shared_bytes } = self.launches[0];
+        let times =
+            if self.launches.len() > 1 { format!(", the first of {} launches", self.launches.len()) } else { String::new() };
+        let shared = if dynamic_shared_bytes > 0 {
+            format!(" with {dynamic_shared_bytes} bytes of dynamic shared memory")
+        } else {
+            String::new()
+        };
+        put(text, &style.bold(&format!("kernel {}: grid {grid} of blocks {block}{shared}{times}", self.name)));
+        put(
+            text,
+            &format!(
+                "{} PTX instructions of warps, {} of 32 lanes active on average",
+                count(self.counters.ptx_instructions),
+                crate::units::significant(
+                    self.counters.ptx_thread_instructions as f64 / self.counters.ptx_instructions.max(1) as f64
+                )
+            ),
+        );
+        text.push('\n');
+        let mut files: Vec<&str> = self.lines.keys().filter_map(|line| Some(line.as_ref()?.file.as_str())).collect();
+        files.dedup();
+        let lines: Vec<LineCounters> =
+            self.lines.iter().map(|(line, counters)| LineCounters { source: (*line).clone(), counters: *counters }).collect();
+        for file in files {
+            text.push_str(&listing::list(file, source(file), &lines, &self.counters, style));
+            text.push('\n');
+        }
+    }
+}
+
+/// What a picture shows.
+pub fn title(sample: &AccessSample) -> String {
+    let op = if sample.op == simt::finding::AccessOp::Load { "load from" } else { "store to" };
+    let space = if sample.space == simt::Space::Global { "global" } else { "shared" };
+    let line = sample.location.source.as_ref().map_or(String::new(), |source| format!(" on line {}", source.line));
+    format!("a warp's {op} {space} memory{line}, {} byte{} per lane", sample.bytes, if sample.bytes == 1 { "" } else { "s" })
+}
+
+fn put(text: &mut String, line: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}", line.trim_end());
+}

@@ -1,0 +1,161 @@
+//! A request of a warp as an SVG: the same grid that [`super::picture`] draws with characters, for the book.
+//!
+//! The file needs nothing beside it, carries its own title and description, and has colours for light and for dark surroundings.
+
+use std::fmt::Write;
+
+use simt::{AccessSample, Space};
+
+use super::grid::{COLUMNS, Grid, Row, SECTOR_WORDS};
+use super::{picture, title};
+
+/// Width and height of a word.
+const CELL: u32 = 17;
+/// Room between the sectors of a line.
+const SECTOR_GAP: u32 = 7;
+/// Room for the offsets of rows.
+const LABEL: u32 = 62;
+/// Room around everything.
+const MARGIN: u32 = 14;
+/// Where the first row starts.
+const TOP: u32 = 66;
+/// From one row to the next.
+const ROW: u32 = CELL + 3;
+
+/// Colours, by what a word is. The media query follows the system, and the panel behind is opaque, so that the picture is readable on
+/// any page.
+const STYLE: &str = "
+  .panel { fill: #ffffff; stroke: #d0d7de; }
+  text { font-family: system-ui, sans-serif; font-size: 12px; fill: #1f2328; }
+  .title { font-weight: 600; font-size: 13px; }
+  .small { fill: #59636e; font-size: 11px; }
+  .lane { font-size: 10px; text-anchor: middle; fill: #ffffff; }
+  .wanted { fill: #0550ae; } .clash { fill: #b3261e; }
+  .moved { fill: #ffe2b8; stroke: #c77700; }
+  .idle { fill: none; stroke: #d0d7de; }
+  @media (prefers-color-scheme: dark) {
+    .panel { fill: #161b22; stroke: #3d444d; }
+    text { fill: #e6edf3; }
+    .small { fill: #9198a1; }
+    .wanted { fill: #1f6feb; } .clash { fill: #d1372c; }
+    .moved { fill: #4d3200; stroke: #bf8700; }
+    .idle { stroke: #3d444d; }
+    .lane { fill: #ffffff; }
+  }
+";
+
+/// Draws a sample; `None` for memories that have neither sectors nor banks.
+pub fn draw(sample: &AccessSample, caption: &str) -> Option<String> {
+    let grid = Grid::of(sample)?;
+    let width = left(&grid, COLUMNS - 1) + CELL + MARGIN;
+    let legend = TOP + grid.rows.len() as u32 * ROW + 14;
+    let height = legend + 32 + MARGIN;
+    let (title, summary) = (title(sample), picture::summary(&grid, sample));
+    let clashes = grid.words_per_bank();
+    let mut svg = String::new();
+    // Writing to a string cannot fail.
+    let _ = write!(
+        svg,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
+         aria-labelledby=\"title desc\">\n<title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n<style>{STYLE}</style>\n\
+         <rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"6\"/>\n",
+        escape(&format!("{caption}: {title}")),
+        escape(&summary),
+        width - 1,
+        height - 1,
+    );
+    text(&mut svg, "title", MARGIN, 24, &format!("{caption}: {title}"));
+    text(&mut svg, "small", MARGIN, 41, &summary);
+    for group in (0..COLUMNS).step_by(SECTOR_WORDS) {
+        let name = if grid.space == Space::Global { format!("sector {}", group / SECTOR_WORDS) } else { format!("bank {group}") };
+        text(&mut svg, "small", left(&grid, group), TOP - 6, &name);
+    }
+    for (index, row) in grid.rows.iter().enumerate() {
+        let y = TOP + index as u32 * ROW;
+        text(&mut svg, "small", MARGIN, y + 13, &format!("+{}", row.offset));
+        for column in 0..COLUMNS {
+            word(&mut svg, &grid, row, column, y, clashes[column] > 1 && sample.bytes <= 4);
+        }
+    }
+    keys(&mut svg, &grid, clashes.iter().any(|words| *words > 1) && sample.bytes <= 4, legend);
+    svg.push_str("</svg>\n");
+    Some(svg)
+}
+
+/// Where a column starts.
+fn left(grid: &Grid, column: usize) -> u32 {
+    let gaps = if grid.space == Space::Global { column / SECTOR_WORDS } else { 0 };
+    MARGIN + LABEL + column as u32 * CELL + gaps as u32 * SECTOR_GAP
+}
+
+fn word(svg: &mut String, grid: &Grid, row: &Row, column: usize, y: u32, clashes: bool) {
+    let (x, lanes) = (left(grid, column), row.lanes[column]);
+    let class = match lanes {
+        0 if grid.space == Space::Global && row.is_moved(column) => "moved",
+        0 => "idle",
+        _ if clashes && grid.space == Space::Shared => "clash",
+        _ => "wanted",
+    };
+    cell(svg, class, x, y);
+    if lanes != 0 {
+        let name = if lanes.count_ones() == 1 { lanes.trailing_zeros().to_string() } else { "\u{2217}".to_owned() };
+        text(svg, "lane", x + CELL / 2, y + 12, &name);
+    }
+}
+
+/// What the colours mean.
+fn keys(svg: &mut String, grid: &Grid, clashes: bool, y: u32) {
+    let mut keys = vec![("wanted", "wanted, with the lane (\u{2217} several)")];
+    if grid.space == Space::Global {
+        keys.extend([("moved", "moved, not wanted"), ("idle", "not moved")]);
+    } else {
+        if clashes {
+            keys.push(("clash", "another word of its bank is wanted too"));
+        }
+        keys.push(("idle", "not wanted"));
+    }
+    let mut x = MARGIN + LABEL;
+    for (class, meaning) in keys {
+        cell(svg, class, x, y);
+        text(svg, "small", x + CELL + 6, y + 13, meaning);
+        x += CELL + 30 + 6 * meaning.chars().count() as u32;
+    }
+}
+
+fn cell(svg: &mut String, class: &str, x: u32, y: u32) {
+    let _ = writeln!(svg, "<rect class=\"{class}\" x=\"{}.5\" y=\"{y}.5\" width=\"{}\" height=\"{}\"/>", x, CELL - 2, CELL - 1);
+}
+
+fn text(svg: &mut String, class: &str, x: u32, y: u32, text: &str) {
+    let _ = writeln!(svg, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>", escape(text));
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::grid::tests::sample;
+    use super::*;
+    use simt::finding::AccessOp;
+
+    #[test]
+    fn every_lane_of_a_column_stands_in_a_bank_that_clashes() {
+        let column = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| 128 * lane);
+        let svg = draw(&column, "a < b").unwrap();
+        // One of the words is the legend's.
+        assert_eq!(svg.matches("class=\"clash\"").count(), 32 + 1);
+        assert!(svg.contains("<title id=\"title\">a &lt; b: a warp's load from shared memory on line 7"));
+        assert!(svg.contains("32 wavefronts for 32 lanes, 1 at best: bank conflicts"));
+    }
+
+    #[test]
+    fn what_is_moved_and_not_wanted_is_seen() {
+        let strided = sample(Space::Global, AccessOp::Load, 4, u32::MAX, |lane| 32 * lane);
+        let svg = draw(&strided, "strided").unwrap();
+        assert_eq!((svg.matches("class=\"wanted\"").count(), svg.matches("class=\"moved\"").count()), (32 + 1, 32 * 7 + 1));
+        assert_eq!(svg.matches("class=\"idle\"").count(), 1);
+        assert_eq!(svg.matches("<text class=\"lane\"").count(), 32);
+    }
+}

@@ -1,0 +1,86 @@
+//! The bound of a stage with its working: what was counted, what a chip does in a clock, and what follows.
+
+use std::fmt::Write;
+
+use simt::bound::{Bound, Part, busiest};
+use simt::{LaunchConfig, Profile};
+
+use super::style::Style;
+use crate::units::{bandwidth, bytes, count, milliseconds, significant};
+
+/// Parts below this share of the binding one are named without their working.
+const NEGLIGIBLE: f64 = 0.001;
+
+/// Shows a bound.
+pub fn show(bound: &Bound, launches: &[LaunchConfig], profile: &Profile, style: Style) -> String {
+    let mut text = String::new();
+    let clock_ghz = f64::from(profile.clock_khz) / 1e6;
+    let Some(binding) = bound.binding() else {
+        put(&mut text, "nothing was counted that a GPU could not do in no time");
+        return text;
+    };
+    let heading = format!("bound by {} on the {}", binding.unit, profile.product);
+    put(&mut text, &style.bold(&heading));
+    put(
+        &mut text,
+        &format!(
+            "the least time that each part needs, with {} multiprocessors (SMs) at {} GHz; not a time that was measured",
+            profile.multiprocessors,
+            significant(clock_ghz)
+        ),
+    );
+    let title = format!("  {:<13}{:>26}   {:<20}{:>14}  {:>8}", "part", "has to do", "can do", "at least", "share");
+    put(&mut text, &style.dim(&title));
+    let mut small = Vec::new();
+    for part in &bound.parts {
+        if part.least_ms < NEGLIGIBLE * binding.least_ms {
+            small.push(part.unit.to_string());
+        } else {
+            row(&mut text, part, binding.least_ms);
+        }
+    }
+    if !small.is_empty() {
+        put(&mut text, &style.dim(&format!("  less than 0.1 %: {}", small.join(", "))));
+    }
+    for config in launches {
+        spread(&mut text, *config, launches.len() == 1, bound, profile);
+    }
+    if !bound.as_written.is_empty() {
+        put(&mut text, "");
+        put(&mut text, "beside the bound, because a compiler can do with fewer: if each PTX instruction stayed as it is");
+        bound.as_written.iter().for_each(|part| row(&mut text, part, binding.least_ms));
+    }
+    text
+}
+
+fn row(text: &mut String, part: &Part, longest_ms: f64) {
+    let amount = if part.of == "bytes" { bytes(part.amount) } else { format!("{} {}", count(part.amount), part.of) };
+    let rate = match (part.copies, part.of) {
+        (1, _) => bandwidth(part.rate),
+        (_, "bytes") => format!("{} B / clock / SM", part.rate),
+        _ => format!("{} / clock / SM", part.rate),
+    };
+    let share = format!("{} %", significant(100.0 * part.least_ms / longest_ms));
+    put(text, &format!("  {:<13}{amount:>26}   {rate:<20}{:>14}  {share:>8}", part.unit.to_string(), milliseconds(part.least_ms)));
+}
+
+/// What a whole number of blocks per multiprocessor does to the bound.
+fn spread(text: &mut String, config: LaunchConfig, is_only: bool, bound: &Bound, profile: &Profile) {
+    let blocks = u64::from(config.grid.x) * u64::from(config.grid.y) * u64::from(config.grid.z);
+    let factor = busiest(blocks, profile);
+    if factor < 1.005 {
+        return;
+    }
+    let (sms, most) = (profile.multiprocessors, blocks.div_ceil(u64::from(profile.multiprocessors)));
+    let (blocks, factor_text) = (format!("{} block{}", count(blocks), if blocks == 1 { "" } else { "s" }), significant(factor));
+    put(text, &format!("  {blocks} on {sms} SMs: one SM has {most} to do, {factor_text} times the average"));
+    if is_only && bound.binding().is_some_and(|part| part.copies > 1) {
+        let least = milliseconds(bound.least_ms() * factor);
+        put(text, &format!("  if all blocks do the same, that one SM takes at least {least}"));
+    }
+}
+
+fn put(text: &mut String, line: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}", line.trim_end());
+}
