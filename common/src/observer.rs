@@ -1,5 +1,6 @@
 //! What the simulator saw of the launches of a stage. A GPU tells nothing of that kind.
 
+use simcuda::occupancy::Occupancy;
 use simcuda::records::{LaunchRecord, Outcome};
 use simt::{Counters, Finding, LaunchReport};
 
@@ -12,13 +13,22 @@ pub struct Observed {
     /// Counts over all launches; `None` on a GPU.
     pub counters: Option<Counters>,
     /// Each launch that finished, in order.
-    pub launches: Vec<LaunchReport>,
+    pub launches: Vec<Launch>,
     /// Defects that did not stop a kernel.
     pub findings: Vec<Finding>,
     /// The defect that stopped a kernel.
     pub fault: Option<Finding>,
     /// What the simulator says of a launch that failed.
     pub message: Option<String>,
+}
+
+/// One launch that finished.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// What it did.
+    pub report: LaunchReport,
+    /// How its blocks fill a multiprocessor.
+    pub occupancy: Occupancy,
 }
 
 /// Forgets what was seen until now.
@@ -48,7 +58,7 @@ fn sum(launches: impl IntoIterator<Item = LaunchRecord>) -> Observed {
             Outcome::Finished(report) => {
                 *seen.counters.get_or_insert_default() += report.counters;
                 seen.findings.extend_from_slice(&report.findings);
-                seen.launches.push(report);
+                seen.launches.push(Launch { report, occupancy: launch.occupancy });
             }
             Outcome::Failed { message, finding } => {
                 seen.message = Some(message);

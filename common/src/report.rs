@@ -6,8 +6,9 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use simt::{Counters, Finding, LaunchReport};
+use simt::{Counters, Finding};
 
+use crate::observer::Launch;
 use crate::timing::Timing;
 use crate::verify::{Accuracy, Mismatch};
 
@@ -53,7 +54,7 @@ pub struct Measured {
     accuracy: Accuracy,
     timing: Option<Timing>,
     counters: Option<Box<Counters>>,
-    launches: Vec<LaunchReport>,
+    launches: Vec<Launch>,
 }
 
 impl Measured {
@@ -64,7 +65,7 @@ impl Measured {
     }
 
     /// The same with what the simulator reported of each launch.
-    pub fn with_launches(self, launches: Vec<LaunchReport>) -> Self {
+    pub fn with_launches(self, launches: Vec<Launch>) -> Self {
         Self { launches, ..self }
     }
 
@@ -84,7 +85,7 @@ impl Measured {
     }
 
     /// What the simulator reported of each launch, in order.
-    pub fn launches(&self) -> &[LaunchReport] {
+    pub fn launches(&self) -> &[Launch] {
         &self.launches
     }
 }

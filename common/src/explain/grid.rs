@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use simt::finding::AccessOp;
-use simt::memory::rules::{self, Direction};
+use simt::memory::rules::{Direction, Rules};
 use simt::{AccessSample, Space};
 
 /// Words of a row: banks of shared memory, or words of a line of 128 bytes.
@@ -24,6 +24,9 @@ pub struct Grid {
     pub rows: Vec<Row>,
     /// What the request costs.
     pub cost: Cost,
+    /// Whether words of one column are words of one bank and wait for each other: in shared memory, for lanes that want a word each,
+    /// and not on GPUs whose banks are other than 32 words.
+    pub conflicts: bool,
     /// Bytes that the lanes want, each byte once.
     pub bytes_wanted: u64,
 }
@@ -46,8 +49,10 @@ pub enum Cost {
         sectors: u32,
         /// Sectors that the bytes would fill side by side.
         ideal: u32,
-        /// Passes through the banks of the L1 cache that it takes when the cache holds the data; for loads.
+        /// Passes through the banks of the L1 cache that it takes when the cache holds the data; for loads, where there is one.
         passes: Option<u32>,
+        /// Transactions, where they are not of one sector each.
+        transactions: Option<u32>,
     },
     /// Of shared memory.
     Shared {
@@ -59,18 +64,21 @@ pub enum Cost {
 }
 
 impl Cost {
-    /// What a sample costs; `None` for memories whose accesses have no rule.
-    pub fn of(sample: &AccessSample) -> Option<Self> {
+    /// What a sample costs by the rules of a generation; `None` for memories whose accesses have no rule.
+    pub fn of(sample: &AccessSample, rules: Rules) -> Option<Self> {
         let AccessSample { op, bytes, lanes, addresses, .. } = sample;
         match sample.space {
             Space::Global => {
-                let cost = rules::global(*lanes, *bytes, addresses);
-                let passes = (*op == AccessOp::Load).then(|| rules::l1_wavefronts(*lanes, *bytes, addresses));
-                Some(Cost::Global { sectors: cost.sectors, ideal: cost.ideal, passes })
+                let request = rules.global(*lanes, *bytes, addresses);
+                let (sectors, ideal) = (request.cost.sectors, request.cost.ideal);
+                let passes = rules.l1_wavefronts(*lanes, *bytes, addresses);
+                let passes = (*op == AccessOp::Load && passes > 0).then_some(passes);
+                let transactions = (request.transactions != sectors).then_some(request.transactions);
+                Some(Cost::Global { sectors, ideal, passes, transactions })
             }
             Space::Shared => {
                 let direction = if *op == AccessOp::Load { Direction::Load } else { Direction::Store };
-                let cost = rules::shared(direction, *lanes, *bytes, &addresses.map(|offset| offset as u32));
+                let cost = rules.shared(direction, *lanes, *bytes, &addresses.map(|offset| offset as u32)).cost;
                 Some(Cost::Shared { wavefronts: cost.wavefronts, ideal: cost.ideal })
             }
             _ => None,
@@ -88,8 +96,8 @@ impl Cost {
 
 impl Grid {
     /// The grid of a sample; `None` for memories that have neither sectors nor banks.
-    pub fn of(sample: &AccessSample) -> Option<Self> {
-        let cost = Cost::of(sample)?;
+    pub fn of(sample: &AccessSample, rules: Rules) -> Option<Self> {
+        let cost = Cost::of(sample, rules)?;
         let mut words: BTreeMap<u64, u32> = BTreeMap::new();
         let mut bytes = Vec::new();
         for lane in (0..32).filter(|lane| sample.lanes >> lane & 1 != 0) {
@@ -115,7 +123,8 @@ impl Grid {
                 row.lanes[word as usize % COLUMNS] = lanes;
             }
         }
-        Some(Self { space: sample.space, rows, cost, bytes_wanted: bytes.len() as u64 })
+        let conflicts = sample.space == Space::Shared && sample.bytes <= 4 && rules == Rules::Current;
+        Some(Self { space: sample.space, rows, cost, conflicts, bytes_wanted: bytes.len() as u64 })
     }
 
     /// How many words of each bank are wanted.
@@ -148,18 +157,19 @@ pub(super) mod tests {
 
     #[test]
     fn lanes_stand_at_the_words_that_they_want() {
-        let grid = Grid::of(&sample(Space::Global, AccessOp::Load, 4, u32::MAX, |lane| 0x1_0000 + 4 * lane + 4)).unwrap();
+        let grid =
+            Grid::of(&sample(Space::Global, AccessOp::Load, 4, u32::MAX, |lane| 0x1_0000 + 4 * lane + 4), Rules::Current).unwrap();
         assert_eq!(grid.rows.len(), 2);
         assert_eq!((grid.rows[0].lanes[0], grid.rows[0].lanes[1], grid.rows[0].lanes[31]), (0, 1, 1 << 30));
         assert_eq!((grid.rows[1].offset, grid.rows[1].lanes[0]), (128, 1 << 31));
         assert!(grid.rows[1].is_moved(7) && !grid.rows[1].is_moved(8));
-        assert_eq!(grid.cost, Cost::Global { sectors: 5, ideal: 4, passes: Some(1) });
+        assert_eq!(grid.cost, Cost::Global { sectors: 5, ideal: 4, passes: Some(1), transactions: None });
         assert_eq!(grid.bytes_wanted, 128);
     }
 
     #[test]
     fn a_column_of_a_square_tile_is_one_bank() {
-        let grid = Grid::of(&sample(Space::Shared, AccessOp::Store, 4, u32::MAX, |lane| 128 * lane + 8)).unwrap();
+        let grid = Grid::of(&sample(Space::Shared, AccessOp::Store, 4, u32::MAX, |lane| 128 * lane + 8), Rules::Current).unwrap();
         assert_eq!(grid.rows.len(), 32);
         let mut banks = [0; COLUMNS];
         banks[2] = 32;
@@ -168,11 +178,24 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn the_first_gpus_have_other_rules() {
+        let strided = sample(Space::Global, AccessOp::Load, 4, u32::MAX, |lane| 32 * lane);
+        // Each lane's own transaction of 32 bytes; four lanes of a half-warp to a segment of 128.
+        for (rules, sectors) in [(Rules::Tesla, 32), (Rules::TeslaSegments, 32)] {
+            let Some(Cost::Global { sectors: got, passes: None, .. }) = Cost::of(&strided, rules) else { panic!("{rules:?}") };
+            assert_eq!(got, sectors);
+        }
+        let column = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| 64 * lane);
+        assert!(!Grid::of(&column, Rules::Tesla).unwrap().conflicts);
+        assert_eq!(Cost::of(&column, Rules::Tesla), Some(Cost::Shared { wavefronts: 32, ideal: 2 }));
+    }
+
+    #[test]
     fn small_elements_share_words_and_large_ones_take_several() {
-        let bytes = Grid::of(&sample(Space::Global, AccessOp::Load, 1, 0xff, |lane| lane)).unwrap();
+        let bytes = Grid::of(&sample(Space::Global, AccessOp::Load, 1, 0xff, |lane| lane), Rules::Current).unwrap();
         assert_eq!((bytes.rows[0].lanes[0], bytes.rows[0].lanes[1], bytes.bytes_wanted), (0xf, 0xf0, 8));
-        let vectors = Grid::of(&sample(Space::Global, AccessOp::Store, 16, 0b11, |lane| 16 * lane)).unwrap();
+        let vectors = Grid::of(&sample(Space::Global, AccessOp::Store, 16, 0b11, |lane| 16 * lane), Rules::Current).unwrap();
         assert_eq!(vectors.rows[0].lanes[..9], [1, 1, 1, 1, 2, 2, 2, 2, 0]);
-        assert_eq!(vectors.cost, Cost::Global { sectors: 1, ideal: 1, passes: None });
+        assert_eq!(vectors.cost, Cost::Global { sectors: 1, ideal: 1, passes: None, transactions: None });
     }
 }

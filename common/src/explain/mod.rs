@@ -19,11 +19,14 @@ mod working;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use simcuda::occupancy::{Limit, Occupancy};
 use simt::bound::bound;
-use simt::{AccessSample, Counters, LaunchConfig, LaunchReport, LineCounters, Profile, SourceLine};
+use simt::memory::rules::Rules;
+use simt::{AccessSample, Counters, LaunchConfig, LineCounters, Profile, SourceLine};
 
 use crate::error::{Error, Result};
-use crate::units::count;
+use crate::observer::Launch;
+use crate::units::{count, significant};
 use grid::Cost;
 
 pub use style::Style;
@@ -40,6 +43,7 @@ pub struct Explanation<'a> {
 struct Kernel<'a> {
     name: &'a str,
     launches: Vec<LaunchConfig>,
+    occupancy: &'a Occupancy,
     counters: Counters,
     lines: BTreeMap<&'a Option<SourceLine>, Counters>,
     samples: &'a [AccessSample],
@@ -47,14 +51,15 @@ struct Kernel<'a> {
 
 impl<'a> Explanation<'a> {
     /// Puts the launches of a stage together; `least_bytes` is what its computation has to read and write.
-    pub fn new(stage: &'a str, launches: &'a [LaunchReport], least_bytes: u64, profile: &'a Profile) -> Self {
+    pub fn new(stage: &'a str, launches: &'a [Launch], least_bytes: u64, profile: &'a Profile) -> Self {
         let mut kernels: Vec<Kernel<'a>> = Vec::new();
-        for launch in launches {
+        for Launch { report: launch, occupancy } in launches {
             let known = kernels.iter().position(|kernel| kernel.name == launch.kernel);
             let index = known.unwrap_or_else(|| {
                 kernels.push(Kernel {
                     name: &launch.kernel,
                     launches: Vec::new(),
+                    occupancy,
                     counters: Counters::default(),
                     lines: BTreeMap::new(),
                     samples: &launch.samples,
@@ -71,6 +76,11 @@ impl<'a> Explanation<'a> {
         Self { stage, least_bytes, profile, kernels }
     }
 
+    /// The rules of memory of the GPU.
+    fn rules(&self) -> Rules {
+        Rules::of(self.profile.compute_capability)
+    }
+
     /// The request to look at: of the line that was asked for, or of the one that costs most.
     ///
     /// # Errors
@@ -82,17 +92,14 @@ impl<'a> Explanation<'a> {
             self.kernels.iter().flat_map(|kernel| {
                 kernel.samples.iter().filter_map(move |sample| {
                     let number = sample.location.source.as_ref()?.line;
-                    Some((number, (kernel.passes(&sample.location.source), Cost::of(sample)?.weight()), sample))
+                    Some((number, (kernel.passes(&sample.location.source), Cost::of(sample, self.rules())?.weight()), sample))
                 })
             })
         };
-        let mut best: Option<((u64, (u32, u32)), &AccessSample)> = None;
-        for (_, cost, sample) in samples().filter(|(number, ..)| line.is_none_or(|line| line == *number)) {
-            if best.is_none_or(|(highest, _)| cost > highest) {
-                best = Some((cost, sample));
-            }
-        }
-        best.map(|(_, sample)| sample).ok_or_else(|| {
+        let candidates = samples().filter(|(number, ..)| line.is_none_or(|line| line == *number));
+        // The first of those that cost most: a later one has to cost more.
+        let best = candidates.reduce(|best, other| if other.1 > best.1 { other } else { best });
+        best.map(|(.., sample)| sample).ok_or_else(|| {
             let mut lines: Vec<u32> = samples().map(|(number, ..)| number).collect();
             lines.sort_unstable();
             lines.dedup();
@@ -127,7 +134,7 @@ impl<'a> Explanation<'a> {
             put(&mut text, &style.bold(&title(access)));
             put(&mut text, &style.dim(access.location.instruction.trim()));
             text.push('\n');
-            text.push_str(&picture::draw(access, style).unwrap_or_default());
+            text.push_str(&picture::draw(access, self.rules(), style).unwrap_or_default());
         }
         Ok(text)
     }
@@ -141,7 +148,7 @@ impl Explanation<'_> {
     /// As there.
     pub fn svg(&self, line: Option<u32>) -> Result<String> {
         // An access that was chosen has a picture.
-        Ok(svg::draw(self.access(line)?, self.stage).unwrap_or_default())
+        Ok(svg::draw(self.access(line)?, self.rules(), self.stage).unwrap_or_default())
     }
 }
 
@@ -149,7 +156,9 @@ impl Kernel<'_> {
     /// What the requests of a line cost, in passes.
     fn passes(&self, line: &Option<SourceLine>) -> u64 {
         let Some(c) = self.lines.get(line) else { return 0 };
-        let global = c.global_load_wavefronts + c.global_store_sectors.div_ceil(4);
+        // Without an L1 cache there are only sectors, of which four are a line.
+        let loads = c.global_load_wavefronts.max(c.global_load_sectors.div_ceil(4));
+        let global = loads + c.global_store_sectors.div_ceil(4);
         global + c.shared_load_wavefronts + c.shared_store_wavefronts
     }
 
@@ -169,11 +178,10 @@ impl Kernel<'_> {
             &format!(
                 "{} PTX instructions of warps, {} of 32 lanes active on average",
                 count(self.counters.ptx_instructions),
-                crate::units::significant(
-                    self.counters.ptx_thread_instructions as f64 / self.counters.ptx_instructions.max(1) as f64
-                )
+                significant(self.counters.ptx_thread_instructions as f64 / self.counters.ptx_instructions.max(1) as f64)
             ),
         );
+        put(text, &occupancy(self.occupancy));
         text.push('\n');
         let mut files: Vec<&str> = self.lines.keys().filter_map(|line| Some(line.as_ref()?.file.as_str())).collect();
         files.dedup();
@@ -184,6 +192,21 @@ impl Kernel<'_> {
             text.push('\n');
         }
     }
+}
+
+/// How the blocks of a kernel fill a multiprocessor, and what keeps more of them out.
+fn occupancy(occupancy: &Occupancy) -> String {
+    let Occupancy { registers_per_thread, blocks_per_multiprocessor: blocks, active_warps, max_warps, limits } = occupancy;
+    let registers = registers_per_thread.map_or(String::new(), |registers| format!("{registers} registers per thread; "));
+    let names = limits.iter().map(|limit| match limit {
+        Limit::Warps => "warps",
+        Limit::Blocks => "blocks",
+        Limit::Registers => "registers",
+        Limit::SharedMemory => "shared memory",
+    });
+    let names = names.collect::<Vec<_>>().join(" and ");
+    let plural = if *blocks == 1 { "" } else { "s" };
+    format!("{registers}{blocks} block{plural} at once on an SM, {active_warps} of {max_warps} warps: limited by {names}")
 }
 
 /// What a picture shows.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use simt::finding::AccessOp;
+use simt::memory::rules::Rules;
 use simt::{AccessSample, Space};
 
 use super::grid::{COLUMNS, Cost, Grid, SECTOR_WORDS};
@@ -21,8 +22,8 @@ const LANES: [char; 32] = [
 ];
 
 /// Draws a sample; `None` for memories that have neither sectors nor banks.
-pub fn draw(sample: &AccessSample, style: Style) -> Option<String> {
-    let grid = Grid::of(sample)?;
+pub fn draw(sample: &AccessSample, rules: Rules, style: Style) -> Option<String> {
+    let grid = Grid::of(sample, rules)?;
     let mut text = header(&grid, style);
     for row in grid.rows.iter().take(MAX_ROWS) {
         let mut cells = String::new();
@@ -41,7 +42,7 @@ pub fn draw(sample: &AccessSample, style: Style) -> Option<String> {
     if let Some(more) = grid.rows.len().checked_sub(MAX_ROWS + 1) {
         line(&mut text, &format!("{:>LABEL$}  and {} more rows", "…", more + 1));
     }
-    if grid.space == Space::Shared && sample.bytes <= 4 {
+    if grid.conflicts {
         let counts: String = grid.words_per_bank().iter().map(|words| format!("{} ", digit(*words))).collect();
         line(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "words", counts.trim_end())));
     }
@@ -57,13 +58,14 @@ pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
     let lanes = sample.lanes.count_ones();
     let plural = |number: u32, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
     match grid.cost {
-        Cost::Global { sectors, ideal, passes } => {
+        Cost::Global { sectors, ideal, passes, transactions } => {
             let verb = if sample.op == AccessOp::Load { "read" } else { "written" };
             let moved = 32 * u64::from(sectors);
             let passes = passes.map(|passes| format!("; {} through L1", plural(passes, "pass").replace("passs", "passes")));
             format!(
-                "{} {verb} for {}, {ideal} at best; {} of {} bytes used ({}){}",
+                "{}{} {verb} for {}, {ideal} at best; {} of {} bytes used ({}){}",
                 plural(sectors, "sector"),
+                transactions.map_or(String::new(), |number| format!(" in {}", plural(number, "transaction"))),
                 plural(lanes, "lane"),
                 count(grid.bytes_wanted),
                 count(moved),
@@ -111,7 +113,7 @@ mod tests {
     use super::*;
 
     fn assert_drawn(sample: &AccessSample, expected: &str) {
-        let drawn = draw(sample, Style::PLAIN).unwrap();
+        let drawn = draw(sample, Rules::Current, Style::PLAIN).unwrap();
         assert_eq!(drawn, expected.strip_prefix('\n').unwrap(), "got\n{drawn}");
         assert!(drawn.lines().all(|line| line.chars().count() <= 100));
     }

@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use simt::memory::rules::Rules;
 use simt::{AccessSample, Space};
 
 use super::grid::{COLUMNS, Grid, Row, SECTOR_WORDS};
@@ -45,8 +46,8 @@ const STYLE: &str = "
 ";
 
 /// Draws a sample; `None` for memories that have neither sectors nor banks.
-pub fn draw(sample: &AccessSample, caption: &str) -> Option<String> {
-    let grid = Grid::of(sample)?;
+pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String> {
+    let grid = Grid::of(sample, rules)?;
     let width = left(&grid, COLUMNS - 1) + CELL + MARGIN;
     let legend = TOP + grid.rows.len() as u32 * ROW + 14;
     let height = legend + 32 + MARGIN;
@@ -73,11 +74,11 @@ pub fn draw(sample: &AccessSample, caption: &str) -> Option<String> {
     for (index, row) in grid.rows.iter().enumerate() {
         let y = TOP + index as u32 * ROW;
         text(&mut svg, "small", MARGIN, y + 13, &format!("+{}", row.offset));
-        for column in 0..COLUMNS {
-            word(&mut svg, &grid, row, column, y, clashes[column] > 1 && sample.bytes <= 4);
+        for (column, words) in clashes.iter().enumerate() {
+            word(&mut svg, &grid, row, column, y, grid.conflicts && *words > 1);
         }
     }
-    keys(&mut svg, &grid, clashes.iter().any(|words| *words > 1) && sample.bytes <= 4, legend);
+    keys(&mut svg, &grid, grid.conflicts && clashes.iter().any(|words| *words > 1), legend);
     svg.push_str("</svg>\n");
     Some(svg)
 }
@@ -93,7 +94,7 @@ fn word(svg: &mut String, grid: &Grid, row: &Row, column: usize, y: u32, clashes
     let class = match lanes {
         0 if grid.space == Space::Global && row.is_moved(column) => "moved",
         0 => "idle",
-        _ if clashes && grid.space == Space::Shared => "clash",
+        _ if clashes => "clash",
         _ => "wanted",
     };
     cell(svg, class, x, y);
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn every_lane_of_a_column_stands_in_a_bank_that_clashes() {
         let column = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| 128 * lane);
-        let svg = draw(&column, "a < b").unwrap();
+        let svg = draw(&column, Rules::Current, "a < b").unwrap();
         // One of the words is the legend's.
         assert_eq!(svg.matches("class=\"clash\"").count(), 32 + 1);
         assert!(svg.contains("<title id=\"title\">a &lt; b: a warp's load from shared memory on line 7"));
@@ -153,7 +154,7 @@ mod tests {
     #[test]
     fn what_is_moved_and_not_wanted_is_seen() {
         let strided = sample(Space::Global, AccessOp::Load, 4, u32::MAX, |lane| 32 * lane);
-        let svg = draw(&strided, "strided").unwrap();
+        let svg = draw(&strided, Rules::Current, "strided").unwrap();
         assert_eq!((svg.matches("class=\"wanted\"").count(), svg.matches("class=\"moved\"").count()), (32 + 1, 32 * 7 + 1));
         assert_eq!(svg.matches("class=\"idle\"").count(), 1);
         assert_eq!(svg.matches("<text class=\"lane\"").count(), 32);
