@@ -321,7 +321,13 @@ impl<'t> Parser<'t> {
                     Statement::Instruction(self.instruction(Some(Guard { name, negated }), opcode, line)?)
                 }
                 Kind::Word(".reg") => {
-                    self.registers(&mut body)?;
+                    let ty = self.word("a type")?;
+                    self.registers(ty, &mut body)?;
+                    continue;
+                }
+                // Assembly inside CUDA's headers leaves no space: `.reg.b32 f;`
+                Kind::Word(word) if word.starts_with(".reg.") => {
+                    self.registers(&word[".reg".len()..], &mut body)?;
                     continue;
                 }
                 Kind::Word(word @ (".shared" | ".local" | ".param" | ".global" | ".const")) => {
@@ -354,10 +360,9 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `.reg .b32 %r<35>, %s;`
-    fn registers(&mut self, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
+    /// `.reg .b32 %r<35>, %s;`, from behind the type on.
+    fn registers(&mut self, word: &'t str, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
         let line = self.line();
-        let word = self.word("a type")?;
         let ty = scalar_type(word).ok_or_else(|| expected(line, "a type", Kind::Word(word)))?;
         loop {
             let name = self.word("a register")?;
