@@ -42,6 +42,8 @@ counters! {
     f32_other,
     /// f64 arithmetic, per lane.
     f64_ops,
+    /// f16 and bf16 arithmetic, per result: a lane has two of a pair.
+    f16_ops,
     /// 32-bit integer multiply-adds and multiplications, per lane.
     int_mad,
     /// Other integer and logic operations, per lane.

@@ -352,7 +352,7 @@ fn what_cannot_be_executed_is_named_with_its_lines() {
             "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32",
         ),
         ("frobnicate.f32 %f1, %f2;", "frobnicate.f32"),
-        ("add.rz.f32 %f1, %f2, %f3;", "add.rz.f32"),
+        ("min.f32x2 %rd1, %rd2, %rd3;", "min.f32x2"),
         ("atom.global.add.f16 %r1, [%rd1], %r2;", "atom.global.add.f16"),
         ("ld.global.v8.f32 %f1, [%rd1];", "ld.global.v8.f32"),
         ("shfl.idx.b32 %r1, %r2, %r3, 31;", "shfl.idx.b32"),

@@ -178,7 +178,8 @@ fn longest_first(parts: impl IntoIterator<Item = Part>) -> Vec<Part> {
 /// Instructions that no compiler removes. Lanes are packed into full warps, so that a warp of few lanes is not counted too much. On
 /// compute capability 1.x one instruction makes several requests, and requests do not tell how many.
 fn issued(c: &Counters, path: GlobalPath) -> u64 {
-    let arithmetic = c.f32_fma + c.f32_other + c.f64_ops + c.special + c.dp4a;
+    // An instruction on a pair counts twice among the operations of 16 bits.
+    let arithmetic = c.f32_fma + c.f32_other + c.f64_ops + c.f16_ops.div_ceil(2) + c.special + c.dp4a;
     let memory = match path {
         GlobalPath::Memory => 0,
         GlobalPath::L2 | GlobalPath::UnifiedL1 => requests(c) + c.shared_load_requests + c.shared_store_requests,

@@ -158,6 +158,8 @@ impl Stats {
                 Class::F32Fma => counters.f32_fma = lanes,
                 Class::F32 => counters.f32_other = lanes,
                 Class::F64 => counters.f64_ops = lanes,
+                Class::Half => counters.f16_ops = lanes,
+                Class::HalfPair => counters.f16_ops = 2 * lanes,
                 Class::IntMad => counters.int_mad = lanes,
                 Class::Int => counters.int_other = lanes,
                 Class::Dp4a => counters.dp4a = lanes,

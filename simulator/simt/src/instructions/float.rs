@@ -1,5 +1,7 @@
 //! Floating-point functions of one lane: what a GPU does where Rust's operators leave room.
 
+use super::format::{self, Format, Rounding};
+
 /// The NaN that every f32 operation gives (PTX ISA, section on floating-point instructions): the payload of an operand does not
 /// pass through.
 ///
@@ -80,4 +82,91 @@ pub fn max64(a: f64, b: f64) -> f64 {
 #[inline(always)]
 pub fn saturate32(value: f32) -> f32 {
     if value > 0.0 { value.min(1.0) } else { 0.0 }
+}
+
+/// A subnormal number as a zero of its sign: what `.ftz` does to operands and to the result.
+#[inline(always)]
+pub fn flush32(value: f32) -> f32 {
+    let bits = value.to_bits();
+    f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits })
+}
+
+/// As [`flush32`].
+#[inline(always)]
+pub fn flush64(value: f64) -> f64 {
+    let bits = value.to_bits();
+    f64::from_bits(if bits & 0x7ff << 52 == 0 { bits & 1 << 63 } else { bits })
+}
+
+/// An f64 that is exact, or rounded to odd, as the nearest f32 in a direction.
+#[inline(always)]
+pub fn round32(value: f64, rounding: Rounding) -> f32 {
+    f32::from_bits(Format::SINGLE.round(value, rounding))
+}
+
+/// `a + b`
+#[inline(always)]
+pub fn add32(a: f32, b: f32, rounding: Rounding) -> f32 {
+    round32(format::sum(a.into(), b.into(), rounding), rounding)
+}
+
+/// `a * b`, which f64 holds.
+#[inline(always)]
+pub fn mul32(a: f32, b: f32, rounding: Rounding) -> f32 {
+    round32(f64::from(a) * f64::from(b), rounding)
+}
+
+/// `a * b + c`, rounded once.
+#[inline(always)]
+pub fn fma32(a: f32, b: f32, c: f32, rounding: Rounding) -> f32 {
+    round32(format::sum(f64::from(a) * f64::from(b), c.into(), rounding), rounding)
+}
+
+/// `a / b`
+#[inline(always)]
+pub fn div32(a: f32, b: f32, rounding: Rounding) -> f32 {
+    round32(format::quotient(a.into(), b.into()), rounding)
+}
+
+/// The square root.
+#[inline(always)]
+pub fn sqrt32(a: f32, rounding: Rounding) -> f32 {
+    round32(format::root(a.into()), rounding)
+}
+
+/// `min` and `max` with `.NaN`: a NaN operand is the result.
+#[inline(always)]
+pub fn or_nan32(a: f32, b: f32, otherwise: f32) -> f32 {
+    if a.is_nan() || b.is_nan() { f32::from_bits(0x7fff_ffff) } else { otherwise }
+}
+
+/// `min` and `max` with `.xorsign.abs`: the magnitude is given, the sign is that of the product. A NaN stays one.
+#[inline(always)]
+pub fn xor_sign32(a: f32, b: f32, magnitude: f32) -> f32 {
+    let sign = (a.to_bits() ^ b.to_bits()) & 0x8000_0000;
+    f32::from_bits(if magnitude.is_nan() { 0x7fff_ffff } else { magnitude.to_bits() | sign })
+}
+
+/// Into [0, 1]; NaN becomes 0.
+#[inline(always)]
+pub fn saturate64(value: f64) -> f64 {
+    if value > 0.0 { value.min(1.0) } else { 0.0 }
+}
+
+/// A float of 64 bits as one of 32; a NaN keeps what fits of it.
+#[inline(always)]
+pub fn cvt32(a: f64, rounding: Rounding) -> f32 {
+    if a.is_nan() { a as f32 } else { round32(a, rounding) }
+}
+
+/// A float of 32 bits with the precision of TF32; the bits below are zeros.
+#[inline(always)]
+pub fn tf32(a: f32, rounding: Rounding) -> f32 {
+    canonical32(f32::from_bits(Format::TF32.round(a.into(), rounding) << 13))
+}
+
+/// A negative number becomes 0; NaN the canonical one.
+#[inline(always)]
+pub fn relu32(a: f32) -> f32 {
+    if a <= 0.0 { 0.0 } else { canonical32(a) }
 }

@@ -126,3 +126,75 @@ pub fn low24_signed(value: i32) -> i64 {
 pub fn low24(value: u32) -> u64 {
     u64::from(value & 0xff_ffff)
 }
+
+/// `mul24.hi`: bits 16 to 47 of the product of two numbers of 24 bits.
+pub fn mul24_high_signed(a: i32, b: i32) -> i32 {
+    ((low24_signed(a) * low24_signed(b)) >> 16) as i32
+}
+
+/// `mul24.hi`, as [`mul24_high_signed`].
+pub fn mul24_high(a: u32, b: u32) -> u32 {
+    ((low24(a) * low24(b)) >> 16) as u32
+}
+
+/// Half of a word, by its position, without sign or with it.
+fn half(value: u32, position: u32, signed: bool) -> i32 {
+    let half = (value >> (16 * position)) as u16;
+    if signed { i32::from(half as i16) } else { i32::from(half) }
+}
+
+/// `dp2a`: two products of the halves of `a` and two bytes of `b`, from byte `first` on, summed onto `sum`, modulo 2^32.
+pub fn dot2(a: u32, b: u32, sum: u32, first: u32, signed: (bool, bool)) -> u32 {
+    (0..2).fold(sum, |sum, i| {
+        let factor = if signed.1 { signed_byte(b, first + i) } else { byte(b, first + i) as i32 };
+        sum.wrapping_add(half(a, i, signed.0).wrapping_mul(factor) as u32)
+    })
+}
+
+/// `bmsk`: `width` ones from bit `start` on. With `clamp`, positions and widths beyond the word are beyond the word; else only their
+/// low five bits count.
+pub fn bit_mask(start: u32, width: u32, clamp: bool) -> u32 {
+    let (start, width) = if clamp { (start, width) } else { (start & 31, width & 31) };
+    let ones = if width >= 32 { u32::MAX } else { (1 << width) - 1 };
+    ones.checked_shl(start).unwrap_or(0)
+}
+
+/// `szext.u32`: the low `width` bits; see [`bit_mask`].
+pub fn zero_extend(value: u32, width: u32, clamp: bool) -> u32 {
+    value & bit_mask(0, width, clamp)
+}
+
+/// `szext.s32`: the low `width` bits as a number with sign.
+pub fn sign_extend(value: i32, width: u32, clamp: bool) -> i32 {
+    let width = if clamp { width } else { width & 31 };
+    match width {
+        0 => 0,
+        1..32 => value << (32 - width) >> (32 - width),
+        _ => value,
+    }
+}
+
+/// `fns`: the position of the `offset`th set bit from bit `base` on, upwards or, with a negative offset, downwards; all ones if there
+/// is none. Offset 0 asks for bit `base` itself.
+pub fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
+    let is_set = |bit: &u32| mask >> bit & 1 != 0;
+    let nth = offset.unsigned_abs().saturating_sub(1) as usize;
+    let found = match offset {
+        0 => Some(base).filter(|bit| *bit < 32 && is_set(bit)),
+        1.. => (base..32).filter(is_set).nth(nth),
+        _ if base < 32 => (0..=base).rev().filter(is_set).nth(nth),
+        _ => None,
+    };
+    found.unwrap_or(u32::MAX)
+}
+
+/// `vabsdiff4` with `.add`: the sum of the differences of bytes.
+pub fn sum_of_absolute_differences(a: u32, b: u32, sum: u32) -> u32 {
+    (0..4).fold(sum, |sum, i| sum.wrapping_add(byte(a, i).abs_diff(byte(b, i))))
+}
+
+/// Whether `a + b`, and one if `carry`, has a carry out of `width` bits.
+#[inline(always)]
+pub fn carry(a: u128, b: u128, carry: bool, width: u32) -> bool {
+    (a + b + u128::from(carry)) >> width != 0
+}

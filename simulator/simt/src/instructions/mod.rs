@@ -4,13 +4,19 @@
 //! the meaning of one lane, a pure function; the executor applies it to the 32 lanes of a warp. Instructions that touch memory,
 //! other lanes, barriers or the flow of control have their own parts of the executor, and are listed in [`OTHERS`].
 
+mod approximate;
+mod exact;
 pub(crate) mod float;
+mod format;
+mod half;
 mod integer;
+mod rows;
 mod table;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+pub use approximate::Accuracy;
 pub(crate) use table::Executor;
 pub use table::{Alu, TABLE};
 
@@ -44,6 +50,10 @@ pub enum Class {
     F32,
     /// f64 arithmetic.
     F64,
+    /// Arithmetic of f16 and bf16.
+    Half,
+    /// Arithmetic of pairs of f16 or bf16: two results.
+    HalfPair,
     /// Between types.
     Convert,
     /// Division, square root and the like.
@@ -63,6 +73,8 @@ pub struct Row {
     pub sources: &'static [Kind],
     /// What its destination needs.
     pub destination: Kind,
+    /// What PTX promises of an approximate function; all others are exact, or rounded once as they say.
+    pub accuracy: Option<Accuracy>,
 }
 
 /// Instructions outside the table, by the part of the machine that executes them.

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use super::calls::{Frame, Function};
+use super::carry::carries;
 use super::flow::resolve_reconvergence;
 use super::scope::{Scopes, Symbol, special};
 use super::{
-    Action, Constant, ConstantValue, FALSE, Inst, LOCAL_WINDOW, NOWHERE, Origin, PARAM_WINDOW, Program, SHARED_WINDOW, SINK,
-    SharedVariable, SourceMap, Special, TRUE, WINDOW_OFFSET,
+    Action, Constant, ConstantValue, FALSE, FIRST_PREDICATE, Inst, LOCAL_WINDOW, NOWHERE, Origin, PARAM_WINDOW, Program,
+    SHARED_WINDOW, SINK, SharedVariable, SourceMap, Special, TRUE, WINDOW_OFFSET,
 };
 use crate::exec::registers::Reg;
 use crate::finding::Location;
@@ -86,7 +87,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Self {
             module,
             map,
-            program: Program { predicates: 2, ..Program::default() },
+            program: Program { predicates: FIRST_PREDICATE as usize, ..Program::default() },
             scopes: Scopes::default(),
             functions: Vec::new(),
             kernel_params: Vec::new(),
@@ -294,6 +295,8 @@ impl<'m, 't> Decoder<'m, 't> {
             "mov" => self.mov(instruction)?,
             "cvta" => self.convert_address(instruction)?,
             "setp" => self.compare(instruction)?,
+            "set" => self.compare_into_register(instruction)?,
+            "add" | "addc" | "sub" | "subc" | "mad" | "madc" if carries(instruction.opcode) => self.carry(instruction)?,
             "shfl" | "vote" | "match" | "redux" | "activemask" | "bar" | "barrier" | "membar" | "fence" => {
                 self.warp_instruction(instruction)?
             }
@@ -428,50 +431,6 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// `setp`, with a second destination for the complement and a predicate to combine with.
-    fn compare(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
-        let (opcode, combine) = match instruction.opcode.split('.').collect::<Vec<_>>().as_slice() {
-            ["setp", comparison, combine @ ("and" | "or" | "xor"), ty] => (format!("setp.{comparison}.{ty}"), Some(*combine)),
-            _ => (instruction.opcode.to_owned(), None),
-        };
-        let row = instructions::lookup(&opcode).ok_or_else(|| self.unsupported(instruction.opcode))?;
-        let (destination, a, b, with) = match (instruction.operands.as_slice(), combine) {
-            ([destination, a, b], None) => (destination, a, b, None),
-            ([destination, a, b, with], Some(combine)) => (destination, a, b, Some((combine, with))),
-            _ => return Err(self.operands_of(instruction)),
-        };
-        let (first, second) = match destination {
-            Operand::Pair(first, second) => (self.register(first, Kind::Predicate)?, Some(self.register(second, Kind::Predicate)?)),
-            destination => (self.destination(destination, Kind::Predicate)?, None),
-        };
-        let a = self.source(a, row.sources[0])?;
-        let b = self.source(b, row.sources[1])?;
-        if second.is_none() && with.is_none() {
-            self.alu(row.alu, first, &[a, b]);
-            return Ok(());
-        }
-        // The result is put together in temporary predicates, since the destinations may be sources too.
-        let result = self.temporary_predicate();
-        let complement = self.temporary_predicate();
-        self.alu(row.alu, result, &[a, b]);
-        self.alu(Alu::NotPred, complement, &[result]);
-        if let Some((combine, with)) = with {
-            let with = self.source(with, Kind::Predicate)?;
-            let alu = match combine {
-                "and" => Alu::AndPred,
-                "or" => Alu::OrPred,
-                _ => Alu::XorPred,
-            };
-            self.alu(alu, result, &[result, with]);
-            self.alu(alu, complement, &[complement, with]);
-        }
-        self.alu(Alu::MovPred, first, &[result]);
-        if let Some(second) = second {
-            self.alu(Alu::MovPred, second, &[complement]);
-        }
-        Ok(())
-    }
-
     /// The place of what stands between brackets, when it is known already: a variable, or a parameter.
     pub(super) fn symbol_of(&self, base: Base<'_>) -> Option<Symbol> {
         match base {
@@ -485,7 +444,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.program.origins.push(self.origin);
     }
 
-    fn alu(&mut self, alu: Alu, destination: Reg, sources: &[Reg]) {
+    pub(super) fn alu(&mut self, alu: Alu, destination: Reg, sources: &[Reg]) {
         let mut registers = [0; 4];
         registers[..sources.len()].copy_from_slice(sources);
         self.emit(Action::Alu { alu, destination, sources: registers });
@@ -497,7 +456,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.alu(alu, destination, &[source]);
     }
 
-    fn temporary_predicate(&mut self) -> Reg {
+    pub(super) fn temporary_predicate(&mut self) -> Reg {
         self.program.predicates += 1;
         (self.program.predicates - 1) as Reg
     }
@@ -602,7 +561,7 @@ impl<'m, 't> Decoder<'m, 't> {
         register
     }
 
-    fn take_rows(&mut self, kind: Kind) -> Reg {
+    pub(super) fn take_rows(&mut self, kind: Kind) -> Reg {
         let first = self.next_row;
         self.next_row += if kind == Kind::Double { 2 } else { 1 };
         first as Reg

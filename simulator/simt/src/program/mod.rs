@@ -1,6 +1,8 @@
 //! A kernel decoded: a dense list of instructions with registers numbered, targets resolved and reconvergence points known.
 
 mod calls;
+mod carry;
+mod compare;
 mod copy_ops;
 mod decode;
 mod flow;
@@ -23,6 +25,12 @@ pub const TRUE: Reg = 0;
 
 /// The predicate that is always false.
 pub const FALSE: Reg = 1;
+
+/// The carry flag: what `add.cc` and its like leave for `addc` and its like.
+pub const CARRY: Reg = 2;
+
+/// The first predicate that a program can name.
+pub const FIRST_PREDICATE: Reg = 3;
 
 /// A register that swallows what is written to it (`_` in PTX).
 pub const SINK: Reg = Reg::MAX;

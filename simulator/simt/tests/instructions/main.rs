@@ -1,15 +1,33 @@
-//! Every arithmetic instruction against values worked out by hand from the PTX ISA's definitions.
+//! Every arithmetic instruction against values worked out from the PTX ISA's definitions: by hand, or for floats with exact numbers
+//! (`reference`).
 //!
 //! The cases of one opcode run in the lanes of one warp, through a kernel generated from the opcode and the kinds of its operands.
-//! A spelling of the table without a case fails [`every_spelling_has_a_case`]. The expected bits were also compared with those of
-//! an H200 (driver's compiler, `sm_90`); where PTX leaves a result open, the case holds what that GPU gives.
+//! A spelling of the table without a case fails [`every_spelling_has_a_case`]. The expected bits of this
+//! file and of `conversions` were also compared with those of an H200 (driver's compiler, `sm_90`); where PTX leaves a result open, the
+//! case holds what that GPU gives.
 
+/// `group!("add.u32", "ww>w", [1, 2] => 3, …)`
+macro_rules! group {
+    ($opcodes:literal, $operands:literal, $([$($source:expr),*] => $expected:expr),+ $(,)?) => {
+        crate::Group::new($opcodes, $operands, vec![$((vec![$($source),*], $expected)),+])
+    };
+    ($opcodes:literal as $form:literal, $operands:literal, $([$($source:expr),*] => $expected:expr),+ $(,)?) => {
+        crate::Group { form: Some($form), ..crate::Group::new($opcodes, $operands, vec![$((vec![$($source),*], $expected)),+]) }
+    };
+}
+
+mod approximations;
 #[path = "../common/mod.rs"]
 mod common;
 mod conversions;
+mod exact;
+mod floats;
+mod reference;
+mod rest;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 use common::{Gpu, Params};
 use simt::instructions::{TABLE, spellings};
@@ -18,6 +36,7 @@ use simt::instructions::{TABLE, spellings};
 type Case = (Vec<u64>, u64);
 
 /// Opcodes that have the same cases.
+#[derive(Clone)]
 struct Group {
     /// As in the table, with alternatives in braces.
     opcodes: String,
@@ -75,16 +94,6 @@ const M1H: u64 = 0xffff;
 const MINH: u64 = 0x8000;
 const M1D: u64 = u64::MAX;
 const MIND: u64 = 1 << 63;
-
-/// `group!("add.u32", "ww>w", [1, 2] => 3, …)`
-macro_rules! group {
-    ($opcodes:literal, $operands:literal, $([$($source:expr),*] => $expected:expr),+ $(,)?) => {
-        Group::new($opcodes, $operands, vec![$((vec![$($source),*], $expected)),+])
-    };
-    ($opcodes:literal as $form:literal, $operands:literal, $([$($source:expr),*] => $expected:expr),+ $(,)?) => {
-        Group { form: Some($form), ..Group::new($opcodes, $operands, vec![$((vec![$($source),*], $expected)),+]) }
-    };
-}
 
 #[rustfmt::skip]
 fn moves() -> Vec<Group> {
@@ -281,11 +290,11 @@ fn single() -> Vec<Group> {
             // (1 + 2^-23)^2 = 1 + 2^-22 + 2^-46, of which the last does not fit.
             [0x3f80_0001, 0x3f80_0001] => 0x3f80_0002),
         // One rounding: (1 + 2^-12)^2 - (1 + 2^-11) is 2^-24; a rounded product would leave 0.
-        group!("{fma.rn,mad.rn}.f32", "www>w", [f(2.0), f(3.0), f(4.0)] => f(10.0), [0x3f80_0800, 0x3f80_0800, 0xbf80_1000] => 0x3380_0000, [INF32, 0, f(1.0)] => NAN32, [INF32, f(1.0), MINUS_INF32] => NAN32, [f(1.0), MINUS_ZERO32, MINUS_ZERO32] => MINUS_ZERO32,
+        group!("{fma,mad}.rn.f32", "www>w", [f(2.0), f(3.0), f(4.0)] => f(10.0), [0x3f80_0800, 0x3f80_0800, 0xbf80_1000] => 0x3380_0000, [INF32, 0, f(1.0)] => NAN32, [INF32, f(1.0), MINUS_INF32] => NAN32, [f(1.0), MINUS_ZERO32, MINUS_ZERO32] => MINUS_ZERO32,
             [f(1.0), f(1.0), f(-1.0)] => 0, [DENORMAL32, f(1.0), DENORMAL32] => 2, [QUIET32, f(1.0), f(1.0)] => NAN32, [f(1.0), f(1.0), SIGNAL32] => NAN32, [MAX32, f(2.0), MINUS_INF32] => MINUS_INF32),
         group!("add{,.rn}.sat.f32", "ww>w", [f(0.25), f(0.5)] => f(0.75), [f(0.75), f(0.5)] => f(1.0), [f(-1.0), f(0.5)] => 0, [QUIET32, f(1.0)] => 0, [INF32, f(1.0)] => f(1.0), [MINUS_ZERO32, MINUS_ZERO32] => 0),
         group!("mul{,.rn}.sat.f32", "ww>w", [f(0.5), f(0.5)] => f(0.25), [f(2.0), f(2.0)] => f(1.0), [f(-2.0), f(2.0)] => 0, [INF32, 0] => 0),
-        group!("fma.rn.sat.f32", "www>w", [f(0.5), f(0.5), f(0.5)] => f(0.75), [f(2.0), f(2.0), f(0.0)] => f(1.0), [f(-2.0), f(2.0), f(1.0)] => 0, [QUIET32, f(1.0), f(1.0)] => 0),
+        group!("{fma,mad}.rn.sat.f32", "www>w", [f(0.5), f(0.5), f(0.5)] => f(0.75), [f(2.0), f(2.0), f(0.0)] => f(1.0), [f(-2.0), f(2.0), f(1.0)] => 0, [QUIET32, f(1.0), f(1.0)] => 0),
         group!("neg.f32", "w>w", [f(1.0)] => f(-1.0), [0] => MINUS_ZERO32, [MINUS_ZERO32] => 0, [INF32] => MINUS_INF32, [DENORMAL32] => 0x8000_0001, [QUIET32] => NAN32, [SIGNAL32] => NAN32),
         group!("abs.f32", "w>w", [f(1.0)] => f(1.0), [f(-1.0)] => f(1.0), [MINUS_ZERO32] => 0, [MINUS_INF32] => INF32, [0x8000_0001] => 1, [QUIET32] => NAN32),
         group!("min.f32", "ww>w", [f(1.0), f(2.0)] => f(1.0), [f(-1.0), f(1.0)] => f(-1.0), [0, MINUS_ZERO32] => MINUS_ZERO32, [MINUS_ZERO32, 0] => MINUS_ZERO32, [QUIET32, f(1.0)] => f(1.0), [f(1.0), QUIET32] => f(1.0), [SIGNAL32, f(1.0)] => f(1.0), [QUIET32, QUIET32] => NAN32, [INF32, MINUS_INF32] => MINUS_INF32, [DENORMAL32, 2] => 1),
@@ -304,7 +313,7 @@ fn double() -> Vec<Group> {
             [QUIET64, d(1.0)] => QUIET64, [d(1.0), SIGNAL64] => SIGNAL64 | QUIET_BIT, [QUIET64, PAYLOAD64] => PAYLOAD64, [PAYLOAD64, QUIET64] => QUIET64, [INF64, MINUS_INF64] => INVALID64),
         group!("sub{,.rn}.f64", "dd>d", [d(1.5), d(2.25)] => d(-0.75), [d(1.0), d(1.0)] => 0, [NORMAL64, 1] => 0x000f_ffff_ffff_ffff, [QUIET64, PAYLOAD64] => PAYLOAD64, [SIGNAL64, QUIET64] => QUIET64, [INF64, INF64] => INVALID64),
         group!("mul{,.rn}.f64", "dd>d", [d(1.5), d(-2.5)] => d(-3.75), [d(-1.0), 0] => MINUS_ZERO64, [MAX64, d(2.0)] => INF64, [NORMAL64, d(0.5)] => 0x0008_0000_0000_0000, [3, d(0.5)] => 2, [QUIET64, PAYLOAD64] => PAYLOAD64, [MINUS_INF64, 0] => INVALID64),
-        group!("{fma.rn,mad.rn}.f64", "ddd>d", [d(2.0), d(3.0), d(4.0)] => d(10.0), [0x3ff0_0000_0400_0000, 0x3ff0_0000_0400_0000, 0xbff0_0000_0800_0000] => 0x3cb0_0000_0000_0000, [d(1.0), d(1.0), d(-1.0)] => 0, [MAX64, d(2.0), MINUS_INF64] => MINUS_INF64,
+        group!("{fma,mad}.rn.f64", "ddd>d", [d(2.0), d(3.0), d(4.0)] => d(10.0), [0x3ff0_0000_0400_0000, 0x3ff0_0000_0400_0000, 0xbff0_0000_0800_0000] => 0x3cb0_0000_0000_0000, [d(1.0), d(1.0), d(-1.0)] => 0, [MAX64, d(2.0), MINUS_INF64] => MINUS_INF64,
             [QUIET64, PAYLOAD64, SIGNAL64] => PAYLOAD64, [SIGNAL64, d(1.0), PAYLOAD64] => PAYLOAD64, [INF64, 0, d(1.0)] => INVALID64, [INF64, 0, QUIET64] => QUIET64),
         group!("neg.f64", "d>d", [d(1.0)] => d(-1.0), [0] => MINUS_ZERO64, [INF64] => MINUS_INF64, [QUIET64] => QUIET64, [SIGNAL64] => SIGNAL64 | QUIET_BIT),
         group!("abs.f64", "d>d", [d(-1.0)] => d(1.0), [MINUS_ZERO64] => 0, [MINUS_INF64] => INF64, [QUIET64] => QUIET64),
@@ -392,8 +401,12 @@ fn comparisons() -> Vec<Group> {
     groups
 }
 
+/// Worked out once: exact numbers take their time.
+static FLOATS: LazyLock<Vec<Group>> = LazyLock::new(floats::groups);
+
 fn groups() -> Vec<Group> {
-    [moves(), integers(), logic(), bits(), single(), double(), comparisons(), conversions::groups()].into_iter().flatten().collect()
+    let by_hand = [moves(), integers(), logic(), bits(), single(), double(), comparisons(), conversions::groups(), rest::groups()];
+    by_hand.into_iter().flatten().chain(FLOATS.iter().cloned()).chain(approximations::groups()).collect()
 }
 
 /// One kernel of the generated module.
@@ -407,7 +420,7 @@ struct Kernel {
 /// The module with a kernel for each opcode of each group. Each thread takes one case: its sources stand at
 /// `in[thread * number of sources]`, each in 8 bytes, and its result goes to `out[thread]`.
 fn module(groups: &[Group]) -> (String, Vec<Kernel>) {
-    let mut text = ".version 8.0\n.target sm_80\n.address_size 64\n".to_owned();
+    let mut text = ".version 8.0\n.target sm_90\n.address_size 64\n".to_owned();
     let mut kernels = Vec::new();
     for group in groups {
         for opcode in spellings(&group.opcodes) {
@@ -519,10 +532,7 @@ fn failures(gpu: &Gpu, kernels: &[Kernel], threads: impl Fn(&Kernel) -> usize) -
 
 #[test]
 fn every_instruction_gives_the_values_of_its_definition() {
-    let (ptx, kernels) = module(&groups());
-    if let Some(folder) = std::env::var_os("SIMT_DUMP") {
-        dump(folder.as_ref(), &ptx, &kernels);
-    }
+    let (ptx, kernels) = module(&[groups(), rest::composed()].concat());
     let gpu = Gpu::load(&ptx);
     // As many threads as there are cases: some lanes of the warp are not active, and their registers must not change.
     let failures = failures(&gpu, &kernels, |kernel| kernel.cases.len());
@@ -531,7 +541,7 @@ fn every_instruction_gives_the_values_of_its_definition() {
 
 #[test]
 fn full_warps_give_the_same_values_with_and_without_vector_instructions() {
-    let (ptx, kernels) = module(&groups());
+    let (ptx, kernels) = module(&[groups(), rest::composed()].concat());
     for portable in [false, true] {
         let gpu = Gpu::with_options(&ptx, simt::LaunchOptions { portable, ..Default::default() });
         let failures = failures(&gpu, &kernels, |kernel| kernel.cases.len().next_multiple_of(32));
@@ -552,21 +562,4 @@ fn every_spelling_has_a_case() {
     assert!(without.is_empty(), "spellings without a case: {without:?}");
     let unknown: Vec<_> = cases.keys().filter(|opcode| !known.contains(opcode)).collect();
     assert!(unknown.is_empty(), "cases of spellings that the table does not have: {unknown:?}");
-}
-
-/// Writes the module and its cases to a folder, to be run on a GPU: `kernel|opcode|sources and result per case`.
-fn dump(folder: &std::path::Path, ptx: &str, kernels: &[Kernel]) {
-    let mut text = String::new();
-    for Kernel { name, opcode, operands, cases } in kernels {
-        let cases: Vec<String> = cases
-            .iter()
-            .map(|(sources, expected)| {
-                let sources: Vec<String> = sources.iter().map(|source| format!("{source:x}")).collect();
-                format!("{}={expected:x}", sources.join(","))
-            })
-            .collect();
-        writeln!(text, "{name}|{opcode}|{operands}|{}", cases.join(" ")).unwrap();
-    }
-    std::fs::write(folder.join("cases.ptx"), ptx).expect("the folder can be written");
-    std::fs::write(folder.join("cases.txt"), text).expect("the folder can be written");
 }

@@ -1,0 +1,135 @@
+//! Functions that a GPU approximates (`.approx`, `.full`). PTX promises an accuracy, not bits, and other GPUs give other bits.
+//!
+//! Here they are computed in f64 and rounded to the nearest, which is at least as accurate as any of them. `libm` computes the same on
+//! every host; Rust's own functions are those of the host's C library.
+
+use std::f64::consts::TAU;
+use std::fmt;
+
+use super::float::{canonical32, flush64, pass_nan};
+
+/// What PTX promises of an approximate function (PTX ISA 9.1, at each instruction).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Accuracy {
+    /// Within so many units in the last place of the correctly rounded result.
+    Ulps(u32),
+    /// As `Ulps(2)`, for divisors between 2^-126 and 2^126.
+    Quotient,
+    /// Relative error, as an exponent of two.
+    Relative(f64),
+    /// Absolute error, as an exponent of two.
+    Absolute(f64),
+    /// Of a logarithm: the absolute error for numbers between 0.5 and 2, elsewhere the relative one; an exponent of two.
+    Logarithm(f64),
+    /// Of sine and cosine.
+    Angle,
+    /// It computes with the upper 32 bits, and nothing more is said.
+    UpperHalf,
+    /// Nothing is said.
+    Unstated,
+}
+
+impl Accuracy {
+    /// How far a result may be from the exact one; `None` where nothing is promised. `input` is the last operand, `bits` are those of
+    /// the result's significand.
+    pub fn bound(self, input: f64, exact: f64, bits: i32) -> Option<f64> {
+        let unit = || (exact.abs().log2().floor().max(if bits == 24 { -126.0 } else { -14.0 }) - f64::from(bits - 1)).exp2();
+        let angle = input.abs();
+        match self {
+            // Half a unit lies between the exact and the correctly rounded result.
+            Self::Ulps(units) => Some((f64::from(units) + 0.5) * unit()),
+            Self::Quotient if (2_f64.powi(-126)..=2_f64.powi(126)).contains(&angle) => Some(2.5 * unit()),
+            Self::Relative(exponent) => Some(exact.abs() * exponent.exp2()),
+            Self::Absolute(exponent) => Some(exponent.exp2()),
+            Self::Logarithm(exponent) if input > 0.5 && input < 2.0 => Some(exponent.exp2()),
+            Self::Logarithm(exponent) => Some(exact.abs() * exponent.exp2()),
+            Self::Angle if angle <= TAU => Some((-20.5_f64).exp2()),
+            Self::Angle if angle <= 50.0 * TAU => Some((-14.7_f64).exp2()),
+            Self::Quotient | Self::Angle | Self::UpperHalf | Self::Unstated => None,
+        }
+    }
+}
+
+impl fmt::Display for Accuracy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ulps(units) => write!(formatter, "{units} ulp"),
+            Self::Quotient => write!(formatter, "2 ulp for divisors between 2^-126 and 2^126; 0 beyond"),
+            Self::Relative(exponent) => write!(formatter, "relative 2^{exponent}"),
+            Self::Absolute(exponent) => write!(formatter, "absolute 2^{exponent}"),
+            Self::Logarithm(exponent) => write!(formatter, "absolute 2^{exponent} between 0.5 and 2, elsewhere relative"),
+            Self::Angle => write!(formatter, "absolute 2^-20.5 within ±2π, 2^-14.7 within ±100π"),
+            Self::UpperHalf => write!(formatter, "of the upper 32 bits; no bound stated"),
+            Self::Unstated => write!(formatter, "no bound stated"),
+        }
+    }
+}
+
+/// A function of f64 as one of f32.
+fn through64(function: impl Fn(f64) -> f64, a: f32) -> f32 {
+    canonical32(function(f64::from(a)) as f32)
+}
+
+/// 2 to the power of `a`.
+pub fn exp2(a: f32) -> f32 {
+    through64(libm::exp2, a)
+}
+
+/// The logarithm to base 2.
+pub fn log2(a: f32) -> f32 {
+    through64(libm::log2, a)
+}
+
+/// The sine.
+pub fn sin(a: f32) -> f32 {
+    through64(libm::sin, a)
+}
+
+/// The cosine.
+pub fn cos(a: f32) -> f32 {
+    through64(libm::cos, a)
+}
+
+/// The hyperbolic tangent.
+pub fn tanh(a: f32) -> f32 {
+    through64(libm::tanh, a)
+}
+
+/// The reciprocal of the square root.
+#[inline(always)]
+pub fn rsqrt(a: f32) -> f32 {
+    canonical32((1.0 / f64::from(a).sqrt()) as f32)
+}
+
+/// `a / b` as `a` times the reciprocal of `b`: beyond 2^126 that is zero (PTX ISA, `div`).
+#[inline(always)]
+pub fn div(a: f32, b: f32) -> f32 {
+    let vast = b.abs() > f32::from_bits(253 << 23) && b.abs() < f32::INFINITY;
+    canonical32(if vast { a * 0_f32.copysign(b) } else { a / b })
+}
+
+/// A function of the upper 32 bits of an f64 that leaves the lower ones zero; subnormal numbers are zeros.
+#[inline(always)]
+fn of_upper_half(a: f64, function: impl Fn(f64) -> f64) -> f64 {
+    let upper = |value: f64| f64::from_bits(value.to_bits() & !0xffff_ffff);
+    let result = flush64(function(flush64(upper(a))));
+    if result.is_nan() || a.is_nan() { f64::from_bits(0x7fff_ffff << 32) } else { upper(result) }
+}
+
+/// `rcp.approx.ftz.f64`
+#[inline(always)]
+pub fn rcp_upper(a: f64) -> f64 {
+    of_upper_half(a, |a| 1.0 / a)
+}
+
+/// `rsqrt.approx.ftz.f64`
+#[inline(always)]
+pub fn rsqrt_upper(a: f64) -> f64 {
+    of_upper_half(a, |a| 1.0 / a.sqrt())
+}
+
+/// `rsqrt.approx.f64`
+#[inline(always)]
+pub fn rsqrt64(a: f64) -> f64 {
+    pass_nan(1.0 / a.sqrt(), [a])
+}

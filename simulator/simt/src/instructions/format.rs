@@ -1,0 +1,139 @@
+//! Rounding to a narrower format, once and in any direction.
+//!
+//! Arithmetic of f32 and below is computed in f64 and rounded from there. Where f64 does not hold the exact result, it holds the result
+//! *rounded to odd*: of its two neighbours in f64, the one whose last bit is set. Such a number lies on the same side of every number of
+//! the narrower format, and of every middle between two of them, as the exact result does, so rounding it gives what rounding the exact
+//! result would. f64 must have two bits more than the narrower format (Boldo and Melquiond, "Emulation of FMA and correctly rounded
+//! sums: proved algorithms using rounding to odd", IEEE Transactions on Computers 57, 2008), and has many more.
+
+/// Where a number goes that the format does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// `.rn`: to the nearest, of two equally near ones to the even one.
+    Nearest,
+    /// `.rz`: towards zero.
+    Zero,
+    /// `.rm`: down.
+    Down,
+    /// `.rp`: up.
+    Up,
+    /// `.rna`: to the nearest, of two equally near ones away from zero.
+    Away,
+}
+
+/// A binary format with a sign bit, infinities and subnormals, whose NaN is all ones below the sign.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    pub exponent_bits: u32,
+    pub fraction_bits: u32,
+}
+
+impl Format {
+    pub const SINGLE: Self = Self { exponent_bits: 8, fraction_bits: 23 };
+    pub const F16: Self = Self { exponent_bits: 5, fraction_bits: 10 };
+    pub const BF16: Self = Self { exponent_bits: 8, fraction_bits: 7 };
+    /// 19 bits, which stand in the upper part of an f32.
+    pub const TF32: Self = Self { exponent_bits: 8, fraction_bits: 10 };
+
+    /// The bits of a number in this format.
+    #[inline(always)]
+    pub fn round(self, value: f64, rounding: Rounding) -> u32 {
+        const SIGN: u64 = 1 << 63;
+        const HIDDEN: u64 = 1 << 52;
+        let bias = (1 << (self.exponent_bits - 1)) - 1;
+        let infinity = ((1 << self.exponent_bits) - 1) << self.fraction_bits;
+        let bits = value.to_bits();
+        let sign = ((bits >> 63) as u32) << (self.exponent_bits + self.fraction_bits);
+        let magnitude = bits & !SIGN;
+        if magnitude >= 0x7ff << 52 {
+            return if magnitude > 0x7ff << 52 { (1 << (self.exponent_bits + self.fraction_bits)) - 1 } else { sign | infinity };
+        }
+        let exponent = (magnitude >> 52) as i32 - 1023;
+        let significand = if exponent == -1023 { magnitude } else { magnitude & (HIDDEN - 1) | HIDDEN };
+        // A subnormal number has fewer bits, down to none.
+        let missing = (1 - bias - exponent).max(0);
+        let dropped = (52 - self.fraction_bits as i32 + missing).min(54) as u32;
+        let kept = (significand >> dropped) as u32;
+        let rest = significand & ((1 << dropped) - 1);
+        let half = 1 << (dropped - 1);
+        let up = match rounding {
+            Rounding::Nearest => rest > half || (rest == half && kept & 1 != 0),
+            Rounding::Away => rest >= half,
+            Rounding::Zero => false,
+            Rounding::Down => sign != 0 && rest != 0,
+            Rounding::Up => sign == 0 && rest != 0,
+        };
+        // Adding, not joining, carries from the fraction into the exponent. The hidden bit is part of `kept`.
+        let above = (exponent + bias - 1).max(0);
+        let largest = infinity - 1;
+        if above > 1 << self.exponent_bits {
+            return sign | self.beyond(sign != 0, rounding);
+        }
+        let result = ((above as u32) << self.fraction_bits) + kept + u32::from(up);
+        sign | if result > largest { self.beyond(sign != 0, rounding) } else { result }
+    }
+
+    /// What a number beyond the largest one becomes, without its sign.
+    #[inline(always)]
+    fn beyond(self, negative: bool, rounding: Rounding) -> u32 {
+        let infinity = ((1 << self.exponent_bits) - 1) << self.fraction_bits;
+        let inwards = match rounding {
+            Rounding::Nearest | Rounding::Away => false,
+            Rounding::Zero => true,
+            Rounding::Down => !negative,
+            Rounding::Up => negative,
+        };
+        if inwards { infinity - 1 } else { infinity }
+    }
+}
+
+/// A number rounded to odd, given as the nearest f64 and what is missing from it (of which only the sign counts).
+#[inline(always)]
+fn odd(nearest: f64, missing: f64) -> f64 {
+    let bits = nearest.to_bits();
+    // Not so for a NaN, which is what is missing from an infinity.
+    let inexact = missing != 0.0 && !missing.is_nan();
+    if !inexact || bits & 1 != 0 {
+        return nearest;
+    }
+    let outwards = (missing < 0.0) == (nearest < 0.0);
+    f64::from_bits(if outwards { bits + 1 } else { bits - 1 })
+}
+
+/// `a + b` rounded to odd. `a` and `b` come from formats so much smaller than f64 that nothing overflows.
+#[inline(always)]
+pub fn sum(a: f64, b: f64, rounding: Rounding) -> f64 {
+    let sum = a + b;
+    if rounding == Rounding::Down && sum == 0.0 && (a.is_sign_negative() || b.is_sign_negative()) {
+        // Of different signs, or both -0.
+        return -0.0;
+    }
+    let from_b = sum - a;
+    odd(sum, (a - (sum - from_b)) + (b - from_b))
+}
+
+/// `a / b` rounded to odd.
+#[inline(always)]
+pub fn quotient(a: f64, b: f64) -> f64 {
+    let quotient = a / b;
+    let remainder = (-quotient).mul_add(b, a);
+    odd(quotient, if b < 0.0 { -remainder } else { remainder })
+}
+
+/// The square root rounded to odd.
+#[inline(always)]
+pub fn root(a: f64) -> f64 {
+    let root = a.sqrt();
+    odd(root, (-root).mul_add(root, a))
+}
+
+/// A whole number rounded to odd.
+#[inline(always)]
+pub fn whole(magnitude: u64, negative: bool) -> f64 {
+    let value = if magnitude >> 53 == 0 {
+        magnitude as f64
+    } else {
+        ((magnitude >> 11) | u64::from(magnitude & 0x7ff != 0)) as f64 * 2048.0
+    };
+    if negative { -value } else { value }
+}

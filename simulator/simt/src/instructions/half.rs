@@ -1,0 +1,274 @@
+//! f16 and bf16: lanes of 16 bits, alone and in pairs.
+//!
+//! Every function computes in f64 and rounds once (see [`format`]). A NaN that is computed is the canonical one, all ones but the sign.
+
+use super::float;
+use super::format::{self, Format, Rounding};
+use crate::exec::registers::{LANES, Lane, Reg, Registers};
+use crate::instructions::Kind;
+
+/// A number of 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct F16(pub u16);
+
+/// A number of 16 bits with the range of an f32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bf16(pub u16);
+
+/// What stands in half of a word.
+pub trait HalfWord: Copy {
+    /// From its bits.
+    fn from_bits(bits: u16) -> Self;
+    /// Its bits.
+    fn bits(self) -> u16;
+}
+
+/// f16 or bf16.
+pub trait Half: HalfWord {
+    /// Its format.
+    const FORMAT: Format;
+    /// The same number as an f32.
+    fn widen(self) -> f32;
+}
+
+macro_rules! half_words {
+    ($($ty:ty, |$bits:ident| $from:expr, |$value:ident| $to:expr;)*) => {$(
+        impl HalfWord for $ty {
+            #[inline(always)]
+            fn from_bits($bits: u16) -> Self {
+                $from
+            }
+
+            #[inline(always)]
+            fn bits(self) -> u16 {
+                let $value = self;
+                $to
+            }
+        }
+    )*};
+}
+
+half_words! {
+    u16, |bits| bits, |value| value;
+    i16, |bits| bits as i16, |value| value as u16;
+    F16, |bits| F16(bits), |value| value.0;
+    Bf16, |bits| Bf16(bits), |value| value.0;
+}
+
+impl Half for F16 {
+    const FORMAT: Format = Format::F16;
+
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        let sign = u32::from(self.0 & 0x8000) << 16;
+        let magnitude = u32::from(self.0 & 0x7fff) << 13;
+        let bits = if magnitude >= 0x1f << 23 {
+            // Infinity and NaN have the highest exponent of either format.
+            magnitude | 0xff << 23
+        } else {
+            // The fraction and exponent of an f32 that is 2^112 times smaller; subnormal numbers too.
+            (f32::from_bits(magnitude) * f32::from_bits(0x7780_0000)).to_bits()
+        };
+        f32::from_bits(sign | bits)
+    }
+}
+
+impl Half for Bf16 {
+    const FORMAT: Format = Format::BF16;
+
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        f32::from_bits(u32::from(self.0) << 16)
+    }
+}
+
+/// Two values in one word, the first in the low half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Two<T>(pub T, pub T);
+
+impl<T> Two<T> {
+    /// A function of each.
+    #[inline(always)]
+    pub fn map<R>(self, function: impl Fn(T) -> R) -> Two<R> {
+        Two(function(self.0), function(self.1))
+    }
+
+    /// A function of each and its partner.
+    #[inline(always)]
+    pub fn zip<U, R>(self, other: Two<U>, function: impl Fn(T, U) -> R) -> Two<R> {
+        Two(function(self.0, other.0), function(self.1, other.1))
+    }
+
+    /// A function of each and its two partners.
+    #[inline(always)]
+    pub fn zip3<R>(self, second: Two<T>, third: Two<T>, function: impl Fn(T, T, T) -> R) -> Two<R> {
+        Two(function(self.0, second.0, third.0), function(self.1, second.1, third.1))
+    }
+}
+
+macro_rules! half_lane {
+    ($($ty:ident)*) => {$(
+        impl Lane for $ty {
+            const KIND: Kind = Kind::Word;
+            const ZERO: Self = Self(0);
+
+            #[inline(always)]
+            fn read(registers: &Registers, reg: Reg) -> [Self; LANES] {
+                let bits = <u16 as Lane>::read(registers, reg);
+                let mut values = [Self(0); LANES];
+                for lane in 0..LANES {
+                    values[lane] = Self(bits[lane]);
+                }
+                values
+            }
+
+            #[inline(always)]
+            fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]) {
+                let mut bits = [0; LANES];
+                for lane in 0..LANES {
+                    bits[lane] = values[lane].0;
+                }
+                <u16 as Lane>::write(registers, reg, mask, &bits);
+            }
+        }
+    )*};
+}
+
+half_lane!(F16 Bf16);
+
+macro_rules! two_lanes {
+    ($($ty:ty, $zero:expr;)*) => {$(
+        impl Lane for Two<$ty> {
+            const KIND: Kind = Kind::Word;
+            const ZERO: Self = Self($zero, $zero);
+
+            #[inline(always)]
+            fn read(registers: &Registers, reg: Reg) -> [Self; LANES] {
+                let words = registers.words(reg);
+                let mut values = [Self::ZERO; LANES];
+                for lane in 0..LANES {
+                    values[lane] = Self(<$ty>::from_bits(words[lane] as u16), <$ty>::from_bits((words[lane] >> 16) as u16));
+                }
+                values
+            }
+
+            #[inline(always)]
+            fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]) {
+                let mut words = [0; LANES];
+                for lane in 0..LANES {
+                    words[lane] = u32::from(values[lane].0.bits()) | u32::from(values[lane].1.bits()) << 16;
+                }
+                <u32 as Lane>::write(registers, reg, mask, &words);
+            }
+        }
+    )*};
+}
+
+two_lanes! {
+    u16, 0;
+    i16, 0;
+    F16, F16(0);
+    Bf16, Bf16(0);
+}
+
+/// An f64 that is exact, or rounded to odd, as the nearest number of 16 bits.
+#[inline(always)]
+pub fn round<T: Half>(value: f64, rounding: Rounding) -> T {
+    T::from_bits(T::FORMAT.round(value, rounding) as u16)
+}
+
+/// As [`round`], to the nearest.
+#[inline(always)]
+fn nearest<T: Half>(value: f64) -> T {
+    round(value, Rounding::Nearest)
+}
+
+/// `a + b`
+#[inline(always)]
+pub fn add<T: Half>(a: T, b: T) -> T {
+    nearest(format::sum(a.widen().into(), b.widen().into(), Rounding::Nearest))
+}
+
+/// `a - b`
+#[inline(always)]
+pub fn sub<T: Half>(a: T, b: T) -> T {
+    nearest(format::sum(a.widen().into(), (-b.widen()).into(), Rounding::Nearest))
+}
+
+/// `a * b`
+#[inline(always)]
+pub fn mul<T: Half>(a: T, b: T) -> T {
+    nearest(f64::from(a.widen()) * f64::from(b.widen()))
+}
+
+/// `a * b + c`, rounded once.
+#[inline(always)]
+pub fn fma<T: Half>(a: T, b: T, c: T) -> T {
+    nearest(format::sum(f64::from(a.widen()) * f64::from(b.widen()), c.widen().into(), Rounding::Nearest))
+}
+
+/// `-a`
+#[inline(always)]
+pub fn neg<T: Half>(a: T) -> T {
+    nearest(f64::from(-a.widen()))
+}
+
+/// The magnitude.
+#[inline(always)]
+pub fn abs<T: Half>(a: T) -> T {
+    nearest(f64::from(a.widen().abs()))
+}
+
+/// The smaller number; a NaN only if both are, and -0 below +0.
+#[inline(always)]
+pub fn min<T: Half>(a: T, b: T) -> T {
+    nearest(float::min32(a.widen(), b.widen()).into())
+}
+
+/// The larger number, as [`min`].
+#[inline(always)]
+pub fn max<T: Half>(a: T, b: T) -> T {
+    nearest(float::max32(a.widen(), b.widen()).into())
+}
+
+/// `.NaN`
+#[inline(always)]
+pub fn or_nan<T: Half>(a: T, b: T, otherwise: T) -> T {
+    nearest(float::or_nan32(a.widen(), b.widen(), otherwise.widen()).into())
+}
+
+/// `.xorsign.abs`, given the magnitude.
+#[inline(always)]
+pub fn xor_sign<T: Half>(a: T, b: T, magnitude: T) -> T {
+    nearest(float::xor_sign32(a.widen(), b.widen(), magnitude.widen()).into())
+}
+
+/// `.sat`: into [0, 1]; NaN becomes 0.
+#[inline(always)]
+pub fn saturate<T: Half>(value: T) -> T {
+    nearest(float::saturate32(value.widen()).into())
+}
+
+/// `.relu`: a negative number becomes 0; NaN the canonical one.
+#[inline(always)]
+pub fn relu<T: Half>(value: T) -> T {
+    let wide = value.widen();
+    nearest(float::relu32(wide).into())
+}
+
+/// `.ftz`: a subnormal f16 as a zero of its sign.
+#[inline(always)]
+pub fn flush(value: F16) -> F16 {
+    F16(if value.0 & 0x7c00 == 0 { value.0 & 0x8000 } else { value.0 })
+}
+
+/// As [`flush`], of bf16.
+#[inline(always)]
+pub fn flush_bf16(value: Bf16) -> Bf16 {
+    Bf16(if value.0 & 0x7f80 == 0 { value.0 & 0x8000 } else { value.0 })
+}
+
+/// A function of f64 as one of 16 bits.
+pub fn through64<T: Half>(a: T, function: impl Fn(f64) -> f64) -> T {
+    nearest(function(a.widen().into()))
+}

@@ -1,0 +1,44 @@
+//! Arithmetic with the carry flag: `add.cc`, `addc`, and what they are for `sub` and `mad`.
+//!
+//! The flag is a predicate of its own. An instruction is two rows of the table: one gives the sum and one its carry, and both read the
+//! flag before either is written.
+
+use super::decode::Decoder;
+use super::{CARRY, FALSE};
+use crate::instructions;
+use crate::module::LoadError;
+use crate::ptx::ast;
+
+/// Whether the instruction reads or writes the carry flag.
+pub(super) fn carries(opcode: &str) -> bool {
+    let mut parts = opcode.split('.');
+    parts.next().is_some_and(|root| root.ends_with('c')) || parts.any(|part| part == "cc")
+}
+
+impl<'t> Decoder<'_, 't> {
+    /// An instruction with the carry flag.
+    pub(super) fn carry(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
+        let opcode = instruction.opcode;
+        let row = instructions::lookup(opcode).ok_or_else(|| self.unsupported(opcode))?;
+        let Some((destination, operands)) = instruction.operands.split_first() else {
+            return Err(self.operands_of(instruction));
+        };
+        if operands.len() + 1 != row.sources.len() {
+            return Err(self.operands_of(instruction));
+        }
+        let destination = self.destination(destination, row.destination)?;
+        let mut sources =
+            operands.iter().zip(row.sources).map(|(operand, kind)| self.source(operand, *kind)).collect::<Result<Vec<_>, _>>()?;
+        sources.push(if opcode.split('.').next().is_some_and(|root| root.ends_with('c')) { CARRY } else { FALSE });
+        match instructions::lookup(&format!("carry of {opcode}")) {
+            None => self.alu(row.alu, destination, &sources),
+            Some(carry) => {
+                let flag = self.temporary_predicate();
+                self.alu(carry.alu, flag, &sources);
+                self.alu(row.alu, destination, &sources);
+                self.alu(instructions::Alu::MovPred, CARRY, &[flag]);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! Comparisons: `setp` into predicates, `set` into registers, of one value or of the two halves of a word.
+//!
+//! The table has the comparisons of two values. What PTX can say beyond that in one instruction is put together here.
+
+use super::decode::Decoder;
+use super::{ConstantValue, FALSE, TRUE};
+use crate::exec::registers::Reg;
+use crate::instructions::{self, Alu, Kind, Row};
+use crate::module::LoadError;
+use crate::ptx::ast::{self, Operand};
+
+/// A comparison taken apart.
+struct Comparison<'i, 't> {
+    row: &'static Row,
+    /// Both halves of a word, each for itself.
+    is_pair: bool,
+    /// The result is combined with a predicate.
+    combine: Option<(Alu, &'i Operand<'t>)>,
+    destination: &'i Operand<'t>,
+    sources: [&'i Operand<'t>; 2],
+}
+
+impl<'m, 't> Decoder<'m, 't> {
+    /// `setp`, with a second destination and a predicate to combine with. The second destination is the complement; of the halves of a
+    /// word, the result of the upper one.
+    pub(super) fn compare(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
+        let modifiers: Vec<_> = instruction.opcode.split('.').skip(1).collect();
+        let comparison = self.comparison(instruction, &modifiers)?;
+        let (first, second) = match comparison.destination {
+            Operand::Pair(first, second) => (self.register(first, Kind::Predicate)?, Some(self.register(second, Kind::Predicate)?)),
+            destination => (self.destination(destination, Kind::Predicate)?, None),
+        };
+        if comparison.is_pair {
+            let second = second.ok_or_else(|| self.operands_of(instruction))?;
+            // The destinations may be sources of the combination too.
+            let results = self.compare_halves(&comparison)?;
+            self.alu(Alu::MovPred, first, &[results[0]]);
+            self.alu(Alu::MovPred, second, &[results[1]]);
+            return Ok(());
+        }
+        let sources = self.sources(&comparison)?;
+        if second.is_none() && comparison.combine.is_none() {
+            self.alu(comparison.row.alu, first, &sources);
+            return Ok(());
+        }
+        let result = self.temporary_predicate();
+        let complement = self.temporary_predicate();
+        self.alu(comparison.row.alu, result, &sources);
+        self.alu(Alu::NotPred, complement, &[result]);
+        for part in [result, complement] {
+            self.combine(&comparison, part)?;
+        }
+        self.alu(Alu::MovPred, first, &[result]);
+        if let Some(second) = second {
+            self.alu(Alu::MovPred, second, &[complement]);
+        }
+        Ok(())
+    }
+
+    /// `set`: the result as a number, all ones or 1.0 for true.
+    pub(super) fn compare_into_register(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
+        let mut modifiers: Vec<_> = instruction.opcode.split('.').skip(1).collect();
+        let to = if modifiers.len() < 3 { "" } else { modifiers.remove(modifiers.len() - 2) };
+        let comparison = self.comparison(instruction, &modifiers)?;
+        let destination = self.destination(comparison.destination, Kind::Word)?;
+        let half = modifiers.last().is_some_and(|from| from.contains("f16"));
+        let yes = match to {
+            "u32" | "s32" if comparison.is_pair => 0xffff,
+            "u32" | "s32" => 0xffff_ffff,
+            "u16" | "s16" if half && !comparison.is_pair => 0xffff,
+            "f32" if !half => f32::to_bits(1.0),
+            "f16" | "f16x2" => 0x3c00,
+            "bf16" | "bf16x2" => 0x3f80,
+            _ => return Err(self.unsupported(instruction.opcode)),
+        };
+        let yes = self.constant(ConstantValue::Bits(yes.into()), Kind::Word);
+        let no = self.constant(ConstantValue::Bits(0), Kind::Word);
+        if comparison.is_pair {
+            let results = self.compare_halves(&comparison)?;
+            let halves = [self.take_rows(Kind::Word), self.take_rows(Kind::Word)];
+            for (half, result) in halves.into_iter().zip(results) {
+                self.alu(Alu::Selp32, half, &[yes, no, result]);
+            }
+            self.alu(Alu::Pack32, destination, &halves);
+        } else {
+            let sources = self.sources(&comparison)?;
+            let result = self.temporary_predicate();
+            self.alu(comparison.row.alu, result, &sources);
+            self.combine(&comparison, result)?;
+            self.alu(Alu::Selp32, destination, &[yes, no, result]);
+        }
+        Ok(())
+    }
+
+    /// Takes an instruction apart, given what follows `setp`.
+    fn comparison<'i>(&self, instruction: &'i ast::Instruction<'t>, modifiers: &[&str]) -> Result<Comparison<'i, 't>, LoadError> {
+        let unsupported = || self.unsupported(instruction.opcode);
+        let combine = modifiers.get(1).and_then(|combine| match *combine {
+            "and" => Some(Alu::AndPred),
+            "or" => Some(Alu::OrPred),
+            "xor" => Some(Alu::XorPred),
+            _ => None,
+        });
+        let mut parts = modifiers.to_vec();
+        if combine.is_some() {
+            parts.remove(1);
+        }
+        let ty = parts.pop().ok_or_else(unsupported)?;
+        let single = ty.strip_suffix("f16x2").map(|b| format!("{b}f16"));
+        parts.push(single.as_deref().unwrap_or(ty));
+        let row = instructions::lookup(&format!("setp.{}", parts.join("."))).ok_or_else(unsupported)?;
+        let (destination, sources, with) = match (instruction.operands.as_slice(), combine) {
+            ([destination, a, b], None) => (destination, [a, b], None),
+            ([destination, a, b, with], Some(combine)) => (destination, [a, b], Some((combine, with))),
+            _ => return Err(self.operands_of(instruction)),
+        };
+        Ok(Comparison { row, is_pair: single.is_some(), combine: with, destination, sources })
+    }
+
+    fn sources(&mut self, comparison: &Comparison<'_, 't>) -> Result<[Reg; 2], LoadError> {
+        let [a, b] = comparison.sources;
+        Ok([self.source(a, comparison.row.sources[0])?, self.source(b, comparison.row.sources[1])?])
+    }
+
+    /// Combines a result with the instruction's predicate, if it has one.
+    fn combine(&mut self, comparison: &Comparison<'_, 't>, result: Reg) -> Result<(), LoadError> {
+        if let Some((alu, with)) = comparison.combine {
+            let with = self.source(with, Kind::Predicate)?;
+            self.alu(alu, result, &[result, with]);
+        }
+        Ok(())
+    }
+
+    /// Compares the lower and the upper halves of two words.
+    fn compare_halves(&mut self, comparison: &Comparison<'_, 't>) -> Result<[Reg; 2], LoadError> {
+        let wholes = self.sources(comparison)?;
+        let mut results = [FALSE, TRUE];
+        for (half, result) in results.iter_mut().enumerate() {
+            let shift = self.constant(ConstantValue::Bits(16 * half as u64), Kind::Word);
+            let parts = [self.take_rows(Kind::Word), self.take_rows(Kind::Word)];
+            for (part, whole) in parts.into_iter().zip(wholes) {
+                self.alu(Alu::Unpack16, part, &[whole, shift]);
+            }
+            *result = self.temporary_predicate();
+            self.alu(comparison.row.alu, *result, &parts);
+            self.combine(comparison, *result)?;
+        }
+        Ok(results)
+    }
+}
