@@ -47,7 +47,7 @@ pub enum MemoryKind {
     Pinned(u32),
     /// Wherever it is used.
     Managed,
-    /// On the host, the program's own, registered with these flags. The device cannot reach it.
+    /// On the host, the program's own, registered with these flags.
     Registered(u32),
 }
 
@@ -80,8 +80,12 @@ impl Allocations {
         Ok(base)
     }
 
-    /// Notes memory of the program's own.
-    pub fn register(&self, base: u64, bytes: usize, flags: u32, context: Handle) -> Result<()> {
+    /// Lets the device reach memory of the program's own.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Memory::adopt`]; that the range holds no allocation yet is found out here.
+    pub unsafe fn register(&self, memory: &Memory, base: u64, bytes: usize, flags: u32, context: Handle) -> Result<()> {
         let mut table = lock(&self.table);
         let before_end = table.owned.range(..base.saturating_add(bytes as u64)).next_back();
         match before_end.map(|(_, owned)| *owned).filter(|owned| owned.base + owned.bytes > base) {
@@ -90,6 +94,8 @@ impl Allocations {
             // Memory that CUDA allocated is pinned as it is.
             Some(_) => return CuResult::INVALID_VALUE.err(),
         }
+        // SAFETY: passed on to the caller, and no allocation lies in the range.
+        unsafe { memory.adopt(base, bytes as u64) };
         table.insert(base, bytes as u64, MemoryKind::Registered(flags), context);
         Ok(())
     }
@@ -145,10 +151,8 @@ impl Table {
         if owned.kind.is_on_device() {
             self.device_bytes -= owned.bytes;
         }
-        if !matches!(owned.kind, MemoryKind::Registered(_)) {
-            // Every allocation but a registered one was made in `memory` and is freed there by nobody else.
-            let _ = memory.free(owned.base);
-        }
+        // Every allocation was made in `memory` and is freed there by nobody else.
+        let _ = memory.free(owned.base);
     }
 }
 
@@ -193,9 +197,15 @@ mod tests {
 
     #[test]
     fn host_memory_is_registered_once() {
-        let allocations = Allocations::default();
-        allocations.register(0x1000, 64, 0, CONTEXT).unwrap();
-        assert_eq!(allocations.register(0x1020, 64, 0, CONTEXT).unwrap_err().code, CuResult::HOST_MEMORY_ALREADY_REGISTERED);
-        allocations.register(0x1040, 64, 0, CONTEXT).unwrap();
+        let (memory, allocations) = (Memory::new(u64::MAX), Allocations::default());
+        let mut own = vec![0u32; 48];
+        let base = own.as_mut_ptr().expose_provenance() as u64;
+        // SAFETY: the vector lives longer than `memory` is used, and no kernel runs.
+        let register = |offset| unsafe { allocations.register(&memory, base + offset, 64, 0, CONTEXT) };
+        register(0).unwrap();
+        assert_eq!(register(32).unwrap_err().code, CuResult::HOST_MEMORY_ALREADY_REGISTERED);
+        register(64).unwrap();
+        allocations.free_context(&memory, CONTEXT);
+        register(32).expect("free again");
     }
 }

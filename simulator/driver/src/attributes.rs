@@ -74,7 +74,7 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         88 => 0,                    // access to pageable host memory
         89 => since(profile, 6, 0), // managed memory for host and device at once
         90 => since(profile, 6, 0), // preemption
-        91 => 0,                    // registered host memory at the host's own address
+        91 => since(profile, 2, 0), // registered host memory at the host's own address
         92..=94 | 122 | 123 => 0,   // waiting for and writing values in memory by streams
         95 | 96 => 0,               // cooperative launch: blocks here do not all run at once
         97 => int(profile.shared_bytes_per_block_optin),

@@ -27,7 +27,8 @@
 //! - `state`: the driver as a whole, from `cuInit` on.
 //! - `device`, `attributes`: the device as its profile describes it.
 //! - `context`, `primary`: contexts, the stack of current ones, errors that stick; the primary context.
-//! - `allocations`, `memory`, `copy`, `pointer`, `pool`: who owns which memory; allocating, copying, asking about it, memory pools.
+//! - `allocations`, `memory`, `host_memory`, `copy`, `pointer`, `pool`: who owns which memory; allocating, registering what is the
+//!   program's own, copying, asking about it, memory pools.
 //! - `module`, `registers`, `function`, `launch`, `occupancy_api`: from PTX to a running kernel.
 //! - `stream`, `event`: order and time.
 //! - `graph`, `refused`: what this driver does not do, refused as a device without the feature would.
@@ -54,6 +55,7 @@ mod ffi;
 mod function;
 mod graph;
 mod handles;
+mod host_memory;
 mod launch;
 mod memory;
 mod module;

@@ -4,6 +4,7 @@ use crate::allocations::MemoryKind;
 use crate::context;
 use crate::error::{CuResult, Result};
 use crate::ffi::{DeviceId, DevicePtr, Handle, HostBytes, MemLocation, Out};
+use crate::host_memory;
 use crate::pool;
 use crate::state::{Driver, driver, driver_of};
 use crate::stream;
@@ -18,9 +19,10 @@ const ATTACH_SINGLE: u32 = 4;
 const HOST_ALLOC_FLAGS: u32 = 1 | DEVICE_MAP | 4;
 /// The device reaches all such memory, whether asked for or not.
 const DEVICE_MAP: u32 = 2;
-/// `CU_MEMHOSTREGISTER_PORTABLE`; the other flags of registering ask for access by the device.
-const REGISTER_PORTABLE: u32 = 1;
-const REGISTER_FLAGS: u32 = 1 | 2 | 4 | 8;
+/// `CU_MEMHOSTREGISTER_PORTABLE`, `_DEVICEMAP`, `_IOMEMORY` and `_READ_ONLY`
+const REGISTER_FLAGS: u32 = 1 | DEVICE_MAP | 4 | 8;
+/// Those of them that need no feature which this device lacks.
+const REGISTER_SUPPORTED: u32 = 1 | DEVICE_MAP;
 
 fn allocate(bytes: usize, kind: MemoryKind) -> Result<u64> {
     let (driver, context) = context::current()?;
@@ -144,7 +146,7 @@ crate::exports! {
     fn cuMemHostGetDevicePointer_v2(device: Out<DevicePtr>, host: HostBytes, flags: u32) {
         let (driver, _) = context::current()?;
         device.check()?;
-        let reached = driver.allocations.holding(host.address()).filter(|owned| matches!(owned.kind, MemoryKind::Pinned(_)));
+        let reached = driver.allocations.holding(host.address()).filter(|owned| matches!(owned.kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_)));
         if flags != 0 || reached.is_none() {
             return CuResult::INVALID_VALUE.err();
         }
@@ -159,17 +161,30 @@ crate::exports! {
         }
     }
 
-    /// Registering makes copies faster on a GPU and changes nothing here. That the device could reach the memory afterwards is not
-    /// supported, which the device attributes say too.
+    /// From then on kernels reach the memory, at the program's own address. It must stay allocated until it is unregistered, as CUDA
+    /// demands; a GPU would go on with pages that are nobody's any more, and here the kernel's access would be the program's own.
     fn cuMemHostRegister_v2(host: HostBytes, bytes: usize, flags: u32) {
         let (driver, context) = context::current()?;
         if host.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 {
             return CuResult::INVALID_VALUE.err();
         }
-        if flags & !REGISTER_PORTABLE != 0 {
-            return Err(CuResult::NOT_SUPPORTED.because("the simulated device cannot reach memory that the program allocated itself"));
+        if flags & !REGISTER_SUPPORTED != 0 {
+            return Err(CuResult::NOT_SUPPORTED.because("memory of other devices and read-only memory cannot be registered"));
         }
-        driver.allocations.register(host.address(), bytes, flags, context.handle)
+        let address = host.address();
+        if !address.is_multiple_of(4) {
+            return Err(CuResult::NOT_SUPPORTED.because(format!(
+                "memory at {address:#x} cannot be registered: the simulated device needs an address that is a multiple of 4"
+            )));
+        }
+        if !host_memory::is_writable(address, bytes as u64) {
+            return Err(CuResult::INVALID_VALUE.because(format!(
+                "{bytes} bytes at {address:#x} are not all memory that this process can write"
+            )));
+        }
+        // SAFETY: the range is memory of this process, at a multiple of 4. That it stays so until it is unregistered, and is not written by
+        // others while a kernel uses it, is what CUDA demands of the C caller.
+        unsafe { driver.allocations.register(&driver.memory, address, bytes, flags, context.handle) }
     }
 
     fn cuMemHostUnregister(host: HostBytes) {

@@ -31,8 +31,6 @@ fn put(owned: Owned, attribute: u32, address: u64, out: Out<c_void>) -> Result<(
     match attribute {
         1 => out.cast::<Handle>().put(context),
         2 => out.cast::<u32>().put(if is_on_host { HOST } else { ON_DEVICE }),
-        // The device does not reach registered memory.
-        3 if matches!(kind, MemoryKind::Registered(_)) => CuResult::INVALID_VALUE.err(),
         3 => out.cast::<u64>().put(address),
         4 if is_on_host || kind == MemoryKind::Managed => out.cast::<u64>().put(address),
         4 => {

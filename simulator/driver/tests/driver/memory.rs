@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use cudarc::driver::sys::CUpointer_attribute_enum::*;
 use cudarc::driver::{DevicePtr, sys};
 
-use crate::support::{garbage, own_context, raw_context, returns};
+use crate::support::{VECTORS, garbage, on_gpu, own_context, raw_context, raw_function, returns};
 
 const NULL: *const c_void = std::ptr::null();
 
@@ -315,6 +315,50 @@ fn host_memory_is_registered_once() {
         cuMemHostRegister_v2(pinned, 64, 0) => CUDA_ERROR_INVALID_VALUE;
         cuCtxDestroy_v2(context) => CUDA_SUCCESS;
     }
+}
+
+#[test]
+fn a_kernel_reaches_registered_memory_at_its_own_address() {
+    let context = raw_context();
+    let (_, add) = raw_function(VECTORS, c"add");
+    let n = 100u32;
+    let mut host: Vec<f32> = (0..300).map(|i| i as f32).collect();
+    let place: *mut c_void = host.as_mut_ptr().cast();
+    let mut reached = 0;
+    returns! {
+        cuMemHostRegister_v2(place, 1200, 0) => CUDA_SUCCESS;
+        cuMemHostGetDevicePointer_v2(&mut reached, place, 0) => CUDA_SUCCESS;
+    }
+    assert_eq!(reached, place as u64);
+    // The first hundred become the sum of the others.
+    let (mut out, mut a, mut b, mut count) = (reached, reached + 400, reached + 800, n);
+    let mut parameters: [*mut c_void; 4] =
+        [(&raw mut out).cast(), (&raw mut a).cast(), (&raw mut b).cast(), (&raw mut count).cast()];
+    returns! {
+        cuLaunchKernel(add, 1, 1, 1, 128, 1, 1, 0, null_mut(), parameters.as_mut_ptr(), null_mut()) => CUDA_SUCCESS;
+        cuCtxSynchronize() => CUDA_SUCCESS;
+        cuMemHostUnregister(place) => CUDA_SUCCESS;
+        cuMemHostGetDevicePointer_v2(&mut reached, place, 0) => CUDA_ERROR_INVALID_VALUE;
+    }
+    assert!((0..100).all(|i| host[i] == (100 + i + 200 + i) as f32), "{host:?}");
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+}
+
+#[test]
+fn what_is_not_the_programs_memory_is_not_registered() {
+    let context = raw_context();
+    let mut host = vec![0u8; 64];
+    let place: *mut c_void = host.as_mut_ptr().cast();
+    let nowhere = std::ptr::without_provenance_mut(1 << 20);
+    returns! { cuMemHostRegister_v2(place, 64, 0x80) => CUDA_ERROR_INVALID_VALUE; }
+    if !on_gpu() {
+        returns! {
+            cuMemHostRegister_v2(nowhere, 4096, 0) => CUDA_ERROR_INVALID_VALUE;
+            cuMemHostRegister_v2(place, usize::MAX, 0) => CUDA_ERROR_INVALID_VALUE;
+            cuMemHostRegister_v2(place.wrapping_byte_add(1), 32, 0) => CUDA_ERROR_NOT_SUPPORTED;
+        }
+    }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
 #[test]

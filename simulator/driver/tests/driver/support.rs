@@ -29,6 +29,7 @@ macro_rules! returns {
     };
 }
 
+#[allow(unused_imports, reason = "not every test uses both")]
 pub(crate) use {cu, returns};
 
 /// Whether the tests run on the machine's own driver.

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
+use super::words::Words;
+
 /// A run of device memory.
 ///
 /// The unit is a 32-bit word, and every access is a relaxed atomic access to whole words: what would be a data race between
@@ -9,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 /// wrong one panics instead of touching foreign memory.
 #[derive(Debug)]
 pub struct Buffer {
-    words: Box<[AtomicU32]>,
+    words: Words,
     /// The first word of the buffer; those before it only bring it to an aligned address.
     start: usize,
     bytes: u64,
@@ -33,12 +35,28 @@ impl Buffer {
         let start = (address.next_multiple_of(ALIGNMENT) - address) / 4;
         let flags = if all_written { 0 } else { usize::try_from(bytes.div_ceil(32)).ok()? };
         let written = bytemuck::allocation::try_zeroed_slice_box(flags).ok()?;
-        Some(Self { words, start, bytes, all_written: all_written.into(), written })
+        Some(Self { words: words.into(), start, bytes, all_written: all_written.into(), written })
+    }
+
+    /// A buffer over memory of the program's own. What the program wrote there is not known, so all of it counts as written.
+    ///
+    /// # Safety
+    ///
+    /// `address` is a multiple of 4, and the words that hold the bytes can be read and written while the buffer exists.
+    pub unsafe fn lent(address: u64, bytes: u64) -> Self {
+        // SAFETY: passed on to the caller.
+        let words = unsafe { Words::lent(address, bytes.div_ceil(4) as usize) };
+        Self { words, start: 0, bytes, all_written: true.into(), written: Box::default() }
+    }
+
+    /// Whether the bytes are the program's own.
+    pub fn is_lent(&self) -> bool {
+        self.words.are_lent()
     }
 
     /// A buffer that only remembers how long it was; it holds no bytes and may not be accessed.
     pub fn tombstone(bytes: u64) -> Self {
-        Self { words: Box::default(), start: 0, bytes, all_written: true.into(), written: Box::default() }
+        Self { words: Words::from(Box::default()), start: 0, bytes, all_written: true.into(), written: Box::default() }
     }
 
     /// Length in bytes.

@@ -2,6 +2,7 @@
 
 mod buffer;
 pub mod rules;
+mod words;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -168,7 +169,22 @@ impl Memory {
         Ok(base)
     }
 
-    /// Frees the allocation that starts at `address`.
+    /// Lets kernels reach memory of the program's own, at its own address, until [`free`](Self::free).
+    ///
+    /// # Safety
+    ///
+    /// `address` is a multiple of 4 and starts no allocation, and the words that hold `bytes` bytes from there on can be read and written
+    /// until `free` has returned. While a kernel runs that accesses some of them, nobody else writes these.
+    pub unsafe fn adopt(&self, address: u64, bytes: u64) {
+        // SAFETY: passed on to the caller; `free` waits until nobody holds the buffer.
+        let buffer = unsafe { Buffer::lent(address, bytes) };
+        let mut state = self.write_state();
+        state.used += bytes;
+        state.live.insert(address, Arc::new(Region { base: address, label: None, buffer }));
+    }
+
+    /// Frees the allocation that starts at `address`. What was [adopted](Self::adopt) goes back to the program, as soon as no launch uses
+    /// it any more; until then this waits.
     ///
     /// # Errors
     ///
@@ -183,6 +199,10 @@ impl Memory {
         // Only the place and the name are remembered, not the bytes.
         let buffer = Buffer::tombstone(region.buffer.bytes());
         state.freed.push_back(Arc::new(Region { base: region.base, label: region.label.clone(), buffer }));
+        drop(state);
+        while region.buffer.is_lent() && Arc::strong_count(&region) > 1 {
+            std::thread::sleep(std::time::Duration::from_micros(50));
+        }
         Ok(())
     }
 
@@ -389,6 +409,26 @@ mod tests {
         assert!(past.to_string().contains("0 bytes past the end of the variable counter"), "{past}");
         memory.free(base).unwrap();
         assert!(memory.nearest(base + 4).unwrap().freed);
+    }
+
+    #[test]
+    fn adopted_memory_is_the_programs_own_and_goes_back_to_it() {
+        let memory = Memory::new(1 << 20);
+        let mut own = vec![0u32; 3];
+        let address = own.as_mut_ptr().expose_provenance() as u64;
+        // SAFETY: the vector lives to the end of the test, and nobody touches it while it is adopted.
+        unsafe { memory.adopt(address, 10) };
+        memory.write(address, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).unwrap();
+        assert!(memory.write(address + 9, &[0; 2]).is_err(), "the last word is not whole");
+        let in_use = memory.snapshot();
+        std::thread::scope(|scope| {
+            let freed = scope.spawn(|| memory.free(address));
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            assert!(!freed.is_finished(), "a launch still uses it");
+            drop(in_use);
+            freed.join().unwrap().unwrap();
+        });
+        assert_eq!((own, memory.used()), (vec![0x0403_0201, 0x0807_0605, 0x0a09], 0));
     }
 
     #[test]
