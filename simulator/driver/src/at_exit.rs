@@ -10,6 +10,8 @@ use std::path::Path;
 use std::sync::MutexGuard;
 use std::time::Duration;
 
+use simt::Severity;
+
 use crate::report::Report;
 use crate::settings::{Destination, Reporting};
 use crate::state;
@@ -54,7 +56,7 @@ fn finish() -> Option<u8> {
         }
     }
     let Reporting { exit_status, .. } = reporting;
-    exit_status.filter(|_| report.has_defects())
+    exit_status.filter(|_| report.count(Severity::Error) > 0)
 }
 
 /// The report. Other threads may still run, and one that holds it lets go of it at once; unless `exit` was called from a signal that

@@ -15,7 +15,7 @@ pub const FUEL_VARIABLE: &str = "SIMCUDA_FUEL";
 pub const CHECKS_VARIABLE: &str = "SIMCUDA_CHECKS";
 /// The environment variable that says where the report goes when the process ends; see [`Reporting`].
 pub const REPORT_VARIABLE: &str = "SIMCUDA_REPORT";
-/// The environment variable that gives the exit status of a process whose kernels had defects.
+/// The environment variable that gives the exit status of a process whose kernels had defects (errors, not warnings).
 pub const EXIT_VARIABLE: &str = "SIMCUDA_EXITCODE";
 
 /// The profile when none is chosen.
@@ -64,7 +64,7 @@ pub struct Reporting {
     pub quiet: bool,
     /// Where the report goes when the process ends.
     pub destinations: Vec<Destination>,
-    /// The exit status when there were defects.
+    /// The exit status when there were defects other than warnings.
     pub exit_status: Option<u8>,
 }
 

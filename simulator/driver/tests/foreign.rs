@@ -146,7 +146,7 @@ fn a_report_goes_to_several_places_or_to_none() {
     let (status, _, stderr) = run(ends("misaligned", "return").env("SIMCUDA_REPORT", list));
     assert_eq!(status, Some(0));
     assert!(stderr.contains("\n::error title=kernel misaligned::misaligned: store of 4 bytes"), "{stderr}");
-    assert!(stderr.contains("\nsimcuda: 1 launch on the profile h200, 1 defect\n"), "{stderr}");
+    assert!(stderr.contains("\nsimcuda: 1 launch on the profile h200: 1 error, 0 warnings\n"), "{stderr}");
     let name = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().file_name();
     assert!(name.to_str().unwrap().parse::<u32>().is_ok(), "{name:?} is the number of the process");
 
@@ -192,10 +192,7 @@ fn a_test_that_panics_is_reported() {
     let (status, stdout, stderr) = run(&mut child);
     assert_eq!(status, Some(9), "{stdout}{stderr}");
     assert!(stdout.contains("1 failed"), "{stdout}");
-    assert!(
-        stderr.contains("1 launch on the profile h200, 1 defect") && stderr.contains("\n1 time: misaligned: store"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("1 launch on the profile h200: 1 error") && stderr.contains("\n1 time: misaligned: store"), "{stderr}");
 }
 
 #[test]

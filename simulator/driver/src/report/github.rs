@@ -4,17 +4,22 @@
 
 use std::fmt::Write;
 
+use simt::Severity;
+
 use super::{Defect, Report};
 
 impl Report {
-    /// One line per defect: an error where it ended the kernel, otherwise a warning.
+    /// One line per defect.
     pub fn github(&self) -> String {
         self.defects.iter().map(annotation).collect()
     }
 }
 
 fn annotation(defect: &Defect) -> String {
-    let command = if defect.fatal { "error" } else { "warning" };
+    let command = match defect.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
     let mut line = format!("::{command} title={}", property(&format!("kernel {}", defect.kernel)));
     // Without `-lineinfo` a defect has no line of CUDA C, and the annotation stands at the run and at no file.
     if let Some(source) = defect.finding.as_ref().and_then(|finding| finding.location.source.as_ref()) {
@@ -38,6 +43,7 @@ fn property(text: &str) -> String {
 mod tests {
     use super::super::tests::{failed, finding, finished};
     use super::*;
+    use simt::FindingKind;
 
     #[test]
     fn a_defect_is_annotated_at_its_line() {
@@ -45,14 +51,19 @@ mod tests {
         report.note(&failed("k", Some(finding(12))));
         let mut elsewhere = finding(1);
         elsewhere.location.source = None;
+        elsewhere.kind = FindingKind::EndedBeforeBarrier { barrier: 0, ended: 3 };
         report.note(&finished("a,b", vec![elsewhere]));
-        let message = "the kernel executed a trap, as a failed assert does%0A  in kernel k, block (0,0,0), thread (0,0,0)%0A  at ";
+        let lines: Vec<String> = report.github().lines().map(str::to_owned).collect();
         assert_eq!(
-            report.github(),
-            format!(
-                "::error title=kernel k,file=kernels/a.cu,line=12::{message}kernels/a.cu:12, PTX line 12: trap;\n\
-                 ::warning title=kernel a%2Cb::{message}PTX line 1: trap;\n"
-            )
+            lines[0],
+            "::error title=kernel k,file=kernels/a.cu,line=12::the kernel executed a trap, as a failed assert does\
+             %0A  in kernel k, block (0,0,0), thread (0,0,0)%0A  at kernels/a.cu:12, PTX line 12: trap;"
         );
+        assert!(
+            lines[1].starts_with("::warning title=kernel a%2Cb::warning: barrier 0 reached by part of the block"),
+            "{}",
+            lines[1]
+        );
+        assert_eq!(lines.len(), 2);
     }
 }

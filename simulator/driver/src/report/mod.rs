@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::mem::discriminant;
 
 use serde::{Deserialize, Serialize};
-use simt::{Counters, Finding};
+use simt::{Counters, Finding, FindingKind, Severity};
 
 use crate::records::{LaunchRecord, Outcome};
 
@@ -49,6 +49,8 @@ pub struct Defect {
     pub kernel: String,
     /// How often it was seen. The same kind of defect of the same instruction counts as the same.
     pub times: u64,
+    /// How bad it is.
+    pub severity: Severity,
     /// It ended the kernel, as the hardware would have.
     pub fatal: bool,
     /// The first time, for a person.
@@ -99,24 +101,19 @@ impl Report {
 
     /// Adds a defect; says whether it is a new one.
     fn note_defect(&mut self, kernel: &str, fatal: bool, message: &str, finding: Option<&Finding>) -> bool {
-        let known = |defect: &&mut Defect| {
-            defect.kernel == kernel
-                && match (&defect.finding, finding) {
-                    (Some(old), Some(new)) => discriminant(&old.kind) == discriminant(&new.kind) && old.location == new.location,
-                    (None, None) => true,
-                    _ => false,
-                }
-        };
+        let times = finding.map_or(1, |finding| finding.times);
+        let known = |defect: &&mut Defect| defect.kernel == kernel && is_same(defect.finding.as_ref(), finding);
         if let Some(defect) = self.defects.iter_mut().find(known) {
-            defect.times += 1;
+            defect.times += times;
             return false;
         }
         if self.defects.len() == KEPT {
             self.defects_not_kept += 1;
             return false;
         }
+        let severity = finding.map_or(Severity::Error, |finding| finding.kind.severity());
         let (kernel, message, finding) = (kernel.to_owned(), message.to_owned(), finding.cloned());
-        self.defects.push(Defect { kernel, times: 1, fatal, message, finding });
+        self.defects.push(Defect { kernel, times, severity, fatal, message, finding });
         true
     }
 
@@ -133,9 +130,21 @@ impl Report {
         is_kept
     }
 
-    /// Whether a kernel was defective.
-    pub fn has_defects(&self) -> bool {
-        !self.defects.is_empty()
+    /// Different defects of this severity, among those that are kept.
+    pub fn count(&self, severity: Severity) -> u64 {
+        self.defects.iter().filter(|defect| defect.severity == severity).count() as u64
+    }
+}
+
+/// Whether two findings of one kernel show the same defect.
+fn is_same(old: Option<&Finding>, new: Option<&Finding>) -> bool {
+    match (old, new) {
+        (None, None) => true,
+        (Some(old), Some(new)) if old.location == new.location => match (&old.kind, &new.kind) {
+            (FindingKind::Race { other: old, .. }, FindingKind::Race { other: new, .. }) => old.location == new.location,
+            (old, new) => discriminant(old) == discriminant(new),
+        },
+        _ => false,
     }
 }
 
@@ -169,6 +178,7 @@ mod tests {
             block: Dim3::new(0, 0, 0),
             thread: Dim3::new(0, 0, 0),
             lanes: 1,
+            times: 1,
             location: Location {
                 ptx_line: line,
                 instruction: "trap;".to_owned(),

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use simt::Severity;
+
 use super::{Report, counted};
 
 /// Columns of the table of kernels, after the kernel's name.
@@ -15,13 +17,13 @@ fn ratio(sectors: u64, requests: u64) -> String {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let launches = self.kernels.values().map(|kernel| kernel.launches).sum();
-        let defects = self.defects.len() as u64 + self.defects_not_kept;
         writeln!(
             f,
-            "simcuda: {} on the profile {}, {}",
+            "simcuda: {} on the profile {}: {}, {}",
             counted(launches, "launch", "launches"),
             self.profile,
-            counted(defects, "defect", "defects")
+            counted(self.count(Severity::Error), "error", "errors"),
+            counted(self.count(Severity::Warning), "warning", "warnings"),
         )?;
         self.table(f)?;
         for defect in &self.defects {
@@ -83,7 +85,7 @@ mod tests {
         }
         report.note_refusal("PTX line 3: no");
         let expected = "\
-simcuda: 4 launches on the profile t4, 1 defect
+simcuda: 4 launches on the profile t4: 1 error, 0 warnings
 
   kernel  launches  failed  PTX instructions  sectors per load  sectors per store  bank conflicts
   first          1       0                 7              4.50                                  0
