@@ -52,6 +52,8 @@ counters! {
     dp4a,
     /// Multiply-adds of tensor cores (`mma`, `wmma.mma`): m n k of each product, once per warp.
     tensor_multiply_adds,
+    /// The same, each times the bytes of one of its factors: a tensor core does half as many of factors that are twice as wide.
+    tensor_factor_bytes,
     /// Conversions between types, per lane.
     conversions,
     /// Special functions (division, square root, reciprocal, transcendental), per lane.

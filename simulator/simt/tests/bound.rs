@@ -85,8 +85,21 @@ fn shared_memory_binds_by_its_wavefronts_and_memory_by_what_l2_cannot_keep() {
 }
 
 #[test]
+fn tensor_cores_take_twice_as_long_for_factors_twice_as_wide() {
+    let products = |bytes: u64| {
+        let multiply_adds = 132 * 2048 * 1000;
+        let counters =
+            Counters { tensor_multiply_adds: multiply_adds, tensor_factor_bytes: bytes * multiply_adds, ..Counters::default() };
+        bound(&counters, 0, profile("h200")).least_ms()
+    };
+    // 1000 clocks of f16: 2048 multiply-adds a clock.
+    assert!((products(2) - 1000.0 / 1.98e6).abs() < 1e-9, "{}", products(2));
+    assert_eq!((products(1), products(4)), (products(2) / 2.0, products(2) * 2.0));
+}
+
+#[test]
 fn what_a_compiler_may_remove_never_binds() {
-    let counters = Counters { f32_fma: 32, int_other: 1 << 40, int_mad: 1 << 39, ptx_instructions: 1 << 36, ..Counters::default() };
+    let counters = Counters { f32_fma: 32, int_other: 1 << 40, int_mad: 1 << 38, ptx_instructions: 1 << 34, ..Counters::default() };
     let bound = bound(&counters, 0, profile("h200"));
     assert!(bound.parts.iter().all(|part| matches!(part.unit, Unit::F32 | Unit::Issue)), "{bound:?}");
     assert_eq!(bound.as_written[0].unit, Unit::IntOther);

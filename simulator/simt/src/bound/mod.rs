@@ -9,7 +9,7 @@
 //! PTX is not what a GPU executes. A compiler may fold address arithmetic into a load, unroll a loop and with it lose the counting, or
 //! merge a comparison with a branch; it does not lose a multiply-add or a load. So the bound holds what stays:
 //!
-//! - f32 and f64 arithmetic, special functions, byte dot products, in lanes;
+//! - f32 and f64 arithmetic, special functions, byte dot products, in lanes; products of tensor cores;
 //! - passes of loads and stores through the banks of L1 and shared memory. A compiler may merge neighbouring scalar loads of a
 //!   thread into a vector, which can take fewer passes than the PTX tells;
 //! - of the instructions that the schedulers start, only those above, and barriers and exchanges between lanes;
@@ -46,6 +46,8 @@ pub enum Unit {
     Special,
     /// Dot products of bytes.
     Dp4a,
+    /// Tensor cores.
+    Tensor,
     /// The banks of the L1 cache and shared memory.
     L1Shared,
     /// The way to the L2 cache.
@@ -68,6 +70,7 @@ impl fmt::Display for Unit {
             Unit::F64 => "f64",
             Unit::Special => "special",
             Unit::Dp4a => "dp4a",
+            Unit::Tensor => "tensor",
             Unit::L1Shared => "L1/shared",
             Unit::L2 => "L2",
             Unit::Dram => "memory",
@@ -148,7 +151,8 @@ pub fn bound(counters: &Counters, least_bytes: u64, profile: &Profile) -> Bound 
         Some(per_sm(Unit::F32, "lanes", c.f32_fma + c.f32_other, rates.f32)),
         rates.f64.map(|rate| per_sm(Unit::F64, "lanes", c.f64_ops, rate)),
         Some(per_sm(Unit::Special, "lanes", c.special, rates.special)),
-        Some(per_sm(Unit::Dp4a, "lanes", c.dp4a, rates.int_multiply)),
+        rates.dp4a.map(|rate| per_sm(Unit::Dp4a, "lanes", c.dp4a, rate)),
+        rates.tensor_bytes.map(|rate| per_sm(Unit::Tensor, "factor bytes", c.tensor_factor_bytes, rate)),
         Some(per_sm(Unit::L1Shared, "passes", passes(c, rates.global), rates.passes)),
         rates.l2_bytes.map(|rate| per_sm(Unit::L2, "bytes", l2_bytes(c, least_bytes, rates.global), rate)),
         Some(memory),

@@ -6,6 +6,11 @@
 //!   12.x for 7.5 and later; from 13 on in the Best Practices Guide), results per clock and multiprocessor. Of 1.x: the Guide of release
 //!   4.2, appendix F.3 (clocks for a warp: 4, 16 for special functions, 32 in double precision), and of release 2.0, section 5.1.1.1
 //!   (16 for a 32-bit integer multiplication, 4 for `__mul24`).
+//!   Integer additions of 7.0 and later stand at twice the Guide's 64: the multiply-add units add too, and an H200 was timed at 128.
+//!   It was timed at 64 byte dot products, for which the Guide has no row.
+//! - Tensor cores: multiply-adds of f16 per clock from NVIDIA's whitepapers on Turing (8 cores of 64), on the A100 (4 of 256), on Ada (4
+//!   of 128), and on the H100 (4 of 512), times the two bytes of an f16: those of wider or narrower factors are as many fewer or more.
+//!   `mma` does not reach it on an H200 (timed: two thirds).
 //! - Issue: four schedulers from 3.0 on, which start one instruction per clock each, and two of a warp on 3.x (the Guide on each
 //!   compute capability). On 1.x one in four clocks, and a second one for the special function units; the second one is
 //!   second-hand.
@@ -27,6 +32,10 @@ pub struct Rates {
     pub special: f64,
     /// 32-bit integer multiplications and multiply-adds, per lane.
     pub int_multiply: f64,
+    /// Byte dot products, per lane; `None` where there are none.
+    pub dp4a: Option<f64>,
+    /// Multiply-adds of tensor cores, times the bytes of a factor; `None` where there are none.
+    pub tensor_bytes: Option<f64>,
     /// Other integer and logic operations, per lane.
     pub int_other: f64,
     /// Conversions between types, per lane; the fastest kind of them.
@@ -59,6 +68,8 @@ impl Rates {
             f64: None,
             special: 2.0,
             int_multiply: 2.0,
+            dp4a: None,
+            tensor_bytes: None,
             int_other: 8.0,
             conversions: 8.0,
             passes: 0.5,
@@ -71,6 +82,8 @@ impl Rates {
             f64: Some(8.0),
             special: 32.0,
             int_multiply: 32.0,
+            dp4a: None,
+            tensor_bytes: None,
             int_other: 160.0,
             conversions: 128.0,
             passes: 1.0,
@@ -83,7 +96,9 @@ impl Rates {
             f64: Some(2.0),
             special: 16.0,
             int_multiply: 64.0,
-            int_other: 64.0,
+            dp4a: Some(64.0),
+            tensor_bytes: Some(2.0 * 512.0),
+            int_other: 128.0,
             conversions: 64.0,
             passes: 1.0,
             l2_bytes: Some(64.0),
@@ -94,9 +109,9 @@ impl Rates {
             (0..=2, _) => Rates { f64: Some(1.0), ..tesla },
             (3..=6, _) => kepler,
             (7, _) => turing,
-            (8, 0..=5) => Rates { f64: Some(32.0), ..turing },
+            (8, 0..=5) => Rates { f64: Some(32.0), tensor_bytes: Some(2.0 * 1024.0), ..turing },
             (8, _) => Rates { f32: 128.0, ..turing },
-            (9.., _) => Rates { f32: 128.0, f64: Some(64.0), ..turing },
+            (9.., _) => Rates { f32: 128.0, f64: Some(64.0), tensor_bytes: Some(2.0 * 2048.0), ..turing },
         }
     }
 }

@@ -177,6 +177,7 @@ impl Stats {
             Action::Tensor(index) => match &program.tensor_ops[index as usize] {
                 TensorOp::MultiplyAdd(operation) => {
                     counters.tensor_multiply_adds = acting * operation.a.shape.multiply_adds();
+                    counters.tensor_factor_bytes = counters.tensor_multiply_adds * operation.a.number.bytes() as u64;
                 }
                 TensorOp::LoadFragment(FragmentAccess { access, .. }) | TensorOp::LoadMatrices(Matrices { access, .. }) => {
                     self.accesses[*access as usize].count_load(&mut counters);

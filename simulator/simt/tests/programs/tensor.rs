@@ -57,6 +57,7 @@ impl<In: NoUninit, Sum: NoUninit + AnyBitPattern + PartialEq + std::fmt::Debug> 
             let report = gpu.launch(kernel, 1, 32, 0, &Params::new().with(a).with(b).with(c).with(d));
             assert_eq!(gpu.read::<Sum>(d, m * n), expected, "{kernel}");
             assert_eq!(report.counters.tensor_multiply_adds, (m * n * k) as u64, "{kernel}");
+            assert_eq!(report.counters.tensor_factor_bytes, (m * n * k * size_of::<In>()) as u64, "{kernel}");
         });
     }
 
