@@ -173,8 +173,11 @@ fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> R
     for row in &rows {
         match &row.outcome {
             Outcome::Failed(failure) => note(format_args!("error: stage {}: {failure}", row.name)),
+            Outcome::Verified(measured) => {
+                measured.warnings().iter().for_each(|warning| note(format_args!("stage {}: {warning}", row.name)));
+            }
             Outcome::NotRun(reason) => note(format_args!("error: stage {} was not run: {reason}", row.name)),
-            Outcome::Verified(_) | Outcome::Skipped(_) => {}
+            Outcome::Skipped(_) => {}
         }
     }
 

@@ -151,7 +151,7 @@ impl StageRecord {
             max_error: measured.map(|measured| measured.accuracy().max_error()),
             tolerance: measured.map(|measured| measured.accuracy().tolerance()),
             counters: row.counters().copied(),
-            findings: failure.map_or_else(Vec::new, |failure| failure.findings().to_vec()),
+            findings: row.findings().to_vec(),
         }
     }
 }

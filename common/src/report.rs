@@ -55,18 +55,29 @@ pub struct Measured {
     timing: Option<Timing>,
     counters: Option<Box<Counters>>,
     launches: Vec<Launch>,
+    warnings: Vec<Finding>,
 }
 
 impl Measured {
     /// The measurements of a result that was compared with the oracle, as `accuracy` proves. No timing where the clock says
     /// nothing about the device, no counters where there are none.
     pub fn new(accuracy: Accuracy, timing: Option<Timing>, counters: Option<Counters>) -> Self {
-        Self { accuracy, timing, counters: counters.map(Box::new), launches: Vec::new() }
+        Self { accuracy, timing, counters: counters.map(Box::new), launches: Vec::new(), warnings: Vec::new() }
     }
 
     /// The same with what the simulator reported of each launch.
     pub fn with_launches(self, launches: Vec<Launch>) -> Self {
         Self { launches, ..self }
+    }
+
+    /// The same, with findings that leave the result valid.
+    pub fn with_warnings(self, warnings: Vec<Finding>) -> Self {
+        Self { warnings, ..self }
+    }
+
+    /// Findings that leave the result valid.
+    pub fn warnings(&self) -> &[Finding] {
+        &self.warnings
     }
 
     /// How close the result is.
@@ -177,6 +188,15 @@ impl Row {
     /// The simulator's counts, if the result is verified.
     pub fn counters(&self) -> Option<&Counters> {
         self.measured()?.counters()
+    }
+
+    /// What is known to be wrong or doubtful in the stage's kernels.
+    pub fn findings(&self) -> &[Finding] {
+        match &self.outcome {
+            Outcome::Verified(measured) => measured.warnings(),
+            Outcome::Failed(failure) => failure.findings(),
+            Outcome::Skipped(_) | Outcome::NotRun(_) => &[],
+        }
     }
 
     /// Whether the row says that something is wrong with a stage.

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use simt::Severity;
+
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::guard::{Downloaded, poison};
@@ -111,12 +113,13 @@ impl<W: Workload> Bench<'_, W> {
         gpu.stream.synchronize().map_err(Error::from)?;
         let seen = observer::take(gpu)?;
         let (accuracy, output) = self.verified(Failure::Mismatch)?;
-        if !seen.findings.is_empty() {
+        if seen.findings.iter().any(|finding| finding.kind.severity() == Severity::Error) {
             return Err(Failure::Defects(seen.findings).into());
         }
         if repeat == 0 || gpu.is_simulated() {
             // The simulator's clock says how fast the simulator is, which is nobody's business.
-            return Ok((Measured::new(accuracy, None, seen.counters).with_launches(seen.launches), output));
+            let measured = Measured::new(accuracy, None, seen.counters);
+            return Ok((measured.with_launches(seen.launches).with_warnings(seen.findings), output));
         }
         W::output(&mut self.buffers).poison(gpu)?;
         let timing = timing::time(gpu, repeat, || enqueue(gpu, workload, &mut self.buffers))?;

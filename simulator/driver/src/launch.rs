@@ -100,6 +100,7 @@ fn options() -> Result<LaunchOptions> {
     Ok(LaunchOptions {
         fuel: settings.fuel.unwrap_or(defaults.fuel),
         workers: settings.workers.filter(|&workers| workers > 0),
+        checks: settings.checks.unwrap_or(defaults.checks),
         ..defaults
     })
 }
