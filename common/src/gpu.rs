@@ -145,6 +145,29 @@ impl Gpu {
         Ok(function.clone())
     }
 
+    /// Runs other PTX in place of a source's: a kernel that someone has changed, in the stage that launches it. `None` brings back the
+    /// source's own.
+    ///
+    /// # Errors
+    ///
+    /// When the PTX does not load; then everything stays as it was.
+    pub fn substitute(&self, source: &'static Source, ptx: Option<String>) -> Result<()> {
+        let module = match ptx {
+            Some(ptx) => {
+                let loaded = self.context.load_module(Ptx::from_src(ptx));
+                Some(loaded.map_err(|error| self.refused(source, error))?)
+            }
+            None => None,
+        };
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.functions.retain(|(stem, _), _| *stem != source.stem);
+        match module {
+            Some(module) => loaded.modules.insert(source.stem, module),
+            None => loaded.modules.remove(source.stem),
+        };
+        Ok(())
+    }
+
     fn load(&self, source: &Source) -> Result<Arc<CudaModule>> {
         let ptx = match &self.compiler {
             Compiler::Nvrtc { nvrtc, architecture } => nvrtc.compile(source.cuda, &source.path(), &stamp::options(architecture))?,

@@ -112,10 +112,11 @@ impl<W: Workload> Bench<'_, W> {
         enqueue(gpu, workload, &mut self.buffers)?;
         gpu.stream.synchronize().map_err(Error::from)?;
         let seen = observer::take(gpu)?;
-        let (accuracy, output) = self.verified(Failure::Mismatch)?;
+        // Before the comparison: a race says why a result is wrong, and makes a right one worthless.
         if seen.findings.iter().any(|finding| finding.kind.severity() == Severity::Error) {
             return Err(Failure::Defects(seen.findings).into());
         }
+        let (accuracy, output) = self.verified(Failure::Mismatch)?;
         if repeat == 0 || gpu.is_simulated() {
             // The simulator's clock says how fast the simulator is, which is nobody's business.
             let measured = Measured::new(accuracy, None, seen.counters);

@@ -21,6 +21,7 @@
 
 #![cfg(test)]
 
+mod barriers;
 mod book;
 mod bound;
 mod cases;
