@@ -183,6 +183,68 @@ fn the_book_shows_what_a_run_with_a_defect_prints() {
     assert!(saved == stderr, "not what the book shows; SIMCUDA_BLESS=1 saves it anew:\n{stderr}");
 }
 
+/// A step of a job: its command, and the variables that it sets for itself.
+struct Step {
+    command: String,
+    variables: Vec<(String, String)>,
+}
+
+/// The steps of a workflow that run a command. As much of YAML as the file in `examples/` has: one key per line, no quotes.
+fn steps(workflow: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut in_variables = false;
+    for line in workflow.lines() {
+        let (key, value) = line.trim_start_matches([' ', '-']).split_once(':').unwrap_or_default();
+        in_variables &= !line.trim_start().starts_with('-');
+        match (key, steps.last_mut()) {
+            ("run", _) => steps.push(Step { command: value.trim().to_owned(), variables: Vec::new() }),
+            ("env", _) => in_variables = true,
+            (_, Some(step)) if in_variables => step.variables.push((key.to_owned(), value.trim().to_owned())),
+            _ => {}
+        }
+    }
+    steps
+}
+
+/// Runs the commands of the job as GitHub does: `bash -e`, and what one writes to `GITHUB_ENV` is set for those after it. `cargo` stands for
+/// what cargo would build and run: the installer, and for the user's tests the program of the book.
+#[test]
+fn the_job_of_the_book_runs_and_fails_for_the_defect() {
+    let folder = TempDir::new().unwrap();
+    let (cargo, exported) = (folder.path().join("cargo"), folder.path().join("exported"));
+    let user = example("saxpy").get_program().to_owned();
+    let install = env!("CARGO_BIN_EXE_simcuda");
+    let script = format!(
+        "#!/bin/sh\ncase $1 in run) while [ \"$1\" != -- ]; do shift; done; shift; exec {install} \"$@\";; test) exec {};; esac\n",
+        user.display()
+    );
+    std::fs::write(&cargo, script).unwrap();
+    let executable = Command::new("chmod").arg("+x").arg(&cargo).status().unwrap();
+    assert!(executable.success());
+    std::fs::write(&exported, "").unwrap();
+
+    let workflow = std::fs::read_to_string(Path::new(ROOT).join("examples/github-actions.yml")).unwrap();
+    let outcomes: Vec<_> = steps(&workflow)
+        .into_iter()
+        .map(|step| {
+            let exported_before = std::fs::read_to_string(&exported).unwrap();
+            let mut command = Command::new("bash");
+            command.args(["-e", "-c", &step.command]).env_clear().current_dir(folder.path());
+            command.env("PATH", format!("{}:/usr/bin:/bin", folder.path().display()));
+            command.env("RUNNER_TEMP", folder.path()).env("GITHUB_ENV", &exported);
+            command.envs(exported_before.lines().filter_map(|line| line.split_once('='))).envs(step.variables);
+            run(&mut command)
+        })
+        .collect();
+    let [(installed, _, complaint), (tested, _, log)] = outcomes.try_into().expect("two steps run commands");
+    assert_eq!(installed, Some(0), "{complaint}");
+    assert_eq!(tested, Some(3), "{log}");
+    assert!(
+        log.contains("\n::error title=kernel saxpy,file=simulator/driver/examples/saxpy/saxpy.cu,line=4::out of bounds"),
+        "{log}"
+    );
+}
+
 #[test]
 fn a_test_that_panics_is_reported() {
     // This test again, in a process that has the simulator for its driver.
