@@ -59,7 +59,7 @@ pub enum Error {
 ///
 /// # Errors
 ///
-/// [`Error`]
+/// When there is no library, when a file of that name is not ours, and when the file system refuses.
 pub fn install(folder: &Path) -> Result<PathBuf, Error> {
     let library = client::find_library()?;
     let at = |path: &Path| {

@@ -136,10 +136,9 @@ fn code_of(error: &LaunchError) -> CuResult {
         LaunchError::Fault(finding) => match finding.kind {
             FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => CuResult::ILLEGAL_ADDRESS,
             FindingKind::Misaligned { .. } => CuResult::MISALIGNED_ADDRESS,
-            FindingKind::Trap => CuResult::LAUNCH_FAILED,
             // A GPU hangs here until the watchdog, where there is one, ends the kernel.
             FindingKind::DivergentBarrier { .. } | FindingKind::Deadlock { .. } => CuResult::LAUNCH_TIMEOUT,
-            #[allow(unreachable_patterns, reason = "a kind of finding that is added to simt is a failure here until it is mapped")]
+            // A trap, and what no kernel can do and go on. Findings that hardware does not notice come with a launch that succeeds.
             _ => CuResult::LAUNCH_FAILED,
         },
         LaunchError::OutOfFuel { .. } => CuResult::LAUNCH_TIMEOUT,
