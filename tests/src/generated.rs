@@ -2,17 +2,27 @@
 //!
 //! A record `book/results/<device>/<run>.json` becomes `book/src/generated/<device>/<run>.md`, which pages include. In the README the
 //! table stands between `<!-- table <device>/<run> -->` and `<!-- end -->`.
+//!
+//! Where a chapter has a record of an H200 and one of the simulated H200, `nvidia-h200/<chapter>.bound.md` shows measured times beside
+//! their bound. Pictures of warps come from runs of the simulator, which are the same on every machine: `<device>/<chapter>.<stage>.svg`.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use common::gpu::DeviceKind;
+use common::cli::Chapter;
+use common::explain::Explanation;
+use common::gpu::{DeviceKind, Gpu};
 use common::record::Record;
+use common::report::{Outcome, Place};
 use common::table::{self, Drawing};
-use common::units;
+use common::workload::convolution::Size;
+use common::workload::{Convolution, Workload};
+use common::{runner, units};
 use kernels::stamp;
+use simt::bound::{Bound, bound};
+use simt::{Counters, Profile};
 
 /// The root of the repository.
 pub fn root() -> &'static Path {
@@ -36,12 +46,110 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
             tables.push((name.clone(), page(&record, &name)));
         }
     }
+    for (measured, counted) in measured_and_counted()? {
+        tables.push((format!("{H200}/{}.bound", measured.chapter), bound_table(&measured, &counted)));
+    }
     let readme_path = root().join("README.md");
     let readme = fs::read_to_string(&readme_path)?;
     let mut files = vec![(readme_path, with_tables(&readme, &tables)?)];
     let generated = root().join("book/src/generated");
-    files.extend(tables.into_iter().map(|(name, table)| (generated.join(name).with_extension("md"), table)));
+    files.extend(tables.into_iter().map(|(name, table)| (generated.join(format!("{name}.md")), table)));
     Ok(files)
+}
+
+/// The folder of records of an H200, and of the simulated one.
+const H200: &str = "nvidia-h200";
+const SIMULATED_H200: &str = "sim-h200";
+
+/// Chapters with a record of an H200 at the headline size, and one of the simulated H200 at a size for teaching.
+///
+/// # Errors
+///
+/// When a record cannot be read.
+pub fn measured_and_counted() -> Result<Vec<(Record, Record)>> {
+    let mut pairs = Vec::new();
+    for source in kernels::sources() {
+        let paths =
+            [H200, SIMULATED_H200].map(|device| root().join("book/results").join(device).join(source.stem).with_extension("json"));
+        if paths.iter().all(|path| path.is_file()) {
+            let [measured, counted] = paths.map(|path| -> Result<Record> { Ok(Record::parse(&fs::read_to_string(path)?)?) });
+            pairs.push((measured?, counted?));
+        }
+    }
+    Ok(pairs)
+}
+
+/// A stage that was timed on a GPU, with the bound of what the simulator counted.
+pub struct Bounded<'a> {
+    /// The stage's name.
+    pub name: &'a str,
+    /// Its median time.
+    pub median_ms: f64,
+    /// Its bound at the size that was timed.
+    pub bound: Bound,
+}
+
+/// The stages that were timed and counted. What is counted at one size stands for another: the counts that bind a stage are those of
+/// its inner loop, and grow with the multiply-adds.
+pub fn bounded<'a>(measured: &'a Record, counted: &Record) -> Vec<Bounded<'a>> {
+    let factor = measured.work().multiply_adds as f64 / counted.work().multiply_adds as f64;
+    let Some(profile) = counted.device.profile.as_deref().and_then(Profile::named) else { return Vec::new() };
+    let timed = measured.stages.iter().filter(|stage| stage.place == Place::Device);
+    timed
+        .filter_map(|stage| {
+            let counters = counted.stages.iter().find(|other| other.name == stage.name)?.counters?;
+            let bound = bound(&scaled(&counters, factor)?, measured.work().bytes, profile);
+            Some(Bounded { name: &stage.name, median_ms: stage.median_ms?, bound })
+        })
+        .collect()
+}
+
+/// Every count times a factor.
+fn scaled(counters: &Counters, factor: f64) -> Option<Counters> {
+    let mut counts = serde_json::to_value(counters).ok()?;
+    for count in counts.as_object_mut()?.values_mut() {
+        *count = ((count.as_f64()? * factor) as u64).into();
+    }
+    serde_json::from_value(counts).ok()
+}
+
+/// Measured times beside the times that no arrangement of the same loads and multiply-adds can beat.
+fn bound_table(measured: &Record, counted: &Record) -> String {
+    let mut table = "| stage | bound by | at least | measured |\n|---|---|---:|---:|\n".to_owned();
+    for Bounded { name, median_ms, bound } in bounded(measured, counted) {
+        let unit = bound.binding().map_or_else(String::new, |part| part.unit.to_string());
+        let (least, median) = (units::milliseconds(bound.least_ms()), units::milliseconds(median_ms));
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "| {name} | {unit} | {least} | {median} |");
+    }
+    let multiply_adds = units::count(measured.work().multiply_adds);
+    let _ = writeln!(
+        table,
+        "\n*Bound: counts of `book/results/{SIMULATED_H200}/{0}.json`, for {multiply_adds} multiply-adds. Measured: `book/results/{H200}/{0}.json`.*",
+        measured.chapter
+    );
+    table
+}
+
+/// Every picture, as an SVG; `gpu` is the simulator.
+///
+/// # Errors
+///
+/// When a stage does not run, or makes no access to memory.
+pub fn pictures(gpu: &Gpu) -> Result<Vec<(PathBuf, String)>> {
+    let conv = Convolution::random(Size { outputs: 1024, taps: 64 }, 13);
+    Ok(vec![picture(gpu, &conv_naive::CHAPTER, "naive", &conv)?, picture(gpu, &conv_naive::CHAPTER, "naive-strided", &conv)?])
+}
+
+/// The costliest request of a stage's first warp.
+fn picture<W: Workload>(gpu: &Gpu, chapter: &Chapter<W>, name: &str, workload: &W) -> Result<(PathBuf, String)> {
+    let stage = chapter.stages.iter().find(|stage| stage.name == name).context("no such stage")?;
+    let profile = gpu.profile().context("only the simulator shows what a warp does")?;
+    let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
+    let Outcome::Verified(measured) = &rows[0].outcome else { bail!("{name} is not verified: {:?}", rows[0].outcome) };
+    let explanation = Explanation::new(name, measured.launches(), workload.work().bytes, profile);
+    let file = format!("book/src/generated/sim-{}/{}.{name}.svg", profile.name, chapter.name);
+    Ok((root().join(file), explanation.svg(None)?))
 }
 
 /// A result that is older than its kernel says nothing about it.

@@ -50,7 +50,7 @@ pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String
     let grid = Grid::of(sample, rules)?;
     let width = left(&grid, COLUMNS - 1) + CELL + MARGIN;
     let legend = TOP + grid.rows.len() as u32 * ROW + 14;
-    let height = legend + 32 + MARGIN;
+    let height = legend + CELL + MARGIN;
     let (title, summary) = (title(sample), picture::summary(&grid, sample));
     let clashes = grid.words_per_bank();
     let mut svg = String::new();
@@ -67,6 +67,7 @@ pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String
     );
     text(&mut svg, "title", MARGIN, 24, &format!("{caption}: {title}"));
     text(&mut svg, "small", MARGIN, 41, &summary);
+    text(&mut svg, "small", MARGIN, TOP - 6, "bytes");
     for group in (0..COLUMNS).step_by(SECTOR_WORDS) {
         let name = if grid.space == Space::Global { format!("sector {}", group / SECTOR_WORDS) } else { format!("bank {group}") };
         text(&mut svg, "small", left(&grid, group), TOP - 6, &name);

@@ -1,4 +1,4 @@
-//! `cargo book`: makes what the book and the README show of saved runs, then builds the book if mdBook is installed.
+//! `cargo book`: makes what the book and the README show of runs, then builds the book if mdBook is installed.
 
 #[path = "../generated.rs"]
 mod generated;
@@ -7,6 +7,8 @@ use std::fs;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
+use common::device::Request;
+use common::gpu::Gpu;
 
 fn main() -> ExitCode {
     match run() {
@@ -19,7 +21,8 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<ExitCode> {
-    for (path, text) in generated::files()? {
+    let pictures = generated::pictures(&Gpu::open(&Request::Sim(None))?)?;
+    for (path, text) in generated::files()?.into_iter().chain(pictures) {
         if fs::read_to_string(&path).ok().as_ref() == Some(&text) {
             continue;
         }
