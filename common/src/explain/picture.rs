@@ -43,7 +43,7 @@ pub fn draw(sample: &AccessSample, rules: Rules, style: Style) -> Option<String>
         line(&mut text, &format!("{:>LABEL$}  and {} more rows", "…", more + 1));
     }
     if grid.conflicts {
-        let counts: String = grid.words_per_bank().iter().map(|words| format!("{} ", digit(*words))).collect();
+        let counts = grid.words_per_bank().map(|words| if words == 0 { "· ".to_owned() } else { format!("{words:<2}") }).concat();
         line(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "words", counts.trim_end())));
     }
     text.push('\n');
@@ -97,11 +97,6 @@ fn gap(grid: &Grid, column: usize) -> &'static str {
     if grid.space == Space::Global && column % SECTOR_WORDS == SECTOR_WORDS - 1 { "  " } else { " " }
 }
 
-/// A count in one character.
-fn digit(words: u32) -> char {
-    LANES.get(words as usize).copied().unwrap_or('w')
-}
-
 fn line(text: &mut String, line: &str) {
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{}", line.trim_end());
@@ -129,6 +124,49 @@ mod tests {
      +128  v · · · · · · ·
 
   5 sectors read for 32 lanes, 4 at best; 128 of 160 bytes used (80.0 %); 1 pass through L1
+  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: moved, not wanted
+",
+        );
+    }
+
+    #[test]
+    fn a_column_of_a_tile_without_padding_fills_one_bank() {
+        let sample = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| 128 * lane + 8);
+        assert_drawn(
+            &sample,
+            "
+    bytes  bank 0          bank 8          bank 16         bank 24
+       +0  · · 0 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +128  · · 1 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +256  · · 2 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +384  · · 3 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +512  · · 4 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +640  · · 5 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +768  · · 6 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +896  · · 7 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+    +1024  · · 8 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+    +1152  · · 9 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+    +1280  · · a · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+    +1408  · · b · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+        …  and 20 more rows
+    words  · · 32· · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+
+  32 wavefronts for 32 lanes, 1 at best: bank conflicts
+  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: not wanted
+",
+        );
+    }
+
+    #[test]
+    fn bytes_share_words_and_lanes_may_rest() {
+        let sample = sample(Space::Global, AccessOp::Store, 1, 0x1ff, |lane| lane);
+        assert_drawn(
+            &sample,
+            "
+    bytes  sector 0         sector 1         sector 2         sector 3
+       +0  * * 8 · · · · ·
+
+  1 sector written for 9 lanes, 1 at best; 9 of 32 bytes used (28.1 %)
   0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: moved, not wanted
 ",
         );

@@ -84,3 +84,46 @@ fn put(text: &mut String, line: &str) {
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{}", line.trim_end());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simt::bound::bound;
+    use simt::{Counters, Dim3};
+
+    #[test]
+    fn the_working_is_the_division_that_a_reader_can_repeat() {
+        let h200 = Profile::named("h200").unwrap();
+        let counters = Counters {
+            f32_fma: 132 * 128 * 1000,
+            int_other: 132 * 128 * 500,
+            shared_load_requests: 132 * 3000,
+            shared_load_wavefronts: 132 * 3960,
+            ..Counters::default()
+        };
+        let config = LaunchConfig { grid: Dim3::new(99, 2, 1), block: Dim3::new(256, 1, 1), dynamic_shared_bytes: 0 };
+        let shown = show(&bound(&counters, 0, h200), &[config], h200, Style::PLAIN);
+        // 3960 passes at one per clock of 1.98 GHz are 2 microseconds. 198 blocks are one and a half for each multiprocessor.
+        let expected = "
+bound by L1/shared on the NVIDIA H200
+the least time that each part needs, with 132 multiprocessors (SMs) at 1.98 GHz; not a time that was measured
+  part                          has to do   can do                    at least     share
+  L1/shared                  523 k passes   1 / clock / SM             2.00 µs     100 %
+  issue           924 k warp instructions   4 / clock / SM              884 ns    44.2 %
+  f32                        16.9 M lanes   128 / clock / SM            505 ns    25.3 %
+  198 blocks on 132 SMs: one SM has 2 to do, 1.33 times the average
+  if all blocks do the same, that one SM takes at least 2.67 µs
+
+beside the bound, because a compiler can do with fewer: if each PTX instruction stayed as it is
+  int other                  8.45 M lanes   128 / clock / SM            253 ns    12.6 %
+";
+        assert_eq!(shown, expected.strip_prefix('\n').unwrap(), "got\n{shown}");
+    }
+
+    #[test]
+    fn nothing_counted_binds_nothing() {
+        let h200 = Profile::named("h200").unwrap();
+        let shown = show(&bound(&Counters::default(), 0, h200), &[], h200, Style::PLAIN);
+        assert_eq!(shown.lines().count(), 1, "{shown}");
+    }
+}
