@@ -62,7 +62,7 @@ fn sum(launches: impl IntoIterator<Item = LaunchRecord>) -> Observed {
             }
             Outcome::Failed { message, finding } => {
                 seen.message = Some(message);
-                seen.fault = finding;
+                seen.fault = finding.map(|finding| *finding);
             }
         }
     }

@@ -110,7 +110,7 @@ fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchCo
     let (kernel, options) = (function.name(), options()?);
     let result = simt::launch(&driver.memory, function.image.image(), kernel, config, params, driver.profile, &options);
     let (outcome, returned) = match result {
-        Ok(report) => (Outcome::Finished(report), Ok(())),
+        Ok(report) => (Outcome::Finished(Box::new(report)), Ok(())),
         Err(error) => {
             let message = error.to_string();
             let failure = code_of(&error).because(message.clone());
@@ -121,7 +121,7 @@ fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchCo
                     Ok(())
                 }
             };
-            let finding = if let LaunchError::Fault(finding) = error { Some(*finding) } else { None };
+            let finding = if let LaunchError::Fault(finding) = error { Some(finding) } else { None };
             (Outcome::Failed { message, finding }, returned)
         }
     };
@@ -136,6 +136,7 @@ fn code_of(error: &LaunchError) -> CuResult {
         LaunchError::Fault(finding) => match finding.kind {
             FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => CuResult::ILLEGAL_ADDRESS,
             FindingKind::Misaligned { .. } => CuResult::MISALIGNED_ADDRESS,
+            FindingKind::Assert { .. } => CuResult::ASSERT,
             // A GPU hangs here until the watchdog, where there is one, ends the kernel.
             FindingKind::DivergentBarrier { .. } | FindingKind::Deadlock { .. } => CuResult::LAUNCH_TIMEOUT,
             // A trap, and what no kernel can do and go on. Findings that hardware does not notice come with a launch that succeeds.

@@ -30,13 +30,13 @@ pub struct LaunchRecord {
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The kernel ran to its end.
-    Finished(LaunchReport),
+    Finished(Box<LaunchReport>),
     /// The kernel did not end, or could not be launched.
     Failed {
         /// Why, for a person.
         message: String,
         /// The defect, when the kernel has one.
-        finding: Option<Finding>,
+        finding: Option<Box<Finding>>,
     },
 }
 

@@ -106,7 +106,24 @@ pub enum FindingKind {
         /// Number of threads, if the instruction gives one.
         threads: Option<u32>,
     },
-    /// The kernel executed `trap`, as a failed `assert` does.
+    /// A call through a pointer that holds the address of no function with these parameters, or a jump to a place that its table
+    /// does not have.
+    NoTarget {
+        /// What the register held.
+        value: u64,
+    },
+    /// An `assert` failed.
+    Assert {
+        /// The condition, as it stands in the source.
+        condition: String,
+        /// The file, as the compiler recorded it.
+        file: String,
+        /// Line, from 1.
+        line: u32,
+        /// The function.
+        function: String,
+    },
+    /// The kernel executed `trap`.
     Trap,
     /// Two threads accessed the same place, one of them wrote, and nothing orders the two. The kernel went on; what it computed
     /// depends on chance.
@@ -347,7 +364,13 @@ impl fmt::Display for FindingKind {
                 }
                 _ => write!(f, "barrier {barrier} does not exist: a block has barriers 0 to 15"),
             },
-            FindingKind::Trap => write!(f, "the kernel executed a trap, as a failed assert does"),
+            FindingKind::NoTarget { value } => {
+                write!(f, "a call or a jump to {value:#x}, which is none of the functions or places it can lead to")
+            }
+            FindingKind::Assert { condition, file, line, function } => {
+                write!(f, "assertion `{condition}` failed in {function} ({file}:{line})")
+            }
+            FindingKind::Trap => write!(f, "the kernel executed a trap"),
             FindingKind::Race { access, place, other, .. } => {
                 let space = access.space;
                 write!(f, "data race on {space} memory: {access}")?;

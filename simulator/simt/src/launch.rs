@@ -94,6 +94,9 @@ pub struct LaunchReport {
     pub lines: Vec<LineCounters>,
     /// One request of each load and store that the first warp executed, in the order of the program.
     pub samples: Vec<AccessSample>,
+    /// What the kernel printed (`printf`), block after block in the order of the grid.
+    #[serde(default)]
+    pub printed: String,
     /// Defects that did not stop the kernel.
     pub findings: Vec<Finding>,
 }
@@ -210,11 +213,19 @@ pub fn launch(
         wide_atomics: Mutex::new(()),
     };
     match grid::run(&machine, options.fuel, options.workers) {
-        Ok((stats, found)) => {
+        Ok((mut stats, found)) => {
             let (counters, lines) = stats.finish(program, map);
             let samples = stats.samples(program, map);
             let findings = found.into_entries().into_iter().map(|entry| finding(entry, kernel, &machine, map)).collect();
-            Ok(LaunchReport { kernel: kernel.name().to_owned(), config, counters, lines, samples, findings })
+            Ok(LaunchReport {
+                kernel: kernel.name().to_owned(),
+                config,
+                counters,
+                lines,
+                samples,
+                printed: stats.printed(),
+                findings,
+            })
         }
         Err((block, Stop::OutOfFuel { pc })) => Err(LaunchError::OutOfFuel {
             kernel: kernel.name().to_owned(),

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::finding::{Location, Space};
-use crate::program::{Program, SourceMap, decode_kernel, globals};
+use crate::program::{Program, SourceMap, address_of_function, decode_kernel, globals};
 use crate::ptx::ast::{self, Initializer, StateSpace, Type};
 
 /// Bytes of constant memory that a module may have.
@@ -176,6 +176,10 @@ fn variable(tree: &ast::Module<'_>, variable: &ast::Variable<'_>) -> Result<Vari
         match value {
             Initializer::Bits(bits) => init.extend_from_slice(&bits.to_le_bytes()[..width.min(8) as usize]),
             Initializer::Address { name, offset } => {
+                if let Some(address) = address_of_function(tree, name).filter(|_| width == 8) {
+                    init.extend_from_slice(&address.wrapping_add_signed(*offset).to_le_bytes());
+                    continue;
+                }
                 let target = globals(tree).position(|other| other.name == *name);
                 let target = target.filter(|_| width == 8);
                 let target =

@@ -468,16 +468,15 @@ fn calls_that_cannot_be_followed_are_refused() {
 "
         )
     };
-    let vprintf = ".extern .func (.param .b32 status) vprintf (.param .b64 format, .param .b64 arguments);";
+    let malloc = ".extern .func (.param .b64 pointer) malloc (.param .b64 bytes);";
     let again = ".func again() { call.uni again; ret; }";
     let ping = ".func pong();\n.func ping() { call.uni pong; ret; }\n.func pong() { call.uni ping; ret; }";
     let takes = ".func takes(.param .b32 value) { ret; }";
     for (functions, call, what) in [
-        (vprintf, "call.uni (retval0), vprintf, (param0, param1);", "a call of the external function vprintf"),
+        (malloc, "call.uni (param0), malloc, (param1);", "a call of the external function malloc"),
         (again, "call.uni again;", "recursion (function again calls itself)"),
         (ping, "call.uni ping;", "recursion (function ping calls itself)"),
         ("", "call.uni nobody;", "a call through nobody"),
-        ("", "call (retval0), %rd1, (param0), prototype;", "an indirect call"),
     ] {
         let error = Module::parse(&module(functions, call)).unwrap_err();
         let LoadError::Unsupported { what: named, .. } = &error else { panic!("{call}: {error}") };
@@ -488,6 +487,7 @@ fn calls_that_cannot_be_followed_are_refused() {
         (takes, "call.uni (retval0), takes, (retval0);", "the operands do not fit call.uni"),
         // An argument of another size than the parameter would be copied past its end.
         (takes, "call.uni takes, (param0);", "expected a parameter of 4 bytes for a call, found param0"),
+        ("", "call (retval0), %rd1, (param0), prototype;", "no prototype or targets prototype for a call"),
         (takes, "call.uni takes, (unknown);", "expected a parameter of 4 bytes for a call, found unknown"),
     ] {
         let error = Module::parse(&module(functions, call)).unwrap_err().to_string();

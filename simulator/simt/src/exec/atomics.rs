@@ -7,6 +7,7 @@ use super::{Machine, Stop};
 use crate::finding::{AccessOp, Space};
 use crate::instructions::Kind;
 use crate::instructions::float::{canonical32, pass_nan};
+use crate::instructions::half::{self, Bf16, F16};
 use crate::program::{Atomic, AtomicOp, SINK};
 
 /// What an atomic operation leaves in memory, given what was there. Values of 4 bytes stand in the low half.
@@ -20,6 +21,12 @@ pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u
         AtomicOp::AddF64 => {
             let (old, operand) = (f64::from_bits(old), f64::from_bits(operand));
             pass_nan(old + operand, [operand, old]).to_bits()
+        }
+        AtomicOp::AddF16 => u64::from(half::add(F16(old as u16), F16(operand as u16)).0),
+        AtomicOp::AddBf16 => u64::from(half::add(Bf16(old as u16), Bf16(operand as u16)).0),
+        AtomicOp::AddF16x2 | AtomicOp::AddBf16x2 => {
+            let op = if op == AtomicOp::AddF16x2 { AtomicOp::AddF16 } else { AtomicOp::AddBf16 };
+            combine(op, 2, old, operand, swap) | combine(op, 2, old >> 16, operand >> 16, swap) << 16
         }
         AtomicOp::MinUnsigned => old.min(operand),
         AtomicOp::MaxUnsigned => old.max(operand),
@@ -117,6 +124,11 @@ fn value(registers: &Registers, register: u32, width: u32, lane: usize) -> u64 {
 
 fn on_shared(core: &mut Core<'_>, atomic: &Atomic, offset: u32, [operand, swap]: [u64; 2]) -> u64 {
     let word = offset as usize / 4;
+    if atomic.width == 2 {
+        let (new, old) = in_half(core.shared[word], offset % 4 * 8, |old| combine(atomic.op, 2, old, operand & 0xffff, swap));
+        core.shared[word] = new;
+        return old;
+    }
     let wide = atomic.width == 8;
     let high = if wide { u64::from(core.shared[word + 1]) << 32 } else { 0 };
     let old = u64::from(core.shared[word]) | high;
@@ -126,6 +138,13 @@ fn on_shared(core: &mut Core<'_>, atomic: &Atomic, offset: u32, [operand, swap]:
         core.shared[word + 1] = (new >> 32) as u32;
     }
     old
+}
+
+/// Changes the 16 bits of a word from `shift` on; returns the word, and what the bits were.
+fn in_half(word: u32, shift: u32, change: impl Fn(u64) -> u64) -> (u32, u64) {
+    let old = u64::from(word >> shift & 0xffff);
+    let new = change(old) as u32 & 0xffff;
+    (word & !(0xffff << shift) | new << shift, old)
 }
 
 /// An f32 with a zero of its sign in place of a denormal.
@@ -146,6 +165,11 @@ fn on_global(machine: &Machine<'_>, hint: &mut u32, atomic: &Atomic, address: u6
             _ => combine(atomic.op, 4, u64::from(old), operand, swap) as u32,
         };
         return u64::from(region.buffer.update_word(offset, change));
+    }
+    if atomic.width == 2 {
+        let change = |word| in_half(word, (offset % 4 * 8) as u32, |old| combine(atomic.op, 2, old, operand & 0xffff, swap));
+        let before = region.buffer.update_word(offset & !3, |word| change(word).0);
+        return change(before).1;
     }
     let _one_at_a_time = machine.wide_atomics.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let old = u64::from(region.buffer.word(offset)) | u64::from(region.buffer.word(offset + 4)) << 32;

@@ -22,6 +22,8 @@ pub struct Core<'a> {
     pub shared: Vec<u32>,
     /// What each load and store remembers.
     pub slots: Vec<Slot>,
+    /// What the block under way has printed.
+    pub printed: Vec<u8>,
     /// Copies into shared memory that are not finished.
     pub copies: Copies,
     pub check_hint: u32,
@@ -45,6 +47,7 @@ impl<'a> Core<'a> {
             stats: Stats::new(machine.program),
             shared: vec![0; machine.shared_bytes.div_ceil(4) as usize],
             slots: machine.program.accesses.iter().map(|_| Slot::default()).collect(),
+            printed: Vec::new(),
             copies: Copies::new(machine),
             check_hint: 0,
             atomic_hint: 0,
@@ -107,7 +110,15 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
                 match pause {
                     Pause::Done => states[number] = State::Done,
                     Pause::Barrier { barrier, warps, pc, votes } => states[number] = State::Waiting { barrier, warps, pc, votes },
-                    Pause::Arrived { barrier, .. } => *arrived.entry(barrier).or_default() += 1,
+                    Pause::Arrived { barrier, warps } => {
+                        let count = arrived.entry(barrier).or_default();
+                        *count += 1;
+                        // The last to arrive opens the barrier also when nobody waits there.
+                        let waits = |state: &State| matches!(state, State::Waiting { barrier: other, .. } if *other == barrier);
+                        if Some(*count) == warps && !states.iter().any(waits) {
+                            arrived.remove(&barrier);
+                        }
+                    }
                     Pause::Turn => break,
                 }
             }

@@ -29,7 +29,11 @@ pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(
             if number >= blocks || number > stopped_at.load(Relaxed) {
                 break;
             }
-            if let Err(stop) = block::run(&mut core, &mut warps, number, fuel) {
+            let ended = block::run(&mut core, &mut warps, number, fuel);
+            if !core.printed.is_empty() {
+                core.stats.printed.push((number, std::mem::take(&mut core.printed)));
+            }
+            if let Err(stop) = ended {
                 stopped_at.fetch_min(number, Relaxed);
                 stops.push((number, stop));
             }

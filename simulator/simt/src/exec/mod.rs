@@ -10,6 +10,7 @@
 //! - [`async_copy`]: copies that the threads do not wait for.
 //! - [`matrix`]: matrices between memory and registers.
 //! - [`tensor`]: their products.
+//! - [`print`]: `printf` and `assert`.
 //! - [`exchange`]: shuffles and votes.
 //! - [`watch`]: races, and reads of what nobody wrote.
 //! - [`block`]: the warps of a block and their barriers.
@@ -25,6 +26,7 @@ mod cost;
 mod exchange;
 pub mod grid;
 mod matrix;
+mod print;
 pub mod registers;
 mod request;
 mod stats;

@@ -16,6 +16,8 @@ pub struct Stats {
     pub accesses: Vec<AccessStats>,
     /// Requests by index of the atomic operation, global and shared.
     pub atomics: Vec<[u64; 2]>,
+    /// What blocks printed, by their numbers.
+    pub printed: Vec<(u64, Vec<u8>)>,
     /// A request by index of the load or store, from the worker that had the first block.
     pub samples: Vec<Option<Sample>>,
 }
@@ -79,6 +81,7 @@ impl Stats {
             instructions: vec![InstructionStats::default(); program.code.len()],
             accesses: vec![AccessStats::default(); program.accesses.len()],
             atomics: vec![[0; 2]; program.atomics.len()],
+            printed: Vec::new(),
             samples: vec![None; program.accesses.len()],
         }
     }
@@ -107,6 +110,7 @@ impl Stats {
             sum[0] += part[0];
             sum[1] += part[1];
         }
+        self.printed.extend_from_slice(&other.printed);
         for (kept, other) in self.samples.iter_mut().zip(&other.samples) {
             if kept.is_none() {
                 kept.clone_from(other);
@@ -130,6 +134,13 @@ impl Stats {
         }
         let lines = by_line.into_iter().map(|(source, counters)| LineCounters { source, counters }).collect();
         (total, lines)
+    }
+
+    /// What the blocks printed, in their order.
+    pub fn printed(&mut self) -> String {
+        self.printed.sort_by_key(|(block, _)| *block);
+        let bytes: Vec<u8> = std::mem::take(&mut self.printed).into_iter().flat_map(|(_, bytes)| bytes).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// The requests that were kept, in the order of the program.

@@ -9,6 +9,8 @@
 
 use super::registers::{LANES, Registers};
 use crate::instructions::float::canonical32;
+use crate::instructions::format::Rounding;
+use crate::instructions::half::{self, Bf16, F16, Half};
 use crate::program::MultiplyAdd;
 use crate::program::fragment::{Fragment, Number, Shape};
 
@@ -92,8 +94,8 @@ fn scatter<T: Copy>(registers: &mut Registers, fragment: &Fragment, matrix: &[T]
 /// The value of the low bits of a register.
 fn float_of_bits(bits: u64, number: Number) -> f64 {
     match number {
-        Number::F16 => half_to_f64(bits as u16),
-        Number::Bf16 => f64::from(f32::from_bits(u32::from(bits as u16) << 16)),
+        Number::F16 => F16(bits as u16).widen().into(),
+        Number::Bf16 => Bf16(bits as u16).widen().into(),
         // The lower 13 bits of the register are not looked at.
         Number::Tf32 => f64::from(f32::from_bits(bits as u32 & !0x1fff)),
         Number::F64 => f64::from_bits(bits),
@@ -103,72 +105,8 @@ fn float_of_bits(bits: u64, number: Number) -> f64 {
 
 fn bits_of_float(value: f64, number: Number) -> u64 {
     match number {
-        Number::F16 => u64::from(half_from_f64(value)),
+        Number::F16 => u64::from(half::round::<F16>(value, Rounding::Nearest).0),
         Number::F64 => value.to_bits(),
         _ => u64::from(canonical32(value as f32).to_bits()),
-    }
-}
-
-/// The value of an f16.
-fn half_to_f64(bits: u16) -> f64 {
-    let exponent = i32::from(bits >> 10 & 0x1f);
-    let fraction = f64::from(bits & 0x3ff);
-    let magnitude = match exponent {
-        0 => fraction * 2_f64.powi(-24),
-        31 if fraction == 0.0 => f64::INFINITY,
-        31 => f64::NAN,
-        _ => (1024.0 + fraction) * 2_f64.powi(exponent - 25),
-    };
-    if bits >> 15 != 0 { -magnitude } else { magnitude }
-}
-
-/// The nearest f16, the even one of two that are as near.
-fn half_from_f64(value: f64) -> u16 {
-    if value.is_nan() {
-        return 0x7fff;
-    }
-    let sign = u16::from(value.is_sign_negative()) << 15;
-    let magnitude = value.abs();
-    // What lies half a unit above the largest number, or more, is infinite.
-    if magnitude >= 65_520.0 {
-        return sign | 0x7c00;
-    }
-    let exponent = (((magnitude.to_bits() >> 52) as i32) - 1023).max(-14);
-    // The unit in the last place is 1 here. A carry into the next exponent is right as it stands, since the fraction is zero then.
-    let steps = (magnitude * 2_f64.powi(10 - exponent)).round_ties_even() as u16;
-    sign | (steps + ((exponent + 14) as u16 * 0x400))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_half_comes_back_from_f64() {
-        for bits in 0..=u16::MAX {
-            let is_nan = bits & 0x7fff > 0x7c00;
-            assert_eq!(half_from_f64(half_to_f64(bits)), if is_nan { 0x7fff } else { bits });
-        }
-    }
-
-    #[test]
-    fn halves_round_to_the_nearest_even() {
-        for (value, expected) in [
-            (1.0, 0x3c00),
-            // Half a unit above 1, above 1 + one unit, and a little more than half a unit above 1.
-            (1.0 + 2_f64.powi(-11), 0x3c00),
-            (1.0 + 3.0 * 2_f64.powi(-11), 0x3c02),
-            (1.0 + 2_f64.powi(-11) + 2_f64.powi(-40), 0x3c01),
-            (2047.5, 0x6800),
-            (65_519.9, 0x7bff),
-            (65_520.0, 0x7c00),
-            (-1e30, 0xfc00),
-            (2_f64.powi(-25), 0x0000),
-            (1.5 * 2_f64.powi(-25), 0x0001),
-            (2_f64.powi(-14) - 2_f64.powi(-26), 0x0400),
-            (-0.0, 0x8000),
-        ] {
-            assert_eq!(half_from_f64(value), expected, "{value}");
-        }
     }
 }

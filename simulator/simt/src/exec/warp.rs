@@ -9,10 +9,10 @@ use super::block::Core;
 use super::exchange;
 use super::registers::{FULL, LANES, Registers};
 use super::request::{lanes_of, lanes_where};
-use super::{async_copy, atomics, matrix};
+use super::{async_copy, atomics, matrix, print};
 use crate::finding::FindingKind;
 use crate::instructions::Kind;
-use crate::program::{Action, NOWHERE, Poll, Question, SINK, TRUE, VoteMode};
+use crate::program::{Action, NOWHERE, Poll, Question, SINK, TRUE, VoteMode, is_barrier};
 
 /// Instructions that a warp executes before the others get their turn; a warp may wait for what another one writes.
 const TURN: u64 = 1 << 14;
@@ -208,10 +208,27 @@ impl Warp {
                     lanes &= !active;
                 }
                 Action::Trap => return Err(self.fault(core, FindingKind::Trap, active, at)),
+                Action::NoTarget { register, kind } => {
+                    let lane = active.trailing_zeros() as usize;
+                    let value = match kind {
+                        Kind::Double => self.registers.doubles(register)[lane],
+                        _ => u64::from(self.registers.words(register)[lane]),
+                    };
+                    return Err(self.fault(core, FindingKind::NoTarget { value }, active, at));
+                }
+                Action::Print { format, arguments, result } => {
+                    print::print(core, &mut self.local, (format, arguments, result), active, at)?;
+                }
+                Action::AssertFail { params } => return Err(print::failed_assert(core, &self.local, params, active, at)),
                 Action::Barrier { barrier, threads, waits, poll } => {
                     let lane = active.trailing_zeros() as usize;
                     let barrier = self.registers.words(barrier)[lane];
-                    let warps = threads.map(|threads| self.registers.words(threads)[lane].div_ceil(LANES as u32));
+                    let counted = threads.map(|threads| self.registers.words(threads)[lane]);
+                    if !is_barrier(barrier, counted) {
+                        let kind = FindingKind::InvalidBarrier { barrier, threads: counted };
+                        return Err(self.fault(core, kind, active, at));
+                    }
+                    let warps = counted.map(|threads| threads / LANES as u32);
                     if active != self.live {
                         return Err(self.fault(core, FindingKind::DivergentBarrier { barrier }, active, at));
                     }

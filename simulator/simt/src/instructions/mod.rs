@@ -7,8 +7,8 @@
 mod approximate;
 mod exact;
 pub(crate) mod float;
-mod format;
-mod half;
+pub(crate) mod format;
+pub(crate) mod half;
 mod integer;
 mod rows;
 mod table;

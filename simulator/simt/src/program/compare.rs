@@ -34,8 +34,7 @@ impl<'m, 't> Decoder<'m, 't> {
             let second = second.ok_or_else(|| self.operands_of(instruction))?;
             // The destinations may be sources of the combination too.
             let results = self.compare_halves(&comparison)?;
-            self.alu(Alu::MovPred, first, &[results[0]]);
-            self.alu(Alu::MovPred, second, &[results[1]]);
+            self.move_results([(first, results[0]), (second, results[1])]);
             return Ok(());
         }
         let sources = self.sources(&comparison)?;
@@ -50,11 +49,20 @@ impl<'m, 't> Decoder<'m, 't> {
         for part in [result, complement] {
             self.combine(&comparison, part)?;
         }
-        self.alu(Alu::MovPred, first, &[result]);
-        if let Some(second) = second {
-            self.alu(Alu::MovPred, second, &[complement]);
+        match second {
+            Some(second) => self.move_results([(first, result), (second, complement)]),
+            None => self.alu(Alu::MovPred, first, &[result]),
         }
         Ok(())
+    }
+
+    /// Moves two results to their destinations. A destination that guards the instruction itself comes last: what is executed after
+    /// it would be under another guard.
+    fn move_results(&mut self, mut moves: [(Reg, Reg); 2]) {
+        moves.sort_by_key(|(destination, _)| *destination == self.guard.0);
+        for (destination, result) in moves {
+            self.alu(Alu::MovPred, destination, &[result]);
+        }
     }
 
     /// `set`: the result as a number, all ones or 1.0 for true.

@@ -1,6 +1,7 @@
 //! Decodes copies from global to shared memory that the threads do not wait for: `cp.async`.
 
 use super::decode::Decoder;
+use super::memory_ops::without_policy;
 use super::{Action, Address, SINK};
 use crate::exec::registers::Reg;
 use crate::finding::Space;
@@ -45,23 +46,18 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.emit(Action::WaitForCopies { pending: Some(pending) });
                 Ok(())
             }
-            opcode => match opcode.strip_prefix("cp.async.").and_then(|modifiers| hinted(modifiers)) {
-                Some((policy, has_hint)) => self.copy(instruction, policy, has_hint),
+            opcode => match opcode.strip_prefix("cp.async.").and_then(policy) {
+                Some(policy) => self.copy(instruction, policy),
                 None => Err(self.unsupported(opcode)),
             },
         }
     }
 
     /// `cp.async.policy.shared.global [target], [source], bytes{, source bytes or predicate}{, cache policy}`
-    fn copy(&mut self, instruction: &'m Instruction<'t>, policy: &str, has_hint: bool) -> Result<(), LoadError> {
+    fn copy(&mut self, instruction: &'m Instruction<'t>, policy: &str) -> Result<(), LoadError> {
         self.requires(instruction, (8, 0))?;
-        let mut operands = instruction.operands.as_slice();
-        if let Some((Operand::Name(hint), rest)) = operands.split_last().filter(|_| has_hint)
-            && matches!(self.any_register(hint), Some((_, Kind::Double)))
-        {
-            operands = rest;
-        }
-        let [Operand::Address(to, to_offset), Operand::Address(from, from_offset), Operand::Integer(bytes), rest @ ..] = operands
+        let [Operand::Address(to, to_offset), Operand::Address(from, from_offset), Operand::Integer(bytes), rest @ ..] =
+            without_policy(instruction)
         else {
             return Err(self.operands_of(instruction));
         };
@@ -87,12 +83,11 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// The policy of `ca.shared.global` and the like, and whether it comes with a cache policy, which changes nothing here.
-fn hinted(modifiers: &str) -> Option<(&str, bool)> {
+/// The cache policy, `ca` or `cg`, of `ca.shared.global` and the like.
+fn policy(modifiers: &str) -> Option<&str> {
     let (policy, rest) = modifiers.split_once('.')?;
     let rest = rest.strip_prefix("shared::cta").or_else(|| rest.strip_prefix("shared"))?;
     let hints = rest.strip_prefix(".global")?;
-    let known = |hint: &str| hint == "L2::cache_hint" || hint.starts_with("L2::") && hint.ends_with('B');
-    let fits = matches!(policy, "ca" | "cg") && hints.split('.').skip(1).all(known);
-    fits.then_some((policy, hints.contains("cache_hint")))
+    let fits = matches!(policy, "ca" | "cg") && hints.split('.').skip(1).all(|hint| hint.starts_with("L2::"));
+    fits.then_some(policy)
 }

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::calls::{Frame, Function};
+use super::calls::{CallGraph, Frame, Function};
 use super::carry::carries;
 use super::flow::resolve_reconvergence;
 use super::scope::{Scopes, Symbol, special};
 use super::{
     Action, Constant, ConstantValue, FALSE, FIRST_PREDICATE, Inst, LOCAL_WINDOW, NOWHERE, Origin, PARAM_WINDOW, Program,
-    SHARED_WINDOW, SINK, SharedVariable, SourceMap, Special, TRUE, WINDOW_OFFSET,
+    SHARED_WINDOW, SINK, SharedVariable, SourceMap, Special, TRUE, WINDOW_OFFSET, address_of_function,
 };
 use crate::exec::registers::Reg;
 use crate::finding::Location;
@@ -27,7 +27,7 @@ const MOST_LOCAL_BYTES: u64 = 512 << 10;
 pub fn decode_kernel(module: &ast::Module<'_>, kernel: usize, map: &SourceMap) -> Result<(Program, Vec<Param>), LoadError> {
     let mut decoder = Decoder::new(module, map);
     let (params, offsets) = kernel_params(&module.functions[kernel])?;
-    decoder.declare_shared(&module.functions[kernel])?;
+    decoder.declare_shared(kernel)?;
     decoder.kernel_params = offsets;
     decoder.functions.push(Function { index: kernel, entry: 0, frame: Frame::default() });
     decoder.reserve_registers(kernel)?;
@@ -67,6 +67,7 @@ pub(super) struct Decoder<'m, 't> {
     pub(super) program: Program,
     pub(super) scopes: Scopes<'t>,
     pub(super) functions: Vec<Function>,
+    pub(super) call_graph: CallGraph,
     kernel_params: Vec<(&'t str, u32)>,
     constants: HashMap<(ConstantValue, bool), Reg>,
     specials: HashMap<(Special, bool), Reg>,
@@ -80,6 +81,10 @@ pub(super) struct Decoder<'m, 't> {
     /// Calls that wait for the callee's place.
     pub(super) calls: Vec<(usize, usize)>,
     pub(super) origin: Origin,
+    /// What guards the instructions that are emitted now, and whether by its complement.
+    pub(super) guard: (Reg, bool),
+    /// Index of the function under way.
+    pub(super) current: usize,
 }
 
 impl<'m, 't> Decoder<'m, 't> {
@@ -90,6 +95,7 @@ impl<'m, 't> Decoder<'m, 't> {
             program: Program { predicates: FIRST_PREDICATE as usize, ..Program::default() },
             scopes: Scopes::default(),
             functions: Vec::new(),
+            call_graph: CallGraph::new(module),
             kernel_params: Vec::new(),
             constants: HashMap::new(),
             specials: HashMap::new(),
@@ -100,6 +106,8 @@ impl<'m, 't> Decoder<'m, 't> {
             pending: Vec::new(),
             calls: Vec::new(),
             origin: Origin { ptx_line: 0, source: None, counts: true },
+            guard: (TRUE, false),
+            current: 0,
         }
     }
 
@@ -125,23 +133,25 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// Lays out the shared variables: those of the module and of the kernel, static ones first, then the dynamic one.
-    fn declare_shared(&mut self, kernel: &ast::Function<'t>) -> Result<(), LoadError> {
+    /// Lays out the shared variables that the kernel and its functions name, static ones first, then the dynamic one.
+    fn declare_shared(&mut self, kernel: usize) -> Result<(), LoadError> {
         let module = self.module;
-        let of_functions = module.functions.iter().filter(|f| !f.is_kernel || f.name == kernel.name);
+        let (reached, names) = self.call_graph.names_used(module, kernel);
+        let of_functions = module.functions.iter().enumerate().filter(|(index, _)| reached[*index]).map(|(_, function)| function);
         let in_bodies = of_functions.flat_map(|f| f.body.iter().flatten()).filter_map(|statement| match statement {
             Statement::Variable(variable) => Some(variable),
             _ => None,
         });
-        let variables: Vec<_> =
-            module.variables.iter().chain(in_bodies).filter(|variable| variable.space == StateSpace::Shared).collect();
+        let name = module.functions[kernel].name;
+        let of_module = module.variables.iter().filter(|variable| names.contains(variable.name));
+        let variables: Vec<_> = of_module.chain(in_bodies).filter(|variable| variable.space == StateSpace::Shared).collect();
         let mut end = 0_u64;
         for variable in &variables {
             if let Some(bytes) = variable.bytes.filter(|_| !variable.is_extern) {
                 let offset = end.next_multiple_of(variable.align);
                 end = offset.saturating_add(bytes);
                 if end > 1 << 20 {
-                    return Err(syntax(variable.line, format!("kernel {} has more than 1 MiB of shared memory", kernel.name)));
+                    return Err(syntax(variable.line, format!("kernel {name} has more than 1 MiB of shared memory")));
                 }
                 self.shared.push((variable.name, offset as u32));
                 self.declare_shared_variable(variable.name, offset as u32, Some(bytes as u32));
@@ -171,6 +181,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let body = function.body.as_deref().unwrap_or_default();
         let start = self.program.code.len();
         self.functions[number].entry = start as u32;
+        self.current = index;
         self.scopes = Scopes::default();
         self.scopes.open();
         for (index, variable) in globals(module).enumerate() {
@@ -228,9 +239,16 @@ impl<'m, 't> Decoder<'m, 't> {
             Statement::Location { file, line } => self.origin.source = (*line != 0).then_some((*file, *line)),
             Statement::Registers(registers) => self.registers(registers)?,
             Statement::Variable(variable) => self.variable(variable)?,
+            // Looked up where they are used.
+            Statement::Prototype(_) | Statement::Targets { .. } => {}
             Statement::Instruction(instruction) => {
                 self.origin.ptx_line = instruction.line;
+                self.guard = match instruction.guard {
+                    Some(guard) => (self.register(guard.name, Kind::Predicate)?, guard.negated),
+                    None => (TRUE, false),
+                };
                 self.instruction(instruction)?;
+                self.guard = (TRUE, false);
             }
         }
         Ok(())
@@ -304,14 +322,19 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.emit(Action::Nothing);
             }
             "bra" => match operands {
-                [Operand::Name(label)] => {
-                    let blocks = self.scopes.ids().collect();
-                    self.pending.push((self.program.code.len(), blocks, label));
-                    self.emit(Action::Branch { target: NOWHERE, reconverge: NOWHERE });
+                [Operand::Name(label)] => self.branch(label),
+                _ => return Err(self.operands_of(instruction)),
+            },
+            // A cache policy is a number to the kernel, and changes nothing.
+            "createpolicy" => match operands {
+                [destination, ..] => {
+                    let destination = self.destination(destination, Kind::Double)?;
+                    self.move_constant(destination, Kind::Double, ConstantValue::Bits(0));
                 }
                 _ => return Err(self.operands_of(instruction)),
             },
             "call" => self.call(instruction)?,
+            "brx" => self.branch_by_table(instruction)?,
             "ret" => self.emit(Action::Return),
             "exit" => self.emit(Action::Exit),
             "trap" | "brkpt" => self.emit(Action::Trap),
@@ -334,14 +357,14 @@ impl<'m, 't> Decoder<'m, 't> {
         for origin in self.program.origins.iter_mut().skip(first + 1) {
             origin.counts = false;
         }
-        if let Some(guard) = instruction.guard {
-            let register = self.register(guard.name, Kind::Predicate)?;
-            for inst in &mut self.program.code[first..] {
-                inst.guard = register;
-                inst.negated = guard.negated;
-            }
-        }
         Ok(())
+    }
+
+    /// Goes to a label, whose place is known when the function is decoded.
+    pub(super) fn branch(&mut self, label: &'t str) {
+        let blocks = self.scopes.ids().collect();
+        self.pending.push((self.program.code.len(), blocks, label));
+        self.emit(Action::Branch { target: NOWHERE, reconverge: NOWHERE });
     }
 
     /// `mov`: between registers, of addresses and clocks, and between a register and its parts.
@@ -440,7 +463,8 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     pub(super) fn emit(&mut self, action: Action) {
-        self.program.code.push(Inst { guard: TRUE, negated: false, action });
+        let (guard, negated) = self.guard;
+        self.program.code.push(Inst { guard, negated, action });
         self.program.origins.push(self.origin);
     }
 
@@ -499,6 +523,10 @@ impl<'m, 't> Decoder<'m, 't> {
                 None => match special(name) {
                     Some(special) if kind != Kind::Predicate => Ok(self.special(special, kind)),
                     _ if *name == "WARP_SZ" => Ok(self.constant(ConstantValue::Bits(32), kind)),
+                    _ if kind == Kind::Double => {
+                        let address = address_of_function(self.module, name).ok_or_else(|| mismatch(name))?;
+                        Ok(self.constant(ConstantValue::Bits(address), kind))
+                    }
                     _ => Err(mismatch(name)),
                 },
             },

@@ -26,7 +26,7 @@ pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
                 Action::Branch { target, .. } => block_of(target),
                 Action::Return | Action::Exit => exit,
                 // A trap ends the whole launch: no lane waits for one that traps.
-                Action::Trap if last.guard == TRUE => return Vec::new(),
+                Action::Trap | Action::NoTarget { .. } if last.guard == TRUE => return Vec::new(),
                 _ => return vec![next],
             };
             if last.guard == TRUE { vec![target] } else { vec![target, next] }
@@ -81,7 +81,7 @@ fn basic_blocks(code: &[Inst], start: usize) -> Vec<Block> {
                 leads[target as usize] = true;
                 leads[at + 1] = true;
             }
-            Action::Return | Action::Exit | Action::Trap => leads[at + 1] = true,
+            Action::Return | Action::Exit | Action::Trap | Action::NoTarget { .. } => leads[at + 1] = true,
             _ => {}
         }
     }

@@ -26,7 +26,7 @@ struct Modifiers {
 impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn load(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
         let modifiers = self.modifiers(instruction)?;
-        let [destination, Operand::Address(base, offset)] = instruction.operands.as_slice() else {
+        let [destination, Operand::Address(base, offset)] = without_policy(instruction) else {
             return Err(self.operands_of(instruction));
         };
         let destinations = elements(destination);
@@ -76,7 +76,7 @@ impl<'m, 't> Decoder<'m, 't> {
 
     pub(super) fn store(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
         let Modifiers { space, count, element: Element { width, signed }, semantics } = self.modifiers(instruction)?;
-        let [Operand::Address(base, offset), source] = instruction.operands.as_slice() else {
+        let [Operand::Address(base, offset), source] = without_policy(instruction) else {
             return Err(self.operands_of(instruction));
         };
         let sources = elements(source);
@@ -116,8 +116,11 @@ impl<'m, 't> Decoder<'m, 't> {
                 "global" => space = Some(Space::Global),
                 "shared" | "shared::cta" => space = Some(Space::Shared),
                 "cta" | "gpu" | "sys" | "cluster" => {}
-                "u32" | "s32" | "b32" | "f32" | "u64" | "s64" | "b64" | "f64" => ty = Some(part),
+                "f16" | "f16x2" | "bf16" | "bf16x2" | "b16" | "u32" | "s32" | "b32" | "f32" | "u64" | "s64" | "b64" | "f64" => {
+                    ty = Some(part)
+                }
                 "add" | "min" | "max" | "and" | "or" | "xor" | "exch" | "cas" | "inc" | "dec" => op = Some(part),
+                "L2::cache_hint" | "noftz" => {}
                 _ => semantics = semantics.with(part).ok_or_else(|| self.unsupported(instruction.opcode))?,
             }
         }
@@ -126,6 +129,10 @@ impl<'m, 't> Decoder<'m, 't> {
         let op = match (op_name, ty) {
             ("add", "f32") => AtomicOp::AddF32,
             ("add", "f64") => AtomicOp::AddF64,
+            ("add", "f16") => AtomicOp::AddF16,
+            ("add", "f16x2") => AtomicOp::AddF16x2,
+            ("add", "bf16") => AtomicOp::AddBf16,
+            ("add", "bf16x2") => AtomicOp::AddBf16x2,
             ("add", "u32" | "s32" | "u64" | "s64") => AtomicOp::Add,
             ("min", "u32" | "u64") => AtomicOp::MinUnsigned,
             ("max", "u32" | "u64") => AtomicOp::MaxUnsigned,
@@ -135,15 +142,30 @@ impl<'m, 't> Decoder<'m, 't> {
             ("or", "b32" | "b64") => AtomicOp::Or,
             ("xor", "b32" | "b64") => AtomicOp::Xor,
             ("exch", "b32" | "b64") => AtomicOp::Exchange,
-            ("cas", "b32" | "b64") => AtomicOp::CompareAndSwap,
+            ("cas", "b16" | "b32" | "b64") => AtomicOp::CompareAndSwap,
             ("inc", "u32") => AtomicOp::Increment,
             ("dec", "u32") => AtomicOp::Decrement,
             _ => return Err(unsupported()),
         };
-        self.program.order_matters |= matches!(op, AtomicOp::AddF32 | AtomicOp::AddF64);
-        let width = if ty.ends_with("64") { 8 } else { 4 };
+        // A sum of 16 bits must say that it keeps denormals.
+        if ty.contains("f16") && !instruction.opcode.contains(".noftz") {
+            return Err(unsupported());
+        }
+        let since = match ty {
+            "bf16" | "bf16x2" => (9, 0),
+            "f16" | "b16" => (7, 0),
+            "f16x2" | "f64" => (6, 0),
+            _ => (0, 0),
+        };
+        self.requires(instruction, since)?;
+        self.program.order_matters |= ty.contains('f');
+        let width = match ty {
+            "b16" | "f16" | "bf16" => 2,
+            ty if ty.ends_with("64") => 8,
+            _ => 4,
+        };
         let kind = if width == 8 { Kind::Double } else { Kind::Word };
-        let (destination, rest) = match (returns, instruction.operands.as_slice()) {
+        let (destination, rest) = match (returns, without_policy(instruction)) {
             (true, [destination, rest @ ..]) => (Some(destination), rest),
             (false, rest) => (None, rest),
             _ => return Err(self.operands_of(instruction)),
@@ -238,6 +260,14 @@ impl<'m, 't> Decoder<'m, 't> {
             },
         };
         Ok((space, Address { base, kind, offset }))
+    }
+}
+
+/// The operands but for a cache policy, the last one of an instruction with that hint; it changes no value.
+pub(super) fn without_policy<'o, 't>(instruction: &'o Instruction<'t>) -> &'o [Operand<'t>] {
+    match instruction.operands.split_last() {
+        Some((_, rest)) if instruction.opcode.contains(".L2::cache_hint") => rest,
+        _ => &instruction.operands,
     }
 }
 

@@ -16,9 +16,11 @@ use crate::exec::registers::Reg;
 use crate::finding::{Location, SourceLine, Space};
 use crate::instructions::{Alu, Kind};
 
+pub use calls::address_of_function;
 pub use copy_ops::AsyncCopy;
 pub use decode::{decode_kernel, globals};
 pub use tensor_ops::{FragmentAccess, Matrices, MultiplyAdd, TensorOp};
+pub use warp_ops::is_barrier;
 
 /// The predicate that is always true; it guards what is not guarded.
 pub const TRUE: Reg = 0;
@@ -128,6 +130,12 @@ pub enum Action {
     Exit,
     /// Ends the kernel with an error.
     Trap,
+    /// Ends the kernel: a register held no function that could be called, or no place in a table of branches.
+    NoTarget { register: Reg, kind: Kind },
+    /// `vprintf`: the offsets in local memory of its two parameters, and of its result.
+    Print { format: u32, arguments: u32, result: Option<u32> },
+    /// `__assertfail`: the offsets in local memory of its parameters, the message, the file, the line and the function.
+    AssertFail { params: [u32; 4] },
     /// Waits for, or only arrives at, a barrier of the block.
     Barrier { barrier: Reg, threads: Option<Reg>, waits: bool, poll: Option<Poll> },
     /// Orders the thread's own memory accesses, as other threads see them.
@@ -271,6 +279,11 @@ pub enum AtomicOp {
     Add,
     AddF32,
     AddF64,
+    AddF16,
+    AddBf16,
+    /// Of the two halves of a word.
+    AddF16x2,
+    AddBf16x2,
     MinUnsigned,
     MaxUnsigned,
     MinSigned,

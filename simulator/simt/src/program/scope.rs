@@ -63,23 +63,27 @@ impl<'t> Scopes<'t> {
         self.open.iter().rev().map(|block| block.id)
     }
 
-    /// What a name stands for; `%r12` is the register 12 of the family `%r<35>`.
+    /// What a name stands for; `%r12` is the register 12 of the family `%r<35>`, or the register 2 of `%r1<4>`.
     pub fn find(&self, name: &str) -> Option<Symbol> {
         let family = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let number = name[family.len()..].parse::<u32>().ok();
         self.open.iter().rev().find_map(|block| {
             if let Some(symbol) = block.symbols.get(name)
                 && !matches!(symbol, Symbol::Register { count: Some(_), .. })
             {
                 return Some(*symbol);
             }
-            match (block.symbols.get(family)?, number?) {
-                (&Symbol::Register { first, kind, count: Some(count) }, number) if number < count => {
-                    let rows = if kind == Kind::Double { 2 } else { 1 };
-                    Some(Symbol::Register { first: first + number * rows, kind, count: None })
+            // The name of a family may end in digits itself.
+            (family.len()..name.len()).find_map(|end| {
+                let (family, digits) = name.split_at(end);
+                let number = digits.parse::<u32>().ok().filter(|_| digits == "0" || !digits.starts_with('0'))?;
+                match *block.symbols.get(family)? {
+                    Symbol::Register { first, kind, count: Some(count) } if number < count => {
+                        let rows = if kind == Kind::Double { 2 } else { 1 };
+                        Some(Symbol::Register { first: first + number * rows, kind, count: None })
+                    }
+                    _ => None,
                 }
-                _ => None,
-            }
+            })
         })
     }
 }

@@ -1,8 +1,9 @@
 //! Decodes what lanes and warps do together: shuffles, votes, barriers, fences.
 
-use super::decode::Decoder;
+use super::decode::{Decoder, syntax};
 use super::{Action, AtomicOp, ConstantValue, Poll, Question, SINK, ShuffleMode, VoteMode};
 use crate::exec::registers::Reg;
+use crate::finding::FindingKind;
 use crate::instructions::Kind;
 use crate::module::LoadError;
 use crate::ptx::ast::{Instruction, Operand};
@@ -112,8 +113,8 @@ impl<'m, 't> Decoder<'m, 't> {
     fn barrier(&mut self, instruction: &'m Instruction<'t>, waits: bool) -> Result<(), LoadError> {
         let (barrier, threads) = match instruction.operands.as_slice() {
             [] => (self.constant(ConstantValue::Bits(0), Kind::Word), None),
-            [barrier] => (self.source(barrier, Kind::Word)?, None),
-            [barrier, threads] => (self.source(barrier, Kind::Word)?, Some(self.source(threads, Kind::Word)?)),
+            [barrier] => self.barrier_number(barrier, None)?,
+            [barrier, threads] => self.barrier_number(barrier, Some(threads))?,
             _ => return Err(self.operands_of(instruction)),
         };
         if !waits && threads.is_none() {
@@ -132,12 +133,30 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let kind = if question == Question::Count { Kind::Word } else { Kind::Predicate };
         let destination = self.destination(destination, kind)?;
-        let barrier = self.source(barrier, Kind::Word)?;
-        let threads = threads.map(|threads| self.source(threads, Kind::Word)).transpose()?;
+        let (barrier, threads) = self.barrier_number(barrier, threads)?;
         let (source, negated) = self.voted(vote)?;
         let poll = Some(Poll { question, destination, source, negated });
         self.emit(Action::Barrier { barrier, threads, waits: true, poll });
         Ok(())
+    }
+
+    /// The number of a barrier and of its threads. What stands in the text is judged now, what stands in a register when it is used.
+    fn barrier_number(
+        &mut self,
+        barrier: &'m Operand<'t>,
+        threads: Option<&'m Operand<'t>>,
+    ) -> Result<(Reg, Option<Reg>), LoadError> {
+        let number = |operand: &Operand<'_>| match operand {
+            Operand::Integer(number) => u32::try_from(*number).ok().or(Some(u32::MAX)),
+            _ => None,
+        };
+        let numbers = (number(barrier).unwrap_or(0), threads.map(|threads| number(threads).unwrap_or(32)));
+        if !is_barrier(numbers.0, numbers.1) {
+            let kind = FindingKind::InvalidBarrier { barrier: numbers.0, threads: numbers.1 };
+            return Err(syntax(self.origin.ptx_line, kind.to_string()));
+        }
+        let threads = threads.map(|threads| self.source(threads, Kind::Word)).transpose()?;
+        Ok((self.source(barrier, Kind::Word)?, threads))
     }
 
     /// A predicate to vote with, perhaps its complement.
@@ -176,6 +195,11 @@ impl<'m, 't> Decoder<'m, 't> {
         self.emit(Action::Reduce { op, destination, source, members });
         Ok(())
     }
+}
+
+/// Whether there is such a barrier, and whether so many threads can meet there: whole warps.
+pub fn is_barrier(barrier: u32, threads: Option<u32>) -> bool {
+    barrier < 16 && threads.is_none_or(|threads| threads != 0 && threads % 32 == 0)
 }
 
 /// `membar.level` and `fence{.sc,.acq_rel}.scope`; the proxy fences of asynchronous copies are something else.

@@ -43,11 +43,26 @@ pub enum Statement<'t> {
         file: u32,
         line: u32,
     },
+    /// `name: .callprototype (results) _ (parameters);`
+    Prototype(Prototype<'t>),
+    /// `name: .calltargets f, g;` or `name: .branchtargets $L1, $L2;`
+    Targets {
+        name: &'t str,
+        targets: Vec<&'t str>,
+    },
     /// `{`: names declared inside end with the block.
     Open,
     /// `}`
     Close,
     Instruction(Instruction<'t>),
+}
+
+/// What a function that is called through a pointer takes and gives.
+#[derive(Debug)]
+pub struct Prototype<'t> {
+    pub name: &'t str,
+    pub returns: Vec<Variable<'t>>,
+    pub params: Vec<Variable<'t>>,
 }
 
 /// `.reg .type name;` or `.reg .type name<count>;`
@@ -140,6 +155,8 @@ pub enum Operand<'t> {
     Pair(&'t str, &'t str),
     /// `(param0, param1)`
     List(Vec<&'t str>),
+    /// `[texture, {%f1, %f2}]`
+    Texture,
 }
 
 /// What an address starts from.

@@ -1,7 +1,7 @@
 //! Tokens to syntax tree, by recursive descent.
 
 use super::ast::{
-    Base, Function, Guard, Initializer, Instruction, Module, Operand, Registers, StateSpace, Statement, Type, Variable,
+    Base, Function, Guard, Initializer, Instruction, Module, Operand, Prototype, Registers, StateSpace, Statement, Type, Variable,
 };
 use super::lexer::{Kind, Token, tokens};
 use crate::module::LoadError;
@@ -347,17 +347,32 @@ impl<'t> Parser<'t> {
                     self.skip_past(b';')?;
                     continue;
                 }
-                // `name: .callprototype …` and branch tables are used by indirect calls only; those are refused where they stand.
-                Kind::Word(".callprototype" | ".calltargets" | ".branchtargets") => {
-                    self.skip_past(b';')?;
-                    continue;
-                }
-                Kind::Word(word) if self.accept(b':') => Statement::Label(word),
+                Kind::Word(word) if self.accept(b':') => self.labelled(word)?,
                 Kind::Word(word) if !word.starts_with('.') => Statement::Instruction(self.instruction(None, word, line)?),
                 found => return Err(expected(line, "an instruction", found)),
             };
             body.push(statement);
         }
+    }
+
+    /// What follows the colon behind a name: something to which the name belongs, or else it is a label.
+    fn labelled(&mut self, name: &'t str) -> Parsed<Statement<'t>> {
+        if self.accept_word(".callprototype") {
+            let returns = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
+            self.word("_ in place of a function's name")?;
+            let params = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
+            self.skip_past(b';')?;
+            return Ok(Statement::Prototype(Prototype { name, returns, params }));
+        }
+        if self.accept_word(".calltargets") || self.accept_word(".branchtargets") {
+            let mut targets = vec![self.word("a target")?];
+            while self.accept(b',') {
+                targets.push(self.word("a target")?);
+            }
+            self.expect(b';')?;
+            return Ok(Statement::Targets { name, targets });
+        }
+        Ok(Statement::Label(name))
     }
 
     /// `.reg .b32 %r<35>, %s;`, from behind the type on.
@@ -477,7 +492,17 @@ impl<'t> Parser<'t> {
     fn address(&mut self) -> Parsed<Operand<'t>> {
         let line = self.line();
         match self.next() {
-            Kind::Word(name) => Ok(Operand::Address(Base::Name(name), self.offset()?)),
+            Kind::Word(name) => {
+                let offset = self.offset()?;
+                // `[texture, {coordinates}]`: read to its end, so that the instruction can be refused by its name.
+                if self.accept(b',') {
+                    while !matches!(self.peek(), Kind::Punct(b']' | b';') | Kind::End) {
+                        self.next();
+                    }
+                    return Ok(Operand::Texture);
+                }
+                Ok(Operand::Address(Base::Name(name), offset))
+            }
             Kind::Number(number) => match literal(number) {
                 Some(Operand::Integer(bits)) => Ok(Operand::Address(Base::Absolute, bits as i64)),
                 _ => Err(expected(line, "an address", Kind::Number(number))),

@@ -1,8 +1,9 @@
-//! Whole programs: CUDA C in `*.cu`, the PTX that NVRTC 12.0 makes of it (`compute_70`; `polls`, `tensor` and `async_copy` `compute_80`,
+//! Whole programs: CUDA C in `*.cu`, the PTX that NVRTC 12.0 makes of it (`compute_70`; `polls`, `calls`, `tensor` and `async_copy` `compute_80`,
 //! `stores` `compute_90`; `-lineinfo`) beside it, and in the module of that name the same computation in Rust. Every program runs with
 //! one and two workers, with and without vector instructions.
 
 mod async_copy;
+mod calls;
 #[path = "../common/mod.rs"]
 mod common;
 mod convolution;

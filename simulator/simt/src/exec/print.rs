@@ -1,0 +1,407 @@
+//! What kernels say: `printf`, whose text goes to the report of the launch, and a failed `assert`, which ends the kernel.
+
+use super::Stop;
+use super::block::Core;
+use super::registers::LANES;
+use super::request::{Request, lanes_of};
+use crate::finding::{AccessOp, FindingKind, Space};
+use crate::program::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+
+/// Most bytes that a block may print, as many as a GPU keeps by default for a whole launch (`cudaLimitPrintfFifoSize`). What is printed
+/// beyond them is lost, as it is there.
+const MOST_PRINTED: usize = 1 << 20;
+
+/// Longest text that is read from memory.
+const LONGEST: usize = 1 << 16;
+
+/// A thread's view of memory, through generic addresses.
+struct Thread<'a, 'b> {
+    core: &'a mut Core<'b>,
+    local: &'a [[u32; LANES]],
+    lane: usize,
+    pc: u32,
+}
+
+impl Thread<'_, '_> {
+    fn byte(&mut self, address: u64) -> Result<u8, Stop> {
+        let offset = (address & WINDOW_OFFSET) as usize;
+        let of_word = |word: &u32| (word >> (offset % 4 * 8)) as u8;
+        let found = match address & !WINDOW_OFFSET {
+            LOCAL_WINDOW => self.local.get(offset / 4).map(|row| of_word(&row[self.lane])),
+            SHARED_WINDOW => self.core.shared.get(offset / 4).map(of_word),
+            _ => {
+                let region = self.core.machine.region(&mut self.core.check_hint, address, 1);
+                region.map(|region| region.buffer.byte(address - region.base))
+            }
+        };
+        found.ok_or_else(|| self.outside(address))
+    }
+
+    /// The fault of reading where nothing is.
+    fn outside(&mut self, address: u64) -> Stop {
+        let addresses = [address; LANES];
+        let request = Request { op: AccessOp::Load, index: 0, pc: self.pc, bytes: 1, mask: 1 << self.lane, addresses: &addresses };
+        match address & !WINDOW_OFFSET {
+            LOCAL_WINDOW => self.core.out_of_bounds(Space::Local, &request),
+            SHARED_WINDOW => self.core.out_of_bounds(Space::Shared, &request),
+            _ => match self.core.check_global(&request) {
+                Err(stop) => stop,
+                Ok(()) => self.core.out_of_bounds(Space::Global, &request),
+            },
+        }
+    }
+
+    fn integer(&mut self, address: u64, bytes: u64) -> Result<u64, Stop> {
+        (0..bytes).rev().try_fold(0, |value, i| Ok(value << 8 | u64::from(self.byte(address.wrapping_add(i))?)))
+    }
+
+    fn text(&mut self, address: u64) -> Result<Vec<u8>, Stop> {
+        let mut text = Vec::new();
+        while text.len() < LONGEST {
+            match self.byte(address.wrapping_add(text.len() as u64))? {
+                0 => break,
+                byte => text.push(byte),
+            }
+        }
+        Ok(text)
+    }
+
+    /// A parameter of a function, in local memory.
+    fn parameter(&mut self, offset: u32, bytes: u64) -> Result<u64, Stop> {
+        self.integer(LOCAL_WINDOW | u64::from(offset), bytes)
+    }
+
+    /// The text that a format and its arguments make, and how many arguments there are. Each argument stands at a multiple of its size.
+    fn format(&mut self, format: &[u8], mut arguments: u64) -> Result<(Vec<u8>, u32), Stop> {
+        let mut output = Vec::new();
+        let mut count = 0;
+        let mut rest = format;
+        while let Some((first, after)) = rest.split_first() {
+            let directive = if *first == b'%' { Directive::parse(after) } else { None };
+            let Some((mut directive, length)) = directive else {
+                output.push(*first);
+                rest = after;
+                continue;
+            };
+            rest = &after[length..];
+            if directive.conversion == b'%' {
+                output.push(b'%');
+                continue;
+            }
+            let mut next = |thread: &mut Self, bytes: u64| {
+                let address = arguments.next_multiple_of(bytes);
+                arguments = address.wrapping_add(bytes);
+                count += 1;
+                thread.integer(address, bytes)
+            };
+            if directive.width_is_argument {
+                let width = next(self, 4)? as u32 as i32;
+                directive.left |= width < 0;
+                directive.width = width.unsigned_abs() as usize;
+            }
+            if directive.precision_is_argument {
+                directive.precision = usize::try_from(next(self, 4)? as u32 as i32).ok();
+            }
+            let value = next(self, directive.argument_bytes())?;
+            let text = if directive.conversion == b's' { self.text(value)? } else { Vec::new() };
+            directive.write(value, text, &mut output);
+        }
+        Ok((output, count))
+    }
+}
+
+/// `printf` by the lanes in `mask`, one after the other.
+pub fn print(
+    core: &mut Core<'_>,
+    local: &mut [[u32; LANES]],
+    (format, arguments, result): (u32, u32, Option<u32>),
+    mask: u32,
+    pc: u32,
+) -> Result<(), Stop> {
+    for lane in lanes_of(mask) {
+        let mut thread = Thread { core, local, lane, pc };
+        let format = thread.parameter(format, 8)?;
+        let arguments = thread.parameter(arguments, 8)?;
+        let format = thread.text(format)?;
+        let (text, count) = thread.format(&format, arguments)?;
+        let printed = &mut core.printed;
+        if printed.len() + text.len() <= MOST_PRINTED {
+            printed.extend(text);
+        }
+        if let Some(result) = result {
+            local[result as usize / 4][lane] = count;
+        }
+    }
+    Ok(())
+}
+
+/// The finding of a failed `assert`, of the first lane in `mask`.
+pub fn failed_assert(core: &mut Core<'_>, local: &[[u32; LANES]], params: [u32; 4], mask: u32, pc: u32) -> Stop {
+    let warp = core.warp;
+    let lane = mask.trailing_zeros();
+    let mut thread = Thread { core, local, lane: lane as usize, pc };
+    let [condition, file, line, function] = params;
+    let mut text = |offset: u32| {
+        let address = thread.parameter(offset, 8)?;
+        Ok(String::from_utf8_lossy(&thread.text(address)?).into_owned())
+    };
+    let parts = text(condition).and_then(|condition| Ok((condition, text(file)?, text(function)?)));
+    let line = thread.parameter(line, 4);
+    match (parts, line) {
+        (Ok((condition, file, function)), Ok(line)) => {
+            let kind = FindingKind::Assert { condition, file, line: line as u32, function };
+            Stop::Fault { kind: Box::new(kind), pc, warp, lane, lanes: mask.count_ones() }
+        }
+        (Err(stop), _) | (_, Err(stop)) => stop,
+    }
+}
+
+/// Widest field and longest fraction that are written; more is damage.
+const WIDEST: usize = 4096;
+
+/// `%-08.3lld`, without the `%`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Directive {
+    left: bool,
+    plus: bool,
+    space: bool,
+    alternative: bool,
+    zeros: bool,
+    width: usize,
+    width_is_argument: bool,
+    precision: Option<usize>,
+    precision_is_argument: bool,
+    /// Bytes of an integer: 1, 2, 4 or 8.
+    bytes: u32,
+    conversion: u8,
+}
+
+impl Directive {
+    /// The directive at the start of a text, and its length; `None` if there is none that is known.
+    fn parse(text: &[u8]) -> Option<(Self, usize)> {
+        let mut directive = Self { bytes: 4, ..Self::default() };
+        let mut at = 0;
+        let number = |at: &mut usize| {
+            let digits = text[*at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let value =
+                text[*at..*at + digits].iter().fold(0_usize, |value, digit| value.saturating_mul(10) + usize::from(digit - b'0'));
+            *at += digits;
+            value
+        };
+        loop {
+            match text.get(at)? {
+                b'-' => directive.left = true,
+                b'+' => directive.plus = true,
+                b' ' => directive.space = true,
+                b'#' => directive.alternative = true,
+                b'0' => directive.zeros = true,
+                _ => break,
+            }
+            at += 1;
+        }
+        if text.get(at)? == &b'*' {
+            directive.width_is_argument = true;
+            at += 1;
+        } else {
+            directive.width = number(&mut at);
+        }
+        if text.get(at)? == &b'.' {
+            at += 1;
+            if text.get(at)? == &b'*' {
+                directive.precision_is_argument = true;
+                at += 1;
+            } else {
+                directive.precision = Some(number(&mut at));
+            }
+        }
+        loop {
+            directive.bytes = match text.get(at)? {
+                b'h' if directive.bytes == 2 => 1,
+                b'h' => 2,
+                b'l' | b'L' | b'j' | b'z' | b't' => 8,
+                _ => break,
+            };
+            at += 1;
+        }
+        directive.conversion = *text.get(at)?;
+        b"diouxXcspfFeEgG%".contains(&directive.conversion).then_some((directive, at + 1))
+    }
+
+    /// Bytes of the argument: what is narrower than `int` comes as one, and every float as a `double`.
+    fn argument_bytes(&self) -> u64 {
+        match self.conversion {
+            b'd' | b'i' | b'o' | b'u' | b'x' | b'X' => u64::from(self.bytes.max(4)),
+            b'c' => 4,
+            _ => 8,
+        }
+    }
+
+    /// Writes an argument; `text` is what a string's points to.
+    fn write(self, value: u64, text: Vec<u8>, output: &mut Vec<u8>) {
+        let narrow = 64 - 8 * self.bytes;
+        let unsigned = value << narrow >> narrow;
+        let precision = self.precision.map(|precision| precision.min(WIDEST));
+        let digits = |digits: String| match precision {
+            Some(0) if unsigned == 0 => String::new(),
+            Some(precision) => format!("{digits:0>precision$}"),
+            None => digits,
+        };
+        let mut is_number = true;
+        let (prefix, body) = match self.conversion {
+            b'd' | b'i' => {
+                let signed = (value << narrow) as i64 >> narrow;
+                (self.sign(signed < 0), digits(signed.unsigned_abs().to_string()))
+            }
+            b'u' => ("", digits(unsigned.to_string())),
+            b'o' => (if self.alternative && unsigned != 0 { "0" } else { "" }, digits(format!("{unsigned:o}"))),
+            b'x' => (if self.alternative && unsigned != 0 { "0x" } else { "" }, digits(format!("{unsigned:x}"))),
+            b'X' => (if self.alternative && unsigned != 0 { "0X" } else { "" }, digits(format!("{unsigned:X}"))),
+            b'p' if value == 0 => ("", "(nil)".to_owned()),
+            b'p' => ("0x", format!("{value:x}")),
+            b'c' | b's' => {
+                let text = if self.conversion == b'c' { vec![value as u8] } else { text };
+                let shown = &text[..text.len().min(precision.unwrap_or(usize::MAX))];
+                return self.pad(shown, output);
+            }
+            _ => {
+                let value = f64::from_bits(value);
+                is_number = value.is_finite();
+                (self.sign(value.is_sign_negative()), self.float(value.abs(), precision.unwrap_or(6)))
+            }
+        };
+        // Zeros stand between the sign and the digits. A precision says already how many digits there are, except for floats.
+        let is_integer = !b"fFeEgG".contains(&self.conversion);
+        let zeros = self.zeros && !self.left && is_number && !(is_integer && precision.is_some());
+        let missing = if zeros { self.width.min(WIDEST).saturating_sub(prefix.len() + body.len()) } else { 0 };
+        self.pad(format!("{prefix}{}{body}", "0".repeat(missing)).as_bytes(), output);
+    }
+
+    fn sign(&self, negative: bool) -> &'static str {
+        match (negative, self.plus, self.space) {
+            (true, ..) => "-",
+            (_, true, _) => "+",
+            (_, _, true) => " ",
+            _ => "",
+        }
+    }
+
+    fn pad(&self, text: &[u8], output: &mut Vec<u8>) {
+        let missing = vec![b' '; self.width.min(WIDEST).saturating_sub(text.len())];
+        let (before, after) = if self.left { (Vec::new(), missing) } else { (missing, Vec::new()) };
+        output.extend(before.iter().chain(text).chain(&after));
+    }
+
+    /// The digits of a float that is not negative.
+    fn float(&self, value: f64, precision: usize) -> String {
+        let text = match self.conversion.to_ascii_lowercase() {
+            _ if value.is_nan() => "nan".to_owned(),
+            _ if value.is_infinite() => "inf".to_owned(),
+            b'f' => format!("{value:.precision$}"),
+            b'e' => exponential(value, precision),
+            _ => {
+                let digits = precision.max(1);
+                // The exponent after rounding to that many digits decides.
+                let rounded = exponential(value, digits - 1);
+                let exponent: i32 = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
+                let text = if (-4..digits as i32).contains(&exponent) {
+                    format!("{value:.*}", (digits as i32 - 1 - exponent) as usize)
+                } else {
+                    rounded
+                };
+                if self.alternative { text } else { without_zeros(&text) }
+            }
+        };
+        if self.conversion.is_ascii_uppercase() { text.to_ascii_uppercase() } else { text }
+    }
+}
+
+/// `1.5e+03`, as C writes it.
+fn exponential(value: f64, precision: usize) -> String {
+    let text = format!("{value:.precision$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
+}
+
+/// A number without the zeros at the end of its fraction.
+fn without_zeros(text: &str) -> String {
+    let (mantissa, exponent) = text.find('e').map_or((text, ""), |at| text.split_at(at));
+    let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
+    format!("{mantissa}{exponent}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(format: &str, value: u64) -> String {
+        let (directive, length) = Directive::parse(format.as_bytes()).unwrap();
+        assert_eq!(length, format.len());
+        let mut output = Vec::new();
+        directive.write(value, b"text".to_vec(), &mut output);
+        String::from_utf8(output).unwrap()
+    }
+
+    #[test]
+    fn integers_are_written_as_c_does() {
+        let minus = |value: i64| value as u64;
+        for (format, value, expected) in [
+            ("d", minus(-42), "-42"),
+            ("5d", 42, "   42"),
+            ("-5d", 42, "42   "),
+            ("05d", minus(-42), "-0042"),
+            ("+d", 7, "+7"),
+            (" d", 7, " 7"),
+            (".3d", 7, "007"),
+            ("08.3d", minus(-7), "    -007"),
+            (".0d", 0, ""),
+            ("u", u64::from(u32::MAX), "4294967295"),
+            ("hhd", 0x1fd, "-3"),
+            ("hu", 0x1_0005, "5"),
+            ("lld", minus(-5_000_000_000), "-5000000000"),
+            ("#x", 255, "0xff"),
+            ("#X", 255, "0XFF"),
+            ("#010x", 255, "0x000000ff"),
+            ("o", 8, "10"),
+            ("c", 65, "A"),
+            ("3c", 65, "  A"),
+            ("s", 0, "text"),
+            ("-6s", 0, "text  "),
+            (".2s", 0, "te"),
+            ("p", 0x10, "0x10"),
+        ] {
+            assert_eq!(written(format, value), expected, "%{format} of {value}");
+        }
+    }
+
+    #[test]
+    fn floats_are_written_as_c_does() {
+        for (format, value, expected) in [
+            ("f", 1.5, "1.500000"),
+            ("8.2f", -2.71, "   -2.71"),
+            ("08.2f", -2.71, "-0002.71"),
+            (".0f", 2.5, "2"),
+            ("e", 12345.678, "1.234568e+04"),
+            (".2E", 0.00012, "1.20E-04"),
+            ("g", 0.0001, "0.0001"),
+            ("g", 0.00001, "1e-05"),
+            ("g", 1e6, "1e+06"),
+            ("g", 999_999.5, "1e+06"),
+            ("g", 123_456.0, "123456"),
+            ("g", 0.0, "0"),
+            (".3g", 1234.5, "1.23e+03"),
+            ("f", f64::INFINITY, "inf"),
+            ("08f", f64::NEG_INFINITY, "    -inf"),
+            ("F", f64::NAN, "NAN"),
+        ] {
+            assert_eq!(written(format, value.to_bits()), expected, "%{format} of {value}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_directive_is_told_apart() {
+        for format in ["", "-", "5", "5.", "lq", "y"] {
+            assert!(Directive::parse(format.as_bytes()).is_none(), "%{format}");
+        }
+    }
+}
