@@ -58,7 +58,7 @@ fn sum(launches: impl IntoIterator<Item = LaunchRecord>) -> Observed {
             Outcome::Finished(report) => {
                 *seen.counters.get_or_insert_default() += report.counters;
                 seen.findings.extend_from_slice(&report.findings);
-                seen.launches.push(Launch { report, occupancy: launch.occupancy });
+                seen.launches.push(Launch { report: *report, occupancy: launch.occupancy });
             }
             Outcome::Failed { message, finding } => {
                 seen.message = Some(message);

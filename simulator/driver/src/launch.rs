@@ -4,6 +4,7 @@
 //! and the fault sticks to the context (see [`crate::context`]).
 
 use std::ffi::c_void;
+use std::io::Write;
 
 use simt::{Dim3, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
 
@@ -110,7 +111,12 @@ fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchCo
     let (kernel, options) = (function.name(), options()?);
     let result = simt::launch(&driver.memory, function.image.image(), kernel, config, params, driver.profile, &options);
     let (outcome, returned) = match result {
-        Ok(report) => (Outcome::Finished(Box::new(report)), Ok(())),
+        Ok(report) => {
+            // A launch is complete when its call returns, so what it printed is due. That standard output is closed is no fault of it.
+            let mut output = std::io::stdout();
+            let _ = output.write_all(report.printed.as_bytes()).and_then(|()| output.flush());
+            (Outcome::Finished(Box::new(report)), Ok(()))
+        }
         Err(error) => {
             let message = error.to_string();
             let failure = code_of(&error).because(message.clone());

@@ -91,7 +91,7 @@ impl Report {
             }
             Outcome::Failed { message, finding } => {
                 kernel.failed += 1;
-                if self.note_defect(&record.kernel, true, message, finding.as_ref()) {
+                if self.note_defect(&record.kernel, true, message, finding.as_deref()) {
                     new.push(format!("kernel {} failed: {message}", record.kernel));
                 }
             }
@@ -189,14 +189,21 @@ mod tests {
 
     pub fn failed(kernel: &str, finding: Option<Finding>) -> LaunchRecord {
         let message = finding.as_ref().map_or("kernel k does not end".to_owned(), Finding::to_string);
-        record(kernel, Outcome::Failed { message, finding })
+        record(kernel, Outcome::Failed { message, finding: finding.map(Box::new) })
     }
 
     pub fn finished(kernel: &str, findings: Vec<Finding>) -> LaunchRecord {
         let counters = Counters { ptx_instructions: 7, global_load_requests: 2, global_load_sectors: 9, ..Counters::default() };
-        let report =
-            LaunchReport { kernel: kernel.to_owned(), config: CONFIG, counters, lines: Vec::new(), samples: Vec::new(), findings };
-        record(kernel, Outcome::Finished(report))
+        let report = LaunchReport {
+            kernel: kernel.to_owned(),
+            config: CONFIG,
+            counters,
+            lines: Vec::new(),
+            samples: Vec::new(),
+            printed: String::new(),
+            findings,
+        };
+        record(kernel, Outcome::Finished(Box::new(report)))
     }
 
     #[test]
