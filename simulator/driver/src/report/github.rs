@@ -56,7 +56,7 @@ mod tests {
         let lines: Vec<String> = report.github().lines().map(str::to_owned).collect();
         assert_eq!(
             lines[0],
-            "::error title=kernel k,file=kernels/a.cu,line=12::the kernel executed a trap, as a failed assert does\
+            "::error title=kernel k,file=kernels/a.cu,line=12::the kernel executed a trap\
              %0A  in kernel k, block (0,0,0), thread (0,0,0)%0A  at kernels/a.cu:12, PTX line 12: trap;"
         );
         assert!(

@@ -91,7 +91,7 @@ simcuda: 4 launches on the profile t4: 1 error, 0 warnings
   first          1       0                 7              4.50                                  0
   k              3       3                 0                                                    0
 
-3 times: the kernel executed a trap, as a failed assert does
+3 times: the kernel executed a trap
   in kernel k, block (0,0,0), thread (0,0,0)
   at kernels/a.cu:12, PTX line 12: trap;
 
