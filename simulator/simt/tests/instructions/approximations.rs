@@ -149,10 +149,9 @@ pub struct Approximate {
 }
 
 /// Operands for every approximate instruction, 960 of each, and what it is.
-pub fn sampled() -> (String, Vec<(Kernel, Approximate)>) {
+pub fn sampled_groups() -> Vec<(Group, Approximate)> {
     let mut numbers = Numbers(0xacc);
-    let mut groups = Vec::new();
-    let mut rows = Vec::new();
+    let mut sampled = Vec::new();
     for row in TABLE.iter().filter(|row| row.accuracy.is_some()) {
         for spelling in spellings(row.spelling) {
             let (root, ty) = (spelling.split('.').next().unwrap(), spelling.rsplit('.').next().unwrap());
@@ -181,10 +180,17 @@ pub fn sampled() -> (String, Vec<(Kernel, Approximate)>) {
                 (false, F16 | BF16) => ["h>h", "hh>h"],
                 _ => ["w>w", "ww>w"],
             };
-            groups.push(Group::new(spelling.clone(), kinds[row.sources.len() - 1], cases));
-            rows.push(Approximate { row, format, is_pair, root: root.to_owned(), flushes: spelling.contains(".ftz") });
+            let group = Group::new(spelling.clone(), kinds[row.sources.len() - 1], cases);
+            let what = Approximate { row, format, is_pair, root: root.to_owned(), flushes: spelling.contains(".ftz") };
+            sampled.push((group, what));
         }
     }
+    sampled
+}
+
+/// One module of them all.
+fn sampled() -> (String, Vec<(Kernel, Approximate)>) {
+    let (groups, rows): (Vec<_>, Vec<_>) = sampled_groups().into_iter().unzip();
     let (ptx, kernels) = module(&groups);
     (ptx, kernels.into_iter().zip(rows).collect())
 }

@@ -22,6 +22,7 @@ mod common;
 mod conversions;
 mod exact;
 mod floats;
+mod gpu;
 mod reference;
 mod rest;
 
