@@ -5,6 +5,8 @@
 //!
 //! Where a chapter has a record of an H200 and one of the simulated H200, `nvidia-h200/<chapter>.bound.md` shows measured times beside
 //! their bound. Pictures of warps come from runs of the simulator, which are the same on every machine: `<device>/<chapter>.<stage>.svg`.
+//!
+//! What the simulator executes is listed in `instructions.md`.
 
 use std::fmt::Write;
 use std::fs;
@@ -23,6 +25,8 @@ use common::{runner, units};
 use kernels::stamp;
 use simt::bound::{Bound, bound};
 use simt::{Counters, Profile};
+
+use crate::instruction_tables;
 
 /// The root of the repository.
 pub fn root() -> &'static Path {
@@ -53,6 +57,7 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
     let readme = fs::read_to_string(&readme_path)?;
     let mut files = vec![(readme_path, with_tables(&readme, &tables)?)];
     let generated = root().join("book/src/generated");
+    files.push((generated.join("instructions.md"), instruction_tables::page()));
     files.extend(tables.into_iter().map(|(name, table)| (generated.join(format!("{name}.md")), table)));
     Ok(files)
 }

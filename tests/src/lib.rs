@@ -10,7 +10,7 @@
 //! - `rows`: what the runner makes of stages that fail.
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
-//! - `book`: the book and the README against the records that they are made from (`generated`).
+//! - `book`: the book and the README against the records and tables that they are made from (`generated`, `instruction_tables`).
 //! - `tidy`: the rules of the house that a test can check.
 //!
 //! # On which device
@@ -28,6 +28,7 @@ mod cases;
 mod cudarc_api;
 mod device;
 mod generated;
+mod instruction_tables;
 mod mutants;
 mod oracle;
 mod rows;

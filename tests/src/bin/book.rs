@@ -1,7 +1,10 @@
-//! `cargo book`: makes what the book and the README show of runs, then builds the book if mdBook is installed.
+//! `cargo book`: makes what the book and the README show of runs, and of the tables of the simulator, then builds the book if mdBook
+//! is installed.
 
 #[path = "../generated.rs"]
 mod generated;
+#[path = "../instruction_tables.rs"]
+mod instruction_tables;
 
 use std::fs;
 use std::process::{Command, ExitCode};

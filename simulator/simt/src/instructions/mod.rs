@@ -60,6 +60,25 @@ pub enum Class {
     Special,
 }
 
+impl Class {
+    /// The counter of [`Counters`](crate::Counters) that it adds to; moves and predicates add to none.
+    pub fn counter(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Move | Self::Predicate => return None,
+            Self::IntMad => "int_mad",
+            Self::Int => "int_other",
+            Self::Dp4a => "dp4a",
+            Self::F32Fma => "f32_fma",
+            Self::F32 => "f32_other",
+            Self::F64 => "f64_ops",
+            Self::Half => "f16_ops",
+            Self::HalfPair => "f16_ops, two each",
+            Self::Convert => "conversions",
+            Self::Special => "special",
+        })
+    }
+}
+
 /// A row of the table.
 #[derive(Debug)]
 pub struct Row {
@@ -77,12 +96,61 @@ pub struct Row {
     pub accuracy: Option<Accuracy>,
 }
 
-/// Instructions outside the table, by the part of the machine that executes them.
-pub const OTHERS: &[(&str, &[&str])] = &[
-    ("memory", &["ld", "st", "atom", "red", "prefetch", "cvta", "cvta.to"]),
-    ("warp", &["shfl.sync", "vote.sync", "match.sync", "redux.sync", "activemask", "bar.warp.sync"]),
-    ("block", &["bar.sync", "bar.red", "bar.arrive", "barrier.sync", "barrier.arrive", "membar", "fence"]),
-    ("flow", &["bra", "call", "ret", "exit", "trap", "nanosleep"]),
+/// Instructions outside the table: names, what of them is executed, and the compute capability that has them first, where that is
+/// later than the first for which compilers of today make PTX.
+#[derive(Debug)]
+pub struct Other {
+    /// Their names.
+    pub names: &'static str,
+    /// What of them is executed.
+    pub what: &'static str,
+    /// The first compute capability that has them; `None` for those that every one has.
+    pub since: Option<(u32, u32)>,
+}
+
+const fn other(names: &'static str, what: &'static str) -> Other {
+    Other { names, what, since: None }
+}
+
+const fn since(major: u32, minor: u32, names: &'static str, what: &'static str) -> Other {
+    Other { names, what, since: Some((major, minor)) }
+}
+
+/// Instructions outside the table, by what they do.
+#[rustfmt::skip]
+pub const OTHERS: &[(&str, &[Other])] = &[
+    ("Memory", &[
+        other("ld, ldu, st", "8 to 64 bits, alone or as `.v2` and `.v4`, in every state space and through generic addresses; cache hints say nothing"),
+        other("atom, red", "integers of 32 and 64 bits, `add` of f32 and f64; `add`, `min`, `max`, `and`, `or`, `xor`, `exch`, `cas`, `inc`, `dec`"),
+        other("cvta, cvta.to", "between generic addresses of 64 bits and those of a state space"),
+        other("prefetch, prefetchu, discard, applypriority", "accepted; they change nothing"),
+        since(8, 0, "cp.async", "4, 8 and 16 bytes to shared memory, with a source size; groups, and waiting for them"),
+    ]),
+    ("Tensor cores", &[
+        since(7, 0, "wmma.load, wmma.mma, wmma.store", "f16, bf16, tf32, s8, u8 and f64, in the shapes of `wmma`"),
+        since(7, 5, "mma.sync", "f16, bf16, tf32, s8, u8 and f64, in the shapes of `mma.sync`"),
+        since(7, 5, "ldmatrix, movmatrix", "matrices of 8 × 8 elements of 16 bits"),
+        since(9, 0, "stmatrix", "as `ldmatrix`"),
+    ]),
+    ("Lanes of a warp", &[
+        other("shfl.sync, vote.sync", "all modes"),
+        since(7, 0, "match.sync", "`any` and `all`, of 32 and 64 bits"),
+        since(8, 0, "redux.sync", "integers of 32 bits"),
+        other("activemask, bar.warp.sync", "all of it"),
+    ]),
+    ("Threads of a block, order of memory", &[
+        other("bar, barrier", "`sync`, `arrive` and `red`, with a number of threads"),
+        other("membar, fence", "every scope"),
+    ]),
+    ("Flow of control", &[
+        other("bra, call, ret, exit", "calls of functions of the module"),
+        other("trap, brkpt", "end the kernel with an error"),
+        other("nanosleep", "accepted; no time passes"),
+    ]),
+    ("Put together from rows of the table", &[
+        other("set", "comparisons into a register, of one value or of pairs of f16 and bf16, with a predicate to combine with"),
+        other("setp", "with two destinations, with a predicate to combine with, of pairs of f16 and bf16"),
+    ]),
 ];
 
 /// The row of an opcode as it is spelled in PTX.
