@@ -46,6 +46,9 @@ counters! {
     f16_ops,
     /// 32-bit integer multiply-adds and multiplications, per lane.
     int_mad,
+    /// Those of them whose factors need no more than 24 bits, per lane: `mul24`, and what `__mul24` and `__umul24` are compiled to.
+    /// Compute capability 1.x multiplies so as fast as it adds, and 32-bit factors in several steps.
+    int_mul24,
     /// Other integer and logic operations, per lane.
     int_other,
     /// Four-way byte dot products, per lane (`dp4a`: 4 multiply-adds each).
@@ -105,6 +108,11 @@ counters! {
     shared_store_wavefronts_ideal,
     /// Atomic operations on shared memory: warp instructions.
     shared_atomic_requests,
+    /// Loads that the machine code merges with an earlier one of neighbouring words: warp instructions of PTX that make no request of
+    /// their own. The request of the earlier one is as wide as all of them.
+    merged_loads,
+    /// As [`Self::merged_loads`], of stores.
+    merged_stores,
     /// Loads from constant memory: warp instructions.
     const_load_requests,
     /// Loads from and stores to local memory: warp instructions.

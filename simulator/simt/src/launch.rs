@@ -16,7 +16,7 @@ use crate::memory::Memory;
 use crate::memory::rules::Rules;
 use crate::module::Kernel;
 use crate::profile::Profile;
-use crate::program::{ConstantValue, SourceMap};
+use crate::program::{ConstantValue, MachineRequest, SourceMap};
 
 /// Shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct LaunchOptions {
     pub fuel: u64,
     /// Threads of the host to run blocks on; `None` takes one per core.
     pub workers: Option<usize>,
+    /// Count neighbouring loads and stores as the requests that the machine code makes of them; without it, each load and store of PTX
+    /// is a request of its own. Only of GPUs from compute capability 5.0 on, whose compiler is known.
+    pub merge_requests: bool,
     /// Run the code that needs no vector instructions, as on a processor that has none. It is slower and gives the same bits.
     pub portable: bool,
     /// Look for races and for reads of what nobody wrote. What ends a kernel on a GPU is always looked for.
@@ -77,7 +80,7 @@ impl WarpOrder {
 
 impl Default for LaunchOptions {
     fn default() -> Self {
-        Self { fuel: 1 << 29, workers: None, portable: false, checks: true, warp_order: WarpOrder::default() }
+        Self { fuel: 1 << 29, workers: None, merge_requests: true, portable: false, checks: true, warp_order: WarpOrder::default() }
     }
 }
 
@@ -195,6 +198,12 @@ pub fn launch(
     });
     let map = &image.module().map;
     let regions = memory.snapshot();
+    let rules = Rules::of(profile.compute_capability);
+    let requests = if options.merge_requests && rules.merges_requests() {
+        program.machine_requests.clone()
+    } else {
+        vec![MachineRequest::AsWritten; program.accesses.len()]
+    };
     let machine = Machine {
         program,
         map,
@@ -203,7 +212,8 @@ pub fn launch(
         constants: constants.collect(),
         shared_bytes: shared_bytes(kernel, config),
         multiprocessors: profile.multiprocessors,
-        rules: Rules::of(profile.compute_capability),
+        rules,
+        requests,
         portable: options.portable,
         memory,
         global_shadow: options.checks.then(|| GlobalShadow::new(program, config.grid.volume(), regions.len())).flatten(),

@@ -417,6 +417,41 @@ fn multiply_adds_are_counted_by_their_kind() {
     });
 }
 
+/// Factors that a mask, a bit field, two shifts, a narrow load or a loop of such keeps to 24 bits, and some that nothing does.
+/// `__umul24` is compiled to the first of them, `__mul24` to the second (NVRTC 12.0).
+#[test]
+fn multiplications_in_24_bits_are_told_from_wider_ones() {
+    for (factors, is_24) in [
+        ("and.b32 %r3, %r1, 16777215; and.b32 %r4, %r2, 16777215; mul.lo.s32 %r5, %r3, %r4;", true),
+        ("bfe.s32 %r3, %r1, 0, 24; bfe.s32 %r4, %r2, 0, 24; mad.lo.s32 %r5, %r3, %r4, %r1;", true),
+        ("shl.b32 %r4, %r1, 8; shr.s32 %r3, %r4, 8; mul.lo.s32 %r5, %r3, -17;", true),
+        ("shr.u32 %r3, %r1, 8; mul.lo.s32 %r5, %r3, 17;", true),
+        ("ld.global.u8 %r3, [%rd1]; ld.global.u16 %r4, [%rd1]; mul.lo.s32 %r5, %r3, %r4;", true),
+        ("ld.global.s8 %r3, [%rd1]; ld.global.s16 %r4, [%rd1]; mul.lo.s32 %r5, %r3, %r4;", true),
+        ("mul24.lo.u32 %r5, %r1, %r2;", true),
+        ("mad24.lo.s32 %r5, %r1, %r2, %r1;", true),
+        ("and.b32 %r3, %r1, 255; setp.eq.u32 %p1, %r2, 0; @%p1 mov.u32 %r3, 3; mul.lo.s32 %r5, %r3, %r3;", true),
+        ("mul.lo.s32 %r5, %r1, %r2;", false),
+        ("and.b32 %r3, %r1, 33554431; and.b32 %r4, %r2, 16777215; mul.lo.s32 %r5, %r3, %r4;", false),
+        ("and.b32 %r3, %r1, 16777215; mul.lo.s32 %r5, %r3, %r2;", false),
+        // 2^23 fits without a sign, -1 only with one.
+        ("bfe.s32 %r3, %r1, 0, 24; and.b32 %r4, %r2, 16777215; mul.lo.s32 %r5, %r3, %r4;", false),
+        ("bfe.s32 %r3, %r1, 0, 25; mul.lo.s32 %r5, %r3, 17;", false),
+        ("shl.b32 %r4, %r1, 7; shr.s32 %r3, %r4, 7; mul.lo.s32 %r5, %r3, 17;", false),
+        ("and.b32 %r3, %r1, 255; setp.eq.u32 %p1, %r2, 0; @%p1 mov.u32 %r3, %r2; mul.lo.s32 %r5, %r3, %r3;", false),
+        ("and.b32 %r3, %r1, 255; add.u32 %r3, %r3, %r2; mul.lo.s32 %r5, %r3, 17;", false),
+    ] {
+        let ptx = format!(
+            ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry multiply(.param .u64 memory)\n{{\n.reg .pred %p<2>; \
+             .reg .b32 %r<6>; .reg .b64 %rd<2>;\nld.param.u64 %rd1, [memory]; ld.global.u32 %r1, [%rd1]; ld.global.u32 %r2, [%rd1];\n\
+             {factors}\nst.global.u32 [%rd1], %r5; ret;\n}}\n"
+        );
+        let gpu = Gpu::load(&ptx);
+        let counters = gpu.launch("multiply", 1, 1, 0, &Params::new().with(gpu.buffer(&[7_u32]))).counters;
+        assert_eq!((counters.int_mad, counters.int_mul24), (1, is_24.into()), "{factors}");
+    }
+}
+
 #[test]
 fn a_straight_line_executes_each_of_its_instructions_once() {
     let mut body = String::new();

@@ -4,11 +4,11 @@
 //! the same offsets between lanes again and again.
 
 use super::block::Core;
-use super::registers::{LANES, spread};
+use super::registers::{FULL, LANES, spread};
 use super::request::{Pattern, Request, wide};
 use crate::finding::{AccessOp, Space};
 use crate::memory::rules::{Direction, GlobalRequests, Rules, SharedRequests};
-use crate::program::WINDOW_OFFSET;
+use crate::program::{MachineRequest, WINDOW_OFFSET};
 
 /// What a load or store remembers from its last execution.
 #[derive(Debug)]
@@ -93,6 +93,18 @@ impl Core<'_> {
     /// Counts a load from or a store to global memory.
     #[inline(always)]
     pub fn count_global(&mut self, request: &Request<'_>, pattern: Pattern) {
+        match self.machine.requests[request.index as usize] {
+            MachineRequest::AsWritten => self.count_global_request(request, pattern),
+            MachineRequest::Merged { bytes, shift } => {
+                let (addresses, pattern) = merged(request, shift, pattern);
+                self.count_global_request(&Request { bytes, addresses: &addresses, ..*request }, pattern);
+            }
+            MachineRequest::OfAnother => self.stats.accesses[request.index as usize].merged += 1,
+        }
+    }
+
+    #[inline(always)]
+    fn count_global_request(&mut self, request: &Request<'_>, pattern: Pattern) {
         let Request { op, index, bytes, mask, addresses, .. } = *request;
         let rules = self.machine.rules;
         let (cost, passes) = match pattern {
@@ -128,11 +140,27 @@ impl Core<'_> {
     /// Counts a load from or a store to shared memory.
     #[inline(always)]
     pub fn count_shared(&mut self, request: &Request<'_>, pattern: Pattern) {
+        match self.machine.requests[request.index as usize] {
+            MachineRequest::AsWritten => self.count_shared_request(request, pattern),
+            MachineRequest::Merged { bytes, shift } => {
+                let (addresses, pattern) = merged(request, shift, pattern);
+                self.count_shared_request(&Request { bytes, addresses: &addresses, ..*request }, pattern);
+            }
+            MachineRequest::OfAnother => self.stats.accesses[request.index as usize].merged += 1,
+        }
+    }
+
+    #[inline(always)]
+    fn count_shared_request(&mut self, request: &Request<'_>, pattern: Pattern) {
         let Request { op, index, bytes, mask, addresses, .. } = *request;
         let rules = self.machine.rules;
         let cost = match pattern {
             Pattern::Same(_) | Pattern::Run(_) if bytes == 4 && rules == Rules::Current => {
                 Cost { requests: 1, transactions: 0, units: 1, ideal: 1 }
+            }
+            // Merged loads of a value that all lanes share. Sixteen bytes go through the banks by half warps even so.
+            Pattern::Same(_) if rules == Rules::Current && op == AccessOp::Load && mask == FULL && bytes >= 8 => {
+                Cost { requests: 1, transactions: 0, units: bytes / 8, ideal: bytes / 8 }
             }
             _ => {
                 let direction = if op == AccessOp::Load { Direction::Load } else { Direction::Store };
@@ -166,6 +194,10 @@ impl Core<'_> {
     #[inline(always)]
     pub fn count_other(&mut self, request: &Request<'_>, space: Space) {
         let stats = &mut self.stats.accesses[request.index as usize];
+        if self.machine.requests[request.index as usize] == MachineRequest::OfAnother {
+            stats.merged += 1;
+            return;
+        }
         match space {
             Space::Const => stats.const_requests += 1,
             Space::Local => stats.local_requests += 1,
@@ -188,4 +220,15 @@ impl Core<'_> {
         let addresses = addresses.map(|address| address & !window);
         self.stats.samples[index as usize].get_or_insert(Sample { space, op, bytes, mask, addresses });
     }
+}
+
+/// Where a request starts that is wider than the access it is made for, and its pattern.
+#[inline(always)]
+fn merged(request: &Request<'_>, shift: i32, pattern: Pattern) -> ([u64; LANES], Pattern) {
+    // All lanes at one address stay so; lanes that stood side by side overlap now.
+    let pattern = match pattern {
+        Pattern::Same(address) => Pattern::Same(address.wrapping_add_signed(shift.into())),
+        Pattern::Run(_) | Pattern::Other => Pattern::Other,
+    };
+    (request.addresses.map(|address| address.wrapping_add_signed(shift.into())), pattern)
 }

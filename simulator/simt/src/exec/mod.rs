@@ -42,7 +42,7 @@ use crate::instructions::Kind;
 use crate::launch::{LaunchConfig, WarpOrder};
 use crate::memory::rules::Rules;
 use crate::memory::{Memory, Region};
-use crate::program::{Program, SourceMap};
+use crate::program::{MachineRequest, Program, SourceMap};
 use registers::Reg;
 use watch::global::GlobalShadow;
 
@@ -61,6 +61,8 @@ pub struct Machine<'a> {
     pub multiprocessors: u32,
     /// What an access costs.
     pub rules: Rules,
+    /// What the loads and stores of the program ask for.
+    pub requests: Vec<MachineRequest>,
     /// Run the code that needs no vector instructions.
     pub portable: bool,
     pub memory: &'a Memory,

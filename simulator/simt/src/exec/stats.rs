@@ -43,6 +43,8 @@ pub struct AccessStats {
     pub shared_requests: u64,
     pub wavefronts: u64,
     pub wavefronts_ideal: u64,
+    /// Executions that made no request of their own.
+    pub merged: u64,
     pub const_requests: u64,
     pub local_requests: u64,
 }
@@ -58,6 +60,7 @@ impl AccessStats {
         counters.shared_load_requests = self.shared_requests;
         counters.shared_load_wavefronts = self.wavefronts;
         counters.shared_load_wavefronts_ideal = self.wavefronts_ideal;
+        counters.merged_loads = self.merged;
         counters.const_load_requests = self.const_requests;
         counters.local_requests = self.local_requests;
     }
@@ -71,6 +74,7 @@ impl AccessStats {
         counters.shared_store_requests = self.shared_requests;
         counters.shared_store_wavefronts = self.wavefronts;
         counters.shared_store_wavefronts_ideal = self.wavefronts_ideal;
+        counters.merged_stores = self.merged;
         counters.local_requests = self.local_requests;
     }
 }
@@ -103,6 +107,7 @@ impl Stats {
             sum.shared_requests += part.shared_requests;
             sum.wavefronts += part.wavefronts;
             sum.wavefronts_ideal += part.wavefronts_ideal;
+            sum.merged += part.merged;
             sum.const_requests += part.const_requests;
             sum.local_requests += part.local_requests;
         }
@@ -171,7 +176,10 @@ impl Stats {
                 Class::F64 => counters.f64_ops = lanes,
                 Class::Half => counters.f16_ops = lanes,
                 Class::HalfPair => counters.f16_ops = 2 * lanes,
-                Class::IntMad => counters.int_mad = lanes,
+                Class::IntMad => {
+                    counters.int_mad = lanes;
+                    counters.int_mul24 = if program.multiplies_24[pc] { lanes } else { 0 };
+                }
                 Class::Int => counters.int_other = lanes,
                 Class::Dp4a => counters.dp4a = lanes,
                 Class::Convert => counters.conversions = lanes,

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use super::calls::{CallGraph, Frame, Function};
 use super::carry::carries;
 use super::flow::resolve_reconvergence;
+use super::known::Facts;
+use super::merging::machine_requests;
 use super::scope::{Scopes, Symbol, special};
 use super::{
     Action, Constant, ConstantValue, FALSE, FIRST_PREDICATE, Inst, LOCAL_WINDOW, NOWHERE, Origin, PARAM_WINDOW, Program,
@@ -158,7 +160,8 @@ impl<'m, 't> Decoder<'m, 't> {
             }
         }
         let dynamic: Vec<_> = variables.iter().filter(|variable| variable.is_extern || variable.bytes.is_none()).collect();
-        let align = dynamic.iter().map(|variable| variable.align).max().unwrap_or(1);
+        // Whatever they ask for, ptxas starts them at a multiple of 16.
+        let align = dynamic.iter().map(|variable| variable.align).max().unwrap_or(1).max(16);
         let dynamic_offset = end.next_multiple_of(align) as u32;
         for variable in dynamic {
             self.shared.push((variable.name, dynamic_offset));
@@ -223,6 +226,9 @@ impl<'m, 't> Decoder<'m, 't> {
         }
         self.program.rows = self.next_row;
         self.program.local_bytes = self.local_bytes.next_multiple_of(16) as u32;
+        let facts = Facts::of(&self.program, self.next_row);
+        self.program.machine_requests = machine_requests(&self.program, &facts);
+        self.program.multiplies_24 = facts.multiplications_of_24_bits(&self.program);
         self.program
     }
 

@@ -73,6 +73,14 @@ struct Block {
 }
 
 fn basic_blocks(code: &[Inst], start: usize) -> Vec<Block> {
+    let leads = leads_block(code, start);
+    let firsts: Vec<usize> = (start..code.len()).filter(|at| leads[*at]).collect();
+    let ends = firsts.iter().copied().skip(1).chain([code.len()]);
+    firsts.iter().zip(ends).map(|(first, end)| Block { first: *first, last: end - 1 }).collect()
+}
+
+/// Whether each instruction from `start` on is the first of a basic block; one more for the end of the code.
+pub fn leads_block(code: &[Inst], start: usize) -> Vec<bool> {
     let mut leads = vec![false; code.len() + 1];
     leads[start] = true;
     for (at, inst) in code.iter().enumerate().skip(start) {
@@ -85,9 +93,7 @@ fn basic_blocks(code: &[Inst], start: usize) -> Vec<Block> {
             _ => {}
         }
     }
-    let firsts: Vec<usize> = (start..code.len()).filter(|at| leads[*at]).collect();
-    let ends = firsts.iter().copied().skip(1).chain([code.len()]);
-    firsts.iter().zip(ends).map(|(first, end)| Block { first: *first, last: end - 1 }).collect()
+    leads
 }
 
 /// The nearest node that every path from a node to the exit passes, for each node; the exit is node `successors.len()`. `None`

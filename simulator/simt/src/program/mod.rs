@@ -7,7 +7,9 @@ mod copy_ops;
 mod decode;
 mod flow;
 pub mod fragment;
+mod known;
 mod memory_ops;
+mod merging;
 mod scope;
 mod tensor_ops;
 mod warp_ops;
@@ -19,6 +21,7 @@ use crate::instructions::{Alu, Kind};
 pub use calls::address_of_function;
 pub use copy_ops::AsyncCopy;
 pub use decode::{decode_kernel, globals};
+pub use merging::MachineRequest;
 pub use tensor_ops::{FragmentAccess, Matrices, MultiplyAdd, TensorOp};
 pub use warp_ops::is_barrier;
 
@@ -66,6 +69,10 @@ pub struct Program {
     pub tensor_ops: Vec<TensorOp>,
     /// Copies from global to shared memory that the threads do not wait for.
     pub copies: Vec<AsyncCopy>,
+    /// The requests that the machine code makes of the loads and stores.
+    pub machine_requests: Vec<MachineRequest>,
+    /// Which instructions multiply in 24 bits, by place in the code.
+    pub multiplies_24: Vec<bool>,
     /// Rows that instructions write; constants and special registers stand behind them.
     pub written_rows: usize,
     /// All rows.

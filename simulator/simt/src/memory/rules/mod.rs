@@ -138,6 +138,11 @@ impl Rules {
     pub(crate) fn shared_period(self) -> u64 {
         if self == Self::Kepler { kepler::SEGMENT_BYTES } else { 4 }
     }
+
+    /// Whether the compiler of this generation is known to merge loads as `program::merging` says.
+    pub(crate) fn merges_requests(self) -> bool {
+        self == Self::Current
+    }
 }
 
 /// The set lanes of a mask, lowest first.
