@@ -186,6 +186,8 @@ mod tests {
         // 40 per thread are 1280 per warp: 12 warps of each partition's 16384, 48 in all.
         assert_eq!(blocks("h200", 256, 33, 0), 6);
         assert_eq!(blocks("h200", 256, 40, 0), 6);
+        assert_eq!(blocks("h200", 64, 40, 0), 24, "and 1024 registers of each partition that no warp can have");
+        assert_eq!(blocks("h200", 64, 48, 0), 20);
         assert_eq!(of("h200", 256, Some(40), 0).fraction(), 0.75);
         // 55 are given out as 56, 1792 per warp: 9 warps per partition, 36 in all.
         assert_eq!(blocks("h200", 256, 55, 0), 4);
@@ -193,6 +195,16 @@ mod tests {
         assert_eq!(blocks("h200", 256, 255, 0), 1);
         assert_eq!(of("h200", 256, Some(255), 0).limits, [Limit::Registers]);
         assert_eq!(blocks("h200", 512, 255, 0), 0, "8192 registers per warp, 16 warps: twice what a block may have");
+    }
+
+    #[test]
+    fn a_block_may_have_fewer_registers_than_a_multiprocessor() {
+        // As on the GPUs of Tegra: 1792 registers per warp, 18 warps of them in 32768, but in fours only 16.
+        let half = Profile { registers_per_block: 32_768, ..Profile::named("h200").unwrap().clone() };
+        let blocks = |threads| {
+            Occupancy::of(&half, BlockNeeds { threads, registers_per_thread: Some(56), shared_bytes: 0 }).blocks_per_multiprocessor
+        };
+        assert_eq!((blocks(512), blocks(544)), (2, 0));
     }
 
     #[test]

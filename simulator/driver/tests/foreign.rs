@@ -122,6 +122,12 @@ fn a_report_is_made_however_the_process_ends_but_for_an_abort() {
         }
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no unfinished file is left");
+    let (_, _, stderr) = run(ends("misaligned", "fork").env("SIMCUDA_REPORT", "text"));
+    assert_eq!(
+        stderr.matches("1 launch on the profile").count(),
+        1,
+        "the child that was forked off has launched nothing: {stderr}"
+    );
 }
 
 #[test]
