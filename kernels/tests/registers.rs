@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use kernels::registers::{ARCHITECTURES, of_cubin};
+use kernels::nvrtc::Nvrtc;
+use kernels::registers::{ARCHITECTURES, compile, of_cubin};
 
 /// Made from `cubin/two.cu` by NVRTC 12.0.140 (`--gpu-architecture=sm_90 --std=c++17`); `ptxas -v` of the same release prints 40 registers
 /// for `hungry` and 8 for `modest`.
@@ -12,6 +13,22 @@ const CUBIN: &[u8] = include_bytes!("cubin/two.sm_90.cubin");
 fn counts_are_those_that_ptxas_prints() {
     let counts = of_cubin(CUBIN).unwrap();
     assert_eq!(counts.into_iter().collect::<Vec<_>>(), [("hungry".to_owned(), 40), ("modest".to_owned(), 8)]);
+}
+
+#[test]
+fn what_is_compiled_here_tells_its_registers_too() {
+    let Ok(nvrtc) = Nvrtc::find() else {
+        eprintln!("skipped: no NVRTC on this machine");
+        return;
+    };
+    let ptx = compile(&nvrtc, include_str!("cubin/two.cu"), "two.cu", "compute_80").unwrap();
+    let told: Vec<&str> = ptx.lines().map_while(|line| line.strip_prefix("// registers sm_")).collect();
+    let targets: Vec<u32> = told.iter().map(|line| line.split(':').next().unwrap().parse().unwrap()).collect();
+    let known = nvrtc.architectures();
+    let expected: Vec<u32> = ARCHITECTURES.into_iter().filter(|target| *target >= 80 && known.contains(target)).collect();
+    assert_eq!(targets, expected, "those that are not older than the architecture, and that this NVRTC knows");
+    assert!(told.iter().all(|line| line.contains(": hungry ") && line.contains(", modest ")), "{told:?}");
+    assert!(compile(&nvrtc, "no CUDA C", "two.cu", "compute_80").is_err());
 }
 
 #[test]
