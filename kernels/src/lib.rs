@@ -34,9 +34,13 @@ pub struct Source {
 }
 
 impl Source {
-    /// Path of the CUDA C file from the root of the repository; `.file` in the PTX says the same on every machine.
+    /// Path of the CUDA C file from the root of the repository; `.file` in the PTX says the same on every machine. A stem with
+    /// `../../` names a file elsewhere in the repository.
     pub fn path(&self) -> String {
-        format!("kernels/cuda/{}.cu", self.stem)
+        match self.stem.strip_prefix("../../") {
+            Some(elsewhere) => format!("{elsewhere}.cu"),
+            None => format!("kernels/cuda/{}.cu", self.stem),
+        }
     }
 
     /// Path of the stored PTX from the root of the repository.
