@@ -250,6 +250,9 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         | Action::Fence
         | Action::WarpSync { .. }
         | Action::CopyLocal { .. }
+        | Action::NoTarget { .. }
+        | Action::Print { .. }
+        | Action::AssertFail { .. }
         | Action::Nothing => {}
     }
 }
