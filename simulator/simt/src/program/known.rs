@@ -246,6 +246,9 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         | Action::Return
         | Action::Exit
         | Action::Trap
+        | Action::NoTarget { .. }
+        | Action::Print { .. }
+        | Action::AssertFail { .. }
         | Action::Barrier { poll: None, .. }
         | Action::Fence
         | Action::WarpSync { .. }
