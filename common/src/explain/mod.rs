@@ -221,3 +221,78 @@ fn put(text: &mut String, line: &str) {
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{}", line.trim_end());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grid::tests::sample;
+    use simt::finding::AccessOp;
+    use simt::{Dim3, LaunchReport, Space};
+
+    const FILE: &str = "kernels/cuda/x.cu";
+
+    /// A launch of a kernel whose lines took that many passes through shared memory, with a load on each.
+    fn launch(kernel: &str, lines: &[(u32, u64)]) -> Launch {
+        let one = Dim3::new(1, 1, 1);
+        let source = |line| Some(SourceLine { file: FILE.to_owned(), line });
+        let counters = |passes| Counters {
+            ptx_instructions: passes,
+            shared_load_requests: 1,
+            shared_load_wavefronts: passes,
+            ..Counters::default()
+        };
+        let samples = lines.iter().map(|(line, _)| {
+            let mut sample = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| 4 * lane);
+            sample.location.source = source(*line);
+            sample
+        });
+        let report = LaunchReport {
+            kernel: kernel.to_owned(),
+            config: LaunchConfig { grid: one, block: one, dynamic_shared_bytes: 0 },
+            counters: counters(lines.iter().map(|(_, passes)| passes).sum()),
+            lines: lines.iter().map(|(line, passes)| LineCounters { source: source(*line), counters: counters(*passes) }).collect(),
+            samples: samples.collect(),
+            findings: Vec::new(),
+        };
+        let limits = vec![Limit::Warps, Limit::Registers];
+        let occupancy =
+            Occupancy { registers_per_thread: Some(32), blocks_per_multiprocessor: 8, active_warps: 64, max_warps: 64, limits };
+        Launch { report, occupancy }
+    }
+
+    fn explanation(launches: &[Launch]) -> Explanation<'_> {
+        Explanation::new("split", launches, 0, Profile::named("h200").unwrap())
+    }
+
+    #[test]
+    fn the_request_to_look_at_is_of_the_costliest_line_of_all_kernels_or_of_the_line_asked_for() {
+        let launches = [launch("rows", &[(3, 10), (5, 40)]), launch("columns", &[(9, 30)]), launch("columns", &[(9, 30)])];
+        let explanation = explanation(&launches);
+        let line = |asked| explanation.access(asked).map(|sample| sample.location.source.as_ref().unwrap().line);
+        assert_eq!(line(None).unwrap(), 9);
+        assert_eq!(line(Some(3)).unwrap(), 3);
+        let message = line(Some(4)).unwrap_err().to_string();
+        assert!(message.contains("split") && message.contains("on line 4: expected one of the lines 3, 5, 9"), "{message}");
+    }
+
+    #[test]
+    fn launches_of_one_kernel_are_told_once() {
+        let launches = [launch("rows", &[(3, 10)]), launch("columns", &[(9, 30)]), launch("columns", &[(9, 31)])];
+        let text = explanation(&launches).text(None, |_| None, Style::PLAIN).unwrap();
+        assert_eq!(text.matches("kernel columns: grid (1,1,1) of blocks (1,1,1), the first of 2 launches").count(), 1, "{text}");
+        assert_eq!(text.matches("kernel rows: grid").count(), 1, "{text}");
+        assert!(text.contains("61 PTX instructions of warps") && text.contains("30.5 (0)"), "{text}");
+        assert!(
+            text.contains("32 registers per thread; 8 blocks at once on an SM, 64 of 64 warps: limited by warps and registers")
+        );
+    }
+
+    #[test]
+    fn a_stage_without_accesses_has_no_picture_and_a_line_of_it_is_refused() {
+        let launches = [launch("idle", &[])];
+        let explanation = explanation(&launches);
+        assert!(!explanation.text(None, |_| None, Style::PLAIN).unwrap().contains("a warp's"));
+        let message = explanation.svg(Some(1)).unwrap_err().to_string();
+        assert!(message.contains("it has none on any line"), "{message}");
+    }
+}
