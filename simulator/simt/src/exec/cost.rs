@@ -20,7 +20,7 @@ pub struct Slot {
 
 impl Default for Slot {
     fn default() -> Self {
-        Self { hint: 0, memo: Memo { mask: 0, unit: 0, phase: 0, relative: [0; LANES], cost: Cost::default(), passes: 0 } }
+        Self { hint: 0, memo: Memo { mask: 0, unit: 0, relative: [0; LANES], costs: [None; PHASES], passes: 0 } }
     }
 }
 
@@ -34,17 +34,20 @@ struct Cost {
     ideal: u32,
 }
 
-/// The last pattern of addresses that was not simple, and its cost. A cost does not change when all addresses move by a multiple
-/// of what the memory's units repeat by.
+/// Phases of a pattern whose costs are remembered. A loop that steps through a sector word by word has eight.
+const PHASES: usize = 8;
+
+/// The last pattern of addresses that was not simple, and its costs. A cost does not change when all addresses move by a multiple
+/// of what the memory's units repeat by; the rest of such a move is the phase.
 #[derive(Debug)]
 struct Memo {
     /// Active lanes; none before the first use.
     mask: u32,
     /// Tells the memories apart: a generic address may lead to one or the other.
     unit: u64,
-    phase: u64,
     relative: [u64; LANES],
-    cost: Cost,
+    /// Phases with their costs. Where two phases have one place, the later one takes it.
+    costs: [Option<(u64, Cost)>; PHASES],
     /// Passes through the banks of the L1 cache, which are the same at every phase.
     passes: u32,
 }
@@ -68,14 +71,18 @@ impl Memo {
             relative[lane] = addresses[lane].wrapping_sub(first) & wide(keep[lane]);
             differs |= relative[lane] ^ self.relative[lane];
         }
-        let is_new = differs != 0 || mask != self.mask || unit != self.unit;
-        if is_new {
-            self.passes = passes();
+        if differs != 0 || mask != self.mask || unit != self.unit {
+            *self = Memo { mask, unit, relative, costs: [None; PHASES], passes: passes() };
         }
-        if is_new || phase != self.phase {
-            *self = Memo { mask, unit, phase, relative, cost: count(), passes: self.passes };
+        let place = &mut self.costs[(phase * PHASES as u64 / unit) as usize];
+        match *place {
+            Some((known, cost)) if known == phase => (cost, self.passes),
+            _ => {
+                let cost = count();
+                *place = Some((phase, cost));
+                (cost, self.passes)
+            }
         }
-        (self.cost, self.passes)
     }
 }
 
