@@ -253,9 +253,6 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         | Action::Fence
         | Action::WarpSync { .. }
         | Action::CopyLocal { .. }
-        | Action::NoTarget { .. }
-        | Action::Print { .. }
-        | Action::AssertFail { .. }
         | Action::Nothing => {}
     }
 }
