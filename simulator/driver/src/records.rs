@@ -28,7 +28,6 @@ pub struct LaunchRecord {
 /// How a launch ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "nearly every launch is finished, and few are remembered")]
 pub enum Outcome {
     /// The kernel ran to its end.
     Finished(Box<LaunchReport>),
