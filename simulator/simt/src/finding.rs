@@ -202,6 +202,9 @@ impl FindingKind {
             FindingKind::Uninitialised { .. } => {
                 Some("memory holds anything when it is allocated: copy or set it before the launch, or write it in an earlier one")
             }
+            FindingKind::UnfinishedCopy { .. } => Some(
+                "wait for the copy in the thread that began it (cp.async.wait_group), and let the others meet it at a barrier after that",
+            ),
             FindingKind::DivergentBarrier { .. } | FindingKind::EndedBeforeBarrier { .. } => {
                 Some("let threads without work go on to the barrier instead of returning or branching around it")
             }
@@ -352,11 +355,7 @@ impl fmt::Display for FindingKind {
                 write!(f, "reached by only part of a warp: all 32 threads must execute this instruction together")
             }
             FindingKind::UnfinishedCopy { access, copy } => {
-                write!(f, "unfinished asynchronous copy: {access}, which is still to be written by the copy begun at {copy}; ")?;
-                write!(
-                    f,
-                    "the copying thread must wait for it (cp.async.wait_group), and the other threads at a barrier after that"
-                )
+                write!(f, "unfinished asynchronous copy: {access}, which is still to be written by the copy begun at {copy}")
             }
             FindingKind::InvalidBarrier { barrier, threads } => match threads {
                 Some(threads) if *barrier < 16 => {

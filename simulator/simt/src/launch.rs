@@ -206,7 +206,6 @@ pub fn launch(
     };
     let machine = Machine {
         program,
-        map,
         config,
         params,
         constants: constants.collect(),
@@ -273,6 +272,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
             same_warp,
         },
         Defect::Uninitialised { access } => FindingKind::Uninitialised { access, place: machine.place(&access) },
+        Defect::UnfinishedCopy { access, copy } => FindingKind::UnfinishedCopy { access, copy: Box::new(location(copy.pc)) },
         Defect::EndedBeforeBarrier { barrier, ended } => FindingKind::EndedBeforeBarrier { barrier, ended },
         Defect::DifferentBarriers { barrier, other } => {
             FindingKind::DifferentBarriers { barrier, other: Box::new(location(other.pc)) }

@@ -7,8 +7,8 @@ use super::block::Core;
 use super::registers::{LANES, Registers};
 use super::request::{Pattern, Request, lane_addresses, lanes_of, lanes_where};
 use super::{Machine, Stop};
-use crate::finding::{Access, AccessOp, FindingKind, Space};
-use crate::program::{Semantics, WINDOW_OFFSET};
+use crate::finding::AccessOp;
+use crate::program::Semantics;
 
 /// What stands in shared memory while a copy to it is under way: a NaN of every width of float.
 const UNFINISHED: u32 = 0x7fff_7fff;
@@ -84,10 +84,13 @@ impl Copies {
         words.into_iter().any(|word| self.words[word / 64] >> (word % 64) & 1 != 0)
     }
 
-    /// The unfinished copy that writes some of the `bytes` bytes from an offset on.
-    fn writer(&self, offset: u32, bytes: u32) -> Option<Copy> {
-        let copies = self.by_warp.iter().flat_map(|pending| &pending.copies);
-        copies.copied().find(|copy| copy.target < offset + bytes && offset < copy.target + copy.bytes)
+    /// The unfinished copy that writes some of the `bytes` bytes from an offset on: its instruction, warp and lane.
+    fn writer(&self, offset: u32, bytes: u32) -> Option<(u32, u32, u32)> {
+        let writes = |copy: &&Copy| copy.target < offset + bytes && offset < copy.target + copy.bytes;
+        self.by_warp.iter().zip(0..).find_map(|(pending, warp)| {
+            let copy = pending.copies.iter().find(writes)?;
+            Some((copy.pc, warp, copy.lane))
+        })
     }
 
     fn mark(&mut self, words: std::ops::Range<usize>) {
@@ -196,23 +199,25 @@ impl Core<'_> {
             && (self.copies.count == 0 || !self.copies.touch(address, bytes))
     }
 
-    /// That a request to shared memory, whose bounds were checked, touches nothing that an unfinished copy is to write.
+    /// Notes a request to shared memory, whose bounds were checked, that touches what an unfinished copy is to write.
     #[inline(always)]
-    pub fn check_unfinished(&self, request: &Request<'_>) -> Result<(), Stop> {
-        if self.copies.count == 0 { Ok(()) } else { self.check_unfinished_lanes(request) }
+    pub fn watch_unfinished(&mut self, request: &Request<'_>) {
+        if self.copies.count != 0 && self.watch.is_some() {
+            self.note_unfinished(request);
+        }
     }
 
-    fn check_unfinished_lanes(&self, request: &Request<'_>) -> Result<(), Stop> {
-        let touches = |lane: usize| self.copies.touch(request.addresses[lane] & WINDOW_OFFSET, u64::from(request.bytes));
+    #[inline(never)]
+    fn note_unfinished(&mut self, request: &Request<'_>) {
+        let touches = |lane: usize| self.copies.touch(request.offset(lane).into(), request.bytes.into());
         let lanes = lanes_where(request.mask, touches);
         if lanes == 0 {
-            return Ok(());
+            return;
         }
         let request = request.of(lanes);
-        let offset = request.offset(request.first_lane());
-        let Some(copy) = self.copies.writer(offset, request.bytes) else { return Ok(()) };
-        let copy = Box::new(self.machine.map.location(self.machine.program.origins[copy.pc as usize]));
-        let access = Access { space: Space::Shared, op: request.op, address: u64::from(offset), bytes: request.bytes };
-        Err(self.fault(FindingKind::UnfinishedCopy { access, copy }, request))
+        let copy = self.copies.writer(request.offset(request.first_lane()), request.bytes);
+        if let (Some(copy), Some(watch)) = (copy, &mut self.watch) {
+            watch.unfinished_copy(&request, self.warp, copy);
+        }
     }
 }

@@ -59,7 +59,8 @@ impl Core<'_> {
         if !(aligned && in_window && highest + bytes <= u64::from(self.machine.shared_bytes)) {
             self.check_private(Space::Shared, request, self.machine.shared_bytes as usize)?;
         }
-        self.check_unfinished(request)
+        self.watch_unfinished(request);
+        Ok(())
     }
 
     /// That every active lane's address is aligned and below the size of a memory that starts at 0.

@@ -42,15 +42,13 @@ use crate::instructions::Kind;
 use crate::launch::{LaunchConfig, WarpOrder};
 use crate::memory::rules::Rules;
 use crate::memory::{Memory, Region};
-use crate::program::{MachineRequest, Program, SourceMap};
+use crate::program::{MachineRequest, Program};
 use registers::Reg;
 use watch::global::GlobalShadow;
 
 /// What all workers of a launch read: the program and the memory around it.
 pub struct Machine<'a> {
     pub program: &'a Program,
-    /// Tells where its instructions come from.
-    pub map: &'a SourceMap,
     pub config: LaunchConfig,
     /// The kernel's parameters.
     pub params: &'a [u8],

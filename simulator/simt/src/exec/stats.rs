@@ -216,7 +216,7 @@ impl Stats {
                 counters.branches = warps;
                 counters.divergent_branches = divergent;
             }
-            Action::Shuffle { .. } | Action::Vote { .. } | Action::Match { .. } | Action::Reduce { .. } => {
+            Action::Shuffle { .. } | Action::Vote { .. } | Action::Match { .. } | Action::Reduce { .. } | Action::Elect { .. } => {
                 counters.warp_exchanges = acting
             }
             _ => {}

@@ -300,6 +300,17 @@ impl Warp {
                         }
                     }
                 }
+                Action::Elect { leader, elected, members } => {
+                    let members = *self.registers.words(members);
+                    for lane in lanes_of(active) {
+                        // Any lane would do; it is the lowest, and the same every time.
+                        let chosen = (active & members[lane]).trailing_zeros();
+                        self.registers.set_predicate(elected, 1 << lane, if chosen == lane as u32 { FULL } else { 0 });
+                        if leader != SINK {
+                            self.registers.words_mut(leader)[lane] = chosen;
+                        }
+                    }
+                }
                 Action::ActiveMask { destination } => {
                     let row = self.registers.words_mut(destination);
                     lanes_of(active).for_each(|lane| row[lane] = active);

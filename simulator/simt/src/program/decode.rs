@@ -321,7 +321,7 @@ impl<'m, 't> Decoder<'m, 't> {
             "setp" => self.compare(instruction)?,
             "set" => self.compare_into_register(instruction)?,
             "add" | "addc" | "sub" | "subc" | "mad" | "madc" if carries(instruction.opcode) => self.carry(instruction)?,
-            "shfl" | "vote" | "match" | "redux" | "activemask" | "bar" | "barrier" | "membar" | "fence" => {
+            "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" | "bar" | "barrier" | "membar" | "fence" => {
                 self.warp_instruction(instruction)?
             }
             "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" => {
@@ -331,6 +331,11 @@ impl<'m, 't> Decoder<'m, 't> {
                 [Operand::Name(label)] => self.branch(label),
                 _ => return Err(self.operands_of(instruction)),
             },
+            // Kernels that overlap, and registers that move between warps: nothing of either is modelled.
+            "griddepcontrol" | "setmaxnreg" => {
+                self.requires(instruction, (9, 0))?;
+                self.emit(Action::Nothing);
+            }
             // A cache policy is a number to the kernel, and changes nothing.
             "createpolicy" => match operands {
                 [destination, ..] => {

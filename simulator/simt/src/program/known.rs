@@ -222,6 +222,10 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
             each(destination, Kind::Word);
             each(in_range, Kind::Predicate);
         }
+        Action::Elect { leader, elected, .. } => {
+            each(leader, Kind::Word);
+            each(elected, Kind::Predicate);
+        }
         Action::Vote { mode, destination, .. } => {
             each(destination, if mode == VoteMode::Ballot { Kind::Word } else { Kind::Predicate });
         }
@@ -229,7 +233,8 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         Action::Clock { destination, kind } => each(destination, kind),
         Action::Tensor(index) => match &program.tensor_ops[index as usize] {
             TensorOp::MultiplyAdd(MultiplyAdd { d: fragment, .. }) | TensorOp::LoadFragment(FragmentAccess { fragment, .. }) => {
-                fragment.registers.iter().for_each(|register| each(*register, Kind::Word));
+                let registers = fragment.registers.iter().take(fragment.count_of_wmma());
+                registers.for_each(|register| each(*register, fragment.number.kind()));
             }
             TensorOp::LoadMatrices(Matrices { access, .. }) => {
                 program.accesses[*access as usize].registers.iter().for_each(|register| each(*register, Kind::Word));

@@ -157,6 +157,8 @@ pub enum Action {
     Shuffle { mode: ShuffleMode, destination: Reg, in_range: Reg, source: Reg, lane: Reg, clamp: Reg },
     /// The lanes' predicates, combined.
     Vote { mode: VoteMode, destination: Reg, source: Reg, negated: bool, members: Reg },
+    /// Chooses one lane; the others learn which.
+    Elect { leader: Reg, elected: Reg, members: Reg },
     /// The mask of the lanes that are here.
     ActiveMask { destination: Reg },
     /// How far the warp has come.

@@ -27,6 +27,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.emit(Action::ActiveMask { destination });
                 Ok(())
             }
+            "elect.sync" => self.elect(instruction),
             "bar.sync"
             | "barrier.sync"
             | "barrier.sync.aligned"
@@ -137,6 +138,19 @@ impl<'m, 't> Decoder<'m, 't> {
         let (source, negated) = self.voted(vote)?;
         let poll = Some(Poll { question, destination, source, negated });
         self.emit(Action::Barrier { barrier, threads, waits: true, poll });
+        Ok(())
+    }
+
+    /// `elect.sync d|p, members`
+    fn elect(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+        self.requires(instruction, (9, 0))?;
+        let [Operand::Pair(leader, elected), members] = instruction.operands.as_slice() else {
+            return Err(self.operands_of(instruction));
+        };
+        let leader = if *leader == "_" { SINK } else { self.register(leader, Kind::Word)? };
+        let elected = self.register(elected, Kind::Predicate)?;
+        let members = self.source(members, Kind::Word)?;
+        self.emit(Action::Elect { leader, elected, members });
         Ok(())
     }
 

@@ -92,33 +92,35 @@ fn a_copy_needs_aligned_addresses() {
     }
 }
 
-/// What is found in a kernel that uses what it has not waited for.
-fn found(kernel: &str, params: impl Fn(&Gpu) -> Params) -> Finding {
+/// What is found in a kernel that uses what it has not waited for, and what it leaves.
+fn found(kernel: &str, params: impl Fn(u64, u64) -> Params) -> (Finding, Vec<f32>) {
     let gpu = Gpu::load(ASYNC_COPY);
-    match gpu.try_launch(kernel, 1, TILE as u32, 0, &params(&gpu)) {
-        Err(LaunchError::Fault(finding)) => *finding,
-        other => panic!("{kernel}: expected a finding, got {other:?}"),
-    }
+    let (input, output) = (gpu.buffer(&inputs(2 * TILE)), gpu.poisoned::<f32>(2 * TILE));
+    let report = gpu.launch(kernel, 1, TILE as u32, 0, &params(input, output));
+    let is_copy = |finding: &&Finding| matches!(finding.kind, FindingKind::UnfinishedCopy { .. });
+    let finding = report.findings.iter().find(is_copy).unwrap_or_else(|| panic!("{kernel}: {:?}", report.findings));
+    (finding.clone(), gpu.read::<f32>(output, 2 * TILE))
 }
 
 #[test]
 fn a_missing_wait_is_found_with_both_lines() {
     let source = |line: u32| Some(SourceLine { file: "async_copy.cu".to_owned(), line });
-    let buffers = |gpu: &Gpu| Params::new().with(gpu.buffer(&inputs(2 * TILE))).with(gpu.poisoned::<f32>(2 * TILE));
+    let buffers = |input: u64, output: u64| Params::new().with(input).with(output);
     let copy_line = line_of("", "cp.async");
     for (kernel, op, text) in [
         ("does_not_wait", AccessOp::Load, "output[i] ="),
         ("overwrites", AccessOp::Store, "s_tile[i] = 1"),
         ("adds", AccessOp::Atomic, "atomicAdd"),
     ] {
-        let finding = found(kernel, buffers);
+        let (finding, left) = found(kernel, buffers);
+        // What has not arrived is no number, so that the result shows it too.
+        assert!(kernel != "does_not_wait" || left[..TILE].iter().all(|value| value.is_nan()));
         let FindingKind::UnfinishedCopy { access, copy } = &finding.kind else { panic!("{kernel}: {finding}") };
         assert_eq!((access.op, access.bytes), (op, 4));
         assert_eq!(copy.source, source(copy_line), "{finding}");
         assert_eq!(finding.location.source, source(line_of(&format!("void {kernel}("), text)), "{finding}");
         assert!(finding.to_string().contains("unfinished asynchronous copy"), "{finding}");
     }
-    let finding = found("waits_for_the_wrong_group", |gpu| buffers(gpu).with(2_i32));
-    assert!(matches!(finding.kind, FindingKind::UnfinishedCopy { .. }), "{finding}");
+    let (finding, _) = found("waits_for_the_wrong_group", |input, output| buffers(input, output).with(2_i32));
     assert_eq!(finding.location.source, source(line_of("void waits_for_the_wrong_group(", "output[tile")));
 }

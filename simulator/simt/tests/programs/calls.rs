@@ -328,6 +328,23 @@ fn barriers_that_do_not_exist_are_refused_or_found() {
 }
 
 #[test]
+fn one_lane_is_elected_among_those_that_ask() {
+    let body = "
+    griddepcontrol.wait;
+    setp.ge.u32 %p1, %r2, 3;
+    mov.u32 %r1, 100;
+    @%p1 elect.sync %r1|%p2, 0xf8;
+    @%p2 add.u32 %r1, %r1, 50;";
+    let with_target = |target: &str| module("", body).replace("sm_80", target);
+    let gpu = Gpu::load(&with_target("sm_90"));
+    let output = gpu.poisoned::<i32>(8);
+    let report = gpu.launch("kernel", 1, 8, 0, &Params::new().with(output));
+    assert_eq!(gpu.read::<i32>(output, 8), [100, 100, 100, 53, 3, 3, 3, 3]);
+    assert_eq!(report.counters.warp_exchanges, 1);
+    assert!(Module::parse(&with_target("sm_80")).is_err());
+}
+
+#[test]
 fn arrivals_alone_complete_a_barrier() {
     // Two warps arrive, which completes the barrier for 64 threads; when they meet there again, both must come.
     let body = "

@@ -20,6 +20,8 @@ pub enum Defect {
     Race { access: Access, other: Site, other_op: AccessOp, same_warp: bool },
     /// It reads what nobody wrote.
     Uninitialised { access: Access },
+    /// It touches what the copy begun there, by the thread named, is still to write.
+    UnfinishedCopy { access: Access, copy: Site },
     /// The block has a barrier that threads have ended without reaching.
     EndedBeforeBarrier { barrier: u32, ended: u32 },
     /// Warps wait for each other at different instructions.
@@ -39,6 +41,7 @@ enum Kind {
     Race,
     RaceInWarp,
     Uninitialised,
+    UnfinishedCopy,
     EndedBeforeBarrier,
     DifferentBarriers,
 }
@@ -64,6 +67,7 @@ impl Found {
             Defect::Race { same_warp: false, other, .. } => (Kind::Race, other.pc),
             Defect::Race { same_warp: true, other, .. } => (Kind::RaceInWarp, other.pc),
             Defect::Uninitialised { .. } => (Kind::Uninitialised, site.pc),
+            Defect::UnfinishedCopy { copy, .. } => (Kind::UnfinishedCopy, copy.pc),
             Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
             Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),
         };

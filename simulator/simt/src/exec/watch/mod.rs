@@ -129,6 +129,13 @@ impl Watch {
         }
     }
 
+    /// Notes that a lane of a request touches what a copy is still to write, which another thread (or itself) began.
+    pub fn unfinished_copy(&mut self, request: &Request<'_>, warp: u32, (copy_pc, copy_warp, copy_lane): (u32, u32, u32)) {
+        let lane = request.first_lane();
+        let copy = self.site(copy_pc, copy_warp, copy_lane as usize);
+        self.report(Defect::UnfinishedCopy { access: shared_access(request, lane), copy }, request.pc, warp, lane);
+    }
+
     fn race(&mut self, conflict: Conflict, request: &Request<'_>, warp: u32, lane: usize) {
         let Conflict { other, other_writes } = conflict;
         let other_op = match (other.strength(), other_writes) {
