@@ -37,7 +37,7 @@ pub struct LaunchOptions {
     /// Threads of the host to run blocks on; `None` takes one per core.
     pub workers: Option<usize>,
     /// Count neighbouring loads and stores as the requests that the machine code makes of them; without it, each load and store of PTX
-    /// is a request of its own. Only of GPUs from compute capability 5.0 on, whose compiler is known.
+    /// is a request of its own. Of profiles before compute capability 5.0, whose compilers were not looked at, the latter holds always.
     pub merge_requests: bool,
     /// Run the code that needs no vector instructions, as on a processor that has none. It is slower and gives the same bits.
     pub portable: bool,

@@ -45,6 +45,8 @@ pub struct Profile {
     pub shared_bytes_reserved: u32,
     /// f32 multiply-adds per clock per SM.
     pub f32_lanes_per_sm: u32,
+    /// Where the sizes and clocks of the product were found. "Second-hand" is what its maker was not asked for.
+    pub sources: &'static str,
 }
 
 impl Profile {
@@ -59,9 +61,9 @@ impl Profile {
     }
 }
 
-/// Limits are those of the compute capability, from the CUDA C++ Programming Guide ("Technical Specifications per Compute
-/// Capability"; of 1.x, from the Guide of release 4.2, appendix F). Sizes and clocks are the products'; those of the H200 were
-/// read from one through its driver, the others come from published data sheets and reviews.
+/// Limits are those of the compute capability: "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide
+/// 12.x, and of 1.x and 3.0, table F-2 of the Guide of release 4.2. Blocks per SM are also in `cuda_occupancy.h` of the CUDA toolkit.
+/// Sizes and clocks are the products' own, see [`Profile::sources`].
 const PROFILES: &[Profile] = &[
     Profile {
         name: "h200",
@@ -85,6 +87,7 @@ const PROFILES: &[Profile] = &[
         shared_bytes_per_block_optin: 227 << 10,
         shared_bytes_reserved: 1 << 10,
         f32_lanes_per_sm: 128,
+        sources: "read from one through its driver",
     },
     Profile {
         name: "a100",
@@ -108,6 +111,7 @@ const PROFILES: &[Profile] = &[
         shared_bytes_per_block_optin: 163 << 10,
         shared_bytes_reserved: 1 << 10,
         f32_lanes_per_sm: 64,
+        sources: "second-hand: sysrqmts.com",
     },
     Profile {
         name: "rtx4090",
@@ -131,6 +135,7 @@ const PROFILES: &[Profile] = &[
         shared_bytes_per_block_optin: 99 << 10,
         shared_bytes_reserved: 1 << 10,
         f32_lanes_per_sm: 128,
+        sources: "second-hand: kitguru.net, custompc.com",
     },
     Profile {
         name: "t4",
@@ -154,6 +159,7 @@ const PROFILES: &[Profile] = &[
         shared_bytes_per_block_optin: 64 << 10,
         shared_bytes_reserved: 0,
         f32_lanes_per_sm: 64,
+        sources: "second-hand: topcpu.net",
     },
     Profile {
         name: "gtx680",
@@ -177,6 +183,7 @@ const PROFILES: &[Profile] = &[
         shared_bytes_per_block_optin: 48 << 10,
         shared_bytes_reserved: 0,
         f32_lanes_per_sm: 192,
+        sources: "second-hand: sysrqmts.com, overclock3d.net",
     },
     Profile {
         name: "gtx280",
@@ -200,6 +207,7 @@ const PROFILES: &[Profile] = &[
         shared_bytes_per_block_optin: 16 << 10,
         shared_bytes_reserved: 0,
         f32_lanes_per_sm: 8,
+        sources: "second-hand: bit-tech.net, ixbtlabs.com",
     },
     Profile {
         name: "9800gt",
@@ -223,6 +231,7 @@ const PROFILES: &[Profile] = &[
         shared_bytes_per_block_optin: 16 << 10,
         shared_bytes_reserved: 0,
         f32_lanes_per_sm: 8,
+        sources: "multiprocessors and memory: what the driver told an owner (deviceQuery, CUDA 3.2); clocks second-hand: amdarea51.de",
     },
 ];
 
@@ -234,6 +243,7 @@ mod tests {
     fn every_profile_is_found_by_its_name() {
         for profile in Profile::all() {
             assert_eq!(Profile::named(profile.name).map(|found| found.product), Some(profile.product));
+            assert!(!profile.sources.is_empty(), "{}: where from?", profile.name);
         }
         assert!(Profile::named("h2000").is_none());
     }

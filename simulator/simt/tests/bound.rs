@@ -122,3 +122,20 @@ fn the_busiest_multiprocessor_has_a_whole_number_of_blocks() {
         assert_eq!(busiest(blocks, h200), expected, "{blocks} blocks");
     }
 }
+
+#[test]
+fn the_first_gpus_multiply_24_bits_as_fast_as_they_add() {
+    // A million lanes of 30 multiprocessors at 1.296 GHz: two per clock if the factors are wide, eight if they are not.
+    let wide = Counters { int_mad: 1_000_000, ..Counters::default() };
+    let narrow = Counters { int_mul24: 1_000_000, ..wide };
+    for (counters, name, unit, microseconds) in [
+        (wide, "gtx280", Unit::IntMultiply, 12.860),
+        (narrow, "gtx280", Unit::IntOther, 3.2150),
+        (narrow, "h200", Unit::IntMultiply, 0.059784),
+    ] {
+        let as_written = bound(&counters, 0, profile(name)).as_written;
+        assert_eq!((as_written.len(), as_written[0].unit), (1, unit), "{name}");
+        let got = 1e3 * as_written[0].least_ms;
+        assert!((got / microseconds - 1.0).abs() < 1e-3, "{name}: {got} microseconds");
+    }
+}

@@ -10,8 +10,7 @@
 //! merge a comparison with a branch; it does not lose a multiply-add or a load. So the bound holds what stays:
 //!
 //! - f32 and f64 arithmetic, special functions, byte dot products, in lanes; products of tensor cores;
-//! - passes of loads and stores through the banks of L1 and shared memory. A compiler may merge neighbouring scalar loads of a
-//!   thread into a vector, which can take fewer passes than the PTX tells;
+//! - passes of loads and stores through the banks of L1 and shared memory, of the requests that the machine code makes of them;
 //! - of the instructions that the schedulers start, only those above, and barriers and exchanges between lanes;
 //! - bytes through L2: what the computation has to read and write, and all that is stored, because stores are written through;
 //! - bytes of memory: what the computation has to read and write beyond what L2 can keep from one run to the next.
@@ -157,9 +156,11 @@ pub fn bound(counters: &Counters, least_bytes: u64, profile: &Profile) -> Bound 
         rates.l2_bytes.map(|rate| per_sm(Unit::L2, "bytes", l2_bytes(c, least_bytes, rates.global), rate)),
         Some(memory),
     ];
+    // The first GPUs multiply 24 bits as fast as they add, and wider factors in several steps.
+    let as_fast = if rates.global == GlobalPath::Memory { c.int_mul24 } else { 0 };
     let as_written = [
-        per_sm(Unit::IntMultiply, "lanes", c.int_mad, rates.int_multiply),
-        per_sm(Unit::IntOther, "lanes", c.int_other, rates.int_other),
+        per_sm(Unit::IntMultiply, "lanes", c.int_mad - as_fast, rates.int_multiply),
+        per_sm(Unit::IntOther, "lanes", c.int_other + as_fast, rates.int_other),
         per_sm(Unit::Conversions, "lanes", c.conversions, rates.conversions),
         per_sm(Unit::Issue, "PTX instructions", c.ptx_instructions, rates.issue),
     ];

@@ -13,5 +13,6 @@ mod functions;
 mod halves;
 mod mathematics;
 mod memory;
+mod merging;
 mod numbers;
 mod tensor;
