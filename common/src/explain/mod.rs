@@ -253,6 +253,7 @@ mod tests {
             lines: lines.iter().map(|(line, passes)| LineCounters { source: source(*line), counters: counters(*passes) }).collect(),
             samples: samples.collect(),
             findings: Vec::new(),
+            printed: String::new(),
         };
         let limits = vec![Limit::Warps, Limit::Registers];
         let occupancy =
