@@ -121,7 +121,7 @@ const fn since(major: u32, minor: u32, names: &'static str, what: &'static str) 
 pub const OTHERS: &[(&str, &[Other])] = &[
     ("Memory", &[
         other("ld, ldu, st", "8 to 64 bits, alone or as `.v2` and `.v4`, in every state space and through generic addresses; cache hints say nothing"),
-        other("atom, red", "integers of 32 and 64 bits, `add` of f32 and f64; `add`, `min`, `max`, `and`, `or`, `xor`, `exch`, `cas`, `inc`, `dec`"),
+        other("atom, red", "integers of 32 and 64 bits: `add`, `min`, `max`, `and`, `or`, `xor`, `exch`, `cas`, `inc`, `dec`; `add` of f32, f64, f16, bf16 and pairs of the last two; `cas` of 16 bits"),
         other("cvta, cvta.to", "between generic addresses of 64 bits and those of a state space"),
         other("prefetch, prefetchu, discard, applypriority", "accepted; they change nothing"),
         since(8, 0, "cp.async", "4, 8 and 16 bytes to shared memory, with a source size; groups, and waiting for them"),
@@ -143,7 +143,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         other("membar, fence", "every scope"),
     ]),
     ("Flow of control", &[
-        other("bra, call, ret, exit", "calls of functions of the module"),
+        other("bra, brx.idx, call, ret, exit", "functions of the module, also through pointers; of the system's functions `vprintf` and `__assertfail`"),
         other("trap, brkpt", "end the kernel with an error"),
         other("nanosleep", "accepted; no time passes"),
     ]),

@@ -3,7 +3,7 @@
 use simt::instructions::{TABLE, spellings};
 
 use crate::common::Numbers;
-use crate::exact::{BF16, F16, F32, F64, Format};
+use crate::exact::{BF16, F16, F32, F64, Format, Mode, Value};
 use crate::{Case, Group, reference};
 
 /// Cases with chance operands for each spelling.
@@ -119,10 +119,21 @@ fn sources(types: &[Operand], numbers: &mut Numbers) -> Vec<Vec<u64>> {
     let chance = if all.len() > 100 { BY_CHANCE } else { 100 };
     for _ in 0..chance {
         let mut operands: Vec<u64> = types.iter().map(|ty| ty.chance(numbers)).collect();
-        if let ([Operand::Float(format), _, _], 0) = (types, numbers.below(2)) {
-            // A product and a summand that cancel but for a little.
-            let (a, b) = (crate::exact::Value::of(operands[0], *format), crate::exact::Value::of(operands[1], *format));
-            operands[2] = a.multiply(&b).negated().round(*format, crate::exact::Mode::Rn) ^ numbers.below(2);
+        if let [Operand::Float(format), _, _] = types {
+            match numbers.below(4) {
+                // A product and a summand that cancel but for a little.
+                0 | 1 => {
+                    let [a, b] = [0, 1].map(|i| Value::of(operands[i], *format));
+                    operands[2] = a.multiply(&b).negated().round(*format, Mode::Rn) ^ numbers.below(2);
+                }
+                // A product half way between two numbers, and a summand that is next to nothing and decides.
+                2 => {
+                    let quarter = 1 << (format.fraction - 2);
+                    let odd = format.one() + (numbers.below(quarter) | 1);
+                    operands = vec![odd, format.one() | quarter * 2, numbers.below(2) * format.sign() | 1];
+                }
+                _ => {}
+            }
         }
         all.push(operands);
     }
