@@ -146,6 +146,18 @@ fn defects_give_the_exit_status_that_was_asked_for_and_nothing_else_does() {
 }
 
 #[test]
+fn what_hardware_does_not_notice_is_reported_and_no_error() {
+    let mut command = ends("reads_what_nobody_wrote", "return");
+    let (status, stdout, stderr) = run(command.env("SIMCUDA_REPORT", "github").env("SIMCUDA_EXITCODE", "9"));
+    assert_eq!(status, Some(9), "{stderr}");
+    assert!(stdout.starts_with("synchronised: 0\n"), "the program is told of nothing: {stdout}");
+    assert!(stderr.starts_with("simcuda: ") && stderr.contains("in kernel reads_what_nobody_wrote"), "{stderr}");
+    assert!(stderr.contains("\n::error title=kernel reads_what_nobody_wrote::"), "{stderr}");
+    let (status, _, stderr) = run(command.env("SIMCUDA_CHECKS", "off"));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""), "nobody looked");
+}
+
+#[test]
 fn a_report_goes_to_several_places_or_to_none() {
     let folder = TempDir::new().unwrap();
     let list = format!("github,text,json:{}/%p", folder.path().display());

@@ -66,8 +66,13 @@ fn size(choice: u32) -> usize {
     [0, 1, 4, 64, 100, 4096, 1 << 20, 1 << 45, usize::MAX - 3, usize::MAX][choice as usize % 10]
 }
 
-fn extent(choice: u32) -> u32 {
-    [0, 1, 1, 1, 2, 3, 33, 1024, 70_000, u32::MAX][choice as usize % 10]
+/// Extents of grids: none, few, or more than there can be. What lies between would be executed, for as long as it takes.
+fn blocks(choice: u32) -> u32 {
+    [0, 1, 1, 1, 2, 3, 7, 33, 1 << 31, u32::MAX][choice as usize % 10]
+}
+
+fn threads(choice: u32) -> u32 {
+    [0, 1, 1, 2, 3, 33, 256, 1024, 1025, u32::MAX][choice as usize % 10]
 }
 
 /// Memory of the program's own that is never freed, so that it may be named at any time. Zeros cost nothing until they are touched.
@@ -145,16 +150,16 @@ fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize
             if b.is_multiple_of(11) {
                 each[1] = null_mut();
             }
-            let (grid, block) = (extent(b), extent(c));
+            let (grid, block) = (blocks(b), threads(c));
             let on = if c.is_multiple_of(7) { stream(c) } else { null_mut() };
             let shared = size(c >> 4) as u32;
             cu!(cuLaunchKernel(
                 function,
-                grid.min(1 << 20),
+                grid,
                 if c.is_multiple_of(13) { grid } else { 1 },
                 1,
                 block,
-                extent(c >> 8).min(2),
+                threads(c >> 8).min(2),
                 1,
                 shared,
                 on,

@@ -112,6 +112,13 @@ fn a_trap_is_a_failed_launch() {
 }
 
 #[test]
+fn a_failed_assertion_is_an_assert() {
+    if alone("faults::a_failed_assertion_is_an_assert") {
+        assert_eq!(fault(c"fails_an_assertion"), CUresult::CUDA_ERROR_ASSERT);
+    }
+}
+
+#[test]
 fn an_endless_kernel_is_ended() {
     // A GPU without a display waits for it for ever.
     if !on_gpu() {
