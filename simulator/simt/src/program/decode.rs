@@ -339,6 +339,7 @@ impl<'m, 't> Decoder<'m, 't> {
             // A cache policy is a number to the kernel, and changes nothing.
             "createpolicy" => match operands {
                 [destination, ..] => {
+                    self.requires(instruction, (8, 0))?;
                     let destination = self.destination(destination, Kind::Double)?;
                     self.move_constant(destination, Kind::Double, ConstantValue::Bits(0));
                 }
