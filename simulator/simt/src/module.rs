@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::finding::{Location, Space};
-use crate::program::{Program, SourceMap, address_of_function, decode_kernel, globals};
+use crate::program::{CallGraph, Program, SourceMap, address_of_function, decode_kernel, globals};
 use crate::ptx::ast::{self, Initializer, StateSpace, Type};
 
 /// Bytes of constant memory that a module may have.
@@ -38,9 +38,10 @@ impl Module {
             return Err(LoadError::Syntax { line: 1, message });
         }
         let kernels = tree.functions.iter().enumerate().filter(|(_, function)| function.is_kernel && function.body.is_some());
+        let call_graph = CallGraph::new(&tree);
         let kernels = kernels
             .map(|(index, function)| {
-                let (program, params) = decode_kernel(&tree, index, &map)?;
+                let (program, params) = decode_kernel(&tree, index, &call_graph, &map)?;
                 Ok(Kernel { name: function.name.to_owned(), params, max_threads: function.max_threads, program })
             })
             .collect::<Result<_, LoadError>>()?;

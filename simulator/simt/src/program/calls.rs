@@ -228,8 +228,8 @@ fn statements<'m, 't>(module: &'m ast::Module<'t>, function: usize) -> impl Iter
     module.functions[function].body.iter().flatten()
 }
 
-/// Which functions call which.
-pub(super) struct CallGraph {
+/// Which functions of a module call which.
+pub struct CallGraph {
     /// By function, those that it calls or may call through a pointer.
     callees: Vec<Vec<usize>>,
     /// The functions whose address the module takes anywhere.
@@ -237,7 +237,7 @@ pub(super) struct CallGraph {
 }
 
 impl CallGraph {
-    pub(super) fn new(module: &ast::Module<'_>) -> Self {
+    pub fn new(module: &ast::Module<'_>) -> Self {
         let mut graph = Self { callees: Vec::new(), addresses_taken: addresses_taken(module) };
         graph.callees = (0..module.functions.len()).map(|function| graph.callees_of(module, function)).collect();
         graph

@@ -21,13 +21,18 @@ use crate::ptx::ast::{self, Base, Operand, StateSpace, Statement, Type};
 /// Most local memory that one thread may have, as on a GPU.
 const MOST_LOCAL_BYTES: u64 = 512 << 10;
 
-/// Decodes a kernel and every function that it calls. `variables` are the names of the module's global and constant variables.
+/// Decodes a kernel and every function that it calls, given the call graph of its module.
 ///
 /// # Errors
 ///
 /// [`LoadError::Unsupported`] for what the simulator cannot execute, [`LoadError::Syntax`] for operands that do not fit.
-pub fn decode_kernel(module: &ast::Module<'_>, kernel: usize, map: &SourceMap) -> Result<(Program, Vec<Param>), LoadError> {
-    let mut decoder = Decoder::new(module, map);
+pub fn decode_kernel(
+    module: &ast::Module<'_>,
+    kernel: usize,
+    call_graph: &CallGraph,
+    map: &SourceMap,
+) -> Result<(Program, Vec<Param>), LoadError> {
+    let mut decoder = Decoder::new(module, call_graph, map);
     let (params, offsets) = kernel_params(&module.functions[kernel])?;
     decoder.declare_shared(kernel)?;
     decoder.kernel_params = offsets;
@@ -69,7 +74,7 @@ pub(super) struct Decoder<'m, 't> {
     pub(super) program: Program,
     pub(super) scopes: Scopes<'t>,
     pub(super) functions: Vec<Function>,
-    pub(super) call_graph: CallGraph,
+    pub(super) call_graph: &'m CallGraph,
     kernel_params: Vec<(&'t str, u32)>,
     constants: HashMap<(ConstantValue, bool), Reg>,
     specials: HashMap<(Special, bool), Reg>,
@@ -90,14 +95,14 @@ pub(super) struct Decoder<'m, 't> {
 }
 
 impl<'m, 't> Decoder<'m, 't> {
-    fn new(module: &'m ast::Module<'t>, map: &'m SourceMap) -> Self {
+    fn new(module: &'m ast::Module<'t>, call_graph: &'m CallGraph, map: &'m SourceMap) -> Self {
         Self {
             module,
             map,
             program: Program { predicates: FIRST_PREDICATE as usize, ..Program::default() },
             scopes: Scopes::default(),
             functions: Vec::new(),
-            call_graph: CallGraph::new(module),
+            call_graph,
             kernel_params: Vec::new(),
             constants: HashMap::new(),
             specials: HashMap::new(),

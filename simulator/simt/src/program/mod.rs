@@ -18,7 +18,7 @@ use crate::exec::registers::Reg;
 use crate::finding::{Location, SourceLine, Space};
 use crate::instructions::{Alu, Kind};
 
-pub use calls::address_of_function;
+pub use calls::{CallGraph, address_of_function};
 pub use copy_ops::AsyncCopy;
 pub use decode::{decode_kernel, globals};
 pub use merging::MachineRequest;
@@ -382,16 +382,16 @@ pub struct Origin {
     pub counts: bool,
 }
 
-/// What turns an [`Origin`] into words: the text and the names of the files.
+/// What turns an [`Origin`] into words: the lines of the text and the names of the files.
 #[derive(Debug)]
 pub struct SourceMap {
-    text: String,
+    lines: Vec<String>,
     files: Vec<(u32, String)>,
 }
 
 impl SourceMap {
     pub fn new(text: &str, files: &[(u32, &str)]) -> Self {
-        Self { text: text.to_owned(), files: files.iter().map(|(index, name)| (*index, (*name).to_owned())).collect() }
+        Self { lines: text.lines().map(str::to_owned).collect(), files: files.iter().map(|(index, name)| (*index, (*name).to_owned())).collect() }
     }
 
     /// A line of CUDA source, given the number of its file.
@@ -402,7 +402,7 @@ impl SourceMap {
 
     /// The whole place.
     pub fn location(&self, origin: Origin) -> Location {
-        let line = self.text.lines().nth(origin.ptx_line.saturating_sub(1) as usize).unwrap_or_default();
+        let line = self.lines.get(origin.ptx_line.saturating_sub(1) as usize).map_or("", String::as_str);
         let instruction = line.split_whitespace().collect::<Vec<_>>().join(" ");
         Location { ptx_line: origin.ptx_line, instruction, source: origin.source.and_then(|source| self.source_line(source)) }
     }
