@@ -17,6 +17,9 @@ pub enum Accuracy {
     Quotient,
     /// Relative error, as an exponent of two.
     Relative(f64),
+    /// As `Relative`, of a normal result. A subnormal one has no bits for so small an error. PTX does not say how far off it may be; all
+    /// that an H200 gave were within one unit in the last place, not all within half of one.
+    RelativeOfNormal(f64),
     /// Absolute error, as an exponent of two.
     Absolute(f64),
     /// Of a logarithm: the absolute error for numbers between 0.5 and 2, elsewhere the relative one; an exponent of two.
@@ -40,6 +43,8 @@ impl Accuracy {
             Self::Ulps(units) => Some((f64::from(units) + 0.5) * unit()),
             Self::Quotient if (2_f64.powi(-126)..=2_f64.powi(126)).contains(&angle) => Some(2.5 * unit()),
             Self::Relative(exponent) => Some(exact.abs() * exponent.exp2()),
+            // Of a normal result the relative error is the larger one.
+            Self::RelativeOfNormal(exponent) => Some((exact.abs() * exponent.exp2()).max(unit())),
             Self::Absolute(exponent) => Some(exponent.exp2()),
             Self::Logarithm(exponent) if input > 0.5 && input < 2.0 => Some(exponent.exp2()),
             Self::Logarithm(exponent) => Some(exact.abs() * exponent.exp2()),
@@ -56,11 +61,14 @@ impl fmt::Display for Accuracy {
             Self::Ulps(units) => write!(formatter, "{units} ulp"),
             Self::Quotient => write!(formatter, "2 ulp for divisors between 2^-126 and 2^126; 0 beyond"),
             Self::Relative(exponent) => write!(formatter, "relative 2^{exponent}"),
+            Self::RelativeOfNormal(exponent) => {
+                write!(formatter, "relative 2^{exponent}; of a subnormal result nothing is promised, an H200 gives it within 1 ulp")
+            }
             Self::Absolute(exponent) => write!(formatter, "absolute 2^{exponent}"),
             Self::Logarithm(exponent) => write!(formatter, "absolute 2^{exponent} between 0.5 and 2, elsewhere relative"),
             Self::Angle => write!(formatter, "absolute 2^-20.5 within ±2π, 2^-14.7 within ±100π"),
-            Self::UpperHalf => write!(formatter, "of the upper 32 bits; no bound stated"),
-            Self::Unstated => write!(formatter, "no bound stated"),
+            Self::UpperHalf => write!(formatter, "of the upper 32 bits; PTX promises no bound"),
+            Self::Unstated => write!(formatter, "PTX promises no bound"),
         }
     }
 }

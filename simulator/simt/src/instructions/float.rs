@@ -156,13 +156,20 @@ pub fn saturate64(value: f64) -> f64 {
 /// A float of 64 bits as one of 32; a NaN keeps what fits of it.
 #[inline(always)]
 pub fn cvt32(a: f64, rounding: Rounding) -> f32 {
-    if a.is_nan() { a as f32 } else { round32(a, rounding) }
+    f32::from_bits(Format::SINGLE.narrowed(a, rounding))
 }
 
-/// A float of 32 bits with the precision of TF32; the bits below are zeros.
+/// A float of 32 bits with the precision of TF32; the bits below are zeros, those of a NaN too.
 #[inline(always)]
 pub fn tf32(a: f32, rounding: Rounding) -> f32 {
-    canonical32(f32::from_bits(Format::TF32.round(a.into(), rounding) << 13))
+    f32::from_bits(Format::TF32.round(a.into(), rounding) << 13)
+}
+
+/// As [`tf32`], halves away from zero. An H200 only cuts off the end of a NaN, and one that has all of its payload there becomes
+/// infinite.
+#[inline(always)]
+pub fn tf32_away(a: f32) -> f32 {
+    if a.is_nan() { f32::from_bits(a.to_bits() & !0x1fff) } else { tf32(a, Rounding::Away) }
 }
 
 /// A negative number becomes 0; NaN the canonical one.

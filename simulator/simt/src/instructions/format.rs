@@ -73,6 +73,20 @@ impl Format {
         sign | if result > largest { self.beyond(sign != 0, rounding) } else { result }
     }
 
+    /// As [`round`](Self::round), but a NaN keeps its sign and the upper bits of its payload, and becomes a quiet one. So an H200
+    /// converts from f64.
+    #[inline(always)]
+    pub fn narrowed(self, value: f64, rounding: Rounding) -> u32 {
+        if !value.is_nan() {
+            return self.round(value, rounding);
+        }
+        let bits = value.to_bits();
+        let sign = ((bits >> 63) as u32) << (self.exponent_bits + self.fraction_bits);
+        let quiet = ((1 << (self.exponent_bits + 1)) - 1) << (self.fraction_bits - 1);
+        let payload = (bits & ((1 << 52) - 1)) >> (52 - self.fraction_bits);
+        sign | quiet | payload as u32
+    }
+
     /// What a number beyond the largest one becomes, without its sign.
     #[inline(always)]
     fn beyond(self, negative: bool, rounding: Rounding) -> u32 {

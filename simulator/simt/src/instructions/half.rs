@@ -177,6 +177,12 @@ pub fn round<T: Half>(value: f64, rounding: Rounding) -> T {
     T::from_bits(T::FORMAT.round(value, rounding) as u16)
 }
 
+/// As [`round`], but a NaN keeps what fits of it.
+#[inline(always)]
+pub fn narrowed<T: Half>(value: f64, rounding: Rounding) -> T {
+    T::from_bits(T::FORMAT.narrowed(value, rounding) as u16)
+}
+
 /// As [`round`], to the nearest.
 #[inline(always)]
 fn nearest<T: Half>(value: f64) -> T {

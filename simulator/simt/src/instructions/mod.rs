@@ -121,10 +121,12 @@ const fn since(major: u32, minor: u32, names: &'static str, what: &'static str) 
 pub const OTHERS: &[(&str, &[Other])] = &[
     ("Memory", &[
         other("ld, ldu, st", "8 to 64 bits, alone or as `.v2` and `.v4`, in every state space and through generic addresses; cache hints say nothing"),
-        other("atom, red", "integers of 32 and 64 bits: `add`, `min`, `max`, `and`, `or`, `xor`, `exch`, `cas`, `inc`, `dec`; `add` of f32, f64, f16, bf16 and pairs of the last two; `cas` of 16 bits"),
+        other("atom, red", "integers of 32 and 64 bits: `add`, `min`, `max`, `and`, `or`, `xor`, `exch`, `cas`, `inc`, `dec`; `add` of f32, f64, f16, bf16 and pairs of the last two"),
+        since(7, 0, "atom.cas.b16", "16 bits"),
         other("cvta, cvta.to", "between generic addresses of 64 bits and those of a state space"),
         other("prefetch, prefetchu, discard, applypriority", "accepted; they change nothing"),
         since(8, 0, "cp.async", "4, 8 and 16 bytes to shared memory, with a source size; groups, and waiting for them"),
+        since(8, 0, "createpolicy", "a number, which changes nothing"),
     ]),
     ("Tensor cores", &[
         since(7, 0, "wmma.load, wmma.mma, wmma.store", "f16, bf16, tf32, s8, u8 and f64, in the shapes of `wmma`"),
@@ -137,6 +139,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         since(7, 0, "match.sync", "`any` and `all`, of 32 and 64 bits"),
         since(8, 0, "redux.sync", "integers of 32 bits"),
         other("activemask, bar.warp.sync", "all of it"),
+        since(9, 0, "elect.sync", "the first of the lanes is elected"),
     ]),
     ("Threads of a block, order of memory", &[
         other("bar, barrier", "`sync`, `arrive` and `red`, with a number of threads"),
@@ -146,6 +149,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         other("bra, brx.idx, call, ret, exit", "functions of the module, also through pointers; of the system's functions `vprintf` and `__assertfail`"),
         other("trap, brkpt", "end the kernel with an error"),
         other("nanosleep", "accepted; no time passes"),
+        since(9, 0, "griddepcontrol, setmaxnreg", "accepted; they change nothing"),
     ]),
     ("Put together from rows of the table", &[
         other("set", "comparisons into a register, of one value or of pairs of f16 and bf16, with a predicate to combine with"),

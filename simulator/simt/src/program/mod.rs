@@ -391,7 +391,10 @@ pub struct SourceMap {
 
 impl SourceMap {
     pub fn new(text: &str, files: &[(u32, &str)]) -> Self {
-        Self { lines: text.lines().map(str::to_owned).collect(), files: files.iter().map(|(index, name)| (*index, (*name).to_owned())).collect() }
+        Self {
+            lines: text.lines().map(str::to_owned).collect(),
+            files: files.iter().map(|(index, name)| (*index, (*name).to_owned())).collect(),
+        }
     }
 
     /// A line of CUDA source, given the number of its file.

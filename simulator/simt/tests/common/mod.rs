@@ -181,6 +181,10 @@ impl Numbers {
         self.next() % end
     }
 
+    pub fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(values.len() as u64) as usize]
+    }
+
     /// Whole numbers between -8 and 8, whose sums and products are exact.
     pub fn small_float(&mut self) -> f32 {
         self.below(17) as f32 - 8.0

@@ -1,5 +1,7 @@
 //! Cases of `cvt`, as tables with a row for each source value and a column for each destination type.
 
+use simt::instructions::{lookup, spellings};
+
 use crate::{Group, INF32, INF64, MINUS_INF32, MINUS_INF64, MINUS_ZERO32, MINUS_ZERO64, NAN32, NAN64, QUIET32, SIGNAL32, d, f};
 
 /// The columns.
@@ -132,6 +134,29 @@ const TO_FLOATS: &[(&str, i128, f32, f64)] = &[
     ("s64", -1, -1.0, -1.0),
 ];
 
+/// What PTX leaves open and an H200 was seen to give: most of all, what becomes of a NaN.
+#[rustfmt::skip]
+fn of_an_h200() -> Vec<Group> {
+    vec![
+        // Copied.
+        group!("cvt.f32.f32", "w>w", [0x7fc0_0005] => 0x7fc0_0005, [0xff80_0003] => 0xff80_0003),
+        group!("cvt.f64.f64", "d>d", [0xfff0_0000_0000_0003] => 0xfff0_0000_0000_0003),
+        // With its sign and what fits of its payload, and made quiet.
+        group!("cvt.f64.f16", "h>d", [0x7e05] => 0x7ff8_1400_0000_0000, [0xfc03] => 0xfff8_0c00_0000_0000),
+        group!("cvt.f64.bf16", "h>d", [0x7fc5] => 0x7ff8_a000_0000_0000, [0xff83] => 0xfff8_6000_0000_0000),
+        group!("cvt.{rn,rz,rm,rp}.f16.f64", "d>h", [0x7ff8_0000_0000_0005] => 0x7e00, [0xfff0_0000_0000_0003] => 0xfe00),
+        group!("cvt.{rn,rz,rm,rp}.bf16.f64", "d>h", [0x7ff8_0000_0000_0005] => 0x7fc0, [0xfff0_0000_0000_0003] => 0xffc0, [0x7ffd_52c0_e8c8_248d] => 0x7fea),
+        // The canonical one of f32.
+        group!("cvt.ftz.f64.f32", "w>d", [0x7fc0_0005] => 0x7fff_ffff_e000_0000, [0xff80_0003] => 0x7fff_ffff_e000_0000),
+        // The canonical one of TF32, or the source without its end, which can be an infinity.
+        group!("cvt.{rn,rz}{,.relu}.tf32.f32", "w>w", [0x7fc0_0005] => 0x7fff_e000, [0xff80_0003] => 0x7fff_e000),
+        group!("cvt.rna.tf32.f32", "w>w", [0x7fc0_0005] => 0x7fc0_0000, [0xff80_0003] => 0xff80_0000),
+        // Subnormal numbers count, in spite of `.ftz`.
+        group!("cvt.rm.ftz.f16.f32", "w>h", [0x8000_0001] => 0x8001, [0x8004_7665] => 0x8001, [0x807f_ffff] => 0x8001, [1] => 0),
+        group!("cvt.rp.ftz.f16.f32", "w>h", [1] => 1, [0x0005_ac8f] => 1, [0x0057_9a3e] => 1, [0x007f_ffff] => 1, [0x8000_0001] => 0x8000),
+    ]
+}
+
 /// Between floats, and to whole numbers in a float.
 #[rustfmt::skip]
 fn floats() -> Vec<Group> {
@@ -169,7 +194,7 @@ fn floats() -> Vec<Group> {
 }
 
 pub fn groups() -> Vec<Group> {
-    let mut groups = floats();
+    let mut groups = [floats(), of_an_h200()].concat();
     for (prefix, rows) in [("cvt", INTEGERS), ("cvt.sat", SATURATING)] {
         for (column, to) in TYPES.iter().enumerate() {
             for from in TYPES {
@@ -228,4 +253,17 @@ fn above(value: i128, ty: &str) -> u64 {
         "u32" | "s32" => u64::from(value as u32),
         _ => value as u64,
     }
+}
+
+#[test]
+fn spellings_that_the_driver_refuses_are_refused() {
+    let refused = [
+        "cvt.{rni,rzi,rmi,rpi}{,.sat}.{u8,s8,u16,s16}.bf16",
+        "cvt.{rni,rzi,rmi,rpi}.sat.{u32,s32,u64,s64}.bf16",
+        "cvt.{rn,rz,rm,rp}.bf16.{u8,s8,u16,s16}",
+    ];
+    for spelling in refused.into_iter().flat_map(spellings) {
+        assert!(lookup(&spelling).is_none(), "{spelling}");
+    }
+    assert!(lookup("cvt.rni.u32.bf16").is_some() && lookup("cvt.rn.bf16.u32").is_some());
 }

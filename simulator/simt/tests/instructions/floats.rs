@@ -50,7 +50,14 @@ impl Operand {
                 let third = format.one() + (smallest_normal / 3);
                 let magnitudes =
                     [0, 1, smallest_normal - 1, smallest_normal, format.one(), third, format.infinity() - 1, format.infinity()];
-                let nans = [quiet | 5, format.infinity() | 3 | sign];
+                // With a payload at its lower end, and in all of it.
+                let alternating = smallest_normal / 3;
+                let nans = [
+                    quiet | 5,
+                    format.infinity() | 3 | sign,
+                    format.infinity() | alternating | sign,
+                    format.infinity() | alternating << 1,
+                ];
                 magnitudes.into_iter().flat_map(|bits| [bits, bits | sign]).chain(nans).collect()
             }
             Self::Integer { bits } => {
@@ -70,7 +77,7 @@ impl Operand {
                 match numbers.below(8) {
                     0 | 1 => bits,
                     2 => bits & (fraction << 2 | 3 | format.sign()),
-                    3 => self.special()[numbers.below(18) as usize],
+                    3 => numbers.one_of(&self.special()),
                     _ => {
                         (bits & (fraction | format.sign())) + format.one() + (numbers.below(8) << format.fraction)
                             - (4 << format.fraction)
@@ -80,7 +87,7 @@ impl Operand {
             Self::Pair(format) => {
                 let half = |numbers: &mut Numbers| {
                     if numbers.below(3) == 0 {
-                        Self::Float(format).special()[numbers.below(18) as usize]
+                        numbers.one_of(&Self::Float(format).special())
                     } else {
                         Self::Float(format).chance(numbers)
                     }
@@ -114,7 +121,7 @@ fn sources(types: &[Operand], numbers: &mut Numbers) -> Vec<Vec<u64>> {
         [_] => specials.iter().map(|a| vec![*a]).collect(),
         [_, _] => specials.iter().flat_map(|a| specials.iter().map(|b| vec![*a, *b])).collect(),
         _ if specials.is_empty() => Vec::new(),
-        _ => (0..200).map(|_| types.iter().map(|_| specials[numbers.below(specials.len() as u64) as usize]).collect()).collect(),
+        _ => (0..200).map(|_| types.iter().map(|_| numbers.one_of(&specials)).collect()).collect(),
     };
     let chance = if all.len() > 100 { BY_CHANCE } else { 100 };
     for _ in 0..chance {
@@ -130,7 +137,7 @@ fn sources(types: &[Operand], numbers: &mut Numbers) -> Vec<Vec<u64>> {
                 2 => {
                     let quarter = 1 << (format.fraction - 2);
                     let odd = format.one() + (numbers.below(quarter) | 1);
-                    operands = vec![odd, format.one() | quarter * 2, numbers.below(2) * format.sign() | 1];
+                    operands = vec![odd, format.one() | (quarter * 2), (numbers.below(2) * format.sign()) | 1];
                 }
                 _ => {}
             }

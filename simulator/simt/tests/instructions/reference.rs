@@ -148,14 +148,14 @@ pub fn holds(comparison: &str, order: Option<Ordering>) -> Option<bool> {
 }
 
 fn test(question: &str, value: &Value, is_subnormal: bool) -> Option<bool> {
-    let is_zero = matches!(value, Value::Finite { magnitude, .. } if magnitude.is_zero());
     let is_finite = matches!(value, Value::Finite { .. });
     Some(match question {
         "finite" => is_finite,
         "infinite" => matches!(value, Value::Infinite { .. }),
         "number" => *value != Value::Nan,
         "notanumber" => *value == Value::Nan,
-        "normal" => is_finite && !is_zero && !is_subnormal,
+        // Zeros count as normal (PTX ISA, `testp`).
+        "normal" => is_finite && !is_subnormal,
         "subnormal" => is_subnormal,
         _ => return None,
     })
@@ -193,7 +193,8 @@ fn convert(mut opcode: Opcode<'_>, from: &str, sources: &[u64]) -> Option<u64> {
     let [source] = sources else { return None };
     let integral = ["rni", "rzi", "rmi", "rpi"].into_iter().find(|mode| opcode.has(mode));
     let ftz = |bits: u64, ty: &str| if opcode.has("ftz") && ty == "f32" { F32.flush(bits) } else { bits };
-    let source = ftz(*source, from);
+    // An H200 does not flush what becomes an f16.
+    let source = if to == "f16" { *source } else { ftz(*source, from) };
     match (integer(from), format(from), integer(to), format(to)) {
         (Some((bits, signed)), None, None, Some(format)) => {
             let shift = 64 - bits;
@@ -249,16 +250,24 @@ fn convert(mut opcode: Opcode<'_>, from: &str, sources: &[u64]) -> Option<u64> {
 /// PTX leaves the NaN of a conversion open; these are an H200's.
 fn nan_of_conversion(opcode: &Opcode<'_>, source: u64, from: &str, to: &str) -> Option<u64> {
     Some(match (from, to) {
-        ("f64", "f32") => source >> 32 & 0x8000_0000 | 0x7fc0_0000 | source >> 29 & 0x3f_ffff,
-        ("f32", "f64") => (source & 0x8000_0000) << 32 | 0x7ff8 << 48 | (source & 0x3f_ffff) << 29,
-        ("f64", "f64") if opcode.modifiers.is_empty() => source | 1 << 51,
+        // A copy.
+        ("f32", "f32") | ("f64", "f64") if opcode.modifiers.is_empty() => source,
         ("f64", "f64") => return None,
-        ("f16", "f64") => 0x7fff_ffff_e000_0000,
         ("bf16", "f32") => source << 16,
-        ("bf16", "f64") => 0x7fff_ffff_e000_0000,
-        (_, "f32" | "tf32") => F32.nan(),
+        // The canonical NaN of f32, which is then converted.
+        ("f32", "f64") if opcode.has("ftz") => carried(F32.nan(), F32, F64),
+        ("f64", _) | (_, "f64") => carried(source, format(from)?, format(to)?),
+        (_, "tf32") if opcode.has("rna") => source >> 13 << 13,
+        (_, "tf32") => TF32.nan() << 13,
         (_, to) => format(to)?.nan(),
     })
+}
+
+/// A NaN in another format: the sign, the upper end of the payload, and the bit that makes it quiet.
+fn carried(source: u64, from: Format, to: Format) -> u64 {
+    let sign = if source & from.sign() != 0 { to.sign() } else { 0 };
+    let payload = source & ((1 << from.fraction) - 1);
+    sign | to.infinity() | 1 << (to.fraction - 1) | payload << (64 - from.fraction) >> (64 - to.fraction)
 }
 
 /// A whole number by the name of a rounding.

@@ -28,9 +28,9 @@ macro_rules! approximations {
     RcpApproxF64 "rcp.approx.ftz.f64" Special ~ [UpperHalf] (a: f64) -> f64 { approximate::rcp_upper(a) }
     RsqrtApproxFtzF64 "rsqrt.approx.ftz.f64" Special ~ [UpperHalf] (a: f64) -> f64 { approximate::rsqrt_upper(a) }
     RsqrtApproxF64 "rsqrt.approx.f64" Special ~ [Unstated] (a: f64) -> f64 { approximate::rsqrt64(a) }
-    Exp2F16 "ex2.approx.f16" Special ~ [Relative(-9.9)] (a: F16) -> F16 { half::through64(a, libm::exp2) }
+    Exp2F16 "ex2.approx.f16" Special ~ [RelativeOfNormal(-9.9)] (a: F16) -> F16 { half::through64(a, libm::exp2) }
     TanhF16 "tanh.approx.f16" Special ~ [Absolute(-10.987)] (a: F16) -> F16 { half::through64(a, libm::tanh) }
-    Exp2F16x2 "ex2.approx.f16x2" Special ~ [Relative(-9.9)] (a: Two<F16>) -> Two<F16> { a.map(|a| half::through64(a, libm::exp2)) }
+    Exp2F16x2 "ex2.approx.f16x2" Special ~ [RelativeOfNormal(-9.9)] (a: Two<F16>) -> Two<F16> { a.map(|a| half::through64(a, libm::exp2)) }
     TanhF16x2 "tanh.approx.f16x2" Special ~ [Absolute(-10.987)] (a: Two<F16>) -> Two<F16> { a.map(|a| half::through64(a, libm::tanh)) }
     Exp2Bf16 "ex2.approx.ftz.bf16" Special ~ [Relative(-7.0)] (a: Bf16) -> Bf16 { half::flush_bf16(half::through64(half::flush_bf16(a), libm::exp2)) }
     TanhBf16 "tanh.approx.bf16" Special ~ [Absolute(-8.0)] (a: Bf16) -> Bf16 { half::through64(a, libm::tanh) }

@@ -168,7 +168,8 @@ macro_rules! conversions {
     CvtRpiU64FromF64 "cvt.rpi{,.sat}.u64.f64" Convert (a: f64) -> u64 { if a.is_nan() { 1 << 63 } else { a.ceil() as u64 } }
     CvtRpiS64FromF64 "cvt.rpi{,.sat}.s64.f64" Convert (a: f64) -> i64 { if a.is_nan() { i64::MIN } else { a.ceil() as i64 } }
 
-    // The same of subnormal numbers as zeros, in other directions, and of 16 bits.
+    // The same of subnormal numbers as zeros, in other directions, and of 16 bits. Between bf16 and integers of 8 or 16 bits there is
+    // nothing, nor does `.sat` go with bf16: the compiler of NVIDIA's driver refuses it.
     CvtRmiU8FromFtzF32 "cvt.rmi.ftz{,.sat}.u8.f32" Convert (a: f32) -> u8 { float::flush32(a).floor() as u8 }
     CvtRmiS8FromFtzF32 "cvt.rmi.ftz{,.sat}.s8.f32" Convert (a: f32) -> i8 { float::flush32(a).floor() as i8 }
     CvtRmiU16FromFtzF32 "cvt.rmi.ftz{,.sat}.u16.f32" Convert (a: f32) -> u16 { float::flush32(a).floor() as u16 }
@@ -217,70 +218,38 @@ macro_rules! conversions {
     CvtRpiS32FromF16 "cvt.rpi{,.sat}.s32.f16" Convert (a: F16) -> i32 { { let a = a.widen(); a.ceil() as i32 } }
     CvtRpiU64FromF16 "cvt.rpi{,.sat}.u64.f16" Convert (a: F16) -> u64 { { let a = a.widen(); if a.is_nan() { 1 << 63 } else { a.ceil() as u64 } } }
     CvtRpiS64FromF16 "cvt.rpi{,.sat}.s64.f16" Convert (a: F16) -> i64 { { let a = a.widen(); if a.is_nan() { i64::MIN } else { a.ceil() as i64 } } }
-    CvtRniU8FromBf16 "cvt.rni{,.sat}.u8.bf16" Convert (a: Bf16) -> u8 { { let a = a.widen(); a.round_ties_even() as u8 } }
-    CvtRniS8FromBf16 "cvt.rni{,.sat}.s8.bf16" Convert (a: Bf16) -> i8 { { let a = a.widen(); a.round_ties_even() as i8 } }
-    CvtRniU16FromBf16 "cvt.rni{,.sat}.u16.bf16" Convert (a: Bf16) -> u16 { { let a = a.widen(); a.round_ties_even() as u16 } }
-    CvtRniS16FromBf16 "cvt.rni{,.sat}.s16.bf16" Convert (a: Bf16) -> i16 { { let a = a.widen(); a.round_ties_even() as i16 } }
-    CvtRniU32FromBf16 "cvt.rni{,.sat}.u32.bf16" Convert (a: Bf16) -> u32 { { let a = a.widen(); a.round_ties_even() as u32 } }
-    CvtRniS32FromBf16 "cvt.rni{,.sat}.s32.bf16" Convert (a: Bf16) -> i32 { { let a = a.widen(); a.round_ties_even() as i32 } }
-    CvtRniU64FromBf16 "cvt.rni{,.sat}.u64.bf16" Convert (a: Bf16) -> u64 { { let a = a.widen(); if a.is_nan() { 1 << 63 } else { a.round_ties_even() as u64 } } }
-    CvtRniS64FromBf16 "cvt.rni{,.sat}.s64.bf16" Convert (a: Bf16) -> i64 { { let a = a.widen(); if a.is_nan() { i64::MIN } else { a.round_ties_even() as i64 } } }
-    CvtRziU8FromBf16 "cvt.rzi{,.sat}.u8.bf16" Convert (a: Bf16) -> u8 { { let a = a.widen(); a.trunc() as u8 } }
-    CvtRziS8FromBf16 "cvt.rzi{,.sat}.s8.bf16" Convert (a: Bf16) -> i8 { { let a = a.widen(); a.trunc() as i8 } }
-    CvtRziU16FromBf16 "cvt.rzi{,.sat}.u16.bf16" Convert (a: Bf16) -> u16 { { let a = a.widen(); a.trunc() as u16 } }
-    CvtRziS16FromBf16 "cvt.rzi{,.sat}.s16.bf16" Convert (a: Bf16) -> i16 { { let a = a.widen(); a.trunc() as i16 } }
-    CvtRziU32FromBf16 "cvt.rzi{,.sat}.u32.bf16" Convert (a: Bf16) -> u32 { { let a = a.widen(); a.trunc() as u32 } }
-    CvtRziS32FromBf16 "cvt.rzi{,.sat}.s32.bf16" Convert (a: Bf16) -> i32 { { let a = a.widen(); a.trunc() as i32 } }
-    CvtRziU64FromBf16 "cvt.rzi{,.sat}.u64.bf16" Convert (a: Bf16) -> u64 { { let a = a.widen(); if a.is_nan() { 1 << 63 } else { a.trunc() as u64 } } }
-    CvtRziS64FromBf16 "cvt.rzi{,.sat}.s64.bf16" Convert (a: Bf16) -> i64 { { let a = a.widen(); if a.is_nan() { i64::MIN } else { a.trunc() as i64 } } }
-    CvtRmiU8FromBf16 "cvt.rmi{,.sat}.u8.bf16" Convert (a: Bf16) -> u8 { { let a = a.widen(); a.floor() as u8 } }
-    CvtRmiS8FromBf16 "cvt.rmi{,.sat}.s8.bf16" Convert (a: Bf16) -> i8 { { let a = a.widen(); a.floor() as i8 } }
-    CvtRmiU16FromBf16 "cvt.rmi{,.sat}.u16.bf16" Convert (a: Bf16) -> u16 { { let a = a.widen(); a.floor() as u16 } }
-    CvtRmiS16FromBf16 "cvt.rmi{,.sat}.s16.bf16" Convert (a: Bf16) -> i16 { { let a = a.widen(); a.floor() as i16 } }
-    CvtRmiU32FromBf16 "cvt.rmi{,.sat}.u32.bf16" Convert (a: Bf16) -> u32 { { let a = a.widen(); a.floor() as u32 } }
-    CvtRmiS32FromBf16 "cvt.rmi{,.sat}.s32.bf16" Convert (a: Bf16) -> i32 { { let a = a.widen(); a.floor() as i32 } }
-    CvtRmiU64FromBf16 "cvt.rmi{,.sat}.u64.bf16" Convert (a: Bf16) -> u64 { { let a = a.widen(); if a.is_nan() { 1 << 63 } else { a.floor() as u64 } } }
-    CvtRmiS64FromBf16 "cvt.rmi{,.sat}.s64.bf16" Convert (a: Bf16) -> i64 { { let a = a.widen(); if a.is_nan() { i64::MIN } else { a.floor() as i64 } } }
-    CvtRpiU8FromBf16 "cvt.rpi{,.sat}.u8.bf16" Convert (a: Bf16) -> u8 { { let a = a.widen(); a.ceil() as u8 } }
-    CvtRpiS8FromBf16 "cvt.rpi{,.sat}.s8.bf16" Convert (a: Bf16) -> i8 { { let a = a.widen(); a.ceil() as i8 } }
-    CvtRpiU16FromBf16 "cvt.rpi{,.sat}.u16.bf16" Convert (a: Bf16) -> u16 { { let a = a.widen(); a.ceil() as u16 } }
-    CvtRpiS16FromBf16 "cvt.rpi{,.sat}.s16.bf16" Convert (a: Bf16) -> i16 { { let a = a.widen(); a.ceil() as i16 } }
-    CvtRpiU32FromBf16 "cvt.rpi{,.sat}.u32.bf16" Convert (a: Bf16) -> u32 { { let a = a.widen(); a.ceil() as u32 } }
-    CvtRpiS32FromBf16 "cvt.rpi{,.sat}.s32.bf16" Convert (a: Bf16) -> i32 { { let a = a.widen(); a.ceil() as i32 } }
-    CvtRpiU64FromBf16 "cvt.rpi{,.sat}.u64.bf16" Convert (a: Bf16) -> u64 { { let a = a.widen(); if a.is_nan() { 1 << 63 } else { a.ceil() as u64 } } }
-    CvtRpiS64FromBf16 "cvt.rpi{,.sat}.s64.bf16" Convert (a: Bf16) -> i64 { { let a = a.widen(); if a.is_nan() { i64::MIN } else { a.ceil() as i64 } } }
+    CvtRniU32FromBf16 "cvt.rni.u32.bf16" Convert (a: Bf16) -> u32 { { let a = a.widen(); a.round_ties_even() as u32 } }
+    CvtRniS32FromBf16 "cvt.rni.s32.bf16" Convert (a: Bf16) -> i32 { { let a = a.widen(); a.round_ties_even() as i32 } }
+    CvtRniU64FromBf16 "cvt.rni.u64.bf16" Convert (a: Bf16) -> u64 { { let a = a.widen(); if a.is_nan() { 1 << 63 } else { a.round_ties_even() as u64 } } }
+    CvtRniS64FromBf16 "cvt.rni.s64.bf16" Convert (a: Bf16) -> i64 { { let a = a.widen(); if a.is_nan() { i64::MIN } else { a.round_ties_even() as i64 } } }
+    CvtRziU32FromBf16 "cvt.rzi.u32.bf16" Convert (a: Bf16) -> u32 { { let a = a.widen(); a.trunc() as u32 } }
+    CvtRziS32FromBf16 "cvt.rzi.s32.bf16" Convert (a: Bf16) -> i32 { { let a = a.widen(); a.trunc() as i32 } }
+    CvtRziU64FromBf16 "cvt.rzi.u64.bf16" Convert (a: Bf16) -> u64 { { let a = a.widen(); if a.is_nan() { 1 << 63 } else { a.trunc() as u64 } } }
+    CvtRziS64FromBf16 "cvt.rzi.s64.bf16" Convert (a: Bf16) -> i64 { { let a = a.widen(); if a.is_nan() { i64::MIN } else { a.trunc() as i64 } } }
+    CvtRmiU32FromBf16 "cvt.rmi.u32.bf16" Convert (a: Bf16) -> u32 { { let a = a.widen(); a.floor() as u32 } }
+    CvtRmiS32FromBf16 "cvt.rmi.s32.bf16" Convert (a: Bf16) -> i32 { { let a = a.widen(); a.floor() as i32 } }
+    CvtRmiU64FromBf16 "cvt.rmi.u64.bf16" Convert (a: Bf16) -> u64 { { let a = a.widen(); if a.is_nan() { 1 << 63 } else { a.floor() as u64 } } }
+    CvtRmiS64FromBf16 "cvt.rmi.s64.bf16" Convert (a: Bf16) -> i64 { { let a = a.widen(); if a.is_nan() { i64::MIN } else { a.floor() as i64 } } }
+    CvtRpiU32FromBf16 "cvt.rpi.u32.bf16" Convert (a: Bf16) -> u32 { { let a = a.widen(); a.ceil() as u32 } }
+    CvtRpiS32FromBf16 "cvt.rpi.s32.bf16" Convert (a: Bf16) -> i32 { { let a = a.widen(); a.ceil() as i32 } }
+    CvtRpiU64FromBf16 "cvt.rpi.u64.bf16" Convert (a: Bf16) -> u64 { { let a = a.widen(); if a.is_nan() { 1 << 63 } else { a.ceil() as u64 } } }
+    CvtRpiS64FromBf16 "cvt.rpi.s64.bf16" Convert (a: Bf16) -> i64 { { let a = a.widen(); if a.is_nan() { i64::MIN } else { a.ceil() as i64 } } }
     CvtF16FromU8 "cvt.rn.f16.u8" Convert (a: u8) -> F16 { half::round(format::whole(u64::from(a), false), Rounding::Nearest) }
     CvtRzF16FromU8 "cvt.rz.f16.u8" Convert (a: u8) -> F16 { half::round(format::whole(u64::from(a), false), Rounding::Zero) }
     CvtRmF16FromU8 "cvt.rm.f16.u8" Convert (a: u8) -> F16 { half::round(format::whole(u64::from(a), false), Rounding::Down) }
     CvtRpF16FromU8 "cvt.rp.f16.u8" Convert (a: u8) -> F16 { half::round(format::whole(u64::from(a), false), Rounding::Up) }
-    CvtBf16FromU8 "cvt.rn.bf16.u8" Convert (a: u8) -> Bf16 { half::round(format::whole(u64::from(a), false), Rounding::Nearest) }
-    CvtRzBf16FromU8 "cvt.rz.bf16.u8" Convert (a: u8) -> Bf16 { half::round(format::whole(u64::from(a), false), Rounding::Zero) }
-    CvtRmBf16FromU8 "cvt.rm.bf16.u8" Convert (a: u8) -> Bf16 { half::round(format::whole(u64::from(a), false), Rounding::Down) }
-    CvtRpBf16FromU8 "cvt.rp.bf16.u8" Convert (a: u8) -> Bf16 { half::round(format::whole(u64::from(a), false), Rounding::Up) }
     CvtF16FromS8 "cvt.rn.f16.s8" Convert (a: i8) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Nearest) }
     CvtRzF16FromS8 "cvt.rz.f16.s8" Convert (a: i8) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Zero) }
     CvtRmF16FromS8 "cvt.rm.f16.s8" Convert (a: i8) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Down) }
     CvtRpF16FromS8 "cvt.rp.f16.s8" Convert (a: i8) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Up) }
-    CvtBf16FromS8 "cvt.rn.bf16.s8" Convert (a: i8) -> Bf16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Nearest) }
-    CvtRzBf16FromS8 "cvt.rz.bf16.s8" Convert (a: i8) -> Bf16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Zero) }
-    CvtRmBf16FromS8 "cvt.rm.bf16.s8" Convert (a: i8) -> Bf16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Down) }
-    CvtRpBf16FromS8 "cvt.rp.bf16.s8" Convert (a: i8) -> Bf16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Up) }
     CvtF16FromU16 "cvt.rn.f16.u16" Convert (a: u16) -> F16 { half::round(format::whole(u64::from(a), false), Rounding::Nearest) }
     CvtRzF16FromU16 "cvt.rz.f16.u16" Convert (a: u16) -> F16 { half::round(format::whole(u64::from(a), false), Rounding::Zero) }
     CvtRmF16FromU16 "cvt.rm.f16.u16" Convert (a: u16) -> F16 { half::round(format::whole(u64::from(a), false), Rounding::Down) }
     CvtRpF16FromU16 "cvt.rp.f16.u16" Convert (a: u16) -> F16 { half::round(format::whole(u64::from(a), false), Rounding::Up) }
-    CvtBf16FromU16 "cvt.rn.bf16.u16" Convert (a: u16) -> Bf16 { half::round(format::whole(u64::from(a), false), Rounding::Nearest) }
-    CvtRzBf16FromU16 "cvt.rz.bf16.u16" Convert (a: u16) -> Bf16 { half::round(format::whole(u64::from(a), false), Rounding::Zero) }
-    CvtRmBf16FromU16 "cvt.rm.bf16.u16" Convert (a: u16) -> Bf16 { half::round(format::whole(u64::from(a), false), Rounding::Down) }
-    CvtRpBf16FromU16 "cvt.rp.bf16.u16" Convert (a: u16) -> Bf16 { half::round(format::whole(u64::from(a), false), Rounding::Up) }
     CvtF16FromS16 "cvt.rn.f16.s16" Convert (a: i16) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Nearest) }
     CvtRzF16FromS16 "cvt.rz.f16.s16" Convert (a: i16) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Zero) }
     CvtRmF16FromS16 "cvt.rm.f16.s16" Convert (a: i16) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Down) }
     CvtRpF16FromS16 "cvt.rp.f16.s16" Convert (a: i16) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Up) }
-    CvtBf16FromS16 "cvt.rn.bf16.s16" Convert (a: i16) -> Bf16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Nearest) }
-    CvtRzBf16FromS16 "cvt.rz.bf16.s16" Convert (a: i16) -> Bf16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Zero) }
-    CvtRmBf16FromS16 "cvt.rm.bf16.s16" Convert (a: i16) -> Bf16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Down) }
-    CvtRpBf16FromS16 "cvt.rp.bf16.s16" Convert (a: i16) -> Bf16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Up) }
     CvtRzF32FromU32 "cvt.rz.f32.u32" Convert (a: u32) -> f32 { float::round32(format::whole(u64::from(a), false), Rounding::Zero) }
     CvtRmF32FromU32 "cvt.rm.f32.u32" Convert (a: u32) -> f32 { float::round32(format::whole(u64::from(a), false), Rounding::Down) }
     CvtRpF32FromU32 "cvt.rp.f32.u32" Convert (a: u32) -> f32 { float::round32(format::whole(u64::from(a), false), Rounding::Up) }
@@ -332,7 +301,8 @@ macro_rules! conversions {
     CvtRmBf16FromS64 "cvt.rm.bf16.s64" Convert (a: i64) -> Bf16 { half::round(format::whole(a.unsigned_abs(), a < 0), Rounding::Down) }
     CvtRpBf16FromS64 "cvt.rp.bf16.s64" Convert (a: i64) -> Bf16 { half::round(format::whole(a.unsigned_abs(), a < 0), Rounding::Up) }
 
-    // Conversions between floats, and rounding to whole numbers.
+    // Conversions between floats, and rounding to whole numbers. What becomes of a NaN, PTX leaves open; an H200 copies one that keeps its
+    // type, and carries sign and payload between f64 and other types, but for `.ftz`.
     RoundRniF32 "cvt.rni.f32.f32" Convert (a: f32) -> f32 { canonical32(a.round_ties_even()) }
     RoundRziF32 "cvt.rzi.f32.f32" Convert (a: f32) -> f32 { canonical32(a.trunc()) }
     RoundRmiF32 "cvt.rmi.f32.f32" Convert (a: f32) -> f32 { canonical32(a.floor()) }
@@ -343,11 +313,11 @@ macro_rules! conversions {
     RoundRpiF64 "cvt.rpi.f64.f64" Convert (a: f64) -> f64 { a.ceil() }
     CvtF32FromF64 "cvt.rn.f32.f64" Convert (a: f64) -> f32 { a as f32 }
     CvtF64FromF32 "cvt.f64.f32" Convert (a: f32) -> f64 { f64::from(a) }
-    CopyF32 "cvt.f32.f32" Convert (a: f32) -> f32 { canonical32(a) }
+    CopyF32 "cvt.f32.f32" Convert (a: u32) -> u32 { a }
     FtzF32 "cvt.ftz.f32.f32" Convert (a: f32) -> f32 { float::flush32(canonical32(a)) }
     SatF32 "cvt.sat.f32.f32" Convert (a: f32) -> f32 { float::saturate32(a) }
     FtzSatF32 "cvt.ftz.sat.f32.f32" Convert (a: f32) -> f32 { float::saturate32(float::flush32(a)) }
-    CopyF64 "cvt.f64.f64" Convert (a: f64) -> f64 { float::pass_nan(a, [a]) }
+    CopyF64 "cvt.f64.f64" Convert (a: u64) -> u64 { a }
     SatF64 "cvt.sat.f64.f64" Convert (a: f64) -> f64 { float::saturate64(a) }
     RoundRniFtzF32 "cvt.rni.ftz.f32.f32" Convert (a: f32) -> f32 { canonical32(float::flush32(a).round_ties_even()) }
     RoundRniSatF32 "cvt.rni.sat.f32.f32" Convert (a: f32) -> f32 { float::saturate32(a.round_ties_even()) }
@@ -388,57 +358,54 @@ macro_rules! conversions {
     CvtRpSatF32FromF64 "cvt.rp.sat.f32.f64" Convert (a: f64) -> f32 { float::saturate32(float::cvt32(a, Rounding::Up)) }
     CvtRpFtzF32FromF64 "cvt.rp.ftz.f32.f64" Convert (a: f64) -> f32 { float::flush32(float::cvt32(a, Rounding::Up)) }
     CvtRpFtzSatF32FromF64 "cvt.rp.ftz.sat.f32.f64" Convert (a: f64) -> f32 { float::flush32(float::saturate32(float::cvt32(a, Rounding::Up))) }
-    CvtFtzF64FromF32 "cvt.ftz.f64.f32" Convert (a: f32) -> f64 { f64::from(float::flush32(a)) }
+    CvtFtzF64FromF32 "cvt.ftz.f64.f32" Convert (a: f32) -> f64 { f64::from(float::flush32(canonical32(a))) }
     CvtSatF64FromF32 "cvt.sat.f64.f32" Convert (a: f32) -> f64 { float::saturate64(f64::from(a)) }
     CvtFtzSatF64FromF32 "cvt.ftz.sat.f64.f32" Convert (a: f32) -> f64 { float::saturate64(f64::from(float::flush32(a))) }
 
-    // To and from floats of 16 bits, and TF32. Of a pair, the first operand is the upper half.
+    // To and from floats of 16 bits, and TF32. Of a pair, the first operand is the upper half. An H200 does not flush what `.ftz` would
+    // on the way to f16: a subnormal f32, rounded up, is the smallest f16.
     CvtF32FromF16 "cvt{,.ftz}.f32.f16" Convert (a: F16) -> f32 { canonical32(a.widen()) }
     CvtSatF32FromF16 "cvt{,.ftz}.sat.f32.f16" Convert (a: F16) -> f32 { float::saturate32(a.widen()) }
-    CvtF64FromF16 "cvt.f64.f16" Convert (a: F16) -> f64 { f64::from(canonical32(a.widen())) }
-    CvtF16FromF32 "cvt.rn.f16.f32" Convert (a: f32) -> F16 { half::round(a.into(), Rounding::Nearest) }
-    CvtFtzF16FromF32 "cvt.rn.ftz.f16.f32" Convert (a: f32) -> F16 { half::round(float::flush32(a).into(), Rounding::Nearest) }
+    CvtF64FromF16 "cvt.f64.f16" Convert (a: F16) -> f64 { f64::from(a.widen()) }
+    CvtF16FromF32 "cvt.rn{,.ftz}.f16.f32" Convert (a: f32) -> F16 { half::round(a.into(), Rounding::Nearest) }
     CvtSatF16FromF32 "cvt.rn.sat.f16.f32" Convert (a: f32) -> F16 { half::saturate(half::round(a.into(), Rounding::Nearest)) }
-    CvtF16FromF64 "cvt.rn.f16.f64" Convert (a: f64) -> F16 { half::round(a, Rounding::Nearest) }
+    CvtF16FromF64 "cvt.rn.f16.f64" Convert (a: f64) -> F16 { half::narrowed(a, Rounding::Nearest) }
     CvtReluF16FromF32 "cvt.rn.relu.f16.f32" Convert (a: f32) -> F16 { half::relu(half::round(a.into(), Rounding::Nearest)) }
     CvtF16x2FromF32 "cvt.rn.f16x2.f32" Convert (high: f32, low: f32) -> Two<F16> { Two(low, high).map(|a| half::round(a.into(), Rounding::Nearest)) }
     CvtReluF16x2FromF32 "cvt.rn.relu.f16x2.f32" Convert (high: f32, low: f32) -> Two<F16> { Two(low, high).map(|a| half::relu(half::round(a.into(), Rounding::Nearest))) }
-    CvtRzF16FromF32 "cvt.rz.f16.f32" Convert (a: f32) -> F16 { half::round(a.into(), Rounding::Zero) }
-    CvtRzFtzF16FromF32 "cvt.rz.ftz.f16.f32" Convert (a: f32) -> F16 { half::round(float::flush32(a).into(), Rounding::Zero) }
+    CvtRzF16FromF32 "cvt.rz{,.ftz}.f16.f32" Convert (a: f32) -> F16 { half::round(a.into(), Rounding::Zero) }
     CvtRzSatF16FromF32 "cvt.rz.sat.f16.f32" Convert (a: f32) -> F16 { half::saturate(half::round(a.into(), Rounding::Zero)) }
-    CvtRzF16FromF64 "cvt.rz.f16.f64" Convert (a: f64) -> F16 { half::round(a, Rounding::Zero) }
+    CvtRzF16FromF64 "cvt.rz.f16.f64" Convert (a: f64) -> F16 { half::narrowed(a, Rounding::Zero) }
     CvtRzReluF16FromF32 "cvt.rz.relu.f16.f32" Convert (a: f32) -> F16 { half::relu(half::round(a.into(), Rounding::Zero)) }
     CvtRzF16x2FromF32 "cvt.rz.f16x2.f32" Convert (high: f32, low: f32) -> Two<F16> { Two(low, high).map(|a| half::round(a.into(), Rounding::Zero)) }
     CvtRzReluF16x2FromF32 "cvt.rz.relu.f16x2.f32" Convert (high: f32, low: f32) -> Two<F16> { Two(low, high).map(|a| half::relu(half::round(a.into(), Rounding::Zero))) }
-    CvtRmF16FromF32 "cvt.rm.f16.f32" Convert (a: f32) -> F16 { half::round(a.into(), Rounding::Down) }
-    CvtRmFtzF16FromF32 "cvt.rm.ftz.f16.f32" Convert (a: f32) -> F16 { half::round(float::flush32(a).into(), Rounding::Down) }
+    CvtRmF16FromF32 "cvt.rm{,.ftz}.f16.f32" Convert (a: f32) -> F16 { half::round(a.into(), Rounding::Down) }
     CvtRmSatF16FromF32 "cvt.rm.sat.f16.f32" Convert (a: f32) -> F16 { half::saturate(half::round(a.into(), Rounding::Down)) }
-    CvtRmF16FromF64 "cvt.rm.f16.f64" Convert (a: f64) -> F16 { half::round(a, Rounding::Down) }
-    CvtRpF16FromF32 "cvt.rp.f16.f32" Convert (a: f32) -> F16 { half::round(a.into(), Rounding::Up) }
-    CvtRpFtzF16FromF32 "cvt.rp.ftz.f16.f32" Convert (a: f32) -> F16 { half::round(float::flush32(a).into(), Rounding::Up) }
+    CvtRmF16FromF64 "cvt.rm.f16.f64" Convert (a: f64) -> F16 { half::narrowed(a, Rounding::Down) }
+    CvtRpF16FromF32 "cvt.rp{,.ftz}.f16.f32" Convert (a: f32) -> F16 { half::round(a.into(), Rounding::Up) }
     CvtRpSatF16FromF32 "cvt.rp.sat.f16.f32" Convert (a: f32) -> F16 { half::saturate(half::round(a.into(), Rounding::Up)) }
-    CvtRpF16FromF64 "cvt.rp.f16.f64" Convert (a: f64) -> F16 { half::round(a, Rounding::Up) }
+    CvtRpF16FromF64 "cvt.rp.f16.f64" Convert (a: f64) -> F16 { half::narrowed(a, Rounding::Up) }
     CvtF32FromBf16 "cvt.f32.bf16" Convert (a: Bf16) -> f32 { a.widen() }
-    CvtF64FromBf16 "cvt.f64.bf16" Convert (a: Bf16) -> f64 { f64::from(canonical32(a.widen())) }
+    CvtF64FromBf16 "cvt.f64.bf16" Convert (a: Bf16) -> f64 { f64::from(a.widen()) }
     CvtBf16FromF32 "cvt.rn.bf16.f32" Convert (a: f32) -> Bf16 { half::round(a.into(), Rounding::Nearest) }
-    CvtBf16FromF64 "cvt.rn.bf16.f64" Convert (a: f64) -> Bf16 { half::round(a, Rounding::Nearest) }
+    CvtBf16FromF64 "cvt.rn.bf16.f64" Convert (a: f64) -> Bf16 { half::narrowed(a, Rounding::Nearest) }
     CvtReluBf16FromF32 "cvt.rn.relu.bf16.f32" Convert (a: f32) -> Bf16 { half::relu(half::round(a.into(), Rounding::Nearest)) }
     CvtBf16x2FromF32 "cvt.rn.bf16x2.f32" Convert (high: f32, low: f32) -> Two<Bf16> { Two(low, high).map(|a| half::round(a.into(), Rounding::Nearest)) }
     CvtReluBf16x2FromF32 "cvt.rn.relu.bf16x2.f32" Convert (high: f32, low: f32) -> Two<Bf16> { Two(low, high).map(|a| half::relu(half::round(a.into(), Rounding::Nearest))) }
     CvtRzBf16FromF32 "cvt.rz.bf16.f32" Convert (a: f32) -> Bf16 { half::round(a.into(), Rounding::Zero) }
-    CvtRzBf16FromF64 "cvt.rz.bf16.f64" Convert (a: f64) -> Bf16 { half::round(a, Rounding::Zero) }
+    CvtRzBf16FromF64 "cvt.rz.bf16.f64" Convert (a: f64) -> Bf16 { half::narrowed(a, Rounding::Zero) }
     CvtRzReluBf16FromF32 "cvt.rz.relu.bf16.f32" Convert (a: f32) -> Bf16 { half::relu(half::round(a.into(), Rounding::Zero)) }
     CvtRzBf16x2FromF32 "cvt.rz.bf16x2.f32" Convert (high: f32, low: f32) -> Two<Bf16> { Two(low, high).map(|a| half::round(a.into(), Rounding::Zero)) }
     CvtRzReluBf16x2FromF32 "cvt.rz.relu.bf16x2.f32" Convert (high: f32, low: f32) -> Two<Bf16> { Two(low, high).map(|a| half::relu(half::round(a.into(), Rounding::Zero))) }
     CvtRmBf16FromF32 "cvt.rm.bf16.f32" Convert (a: f32) -> Bf16 { half::round(a.into(), Rounding::Down) }
-    CvtRmBf16FromF64 "cvt.rm.bf16.f64" Convert (a: f64) -> Bf16 { half::round(a, Rounding::Down) }
+    CvtRmBf16FromF64 "cvt.rm.bf16.f64" Convert (a: f64) -> Bf16 { half::narrowed(a, Rounding::Down) }
     CvtRpBf16FromF32 "cvt.rp.bf16.f32" Convert (a: f32) -> Bf16 { half::round(a.into(), Rounding::Up) }
-    CvtRpBf16FromF64 "cvt.rp.bf16.f64" Convert (a: f64) -> Bf16 { half::round(a, Rounding::Up) }
-    CvtRnaTf32 "cvt.rna.tf32.f32" Convert (a: f32) -> f32 { float::tf32(a, Rounding::Away) }
+    CvtRpBf16FromF64 "cvt.rp.bf16.f64" Convert (a: f64) -> Bf16 { half::narrowed(a, Rounding::Up) }
+    CvtRnaTf32 "cvt.rna.tf32.f32" Convert (a: f32) -> f32 { float::tf32_away(a) }
     CvtRnTf32 "cvt.rn.tf32.f32" Convert (a: f32) -> f32 { float::tf32(a, Rounding::Nearest) }
-    CvtRnReluTf32 "cvt.rn.relu.tf32.f32" Convert (a: f32) -> f32 { float::relu32(float::tf32(a, Rounding::Nearest)) }
+    CvtRnReluTf32 "cvt.rn.relu.tf32.f32" Convert (a: f32) -> f32 { float::tf32(float::relu32(a), Rounding::Nearest) }
     CvtRzTf32 "cvt.rz.tf32.f32" Convert (a: f32) -> f32 { float::tf32(a, Rounding::Zero) }
-    CvtRzReluTf32 "cvt.rz.relu.tf32.f32" Convert (a: f32) -> f32 { float::relu32(float::tf32(a, Rounding::Zero)) }
+    CvtRzReluTf32 "cvt.rz.relu.tf32.f32" Convert (a: f32) -> f32 { float::tf32(float::relu32(a), Rounding::Zero) }
 
     } };
 }

@@ -45,7 +45,7 @@ macro_rules! double {
     TestpInfiniteF64 "testp.infinite.f64" Predicate (a: f64) -> bool { a.is_infinite() }
     TestpNumberF64 "testp.number.f64" Predicate (a: f64) -> bool { !a.is_nan() }
     TestpNotANumberF64 "testp.notanumber.f64" Predicate (a: f64) -> bool { a.is_nan() }
-    TestpNormalF64 "testp.normal.f64" Predicate (a: f64) -> bool { a.is_normal() }
+    TestpNormalF64 "testp.normal.f64" Predicate (a: f64) -> bool { a.is_normal() || a == 0.0 }
     TestpSubnormalF64 "testp.subnormal.f64" Predicate (a: f64) -> bool { a.is_subnormal() }
 
     } };

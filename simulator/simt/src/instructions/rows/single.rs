@@ -121,7 +121,7 @@ macro_rules! single {
     TestpInfiniteF32 "testp.infinite.f32" Predicate (a: f32) -> bool { a.is_infinite() }
     TestpNumberF32 "testp.number.f32" Predicate (a: f32) -> bool { !a.is_nan() }
     TestpNotANumberF32 "testp.notanumber.f32" Predicate (a: f32) -> bool { a.is_nan() }
-    TestpNormalF32 "testp.normal.f32" Predicate (a: f32) -> bool { a.is_normal() }
+    TestpNormalF32 "testp.normal.f32" Predicate (a: f32) -> bool { a.is_normal() || a == 0.0 }
     TestpSubnormalF32 "testp.subnormal.f32" Predicate (a: f32) -> bool { a.is_subnormal() }
 
     } };
