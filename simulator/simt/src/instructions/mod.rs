@@ -122,7 +122,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
     ("Memory", &[
         other("ld, ldu, st", "8 to 64 bits, alone or as `.v2` and `.v4`, in every state space and through generic addresses; cache hints say nothing"),
         other("atom, red", "integers of 32 and 64 bits: `add`, `min`, `max`, `and`, `or`, `xor`, `exch`, `cas`, `inc`, `dec`; `add` of f32, f64, f16, bf16 and pairs of the last two"),
-        since(7, 0, "atom.cas.b16", "16 bits"),
+        since(7, 0, "atom.cas.b16", "compare and swap of 16 bits"),
         other("cvta, cvta.to", "between generic addresses of 64 bits and those of a state space"),
         other("prefetch, prefetchu, discard, applypriority", "accepted; they change nothing"),
         since(8, 0, "cp.async", "4, 8 and 16 bytes to shared memory, with a source size; groups, and waiting for them"),
@@ -139,7 +139,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         since(7, 0, "match.sync", "`any` and `all`, of 32 and 64 bits"),
         since(8, 0, "redux.sync", "integers of 32 bits"),
         other("activemask, bar.warp.sync", "all of it"),
-        since(9, 0, "elect.sync", "the first of the lanes is elected"),
+        since(9, 0, "elect.sync", "elects the lowest of the lanes"),
     ]),
     ("Threads of a block, order of memory", &[
         other("bar, barrier", "`sync`, `arrive` and `red`, with a number of threads"),
