@@ -73,31 +73,37 @@ impl Known {
 
 /// What is known of every register of a program, by its number.
 #[derive(Debug)]
-pub struct Facts(Vec<Known>);
+pub struct Facts {
+    known: Vec<Known>,
+    /// By [`products_for_sums`].
+    products: Vec<bool>,
+}
 
 impl Facts {
     pub fn of(program: &Program, rows: usize) -> Self {
-        let mut facts = Self(vec![Known::ZERO; rows]);
+        let mut facts = Self { known: vec![Known::ZERO; rows], products: products_for_sums(program, rows) };
         for constant in &program.constants {
-            facts.0[constant.register as usize] = match constant.value {
+            facts.known[constant.register as usize] = match constant.value {
                 ConstantValue::Bits(bits) => Known::constant(bits, constant.kind),
                 ConstantValue::Address { .. } | ConstantValue::Param { .. } => Known::NOTHING,
             };
         }
         for (_, _, register) in &program.specials {
-            facts.0[*register as usize] = Known::NOTHING;
+            facts.known[*register as usize] = Known::NOTHING;
         }
         for pass in 0.. {
             let mut changed = false;
             for inst in &program.code {
                 written(program, inst, |register, kind| {
-                    let Some(before) = facts.0.get(register as usize).copied().filter(|_| kind != Kind::Predicate) else { return };
+                    let Some(before) = facts.known.get(register as usize).copied().filter(|_| kind != Kind::Predicate) else {
+                        return;
+                    };
                     let mut after = before.or(facts.result(program, &inst.action));
                     if pass >= PATIENCE {
                         after = after.widened(before);
                     }
                     changed |= after != before;
-                    facts.0[register as usize] = after;
+                    facts.known[register as usize] = after;
                 });
             }
             if !changed {
@@ -108,7 +114,7 @@ impl Facts {
     }
 
     pub fn known(&self, register: Reg) -> Known {
-        self.0.get(register as usize).copied().unwrap_or(Known::NOTHING)
+        self.known.get(register as usize).copied().unwrap_or(Known::NOTHING)
     }
 
     /// Whether each instruction is a multiplication whose factors need no more than 24 bits: what `__mul24` and `__umul24` become,
@@ -155,9 +161,12 @@ impl Facts {
             Alu::CvtB32FromS8 => Known::narrow(8, true),
             Alu::CvtB32FromS16 => Known::narrow(16, true),
             Alu::Selp32 | Alu::Selp64 => a.or(b),
-            // Of a difference of 64 bits, ptxas knows nothing.
-            Alu::Add32 | Alu::Add64 | Alu::Sub32 => Known::multiple(a.low_zeros.min(b.low_zeros)),
-            Alu::NegS32 | Alu::NegS64 => Known::multiple(a.low_zeros),
+            Alu::Add32 | Alu::Add64 => Known::multiple(a.low_zeros.min(b.low_zeros)),
+            // ptxas adds the negative of the second one, and of a negative it knows nothing. A product it multiplies by the negative
+            // factor instead and adds in one instruction, if nothing else needs the product. (In 64 bits it does so at times.)
+            Alu::Sub32 if constant(1).is_some() || self.products[sources[1] as usize] => {
+                Known::multiple(a.low_zeros.min(b.low_zeros))
+            }
             Alu::MulLo32 | Alu::MulLo64 | Alu::MulWideU32 | Alu::MulWideS32 => Known::multiple(a.low_zeros + b.low_zeros),
             Alu::MadLo32 | Alu::MadLo64 | Alu::MadWideU32 | Alu::MadWideS32 => {
                 Known::multiple((a.low_zeros + b.low_zeros).min(c.low_zeros))
@@ -184,6 +193,45 @@ impl Facts {
             _ => Known::NOTHING,
         }
     }
+}
+
+/// Whether each register holds nothing but products of 32 bits that only sums and shifts read. A shift by a number is a product.
+///
+/// Reads by instructions that seldom have to do with an index, like a shuffle, are not looked for.
+fn products_for_sums(program: &Program, rows: usize) -> Vec<bool> {
+    let mut products = vec![true; rows];
+    for inst in &program.code {
+        let mut exclude = |register: Reg, kind: Kind| {
+            if let Some(product) = products.get_mut(register as usize).filter(|_| kind == Kind::Word) {
+                *product = false;
+            }
+        };
+        match inst.action {
+            Action::Alu { alu: Alu::Add32 | Alu::Sub32 | Alu::Shl32, .. } => {}
+            Action::Alu { alu, sources, .. } => {
+                TABLE[alu as usize].sources.iter().zip(sources).for_each(|(kind, register)| exclude(register, *kind));
+            }
+            Action::Store(index) => {
+                let access = &program.accesses[index as usize];
+                access.registers.iter().take(access.count as usize).for_each(|register| exclude(*register, access.kind));
+            }
+            Action::Atomic(index) => {
+                let atomic = &program.atomics[index as usize];
+                let kind = if atomic.width == 8 { Kind::Double } else { Kind::Word };
+                atomic.operands.into_iter().for_each(|register| exclude(register, kind));
+            }
+            _ => {}
+        }
+        let is_product = match inst.action {
+            Action::Alu { alu: Alu::MulLo32, .. } => true,
+            Action::Alu { alu: Alu::Shl32, sources, .. } => constant(program, sources[1]).is_some(),
+            _ => false,
+        };
+        if !is_product {
+            written(program, inst, exclude);
+        }
+    }
+    products
 }
 
 /// The value of a register that holds a number.
