@@ -110,13 +110,12 @@ fn options() -> Result<LaunchOptions> {
 fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchConfig, params: &[u8]) -> Result<()> {
     let (kernel, options) = (function.name(), options()?);
     let result = simt::launch(&driver.memory, function.image.image(), kernel, config, params, driver.profile, &options);
+    // A launch is complete when its call returns, so what it printed is due. That standard output is closed is no fault of it.
+    let printed = result.as_ref().map_or_else(LaunchError::printed, |report| &report.printed);
+    let mut output = std::io::stdout();
+    let _ = output.write_all(printed.as_bytes()).and_then(|()| output.flush());
     let (outcome, returned) = match result {
-        Ok(report) => {
-            // A launch is complete when its call returns, so what it printed is due. That standard output is closed is no fault of it.
-            let mut output = std::io::stdout();
-            let _ = output.write_all(report.printed.as_bytes()).and_then(|()| output.flush());
-            (Outcome::Finished(Box::new(report)), Ok(()))
-        }
+        Ok(report) => (Outcome::Finished(Box::new(report)), Ok(())),
         Err(error) => {
             let message = error.to_string();
             let failure = code_of(&error).because(message.clone());
@@ -127,7 +126,7 @@ fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchCo
                     Ok(())
                 }
             };
-            let finding = if let LaunchError::Fault(finding) = error { Some(finding) } else { None };
+            let finding = if let LaunchError::Fault { finding, .. } = error { Some(finding) } else { None };
             (Outcome::Failed { message, finding }, returned)
         }
     };
@@ -139,7 +138,7 @@ fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchCo
 /// What a GPU's driver returns for what happened.
 fn code_of(error: &LaunchError) -> CuResult {
     match error {
-        LaunchError::Fault(finding) => match finding.kind {
+        LaunchError::Fault { finding, .. } => match finding.kind {
             FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => CuResult::ILLEGAL_ADDRESS,
             FindingKind::Misaligned { .. } => CuResult::MISALIGNED_ADDRESS,
             FindingKind::Assert { .. } => CuResult::ASSERT,

@@ -86,6 +86,13 @@ fn the_readme_shows_the_program_that_was_run() {
 }
 
 #[test]
+fn what_a_kernel_printed_before_it_failed_is_not_lost() {
+    let (status, stdout, stderr) = run(&mut ends("fails_an_assertion", "return"));
+    assert_eq!((status, stdout.as_str()), (Some(0), "n is 0\nsynchronised: 710\nthe program's own end\n"), "{stderr}");
+    assert!(stderr.starts_with("simcuda: kernel fails_an_assertion failed: assertion `n > 0` failed"), "{stderr}");
+}
+
+#[test]
 fn a_program_in_c_finds_the_simulator() {
     let (status, stdout, stderr) = run(&mut ends("misaligned", "return"));
     assert_eq!((status, stdout.as_str()), (Some(0), "synchronised: 716\nthe program's own end\n"), "{stderr}");

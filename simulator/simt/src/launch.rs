@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::counters::{AccessSample, Counters, LineCounters};
+use crate::exec::grid::{self, Stopped};
 use crate::exec::watch::found::{Defect, Entry};
 use crate::exec::watch::global::GlobalShadow;
-use crate::exec::{Machine, Stop, grid, thread_index};
+use crate::exec::{Machine, Stop, thread_index};
 use crate::finding::{Finding, FindingKind, Location, OtherAccess};
 use crate::geometry::Dim3;
 use crate::image::Image;
@@ -108,8 +109,13 @@ pub struct LaunchReport {
 #[derive(Debug, Error)]
 pub enum LaunchError {
     /// The kernel did something that ends it: the kernel's fault.
-    #[error("{0}")]
-    Fault(Box<Finding>),
+    #[error("{finding}")]
+    Fault {
+        /// What it did.
+        finding: Box<Finding>,
+        /// What the block that did it and those before it printed until then.
+        printed: String,
+    },
     /// The kernel did not end within its fuel.
     #[error("kernel {kernel} does not end: block {block} executed more than {fuel} warp instructions, last at {location}")]
     OutOfFuel {
@@ -121,10 +127,22 @@ pub enum LaunchError {
         fuel: u64,
         /// Where it was when the fuel ended.
         location: Box<Location>,
+        /// What that block and those before it printed until then.
+        printed: String,
     },
     /// The host asked for a launch that no device could execute.
     #[error("{0}")]
     Misuse(#[from] LaunchMisuse),
+}
+
+impl LaunchError {
+    /// What the kernel printed before it failed.
+    pub fn printed(&self) -> &str {
+        match self {
+            LaunchError::Fault { printed, .. } | LaunchError::OutOfFuel { printed, .. } => printed,
+            LaunchError::Misuse(_) => "",
+        }
+    }
 }
 
 /// What the host can ask wrongly of a launch.
@@ -236,21 +254,25 @@ pub fn launch(
                 findings,
             })
         }
-        Err((block, Stop::OutOfFuel { pc })) => Err(LaunchError::OutOfFuel {
+        Err(Stopped { block, stop: Stop::OutOfFuel { pc }, printed }) => Err(LaunchError::OutOfFuel {
             kernel: kernel.name().to_owned(),
             block: config.grid.index_of(block),
             fuel: options.fuel,
             location: Box::new(map.location(program.origins[pc as usize])),
+            printed,
         }),
-        Err((block, Stop::Fault { kind, pc, warp, lane, lanes })) => Err(LaunchError::Fault(Box::new(Finding {
-            kind: *kind,
-            kernel: kernel.name().to_owned(),
-            block: config.grid.index_of(block),
-            thread: thread_index(config.block, warp, lane),
-            lanes,
-            times: 1,
-            location: map.location(program.origins[pc as usize]),
-        }))),
+        Err(Stopped { block, stop: Stop::Fault { kind, pc, warp, lane, lanes }, printed }) => {
+            let finding = Finding {
+                kind: *kind,
+                kernel: kernel.name().to_owned(),
+                block: config.grid.index_of(block),
+                thread: thread_index(config.block, warp, lane),
+                lanes,
+                times: 1,
+                location: map.location(program.origins[pc as usize]),
+            };
+            Err(LaunchError::Fault { finding: Box::new(finding), printed })
+        }
     }
 }
 

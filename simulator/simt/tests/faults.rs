@@ -27,7 +27,7 @@ fn finding(
         let gpu = Gpu::with_options(ptx, options);
         let params = params(&gpu);
         let result = gpu.try_launch(kernel, Extent(grid), Extent(block), shared, &params);
-        let Err(LaunchError::Fault(finding)) = result else { panic!("{kernel} must fault, not {result:?}") };
+        let Err(LaunchError::Fault { finding, .. }) = result else { panic!("{kernel} must fault, not {result:?}") };
         assert_eq!(first.get_or_insert_with(|| (*finding).clone()), &*finding, "{workers} workers, portable: {portable}");
     }
     first.expect("at least one launch")
@@ -248,7 +248,7 @@ fn an_endless_kernel_ends_when_its_fuel_does() {
             // Of `endless`, only block 2 does not end.
             let params = Params::new().with(gpu.buffer(&if kernel == "endless" { [1, 1, 0, 1] } else { [0; 4] }));
             let result = gpu.try_launch(kernel, 4, 64, 0, &params);
-            let Err(LaunchError::OutOfFuel { kernel: name, block, fuel, location }) = result else { panic!("{result:?}") };
+            let Err(LaunchError::OutOfFuel { kernel: name, block, fuel, location, .. }) = result else { panic!("{result:?}") };
             let expected = at(if kernel == "endless" { 2 } else { 0 });
             assert_eq!((name.as_str(), block, fuel), (kernel, expected, 10_000), "{workers} workers");
             assert!(location.source.is_some_and(|source| source.file == "faults.cu"));

@@ -10,11 +10,19 @@ use super::warp::Warp;
 use super::watch::found::Found;
 use super::{Machine, Stop};
 
-/// Executes all blocks and returns what was counted and found; or the stop of the first block, in the order of the grid, that could not go
-/// on, with the block's number.
+/// The first block, in the order of the grid, that could not go on.
+#[derive(Debug)]
+pub struct Stopped {
+    pub block: u64,
+    pub stop: Stop,
+    /// What it and the blocks before it printed until then.
+    pub printed: String,
+}
+
+/// Executes all blocks and returns what was counted and found, or the first that could not go on.
 ///
 /// Blocks are taken in order. After a stop, blocks before it are still finished, so that the same one is reported every time.
-pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(Stats, Found), (u64, Stop)> {
+pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(Stats, Found), Stopped> {
     let blocks = machine.config.grid.volume();
     let next = AtomicU64::new(0);
     let stopped_at = AtomicU64::new(u64::MAX);
@@ -53,9 +61,13 @@ pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(
     } else {
         rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
     }
-    let (stats, stops, found) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (mut stats, stops, found) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     match stops.into_iter().min_by_key(|(number, _)| *number) {
-        Some(stop) => Err(stop),
+        Some((block, stop)) => {
+            // How many blocks behind it ran is chance.
+            stats.printed.retain(|(number, _)| *number <= block);
+            Err(Stopped { block, stop, printed: stats.printed() })
+        }
         None => Ok((stats, found)),
     }
 }

@@ -261,7 +261,7 @@ fn barriers_that_part_of_a_block_reaches_are_found() {
     ]);
     let gpu = Gpu::load(MEMORY);
     let half = gpu.try_launch("half_a_warp", 4, 64, 0, &in_and_out(&gpu));
-    let Err(LaunchError::Fault(finding)) = half else { panic!("{half:?}") };
+    let Err(LaunchError::Fault { finding, .. }) = half else { panic!("{half:?}") };
     assert_eq!(finding.kind, FindingKind::DivergentBarrier { barrier: 0 });
 }
 

@@ -72,7 +72,7 @@ fn a_copy_reads_no_more_than_it_was_told() {
         let (input, output) = (gpu.buffer(&[1.5_f32, 2.5]), gpu.poisoned::<f32>(4));
         match gpu.try_launch("part", 1, 1, 0, &Params::new().with(input).with(output).with(bytes)) {
             Ok(_) => assert_eq!(gpu.read::<f32>(output, 4), if bytes == 0 { [0.0; 4] } else { [1.5, 2.5, 0.0, 0.0] }),
-            Err(LaunchError::Fault(finding)) => {
+            Err(LaunchError::Fault { finding, .. }) => {
                 assert!(!fits && matches!(finding.kind, FindingKind::OutOfBounds { .. }), "{bytes} bytes: {finding}");
             }
             Err(error) => panic!("{error}"),
@@ -86,7 +86,7 @@ fn a_copy_needs_aligned_addresses() {
     let (input, output) = (gpu.buffer(&[0.0_f32; 16]), gpu.poisoned::<f32>(4));
     for bytes in [4, 16] {
         match gpu.try_launch("part", 1, 1, 0, &Params::new().with(input + 8).with(output).with(bytes)) {
-            Err(LaunchError::Fault(finding)) => assert!(matches!(finding.kind, FindingKind::Misaligned { .. }), "{finding}"),
+            Err(LaunchError::Fault { finding, .. }) => assert!(matches!(finding.kind, FindingKind::Misaligned { .. }), "{finding}"),
             other => panic!("expected a finding, got {other:?}"),
         }
     }

@@ -52,7 +52,7 @@ fn a_pointer_to_no_function_is_found() {
     let gpu = Gpu::load(CALLS);
     let output = gpu.poisoned::<i32>(1);
     match gpu.try_launch("bad_call", 1, 1, 0, &Params::new().with(output).with(0x1234_u64)) {
-        Err(LaunchError::Fault(finding)) => assert_eq!(finding.kind, FindingKind::NoTarget { value: 0x1234 }),
+        Err(LaunchError::Fault { finding, .. }) => assert_eq!(finding.kind, FindingKind::NoTarget { value: 0x1234 }),
         other => panic!("expected a finding, got {other:?}"),
     }
 }
@@ -92,7 +92,7 @@ fn a_failed_assert_is_told_with_its_place() {
     let input = gpu.buffer(&inputs);
     let line = 1 + SOURCE.lines().position(|line| line.contains("assert(")).unwrap() as u32;
     match gpu.try_launch("asserts", 1, 40, 0, &Params::new().with(input)) {
-        Err(LaunchError::Fault(finding)) => {
+        Err(LaunchError::Fault { finding, .. }) => {
             let FindingKind::Assert { condition, file, line: found, function } = &finding.kind else { panic!("{finding}") };
             assert_eq!((condition.as_str(), file.as_str(), *found), ("input[i] < 100 && \"too large\"", "calls.cu", line));
             assert!(function.contains("asserts"), "{function}");
@@ -150,7 +150,7 @@ $end:";
     let gpu = Gpu::load(&module("", &body.replace("rem.u32 %r3, %r2, 3", "mov.u32 %r3, %r2")));
     let output = gpu.poisoned::<i32>(8);
     match gpu.try_launch("kernel", 1, 8, 0, &Params::new().with(output)) {
-        Err(LaunchError::Fault(finding)) => assert_eq!(finding.kind, FindingKind::NoTarget { value: 3 }),
+        Err(LaunchError::Fault { finding, .. }) => assert_eq!(finding.kind, FindingKind::NoTarget { value: 3 }),
         other => panic!("expected a finding, got {other:?}"),
     }
 }
@@ -321,7 +321,7 @@ fn barriers_that_do_not_exist_are_refused_or_found() {
         let gpu = Gpu::load(&module("", body));
         let output = gpu.poisoned::<i32>(8);
         match gpu.try_launch("kernel", 1, 8, 0, &Params::new().with(output)) {
-            Err(LaunchError::Fault(finding)) => assert_eq!(finding.kind, FindingKind::InvalidBarrier { barrier, threads }),
+            Err(LaunchError::Fault { finding, .. }) => assert_eq!(finding.kind, FindingKind::InvalidBarrier { barrier, threads }),
             other => panic!("expected a finding, got {other:?}"),
         }
     }

@@ -233,7 +233,7 @@ fn part_of_a_warp_cannot_use_a_tensor_core() {
     let gpu = Gpu::load(TENSOR);
     let output = gpu.poisoned::<u32>(32);
     match gpu.try_launch("half_a_warp", 1, 32, 0, &Params::new().with(output)) {
-        Err(LaunchError::Fault(finding)) => {
+        Err(LaunchError::Fault { finding, .. }) => {
             assert_eq!((finding.kind, finding.lanes), (FindingKind::PartialWarp, 16));
             assert_eq!(finding.location.source.map(|source| source.file), Some("tensor.cu".to_owned()));
         }
