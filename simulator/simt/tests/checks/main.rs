@@ -298,3 +298,46 @@ fn kernels_in_ptx_are_judged_alike() {
         }
     }
 }
+
+#[test]
+fn narrow_copies_and_wide_reads_of_them_have_places_of_their_own() {
+    let text = |barrier: &str| {
+        format!(
+            ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry copies(.param .u64 in)\n{{\n.shared .align 16 .b8 tile[512];\n\
+             .reg .b32 %r<9>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [in];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\n\
+             mul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd2, %rd1, %rd2;\nmov.u32 %r3, tile;\nadd.u32 %r4, %r3, %r2;\n\
+             cp.async.ca.shared.global [%r4], [%rd2], 4;\ncp.async.wait_all;\n{barrier}\nand.b32 %r5, %r1, 31;\nshl.b32 %r5, %r5, 4;\n\
+             add.u32 %r5, %r3, %r5;\nldmatrix.sync.aligned.m8n8.x4.shared.b16 {{%r6, %r7, %r8, %r1}}, [%r5];\nret;\n}}\n"
+        )
+    };
+    for (barrier, expected) in [("bar.sync 0;", &[][..]), ("", &["race", "race in a warp"])] {
+        for (findings, _) in in_every_order(&text(barrier), |gpu| {
+            let input = gpu.buffer(&[1_u32; 128]);
+            (gpu.launch("copies", 1, 128, 0, &Params::new().with(input)).findings, Vec::new())
+        }) {
+            let races: Vec<_> = findings.iter().map(name).filter(|name| *name != "uninitialised").collect();
+            assert!(races.is_empty() == expected.is_empty() && races.iter().all(|race| expected.contains(race)), "{findings:?}");
+        }
+    }
+}
+
+#[test]
+fn a_copy_of_half_a_word_does_not_meet_an_addition_to_the_other_half() {
+    let text = |offset: u32| {
+        format!(
+            ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry halves(.param .u64 in)\n{{\n.shared .align 16 .b8 tile[16];\n\
+             .reg .pred %p<2>;\n.reg .b16 %h<3>;\n.reg .b32 %r<4>;\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [in];\nmov.u32 %r1, %ctaid.x;\n\
+             setp.eq.u32 %p1, %r1, 0;\nmov.u32 %r2, tile;\nmov.u32 %r3, 2;\nmov.u16 %h1, 15360;\n\
+             @%p1 cp.async.ca.shared.global [%r2], [%rd1], 4, %r3;\n@!%p1 atom.global.add.noftz.f16 %h2, [%rd1+{offset}], %h1;\n\
+             cp.async.wait_all;\nret;\n}}\n"
+        )
+    };
+    for (offset, expected) in [(2, &[][..]), (0, &["race of blocks"])] {
+        for (findings, _) in in_every_order(&text(offset), |gpu| {
+            let input = gpu.buffer(&[0_u32]);
+            (gpu.launch("halves", 2, 1, 0, &Params::new().with(input)).findings, Vec::new())
+        }) {
+            assert_eq!(findings.iter().map(name).collect::<Vec<_>>(), expected, "an addition at {offset}");
+        }
+    }
+}

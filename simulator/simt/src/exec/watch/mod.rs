@@ -19,7 +19,7 @@ use super::block::Core;
 use super::registers::LANES;
 use super::request::{Pattern, Request, lanes_of};
 use crate::finding::{Access, AccessOp, Space};
-use crate::program::{Action, ConstantValue, Program, Semantics};
+use crate::program::{Action, AsyncCopy, ConstantValue, Program, Semantics};
 use found::{Defect, Found, Site};
 use mark::{Mark, Strength};
 use order::Order;
@@ -49,7 +49,12 @@ fn strength(op: AccessOp, semantics: Semantics) -> Strength {
 /// The least bytes that one access of the program has to a space, or might have.
 fn narrowest(program: &Program, space: Space) -> u32 {
     let of_space = |other: Option<Space>| other.is_none() || other == Some(space);
-    program.accesses.iter().filter(|access| of_space(access.space)).map(|access| access.width).min().unwrap_or(4)
+    let accesses = program.accesses.iter().filter(|access| of_space(access.space)).map(|access| access.width);
+    let atomics = program.atomics.iter().filter(|atomic| of_space(atomic.space)).map(|atomic| atomic.width);
+    // What a copy writes to shared memory is four bytes or more; what it reads of global memory may be any number.
+    let in_part = |copy: &AsyncCopy| space == Space::Global && copy.source_bytes.is_some();
+    let copies = program.copies.iter().filter(|copy| in_part(copy)).map(|_| 1);
+    accesses.chain(atomics).chain(copies).min().unwrap_or(4)
 }
 
 /// All barriers are of the whole block: number 0, and everyone waits.
