@@ -143,7 +143,9 @@ fn code_of(error: &LaunchError) -> CuResult {
             FindingKind::Misaligned { .. } => CuResult::MISALIGNED_ADDRESS,
             FindingKind::Assert { .. } => CuResult::ASSERT,
             // A GPU hangs here until the watchdog, where there is one, ends the kernel.
-            FindingKind::DivergentBarrier { .. } | FindingKind::Deadlock { .. } => CuResult::LAUNCH_TIMEOUT,
+            FindingKind::DivergentBarrier { .. } | FindingKind::Deadlock { .. } | FindingKind::MbarrierDeadlock { .. } => {
+                CuResult::LAUNCH_TIMEOUT
+            }
             // A trap, and what no kernel can do and go on. Findings that hardware does not notice come with a launch that succeeds.
             _ => CuResult::LAUNCH_FAILED,
         },

@@ -77,7 +77,8 @@ counters! {
     global_load_wavefronts,
     /// Copies from global to shared memory that bypass the registers (`cp.async`): warp instructions with at least one active lane.
     /// Nsight Compute counts them as `smsp__inst_executed_op_ldgsts.sum`, apart from loads. Their reads of global memory are among
-    /// the global loads here; their writes are no shared stores.
+    /// the global loads here; their writes are no shared stores. Of a bulk copy (`cp.async.bulk`), which one thread begins, every one
+    /// counts by itself; its sectors and bytes are among those of global loads, but it is no request of theirs.
     async_copy_requests,
     /// Global stores: warp instructions with at least one active lane; on compute capability 1.x, half-warps with one.
     global_store_requests,

@@ -90,6 +90,27 @@ pub enum FindingKind {
         /// Number of the barrier at which the first of them waits.
         barrier: u32,
     },
+    /// Every live warp of the block waits, and some for a phase of a barrier in shared memory (`mbarrier`) that does not end.
+    MbarrierDeadlock {
+        /// Where the barrier is, an offset in shared memory.
+        address: u64,
+        /// Arrivals that the phase lacks.
+        arrivals: u32,
+        /// Bytes that it lacks; fewer than none if more arrived than were expected.
+        bytes: i32,
+    },
+    /// A barrier in shared memory used as it cannot be.
+    InvalidMbarrier {
+        /// Where it is, an offset in shared memory.
+        address: u64,
+        /// What is wrong.
+        misuse: MbarrierMisuse,
+    },
+    /// A bulk copy of a number of bytes that it cannot copy.
+    InvalidBulkCopy {
+        /// The bytes.
+        bytes: u32,
+    },
     /// An instruction that all 32 threads of a warp must execute together, reached by only part of them.
     PartialWarp,
     /// An access to shared memory that an asynchronous copy still writes: the copying thread has not waited for it.
@@ -160,6 +181,44 @@ pub enum FindingKind {
     },
 }
 
+/// What cannot be done with a barrier in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "misuse", rename_all = "kebab-case")]
+pub enum MbarrierMisuse {
+    /// Nobody initialised it, or somebody wrote over it.
+    NotInitialised,
+    /// It is to expect a number of arrivals that it cannot count.
+    Count {
+        /// The arrivals.
+        count: u32,
+    },
+    /// More arrive than the phase lacks, or none.
+    TooManyArrivals {
+        /// Those that arrive.
+        count: u32,
+        /// Those that it lacks.
+        lacking: u32,
+    },
+    /// More bytes expected, or arrived before they were, than it can count.
+    TooManyBytes,
+    /// An arrival that must not end the phase would.
+    EndsPhase,
+}
+
+impl fmt::Display for MbarrierMisuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MbarrierMisuse::NotInitialised => write!(f, "which nobody initialised, or which was written over"),
+            MbarrierMisuse::Count { count } => write!(f, "initialised for {count} arrivals: there must be 1 to 1048575"),
+            MbarrierMisuse::TooManyArrivals { count, lacking } => {
+                write!(f, "where {count} arrive and the phase lacks {lacking}")
+            }
+            MbarrierMisuse::TooManyBytes => write!(f, "which cannot count so many bytes: at most 1048575 may be lacking"),
+            MbarrierMisuse::EndsPhase => write!(f, "whose phase an arrival with .noComplete would end"),
+        }
+    }
+}
+
 /// The other side of a race.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherAccess {
@@ -203,11 +262,16 @@ impl FindingKind {
                 Some("memory holds anything when it is allocated: copy or set it before the launch, or write it in an earlier one")
             }
             FindingKind::UnfinishedCopy { .. } => Some(
-                "wait for the copy in the thread that began it (cp.async.wait_group), and let the others meet it at a barrier after that",
+                "wait for the copy in the thread that began it (cp.async.wait_group), and let the others meet it at a barrier after that; of a \
+                 bulk copy, let every thread wait for the phase of its mbarrier",
             ),
             FindingKind::DivergentBarrier { .. } | FindingKind::EndedBeforeBarrier { .. } => {
                 Some("let threads without work go on to the barrier instead of returning or branching around it")
             }
+            FindingKind::MbarrierDeadlock { .. } => Some(
+                "a phase ends when as many threads have arrived as the barrier was initialised for, and as many bytes as were expected: \
+                 expect_tx must name the bytes of all copies together",
+            ),
             FindingKind::DifferentBarriers { .. } => {
                 Some("__syncthreads() in a branch is allowed only where all threads of the block take the same branch")
             }
@@ -351,6 +415,16 @@ impl fmt::Display for FindingKind {
             FindingKind::Deadlock { barrier } => {
                 write!(f, "deadlock: threads wait at barrier {barrier} for threads that will never arrive")
             }
+            FindingKind::MbarrierDeadlock { address, arrivals, bytes } => {
+                let (arrival, byte) =
+                    (if *arrivals == 1 { "arrival" } else { "arrivals" }, if *bytes == 1 { "byte" } else { "bytes" });
+                write!(f, "deadlock: threads wait for the mbarrier at {address:#x} in shared memory, ")?;
+                write!(f, "whose phase lacks {arrivals} {arrival} and {bytes} {byte} that will never come")
+            }
+            FindingKind::InvalidMbarrier { address, misuse } => {
+                write!(f, "mbarrier at {address:#x} in shared memory, {misuse}")
+            }
+            FindingKind::InvalidBulkCopy { bytes } => write!(f, "bulk copy of {bytes} bytes, which is no multiple of 16"),
             FindingKind::PartialWarp => {
                 write!(f, "reached by only part of a warp: all 32 threads must execute this instruction together")
             }

@@ -18,6 +18,7 @@ const TEXTS: &[&str] = &[
     include_str!("programs/tensor.ptx"),
     include_str!("programs/stores.ptx"),
     include_str!("programs/async_copy.ptx"),
+    include_str!("programs/mbarrier.ptx"),
     include_str!("programs/calls.ptx"),
 ];
 

@@ -4,6 +4,7 @@
 //! moment; until then the destination holds a pattern that no program can take for its data, and whoever touches it is told.
 
 use super::block::Core;
+use super::mbarrier::Bulk;
 use super::registers::{LANES, Registers};
 use super::request::{Pattern, Request, lane_addresses, lanes_of, lanes_where};
 use super::{Machine, Stop};
@@ -17,6 +18,8 @@ const UNFINISHED: u32 = 0x7fff_7fff;
 #[derive(Debug)]
 pub struct Copies {
     by_warp: Vec<Pending>,
+    /// Those that barriers in shared memory wait for, in order of their beginning.
+    bulk: Vec<Bulk>,
     /// A bit for each word of shared memory that a copy is to write.
     words: Vec<u64>,
     /// Unfinished copies of all warps.
@@ -53,12 +56,12 @@ impl Copy {
 
 impl Copies {
     pub fn new(machine: &Machine<'_>) -> Self {
-        if machine.program.copies.is_empty() {
-            return Self { by_warp: Vec::new(), words: Vec::new(), count: 0 };
+        if machine.program.copies.is_empty() && machine.program.bulk_copies.is_empty() {
+            return Self { by_warp: Vec::new(), bulk: Vec::new(), words: Vec::new(), count: 0 };
         }
         let warps = machine.config.block.volume().div_ceil(LANES as u64);
         let by_warp = (0..warps).map(|_| Pending::default()).collect();
-        Self { by_warp, words: vec![0; machine.shared_bytes.div_ceil(256) as usize], count: 0 }
+        Self { by_warp, bulk: Vec::new(), words: vec![0; machine.shared_bytes.div_ceil(256) as usize], count: 0 }
     }
 
     /// Forgets the copies of the block before: a block that ends does not wait for its own.
@@ -67,6 +70,7 @@ impl Copies {
             pending.copies.clear();
             pending.groups = [0; LANES];
         }
+        self.bulk.clear();
         self.words.fill(0);
         self.count = 0;
     }
@@ -87,10 +91,17 @@ impl Copies {
     /// The unfinished copy that writes some of the `bytes` bytes from an offset on: its instruction, warp and lane.
     fn writer(&self, offset: u32, bytes: u32) -> Option<(u32, u32, u32)> {
         let writes = |copy: &&Copy| copy.target < offset + bytes && offset < copy.target + copy.bytes;
-        self.by_warp.iter().zip(0..).find_map(|(pending, warp)| {
+        let of_lane = self.by_warp.iter().zip(0..).find_map(|(pending, warp)| {
             let copy = pending.copies.iter().find(writes)?;
             Some((copy.pc, warp, copy.lane))
-        })
+        });
+        let bulk = || self.bulk.iter().find(|copy| copy.target < offset + bytes && offset < copy.target + copy.bytes());
+        of_lane.or_else(|| bulk().map(|copy| (copy.pc, copy.warp, copy.lane)))
+    }
+
+    /// The unfinished copies whose bytes a barrier counts; they are the caller's to [finish](Core::finish_bulk).
+    pub fn take_bulk(&mut self, barrier: u32) -> Vec<Bulk> {
+        self.bulk.extract_if(.., |copy| copy.barrier == barrier).collect()
     }
 
     fn mark(&mut self, words: std::ops::Range<usize>) {
@@ -190,6 +201,21 @@ impl Core<'_> {
         let Copy { lane, bytes, pc, .. } = *copy;
         let request = Request { op: AccessOp::Store, index: 0, pc, bytes, mask: 1 << lane, addresses: &addresses };
         self.watch_shared_store(&request, lane as usize, Semantics::default(), false);
+    }
+
+    /// A copy is under way from now on.
+    pub fn begin_bulk(&mut self, copy: Bulk) {
+        self.copies.count += 1;
+        self.copies.mark(copy.words());
+        self.shared[copy.words()].fill(UNFINISHED);
+        self.copies.bulk.push(copy);
+    }
+
+    /// The bytes of a copy arrive. To the other threads they were written when it began.
+    pub fn finish_bulk(&mut self, copy: &Bulk) {
+        self.copies.count -= 1;
+        self.copies.unmark(copy.words());
+        self.shared[copy.words()].copy_from_slice(&copy.data);
     }
 
     /// Whether `bytes` bytes from an address on lie in the block's shared memory and no unfinished copy is to write them.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::async_copy::Copies;
 use super::cost::Slot;
+use super::mbarrier::{self, Vain};
 use super::registers::LANES;
 use super::stats::Stats;
 use super::warp::{Pause, Votes, Warp};
@@ -26,6 +27,8 @@ pub struct Core<'a> {
     pub printed: Vec<u8>,
     /// Copies into shared memory that are not finished.
     pub copies: Copies,
+    /// A barrier in shared memory has changed since this was last looked at.
+    pub mbarriers_moved: bool,
     pub check_hint: u32,
     pub atomic_hint: u32,
     /// The block under way is the one whose requests are kept as samples.
@@ -49,6 +52,7 @@ impl<'a> Core<'a> {
             slots: machine.program.accesses.iter().map(|_| Slot::default()).collect(),
             printed: Vec::new(),
             copies: Copies::new(machine),
+            mbarriers_moved: false,
             check_hint: 0,
             atomic_hint: 0,
             keeps_samples: false,
@@ -64,9 +68,19 @@ impl<'a> Core<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Ready,
-    Waiting { barrier: u32, warps: Option<u32>, pc: u32, votes: Votes },
+    Waiting {
+        barrier: u32,
+        warps: Option<u32>,
+        pc: u32,
+        votes: Votes,
+    },
+    /// It tested a phase in vain, and may go on in the next round.
+    Testing(Vain),
     Done,
 }
+
+/// Rounds in which all warps wait or test in vain, after which none is hoped for. A program may give up after some tests.
+const PATIENCE: u32 = 1 << 10;
 
 /// Executes the block of that number. `warps` are the worker's, as many as a block has.
 pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Result<(), Stop> {
@@ -88,14 +102,18 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
     let mut states = vec![State::Ready; warps.len()];
     // Warps that arrived at a barrier without waiting, by barrier.
     let mut arrived: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut rounds_in_vain = 0;
     while states.iter().any(|state| *state != State::Done) {
         let mut moved = false;
         for number in order.iter().copied() {
             let warp = &mut warps[number];
             core.warp = number as u32;
+            if let State::Testing(_) = states[number] {
+                states[number] = State::Ready;
+            }
             while states[number] == State::Ready {
-                moved = true;
                 let pause = warp.run(core)?;
+                moved |= !matches!(pause, Pause::Vain(_));
                 // An endless loop may also be one through a barrier.
                 if core.fuel == 0 && pause != Pause::Done {
                     return Err(Stop::OutOfFuel { pc: warp.pc() });
@@ -104,7 +122,7 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
                     match pause {
                         Pause::Done => watch.end(number as u32),
                         Pause::Barrier { barrier, .. } | Pause::Arrived { barrier, .. } => watch.arrive(number as u32, barrier),
-                        Pause::Turn => {}
+                        Pause::Vain(_) | Pause::Turn => {}
                     }
                 }
                 match pause {
@@ -119,13 +137,19 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
                             arrived.remove(&barrier);
                         }
                     }
+                    Pause::Vain(vain) => states[number] = State::Testing(vain),
                     Pause::Turn => break,
                 }
             }
         }
         moved |= release(core, &mut states, warps, &mut arrived);
-        if !moved {
-            return Err(deadlock(&states));
+        moved |= std::mem::take(&mut core.mbarriers_moved);
+        rounds_in_vain = if moved { 0 } else { rounds_in_vain + 1 };
+        let testing = states.iter().find_map(|state| if let State::Testing(vain) = state { Some(*vain) } else { None });
+        match testing {
+            None if !moved => return Err(deadlock(&states)),
+            Some(vain) if rounds_in_vain > PATIENCE => return Err(mbarrier::deadlock(core, vain)),
+            _ => {}
         }
     }
     Ok(())

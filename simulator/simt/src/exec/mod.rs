@@ -8,6 +8,7 @@
 //! - [`cost`]: what it costs, counted.
 //! - [`atomics`]: `atom` and `red`, which read and write in one step.
 //! - [`async_copy`]: copies that the threads do not wait for.
+//! - [`mbarrier`]: barriers in shared memory, and the bulk copies that they count.
 //! - [`matrix`]: matrices between memory and registers.
 //! - [`tensor`]: their products.
 //! - [`print`]: `printf` and `assert`.
@@ -26,6 +27,7 @@ mod cost;
 mod exchange;
 pub mod grid;
 mod matrix;
+mod mbarrier;
 mod print;
 pub mod registers;
 mod request;

@@ -193,6 +193,11 @@ impl Stats {
                 self.accesses[source as usize].count_load(&mut counters);
                 counters.async_copy_requests = acting;
             }
+            Action::BulkCopy(index) => {
+                let source = program.bulk_copies[index as usize].source;
+                self.accesses[source as usize].count_load(&mut counters);
+                counters.async_copy_requests = lanes;
+            }
             Action::Tensor(index) => match &program.tensor_ops[index as usize] {
                 TensorOp::MultiplyAdd(operation) => {
                     counters.tensor_multiply_adds = acting * operation.a.shape.multiply_adds();

@@ -7,6 +7,7 @@ use super::Stop;
 use super::access;
 use super::block::Core;
 use super::exchange;
+use super::mbarrier::{self, Vain};
 use super::registers::{FULL, LANES, Registers};
 use super::request::{lanes_of, lanes_where};
 use super::{async_copy, atomics, matrix, print};
@@ -64,6 +65,8 @@ pub enum Pause {
     Barrier { barrier: u32, warps: Option<u32>, pc: u32, votes: Votes },
     /// It passed a barrier without waiting.
     Arrived { barrier: u32, warps: Option<u32> },
+    /// It tested a phase of a barrier in shared memory in vain; others may end it meanwhile.
+    Vain(Vain),
     /// Its turn is over.
     Turn,
 }
@@ -157,6 +160,12 @@ impl Warp {
                     matrix::execute(core, &mut self.registers, index, at)?;
                 }
                 Action::Copy(index) => async_copy::begin(core, &self.registers, index, active, at)?,
+                Action::BulkCopy(index) => mbarrier::begin_bulk(core, &self.registers, index, active, at)?,
+                Action::Mbarrier(index) => {
+                    if let Some(vain) = mbarrier::execute(core, &mut self.registers, index, active, at)? {
+                        break Pause::Vain(vain);
+                    }
+                }
                 Action::CommitCopies => core.copies.commit(core.warp, active),
                 Action::WaitForCopies { pending } => async_copy::wait(core, pending, active),
                 Action::Branch { target, reconverge } => {

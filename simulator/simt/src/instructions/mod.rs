@@ -127,6 +127,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         other("prefetch, prefetchu, discard, applypriority", "accepted; they change nothing"),
         since(8, 0, "cp.async", "4, 8 and 16 bytes to shared memory, with a source size; groups, and waiting for them"),
         since(8, 0, "createpolicy", "a number, which changes nothing"),
+        since(9, 0, "cp.async.bulk", "from global to the block's shared memory, with an `mbarrier` that counts the bytes"),
     ]),
     ("Tensor cores", &[
         since(7, 0, "wmma.load, wmma.mma, wmma.store", "f16, bf16, tf32, s8, u8 and f64, in the shapes of `wmma`"),
@@ -143,7 +144,8 @@ pub const OTHERS: &[(&str, &[Other])] = &[
     ]),
     ("Threads of a block, order of memory", &[
         other("bar, barrier", "`sync`, `arrive` and `red`, with a number of threads"),
-        other("membar, fence", "every scope"),
+        other("membar, fence", "every scope; `fence.proxy.async` and `fence.mbarrier_init` are accepted"),
+        since(8, 0, "mbarrier", "`init`, `inval`, `arrive`, `arrive_drop`, `test_wait`, from 9.0 on also `expect_tx` and `try_wait`; blocks are clusters of one"),
     ]),
     ("Flow of control", &[
         other("bra, brx.idx, call, ret, exit", "functions of the module, also through pointers; of the system's functions `vprintf` and `__assertfail`"),

@@ -46,6 +46,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.emit(Action::WaitForCopies { pending: Some(pending) });
                 Ok(())
             }
+            opcode if opcode.starts_with("cp.async.bulk.") => self.bulk_copy(instruction),
             opcode => match opcode.strip_prefix("cp.async.").and_then(policy) {
                 Some(policy) => self.copy(instruction, policy),
                 None => Err(self.unsupported(opcode)),

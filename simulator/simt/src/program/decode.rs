@@ -321,6 +321,7 @@ impl<'m, 't> Decoder<'m, 't> {
             "atom" | "red" => self.atomic(instruction)?,
             "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => self.tensor_instruction(instruction)?,
             "cp" => self.copy_instruction(instruction)?,
+            "mbarrier" => self.mbarrier_instruction(instruction)?,
             "mov" => self.mov(instruction)?,
             "cvta" => self.convert_address(instruction)?,
             "setp" => self.compare(instruction)?,

@@ -4,7 +4,9 @@
 //! 16, and multiplies in 24 bits where it knows that no more are needed. One fact for each register holds for all that is ever
 //! written to it. PTX from a compiler writes to most registers in one place only, so that little is lost.
 
-use super::{Action, ConstantValue, FragmentAccess, Inst, Matrices, MultiplyAdd, Program, Question, TensorOp, VoteMode};
+use super::{
+    Action, ConstantValue, FragmentAccess, Inst, Matrices, MbarrierOp, MultiplyAdd, Program, Question, TensorOp, VoteMode,
+};
 use crate::exec::registers::Reg;
 use crate::finding::Space;
 use crate::instructions::{Alu, Kind, TABLE};
@@ -266,6 +268,11 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
             each(destination, Kind::Word);
             each(agrees, Kind::Predicate);
         }
+        Action::Mbarrier(index) => match program.mbarriers[index as usize].op {
+            MbarrierOp::Arrive { state, .. } => each(state, Kind::Double),
+            MbarrierOp::Test { done, .. } => each(done, Kind::Predicate),
+            MbarrierOp::Init { .. } | MbarrierOp::Invalidate | MbarrierOp::Expect { .. } => {}
+        },
         Action::Shuffle { destination, in_range, .. } => {
             each(destination, Kind::Word);
             each(in_range, Kind::Predicate);
@@ -292,6 +299,7 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         },
         Action::Store(_)
         | Action::Copy(_)
+        | Action::BulkCopy(_)
         | Action::CommitCopies
         | Action::WaitForCopies { .. }
         | Action::Branch { .. }

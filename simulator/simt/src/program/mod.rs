@@ -1,5 +1,6 @@
 //! A kernel decoded: a dense list of instructions with registers numbered, targets resolved and reconvergence points known.
 
+mod async_ops;
 mod calls;
 mod carry;
 mod compare;
@@ -18,6 +19,7 @@ use crate::exec::registers::Reg;
 use crate::finding::{Location, SourceLine, Space};
 use crate::instructions::{Alu, Kind};
 
+pub use async_ops::{BulkCopy, Mbarrier, MbarrierOp, Phase};
 pub use calls::{CallGraph, address_of_function};
 pub use copy_ops::AsyncCopy;
 pub use decode::{decode_kernel, globals};
@@ -69,6 +71,10 @@ pub struct Program {
     pub tensor_ops: Vec<TensorOp>,
     /// Copies from global to shared memory that the threads do not wait for.
     pub copies: Vec<AsyncCopy>,
+    /// What threads do with barriers in shared memory.
+    pub mbarriers: Vec<Mbarrier>,
+    /// Copies that a thread begins for the whole block.
+    pub bulk_copies: Vec<BulkCopy>,
     /// The requests that the machine code makes of the loads and stores.
     pub machine_requests: Vec<MachineRequest>,
     /// Which instructions multiply in 24 bits, by place in the code.
@@ -123,6 +129,10 @@ pub enum Action {
     Tensor(u32),
     /// Index into [`Program::copies`].
     Copy(u32),
+    /// Index into [`Program::mbarriers`].
+    Mbarrier(u32),
+    /// Index into [`Program::bulk_copies`].
+    BulkCopy(u32),
     /// Puts the copies begun since the last time in a group of their own.
     CommitCopies,
     /// Waits until at most `pending` of the thread's groups are unfinished; without a number, for all copies.

@@ -69,6 +69,16 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.emit(Action::WarpSync { members });
                 Ok(())
             }
+            // Mbarriers are in order and bulk copies see what was written before them, with these fences and without.
+            "fence.proxy.async"
+            | "fence.proxy.async.shared::cta"
+            | "fence.proxy.async.shared::cluster"
+            | "fence.proxy.async.global"
+            | "fence.mbarrier_init.release.cluster" => {
+                self.requires(instruction, (9, 0))?;
+                self.emit(Action::Nothing);
+                Ok(())
+            }
             opcode if is_fence(opcode) => {
                 self.program.has_fences = true;
                 self.program.orders_blocks |= !opcode.ends_with(".cta");

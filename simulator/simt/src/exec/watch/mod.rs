@@ -112,6 +112,21 @@ impl Watch {
         self.order.fence(warp);
     }
 
+    /// A warp arrives at a barrier in shared memory.
+    pub fn arrive_in_memory(&mut self, warp: u32, offset: u32) {
+        self.order.arrive_in_memory(warp, shared_address(offset));
+    }
+
+    /// A phase of a barrier in shared memory ends.
+    pub fn complete_in_memory(&mut self, offset: u32) {
+        self.order.complete_in_memory(shared_address(offset));
+    }
+
+    /// A warp sees that a phase of a barrier in shared memory is over.
+    pub fn acquire(&mut self, warp: u32, offset: u32) {
+        self.order.read(warp, shared_address(offset), true);
+    }
+
     /// Notes what a lane of a request did wrong.
     fn report(&mut self, defect: Defect, pc: u32, warp: u32, lane: usize) {
         self.found.add(self.site(pc, warp, lane), defect);

@@ -20,6 +20,8 @@ pub struct Order {
     barriers: BTreeMap<u32, Clock>,
     /// What those knew that have ended: they count as arrived at every later barrier.
     ended: Clock,
+    /// What those know that have arrived at a barrier in shared memory, until its phase ends.
+    in_memory: BTreeMap<u64, Clock>,
     /// What was released at an address.
     released: BTreeMap<u64, Clock>,
 }
@@ -57,6 +59,7 @@ impl Order {
         }
         self.barriers.clear();
         self.ended.clear();
+        self.in_memory.clear();
         self.released.clear();
     }
 
@@ -101,6 +104,19 @@ impl Order {
             let own = &mut self.warps[warp as usize];
             join(&mut own.known, &told);
             own.lanes.clear();
+        }
+    }
+
+    /// A warp arrives at a barrier in shared memory.
+    pub fn arrive_in_memory(&mut self, warp: u32, address: u64) {
+        let told = self.tell(warp);
+        join(self.in_memory.entry(address).or_default(), &told);
+    }
+
+    /// A phase of that barrier ends: who sees it from now on knows what those knew that arrived.
+    pub fn complete_in_memory(&mut self, address: u64) {
+        if let Some(told) = self.in_memory.remove(&address) {
+            join(self.released.entry(address).or_default(), &told);
         }
     }
 

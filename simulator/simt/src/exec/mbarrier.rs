@@ -1,0 +1,313 @@
+//! Barriers in shared memory that count arrivals and bytes (`mbarrier`), and the bulk copies whose bytes they count.
+//!
+//! A barrier is the 8 bytes that a GPU uses for it, so that it can be raced for and overwritten as there. What the bits say is the
+//! hardware's own affair; here they are, from the lowest:
+//!
+//! | bits | |
+//! |---|---|
+//! | 1 | parity of the phase |
+//! | 1 | set: somebody initialised it |
+//! | 20 | arrivals that every phase needs |
+//! | 20 | arrivals that this phase still needs |
+//! | 22 | bytes that were expected and have not arrived, signed |
+//!
+//! As with `cp.async`, the bytes of a copy arrive at the latest moment: when a thread tests a barrier that lacks nothing but bytes.
+
+use super::Stop;
+use super::block::Core;
+use super::registers::{LANES, Registers};
+use super::request::{Pattern, Request, lane_addresses, lanes_of};
+use crate::finding::{AccessOp, FindingKind, MbarrierMisuse};
+use crate::program::{MbarrierOp, Phase, SINK, Semantics};
+
+/// The most arrivals and the most bytes that a phase can count (PTX ISA, "Phase of the mbarrier object").
+const MOST: u32 = (1 << 20) - 1;
+
+/// The bytes of a bulk copy and its addresses are multiples of this.
+const UNIT: u32 = 16;
+
+/// A barrier's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    odd: bool,
+    /// Arrivals of every phase.
+    expected: u32,
+    /// Arrivals that this one lacks.
+    arrivals: u32,
+    /// Bytes that this one lacks.
+    bytes: i32,
+}
+
+impl State {
+    /// What the bits say, if they are those of a barrier.
+    fn of(word: u64) -> Option<Self> {
+        let field = |from: u32| (word >> from) as u32 & MOST;
+        let state = Self { odd: word & 1 != 0, expected: field(2), arrivals: field(22), bytes: (word as i64 >> 42) as i32 };
+        (word & 2 != 0).then_some(state)
+    }
+
+    fn word(self) -> u64 {
+        let Self { odd, expected, arrivals, bytes } = self;
+        u64::from(odd) | 2 | u64::from(expected) << 2 | u64::from(arrivals) << 22 | (i64::from(bytes) << 42) as u64
+    }
+
+    fn expect(&mut self, bytes: i64) -> Result<(), MbarrierMisuse> {
+        let sum = i64::from(self.bytes) + bytes;
+        if sum.unsigned_abs() > MOST.into() {
+            return Err(MbarrierMisuse::TooManyBytes);
+        }
+        self.bytes = sum as i32;
+        Ok(())
+    }
+
+    fn arrive(&mut self, count: u32, drops: bool) -> Result<(), MbarrierMisuse> {
+        if count == 0 || count > self.arrivals {
+            return Err(MbarrierMisuse::TooManyArrivals { count, lacking: self.arrivals });
+        }
+        self.arrivals -= count;
+        if drops {
+            self.expected -= count.min(self.expected);
+        }
+        Ok(())
+    }
+
+    /// Begins the next phase if this one lacks nothing. Whether it does.
+    fn complete(&mut self) -> bool {
+        let complete = self.arrivals == 0 && self.bytes == 0;
+        if complete {
+            *self = Self { odd: !self.odd, arrivals: self.expected, ..*self };
+        }
+        complete
+    }
+}
+
+/// A copy that one thread began for the block.
+#[derive(Debug)]
+pub struct Bulk {
+    /// Where the barrier is that counts its bytes.
+    pub barrier: u32,
+    pub warp: u32,
+    pub lane: u32,
+    /// The instruction.
+    pub pc: u32,
+    /// Offset in shared memory.
+    pub target: u32,
+    pub data: Vec<u32>,
+}
+
+impl Bulk {
+    pub fn bytes(&self) -> u32 {
+        4 * self.data.len() as u32
+    }
+
+    pub fn words(&self) -> std::ops::Range<usize> {
+        self.target as usize / 4..(self.target + self.bytes()) as usize / 4
+    }
+}
+
+/// A thread that tested a phase in vain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vain {
+    /// Where the barrier is.
+    offset: u32,
+    pc: u32,
+    warp: u32,
+    lane: u32,
+}
+
+/// Executes an instruction for the lanes in `mask`, one after the other. The first lane that tested in vain.
+pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask: u32, pc: u32) -> Result<Option<Vain>, Stop> {
+    let mbarrier = core.machine.program.mbarriers[index as usize];
+    let addresses = lane_addresses(registers, &mbarrier.address);
+    let stores = matches!(mbarrier.op, MbarrierOp::Init { .. } | MbarrierOp::Invalidate);
+    let op = if stores { AccessOp::Store } else { AccessOp::Atomic };
+    let request = Request { op, index, pc, bytes: 8, mask, addresses: &addresses };
+    core.check_shared(&request)?;
+    let mut vain = None;
+    for lane in lanes_of(mask) {
+        let offset = request.offset(lane);
+        core.watch_shared_store(&request, lane, Semantics { strong: !stores, ..Semantics::default() }, false);
+        let refused = |misuse| {
+            move |core: &Core<'_>| {
+                core.fault(FindingKind::InvalidMbarrier { address: offset.into(), misuse }, request.of(1 << lane))
+            }
+        };
+        let before = core.double(offset);
+        if let MbarrierOp::Init { count } = mbarrier.op {
+            let count = registers.words(count)[lane];
+            if !(1..=MOST).contains(&count) {
+                return Err(refused(MbarrierMisuse::Count { count })(core));
+            }
+            core.set_double(offset, State { odd: false, expected: count, arrivals: count, bytes: 0 }.word());
+            continue;
+        }
+        let Some(mut state) = State::of(before) else { return Err(refused(MbarrierMisuse::NotInitialised)(core)) };
+        match mbarrier.op {
+            MbarrierOp::Init { .. } => {}
+            MbarrierOp::Invalidate => {
+                core.set_double(offset, 0);
+                continue;
+            }
+            MbarrierOp::Expect { bytes } => {
+                let bytes = registers.words(bytes)[lane].into();
+                state.expect(bytes).map_err(|misuse| refused(misuse)(core))?;
+            }
+            MbarrierOp::Arrive { state: told, count, bytes, drops, ends_none } => {
+                let count = count.map_or(1, |count| registers.words(count)[lane]);
+                let bytes = bytes.map_or(0, |bytes| registers.words(bytes)[lane].into());
+                let arrived = state.expect(bytes).and_then(|()| state.arrive(count, drops));
+                arrived.map_err(|misuse| refused(misuse)(core))?;
+                if ends_none && state.arrivals == 0 {
+                    return Err(refused(MbarrierMisuse::EndsPhase)(core));
+                }
+                if let Some(watch) = &mut core.watch {
+                    watch.arrive_in_memory(core.warp, offset);
+                }
+                if told != SINK {
+                    registers.doubles_mut(told)[lane] = before;
+                }
+            }
+            // Only who waits for this phase needs its bytes.
+            MbarrierOp::Test { phase, .. } if state.arrivals == 0 && phase.is_odd(registers, lane) == state.odd => {
+                for copy in core.copies.take_bulk(offset) {
+                    core.finish_bulk(&copy);
+                    state.expect(-i64::from(copy.bytes())).map_err(|misuse| refused(misuse)(core))?;
+                }
+            }
+            MbarrierOp::Test { .. } => {}
+        }
+        if state.complete()
+            && let Some(watch) = &mut core.watch
+        {
+            watch.complete_in_memory(offset);
+        }
+        core.set_double(offset, state.word());
+        if let MbarrierOp::Test { done, phase } = mbarrier.op {
+            let is_over = phase.is_odd(registers, lane) != state.odd;
+            registers.set_predicate(done, 1 << lane, if is_over { u32::MAX } else { 0 });
+            match &mut core.watch {
+                Some(watch) if is_over => watch.acquire(core.warp, offset),
+                _ => {}
+            }
+            if !is_over {
+                vain = vain.or(Some(Vain { offset, pc, warp: core.warp, lane: lane as u32 }));
+            }
+        }
+    }
+    Ok(vain)
+}
+
+/// Begins the copies of the lanes in `mask`.
+pub fn begin_bulk(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, pc: u32) -> Result<(), Stop> {
+    let machine = core.machine;
+    let copy = machine.program.bulk_copies[index as usize];
+    let source = machine.program.accesses[copy.source as usize];
+    let [targets, sources, barriers] =
+        [&copy.target, &source.address, &copy.barrier].map(|address| lane_addresses(registers, address));
+    let barrier = Request { op: AccessOp::Atomic, index: copy.source, pc, bytes: 8, mask, addresses: &barriers };
+    core.check_shared(&barrier)?;
+    for lane in lanes_of(mask) {
+        let barrier = barrier.of(1 << lane);
+        let offset = barrier.offset(lane);
+        if State::of(core.double(offset)).is_none() {
+            let misuse = MbarrierMisuse::NotInitialised;
+            return Err(core.fault(FindingKind::InvalidMbarrier { address: offset.into(), misuse }, barrier));
+        }
+        core.watch_shared_store(&barrier, lane, Semantics { strong: true, ..Semantics::default() }, false);
+        let bytes = registers.words(copy.bytes)[lane];
+        if !bytes.is_multiple_of(UNIT) {
+            return Err(core.fault(FindingKind::InvalidBulkCopy { bytes }, barrier));
+        }
+        let mut data = Vec::new();
+        for at in (0..u64::from(bytes)).step_by(UNIT as usize) {
+            let [to, from] = [targets[lane], sources[lane]].map(|start| [start.wrapping_add(at); LANES]);
+            let to = Request { op: AccessOp::Store, bytes: UNIT, addresses: &to, ..barrier };
+            core.check_shared(&to)?;
+            core.watch_shared_store(&to, lane, Semantics::default(), false);
+            let read = Request { op: AccessOp::Load, addresses: &from, ..to };
+            core.check_global(&read)?;
+            core.watch_global_load(&read, Pattern::Same(from[lane]), source.semantics);
+            let mut unit = [0; UNIT as usize / 4];
+            if let Some(region) = machine.region(&mut core.check_hint, from[lane], UNIT.into()) {
+                region.buffer.read(from[lane] - region.base, bytemuck::cast_slice_mut(&mut unit));
+            }
+            data.extend(unit);
+        }
+        // Its bytes reach those who see the phase end, and with them what its thread did before.
+        if let Some(watch) = &mut core.watch {
+            watch.arrive_in_memory(core.warp, offset);
+        }
+        let sectors = u64::from(((sources[lane] % 32) as u32 + bytes).div_ceil(32));
+        let stats = &mut core.stats.accesses[copy.source as usize];
+        stats.transactions += sectors;
+        stats.sectors += sectors;
+        stats.sectors_ideal += u64::from(bytes.div_ceil(32));
+        stats.global_bytes += u64::from(bytes);
+        let target = (targets[lane] & crate::program::WINDOW_OFFSET) as u32;
+        let bulk = Bulk { barrier: offset, warp: core.warp, lane: lane as u32, pc, target, data };
+        core.begin_bulk(bulk);
+    }
+    Ok(())
+}
+
+/// The fault of a block whose warps wait for a phase that nobody ends.
+pub fn deadlock(core: &Core<'_>, vain: Vain) -> Stop {
+    let Vain { offset, pc, warp, lane } = vain;
+    let state = State::of(core.double(offset)).unwrap_or(State { odd: false, expected: 0, arrivals: 0, bytes: 0 });
+    let kind = FindingKind::MbarrierDeadlock { address: offset.into(), arrivals: state.arrivals, bytes: state.bytes };
+    Stop::Fault { kind: Box::new(kind), pc, warp, lane, lanes: 1 }
+}
+
+impl Phase {
+    /// The parity of the phase that a lane means.
+    fn is_odd(self, registers: &Registers, lane: usize) -> bool {
+        match self {
+            Phase::State(state) => registers.doubles(state)[lane] & 1 != 0,
+            Phase::Parity(parity) => registers.words(parity)[lane] & 1 != 0,
+        }
+    }
+}
+
+impl Core<'_> {
+    fn double(&self, offset: u32) -> u64 {
+        let word = offset as usize / 4;
+        u64::from(self.shared[word]) | u64::from(self.shared[word + 1]) << 32
+    }
+
+    fn set_double(&mut self, offset: u32, value: u64) {
+        let word = offset as usize / 4;
+        self.mbarriers_moved |= self.double(offset) != value;
+        (self.shared[word], self.shared[word + 1]) = (value as u32, (value >> 32) as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_fits_its_word() {
+        for odd in [false, true] {
+            for (expected, arrivals, bytes) in [(1, 1, 0), (MOST, 0, MOST as i32), (5, MOST, -(MOST as i32)), (3, 2, -16)] {
+                let state = State { odd, expected, arrivals, bytes };
+                assert_eq!(State::of(state.word()), Some(state));
+            }
+        }
+        assert_eq!(State::of(0), None);
+    }
+
+    #[test]
+    fn a_phase_ends_with_its_last_arrival_and_its_last_byte() {
+        let mut state = State { odd: false, expected: 2, arrivals: 2, bytes: 0 };
+        state.expect(48).unwrap();
+        state.arrive(2, false).unwrap();
+        assert!(!state.complete());
+        assert_eq!(state.arrive(1, false), Err(MbarrierMisuse::TooManyArrivals { count: 1, lacking: 0 }));
+        state.expect(-48).unwrap();
+        assert!(state.complete() && state.odd && state.arrivals == 2);
+        state.arrive(1, true).unwrap();
+        state.arrive(1, false).unwrap();
+        assert!(state.complete() && !state.odd && state.arrivals == 1, "one takes no part any more");
+        assert_eq!(state.expect(i64::from(MOST) + 1), Err(MbarrierMisuse::TooManyBytes));
+    }
+}

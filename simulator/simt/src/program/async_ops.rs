@@ -1,0 +1,154 @@
+//! Decodes barriers in shared memory, and the bulk copies that complete their phases: `mbarrier` and `cp.async.bulk`.
+
+use super::decode::Decoder;
+use super::memory_ops::without_policy;
+use super::{Action, Address, SINK};
+use crate::exec::registers::Reg;
+use crate::finding::Space;
+use crate::instructions::Kind;
+use crate::module::LoadError;
+use crate::ptx::ast::{Instruction, Operand};
+
+/// `mbarrier`
+#[derive(Clone, Copy, Debug)]
+pub struct Mbarrier {
+    /// Where it is, in shared memory.
+    pub address: Address,
+    pub op: MbarrierOp,
+}
+
+/// What a thread does with a barrier in shared memory.
+#[derive(Clone, Copy, Debug)]
+pub enum MbarrierOp {
+    /// Each phase is to have so many arrivals.
+    Init { count: Reg },
+    /// The memory is to be used for something else.
+    Invalidate,
+    /// So many bytes more are to arrive before the phase ends.
+    Expect { bytes: Reg },
+    /// `count` arrivals (`None`: one), after `bytes` more were expected. `drops`: there will be as many fewer in later phases.
+    /// `ends_none`: they may not be the last of the phase. What tells the phase goes to `state`.
+    Arrive { state: Reg, count: Option<Reg>, bytes: Option<Reg>, drops: bool, ends_none: bool },
+    /// Whether a phase is over.
+    Test { done: Reg, phase: Phase },
+}
+
+/// Which phase of a barrier is meant.
+#[derive(Clone, Copy, Debug)]
+pub enum Phase {
+    /// The one that an arrival told of.
+    State(Reg),
+    /// The current one or the one before, whichever has this parity; the first phase is even.
+    Parity(Reg),
+}
+
+/// `cp.async.bulk`, from global to shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct BulkCopy {
+    /// Index into [`Program::accesses`](super::Program::accesses): where from.
+    pub source: u32,
+    /// Where to, in shared memory.
+    pub target: Address,
+    pub bytes: Reg,
+    /// The barrier that expects the bytes.
+    pub barrier: Address,
+}
+
+impl<'m, 't> Decoder<'m, 't> {
+    pub(super) fn mbarrier_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+        let unsupported = || self.unsupported(instruction.opcode);
+        let rest =
+            instruction.opcode.strip_prefix("mbarrier.").and_then(|rest| rest.strip_suffix(".b64")).ok_or_else(unsupported)?;
+        let mut parts = rest.split('.');
+        let name = parts.next().unwrap_or_default();
+        let [mut expects, mut ends_none, mut of_parity, mut relaxed] = [false; 4];
+        let mut space = None;
+        for part in parts {
+            match (part, name) {
+                ("expect_tx", "arrive" | "arrive_drop") => expects = true,
+                ("noComplete", "arrive" | "arrive_drop") => ends_none = true,
+                ("parity", "test_wait" | "try_wait") => of_parity = true,
+                // A cluster has one block here, and its shared memory is the block's.
+                ("shared" | "shared::cta" | "shared::cluster", _) => space = Some(Space::Shared),
+                ("release", "arrive" | "arrive_drop") | ("acquire", "test_wait" | "try_wait") | ("cta" | "cluster", _) => {}
+                ("relaxed", "expect_tx") => relaxed = true,
+                _ => return Err(unsupported()),
+            }
+        }
+        let of_hopper = expects || relaxed || matches!(name, "try_wait" | "expect_tx");
+        self.requires(instruction, if of_hopper { (9, 0) } else { (8, 0) })?;
+        let (place, op) = match (name, instruction.operands.as_slice()) {
+            ("init", [place, count]) => (place, MbarrierOp::Init { count: self.source(count, Kind::Word)? }),
+            ("inval", [place]) => (place, MbarrierOp::Invalidate),
+            ("expect_tx", [place, bytes]) => (place, MbarrierOp::Expect { bytes: self.source(bytes, Kind::Word)? }),
+            ("arrive" | "arrive_drop", [state, place, operands @ ..]) => {
+                let state = match state {
+                    Operand::Name("_") => SINK,
+                    state => self.destination(state, Kind::Double)?,
+                };
+                let operand = match operands {
+                    [] if !expects && !ends_none => None,
+                    [operand] => Some(self.source(operand, Kind::Word)?),
+                    _ => return Err(self.operands_of(instruction)),
+                };
+                let (count, bytes) = if expects { (None, operand) } else { (operand, None) };
+                (place, MbarrierOp::Arrive { state, count, bytes, drops: name == "arrive_drop", ends_none })
+            }
+            // A time limit may follow, after which the thread learns that it waited in vain.
+            ("test_wait", [done, place, phase]) | ("try_wait", [done, place, phase] | [done, place, phase, _]) => {
+                let done = self.destination(done, Kind::Predicate)?;
+                let phase = if of_parity {
+                    Phase::Parity(self.source(phase, Kind::Word)?)
+                } else {
+                    Phase::State(self.source(phase, Kind::Double)?)
+                };
+                (place, MbarrierOp::Test { done, phase })
+            }
+            ("init" | "inval" | "expect_tx" | "arrive" | "arrive_drop" | "test_wait" | "try_wait", _) => {
+                return Err(self.operands_of(instruction));
+            }
+            _ => return Err(unsupported()),
+        };
+        let address = self.in_shared(place, space, instruction)?;
+        self.program.mbarriers.push(Mbarrier { address, op });
+        // Arrivals and waits order what the threads of the block do.
+        self.program.has_fences = true;
+        self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
+        Ok(())
+    }
+
+    /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [target], [source], bytes, [barrier]{, cache policy}`
+    pub(super) fn bulk_copy(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+        let kind = instruction.opcode.strip_suffix(".L2::cache_hint").unwrap_or(instruction.opcode);
+        if !matches!(
+            kind,
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                | "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes"
+        ) {
+            return Err(self.unsupported(instruction.opcode));
+        }
+        self.requires(instruction, (9, 0))?;
+        let [target, Operand::Address(from, from_offset), bytes, barrier] = without_policy(instruction) else {
+            return Err(self.operands_of(instruction));
+        };
+        let target = self.in_shared(target, Some(Space::Shared), instruction)?;
+        let barrier = self.in_shared(barrier, Some(Space::Shared), instruction)?;
+        let bytes = self.source(bytes, Kind::Word)?;
+        let source = self.shared_work(instruction, *from, *from_offset, Some(Space::Global), [SINK; 4], 16)?;
+        self.program.bulk_copies.push(BulkCopy { source, target, bytes, barrier });
+        self.program.has_fences = true;
+        self.emit(Action::BulkCopy(self.program.bulk_copies.len() as u32 - 1));
+        Ok(())
+    }
+
+    /// An address in shared memory, also one that does not say so.
+    fn in_shared(
+        &mut self,
+        place: &'m Operand<'t>,
+        space: Option<Space>,
+        instruction: &Instruction<'t>,
+    ) -> Result<Address, LoadError> {
+        let Operand::Address(base, offset) = place else { return Err(self.operands_of(instruction)) };
+        Ok(self.address(*base, *offset, space, instruction)?.1)
+    }
+}
