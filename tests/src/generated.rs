@@ -7,7 +7,8 @@
 //! their bound. Pictures of warps, and what the checks say, come from runs of the simulator, which are the same on every machine:
 //! `<device>/<chapter>.<stage>.svg` and `<device>/race.txt`.
 //!
-//! What the simulator executes is listed in `instructions.md`.
+//! What the simulator executes is listed in `instructions.md`, and what it counts is set beside a GPU's counts in
+//! `counters.md`. `profiles.md` lists the GPUs that can be simulated.
 
 use std::fmt::Write;
 use std::fs;
@@ -28,7 +29,7 @@ use kernels::stamp;
 use simt::bound::{Bound, bound};
 use simt::{Counters, Dim3, Image, LaunchConfig, LaunchOptions, Memory, Module, Profile};
 
-use crate::instruction_tables;
+use crate::{counts, instruction_tables};
 
 /// The root of the repository.
 pub fn root() -> &'static Path {
@@ -60,6 +61,10 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
     let mut files = vec![(readme_path, with_tables(&readme, &tables)?)];
     let generated = root().join("book/src/generated");
     files.push((generated.join("instructions.md"), instruction_tables::page()));
+    files.push((generated.join("profiles.md"), profiles()));
+    let counts = [H200, SIMULATED_H200].map(|device| counts::Record::read(&root().join(format!("book/counts/{device}.json"))));
+    let [hardware, simulated] = counts;
+    files.push((generated.join("counters.md"), counts::table(&hardware?, &simulated?)?));
     files.extend(tables.into_iter().map(|(name, table)| (generated.join(format!("{name}.md")), table)));
     Ok(files)
 }
@@ -135,6 +140,32 @@ fn bound_table(measured: &Record, counted: &Record) -> String {
         "\n*Bound: counts of `book/results/{SIMULATED_H200}/{0}.json`, for {multiply_adds} multiply-adds. Measured: `book/results/{H200}/{0}.json`.*",
         measured.chapter
     );
+    table
+}
+
+/// The GPUs that can be simulated.
+fn profiles() -> String {
+    let mut table =
+        "| `sim:` | product | compute capability | SMs | clock | memory | L2 | shared memory per SM | figures |\n".to_owned();
+    table += "|---|---|---:|---:|---:|---:|---:|---:|---|\n";
+    for profile in Profile::all() {
+        let (major, minor) = profile.compute_capability;
+        let bytes_per_s = 2.0 * f64::from(profile.memory_clock_khz) * 1e3 * f64::from(profile.memory_bus_bits) / 8.0;
+        let size = |bytes: u64| if bytes == 0 { "none".to_owned() } else { units::bytes(bytes) };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            table,
+            "| `{}` | {} | {major}.{minor} | {} | {} MHz | {} | {} | {} | {} |",
+            profile.name,
+            profile.product,
+            profile.multiprocessors,
+            profile.clock_khz / 1000,
+            units::bandwidth(bytes_per_s),
+            size(profile.l2_bytes),
+            size(profile.shared_bytes_per_sm.into()),
+            profile.sources,
+        );
+    }
     table
 }
 

@@ -6,11 +6,13 @@
 //! - `cases`: sizes and values in which kernels go wrong.
 //! - `oracle`: the oracle against an independent formula, and its tolerance against every honest way to sum.
 //! - `stages`: every stage of every chapter against the oracle.
+//! - `barriers`: every barrier of every kernel is needed.
 //! - `mutants`: kernels that are known to be wrong, each of which must be caught.
 //! - `rows`: what the runner makes of stages that fail.
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
-//! - `book`: the book and the README against the records and tables that they are made from (`generated`, `instruction_tables`).
+//! - `book`: the book and the README against the records and tables that they are made from (`generated`, `instruction_tables`,
+//!   `counts`).
 //! - `tidy`: the rules of the house that a test can check.
 //!
 //! # On which device
@@ -25,6 +27,8 @@ mod barriers;
 mod book;
 mod bound;
 mod cases;
+#[allow(dead_code, reason = "the program of that name makes the records")]
+mod counts;
 mod cudarc_api;
 mod device;
 mod generated;

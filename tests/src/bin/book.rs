@@ -1,6 +1,9 @@
 //! `cargo book`: makes what the book and the README show of runs, and of the tables of the simulator, then builds the book if mdBook
 //! is installed.
 
+#[path = "../counts.rs"]
+#[allow(dead_code, reason = "each program takes the part that it needs")]
+mod counts;
 #[path = "../generated.rs"]
 mod generated;
 #[path = "../instruction_tables.rs"]

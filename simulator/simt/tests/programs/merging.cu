@@ -1,7 +1,7 @@
 // Kernels whose loads and stores of neighbouring words become wider ones in machine code, or do not. Above each: the memory
 // instructions of its machine code by space and width in bits (32 where nothing is said), from the same compilers as in
 // ../merging/patterns.ptx; a loop is counted once, however often it is unrolled. "model" is what the simulator counts where that is
-// something else. `cargo run -p tests --bin requests` launches them on a GPU, for Nsight Compute to count what they do.
+// something else. `cargo run -p tests --bin counts` launches them on a GPU, for Nsight Compute to count what they do.
 // All take an input of 65536 floats between -1 and 1, an output of as many, and a number that the compiler does not know: 64.
 
 constexpr int TILE = 16;
