@@ -69,6 +69,13 @@ impl Mark {
         self.field(0, CLOCK_BITS)
     }
 
+    /// Whether both are of one warp, of one strength, and nothing was synchronised between them.
+    #[inline(always)]
+    pub fn is_alike(self, other: Mark) -> bool {
+        const OTHER_FIELDS: u64 = ((1 << PC_BITS) - 1) << PC | 31 << LANE;
+        (self.0 ^ other.0) & !OTHER_FIELDS == 0
+    }
+
     #[inline(always)]
     pub fn strength(self) -> Strength {
         match self.field(STRENGTH, 2) {
@@ -88,6 +95,10 @@ mod tests {
         let mark = Mark::new(0xabcdef, 31, 30, 0x0fff_fffe, Strength::Atomic);
         assert_eq!((mark.pc(), mark.warp(), mark.lane(), mark.clock()), (0xabcdef, 31, 30, 0x0fff_fffe));
         assert_eq!((mark.strength(), mark.thread()), (Strength::Atomic, 31 * 32 + 30));
+        assert!(mark.is_alike(Mark::new(1, 31, 2, 0x0fff_fffe, Strength::Atomic)));
+        for other in [Mark::new(1, 30, 30, 0x0fff_fffe, Strength::Atomic), Mark::new(1, 31, 30, 7, Strength::Atomic)] {
+            assert!(!mark.is_alike(other));
+        }
         let least = Mark::new(0, 0, 0, 1, Strength::Plain);
         assert!(!least.is_none() && Mark::default().is_none());
     }

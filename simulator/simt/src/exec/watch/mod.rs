@@ -209,6 +209,9 @@ impl Watch {
         };
         for lane in lanes_of(lanes) {
             let (offset, bytes) = (request.offset(lane), request.bytes);
+            if strength == Strength::Plain && self.shared.is_settled(offset, bytes) {
+                continue;
+            }
             if self.shared.is_unwritten(offset, bytes) {
                 self.report(Defect::Uninitialised { access: shared_access(request, lane) }, request.pc, warp, lane);
             }

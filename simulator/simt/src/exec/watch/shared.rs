@@ -17,8 +17,6 @@ pub struct Conflict {
 struct Place {
     /// When the marks are of; older ones are behind everyone.
     epoch: u32,
-    /// In which epoch no further reader needs to be noted.
-    settled: u32,
     /// The block that wrote here last.
     written: u32,
     writers: [Mark; 2],
@@ -29,6 +27,8 @@ struct Place {
 #[derive(Debug)]
 pub struct Shadow {
     places: Vec<Place>,
+    /// For every place the epoch in which no further reader needs to be noted, side by side so that many are looked at in one step.
+    settled: Vec<u32>,
     /// Bytes of a place, as a power of two: those of the narrowest access that the program has.
     shift: u32,
     /// Counts the barriers of all warps, over all blocks.
@@ -41,8 +41,9 @@ pub struct Shadow {
 impl Shadow {
     pub fn new(bytes: u32, narrowest: u32, only_full_barriers: bool) -> Self {
         let shift = narrowest.clamp(1, 4).ilog2();
-        let places = vec![Place::default(); bytes.next_multiple_of(4) as usize >> shift];
-        Self { places, shift, epoch: 0, block: 0, only_full_barriers }
+        let count = bytes.next_multiple_of(4) as usize >> shift;
+        let (places, settled) = (vec![Place::default(); count], vec![0; count]);
+        Self { places, settled, shift, epoch: 0, block: 0, only_full_barriers }
     }
 
     /// A new block: nothing is written, nothing was accessed.
@@ -62,13 +63,12 @@ impl Shadow {
         offset as usize >> self.shift..(offset + bytes).div_ceil(1 << self.shift) as usize
     }
 
-    /// Whether a read finds nothing new here: everything is written, no writer since all were in order, and readers enough.
+    /// Whether a read finds nothing new here: since all were in order there were readers enough and no writer. The first of those
+    /// readers has seen to it that everything is written.
     #[inline(always)]
     pub fn is_settled(&self, offset: u32, bytes: u32) -> bool {
-        let (epoch, block) = (self.epoch, self.block);
-        self.places[self.range(offset, bytes)]
-            .iter()
-            .fold(true, |all, place| all & (place.settled == epoch) & (place.written == block))
+        let epoch = self.epoch;
+        self.settled[self.range(offset, bytes)].iter().fold(0, |differs, settled| differs | (settled ^ epoch)) == 0
     }
 
     /// Whether some of the bytes were never written in this block. They count as written from then on.
@@ -87,7 +87,11 @@ impl Shadow {
     pub fn read(&mut self, order: &Order, mark: Mark, offset: u32, bytes: u32) -> Option<Conflict> {
         let range = self.range(offset, bytes);
         let mut conflict = None;
-        for place in &mut self.places[range] {
+        for (place, settled) in self.places[range.clone()].iter_mut().zip(&mut self.settled[range]) {
+            // Most readers are like two before them, which stand for them.
+            if place.epoch == self.epoch && place.writers[0].is_none() && place.readers.iter().all(|reader| reader.is_alike(mark)) {
+                continue;
+            }
             place.renew(self.epoch);
             conflict = conflict.or(worst(order, mark, &[(place.writers, true)]));
             insert(&mut place.readers, order, mark);
@@ -95,7 +99,7 @@ impl Shadow {
             let enough = !second.is_none() && first.warp() != second.warp() && place.writers[0].is_none();
             let plain = first.strength() == Strength::Plain && second.strength() == Strength::Plain;
             if self.only_full_barriers && enough && plain {
-                place.settled = self.epoch;
+                *settled = self.epoch;
             }
         }
         conflict
@@ -105,7 +109,7 @@ impl Shadow {
     pub fn write(&mut self, order: &Order, mark: Mark, offset: u32, bytes: u32, same: bool) -> Option<Conflict> {
         let range = self.range(offset, bytes);
         let mut conflict = None;
-        for place in &mut self.places[range] {
+        for (place, settled) in self.places[range.clone()].iter_mut().zip(&mut self.settled[range]) {
             place.renew(self.epoch);
             let found = if same {
                 worst(order, mark, &[(place.readers, false)])
@@ -114,7 +118,7 @@ impl Shadow {
             };
             conflict = conflict.or(found);
             insert(&mut place.writers, order, mark);
-            place.settled = 0;
+            *settled = 0;
             place.written = self.block;
         }
         conflict
