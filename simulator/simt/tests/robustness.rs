@@ -20,6 +20,10 @@ const TEXTS: &[&str] = &[
     include_str!("programs/async_copy.ptx"),
     include_str!("programs/mbarrier.ptx"),
     include_str!("programs/calls.ptx"),
+    include_str!("programs/merging.ptx"),
+    include_str!("programs/polls.ptx"),
+    include_str!("checks/races.ptx"),
+    include_str!("checks/memory.ptx"),
 ];
 
 /// One injury to a text.
