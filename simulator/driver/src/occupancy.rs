@@ -68,8 +68,8 @@ enum RegisterUnits {
 }
 
 /// Of compute capability 1: CUDA C Programming Guide 4.2, section 4.2, where the symbols are `G_W`, `G_T` and `G_S`; of 2: there and,
-/// for the partitions, the CUDA Occupancy Calculator. From 3 on: `cuda_occupancy.h` of the CUDA toolkit 12.0, in which the driver's own
-/// arithmetic is published.
+/// for the partitions, the CUDA Occupancy Calculator; the figures of both are second-hand. From 3 on: `cuda_occupancy.h` of the CUDA
+/// toolkit 12.0, in which the driver's own arithmetic is published.
 fn units(profile: &Profile) -> Units {
     let warp = |unit, partitions| RegisterUnits::Warp { unit, partitions };
     match profile.compute_capability {
