@@ -158,10 +158,9 @@ fn insert(marks: &mut [Mark; 2], order: &Order, mark: Mark) {
     if marks.iter().any(|old| own(*old) && old.clock() == mark.clock() && old.strength() < mark.strength()) {
         return;
     }
-    let replaceable = |old: Mark| {
-        let behind = || order.is_behind(old, mark.warp(), mark.lane());
-        old.is_none() || if own(old) { old.strength() >= mark.strength() } else { behind() }
-    };
+    let behind = |old: Mark| order.is_behind(old, mark.warp(), mark.lane());
+    // A strong access cannot stand for a plain one before it, which meets more.
+    let replaceable = |old: Mark| old.is_none() || (old.strength() >= mark.strength() && (own(old) || behind(old)));
     let [first, second] = *marks;
     if replaceable(first) {
         marks[0] = mark;
@@ -172,6 +171,8 @@ fn insert(marks: &mut [Mark; 2], order: &Order, mark: Mark) {
     {
         // A plain access meets all others, a strong one only plain ones; and one of another warp stands for more than two of one.
         marks[usize::from(second.strength() >= first.strength())] = mark;
+    } else if let Some(old) = marks.iter_mut().find(|old| !own(**old) && behind(**old)) {
+        *old = mark;
     }
 }
 
@@ -230,6 +231,19 @@ mod tests {
                 assert_eq!(conflict.is_some(), readers.iter().any(|reader| *reader != writer), "writer {writer}");
             }
         }
+    }
+
+    #[test]
+    fn an_atomic_operation_does_not_hide_the_plain_store_before_it() {
+        let mut order = order(2);
+        let mut shadow = shadow();
+        let initial = mark(&order, 0);
+        assert_eq!(shadow.write(&order, initial, 0, 4, false), None);
+        order.synchronise_lanes(0, u32::MAX, u32::MAX);
+        let atomic = |order: &Order, thread: u32| Mark::new(9, thread / 32, thread % 32, order.now(thread / 32), Strength::Atomic);
+        assert_eq!(shadow.write(&order, atomic(&order, 1), 0, 4, false), None);
+        let conflict = shadow.write(&order, atomic(&order, 40), 0, 4, false);
+        assert_eq!(conflict, Some(Conflict { other: initial, other_writes: true }));
     }
 
     #[test]
