@@ -99,7 +99,7 @@ pub fn probe() -> Result<Found, Unusable> {
     Ok(Found { name, devices, cuda, release: driver_release() })
 }
 
-/// The functions of the driver that probing needs.
+/// The functions of the driver that probing needs. Their types are those of `cuda.h`; every call says why it is sound.
 struct Driver {
     get_version: unsafe extern "C" fn(*mut c_int) -> c_int,
     init: unsafe extern "C" fn(c_uint) -> c_int,

@@ -1,6 +1,7 @@
 //! What one multiprocessor can do in a clock, by compute capability.
 //!
-//! A bound is only one if no rate is too low. Where sources disagree, or name none, the higher rate stands here.
+//! A bound is only one if no rate is too low. Where sources disagree, or name none, the higher rate stands here. What is said to be timed
+//! was timed once on an H200 by kernels that are not kept: no record stands behind it.
 //!
 //! - Arithmetic of 3.0 and later: "Throughput of Native Arithmetic Instructions" in NVIDIA's CUDA C++ Programming Guide (8.0 for 3.0,
 //!   12.x for 7.5 and later; from 13 on in the Best Practices Guide), results per clock and multiprocessor. Of 1.x: the Guide of release
