@@ -23,7 +23,7 @@ use crate::progress;
 use crate::record::Record;
 use crate::report::{Outcome, Place, Row};
 use crate::runner::{self, Finished};
-use crate::stage::{Run, Stage};
+use crate::stage::Stage;
 use crate::table::{self, Drawing};
 use crate::units;
 use crate::workload::{Delivery, Plan, Workload};
@@ -35,9 +35,11 @@ pub struct Chapter<W: Workload> {
     /// What it is about, in one line.
     pub about: &'static str,
     /// Its kernels.
-    pub source: &'static Source,
+    pub sources: &'static [&'static Source],
     /// The rows.
     pub stages: &'static [Stage<W>],
+    /// Stages with a mistake to learn from, which run only when `--stage` names them.
+    pub mistakes: &'static [Stage<W>],
     /// What the rows show, in a line or two computed from them. Rows may be missing or failed.
     pub lesson: fn(&[Row]) -> Vec<String>,
 }
@@ -152,9 +154,14 @@ fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> R
     }
     let stages = chosen(chapter, &common.stages)?;
     if common.list {
-        let width = stages.iter().map(|stage| stage.name.len()).max().unwrap_or(0);
-        let list: String = stages.iter().map(|stage| format!("{:width$}  {}\n", stage.name, stage.idea)).collect();
-        print(&list)?;
+        let mistakes = if common.stages.is_empty() { chapter.mistakes } else { &[] };
+        let all = || stages.iter().chain(mistakes);
+        let width = all().map(|stage| stage.name.len()).max().unwrap_or(0);
+        let line = |stage: &Stage<W>| {
+            let note = if is_mistake(chapter, stage.name) { " (wrong on purpose, runs only when it is named)" } else { "" };
+            format!("{:width$}  {}{note}\n", stage.name, stage.idea)
+        };
+        print(&all().map(line).collect::<String>())?;
         return Ok(ExitCode::SUCCESS);
     }
     let save = common.save.as_deref().map(AtomicFile::create).transpose()?;
@@ -168,6 +175,9 @@ fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> R
         Ceilings::measure(&gpu)?
     };
     note(format_args!("{}", header(chapter, &gpu, measured, ceilings)));
+    for stage in stages.iter().filter(|stage| is_mistake(chapter, stage.name)) {
+        note(format_args!("warning: {} is wrong on purpose ({}); its result and its time mean nothing", stage.name, stage.idea));
+    }
     let repeat = usize::from(common.repeat);
     let Finished { rows, outputs } = runner::run(&gpu, &stages, measured, repeat)?;
     for row in &rows {
@@ -183,7 +193,7 @@ fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> R
 
     let record = Record::new(
         chapter.name,
-        stamp::sha256(chapter.source.cuda),
+        stamp::sha256_of(chapter.sources),
         gpu.info(),
         measured.sizes(),
         measured.work(),
@@ -221,11 +231,11 @@ fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> R
 /// Runs one stage on the simulator and shows what can be known of it.
 fn explain<W: Workload>(chapter: &Chapter<W>, stage: &str, common: &Common, options: &W::Options) -> Result<ExitCode> {
     let stages = chosen(chapter, &[stage.to_owned()])?;
-    let Run::Launches(_) = stages[0].run else {
-        let launching = chapter.stages.iter().filter(|stage| matches!(stage.run, Run::Launches(_)));
+    if stages[0].place() != Place::Device {
+        let launching = chapter.stages.iter().filter(|stage| stage.place() == Place::Device);
         let names = launching.map(|stage| stage.name).collect::<Vec<_>>().join(", ");
         return Err(Error::NoKernel { stage: stages[0].name, stages: names });
-    };
+    }
     let svg = common.svg.as_deref().map(AtomicFile::create).transpose()?;
     let gpu = Gpu::open(&common.device)?;
     let Some(profile) = gpu.profile() else {
@@ -260,14 +270,22 @@ fn explain<W: Workload>(chapter: &Chapter<W>, stage: &str, common: &Common, opti
     Ok(ExitCode::SUCCESS)
 }
 
-/// The stages that `--stage` names, in the order of the table; all when it names none.
+/// The stages that `--stage` names, in the order of the table; all rows when it names none.
 fn chosen<W: Workload>(chapter: &Chapter<W>, names: &[String]) -> Result<Vec<Stage<W>>> {
-    if let Some(unknown) = names.iter().find(|name| chapter.stages.iter().all(|stage| stage.name != name.as_str())) {
-        let stages = chapter.stages.iter().map(|stage| stage.name).collect::<Vec<_>>().join(", ");
+    if names.is_empty() {
+        return Ok(chapter.stages.to_vec());
+    }
+    let known = || chapter.stages.iter().chain(chapter.mistakes);
+    if let Some(unknown) = names.iter().find(|name| known().all(|stage| stage.name != name.as_str())) {
+        let stages = known().map(|stage| stage.name).collect::<Vec<_>>().join(", ");
         return Err(Error::UnknownStage { chapter: chapter.name, asked: unknown.clone(), stages });
     }
-    let is_chosen = |stage: &&Stage<W>| names.is_empty() || names.iter().any(|name| name == stage.name);
-    Ok(chapter.stages.iter().filter(is_chosen).copied().collect())
+    Ok(known().filter(|stage| names.iter().any(|name| name == stage.name)).copied().collect())
+}
+
+/// Whether the stage of that name is there to show a mistake.
+fn is_mistake<W: Workload>(chapter: &Chapter<W>, name: &str) -> bool {
+    chapter.mistakes.iter().any(|stage| stage.name == name)
 }
 
 /// Switches the simulator's checks; a GPU has none.

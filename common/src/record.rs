@@ -22,7 +22,7 @@ pub struct Record {
     pub chapter: String,
     /// What was checked out; `unknown` outside a repository.
     pub commit: String,
-    /// SHA-256 of the chapter's CUDA C, so that a result which is older than its kernel is seen.
+    /// SHA-256 of the chapter's CUDA C, its files one after the other, so that a result which is older than its kernel is seen.
     pub kernel_sha256: String,
     /// When, in ISO 8601.
     pub date: String,

@@ -9,8 +9,8 @@ use crate::gpu::Gpu;
 use crate::guard::{Downloaded, poison};
 use crate::observer;
 use crate::progress;
-use crate::report::{Failure, Fault, Measured, Outcome, Place, Row};
-use crate::stage::{Copies, Cpu, Launches, PrepareCopies, Run, Stage};
+use crate::report::{Failure, Fault, Measured, Outcome, Row};
+use crate::stage::{Copies, Cpu, Prepare, PrepareCopies, Run, Stage};
 use crate::timing::{self, Timing};
 use crate::verify::{self, Accuracy};
 use crate::workload::Workload;
@@ -47,6 +47,9 @@ struct Bench<'a, W: Workload> {
     lost: Option<String>,
 }
 
+/// What [`crate::stage::Launches`] and [`crate::stage::Prepared`] have in common.
+type Enqueue<'a, W> = &'a mut dyn FnMut(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
+
 /// A verified stage's measurements and output.
 type Success = (Measured, Vec<f32>);
 
@@ -71,30 +74,27 @@ impl From<Failure> for Trouble {
 impl<W: Workload> Bench<'_, W> {
     fn row(&mut self, stage: &Stage<W>) -> (Row, Option<Vec<f32>>) {
         let _alive = progress::spinner(stage.name);
-        let place = match stage.run {
-            Run::Launches(_) => Place::Device,
-            Run::Cpu(_) => Place::Host,
-            Run::Copies(_) => Place::Between,
-        };
         let (outcome, output) = self.outcome(stage);
-        (Row { name: stage.name, place, outcome }, output)
+        (Row { name: stage.name, place: stage.place(), outcome }, output)
     }
 
     fn outcome(&mut self, stage: &Stage<W>) -> (Outcome, Option<Vec<f32>>) {
+        let allowance = stage.allowance(self.workload);
         if let Run::Cpu(compute) = stage.run {
-            return match self.cpu(compute) {
+            return match self.cpu(compute, allowance) {
                 Ok((measured, output)) => (Outcome::Verified(measured), Some(output)),
                 Err(failure) => (Outcome::Failed(failure), None),
             };
         }
-        if let Some(reason) = stage.lacks(self.gpu) {
+        if let Some(reason) = stage.lacks(self.gpu, self.workload) {
             return (Outcome::Skipped(reason), None);
         }
         if let Some(reason) = &self.lost {
             return (Outcome::NotRun(reason.clone()), None);
         }
         let result = match stage.run {
-            Run::Launches(enqueue) => self.launches(enqueue),
+            Run::Launches(mut enqueue) => self.launches(allowance, &mut enqueue),
+            Run::Prepared(prepare) => self.prepared(allowance, prepare),
             Run::Copies(prepare) => self.copies(prepare),
             Run::Cpu(_) => unreachable!("handled above"),
         };
@@ -104,8 +104,14 @@ impl<W: Workload> Bench<'_, W> {
         }
     }
 
+    /// A row of kernels that bring something of their own.
+    fn prepared(&mut self, allowance: f64, prepare: Prepare<W>) -> Result<Success, Trouble> {
+        let mut prepared = prepare(self.gpu, self.workload)?;
+        self.launches(allowance, &mut |gpu, workload, buffers| prepared.enqueue(gpu, workload, buffers))
+    }
+
     /// A kernel's row.
-    fn launches(&mut self, enqueue: Launches<W>) -> Result<Success, Trouble> {
+    fn launches(&mut self, allowance: f64, enqueue: Enqueue<'_, W>) -> Result<Success, Trouble> {
         let Self { gpu, workload, repeat, .. } = *self;
         W::output(&mut self.buffers).poison(gpu)?;
         observer::forget(gpu)?;
@@ -116,7 +122,7 @@ impl<W: Workload> Bench<'_, W> {
         if seen.findings.iter().any(|finding| finding.kind.severity() == Severity::Error) {
             return Err(Failure::Defects(seen.findings).into());
         }
-        let (accuracy, output) = self.verified(Failure::Mismatch)?;
+        let (accuracy, output) = self.verified(allowance, Failure::Mismatch)?;
         if repeat == 0 || gpu.is_simulated() {
             // The simulator's clock says how fast the simulator is, which is nobody's business.
             let measured = Measured::new(accuracy, None, seen.counters);
@@ -124,14 +130,14 @@ impl<W: Workload> Bench<'_, W> {
         }
         W::output(&mut self.buffers).poison(gpu)?;
         let timing = timing::time(gpu, repeat, || enqueue(gpu, workload, &mut self.buffers))?;
-        let (accuracy, output) = self.verified(Failure::Unstable)?;
+        let (accuracy, output) = self.verified(allowance, Failure::Unstable)?;
         Ok((Measured::new(accuracy, Some(timing), None), output))
     }
 
     /// Compares the output on the device with the oracle, and the inputs with those of the host.
-    fn verified(&mut self, failure: fn(Box<verify::Mismatch>) -> Failure) -> Result<(Accuracy, Vec<f32>), Trouble> {
+    fn verified(&mut self, allowance: f64, failure: fn(Box<verify::Mismatch>) -> Failure) -> Result<(Accuracy, Vec<f32>), Trouble> {
         let got = W::output(&mut self.buffers).download(self.gpu)?;
-        let accuracy = verify::check(&got, self.workload.expected()).map_err(failure)?;
+        let accuracy = verify::check(&got, self.workload.expected(), allowance).map_err(failure)?;
         if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }
@@ -166,7 +172,7 @@ impl<W: Workload> Bench<'_, W> {
     ) -> Result<(Accuracy, Vec<f32>), Trouble> {
         self.gpu.stream.synchronize().map_err(Error::from)?;
         let got = Downloaded { values: copies.arrived()?, breach: None };
-        let accuracy = verify::check(&got, self.workload.expected()).map_err(failure)?;
+        let accuracy = verify::check(&got, self.workload.expected(), 0.0).map_err(failure)?;
         if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }
@@ -174,7 +180,7 @@ impl<W: Workload> Bench<'_, W> {
     }
 
     /// A CPU's row.
-    fn cpu(&self, compute: Cpu<W>) -> Result<Success, Failure> {
+    fn cpu(&self, compute: Cpu<W>, allowance: f64) -> Result<Success, Failure> {
         let timed = || {
             let mut output = poison(self.workload.output_len());
             let start = Instant::now();
@@ -182,7 +188,7 @@ impl<W: Workload> Bench<'_, W> {
             (start.elapsed(), Downloaded { values: output, breach: None })
         };
         let (first, got) = timed();
-        let mut accuracy = verify::check(&got, self.workload.expected()).map_err(Failure::Mismatch)?;
+        let mut accuracy = verify::check(&got, self.workload.expected(), allowance).map_err(Failure::Mismatch)?;
         let mut last = got.values;
         if self.repeat == 0 {
             return Ok((Measured::new(accuracy, None, None), last));
@@ -196,7 +202,7 @@ impl<W: Workload> Bench<'_, W> {
             while samples_ms.is_empty() || (samples_ms.len() < self.repeat && begun.elapsed() < CPU_TIME) {
                 let (elapsed, got) = timed();
                 samples_ms.push(1e3 * elapsed.as_secs_f64());
-                accuracy = verify::check(&got, self.workload.expected()).map_err(Failure::Unstable)?;
+                accuracy = verify::check(&got, self.workload.expected(), allowance).map_err(Failure::Unstable)?;
                 last = got.values;
             }
         }

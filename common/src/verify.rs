@@ -36,18 +36,20 @@ impl Accuracy {
     }
 }
 
-/// Compares what a stage left on the device with the oracle.
+/// Compares what a stage left on the device with the oracle. `allowance` is added to every tolerance; it is zero unless the stage
+/// says why it rounds otherwise.
 ///
 /// # Errors
 ///
 /// [`Mismatch`], when a value is off, missing, or beside the output.
-pub fn check(got: &Downloaded, expected: &[Expected]) -> Result<Accuracy, Box<Mismatch>> {
+pub fn check(got: &Downloaded, expected: &[Expected], allowance: f64) -> Result<Accuracy, Box<Mismatch>> {
     let Downloaded { values, breach } = got;
     let mut wrong = Vec::new();
     // Of the values that are right, and of those that are wrong, the one that is furthest off in units of its tolerance.
     let (mut closest_call, mut worst) = (Accuracy { max_error: 0.0, tolerance: 0.0 }, None);
     let (mut highest_passed, mut highest_failed) = (-1.0, -1.0);
-    for (index, (&value, expected)) in values.iter().zip(expected).enumerate() {
+    for (index, (&value, oracle)) in values.iter().zip(expected).enumerate() {
+        let expected = Expected { tolerance: oracle.tolerance + allowance, ..*oracle };
         let error = (f64::from(value) - expected.value).abs();
         #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must fail, and it is neither above nor below")]
         let fails = !(error <= expected.tolerance);
@@ -56,7 +58,7 @@ pub fn check(got: &Downloaded, expected: &[Expected]) -> Result<Accuracy, Box<Mi
             let ratio = if error.is_nan() { f64::INFINITY } else { error / expected.tolerance };
             if ratio > highest_failed {
                 highest_failed = ratio;
-                worst = Some(Worst { index, got: value, expected: *expected });
+                worst = Some(Worst { index, got: value, expected });
             }
         } else if error > highest_passed * expected.tolerance {
             highest_passed = error / expected.tolerance;
@@ -283,14 +285,14 @@ mod tests {
 
     fn mismatch(values: Vec<f32>) -> Box<Mismatch> {
         let len = values.len();
-        check(&Downloaded { values, breach: None }, &expected(len)).expect_err("is wrong")
+        check(&Downloaded { values, breach: None }, &expected(len), 0.0).expect_err("is wrong")
     }
 
     #[test]
     fn a_right_output_passes_and_tells_its_closest_call() {
         let mut values = right(100);
         values[7] += 0.125;
-        let accuracy = check(&Downloaded { values, breach: None }, &expected(100)).unwrap();
+        let accuracy = check(&Downloaded { values, breach: None }, &expected(100), 0.0).unwrap();
         assert_eq!((accuracy.max_error(), accuracy.tolerance()), (0.125, 0.25));
     }
 
@@ -305,14 +307,14 @@ mod tests {
 
     #[test]
     fn a_short_output_fails() {
-        let error = check(&Downloaded { values: right(99), breach: None }, &expected(100)).unwrap_err();
+        let error = check(&Downloaded { values: right(99), breach: None }, &expected(100), 0.0).unwrap_err();
         assert_eq!(error.wrong, 1);
     }
 
     #[test]
     fn a_store_beside_a_right_output_fails() {
         let breach = Some(Breach { elements: 24, nearest: 1 });
-        let error = check(&Downloaded { values: right(10), breach }, &expected(10)).unwrap_err();
+        let error = check(&Downloaded { values: right(10), breach }, &expected(10), 0.0).unwrap_err();
         assert!(error.to_string().contains("24 elements beside the output"), "{error}");
     }
 

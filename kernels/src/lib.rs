@@ -73,7 +73,7 @@ macro_rules! source {
 
 /// Every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 2] = [&ceilings::SOURCE, &conv_naive::SOURCE];
+    static SOURCES: [&Source; 4] = [&ceilings::SOURCE, &conv_naive::SOURCE, &conv_shared::SOURCE, &unroll::SOURCE];
     &SOURCES
 }
 
@@ -112,4 +112,20 @@ pub mod conv_naive {
     pub const NAIVE_STRIDED: Kernel = Kernel { source: &SOURCE, name: "naive_strided" };
     /// Neighbouring outputs of one thread of [`NAIVE_STRIDED`].
     pub const RUN: u32 = 8;
+}
+
+/// Chapter 02: convolution with tiles in shared memory.
+pub mod conv_shared {
+    use crate::Source;
+
+    /// `kernels/cuda/02-conv-shared.cu`
+    pub static SOURCE: Source = source!("02-conv-shared", "compute_50", []);
+}
+
+/// Chapter 03: convolution unrolled, then held in registers.
+pub mod unroll {
+    use crate::Source;
+
+    /// `kernels/cuda/03-unroll.cu`
+    pub static SOURCE: Source = source!("03-unroll", "compute_50", []);
 }

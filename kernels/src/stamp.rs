@@ -99,6 +99,11 @@ pub fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// SHA-256 of the CUDA C of several sources, one after the other.
+pub fn sha256_of(sources: &[&Source]) -> String {
+    sha256(&sources.iter().map(|source| source.cuda).collect::<String>())
+}
+
 /// Leaves out module variables that nothing refers to and nothing outside can see: NVRTC 12.0 puts 38 constants of its own
 /// headers into every module, and a reader would have to scroll past them.
 fn without_unused_constants(ptx: &str) -> String {

@@ -33,6 +33,14 @@ fn rows(criterion: &mut Criterion) {
             Run::Launches(enqueue) => group.bench_function(id, |bencher| {
                 bencher.iter_custom(|runs| elapsed(&gpu, runs, || enqueue(&gpu, &conv, &mut buffers).expect("the stage runs")));
             }),
+            Run::Prepared(prepare) => {
+                let mut prepared = prepare(&gpu, &conv).expect("the stage finds what it needs");
+                group.bench_function(id, |bencher| {
+                    bencher.iter_custom(|runs| {
+                        elapsed(&gpu, runs, || prepared.enqueue(&gpu, &conv, &mut buffers).expect("the stage runs"))
+                    });
+                })
+            }
             Run::Copies(prepare) => {
                 let mut copies = prepare(&gpu, &conv).expect("the host has memory");
                 group.bench_function(id, |bencher| {

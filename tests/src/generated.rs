@@ -29,6 +29,7 @@ use kernels::stamp;
 use simt::bound::{Bound, bound};
 use simt::{Counters, Dim3, Image, LaunchConfig, LaunchOptions, Memory, Module, Profile};
 
+use crate::chapters::chapters;
 use crate::{counts, instruction_tables};
 
 /// The root of the repository.
@@ -80,9 +81,8 @@ const SIMULATED_H200: &str = "sim-h200";
 /// When a record cannot be read.
 pub fn measured_and_counted() -> Result<Vec<(Record, Record)>> {
     let mut pairs = Vec::new();
-    for source in kernels::sources() {
-        let paths =
-            [H200, SIMULATED_H200].map(|device| root().join("book/results").join(device).join(source.stem).with_extension("json"));
+    for (chapter, _) in chapters() {
+        let paths = [H200, SIMULATED_H200].map(|device| root().join(format!("book/results/{device}/{chapter}.json")));
         if paths.iter().all(|path| path.is_file()) {
             let [measured, counted] = paths.map(|path| -> Result<Record> { Ok(Record::parse(&fs::read_to_string(path)?)?) });
             pairs.push((measured?, counted?));
@@ -220,10 +220,10 @@ fn picture<W: Workload>(gpu: &Gpu, chapter: &Chapter<W>, name: &str, workload: &
 
 /// A result that is older than its kernel says nothing about it.
 fn check_age(record: &Record) -> Result<()> {
-    let source = kernels::sources().iter().find(|source| source.stem == record.chapter);
-    let Some(source) = source else { bail!("no kernels are named {}", record.chapter) };
-    if record.kernel_sha256 != stamp::sha256(source.cuda) {
-        bail!("{} has changed since this run; run the chapter again with --save", source.path());
+    let chapter = chapters().into_iter().find(|(name, _)| *name == record.chapter);
+    let Some((name, sources)) = chapter else { bail!("no chapter is named {}", record.chapter) };
+    if record.kernel_sha256 != stamp::sha256_of(sources) {
+        bail!("the kernels of {name} have changed since this run; run the chapter again with --save");
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! # Layout
 //!
 //! - `device`: the device that the tests run on, and how the same tests reach the other one.
+//! - `chapters`: which chapters there are.
 //! - `cases`: sizes and values in which kernels go wrong.
 //! - `oracle`: the oracle against an independent formula, and its tolerance against every honest way to sum.
 //! - `stages`: every stage of every chapter against the oracle.
@@ -27,6 +28,7 @@ mod barriers;
 mod book;
 mod bound;
 mod cases;
+mod chapters;
 #[allow(dead_code, reason = "the program of that name makes the records")]
 mod counts;
 mod cudarc_api;

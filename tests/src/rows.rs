@@ -1,12 +1,15 @@
 //! What the runner makes of stages that fail, are skipped, or run on the CPU; and what a record says of them.
 
+use common::error::Result;
+use common::gpu::Gpu;
 use common::record::Record;
-use common::report::{Failure, Outcome, Row};
+use common::report::{Failure, Outcome, Place, Row};
 use common::runner;
-use common::stage::Stage;
+use common::stage::{Prepared, Run, Stage};
 use common::table::{Drawing, draw};
-use common::workload::convolution::Size;
+use common::workload::convolution::{Buffers, Size};
 use common::workload::{Convolution, Workload};
+use cudarc::driver::CudaSlice;
 
 use crate::device::with_gpu;
 
@@ -44,6 +47,46 @@ fn a_stage_that_the_device_is_too_old_for_is_skipped_with_the_reason() {
     let rows = rows(&[FUTURE], 3);
     assert!(matches!(&rows[0].outcome, Outcome::Skipped(reason) if reason.contains("99.0")), "{:?}", rows[0].outcome);
     assert!(!rows[0].failed());
+}
+
+#[test]
+fn a_stage_that_lacks_something_else_is_skipped_with_its_own_words() {
+    let stage = conv_naive::NAIVE.skipped_where(|_, conv| (conv.taps() < 21).then(|| format!("{} taps are few", conv.taps())));
+    let rows = rows(&[stage], 0);
+    assert!(matches!(&rows[0].outcome, Outcome::Skipped(reason) if reason == "20 taps are few"), "{:?}", rows[0].outcome);
+}
+
+#[test]
+fn an_allowance_forgives_what_is_within_it_and_no_more() {
+    const NEARLY: Stage<Convolution> = Stage::cpu("nearly", "a tenth too high", |conv, output| {
+        for (output, expected) in output.iter_mut().zip(conv.expected()) {
+            *output = expected.value as f32 + 0.1;
+        }
+    });
+    let rows = rows(&[NEARLY, NEARLY.with_allowance(|_| 0.09), NEARLY.with_allowance(|_| 0.11)], 0);
+    assert_eq!(rows.iter().map(Row::failed).collect::<Vec<_>>(), [true, true, false]);
+    let tolerance = rows[2].measured().unwrap().accuracy().tolerance();
+    assert!((0.11..0.12).contains(&tolerance), "the row must state what it was allowed: {tolerance}");
+}
+
+#[test]
+fn a_stage_with_memory_of_its_own_is_verified_and_timed_like_any_other() {
+    struct Scratch(CudaSlice<f32>);
+    impl Prepared<Convolution> for Scratch {
+        fn enqueue(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
+            assert_eq!(self.0.len(), conv.taps() as usize);
+            let Run::Launches(naive) = conv_naive::NAIVE.run else { unreachable!("it launches a kernel") };
+            naive(gpu, conv, buffers)
+        }
+    }
+    const WITH_SCRATCH: Stage<Convolution> = Stage::prepared("with-scratch", "naive, with memory of its own", |gpu, conv| {
+        Ok(Box::new(Scratch(gpu.stream.alloc_zeros(conv.taps() as usize)?)))
+    });
+    let simulated = with_gpu(|gpu| gpu.is_simulated());
+    let rows = rows(&[WITH_SCRATCH], 2);
+    assert_eq!(rows[0].place, Place::Device);
+    assert!(rows[0].measured().is_some(), "{:?}", rows[0].outcome);
+    assert_eq!(rows[0].median_ms().is_some(), !simulated);
 }
 
 #[test]

@@ -30,8 +30,9 @@ use rayon::prelude::*;
 pub static CHAPTER: Chapter<Convolution> = Chapter {
     name: "01-conv-naive",
     about: "convolution on a GPU, one thread per output",
-    source: &kernels::conv_naive::SOURCE,
+    sources: &[&kernels::conv_naive::SOURCE],
     stages: &[CPU, CPU_PARALLEL, NAIVE_STRIDED, NAIVE, COPY_ONLY, COPY_ONLY_PINNED],
+    mistakes: &[],
     lesson,
 };
 

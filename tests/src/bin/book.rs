@@ -1,6 +1,8 @@
 //! `cargo book`: makes what the book and the README show of runs, and of the tables of the simulator, then builds the book if mdBook
 //! is installed.
 
+#[path = "../chapters.rs"]
+mod chapters;
 #[path = "../counts.rs"]
 #[allow(dead_code, reason = "each program takes the part that it needs")]
 mod counts;

@@ -7,6 +7,8 @@
 //!
 //! `cargo book` then sets the two side by side. `counts launch GROUP` is what Nsight Compute runs.
 
+#[path = "../chapters.rs"]
+mod chapters;
 #[path = "../counts.rs"]
 #[allow(dead_code, reason = "each program takes the part that it needs")]
 mod counts;
@@ -16,9 +18,11 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
+use chapters::chapters;
 use common::device::Request;
 use common::gpu::Gpu;
-use common::stage::{Run, Stage};
+use common::report::Place;
+use common::stage::Stage;
 use common::workload::convolution::TEACHING_SIZE;
 use common::workload::{Convolution, Workload};
 use common::{observer, runner};
@@ -82,7 +86,8 @@ fn main() -> ExitCode {
 
 /// The groups of kernels, in order.
 fn groups() -> Vec<&'static str> {
-    kernels::sources().iter().map(|source| source.stem).chain([PATTERNS_GROUP]).collect()
+    let chapters = chapters().into_iter().map(|(name, _)| name);
+    ["ceilings"].into_iter().chain(chapters).chain([PATTERNS_GROUP]).collect()
 }
 
 /// Launches every kernel of a group; what the simulator reports of each launch, and nothing on a GPU.
@@ -92,6 +97,8 @@ fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
         "ceilings" => launch_ceilings(gpu)?,
         PATTERNS_GROUP => launch_patterns(gpu)?,
         "01-conv-naive" => return launch_stages(gpu, conv_naive::CHAPTER.stages, &Convolution::random(TEACHING_SIZE, 13)),
+        "02-conv-shared" => return launch_stages(gpu, conv_shared::CHAPTER.stages, &Convolution::random(TEACHING_SIZE, 13)),
+        "03-unroll" => return launch_stages(gpu, unroll::CHAPTER.stages, &Convolution::random(TEACHING_SIZE, 13)),
         _ => bail!("nothing is known of the group {group}: `launch` has to learn how its kernels are launched"),
     }
     gpu.stream.synchronize()?;
@@ -104,7 +111,7 @@ fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
 
 /// Runs each stage of a chapter once.
 fn launch_stages<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W) -> Result<Vec<LaunchReport>> {
-    let stages: Vec<_> = stages.iter().filter(|stage| matches!(stage.run, Run::Launches(_))).copied().collect();
+    let stages: Vec<_> = stages.iter().filter(|stage| stage.place() == Place::Device).copied().collect();
     let mut reports = Vec::new();
     for row in runner::run(gpu, &stages, workload, 0)?.rows {
         let measured = row.measured().with_context(|| format!("stage {} is not verified: {:?}", row.name, row.outcome))?;

@@ -1,0 +1,1 @@
+// 02-conv-shared: convolution with tiles in shared memory.

@@ -1,0 +1,1 @@
+// 03-unroll: convolution unrolled, then held in registers.

@@ -1,0 +1,12 @@
+//! The chapters, for what goes over all of them.
+
+use kernels::Source;
+
+/// Every chapter's name with its kernels, in order.
+pub fn chapters() -> [(&'static str, &'static [&'static Source]); 3] {
+    [
+        (conv_naive::CHAPTER.name, conv_naive::CHAPTER.sources),
+        (conv_shared::CHAPTER.name, conv_shared::CHAPTER.sources),
+        (unroll::CHAPTER.name, unroll::CHAPTER.sources),
+    ]
+}
