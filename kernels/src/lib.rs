@@ -79,7 +79,16 @@ pub fn sources() -> &'static [&'static Source] {
 
 /// Every kernel, in the order of the chapters.
 pub fn all() -> &'static [Kernel] {
-    &[ceilings::FMA_CHAINS, ceilings::FILL_NOISE, ceilings::COPY_VECTORS, conv_naive::NAIVE, conv_naive::NAIVE_STRIDED]
+    &[
+        ceilings::FMA_CHAINS,
+        ceilings::FILL_NOISE,
+        ceilings::COPY_VECTORS,
+        conv_naive::NAIVE,
+        conv_naive::NAIVE_STRIDED,
+        conv_shared::SHARED,
+        conv_shared::SHARED_WIDE,
+        conv_shared::SHARED_MISSING_BARRIER,
+    ]
 }
 
 /// The kernels that measure what a device can do at best.
@@ -116,10 +125,22 @@ pub mod conv_naive {
 
 /// Chapter 02: convolution with tiles in shared memory.
 pub mod conv_shared {
-    use crate::Source;
+    use crate::{Kernel, Source};
 
     /// `kernels/cuda/02-conv-shared.cu`
-    pub static SOURCE: Source = source!("02-conv-shared", "compute_50", []);
+    pub static SOURCE: Source = source!("02-conv-shared", "compute_50", [BLOCK, TILE, WIDE_TILE]);
+    /// Tiles of [`TILE`] taps.
+    pub const SHARED: Kernel = Kernel { source: &SOURCE, name: "shared" };
+    /// Tiles of [`WIDE_TILE`] taps.
+    pub const SHARED_WIDE: Kernel = Kernel { source: &SOURCE, name: "shared_wide" };
+    /// [`SHARED`] without the barrier between using a tile and overwriting it. Wrong.
+    pub const SHARED_MISSING_BARRIER: Kernel = Kernel { source: &SOURCE, name: "shared_missing_barrier" };
+    /// Threads per block, one for each output.
+    pub const BLOCK: u32 = 256;
+    /// Taps of a tile of [`SHARED`].
+    pub const TILE: u32 = 256;
+    /// Taps of a tile of [`SHARED_WIDE`].
+    pub const WIDE_TILE: u32 = 1024;
 }
 
 /// Chapter 03: convolution unrolled, then held in registers.

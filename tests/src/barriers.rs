@@ -2,116 +2,110 @@
 //!
 //! A barrier that can go unnoticed is either superfluous or beyond what the checks see, and both are faults of this project.
 
-use common::error::Result;
-use common::gpu::Gpu;
-use common::report::{Failure, Outcome};
+use std::collections::BTreeSet;
+
+use common::cli::Chapter;
+use common::report::{Failure, Outcome, Place};
 use common::runner;
 use common::stage::Stage;
-use common::workload::convolution::{Buffers, Size};
+use common::workload::convolution::Size;
 use common::workload::{Convolution, Workload};
-use cudarc::driver::{LaunchConfig, PushKernelArg};
+use conv_shared::SHARED_MISSING_BARRIER;
+use kernels::conv_shared::{TILE, WIDE_TILE};
 use kernels::{Kernel, Source};
 
 use crate::device::with_gpu;
 
-/// `tests/mutants/tiled.cu`: a right kernel with two barriers, so that this test has something to find whatever the chapters hold.
-pub static TILED: Source = Source {
-    stem: "../../tests/mutants/tiled",
-    cuda: include_str!("../mutants/tiled.cu"),
-    ptx: include_str!("../mutants/tiled.ptx"),
-    architecture: "compute_50",
-    constants: &[],
-};
-
-const TILED_STAGE: Stage<Convolution> = Stage::launches("tiled", "right, with two barriers", tiled);
-
-/// Threads of a block of `tiled`.
-const TILE: u32 = 128;
-
-fn tiled(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
-    let kernel = gpu.kernel(Kernel { source: &TILED, name: "tiled" })?;
-    let (outputs, taps) = (conv.outputs(), conv.taps());
-    let config = LaunchConfig { grid_dim: (outputs.div_ceil(TILE), 1, 1), block_dim: (TILE, 1, 1), shared_mem_bytes: 0 };
-    let mut output = buffers.output.view_mut();
-    let mut launch = gpu.stream.launch_builder(&kernel);
-    launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut output);
-    // SAFETY: the kernel guards every access to its inputs and its output, whose lengths follow from `outputs` and `taps`.
-    unsafe { launch.launch(config) }?;
-    Ok(())
-}
-
-/// The text with one of its barriers taken out, for each of them, with the line where it stood.
-fn without_each_barrier(ptx: &str) -> Vec<(usize, String)> {
+/// The text with one of a kernel's barriers taken out, for each of them, with the line where it stood.
+fn without_each_barrier(ptx: &str, kernel: &str) -> Vec<(usize, String)> {
     let is_barrier = |line: &str| {
         let opcode = line.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
         ["bar.sync", "barrier.sync", "bar.red", "barrier.red"].iter().any(|barrier| opcode.starts_with(barrier))
     };
-    let barriers = ptx.lines().enumerate().filter(|(_, line)| is_barrier(line)).map(|(at, _)| at);
+    let head = format!(".visible .entry {kernel}(");
+    let of_kernel = ptx.lines().enumerate().skip_while(|(_, line)| *line != head).take_while(|(_, line)| *line != "}");
     let without = |at: usize| {
         let kept = ptx.lines().enumerate().map(|(line, text)| if line == at { "" } else { text });
         (at + 1, kept.collect::<Vec<_>>().join("\n"))
     };
-    barriers.map(without).collect()
+    of_kernel.filter(|(_, line)| is_barrier(line)).map(|(at, _)| without(at)).collect()
 }
 
-/// Takes out each barrier of a source in turn and runs the stages; some stage must fail each time, and none with all barriers in.
-/// How many barriers there are.
-fn each_is_needed<W: Workload>(source: &'static Source, stages: &[Stage<W>], workload: &W) -> usize {
+/// What becomes of a stage whose kernel's file is replaced by this text.
+fn outcome<W: Workload>(stage: &Stage<W>, source: &'static Source, ptx: Option<String>, workload: &W) -> Outcome {
     with_gpu(|gpu| {
-        if !gpu.is_simulated() {
-            // On a GPU a race may go well a thousand times.
-            return 0;
-        }
-        let failures = || runner::run(gpu, stages, workload, 0).unwrap().rows.into_iter().filter(|row| row.failed()).count();
-        assert_eq!(failures(), 0, "{} fails with all its barriers", source.path());
-        let mutants = without_each_barrier(source.ptx);
-        for (line, ptx) in &mutants {
-            gpu.substitute(source, Some(ptx.clone())).unwrap();
-            assert_ne!(failures(), 0, "nobody misses the barrier of line {line} of {}", source.ptx_path());
-        }
+        gpu.substitute(source, ptx).unwrap();
+        let finished = runner::run(gpu, &[*stage], workload, 0).unwrap();
         gpu.substitute(source, None).unwrap();
-        mutants.len()
+        finished.rows.into_iter().next().expect("a row for a stage").outcome
     })
+}
+
+/// Takes out each barrier of each kernel that a chapter's stages launch, in turn; the stage must fail each time, and not with all
+/// barriers in. What it failed with, barrier by barrier.
+fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'static str, Failure)> {
+    let mut failures = Vec::new();
+    for stage in chapter.stages.iter().filter(|stage| stage.place() == Place::Device) {
+        let intact = with_gpu(|gpu| runner::run(gpu, &[*stage], workload, 0)).unwrap().rows.remove(0);
+        let Some(measured) = intact.measured() else { panic!("{} with all its barriers: {:?}", stage.name, intact.outcome) };
+        let launched: BTreeSet<&str> = measured.launches().iter().map(|launch| launch.report.kernel.as_str()).collect();
+        let of_chapter = |kernel: &&Kernel| chapter.sources.iter().any(|source| source.stem == kernel.source.stem);
+        for kernel in kernels::all().iter().filter(of_chapter).filter(|kernel| launched.contains(kernel.name)) {
+            for (line, ptx) in without_each_barrier(kernel.source.ptx, kernel.name) {
+                match outcome(stage, kernel.source, Some(ptx), workload) {
+                    Outcome::Failed(failure) => failures.push((stage.name, failure)),
+                    other => panic!("nobody misses the barrier of line {line} of {}: {other:?}", kernel.source.ptx_path()),
+                }
+            }
+        }
+    }
+    failures
 }
 
 #[test]
 fn no_barrier_of_a_chapter_can_be_taken_out() {
-    let conv = Convolution::random(Size { outputs: 700, taps: 300 }, 13);
-    each_is_needed(&kernels::conv_naive::SOURCE, conv_naive::CHAPTER.stages, &conv);
+    if !with_gpu(|gpu| gpu.is_simulated()) {
+        // On a GPU a race may go well a thousand times, and which kernels were launched is not known.
+        return;
+    }
+    // Filters of more than two tiles: one that is written over another, and one that is not whole.
+    let long = |tile| Convolution::random(Size { outputs: 300, taps: 2 * tile + 1 }, 13);
+    assert_eq!(each_is_needed(&conv_naive::CHAPTER, &long(100)).len(), 0);
+
+    let failures = each_is_needed(&conv_shared::CHAPTER, &long(WIDE_TILE));
+    let names: Vec<_> = failures.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["shared", "shared", "shared-wide", "shared-wide"]);
+    let line = |text: &str| {
+        let line = 1 + kernels::conv_shared::SOURCE.cuda.lines().position(|line| line.contains(text)).expect("it is in the source");
+        format!("02-conv-shared.cu:{line},")
+    };
+    let (filter, signal, reads) = (line("s_filter[k] = "), line("s_signal[k] = "), line("sum += window[k] * s_filter[k]"));
+    for (name, failure) in failures {
+        let text = failure.to_string();
+        assert!(text.contains("data race on shared memory") && text.contains("help: put __syncthreads()"), "{name}:\n{text}");
+        assert!((text.contains(&filter) || text.contains(&signal)) && text.contains(&reads), "{name}: both lines in\n{text}");
+    }
 }
 
 #[test]
-fn a_barrier_that_is_taken_out_is_missed() {
-    let conv = Convolution::random(Size { outputs: 700, taps: 300 }, 13);
-    let simulated = with_gpu(|gpu| gpu.is_simulated());
-    assert_eq!(each_is_needed(&TILED, &[TILED_STAGE], &conv), if simulated { 2 } else { 0 });
-}
-
-#[test]
-fn a_missing_barrier_is_told_as_the_race_that_it_leaves() {
+fn the_barrier_that_a_kernel_lacks_on_purpose_is_missed_at_sizes_of_two_tiles_and_more() {
     if !with_gpu(|gpu| gpu.is_simulated()) {
         return;
     }
-    let conv = Convolution::random(Size { outputs: 128, taps: 200 }, 13);
-    for ((_, ptx), written) in without_each_barrier(TILED.ptx).into_iter().zip(["s_filter[threadIdx.x] =", "s_signal[i] ="]) {
-        let finished = with_gpu(|gpu| {
-            gpu.substitute(&TILED, Some(ptx)).unwrap();
-            let finished = runner::run(gpu, &[TILED_STAGE], &conv, 0).unwrap();
-            gpu.substitute(&TILED, None).unwrap();
-            finished
-        });
-        let Outcome::Failed(Failure::Defects(findings)) = &finished.rows[0].outcome else {
-            panic!("{:?}", finished.rows[0].outcome)
-        };
-        let line = 1 + TILED.cuda.lines().position(|line| line.contains(written)).unwrap();
-        let text = findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        assert!(text.contains("data race on shared memory") && text.contains(&format!("tiled.cu:{line}")), "line {line}:\n{text}");
-    }
+    let fails = |taps| {
+        let conv = Convolution::random(Size { outputs: 300, taps }, 13);
+        match outcome(&SHARED_MISSING_BARRIER, &kernels::conv_shared::SOURCE, None, &conv) {
+            Outcome::Failed(failure) => failure.to_string().contains("data race on shared memory"),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(fails(TILE + 1) && fails(2 * TILE));
 }
 
 #[test]
-fn only_barriers_are_taken_out() {
-    let ptx = "mov.u32 %r1, 0;\n  bar.sync \t0;\n@%p1 bar.red.popc.u32 %r2, 0, %p2;\nbar.warp.sync -1;\n// bar.sync";
-    let lines: Vec<_> = without_each_barrier(ptx).into_iter().map(|(line, _)| line).collect();
-    assert_eq!(lines, [2, 3]);
+fn only_barriers_are_taken_out_and_those_of_one_kernel() {
+    let ptx = ".visible .entry one(\n)\n{\nbar.sync \t0;\n}\n.visible .entry two(\n)\n{\nmov.u32 %r1, 0;\n  bar.sync \t0;\n\
+               @%p1 bar.red.popc.u32 %r2, 0, %p2;\nbar.warp.sync -1;\n// bar.sync\n}";
+    let lines = |kernel| without_each_barrier(ptx, kernel).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
+    assert_eq!((lines("one"), lines("two")), (vec![4], vec![10, 11]));
 }

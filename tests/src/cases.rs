@@ -24,9 +24,12 @@ pub fn values(length: usize) -> impl Strategy<Value = Vec<f32>> {
     ]
 }
 
-/// Convolutions around the tile sizes of their kernels, short filters on long signals and the other way round.
-pub fn convolutions(tile: usize, most_outputs: usize, most_taps: usize) -> impl Strategy<Value = Convolution> {
-    (length(tile, most_outputs), length(32, most_taps))
+/// Convolutions of so many outputs and taps, with anything as their values.
+pub fn convolutions(
+    outputs: impl Strategy<Value = usize>,
+    taps: impl Strategy<Value = usize>,
+) -> impl Strategy<Value = Convolution> {
+    (outputs, taps)
         .prop_flat_map(|(outputs, taps)| (values(outputs + taps - 1), values(taps)))
         .prop_map(|(signal, filter)| Convolution::new(signal, filter).expect("a filter no longer than its signal"))
 }

@@ -13,7 +13,6 @@
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use common::cli::Chapter;
@@ -27,7 +26,7 @@ use common::workload::{Convolution, Workload};
 use common::{runner, units};
 use kernels::stamp;
 use simt::bound::{Bound, bound};
-use simt::{Counters, Dim3, Image, LaunchConfig, LaunchOptions, Memory, Module, Profile};
+use simt::{Counters, Profile};
 
 use crate::chapters::chapters;
 use crate::{counts, instruction_tables};
@@ -179,32 +178,16 @@ pub fn pictures(gpu: &Gpu) -> Result<Vec<(PathBuf, String)>> {
     Ok(vec![
         picture(gpu, &conv_naive::CHAPTER, "naive", &conv)?,
         picture(gpu, &conv_naive::CHAPTER, "naive-strided", &conv)?,
-        race()?,
+        race(gpu)?,
     ])
 }
 
-/// What the simulator says of a tiled convolution that lacks its second barrier.
-fn race() -> Result<(PathBuf, String)> {
-    const TILED: &str = include_str!("../mutants/tiled.ptx");
-    let (before, after) = TILED.rsplit_once("bar.sync").context("the kernel has a barrier")?;
-    let (_, after) = after.split_once(';').context("the barrier is an instruction")?;
-    let memory = Memory::new(1 << 20);
-    let image = Image::new(Arc::new(Module::parse(&format!("{before}{after}"))?), &memory)?;
-    let (outputs, taps) = (256_u32, 256_u32);
-    let buffer = |elements: u32| -> Result<u64> {
-        let address = memory.allocate(4 * u64::from(elements), None)?;
-        memory.fill(address, 4 * u64::from(elements), &[0])?;
-        Ok(address)
-    };
-    let mut params = Vec::new();
-    params.extend([buffer(outputs + taps - 1)?, buffer(taps)?].into_iter().flat_map(u64::to_le_bytes));
-    params.extend([outputs, taps].into_iter().flat_map(u32::to_le_bytes));
-    params.extend(buffer(outputs)?.to_le_bytes());
-    let config = LaunchConfig { grid: Dim3::new(2, 1, 1), block: Dim3::new(128, 1, 1), dynamic_shared_bytes: 0 };
-    let profile = Profile::named("h200").context("a profile of the table")?;
-    let report = simt::launch(&memory, &image, "tiled", config, &params, profile, &LaunchOptions::default())?;
-    let finding = report.findings.first().context("a race")?;
-    Ok((root().join("book/src/generated/sim-h200/race.txt"), format!("{finding}\n")))
+/// What the simulator says of the stage that lacks a barrier on purpose.
+fn race(gpu: &Gpu) -> Result<(PathBuf, String)> {
+    let conv = Convolution::random(Size { outputs: 256, taps: 2 * kernels::conv_shared::TILE }, 13);
+    let rows = runner::run(gpu, &[conv_shared::SHARED_MISSING_BARRIER], &conv, 0)?.rows;
+    let finding = rows[0].findings().first().context("a race")?;
+    Ok((root().join(format!("book/src/generated/{SIMULATED_H200}/race.txt")), format!("{finding}\n")))
 }
 
 /// The costliest request of a stage's first warp.

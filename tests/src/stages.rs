@@ -7,8 +7,12 @@ use common::workload::Workload;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
-use crate::cases::convolutions;
+use crate::cases::{convolutions, length};
 use crate::device::with_gpu;
+
+const BLOCK: usize = kernels::conv_shared::BLOCK as usize;
+const TILE: usize = kernels::conv_shared::TILE as usize;
+const WIDE_TILE: usize = kernels::conv_shared::WIDE_TILE as usize;
 
 /// Runs the stages without timing them, and tells of the first that is not verified.
 fn verify<W: Workload>(stages: &[Stage<W>], workload: &W) -> Result<(), TestCaseError> {
@@ -29,12 +33,24 @@ proptest! {
     #![proptest_config(Config::with_cases(64))]
 
     #[test]
-    fn conv_naive_is_right_at_every_size(conv in convolutions(conv_naive::THREADS as usize, 2500, 600)) {
+    fn conv_naive_is_right_at_every_size(conv in convolutions(length(conv_naive::THREADS as usize, 2500), length(32, 600))) {
         verify(conv_naive::CHAPTER.stages, &conv)?;
     }
 
     #[test]
-    fn conv_naive_is_right_where_runs_of_outputs_end(conv in convolutions((conv_naive::THREADS * kernels::conv_naive::RUN) as usize, 4200, 40)) {
+    fn conv_naive_is_right_where_runs_of_outputs_end(
+        conv in convolutions(length((conv_naive::THREADS * kernels::conv_naive::RUN) as usize, 4200), length(32, 40)),
+    ) {
         verify(conv_naive::CHAPTER.stages, &conv)?;
+    }
+
+    #[test]
+    fn conv_shared_is_right_where_blocks_and_tiles_end(conv in convolutions(length(BLOCK, 800), length(TILE, 800))) {
+        verify(conv_shared::CHAPTER.stages, &conv)?;
+    }
+
+    #[test]
+    fn conv_shared_is_right_where_wide_tiles_end(conv in convolutions(length(BLOCK, 300), length(WIDE_TILE, 2500))) {
+        verify(conv_shared::CHAPTER.stages, &conv)?;
     }
 }

@@ -1,0 +1,159 @@
+//! What is this chapter's own of its binary: its rows, its lesson, and the stage that is wrong on purpose. What all chapters share is
+//! tested with chapter 01.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
+use serde_json::Value;
+
+const STAGES: [&str; 3] = ["naive", "shared", "shared-wide"];
+const MISTAKE: &str = "shared-missing-barrier";
+
+fn run(arguments: &[&str]) -> Output {
+    run_on("sim", arguments)
+}
+
+fn run_on(device: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_02-conv-shared"));
+    command.args(["--device", device]).args(arguments).stdin(Stdio::null());
+    command.output().expect("the chapter's binary can be started")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("output is text")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("messages are text")
+}
+
+/// The number of the first line of the chapter's kernels that holds this text.
+fn source_line(text: &str) -> usize {
+    1 + kernels::conv_shared::SOURCE.cuda.lines().position(|line| line.contains(text)).expect("the text is in the source")
+}
+
+/// The JSON record of a run that must succeed.
+fn record(device: &str, arguments: &[&str]) -> Value {
+    let output = run_on(device, &[arguments, &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+    serde_json::from_slice(&output.stdout).expect("stdout is JSON and nothing else")
+}
+
+#[test]
+fn every_row_is_verified_at_sizes_of_every_kind_on_every_gpu() {
+    let sizes = ["1x1", "1x257", "257x1", "256x256", "255x1025", "513x509"];
+    let runs = sizes.map(|size| ("sim", size)).into_iter().chain([("sim:gtx280", "300x1030"), ("sim:t4", "300x1030")]);
+    for (device, size) in runs {
+        let record = record(device, &["--size", size]);
+        let stages = record["stages"].as_array().expect("an array");
+        assert_eq!(stages.iter().map(|stage| stage["name"].as_str().unwrap()).collect::<Vec<_>>(), STAGES);
+        assert!(stages.iter().all(|stage| stage["verified"] == true), "{size} on {device}: {stages:?}");
+    }
+}
+
+#[test]
+fn tiles_take_the_loads_away_from_global_memory_and_wide_tiles_some_of_the_rest() {
+    let record = record("sim", &[]);
+    let [naive, shared, wide] = [0, 1, 2].map(|row| &record["stages"][row]["counters"]);
+    let count = |counters: &Value, name: &str| counters[name].as_u64().expect("a count");
+    for counters in [naive, shared, wide] {
+        // Tiles and blocks are whole at this size, so no thread adds up what nobody wants.
+        assert_eq!(count(counters, "f32_fma"), 16_384 * 1024);
+    }
+    let sectors = |counters| count(counters, "global_load_sectors");
+    assert!(sectors(naive) > 100 * sectors(shared), "{} and {}", sectors(naive), sectors(shared));
+    assert!(sectors(shared) > sectors(wide), "{} and {}", sectors(shared), sectors(wide));
+    // For each block of 256 outputs and tile of t taps, 255 + t samples and t filter values of 4 bytes.
+    let bytes = |tiles: u64, taps: u64| 64 * tiles * 4 * (255 + taps + taps);
+    assert_eq!(count(shared, "global_load_bytes"), bytes(4, 256));
+    assert_eq!(count(wide, "global_load_bytes"), bytes(1, 1024));
+    // Both operands of every multiply-add, for 32 lanes at once and without a conflict.
+    assert_eq!(count(shared, "shared_load_wavefronts"), 2 * 16_384 * 1024 / 32);
+    assert_eq!(count(shared, "shared_load_wavefronts"), count(shared, "shared_load_wavefronts_ideal"));
+
+    let text = stdout(&run(&[]));
+    assert!(text.contains("125x less: a block fetches once what its threads share"), "{text}");
+    assert!(text.contains("1.05 M times in naive and 1.06 M times in shared"), "{text}");
+    assert!(text.contains("shared-wide loads 1.32x less than shared and still makes 99.7 % of its passes"), "{text}");
+}
+
+#[test]
+fn a_gpu_without_an_l1_cache_is_not_said_to_have_one() {
+    let text = stdout(&run_on("sim:gtx280", &["--size", "512x300"]));
+    assert!(text.contains("a block fetches once") && !text.contains("are the same banks"), "{text}");
+}
+
+#[test]
+fn the_mistake_is_listed_with_a_note_and_runs_only_when_it_is_named() {
+    let list = stdout(&run(&["--list"]));
+    let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, [&STAGES[..], &[MISTAKE]].concat());
+    let noted: Vec<&str> = list.lines().filter(|line| line.contains("wrong on purpose")).collect();
+    assert!(matches!(noted[..], [line] if line.starts_with(MISTAKE)), "{list}");
+
+    let output = run(&["--size", "300x300"]);
+    assert!(!stdout(&output).contains(MISTAKE) && !stderr(&output).contains("warning"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_missing_barrier_is_found_with_both_lines_and_a_remedy() {
+    let output = run(&["--stage", MISTAKE]);
+    let report = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{report}");
+    assert!(report.contains(&format!("warning: {MISTAKE} is wrong on purpose")), "{report}");
+    let place = |text| format!("at kernels/cuda/02-conv-shared.cu:{},", source_line(text));
+    let (filter, signal, read) = (place("s_filter[k] = "), place("s_signal[k] = "), place("sum += window[k]"));
+    for words in ["data race on shared memory", "of s_filter", "of s_signal", &filter, &signal, &read, "help: put __syncthreads()"]
+    {
+        assert!(report.contains(words), "{words:?} is not in:\n{report}");
+    }
+    assert!(stdout(&output).contains("DEFECT"), "{}", stdout(&output));
+}
+
+#[test]
+fn unchecked_the_missing_barrier_shows_in_the_results_and_with_one_tile_it_does_not_matter() {
+    let output = run(&["--stage", MISTAKE, "--check", "off"]);
+    assert_eq!(output.status.code(), Some(1));
+    // The simulator runs the warps of a block one after the other, so the first is the one that all others are behind.
+    assert!(stderr(&output).contains("places 32 to 255 of every block of 256"), "{}", stderr(&output));
+    let output = run(&["--stage", MISTAKE, "--size", "300x256"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn a_gpu_of_2008_has_room_for_one_block_with_wide_tiles_where_it_had_room_for_four() {
+    for (stage, occupancy) in [
+        ("shared", "4 blocks at once on an SM, 32 of 32 warps: limited by warps"),
+        ("shared-wide", "1 block at once on an SM, 8 of 32 warps: limited by shared memory"),
+    ] {
+        let text = stdout(&run_on("sim:gtx280", &["--size", "512x300", "--explain", stage]));
+        assert!(text.contains(occupancy), "{stage}: {text}");
+    }
+}
+
+/// Every stage adds up the same products in the same order, rounding once per multiply-add: not a bit may differ.
+#[test]
+fn sounds_come_out_the_same_from_every_stage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let noise = |count: u32, start: u32| (0..count).map(move |i| ((i + start).wrapping_mul(2_654_435_761) >> 16) as i16 / 4);
+    write_sound(Path::new(&path("voice.wav")), noise(900, 1));
+    write_sound(Path::new(&path("room.wav")), noise(300, 5000));
+    let wet = STAGES.map(|stage| {
+        let files = ["--input", &path("voice.wav"), "--filter", &path("room.wav"), "--output", &path("wet.wav")];
+        let output = run(&[&["--stage", stage], &files[..]].concat());
+        assert_eq!(output.status.code(), Some(0), "{stage}: {}", stderr(&output));
+        assert_eq!(WavReader::open(path("wet.wav")).unwrap().duration(), 900 + 300 - 1);
+        fs::read(path("wet.wav")).unwrap()
+    });
+    assert!(wet[0] == wet[1] && wet[1] == wet[2]);
+}
+
+fn write_sound(path: &Path, samples: impl Iterator<Item = i16>) {
+    let spec = WavSpec { channels: 1, sample_rate: 8000, bits_per_sample: 16, sample_format: SampleFormat::Int };
+    let mut writer = WavWriter::create(path, spec).unwrap();
+    samples.for_each(|sample| writer.write_sample(sample).unwrap());
+    writer.finalize().unwrap();
+}
