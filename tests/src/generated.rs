@@ -178,6 +178,7 @@ pub fn pictures(gpu: &Gpu) -> Result<Vec<(PathBuf, String)>> {
     Ok(vec![
         picture(gpu, &conv_naive::CHAPTER, "naive", &conv)?,
         picture(gpu, &conv_naive::CHAPTER, "naive-strided", &conv)?,
+        picture(gpu, &conv_shared::CHAPTER, "shared", &conv)?,
         race(gpu)?,
     ])
 }

@@ -123,6 +123,14 @@ fn unchecked_the_missing_barrier_shows_in_the_results_and_with_one_tile_it_does_
 }
 
 #[test]
+fn the_request_of_a_warp_that_is_explained_names_its_array_and_its_neighbours() {
+    let text = stdout(&run(&["--size", "512x300", "--explain", "shared"]));
+    let line = source_line("sum += window[k]");
+    assert!(text.contains(&format!("a warp's load from s_signal in shared memory on line {line}, 4 bytes per lane")), "{text}");
+    assert!(text.contains("  also on this line:\n    load from s_filter in shared memory: 1 wavefront for 32 lanes"), "{text}");
+}
+
+#[test]
 fn a_gpu_of_2008_has_room_for_one_block_with_wide_tiles_where_it_had_room_for_four() {
     for (stage, occupancy) in [
         ("shared", "4 blocks at once on an SM, 32 of 32 warps: limited by warps"),

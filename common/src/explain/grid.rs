@@ -29,6 +29,8 @@ pub struct Grid {
     pub conflicts: bool,
     /// Bytes that the lanes want, each byte once.
     pub bytes_wanted: u64,
+    /// Banks of shared memory, after which they start again.
+    pub banks: usize,
 }
 
 /// A line of memory, or a row of the banks.
@@ -124,7 +126,14 @@ impl Grid {
             }
         }
         let conflicts = sample.space == Space::Shared && sample.bytes <= 4 && rules == Rules::Current;
-        Some(Self { space: sample.space, rows, cost, conflicts, bytes_wanted: bytes.len() as u64 })
+        let banks = if matches!(rules, Rules::Tesla | Rules::TeslaSegments) { 16 } else { 32 };
+        Some(Self { space: sample.space, rows, cost, conflicts, bytes_wanted: bytes.len() as u64, banks })
+    }
+
+    /// Whether several lanes want one word and nothing else: it is read once, for all of them.
+    pub fn is_broadcast(&self) -> bool {
+        let mut wanted = self.rows.iter().flat_map(|row| row.lanes).filter(|lanes| *lanes != 0);
+        wanted.next().is_some_and(|lanes| lanes.count_ones() > 1) && wanted.next().is_none()
     }
 
     /// How many words of each bank are wanted.
@@ -152,7 +161,7 @@ pub(super) mod tests {
         let instruction = format!("{opcode}.{}.f32 %f1, [%rd1];", if space == Space::Global { "global" } else { "shared" });
         let source = Some(SourceLine { file: "kernels/cuda/x.cu".to_owned(), line: 7 });
         let location = Location { ptx_line: 40, instruction, source };
-        AccessSample { location, space, op, bytes, lanes, addresses: std::array::from_fn(|lane| f(lane as u64)) }
+        AccessSample { location, space, variable: None, op, bytes, lanes, addresses: std::array::from_fn(|lane| f(lane as u64)) }
     }
 
     #[test]

@@ -27,7 +27,7 @@ use simt::{AccessSample, Counters, LaunchConfig, LineCounters, Profile, SourceLi
 use crate::error::{Error, Result};
 use crate::observer::Launch;
 use crate::units::{count, significant};
-use grid::Cost;
+use grid::Grid;
 
 pub use style::Style;
 
@@ -92,7 +92,8 @@ impl<'a> Explanation<'a> {
             self.kernels.iter().flat_map(|kernel| {
                 kernel.samples.iter().filter_map(move |sample| {
                     let number = sample.location.source.as_ref()?.line;
-                    Some((number, (kernel.passes(&sample.location.source), Cost::of(sample, self.rules())?.weight()), sample))
+                    let grid = Grid::of(sample, self.rules())?;
+                    Some((number, (kernel.passes(&sample.location.source), grid.cost.weight(), grid.bytes_wanted), sample))
                 })
             })
         };
@@ -135,8 +136,31 @@ impl<'a> Explanation<'a> {
             put(&mut text, &style.dim(access.location.instruction.trim()));
             text.push('\n');
             text.push_str(&picture::draw(access, self.rules(), style).unwrap_or_default());
+            self.list_others(&mut text, access);
         }
         Ok(text)
+    }
+
+    /// The other requests of the same line, without pictures; those that are alike once.
+    fn list_others(&self, text: &mut String, drawn: &AccessSample) {
+        let mut others: Vec<(String, usize)> = Vec::new();
+        let of_kernel = self.kernels.iter().find(|kernel| kernel.samples.iter().any(|sample| std::ptr::eq(sample, drawn)));
+        let samples = of_kernel.into_iter().flat_map(|kernel| kernel.samples);
+        for sample in samples.filter(|other| other.location.source == drawn.location.source && !std::ptr::eq(*other, drawn)) {
+            let Some(grid) = Grid::of(sample, self.rules()) else { continue };
+            let other = format!("{}: {}", what(sample), picture::summary(&grid, sample));
+            match others.iter_mut().find(|(known, _)| *known == other) {
+                Some((_, times)) => *times += 1,
+                None => others.push((other, 1)),
+            }
+        }
+        if !others.is_empty() {
+            put(text, "  also on this line:");
+        }
+        for (other, times) in others {
+            let times = if times > 1 { format!(" ({times}x)") } else { String::new() };
+            put(text, &format!("    {other}{times}"));
+        }
     }
 }
 
@@ -211,10 +235,16 @@ fn occupancy(occupancy: &Occupancy) -> String {
 
 /// What a picture shows.
 pub fn title(sample: &AccessSample) -> String {
+    let line = sample.location.source.as_ref().map_or(String::new(), |source| format!(" on line {}", source.line));
+    format!("a warp's {}{line}, {} byte{} per lane", what(sample), sample.bytes, if sample.bytes == 1 { "" } else { "s" })
+}
+
+/// What a request does, and where.
+fn what(sample: &AccessSample) -> String {
     let op = if sample.op == simt::finding::AccessOp::Load { "load from" } else { "store to" };
     let space = if sample.space == simt::Space::Global { "global" } else { "shared" };
-    let line = sample.location.source.as_ref().map_or(String::new(), |source| format!(" on line {}", source.line));
-    format!("a warp's {op} {space} memory{line}, {} byte{} per lane", sample.bytes, if sample.bytes == 1 { "" } else { "s" })
+    let variable = sample.variable.as_ref().map_or(String::new(), |name| format!("{name} in "));
+    format!("{op} {variable}{space} memory")
 }
 
 fn put(text: &mut String, line: &str) {
@@ -286,6 +316,22 @@ mod tests {
         assert!(
             text.contains("32 registers per thread; 8 blocks at once on an SM, 64 of 64 warps: limited by warps and registers")
         );
+    }
+
+    #[test]
+    fn of_a_line_with_several_requests_the_one_for_most_words_is_drawn_and_the_others_are_named() {
+        let mut launch = launch("tiled", &[(3, 10)]);
+        let samples = &mut launch.report.samples;
+        let mut broadcast = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |_| 512);
+        broadcast.location.source = samples[0].location.source.clone();
+        broadcast.variable = Some("s_filter".to_owned());
+        samples[0].variable = Some("s_signal".to_owned());
+        *samples = vec![broadcast.clone(), samples.remove(0), broadcast];
+        let text = explanation(&[launch]).text(None, |_| None, Style::PLAIN).unwrap();
+        assert!(text.contains("a warp's load from s_signal in shared memory on line 3, 4 bytes per lane"), "{text}");
+        let others = "  also on this line:\n    load from s_filter in shared memory: 1 wavefront for 32 lanes, 1 at best: \
+                      one word, read once for all of them (2x)\n";
+        assert!(text.ends_with(others), "{text}");
     }
 
     #[test]

@@ -42,7 +42,8 @@ pub fn draw(sample: &AccessSample, rules: Rules, style: Style) -> Option<String>
     if let Some(more) = grid.rows.len().checked_sub(MAX_ROWS + 1) {
         line(&mut text, &format!("{:>LABEL$}  and {} more rows", "…", more + 1));
     }
-    if grid.conflicts {
+    // Where no bank has two, the rows show it themselves.
+    if grid.conflicts && grid.words_per_bank().iter().any(|words| *words > 1) {
         let counts = grid.words_per_bank().map(|words| if words == 0 { "· ".to_owned() } else { format!("{words:<2}") }).concat();
         line(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "words", counts.trim_end())));
     }
@@ -74,7 +75,11 @@ pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
             )
         }
         Cost::Shared { wavefronts, ideal } => {
-            let conflicts = if wavefronts == ideal { "no bank conflicts" } else { "bank conflicts" };
+            let conflicts = match (wavefronts == ideal, grid.is_broadcast()) {
+                (true, true) => "one word, read once for all of them",
+                (true, false) => "no bank conflicts",
+                (false, _) => "bank conflicts",
+            };
             format!("{} for {}, {ideal} at best: {conflicts}", plural(wavefronts, "wavefront"), plural(lanes, "lane"))
         }
     }
@@ -86,7 +91,8 @@ fn header(grid: &Grid, style: Style) -> String {
         let titles: String = (0..COLUMNS / SECTOR_WORDS).map(|sector| format!("{:<17}", format!("sector {sector}"))).collect();
         line(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "bytes", titles.trim_end())));
     } else {
-        let titles: String = (0..COLUMNS).step_by(SECTOR_WORDS).map(|bank| format!("{:<16}", format!("bank {bank}"))).collect();
+        let titles: String =
+            (0..COLUMNS).step_by(SECTOR_WORDS).map(|word| format!("{:<16}", format!("bank {}", word % grid.banks))).collect();
         line(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "bytes", titles.trim_end())));
     }
     text
@@ -152,6 +158,45 @@ mod tests {
     words  · · 32· · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
 
   32 wavefronts for 32 lanes, 1 at best: bank conflicts
+  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: not wanted
+",
+        );
+    }
+
+    #[test]
+    fn neighbouring_words_of_shared_memory_lie_in_different_banks() {
+        let sample = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| 4 * lane + 8);
+        assert_drawn(
+            &sample,
+            "
+    bytes  bank 0          bank 8          bank 16         bank 24
+       +0  · · 0 1 2 3 4 5 6 7 8 9 a b c d e f g h i j k l m n o p q r s t
+     +128  u v · · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+
+  1 wavefront for 32 lanes, 1 at best: no bank conflicts
+  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: not wanted
+",
+        );
+    }
+
+    #[test]
+    fn the_first_gpus_had_half_as_many_banks() {
+        let sample = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| 4 * lane);
+        let drawn = draw(&sample, Rules::Tesla, Style::PLAIN).unwrap();
+        assert!(drawn.starts_with("    bytes  bank 0          bank 8          bank 0          bank 8\n"), "{drawn}");
+        assert!(drawn.contains("2 wavefronts for 32 lanes, 2 at best: no bank conflicts"), "{drawn}");
+    }
+
+    #[test]
+    fn a_word_that_all_lanes_want_is_read_once() {
+        let sample = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |_| 2044);
+        assert_drawn(
+            &sample,
+            "
+    bytes  bank 0          bank 8          bank 16         bank 24
+    +1920  · · · · · · · · · · · · · · · · · · · · · · · · · · · · · · · *
+
+  1 wavefront for 32 lanes, 1 at best: one word, read once for all of them
   0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: not wanted
 ",
         );

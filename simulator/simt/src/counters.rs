@@ -152,6 +152,8 @@ pub struct AccessSample {
     pub location: Location,
     /// Which memory.
     pub space: Space,
+    /// In shared memory, the variable that the lanes access, by its name in CUDA C; that of the first active lane if there are several.
+    pub variable: Option<String>,
     /// Load or store.
     pub op: AccessOp,
     /// Bytes of each lane.

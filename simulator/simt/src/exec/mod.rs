@@ -103,9 +103,7 @@ impl Machine<'_> {
         if access.space == Space::Global {
             return self.nearest(access.address);
         }
-        let variables = &self.program.shared_variables;
-        let before = variables.iter().filter(|variable| u64::from(variable.offset) <= access.address);
-        let variable = before.max_by_key(|variable| variable.offset)?;
+        let variable = self.program.shared_variable(access.address)?;
         let bytes = u64::from(variable.bytes.unwrap_or(self.shared_bytes - variable.offset));
         let base = u64::from(variable.offset);
         let allocation = format!("{} ({bytes} bytes)", variable.name);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cost::Sample;
 use crate::counters::{AccessSample, Counters, LineCounters};
+use crate::finding::Space;
 use crate::instructions::{Class, TABLE};
 use crate::program::{Action, FragmentAccess, Matrices, Origin, Program, SourceMap, TensorOp};
 
@@ -156,7 +157,10 @@ impl Stats {
         });
         let sample = |(sample, origin): (&Sample, &Origin)| {
             let Sample { space, op, bytes, mask, addresses } = *sample;
-            AccessSample { location: map.location(*origin), space, op, bytes, lanes: mask, addresses }
+            let first = addresses[mask.trailing_zeros() as usize];
+            let variable =
+                (space == Space::Shared).then(|| program.shared_variable(first)).flatten().map(|found| found.name.clone());
+            AccessSample { location: map.location(*origin), space, variable, op, bytes, lanes: mask, addresses }
         };
         kept.map(sample).collect()
     }

@@ -341,6 +341,14 @@ pub enum ConstantValue {
     },
 }
 
+impl Program {
+    /// The variable of shared memory that holds an offset, or the nearest before it.
+    pub fn shared_variable(&self, offset: u64) -> Option<&SharedVariable> {
+        let before = self.shared_variables.iter().filter(|variable| u64::from(variable.offset) <= offset);
+        before.max_by_key(|variable| variable.offset)
+    }
+}
+
 /// A variable in the block's shared memory.
 #[derive(Clone, Debug)]
 pub struct SharedVariable {
