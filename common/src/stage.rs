@@ -129,7 +129,7 @@ impl<W: Workload> Stage<W> {
     }
 
     /// Why the stage cannot run on this device; `None` when it can.
-    pub(crate) fn lacks(&self, gpu: &Gpu, workload: &W) -> Option<String> {
+    pub fn lacks(&self, gpu: &Gpu, workload: &W) -> Option<String> {
         let (major, minor) = self.compute_capability;
         let actual = &gpu.info().compute_capability;
         let (has_major, has_minor) = actual.split_once('.')?;

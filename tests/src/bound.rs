@@ -14,6 +14,9 @@ fn no_stage_was_faster_than_its_bound() {
     }
 }
 
+/// Two stages whose bounds differ by less than this part differ in how long they wait, of which a bound knows nothing.
+const ALIKE: f64 = 0.05;
+
 #[test]
 fn the_bound_orders_neighbouring_stages_as_the_measured_times_do() {
     let mut pairs = 0;
@@ -21,6 +24,9 @@ fn the_bound_orders_neighbouring_stages_as_the_measured_times_do() {
         for pair in bounded(&measured, &counted).windows(2) {
             let [one, next] = pair else { unreachable!("windows of two") };
             let (one_ms, next_ms) = (one.bound.least_ms(), next.bound.least_ms());
+            if (one_ms - next_ms).abs() < ALIKE * one_ms {
+                continue;
+            }
             assert_eq!(
                 one.median_ms.total_cmp(&next.median_ms),
                 one_ms.total_cmp(&next_ms),

@@ -1,0 +1,79 @@
+//! All rows of every chapter, one group for each chapter, timed by criterion: `cargo bench -p tests`.
+//!
+//! The clock is the host's, around runs that were enqueued together. On the simulator the times are the simulator's own; they say how fast it
+//! is, and nothing about a GPU. `UNROLLED_TEST_DEVICE=sim` or `gpu` chooses, otherwise a GPU is used where there is one.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use common::cli::Chapter;
+use common::device::Request;
+use common::gpu::Gpu;
+use common::stage::{Run, Stage};
+use common::workload::convolution::TEACHING_SIZE;
+use common::workload::{Convolution, Workload};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+
+fn chapters(criterion: &mut Criterion) {
+    let request = match std::env::var("UNROLLED_TEST_DEVICE").as_deref() {
+        Ok("gpu") => Request::Gpu,
+        Ok("sim") => Request::Sim(None),
+        _ => Request::Auto,
+    };
+    let gpu = Gpu::open(&request).unwrap_or_else(|error| panic!("{error}"));
+    let conv = Convolution::random(TEACHING_SIZE, 13);
+    rows(criterion, &gpu, &conv_naive::CHAPTER, &conv);
+    rows(criterion, &gpu, &conv_shared::CHAPTER, &conv);
+    rows(criterion, &gpu, &unroll::CHAPTER, &conv);
+}
+
+/// A chapter's rows, those apart that this device or this size cannot run.
+fn rows<W: Workload>(criterion: &mut Criterion, gpu: &Gpu, chapter: &Chapter<W>, workload: &W) {
+    let mut buffers = workload.upload(gpu).expect("the workload fits the device");
+    let device = if gpu.is_simulated() { "simulator" } else { "gpu" };
+    let mut group = criterion.benchmark_group(format!("{} on {device}", chapter.name));
+    group.throughput(Throughput::Elements(workload.work().multiply_adds));
+    group.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
+    for stage in chapter.stages.iter().filter(|stage| stage.lacks(gpu, workload).is_none()) {
+        row(&mut group, gpu, stage, workload, &mut buffers);
+    }
+    group.finish();
+}
+
+fn row<W: Workload>(group: &mut BenchmarkGroup<'_, WallTime>, gpu: &Gpu, stage: &Stage<W>, workload: &W, buffers: &mut W::Buffers) {
+    let id = BenchmarkId::from_parameter(stage.name);
+    match stage.run {
+        Run::Launches(enqueue) => group.bench_function(id, |bencher| {
+            bencher.iter_custom(|runs| elapsed(gpu, runs, || enqueue(gpu, workload, buffers).expect("the stage runs")));
+        }),
+        Run::Prepared(prepare) => {
+            let mut prepared = prepare(gpu, workload).expect("the stage finds what it needs");
+            group.bench_function(id, |bencher| {
+                bencher
+                    .iter_custom(|runs| elapsed(gpu, runs, || prepared.enqueue(gpu, workload, buffers).expect("the stage runs")));
+            })
+        }
+        Run::Copies(prepare) => {
+            let mut copies = prepare(gpu, workload).expect("the host has memory");
+            group.bench_function(id, |bencher| {
+                bencher.iter_custom(|runs| elapsed(gpu, runs, || copies.enqueue(gpu, buffers).expect("the copies run")));
+            })
+        }
+        Run::Cpu(compute) => group.bench_function(id, |bencher| {
+            let mut output = vec![0.0; workload.output_len()];
+            bencher.iter(|| compute(black_box(workload), black_box(&mut output)));
+        }),
+    };
+}
+
+/// Until all is done that was enqueued.
+fn elapsed(gpu: &Gpu, runs: u64, mut enqueue: impl FnMut()) -> Duration {
+    let start = Instant::now();
+    (0..runs).for_each(|_| enqueue());
+    gpu.stream.synchronize().expect("the device works");
+    start.elapsed()
+}
+
+criterion_group!(benches, chapters);
+criterion_main!(benches);
