@@ -41,11 +41,13 @@ __device__ void convolve(const float* __restrict__ signal, const float* __restri
         }
         // The tile is written, by all threads, before any thread reads it.
         __syncthreads();
+        // Pointers that advance: for `window[k] * s_filter[k]` a compiler may work out both addresses anew in every turn.
         const float* window = s_signal + threadIdx.x;
-        // One multiply-add per turn, as it stands here: a compiler of today would do several. That is the next chapter.
+        const float* weight = s_filter;
+        // One multiply-add per turn, as it stands here, where a compiler of today would do several. That is the next chapter.
 #pragma unroll 1
         for (unsigned k = 0; k < steps; ++k) {
-            sum += window[k] * s_filter[k];
+            sum += *window++ * *weight++;
         }
         if constexpr (FINISH_TILE) {
             // The tile is read, by all threads, before any thread writes the next one in its place.

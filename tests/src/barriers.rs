@@ -79,7 +79,7 @@ fn no_barrier_of_a_chapter_can_be_taken_out() {
         let line = 1 + kernels::conv_shared::SOURCE.cuda.lines().position(|line| line.contains(text)).expect("it is in the source");
         format!("02-conv-shared.cu:{line},")
     };
-    let (filter, signal, reads) = (line("s_filter[k] = "), line("s_signal[k] = "), line("sum += window[k] * s_filter[k]"));
+    let (filter, signal, reads) = (line("s_filter[k] = "), line("s_signal[k] = "), line("sum += *window++ * *weight++"));
     for (name, failure) in failures {
         let text = failure.to_string();
         assert!(text.contains("data race on shared memory") && text.contains("help: put __syncthreads()"), "{name}:\n{text}");

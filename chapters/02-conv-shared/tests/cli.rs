@@ -104,7 +104,7 @@ fn the_missing_barrier_is_found_with_both_lines_and_a_remedy() {
     assert_eq!(output.status.code(), Some(1), "{report}");
     assert!(report.contains(&format!("warning: {MISTAKE} is wrong on purpose")), "{report}");
     let place = |text| format!("at kernels/cuda/02-conv-shared.cu:{},", source_line(text));
-    let (filter, signal, read) = (place("s_filter[k] = "), place("s_signal[k] = "), place("sum += window[k]"));
+    let (filter, signal, read) = (place("s_filter[k] = "), place("s_signal[k] = "), place("sum += *window++"));
     for words in ["data race on shared memory", "of s_filter", "of s_signal", &filter, &signal, &read, "help: put __syncthreads()"]
     {
         assert!(report.contains(words), "{words:?} is not in:\n{report}");
@@ -125,7 +125,7 @@ fn unchecked_the_missing_barrier_shows_in_the_results_and_with_one_tile_it_does_
 #[test]
 fn the_request_of_a_warp_that_is_explained_names_its_array_and_its_neighbours() {
     let text = stdout(&run(&["--size", "512x300", "--explain", "shared"]));
-    let line = source_line("sum += window[k]");
+    let line = source_line("sum += *window++");
     assert!(text.contains(&format!("a warp's load from s_signal in shared memory on line {line}, 4 bytes per lane")), "{text}");
     assert!(text.contains("  also on this line:\n    load from s_filter in shared memory: 1 wavefront for 32 lanes"), "{text}");
 }
