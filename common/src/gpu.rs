@@ -68,11 +68,13 @@ enum Compiler {
     Stored,
 }
 
+/// Modules by the stem of their source.
+type Modules = HashMap<&'static str, Arc<CudaModule>>;
+
 /// What is on the device already.
 #[derive(Default)]
 struct Loaded {
-    /// By the stem of the source.
-    modules: HashMap<&'static str, Arc<CudaModule>>,
+    modules: Modules,
     /// By the stem of the source and the kernel's name.
     functions: HashMap<(&'static str, &'static str), CudaFunction>,
 }
@@ -134,15 +136,30 @@ impl Gpu {
         let function = match functions.entry((kernel.source.stem, kernel.name)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
-                let module = match modules.entry(kernel.source.stem) {
-                    Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(new) => new.insert(self.load(kernel.source)?),
-                };
+                let module = self.loaded_module(modules, kernel.source)?;
                 let function = module.load_function(kernel.name).map_err(|error| self.refused(kernel.source, error))?;
                 new.insert(function)
             }
         };
         Ok(function.clone())
+    }
+
+    /// The module of a source, for what it holds beside kernels: arrays in constant memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gpu::kernel`].
+    pub fn module(&self, source: &'static Source) -> Result<Arc<CudaModule>> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        self.loaded_module(&mut loaded.modules, source).cloned()
+    }
+
+    /// Compiles and loads a module unless it is there.
+    fn loaded_module<'a>(&self, modules: &'a mut Modules, source: &'static Source) -> Result<&'a Arc<CudaModule>> {
+        match modules.entry(source.stem) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(new) => Ok(new.insert(self.load(source)?)),
+        }
     }
 
     /// Runs other PTX in place of a source's: a kernel that someone has changed, in the stage that launches it. `None` brings back the

@@ -88,6 +88,15 @@ pub fn all() -> &'static [Kernel] {
         conv_shared::SHARED,
         conv_shared::SHARED_WIDE,
         conv_shared::SHARED_MISSING_BARRIER,
+        unroll::SHARED,
+        unroll::UNROLL_4,
+        unroll::UNROLL_8,
+        unroll::UNROLL_16,
+        unroll::WIDE_UNROLL,
+        unroll::REGISTER_TILE,
+        unroll::ADD_SLICES,
+        unroll::CONSTANT_FILTER,
+        unroll::LONG,
     ]
 }
 
@@ -145,8 +154,53 @@ pub mod conv_shared {
 
 /// Chapter 03: convolution unrolled, then held in registers.
 pub mod unroll {
-    use crate::Source;
+    use crate::{Kernel, Source};
 
     /// `kernels/cuda/03-unroll.cu`
-    pub static SOURCE: Source = source!("03-unroll", "compute_50", []);
+    pub static SOURCE: Source = source!(
+        "03-unroll",
+        "compute_50",
+        [BLOCK, TILE, WIDE_TILE, RUN_THREADS, RUN, RUN_TILE, LONG_RUN, LONG_TILE, SLOTS, CONSTANT_TAPS]
+    );
+    /// One multiply-add per turn of the inner loop, as chapter 02 ends.
+    pub const SHARED: Kernel = Kernel { source: &SOURCE, name: "shared" };
+    /// Four per turn.
+    pub const UNROLL_4: Kernel = Kernel { source: &SOURCE, name: "unroll_4" };
+    /// Eight per turn.
+    pub const UNROLL_8: Kernel = Kernel { source: &SOURCE, name: "unroll_8" };
+    /// Sixteen per turn.
+    pub const UNROLL_16: Kernel = Kernel { source: &SOURCE, name: "unroll_16" };
+    /// Sixteen per turn, and tiles of [`WIDE_TILE`] taps.
+    pub const WIDE_UNROLL: Kernel = Kernel { source: &SOURCE, name: "wide_unroll" };
+    /// [`RUN`] outputs per thread.
+    pub const REGISTER_TILE: Kernel = Kernel { source: &SOURCE, name: "register_tile" };
+    /// Adds up the partial sums of slices of the filter.
+    pub const ADD_SLICES: Kernel = Kernel { source: &SOURCE, name: "add_slices" };
+    /// [`REGISTER_TILE`] with the filter in [`C_FILTER`].
+    pub const CONSTANT_FILTER: Kernel = Kernel { source: &SOURCE, name: "constant_filter" };
+    /// [`CONSTANT_FILTER`] with [`LONG_RUN`] outputs per thread.
+    pub const LONG: Kernel = Kernel { source: &SOURCE, name: "long_run" };
+    /// The array in constant memory where some kernels look for up to [`CONSTANT_TAPS`] taps, with zeros behind them up to a
+    /// multiple of [`SLOTS`].
+    pub const C_FILTER: &str = "c_filter";
+    /// Outputs of a block that has a thread for each.
+    pub const BLOCK: u32 = 256;
+    /// Taps of its tile.
+    pub const TILE: u32 = 256;
+    /// Taps of a tile of [`WIDE_UNROLL`].
+    pub const WIDE_TILE: u32 = 1024;
+    /// Threads of a block whose threads have runs of outputs.
+    pub const RUN_THREADS: u32 = 64;
+    /// Neighbouring outputs of a thread.
+    pub const RUN: u32 = 16;
+    /// Taps of a tile.
+    pub const RUN_TILE: u32 = 1024;
+    /// Neighbouring outputs of a thread of [`LONG`].
+    pub const LONG_RUN: u32 = 28;
+    /// Taps of a tile of [`LONG`].
+    pub const LONG_TILE: u32 = 2048;
+    /// Steps of the inner loop of a run that become one turn; slices of the filter have a multiple of it.
+    pub const SLOTS: u32 = 32;
+    /// Filter values that [`C_FILTER`] has room for.
+    pub const CONSTANT_TAPS: u32 = 16384;
 }

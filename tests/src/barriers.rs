@@ -85,6 +85,16 @@ fn no_barrier_of_a_chapter_can_be_taken_out() {
         assert!(text.contains("data race on shared memory") && text.contains("help: put __syncthreads()"), "{name}:\n{text}");
         assert!((text.contains(&filter) || text.contains(&signal)) && text.contains(&reads), "{name}: both lines in\n{text}");
     }
+
+    // Long enough that a slice, too, has tiles that are written over others.
+    let failures = each_is_needed(&unroll::CHAPTER, &long(kernels::unroll::LONG_TILE));
+    let missed = |stage| failures.iter().filter(|(name, _)| *name == stage).count();
+    let tiles = ["shared", "unroll-4", "unroll-8", "unroll-16", "wide-unroll"].map(missed);
+    let runs = ["register-tile", "split-filter", "constant-filter", "long-run"].map(missed);
+    assert_eq!((tiles, runs), ([2; 5], [3; 4]));
+    for (name, failure) in failures {
+        assert!(failure.to_string().contains("data race on shared memory"), "{name}:\n{failure}");
+    }
 }
 
 #[test]

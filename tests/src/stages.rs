@@ -14,6 +14,14 @@ const BLOCK: usize = kernels::conv_shared::BLOCK as usize;
 const TILE: usize = kernels::conv_shared::TILE as usize;
 const WIDE_TILE: usize = kernels::conv_shared::WIDE_TILE as usize;
 
+/// Outputs of a block whose threads have runs of outputs, and of one with long runs.
+const RUNS: usize = (kernels::unroll::RUN_THREADS * kernels::unroll::RUN) as usize;
+const LONG_RUNS: usize = (kernels::unroll::RUN_THREADS * kernels::unroll::LONG_RUN) as usize;
+/// Steps that such a thread takes in one turn of its loop.
+const SLOTS: usize = kernels::unroll::SLOTS as usize;
+/// Taps that constant memory has room for.
+const CONSTANT_TAPS: usize = kernels::unroll::CONSTANT_TAPS as usize;
+
 /// Runs the stages without timing them, and tells of the first that is not verified.
 fn verify<W: Workload>(stages: &[Stage<W>], workload: &W) -> Result<(), TestCaseError> {
     let finished = with_gpu(|gpu| runner::run(gpu, stages, workload, 0)).map_err(|error| TestCaseError::fail(error.to_string()))?;
@@ -52,5 +60,29 @@ proptest! {
     #[test]
     fn conv_shared_is_right_where_wide_tiles_end(conv in convolutions(length(BLOCK, 300), length(WIDE_TILE, 2500))) {
         verify(conv_shared::CHAPTER.stages, &conv)?;
+    }
+
+    #[test]
+    fn unroll_is_right_where_blocks_and_tiles_end(conv in convolutions(length(BLOCK, 800), length(TILE, 800))) {
+        verify(unroll::CHAPTER.stages, &conv)?;
+    }
+
+    #[test]
+    fn unroll_is_right_where_runs_and_turns_end(conv in convolutions(length(RUNS, 2100), length(SLOTS, 300))) {
+        verify(unroll::CHAPTER.stages, &conv)?;
+    }
+
+    #[test]
+    fn unroll_is_right_where_long_runs_and_slices_end(conv in convolutions(length(LONG_RUNS, 3600), length(2 * TILE, 1100))) {
+        verify(unroll::CHAPTER.stages, &conv)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(Config::with_cases(8))]
+
+    #[test]
+    fn unroll_is_right_where_constant_memory_is_full(conv in convolutions(1..100_usize, length(CONSTANT_TAPS, 2 * CONSTANT_TAPS + 1))) {
+        verify(unroll::CHAPTER.stages, &conv)?;
     }
 }

@@ -1,0 +1,125 @@
+//! What is this chapter's own of its binary: its rows, and the story that their counts tell. What all chapters share is tested with
+//! chapter 01.
+
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+const STAGES: [&str; 9] =
+    ["shared", "unroll-4", "unroll-8", "unroll-16", "wide-unroll", "register-tile", "split-filter", "constant-filter", "long-run"];
+
+fn run_on(device: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_03-unroll"));
+    command.args(["--device", device]).args(arguments).stdin(Stdio::null());
+    command.output().expect("the chapter's binary can be started")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("output is text")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("messages are text")
+}
+
+/// The JSON record of a run that must succeed.
+fn record(device: &str, arguments: &[&str]) -> Value {
+    let output = run_on(device, &[arguments, &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+    serde_json::from_slice(&output.stdout).expect("stdout is JSON and nothing else")
+}
+
+/// A count of a stage.
+fn count(record: &Value, stage: &str, name: &str) -> u64 {
+    let stages = record["stages"].as_array().expect("an array");
+    let stage = stages.iter().find(|row| row["name"] == stage).expect("the stage has a row");
+    stage["counters"][name].as_u64().expect("a count")
+}
+
+#[test]
+fn every_row_is_verified_at_sizes_of_every_kind_on_every_gpu() {
+    let sizes = ["1x1", "1x257", "257x1", "1023x31", "1025x33", "1791x513", "1793x1025"];
+    let runs = sizes.map(|size| ("sim", size)).into_iter().chain([("sim:gtx680", "2000x1030"), ("sim:t4", "2000x1030")]);
+    for (device, size) in runs {
+        let record = record(device, &["--size", size]);
+        let stages = record["stages"].as_array().expect("an array");
+        assert_eq!(stages.iter().map(|stage| stage["name"].as_str().unwrap()).collect::<Vec<_>>(), STAGES);
+        assert!(stages.iter().all(|stage| stage["verified"] == true), "{size} on {device}: {stages:?}");
+    }
+}
+
+#[test]
+fn unrolling_saves_instructions_and_runs_of_outputs_save_trips_to_shared_memory() {
+    // Blocks, tiles, runs and turns are whole at this size: 16 tiles of long runs, 28 of the others.
+    let record = record("sim", &["--size", "28672x1024"]);
+    let multiply_adds = 28_672 * 1024;
+    for stage in STAGES {
+        assert_eq!(count(&record, stage, "f32_fma"), multiply_adds, "{stage}");
+    }
+    let per_multiply_add = |stage, name| count(&record, stage, name) as f64 / multiply_adds as f64;
+    let instructions = |stage| per_multiply_add(stage, "ptx_thread_instructions");
+    let wavefronts = |stage| 32.0 * per_multiply_add(stage, "shared_load_wavefronts");
+
+    let unrolled = STAGES[..4].iter().map(|stage| instructions(stage)).collect::<Vec<_>>();
+    assert!(unrolled.windows(2).all(|pair| pair[1] < pair[0]), "{unrolled:?}");
+    assert!(instructions("unroll-8") < instructions("shared") / 2.0, "{unrolled:?}");
+    // Beyond that hardly anything is left of the loop: two loads and the multiply-add, three instructions.
+    assert!(unrolled[2] - unrolled[3] < 0.1 * unrolled[3] && unrolled[3] > 3.0, "{unrolled:?}");
+
+    // A word of the signal for each lane, and one of the filter for all: in vectors of four a quarter of the loads, two passes each.
+    assert_eq!(wavefronts("shared"), 2.0);
+    for stage in ["unroll-4", "unroll-8", "unroll-16", "wide-unroll"] {
+        assert_eq!(wavefronts(stage), 1.5, "{stage}");
+    }
+    // A thread loads its first window and then a vector of samples for every four taps of its slice, each in so many passes of the
+    // warp; the filter in vectors, too, in two passes; and at the end it brings a sum for each of its outputs to memory.
+    let of_run = |outputs: f64, taps: f64, passes: f64, filter_passes: f64| {
+        ((outputs + taps) / 4.0 * passes + taps / 4.0 * filter_passes + outputs) / (outputs * taps)
+    };
+    assert_eq!(wavefronts("register-tile"), of_run(16.0, 1024.0, 16.0, 2.0));
+    assert_eq!(wavefronts("split-filter"), of_run(16.0, 256.0, 16.0, 2.0));
+    assert_eq!(wavefronts("constant-filter"), of_run(16.0, 256.0, 16.0, 0.0));
+    assert_eq!(wavefronts("long-run"), of_run(28.0, 256.0, 4.0, 0.0));
+    assert!(wavefronts("register-tile") < wavefronts("unroll-16") / 5.0);
+    let conflicts = |stage| count(&record, stage, "shared_load_wavefronts") - count(&record, stage, "shared_load_wavefronts_ideal");
+    assert!(conflicts("register-tile") > 0 && conflicts("long-run") == 0);
+}
+
+#[test]
+fn slices_cost_copies_and_change_nothing_else() {
+    let record = record("sim", &["--size", "16384x1024"]);
+    let bytes = |stage| count(&record, stage, "global_load_bytes");
+    assert!(bytes("split-filter") > bytes("register-tile"));
+    assert_eq!(count(&record, "split-filter", "f32_fma"), count(&record, "register-tile", "f32_fma"));
+}
+
+#[test]
+fn the_lesson_is_told_from_the_counts() {
+    let text = stdout(&run_on("sim", &[]));
+    for words in [
+        "unroll-8 executes 3.77 PTX instructions per multiply-add where shared has 8.14",
+        "a warp of unroll-16 passes through shared memory 1.51 times per multiply-add, and one of register-tile 0.293 times",
+        "passes through shared memory are bank conflicts, and 0 % of long-run's",
+    ] {
+        assert!(text.contains(words), "{words:?} is not in:\n{text}");
+    }
+}
+
+#[test]
+fn a_filter_longer_than_constant_memory_comes_in_parts() {
+    let record = record("sim", &["--size", "64x40000", "--stage", "long-run"]);
+    assert_eq!(record["stages"][0]["verified"], true);
+    // Three parts in slices, of 13344 taps at most; each is whole turns of 32 steps for the 1792 outputs of a block.
+    let turns = |taps: u64| taps.div_ceil(32) * 32;
+    assert_eq!(count(&record, "long-run", "f32_fma"), 1792 * (2 * turns(13_344) + turns(40_000 - 2 * 13_344)));
+}
+
+/// The inner loop of a run is multiply-adds but for a few percent.
+#[test]
+fn what_remains_of_a_long_run_is_explained_line_by_line() {
+    let text = stdout(&run_on("sim", &["--size", "28672x1024", "--explain", "long-run"]));
+    // Long lines are cut off.
+    let line = text.lines().find(|line| line.contains("sum[i] += "));
+    let share = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+    assert!(share.is_some_and(|share| share > 85.0), "{line:?}");
+}
