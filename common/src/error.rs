@@ -63,6 +63,12 @@ pub enum Error {
         /// What the driver said.
         reason: String,
     },
+    /// There is no cuFFT to call.
+    #[error(transparent)]
+    NoCufft(#[from] crate::cufft::NotFound),
+    /// cuFFT failed.
+    #[error(transparent)]
+    Cufft(#[from] crate::cufft::Failed),
     /// CUDA C did not compile.
     #[error(transparent)]
     Compile(#[from] kernels::nvrtc::CompileError),

@@ -17,11 +17,13 @@
 //! - [`explain`]: why a stage is as fast as it is: its source with counts, what binds it, a picture of one warp.
 //! - [`cli`]: the command line that all chapters share; [`progress`] shows signs of life meanwhile.
 //! - [`pinned`]: host memory that a device copies without the driver's help.
+//! - [`cufft`]: NVIDIA's library of Fourier transforms, for the rows that call it.
 
 pub mod atomic_file;
 pub mod audio;
 pub mod ceilings;
 pub mod cli;
+pub mod cufft;
 pub mod device;
 pub mod error;
 pub mod explain;
