@@ -73,7 +73,14 @@ macro_rules! source {
 
 /// Every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 4] = [&ceilings::SOURCE, &conv_naive::SOURCE, &conv_shared::SOURCE, &unroll::SOURCE];
+    static SOURCES: [&Source; 6] = [
+        &ceilings::SOURCE,
+        &conv_naive::SOURCE,
+        &conv_shared::SOURCE,
+        &unroll::SOURCE,
+        &unroll_tensor::SOURCE,
+        &unroll_fft::SOURCE,
+    ];
     &SOURCES
 }
 
@@ -97,6 +104,12 @@ pub fn all() -> &'static [Kernel] {
         unroll::ADD_SLICES,
         unroll::CONSTANT_FILTER,
         unroll::LONG,
+        unroll_tensor::TENSOR_TF32X3,
+        unroll_tensor::TENSOR_F16X3,
+        unroll_tensor::MAGNITUDES,
+        unroll_fft::GATHER,
+        unroll_fft::MULTIPLY,
+        unroll_fft::COLLECT,
     ]
 }
 
@@ -203,4 +216,54 @@ pub mod unroll {
     pub const SLOTS: u32 = 32;
     /// Filter values that [`C_FILTER`] has room for.
     pub const CONSTANT_TAPS: u32 = 16384;
+}
+
+/// Chapter 03: convolution on tensor cores.
+pub mod unroll_tensor {
+    use crate::{Kernel, Source};
+
+    /// `kernels/cuda/03-unroll-tensor.cu`
+    pub static SOURCE: Source = source!(
+        "03-unroll-tensor",
+        "compute_80",
+        [COLUMNS, ROWS, THREADS, BLOCKS_PER_SM, PITCH, HALF_PITCH, MARGIN, MAXIMA, MAXIMA_THREADS]
+    );
+    /// Factors in two parts of tf32, products in three.
+    pub const TENSOR_TF32X3: Kernel = Kernel { source: &SOURCE, name: "tensor_tf32x3" };
+    /// The same with f16.
+    pub const TENSOR_F16X3: Kernel = Kernel { source: &SOURCE, name: "tensor_f16x3" };
+    /// The largest magnitudes of signal and filter, [`MAXIMA`] numbers for each.
+    pub const MAGNITUDES: Kernel = Kernel { source: &SOURCE, name: "magnitudes" };
+    /// Outputs of a row.
+    pub const COLUMNS: u32 = 64;
+    /// Rows of a block.
+    pub const ROWS: u32 = 64;
+    /// Threads of a block of the tensor kernels.
+    pub const THREADS: u32 = 128;
+    /// Blocks of the tensor kernels that share a multiprocessor, where it has the shared memory for them.
+    pub const BLOCKS_PER_SM: u32 = 3;
+    /// Floats of a row in shared memory.
+    pub const PITCH: u32 = 68;
+    /// The same of f16.
+    pub const HALF_PITCH: u32 = 72;
+    /// Zeros before the filter.
+    pub const MARGIN: u32 = 64;
+    /// Blocks of [`MAGNITUDES`], and numbers that it leaves of the signal, and of the filter.
+    pub const MAXIMA: u32 = 128;
+    /// Threads of a block of [`MAGNITUDES`].
+    pub const MAXIMA_THREADS: u32 = 256;
+}
+
+/// Chapter 03: what stands around the transforms of cuFFT.
+pub mod unroll_fft {
+    use crate::{Kernel, Source};
+
+    /// `kernels/cuda/03-unroll-fft.cu`
+    pub static SOURCE: Source = source!("03-unroll-fft", "compute_50", []);
+    /// Cuts the signal into blocks, behind the filter.
+    pub const GATHER: Kernel = Kernel { source: &SOURCE, name: "gather" };
+    /// Multiplies spectra.
+    pub const MULTIPLY: Kernel = Kernel { source: &SOURCE, name: "multiply" };
+    /// Takes the outputs from the blocks.
+    pub const COLLECT: Kernel = Kernel { source: &SOURCE, name: "collect" };
 }

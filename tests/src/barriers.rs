@@ -47,6 +47,9 @@ fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'sta
     let mut failures = Vec::new();
     for stage in chapter.stages.iter().filter(|stage| stage.place() == Place::Device) {
         let intact = with_gpu(|gpu| runner::run(gpu, &[*stage], workload, 0)).unwrap().rows.remove(0);
+        if matches!(intact.outcome, Outcome::Skipped(_)) {
+            continue;
+        }
         let Some(measured) = intact.measured() else { panic!("{} with all its barriers: {:?}", stage.name, intact.outcome) };
         let launched: BTreeSet<&str> = measured.launches().iter().map(|launch| launch.report.kernel.as_str()).collect();
         let of_chapter = |kernel: &&Kernel| chapter.sources.iter().any(|source| source.stem == kernel.source.stem);
@@ -91,7 +94,9 @@ fn no_barrier_of_a_chapter_can_be_taken_out() {
     let missed = |stage| failures.iter().filter(|(name, _)| *name == stage).count();
     let tiles = ["shared", "unroll-4", "unroll-8", "unroll-16", "wide-unroll"].map(missed);
     let runs = ["register-tile", "split-filter", "constant-filter", "long-run"].map(missed);
-    assert_eq!((tiles, runs), ([2; 5], [3; 4]));
+    // Of the last one, one is in the kernel that looks for the largest magnitudes.
+    let tensor = ["tensor-tf32x3", "tensor-f16x3"].map(missed);
+    assert_eq!((tiles, runs, tensor), ([2; 5], [3; 4], [1, 3]));
     for (name, failure) in failures {
         assert!(failure.to_string().contains("data race on shared memory"), "{name}:\n{failure}");
     }

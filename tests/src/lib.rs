@@ -9,6 +9,7 @@
 //! - `stages`: every stage of every chapter against the oracle.
 //! - `barriers`: every barrier of every kernel is needed.
 //! - `mutants`: kernels that are known to be wrong, each of which must be caught.
+//! - `tensor`, `fft`: what tensor cores and transforms need so that the result is right.
 //! - `rows`: what the runner makes of stages that fail.
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
@@ -33,10 +34,12 @@ mod chapters;
 mod counts;
 mod cudarc_api;
 mod device;
+mod fft;
 mod generated;
 mod instruction_tables;
 mod mutants;
 mod oracle;
 mod rows;
 mod stages;
+mod tensor;
 mod tidy;

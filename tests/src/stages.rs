@@ -4,8 +4,10 @@ use common::report::Outcome;
 use common::runner;
 use common::stage::Stage;
 use common::workload::Workload;
+use kernels::unroll_tensor::{COLUMNS, ROWS};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
+use unroll::tensor::Division;
 
 use crate::cases::{convolutions, length};
 use crate::device::with_gpu;
@@ -84,5 +86,19 @@ proptest! {
     #[test]
     fn unroll_is_right_where_constant_memory_is_full(conv in convolutions(1..100_usize, length(CONSTANT_TAPS, 2 * CONSTANT_TAPS + 1))) {
         verify(unroll::CHAPTER.stages, &conv)?;
+    }
+
+    #[test]
+    fn tensor_cores_are_right_where_tiles_and_rows_of_taps_end(
+        conv in convolutions(length((ROWS * COLUMNS) as usize, 8300), length(COLUMNS as usize, 300)),
+    ) {
+        verify(&[unroll::tensor::TF32X3, unroll::tensor::F16X3], &conv)?;
+    }
+
+    #[test]
+    fn tensor_cores_are_right_where_slices_end(
+        conv in convolutions(length(COLUMNS as usize, 150), length((COLUMNS * Division::MOST_LINES) as usize, 8300)),
+    ) {
+        verify(&[unroll::tensor::TF32X3, unroll::tensor::F16X3], &conv)?;
     }
 }

@@ -14,9 +14,13 @@
 //!
 //! - [`slices`]: into how many slices the filter is cut for a GPU.
 //! - [`runs`]: launches of the kernels whose threads have runs of outputs.
+//! - [`tensor`]: the convolution as a product of matrices, for tensor cores.
+//! - [`fft`]: the rival, another algorithm.
 
+pub mod fft;
 pub mod runs;
 pub mod slices;
+pub mod tensor;
 
 use common::Result;
 use common::cli::Chapter;
@@ -35,8 +39,21 @@ use runs::{ConstantFilter, SplitFilter};
 pub static CHAPTER: Chapter<Convolution> = Chapter {
     name: "03-unroll",
     about: "convolution unrolled, then held in registers",
-    sources: &[&kernels::unroll::SOURCE],
-    stages: &[SHARED, UNROLL_4, UNROLL_8, UNROLL_16, WIDE_UNROLL, REGISTER_TILE, SPLIT_FILTER, CONSTANT_FILTER, LONG_RUN],
+    sources: &[&kernels::unroll::SOURCE, &kernels::unroll_tensor::SOURCE, &kernels::unroll_fft::SOURCE],
+    stages: &[
+        SHARED,
+        UNROLL_4,
+        UNROLL_8,
+        UNROLL_16,
+        WIDE_UNROLL,
+        REGISTER_TILE,
+        SPLIT_FILTER,
+        CONSTANT_FILTER,
+        LONG_RUN,
+        tensor::TF32X3,
+        tensor::F16X3,
+        fft::FFT,
+    ],
     mistakes: &[],
     lesson,
 };

@@ -76,7 +76,13 @@ impl Prepared<Convolution> for SplitFilter {
 }
 
 /// Adds up rows of partial sums.
-fn add_slices(gpu: &Gpu, partial: &CudaSlice<f32>, outputs: u32, rows: u32, output: &mut CudaViewMut<'_, f32>) -> Result<()> {
+pub(crate) fn add_slices(
+    gpu: &Gpu,
+    partial: &CudaSlice<f32>,
+    outputs: u32,
+    rows: u32,
+    output: &mut CudaViewMut<'_, f32>,
+) -> Result<()> {
     let kernel = gpu.kernel(ADD_SLICES)?;
     let config = LaunchConfig { grid_dim: (outputs.div_ceil(BLOCK), 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
     let mut launch = gpu.stream.launch_builder(&kernel);

@@ -1,0 +1,85 @@
+//! Why the products on tensor cores are three: with fewer the result is not good enough, and the check says so.
+
+use common::report::{Failure, Outcome};
+use common::runner;
+use common::stage::Stage;
+use common::verify::Mismatch;
+use common::workload::Convolution;
+use common::workload::convolution::Size;
+use kernels::unroll_tensor::SOURCE;
+use unroll::tensor::{F16X3, TF32X3};
+
+use crate::device::with_gpu;
+
+/// The stored PTX with zero in place of the low part of every tf32 factor: what a single product of rounded factors gives.
+fn without_low_parts(ptx: &str) -> (String, usize) {
+    let mut replaced = 0;
+    // The low part is what a difference was rounded to.
+    let differences: Vec<&str> =
+        ptx.lines().filter_map(|line| line.trim_start().strip_prefix("sub.f32")?.trim_start().split(',').next()).collect();
+    let line = |line: &str| {
+        let operands = line.trim_start().strip_prefix("cvt.rna.tf32.f32 ").and_then(|operands| operands.strip_suffix(';'));
+        match operands.and_then(|operands| operands.split_once(", ")) {
+            Some((low, difference)) if differences.contains(&difference) => {
+                replaced += 1;
+                format!("mov.u32 {low}, 0;\n")
+            }
+            _ => format!("{line}\n"),
+        }
+    };
+    let text = ptx.lines().map(line).collect();
+    (text, replaced)
+}
+
+fn outcome(stage: Stage<Convolution>, conv: &Convolution, ptx: Option<String>) -> Outcome {
+    with_gpu(|gpu| {
+        gpu.substitute(&SOURCE, ptx).unwrap();
+        let finished = runner::run(gpu, &[stage], conv, 0).unwrap();
+        gpu.substitute(&SOURCE, None).unwrap();
+        finished.rows.into_iter().next().expect("a row for a stage").outcome
+    })
+}
+
+/// The mismatch of a stage that must have one.
+fn mismatch(outcome: Outcome) -> Box<Mismatch> {
+    match outcome {
+        Outcome::Failed(Failure::Mismatch(mismatch)) => mismatch,
+        other => panic!("it should be wrong: {other:?}"),
+    }
+}
+
+#[test]
+fn one_product_of_rounded_factors_is_not_good_enough_at_any_length() {
+    let (ptx, replaced) = without_low_parts(SOURCE.ptx);
+    assert!(replaced > 20, "only {replaced} low parts found");
+    for taps in [1, 16, 100, 1000] {
+        let conv = Convolution::random(Size { outputs: 1000, taps }, 13);
+        let wrong = mismatch(outcome(TF32X3, &conv, Some(ptx.clone()))).wrong;
+        assert!(wrong > 600, "{wrong} of 1000 outputs at {taps} taps");
+        assert!(matches!(outcome(TF32X3, &conv, None), Outcome::Verified(_)), "as it is stored, at {taps} taps");
+    }
+}
+
+#[test]
+fn f16_is_told_how_much_it_may_lose_and_loses_no_more() {
+    // A sample that is 2^30 times the others: beside it they have 9 binary digits, where the workload's tolerance asks for 19.
+    let mut signal = vec![1.0 + 1.0 / 3.0; 600];
+    signal[300] = 2.0_f32.powi(30);
+    let conv = Convolution::new(signal, vec![0.7; 10]).unwrap();
+    assert!(matches!(outcome(F16X3, &conv, None), Outcome::Verified(_)));
+    mismatch(outcome(F16X3.with_allowance(|_| 0.0), &conv, None));
+    // tf32 has the exponents of f32, and needs no allowance.
+    assert!(matches!(outcome(TF32X3, &conv, None), Outcome::Verified(_)));
+}
+
+#[test]
+fn numbers_of_any_magnitude_are_brought_into_the_range_of_f16() {
+    for (of_signal, of_filter) in [(1e-38, 1e30), (1e-44, 1e38), (3e38, 1e-20), (0.0, 1.0), (1.0, 0.0)] {
+        let values = |largest: f32, count: i32| (0..count).map(|i| largest * ((i * 37 % 101) as f32 / 101.0 - 0.5)).collect();
+        let conv = Convolution::new(values(of_signal, 300), values(of_filter, 70)).unwrap();
+        for stage in [TF32X3, F16X3] {
+            let outcome = outcome(stage, &conv, None);
+            assert!(matches!(outcome, Outcome::Verified(_)), "{} of {of_signal} and {of_filter}: {outcome:?}", stage.name);
+        }
+    }
+}
