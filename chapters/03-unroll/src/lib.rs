@@ -97,7 +97,7 @@ pub const SPLIT_FILTER: Stage<Convolution> =
         Ok(Box::new(SplitFilter::prepare(gpu, conv)?))
     });
 
-/// A multiply-add has three operands, and the registers of a lane are read two at a time.
+/// A multiply-add has three operands, and to read all of them from the lanes' own registers takes longer than the arithmetic.
 pub const CONSTANT_FILTER: Stage<Convolution> =
     Stage::prepared("constant-filter", "the filter from constant memory, in registers of the whole warp", |gpu, conv| {
         Ok(Box::new(ConstantFilter::prepare(gpu, conv, kernels::unroll::CONSTANT_FILTER, RUN)?))
