@@ -37,7 +37,7 @@ pub struct Record {
 }
 
 /// One row of a run. Only a verified row can have a time; [`Record::parse`] refuses others.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StageRecord {
     /// The stage's name.
     pub name: String,

@@ -7,6 +7,9 @@
 //! their bound. Pictures of warps, and what the checks say, come from runs of the simulator, which are the same on every machine:
 //! `<device>/<chapter>.<stage>.svg` and `<device>/race.txt`.
 //!
+//! Charts of the times of a chapter's stages, and of how they grow with the length of a filter, are `<device>/<chapter>.times.svg` and
+//! `<device>/<chapter>.<outputs>.taps.svg`.
+//!
 //! What the simulator executes is listed in `instructions.md`, and what it counts is set beside a GPU's counts in
 //! `counters.md`. `profiles.md` lists the GPUs that can be simulated.
 
@@ -29,7 +32,7 @@ use simt::bound::{Bound, bound};
 use simt::{Counters, Profile};
 
 use crate::chapters::chapters;
-use crate::{counts, instruction_tables};
+use crate::{charts, counts, instruction_tables};
 
 /// The root of the repository.
 pub fn root() -> &'static Path {
@@ -44,6 +47,7 @@ pub fn root() -> &'static Path {
 pub fn files() -> Result<Vec<(PathBuf, String)>> {
     let results = root().join("book/results");
     let mut tables = Vec::new();
+    let mut records = Vec::new();
     for device in sorted(&results)? {
         for run in sorted(&device)?.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
             let text = fs::read_to_string(&run).with_context(|| run.display().to_string())?;
@@ -51,6 +55,7 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
             check_age(&record).with_context(|| run.display().to_string())?;
             let name = run.strip_prefix(&results)?.with_extension("").to_string_lossy().replace('\\', "/");
             tables.push((name.clone(), page(&record, &name)));
+            records.push((name, record));
         }
     }
     for (measured, counted) in measured_and_counted()? {
@@ -65,6 +70,7 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
     let counts = [H200, SIMULATED_H200].map(|device| counts::Record::read(&root().join(format!("book/counts/{device}.json"))));
     let [hardware, simulated] = counts;
     files.push((generated.join("counters.md"), counts::table(&hardware?, &simulated?)?));
+    files.extend(charts::charts(&records).into_iter().map(|(name, svg)| (generated.join(format!("{name}.svg")), svg)));
     files.extend(tables.into_iter().map(|(name, table)| (generated.join(format!("{name}.md")), table)));
     Ok(files)
 }

@@ -13,8 +13,8 @@
 //! - `rows`: what the runner makes of stages that fail.
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
-//! - `book`: the book and the README against the records and tables that they are made from (`generated`, `instruction_tables`,
-//!   `counts`).
+//! - `book`: the book and the README against the records and tables that they are made from (`generated`, `charts`,
+//!   `instruction_tables`, `counts`).
 //! - `tidy`: the rules of the house that a test can check.
 //!
 //! # On which device
@@ -30,6 +30,7 @@ mod book;
 mod bound;
 mod cases;
 mod chapters;
+mod charts;
 #[allow(dead_code, reason = "the program of that name makes the records")]
 mod counts;
 mod cudarc_api;

@@ -3,6 +3,8 @@
 
 #[path = "../chapters.rs"]
 mod chapters;
+#[path = "../charts.rs"]
+mod charts;
 #[path = "../counts.rs"]
 #[allow(dead_code, reason = "each program takes the part that it needs")]
 mod counts;
