@@ -223,11 +223,8 @@ pub mod unroll_tensor {
     use crate::{Kernel, Source};
 
     /// `kernels/cuda/03-unroll-tensor.cu`
-    pub static SOURCE: Source = source!(
-        "03-unroll-tensor",
-        "compute_80",
-        [COLUMNS, ROWS, THREADS, BLOCKS_PER_SM, PITCH, HALF_PITCH, MARGIN, MAXIMA, MAXIMA_THREADS]
-    );
+    pub static SOURCE: Source =
+        source!("03-unroll-tensor", "compute_80", [COLUMNS, ROWS, THREADS, PITCH, HALF_PITCH, MARGIN, MAXIMA, MAXIMA_THREADS]);
     /// Factors in two parts of tf32, products in three.
     pub const TENSOR_TF32X3: Kernel = Kernel { source: &SOURCE, name: "tensor_tf32x3" };
     /// The same with f16.
@@ -240,8 +237,6 @@ pub mod unroll_tensor {
     pub const ROWS: u32 = 64;
     /// Threads of a block of the tensor kernels.
     pub const THREADS: u32 = 128;
-    /// Blocks of the tensor kernels that share a multiprocessor, where it has the shared memory for them.
-    pub const BLOCKS_PER_SM: u32 = 3;
     /// Floats of a row in shared memory.
     pub const PITCH: u32 = 68;
     /// The same of f16.

@@ -6,23 +6,23 @@
 //! # Overlap-save
 //!
 //! A transform sees its points as a ring. A block of `length` samples and the filter, with zeros up to `length`, multiplied bin by bin,
-//! give their correlation on the ring; its first `length - taps + 1` values do not run over the ring's end, and are outputs. So the signal
-//! is cut into blocks that overlap by `taps - 1` samples, all of them and the filter are transformed in one batch, and the spectra come
-//! back in another. Short blocks throw away much of each transform, long ones need more steps per point, and cuFFT has its own
-//! opinion on lengths: [`Blocks::candidates`] lists what is possible, and the stage, as programs that use a library for transforms do, times them all before the
-//! run and takes the fastest.
+//! give their correlation on the ring; its first `length - taps + 1` values do not run over the ring's end, and are outputs. So the
+//! signal is cut into blocks that overlap by `taps - 1` samples, all of them and the filter are transformed in one batch, and the spectra
+//! come back in another. Short blocks throw away much of each transform, long ones need more steps per point, and cuFFT has its own
+//! opinion on lengths: [`Blocks::candidates`] lists what is possible, and the stage, as programs that transform do, times them all before
+//! the run and takes the fastest.
 //!
 //! # How exact it is
 //!
 //! Each step of a transform combines every point of the ring with others. Its rounding errors are spread over the whole ring, so that
-//! they are relative to the ring's largest values and not to an output's own terms: where the signal has one loud place, the quiet ones around it are
-//! as noisy. The worst that can be proved (Higham, *Accuracy and Stability of Numerical Algorithms*, theorem 24.2) is an error, in the
-//! 2-norm over the ring, of `log2(n) * c * u` of the result, with `c` below 7 and `u = 2^-24`; for an output that means up to
-//! `3 c u log2(n) * ||x|| * ||h||`, with the norms of the block and of the filter. To be met it would need all errors of a ring in one output. Spread evenly, an output
-//! has its share of `1 / sqrt(n)`, and `||x|| / sqrt(n)` is at most the largest sample. That is what [`FFT`] is allowed beyond
-//! the workload's own tolerance: `u log2(n) * max |x| * ||h||`. It is no proof, but it was watched: on an H200 with random signals, signals whose
-//! magnitudes range over 2^40, and signals with a few samples a million times louder than the others, at 1 to 8192 taps, it used up at most
-//! a fifth of it.
+//! they are relative to the ring's largest values and not to an output's own terms: where the signal has one loud place, the quiet ones
+//! around it are as noisy. The worst that can be proved (Higham, *Accuracy and Stability of Numerical Algorithms*, theorem 24.2) is an
+//! error, in the 2-norm over the ring, of `log2(n) * c * u` of the result, with `c` below 7 and `u = 2^-24`; for an output that means up
+//! to `3 c u log2(n) * ||x|| * ||h||`, with the norms of the block and of the filter. To be met it would need all errors of a ring in one
+//! output. Spread evenly, an output has its share of `1 / sqrt(n)`, and `||x|| / sqrt(n)` is at most the largest sample. That is what
+//! [`FFT`] is allowed beyond the workload's own tolerance: `u log2(n) * max |x| * ||h||`. It is no proof, but it was watched: on an H200
+//! with random signals, signals whose magnitudes range over 2^40, and signals with a few samples a million times louder than the others,
+//! at 1 to 8192 taps, it used up at most a fifth of it.
 
 use std::time::Instant;
 

@@ -166,6 +166,31 @@ fn lesson(rows: &[Row]) -> Vec<String> {
             factor(sixteen / long),
         ));
     }
+    if let (Some(shared), Some(tensor)) = (counted("shared"), counted("tensor-tf32x3")) {
+        lines.push(format!(
+            "tensor-tf32x3 has {} multiply-adds of tensor cores for one of shared: three products, of factors in two parts, and the \
+             zeros beside the band",
+            significant(tensor.tensor_multiply_adds as f64 / shared.f32_fma.max(1) as f64),
+        ));
+    }
+    if let (Some(long), Some(tensor)) = (timed("long-run"), timed("tensor-f16x3")) {
+        lines.push(format!(
+            "tensor-f16x3 is {} as fast as long-run, with three products for each of its own",
+            factor(long / tensor)
+        ));
+    }
+    let sums = ["register-tile", "split-filter", "constant-filter", "long-run", "tensor-tf32x3", "tensor-f16x3"];
+    let fastest = sums.into_iter().filter_map(|name| Some((name, timed(name)?))).min_by(|one, other| one.1.total_cmp(&other.1));
+    if let (Some((name, sum)), Some(fft)) = (fastest, timed("fft")) {
+        lines.push(if fft < sum {
+            format!(
+                "fft is {} as fast as {name}: its work hardly grows with the filter, and this one is long enough",
+                factor(sum / fft)
+            )
+        } else {
+            format!("{name} is {} as fast as fft: a filter this short is summed sooner than it is transformed", factor(fft / sum))
+        });
+    }
     lines
 }
 

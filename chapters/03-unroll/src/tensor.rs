@@ -14,10 +14,10 @@
 //! # How exact it is
 //!
 //! A tensor core takes factors of 11 binary digits (tf32 and f16 alike). With `u = 2^-24`, a factor rounded to them is off by as much as
-//! `2^-12`, 4096 `u`, and the workload allows 17 `u` of a single product. So every factor is the sum of two: `high`, the nearest number of
-//! 11 digits, and `low`, the nearest to what is left; together they are off by `2 u` at most. Of the four products of two such sums `low * low` is left
-//! out, at most `4 u` of the product. That makes at most `8 u` per product, which the second part of the workload's tolerance covers,
-//! `16 u * sum |t|`.
+//! `2^-12`, 4096 `u`, and the workload allows 17 `u` of a single product. So every factor is the sum of two: `high`, the nearest number
+//! of 11 digits, and `low`, the nearest to what is left; together they are off by `2 u` at most. Of the four products of two such sums
+//! `low * low` is left out, at most `4 u` of the product. That makes at most `8 u` per product, which the second part of the workload's
+//! tolerance covers, `16 u * sum |t|`.
 //!
 //! Then the sums. Tensor cores do not round as additions do: an H200 aligns the 8 products of tf32 and the sum so far to the largest
 //! exponent `E` of them, cuts off what lies below `2^(E - 25)`, adds, and cuts the result off at 24 digits (the simulator does the same,
@@ -30,8 +30,8 @@
 //! That holds for the large products. Were the small ones added to the same sums, each of them would cut as much again, three times what
 //! the tolerance grows by; so they have sums of their own, 2^11 times smaller, whose errors do not matter.
 //!
-//! f16 also lacks exponents. [`F16X3`] multiplies signal and filter by powers of two that bring their largest magnitudes to between 2^14 and
-//! 2^15, and back afterwards. Numbers that are then below 2^-14 have fewer digits, down to a step of 2^-24. The stage's allowance
+//! f16 also lacks exponents. [`F16X3`] multiplies signal and filter by powers of two that bring their largest magnitudes to between 2^14
+//! and 2^15, and back afterwards. Numbers that are then below 2^-14 have fewer digits, down to a step of 2^-24. The stage's allowance
 //! states what that costs.
 
 use common::Result;
@@ -44,8 +44,7 @@ use common::workload::convolution::Buffers;
 use cudarc::driver::sys::{CUdevice_attribute, CUfunction_attribute};
 use cudarc::driver::{CudaFunction, CudaSlice, CudaViewMut, LaunchConfig, PushKernelArg};
 use kernels::unroll_tensor::{
-    BLOCKS_PER_SM, COLUMNS, HALF_PITCH, MAGNITUDES, MARGIN, MAXIMA, MAXIMA_THREADS, PITCH, ROWS, TENSOR_F16X3, TENSOR_TF32X3,
-    THREADS,
+    COLUMNS, HALF_PITCH, MAGNITUDES, MARGIN, MAXIMA, MAXIMA_THREADS, PITCH, ROWS, TENSOR_F16X3, TENSOR_TF32X3, THREADS,
 };
 
 use crate::runs::add_slices;
@@ -110,30 +109,35 @@ impl Division {
     /// GPU, and one on any GPU from compute capability 8.0 on.
     pub const MOST_LINES: u32 = 64;
 
+    /// Rows of taps of the shortest slice, where the filter has as many: with fewer, a block fills for longer than it multiplies.
+    const FEWEST_LINES: u32 = 3;
+
     /// Filling a tile takes a block about as long as multiplying it by this many rows of taps; measured on an H200.
     const FILL: u32 = 2;
 
-    /// Divides so that the device has the least to do, if it holds `places` blocks at a time.
+    /// Divides so that the multiprocessor with the most to do has the least.
     ///
-    /// The time goes in waves of as many blocks as there are places, and a wave lasts as long as a block: many slices fill the last wave
-    /// better, and each costs another fill, and another row of partial sums to write and to read.
-    pub fn of(outputs: u32, taps: u32, places: u32) -> Self {
+    /// The blocks of a multiprocessor share its tensor cores, so that their times add up. More slices spread the blocks more evenly, and
+    /// each of them costs another fill.
+    pub fn of(outputs: u32, taps: u32, multiprocessors: u32) -> Self {
         let tiles = outputs.div_ceil(ROWS * COLUMNS);
         let all = (taps + COLUMNS - 1).div_ceil(COLUMNS);
-        let divisions = (1..=all.min(Self::MOST_LINES)).map(|lines| Self { tiles, lines, slices: all.div_ceil(lines) });
-        let cost = |division: &Self| {
+        let divisions = (all.min(Self::FEWEST_LINES)..=all.min(Self::MOST_LINES)).map(|lines| Self {
+            tiles,
+            lines,
+            slices: all.div_ceil(lines),
+        });
+        let time = |division: &Self| {
             let blocks = u64::from(tiles) * u64::from(division.slices);
-            let waves = blocks.div_ceil(u64::from(places));
-            // Partial sums cost every place what its share of the blocks has.
-            let sums = if division.slices > 1 { blocks / u64::from(places) } else { 0 };
-            waves * u64::from(division.lines + Self::FILL) + sums
+            blocks.div_ceil(u64::from(multiprocessors)) * u64::from(division.lines + Self::FILL)
         };
-        divisions.min_by_key(cost).unwrap_or(Self { tiles, lines: 1, slices: 1 })
+        // Of equally good divisions, that with the fewest partial sums.
+        divisions.min_by_key(|division| (time(division), division.slices)).expect("a filter has a row of taps")
     }
 
     fn on(gpu: &Gpu, conv: &Convolution) -> Result<Self> {
         let multiprocessors = gpu.context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-        Ok(Self::of(conv.outputs(), conv.taps(), multiprocessors.unsigned_abs().max(1) * BLOCKS_PER_SM))
+        Ok(Self::of(conv.outputs(), conv.taps(), multiprocessors.unsigned_abs().max(1)))
     }
 
     /// Bytes of the partial sums; none where one slice writes the outputs themselves.
@@ -249,15 +253,15 @@ impl Prepared<Convolution> for F16x3 {
 mod tests {
     use super::*;
 
-    /// Blocks that an H200 holds.
-    const PLACES: u32 = 132 * BLOCKS_PER_SM;
+    /// Multiprocessors of an H200.
+    const H200: u32 = 132;
 
     #[test]
     fn the_slices_cover_the_taps_and_none_is_empty() {
         for outputs in [1, 4095, 4096, 4097, 294_912, 50_000_000] {
             for taps in [1, 2, 63, 64, 65, 1000, 32_768, 200_000] {
-                for places in [1, 40, PLACES] {
-                    let Division { tiles, lines, slices } = Division::of(outputs, taps, places);
+                for multiprocessors in [1, 40, H200] {
+                    let Division { tiles, lines, slices } = Division::of(outputs, taps, multiprocessors);
                     let all = (taps + COLUMNS - 1).div_ceil(COLUMNS);
                     assert!(lines * slices >= all && lines * (slices - 1) < all, "{outputs} x {taps}: {slices} slices of {lines}");
                     assert!((1..=Division::MOST_LINES).contains(&lines));
@@ -268,12 +272,16 @@ mod tests {
     }
 
     #[test]
-    fn the_original_size_fills_an_h200_twice() {
-        assert_eq!(Division::of(294_912, 32_768, PLACES), Division { tiles: 72, lines: 47, slices: 11 });
+    fn an_h200_is_full_and_every_multiprocessor_has_as_many_blocks() {
+        assert_eq!(Division::of(294_912, 32_768, H200), Division { tiles: 72, lines: 47, slices: 11 });
+        assert_eq!(72 * 11 % H200, 0);
+        // Those that were the fastest of the divisions that were timed.
+        assert_eq!(Division::of(294_912, 1024, H200).slices, 3);
+        assert_eq!(Division::of(294_912, 512, H200).slices, 3);
     }
 
     #[test]
     fn a_long_signal_needs_no_slices() {
-        assert_eq!(Division::of(50_000_000, 1000, PLACES).slices, 1);
+        assert_eq!(Division::of(50_000_000, 1000, H200).slices, 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Products of small matrices: `mma` and `wmma.mma`.
 //!
-//! NVIDIA documents which elements are multiplied, not in which order a tensor core adds nor how often it rounds. Here it is done as an H200
-//! does it, found from its results and the same bit by bit for every shape of f16, bf16 and tf32 (`tests/tensor`):
+//! NVIDIA documents which elements are multiplied, not in which order a tensor core adds nor how often it rounds. Here it is done as an
+//! H200 does it, found from its results and the same bit by bit for every shape of f16, bf16 and tf32 (`tests/tensor`):
 //!
 //! 1. Every product is exact. Its exponent is the sum of its factors' exponents, so that it may be twice or nearly four times 2 to that
 //!    power; the exponent of a subnormal number is the smallest of its type.
