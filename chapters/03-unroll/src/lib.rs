@@ -105,7 +105,7 @@ pub const CONSTANT_FILTER: Stage<Convolution> =
 
 /// Fewer loads again, and no two lanes that wait for one bank.
 pub const LONG_RUN: Stage<Convolution> =
-    Stage::prepared("long-run", "28 outputs per thread, an odd number of vectors: no bank conflicts", |gpu, conv| {
+    Stage::prepared("long-run", "28 outputs per thread: fewer loads, and an odd number of vectors against bank conflicts", |gpu, conv| {
         Ok(Box::new(ConstantFilter::prepare(gpu, conv, kernels::unroll::LONG, kernels::unroll::LONG_RUN)?))
     });
 
