@@ -104,10 +104,11 @@ pub const CONSTANT_FILTER: Stage<Convolution> =
     });
 
 /// Fewer loads again, and no two lanes that wait for one bank.
-pub const LONG_RUN: Stage<Convolution> =
-    Stage::prepared("long-run", "28 outputs per thread: fewer loads, and an odd number of vectors against bank conflicts", |gpu, conv| {
-        Ok(Box::new(ConstantFilter::prepare(gpu, conv, kernels::unroll::LONG, kernels::unroll::LONG_RUN)?))
-    });
+pub const LONG_RUN: Stage<Convolution> = Stage::prepared(
+    "long-run",
+    "28 outputs per thread: fewer loads, and an odd number of vectors against bank conflicts",
+    |gpu, conv| Ok(Box::new(ConstantFilter::prepare(gpu, conv, kernels::unroll::LONG, kernels::unroll::LONG_RUN)?)),
+);
 
 // ANCHOR: launch
 /// Launches one of the kernels with a thread for each output: they differ in what the compiler made of their loop.

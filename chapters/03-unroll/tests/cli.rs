@@ -125,12 +125,24 @@ fn a_filter_longer_than_constant_memory_comes_in_parts() {
     assert_eq!(count(&record, "long-run", "f32_fma"), 1792 * (2 * turns(13_344) + turns(40_000 - 2 * 13_344)));
 }
 
-/// The inner loop of a run is multiply-adds but for a few percent.
-#[test]
-fn what_remains_of_a_long_run_is_explained_line_by_line() {
-    let text = stdout(&run_on("sim", &["--size", "28672x1024", "--explain", "long-run"]));
+/// The share of PTX instructions that `--explain` shows beside a line of the source, in percent.
+fn share(stage: &str, size: &str, line: &str) -> f64 {
+    let text = stdout(&run_on("sim", &["--size", size, "--explain", stage]));
     // Long lines are cut off.
-    let line = text.lines().find(|line| line.contains("sum[i] += "));
-    let share = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
-    assert!(share.is_some_and(|share| share > 85.0), "{line:?}");
+    let listed = text.lines().find(|listed| listed.contains(line)).unwrap_or_else(|| panic!("no {line:?} in\n{text}"));
+    listed.split_whitespace().nth(1).and_then(|share| share.parse().ok()).unwrap_or_else(|| panic!("no share in {listed:?}"))
+}
+
+/// The table of the book's page.
+#[test]
+fn unrolling_takes_the_loop_away_and_leaves_the_multiply_add_with_its_loads() {
+    for (stage, of_loop, of_sum) in [("shared", 61, 37), ("unroll-4", 28, 68), ("unroll-8", 17, 79), ("unroll-16", 9, 86)] {
+        let percent = |line| share(stage, "16384x1024", line).round() as u32;
+        assert_eq!((percent("for (unsigned k = 0; k < TAP"), percent("sum += window[k]")), (of_loop, of_sum), "{stage}");
+    }
+}
+
+#[test]
+fn a_long_run_is_multiply_adds_but_for_a_few_instructions() {
+    assert!(share("long-run", "28672x1024", "sum[i] += ") > 85.0);
 }
