@@ -27,6 +27,9 @@
 //! the largest, `2^E` is at most its magnitude, and `6.5 u |t|` fit into what the `16 u * sum |t|` have left. f16 has 16 products in
 //! place of 8, at most `17 * u / 2 + 2 u` in 16 taps, which is less per tap.
 //!
+//! Slices of the filter begin anew, with sums of their own; for them, as for every stage that cuts the filter, the partial sums of a slice
+//! stand in the place of `S[k]`.
+//!
 //! That holds for the large products. Were the small ones added to the same sums, each of them would cut as much again, three times what
 //! the tolerance grows by; so they have sums of their own, 2^11 times smaller, whose errors do not matter.
 //!
