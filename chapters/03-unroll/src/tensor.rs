@@ -108,8 +108,8 @@ pub struct Division {
 }
 
 impl Division {
-    /// Rows of taps of the longest slice. Its tile takes 70 KB, so that three blocks find room on an SM of an A100 or a newer data centre
-    /// GPU, and one on any GPU from compute capability 8.0 on.
+    /// Rows of taps of the longest slice. Its block takes 70 KB of shared memory: of the 228 KB of an H200's multiprocessor three find room,
+    /// of the 164 KB of an A100's two, and every GPU from compute capability 8.0 on has room for one.
     pub const MOST_LINES: u32 = 64;
 
     /// Rows of taps of the shortest slice, where the filter has as many: with fewer, a block fills for longer than it multiplies.
