@@ -78,6 +78,21 @@ fn products_of_every_float() {
     Case { kernel: "wmma_tf32", m: 16, n: 16, k: 8, input: with_more_bits, sum: |x| x as f32 }.check();
 }
 
+/// Four products that are cut off beside the fifth, and not where they are added before it comes.
+#[test]
+fn products_of_tf32_by_the_header_are_added_in_two_halves() {
+    let small = 2_f32.powi(-13);
+    let factors = [small, small, small, small, 1.0, 0.0, 0.0, 0.0];
+    let a: Vec<f32> = (0..16 * 8).map(|i| factors[i % 8]).collect();
+    let b: Vec<f32> = (0..8 * 16).map(|i| factors[i / 16]).collect();
+    let c = vec![2_f32.powi(-24); 16 * 16];
+    every_way(TENSOR, |gpu| {
+        let (a, b, c, d) = (gpu.buffer(&a), gpu.buffer(&b), gpu.buffer(&c), gpu.poisoned::<f32>(256));
+        gpu.launch("wmma_tf32", 1, 32, 0, &Params::new().with(a).with(b).with(c).with(d));
+        assert_eq!(gpu.read::<f32>(d, 256), vec![1.0 + 2_f32.powi(-23); 256]);
+    });
+}
+
 #[test]
 fn products_of_bytes_wrap_round_or_saturate() {
     let mut numbers = Numbers(11);
