@@ -4,7 +4,7 @@
 //! panics where there is none, and Python's package managers put the library where no loader looks.
 
 use std::ffi::{c_int, c_void};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr;
 use std::sync::OnceLock;
 
@@ -69,7 +69,6 @@ struct Functions {
 /// The open library.
 pub struct Cufft {
     functions: Functions,
-    path: PathBuf,
     /// Keeps the code behind `functions` loaded.
     _library: Library,
 }
@@ -121,12 +120,7 @@ impl Cufft {
                 destroy: *library.get(b"cufftDestroy").map_err(refuse)?,
             }
         };
-        Ok(Cufft { functions, path: path.to_owned(), _library: library })
-    }
-
-    /// Where the library was opened: a path, or the name that the loader found it under.
-    pub fn path(&self) -> &Path {
-        &self.path
+        Ok(Cufft { functions, _library: library })
     }
 
     /// A plan for transforms on the stream of `gpu`: `count` blocks of `length` real numbers, one after the other, to spectra of

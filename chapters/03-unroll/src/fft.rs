@@ -76,14 +76,16 @@ pub struct Blocks {
 impl Blocks {
     /// Shorter transforms are not worth their launches.
     const SHORTEST: u32 = 1024;
-    /// Blocks of more than this many times the filter waste little of a transform; longer ones only need more steps.
+    /// Blocks of this many times the filter waste little of a transform; longer ones only need more steps. For short filters, blocks
+    /// up to [`Self::LONG_ENOUGH`] are tried all the same: fewer blocks are less to launch.
     const LONGEST: u32 = 32;
+    const LONG_ENOUGH: u32 = 8192;
 
     /// The lengths to choose from: powers of two from twice the filter on, and the one block that holds everything.
     pub fn candidates(outputs: u32, taps: u32) -> Vec<Self> {
         let samples = u64::from(outputs) + u64::from(taps) - 1;
         let shortest = (2 * u64::from(taps)).next_power_of_two().max(Self::SHORTEST.into());
-        let longest = shortest.max(u64::from(Self::LONGEST) * u64::from(taps));
+        let longest = shortest.max(u64::from(Self::LONGEST) * u64::from(taps)).max(Self::LONG_ENOUGH.into());
         let powers = std::iter::successors(Some(shortest), |length| Some(2 * length));
         let powers = powers.take_while(|length| *length <= longest && *length < samples);
         powers.chain([smooth_and_even(samples)]).filter_map(|length| Self::of(length, outputs, taps)).collect()
@@ -264,6 +266,12 @@ mod tests {
         assert_eq!(lengths, [65_536, 131_072, 262_144, 327_680]);
         let three = Blocks { length: 131_072, hop: 98_304, count: 3 };
         assert!(Blocks::candidates(294_912, 32_768).contains(&three));
+    }
+
+    #[test]
+    fn short_filters_get_blocks_that_are_worth_their_launches() {
+        let lengths: Vec<u32> = Blocks::candidates(1_000_000, 3).iter().map(|blocks| blocks.length).collect();
+        assert_eq!(lengths, [1024, 2048, 4096, 8192, 1_012_500]);
     }
 
     #[test]
