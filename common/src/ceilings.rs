@@ -1,27 +1,31 @@
 //! What the device at hand can do at best, measured in the same run as the stages that are compared with it.
 //!
 //! A datasheet's figures hold at a clock that this card may not have and for a memory that nothing else uses; a share of them
-//! says little. These come from two small kernels of our own, `kernels/cuda/ceilings.cu`.
+//! says little. These come from small kernels of our own, `kernels/cuda/ceilings.cu` and
+//! `ceilings-dp4a.cu` beside it.
+
+use std::fmt;
 
 use cudarc::driver::sys::CUdevice_attribute::{
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
 };
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
-use kernels::ceilings::{CHAINS, COPY_VECTORS, FILL_NOISE, FMA_CHAINS, STEPS};
+use kernels::ceilings::{CHAINS, COPY_VECTORS, DP4A_CHAINS, FILL_NOISE, FMA_CHAINS, STEPS};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::gpu::Gpu;
-use crate::timing;
+use crate::workload::Arithmetic;
+use crate::{timing, units};
 
 /// Threads per block; it divides what a multiprocessor holds on every generation.
 const BLOCK: u32 = 256;
 /// Words in a vector of the copy.
 const VECTOR: usize = 4;
-/// Rounds of the launch that tells how many rounds fill [`FMA_MS`].
+/// Rounds of the launch that tells how many rounds fill [`CHAINS_MS`].
 const TRIAL_ROUNDS: u32 = 64;
-/// How long a launch of multiply-adds should be: long against the start and the end of a launch.
-const FMA_MS: f64 = 4.0;
+/// How long a launch of chains should be: long against the start and the end of a launch.
+const CHAINS_MS: f64 = 4.0;
 /// Bytes that the copy reads, and as many that it writes: tens of times the largest L2 cache, so that all of it is device memory.
 const COPY_BYTES: usize = 2 << 30;
 /// Samples per measurement.
@@ -34,6 +38,9 @@ pub struct Ceilings {
     pub flops: f64,
     /// Bytes read plus bytes written per second, in a copy.
     pub bytes_per_s: f64,
+    /// Multiply-adds of bytes per second; measured where the workload has them and the device the instruction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub byte_multiply_adds: Option<f64>,
 }
 
 impl Ceilings {
@@ -42,11 +49,31 @@ impl Ceilings {
     /// # Errors
     ///
     /// The driver's errors.
-    pub fn measure(gpu: &Gpu) -> Result<Option<Ceilings>> {
+    pub fn measure(gpu: &Gpu, arithmetic: Arithmetic) -> Result<Option<Ceilings>> {
         if gpu.is_simulated() {
             return Ok(None);
         }
-        Ok(Some(Ceilings { flops: flops(gpu)?, bytes_per_s: bytes_per_s(gpu)? }))
+        let dp4a = arithmetic == Arithmetic::Bytes && gpu.context.compute_capability()? >= (6, 1);
+        let byte_multiply_adds = if dp4a { Some(byte_multiply_adds(gpu)?) } else { None };
+        Ok(Some(Ceilings { flops: flops(gpu)?, bytes_per_s: bytes_per_s(gpu)?, byte_multiply_adds }))
+    }
+
+    /// Multiply-adds per second of this kind; `None` where they were not measured.
+    pub fn multiply_adds(&self, arithmetic: Arithmetic) -> Option<f64> {
+        match arithmetic {
+            Arithmetic::F32 => Some(self.flops / 2.0),
+            Arithmetic::Bytes => self.byte_multiply_adds,
+        }
+    }
+}
+
+impl fmt::Display for Ceilings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of f32 multiply-adds, {} of copies", units::flops(self.flops), units::bandwidth(self.bytes_per_s))?;
+        match self.byte_multiply_adds {
+            Some(rate) => write!(f, ", {} of bytes by dp4a", units::multiply_adds(rate)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -57,29 +84,48 @@ fn resident_blocks(gpu: &Gpu) -> Result<u32> {
     Ok(multiprocessors * (threads / BLOCK).max(1))
 }
 
+/// f32 operations per second.
 fn flops(gpu: &Gpu) -> Result<f64> {
+    // Each chain goes to and fro between two numbers of its own: it does not settle, where fewer wires would change, and
+    // neither overflows nor ends in subnormal numbers.
+    let (factor, addend) = (-1.0f32, 0.7f32);
+    let steps = chain_steps_per_s(gpu, |rounds, result, config| {
+        let kernel = gpu.kernel(FMA_CHAINS)?;
+        let mut launch = gpu.stream.launch_builder(&kernel);
+        launch.arg(&rounds).arg(&factor).arg(&addend).arg(result);
+        // SAFETY: the kernel writes one word per thread, and `result` has as many.
+        unsafe { launch.launch(config) }?;
+        Ok(())
+    })?;
+    Ok(2.0 * steps)
+}
+
+/// Multiply-adds of bytes per second.
+fn byte_multiply_adds(gpu: &Gpu) -> Result<f64> {
+    let pixels = 0x0103_0507_u32;
+    let steps = chain_steps_per_s(gpu, |rounds, result, config| {
+        let kernel = gpu.kernel(DP4A_CHAINS)?;
+        let mut launch = gpu.stream.launch_builder(&kernel);
+        launch.arg(&rounds).arg(&pixels).arg(result);
+        // SAFETY: the kernel writes one word per thread, and `result` has as many.
+        unsafe { launch.launch(config) }?;
+        Ok(())
+    })?;
+    Ok(4.0 * steps)
+}
+
+/// Steps of all chains of all threads per second; `enqueue` is given the rounds, a word per thread and the shape of the launch.
+fn chain_steps_per_s(gpu: &Gpu, enqueue: impl Fn(u32, &mut CudaSlice<u32>, LaunchConfig) -> Result<()>) -> Result<f64> {
     // One full wave: a block more would run alone at the end, a block fewer would leave a multiprocessor with less to do.
     let blocks = resident_blocks(gpu)?;
     let threads = blocks * BLOCK;
-    let mut result: CudaSlice<f32> = gpu.stream.alloc_zeros(threads as usize)?;
-    let mut run = |rounds: u32| {
-        timing::time(gpu, SAMPLES, || {
-            let kernel = gpu.kernel(FMA_CHAINS)?;
-            // Each chain goes to and fro between two numbers of its own: it does not settle, where fewer wires would change, and
-            // neither overflows nor ends in subnormal numbers.
-            let (factor, addend) = (-1.0f32, 0.7f32);
-            let mut launch = gpu.stream.launch_builder(&kernel);
-            launch.arg(&rounds).arg(&factor).arg(&addend).arg(&mut result);
-            let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
-            // SAFETY: the kernel writes one float per thread, and `result` has as many.
-            unsafe { launch.launch(config) }?;
-            Ok(())
-        })
-    };
+    let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
+    let mut result: CudaSlice<u32> = gpu.stream.alloc_zeros(threads as usize)?;
+    let mut run = |rounds: u32| timing::time(gpu, SAMPLES, || enqueue(rounds, &mut result, config));
     let trial_ms = run(TRIAL_ROUNDS)?.median_ms;
-    let rounds = (f64::from(TRIAL_ROUNDS) * FMA_MS / trial_ms).ceil().max(1.0) as u32;
-    let multiply_adds = f64::from(rounds) * f64::from(CHAINS) * f64::from(STEPS) * f64::from(threads);
-    Ok(2.0 * multiply_adds / (run(rounds)?.median_ms * 1e-3))
+    let rounds = (f64::from(TRIAL_ROUNDS) * CHAINS_MS / trial_ms).ceil().max(1.0) as u32;
+    let steps = f64::from(rounds) * f64::from(CHAINS) * f64::from(STEPS) * f64::from(threads);
+    Ok(steps / (run(rounds)?.median_ms * 1e-3))
 }
 
 /// A buffer of as many words that look random.

@@ -28,6 +28,9 @@ use crate::table::{self, Drawing};
 use crate::units;
 use crate::workload::{Delivery, Plan, Workload};
 
+/// See [`Chapter::choice`].
+pub type Choice<W> = fn(&Gpu, &W) -> Result<String>;
+
 /// A lesson: its stages in the order of the table.
 pub struct Chapter<W: Workload> {
     /// The chapter's name, for example `01-conv-naive`.
@@ -40,6 +43,8 @@ pub struct Chapter<W: Workload> {
     pub stages: &'static [Stage<W>],
     /// Stages with a mistake to learn from, which run only when `--stage` names them.
     pub mistakes: &'static [Stage<W>],
+    /// Which of its variants the chapter has chosen for this device and workload, for the lines above the table.
+    pub choice: Option<Choice<W>>,
     /// What the rows show, in a line or two computed from them. Rows may be missing or failed.
     pub lesson: fn(&[Row]) -> Vec<String>,
 }
@@ -172,9 +177,9 @@ fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> R
 
     let ceilings = {
         let _alive = progress::spinner("ceilings");
-        Ceilings::measure(&gpu)?
+        Ceilings::measure(&gpu, measured.work().arithmetic)?
     };
-    note(format_args!("{}", header(chapter, &gpu, measured, ceilings)));
+    note(format_args!("{}", header(chapter, &gpu, measured, ceilings)?));
     for stage in stages.iter().filter(|stage| is_mistake(chapter, stage.name)) {
         note(format_args!("warning: {} is wrong on purpose ({}); its result and its time mean nothing", stage.name, stage.idea));
     }
@@ -244,7 +249,7 @@ fn explain<W: Workload>(chapter: &Chapter<W>, stage: &str, common: &Common, opti
     set_checks(&gpu, common.check == Switch::On)?;
     let Plan { parts, .. } = W::plan(options, common.seed, &gpu)?;
     let workload = &parts[0];
-    note(format_args!("{}", header(chapter, &gpu, workload, None)));
+    note(format_args!("{}", header(chapter, &gpu, workload, None)?));
     let Finished { rows, .. } = runner::run(&gpu, &stages, workload, 0)?;
     let measured = match &rows[0].outcome {
         Outcome::Verified(measured) => measured,
@@ -258,7 +263,7 @@ fn explain<W: Workload>(chapter: &Chapter<W>, stage: &str, common: &Common, opti
         }
     };
     let explanation = Explanation::new(rows[0].name, measured.launches(), workload.work().bytes, profile);
-    let source = |file: &str| kernels::sources().iter().find(|source| source.path() == file).map(|source| source.cuda);
+    let source = |file: &str| kernels::text(file);
     let text = explanation.text(common.line, source, Style::of_stdout())?;
     if let Some(mut file) = svg {
         let path = file.path().to_owned();
@@ -296,7 +301,7 @@ fn set_checks(gpu: &Gpu, checks: bool) -> Result<()> {
 }
 
 /// What the numbers below it were made with.
-fn header<W: Workload>(chapter: &Chapter<W>, gpu: &Gpu, workload: &W, ceilings: Option<Ceilings>) -> String {
+fn header<W: Workload>(chapter: &Chapter<W>, gpu: &Gpu, workload: &W, ceilings: Option<Ceilings>) -> Result<String> {
     let info = gpu.info();
     let device = match &info.profile {
         Some(profile) => format!("simulated {} (profile {profile}); it counts exactly and has no speed of its own", info.name),
@@ -314,10 +319,13 @@ fn header<W: Workload>(chapter: &Chapter<W>, gpu: &Gpu, workload: &W, ceilings: 
         units::count(work.multiply_adds),
         units::bytes(work.bytes),
     );
-    if let Some(Ceilings { flops, bytes_per_s }) = ceilings {
-        text += &format!("\nceilings  {} f32, {} copied, measured just now", units::flops(flops), units::bandwidth(bytes_per_s));
+    if let Some(ceilings) = ceilings {
+        text += &format!("\nceilings  {ceilings}, measured just now");
     }
-    text
+    if let Some(choice) = chapter.choice {
+        text += &format!("\nchoice    {}", choice(gpu, workload)?);
+    }
+    Ok(text)
 }
 
 /// Computes every part with the best stage and hands the outputs on; `false` when a part is not verified.
@@ -327,7 +335,7 @@ fn deliver<W: Workload>(
     rows: &[Row],
     mut outputs: Vec<Option<Vec<f32>>>,
     parts: &[W],
-    delivery: Box<dyn Delivery>,
+    delivery: Box<dyn Delivery<W>>,
 ) -> Result<bool> {
     let Some(best) = best(rows) else {
         note(format_args!("error: no stage has a verified result to write"));
@@ -345,7 +353,7 @@ fn deliver<W: Workload>(
             _ => return Ok(false),
         }
     }
-    let written = delivery.deliver(&results)?;
+    let written = delivery.deliver(parts, &results)?;
     note(format_args!("{written}, computed by {}", rows[best].name));
     Ok(true)
 }

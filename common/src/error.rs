@@ -126,6 +126,23 @@ pub enum Error {
         /// Its samples.
         frames: usize,
     },
+    /// A picture that cannot be read.
+    #[error("cannot use the picture {}: {reason}", path.display())]
+    Picture {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A picture to search, and nothing to search for.
+    #[error("what should be found in {}? add --template x,y,w,h for a part of it, or --template-file", input.display())]
+    NoTemplate {
+        /// The picture.
+        input: PathBuf,
+    },
+    /// A picture that cannot be written.
+    #[error("cannot write the resulting picture: {0}")]
+    EncodePicture(String),
     /// A sound that cannot be written.
     #[error("cannot write the resulting sound: {0}")]
     Encode(String),

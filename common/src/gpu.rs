@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError};
 use cudarc::nvrtc::Ptx;
-use kernels::nvrtc::Nvrtc;
+use kernels::nvrtc::{Input, Nvrtc};
 use kernels::{Kernel, Source, stamp};
 use serde::{Deserialize, Serialize};
 use simcuda::client::Simulator;
@@ -19,7 +19,7 @@ use crate::device::{self, Device, Request};
 use crate::error::{Error, Result, describe};
 
 /// CUDA C that shows whether a compiler's PTX loads on this device.
-const TRIAL: &str = "extern \"C\" __global__ void trial() {}";
+const TRIAL: Input<'_> = Input { name: "trial.cu", text: "extern \"C\" __global__ void trial() {}", headers: &[] };
 
 /// Whether a device is made of silicon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -187,7 +187,9 @@ impl Gpu {
 
     fn load(&self, source: &Source) -> Result<Arc<CudaModule>> {
         let ptx = match &self.compiler {
-            Compiler::Nvrtc { nvrtc, architecture } => nvrtc.compile(source.cuda, &source.path(), &stamp::options(architecture))?,
+            Compiler::Nvrtc { nvrtc, architecture } => {
+                nvrtc.compile(source.input(&source.path()), &stamp::options(architecture))?
+            }
             Compiler::Stored if source.ptx.is_empty() => return Err(Error::NoPtx { path: source.ptx_path() }),
             Compiler::Stored => source.ptx.to_owned(),
         };
@@ -210,7 +212,7 @@ impl Compiler {
         let mut chosen = None;
         let works = |nvrtc: &Nvrtc| {
             chosen = virtual_architecture(&nvrtc.architectures(), capability);
-            let compiled = chosen.as_ref().and_then(|name| nvrtc.compile(TRIAL, "trial.cu", &stamp::options(name)).ok());
+            let compiled = chosen.as_ref().and_then(|name| nvrtc.compile(TRIAL, &stamp::options(name)).ok());
             compiled.is_some_and(|ptx| context.load_module(Ptx::from_src(ptx)).is_ok())
         };
         match (Nvrtc::find_where(works), chosen) {

@@ -5,7 +5,7 @@
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use simt::bound::{Bound, bound};
 use simt::{Counters, Finding, Profile};
 use thiserror::Error;
@@ -13,7 +13,7 @@ use thiserror::Error;
 use crate::ceilings::Ceilings;
 use crate::gpu::DeviceInfo;
 use crate::report::{Outcome, Place, Row};
-use crate::workload::Work;
+use crate::workload::{Arithmetic, Work};
 
 /// One run of a chapter.
 #[derive(Debug, Serialize, Deserialize)]
@@ -90,6 +90,7 @@ impl Record {
     ) -> Self {
         workload.insert("multiply_adds".to_owned(), work.multiply_adds.into());
         workload.insert("least_bytes".to_owned(), work.bytes.into());
+        workload.insert("arithmetic".to_owned(), json!(work.arithmetic));
         let date = jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string();
         let stages = rows.iter().map(StageRecord::new).collect();
         let device = device.clone();
@@ -120,7 +121,9 @@ impl Record {
     /// The least work that the computation takes.
     pub fn work(&self) -> Work {
         let number = |key: &str| self.workload.get(key).and_then(Value::as_u64).unwrap_or(0);
-        Work { multiply_adds: number("multiply_adds"), bytes: number("least_bytes") }
+        let arithmetic = self.workload.get("arithmetic").and_then(|name| Arithmetic::deserialize(name).ok());
+        // Runs that do not say are older than the word, and of floats.
+        Work { multiply_adds: number("multiply_adds"), bytes: number("least_bytes"), arithmetic: arithmetic.unwrap_or_default() }
     }
 
     /// What binds a stage on the GPU that was simulated; `None` for stages without counts and on a GPU.

@@ -10,7 +10,8 @@ use tabled::settings::{Alignment, Style};
 use crate::gpu::DeviceKind;
 use crate::record::{Record, StageRecord};
 use crate::report::Place;
-use crate::units::{bandwidth, deviation, factor, flops, milliseconds, percent, significant};
+use crate::units::{self, bandwidth, deviation, factor, flops, milliseconds, percent, significant};
+use crate::workload::{Arithmetic, Work};
 
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,11 +70,6 @@ pub fn draw(record: &Record, drawing: Drawing) -> String {
     table.to_string()
 }
 
-/// Multiply-adds, twice: once for the multiplication, once for the addition.
-fn operations(record: &Record) -> f64 {
-    2.0 * record.work().multiply_adds as f64
-}
-
 fn time(_: &Record, stage: &StageRecord) -> Option<String> {
     let median = milliseconds(stage.median_ms?);
     let spread = (stage.p90_ms? - stage.p10_ms?) / 2.0;
@@ -88,7 +84,15 @@ fn rate(record: &Record, stage: &StageRecord) -> Option<String> {
     }
     let seconds = stage.median_ms? / 1e3;
     Some(match stage.place {
-        Place::Device | Place::Host => flops(operations(record) / seconds),
+        Place::Device | Place::Host => {
+            let Work { multiply_adds, arithmetic, .. } = record.work();
+            let per_s = multiply_adds as f64 / seconds;
+            match arithmetic {
+                // As the field counts them: one operation to multiply, one to add.
+                Arithmetic::F32 => flops(2.0 * per_s),
+                Arithmetic::Bytes => units::multiply_adds(per_s),
+            }
+        }
         Place::Between => bandwidth(record.work().bytes as f64 / seconds),
     })
 }
@@ -99,9 +103,11 @@ fn share_of_ceiling(record: &Record, stage: &StageRecord) -> Option<String> {
     if stage.place != Place::Device {
         return None;
     }
-    let arithmetic = operations(record) / seconds / ceilings.flops;
-    let memory = record.work().bytes as f64 / seconds / ceilings.bytes_per_s;
-    Some(if arithmetic >= memory { format!("{} of f32", percent(arithmetic)) } else { format!("{} of memory", percent(memory)) })
+    let Work { multiply_adds, bytes, arithmetic } = record.work();
+    let name = arithmetic.ceiling();
+    let memory = bytes as f64 / seconds / ceilings.bytes_per_s;
+    let arithmetic = ceilings.multiply_adds(arithmetic).map_or(0.0, |ceiling| multiply_adds as f64 / seconds / ceiling);
+    Some(if arithmetic >= memory { format!("{} of {name}", percent(arithmetic)) } else { format!("{} of memory", percent(memory)) })
 }
 
 /// Against the first kernel that was timed.
@@ -213,7 +219,7 @@ mod tests {
         (new.verified, new.skipped, new.max_error) = (false, Some("needs 9.0".to_owned()), None);
         let mut broken = stage("broken", Place::Device, None, None);
         (broken.verified, broken.failure, broken.max_error) = (false, Some("WRONG".to_owned()), None);
-        let ceilings = Some(Ceilings { flops: 8e12, bytes_per_s: 1e12 });
+        let ceilings = Some(Ceilings { flops: 8e12, bytes_per_s: 1e12, byte_multiply_adds: None });
         let stages = vec![
             stage("cpu", Place::Host, Some(500.0), None),
             stage("slow", Place::Device, Some(2.0), None),

@@ -32,6 +32,11 @@ pub fn flops(value: f64) -> String {
     format!("{}FLOP/s", prefixed(value))
 }
 
+/// Multiply-adds per second of whatever numbers.
+pub fn multiply_adds(value: f64) -> String {
+    format!("{}multiply-adds/s", prefixed(value))
+}
+
 /// Bytes per second, in powers of ten as data sheets have it.
 pub fn bandwidth(value: f64) -> String {
     format!("{}B/s", prefixed(value))

@@ -4,8 +4,9 @@ use common::ceilings::Ceilings;
 use common::device::Request;
 use common::gpu::Gpu;
 use common::timing;
+use common::workload::Arithmetic;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
-use kernels::ceilings::{CHAINS, COPY_VECTORS, FMA_CHAINS, STEPS};
+use kernels::ceilings::{CHAINS, COPY_VECTORS, DP4A_CHAINS, FMA_CHAINS, STEPS};
 
 fn simulator() -> Gpu {
     Gpu::open(&Request::Sim(None)).expect("the simulator is built with this test")
@@ -58,7 +59,7 @@ fn every_vector_is_copied_in_any_grid() {
 
 #[test]
 fn a_simulator_has_no_ceilings() {
-    assert_eq!(Ceilings::measure(&simulator()).unwrap(), None);
+    assert_eq!(Ceilings::measure(&simulator(), Arithmetic::Bytes).unwrap(), None);
 }
 
 #[test]
@@ -75,4 +76,28 @@ fn as_many_samples_are_taken_as_are_asked_for() {
     assert_eq!(timing.runs_per_sample, 1, "a run of a millisecond is long enough to be timed alone");
     assert!(runs >= 7 + 2, "7 samples and a warm-up of at least 2 runs, got {runs}");
     assert!(timing.p10_ms <= timing.median_ms && timing.median_ms <= timing.p90_ms);
+}
+
+#[test]
+fn every_chain_of_bytes_takes_every_step() {
+    const ROUNDS: u32 = 3;
+    let gpu = simulator();
+    let (blocks, threads) = (2, 40);
+    let pixels = 0x0103_0507_u32;
+    let mut result = gpu.stream.alloc_zeros::<u32>(80).unwrap();
+    let kernel = gpu.kernel(DP4A_CHAINS).unwrap();
+    let mut launch = gpu.stream.launch_builder(&kernel);
+    launch.arg(&ROUNDS).arg(&pixels).arg(&mut result);
+    // SAFETY: the kernel writes one word per thread, and there are 80 of both.
+    unsafe { launch.launch(shape(blocks, threads)) }.unwrap();
+    let result = gpu.stream.clone_dtoh(&result).unwrap();
+    let dot = |a: u32, b: u32| (0..4).map(|byte| (a >> (8 * byte) & 255) * (b >> (8 * byte) & 255)).sum::<u32>();
+    for (index, &got) in result.iter().enumerate() {
+        let chain = |c: u32| {
+            let start = index as u32 % threads + c;
+            (0..ROUNDS * STEPS).fold(start, |value, _| value.wrapping_add(dot(value, pixels)))
+        };
+        let expected = (0..CHAINS).map(chain).fold(0, u32::wrapping_add);
+        assert_eq!(got, expected, "thread {index}");
+    }
 }

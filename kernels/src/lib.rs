@@ -13,6 +13,8 @@
 //!
 //! `cargo ptx` makes the PTX again after a change of the CUDA C.
 
+use nvrtc::Input;
+
 pub mod nvrtc;
 pub mod registers;
 pub mod stamp;
@@ -25,6 +27,8 @@ pub struct Source {
     pub stem: &'static str,
     /// The CUDA C text.
     pub cuda: &'static str,
+    /// What it includes.
+    pub headers: &'static [Header],
     /// The stored PTX; empty when it has not been made yet.
     pub ptx: &'static str,
     /// The lowest virtual architecture that the kernels need, and that the stored PTX is made for.
@@ -43,9 +47,30 @@ impl Source {
         }
     }
 
+    /// The text for a compiler; `path` is [`Source::path`].
+    pub fn input<'a>(&self, path: &'a str) -> Input<'a> {
+        Input { name: path, text: self.cuda, headers: self.headers }
+    }
+
     /// Path of the stored PTX from the root of the repository.
     pub fn ptx_path(&self) -> String {
         format!("kernels/ptx/{}.ptx", self.stem)
+    }
+}
+
+/// A file that sources include, for what several of them need.
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    /// The file's name in `kernels/cuda`.
+    pub name: &'static str,
+    /// The text.
+    pub text: &'static str,
+}
+
+impl Header {
+    /// Path from the root of the repository.
+    pub fn path(&self) -> String {
+        format!("kernels/cuda/{}", self.name)
     }
 }
 
@@ -58,13 +83,14 @@ pub struct Kernel {
     pub name: &'static str,
 }
 
-/// Describes a `.cu` file by its stem: `source!("stem", architecture, [CONSTANT, …])`.
+/// Describes a `.cu` file by its stem: `source!("stem", architecture, [CONSTANT, …])`, and after these the names of its headers.
 macro_rules! source {
-    ($stem:literal, $architecture:literal, [$($constant:ident),*]) => {
+    ($stem:literal, $architecture:literal, [$($constant:ident),*] $(, $header:literal)*) => {
         $crate::Source {
             stem: $stem,
             cuda: include_str!(concat!("../cuda/", $stem, ".cu")),
             ptx: include_str!(concat!(env!("OUT_DIR"), "/", $stem, ".ptx")),
+            headers: &[$($crate::Header { name: $header, text: include_str!(concat!("../cuda/", $header)) }),*],
             architecture: $architecture,
             constants: &[$((stringify!($constant), $constant)),*],
         }
@@ -73,15 +99,25 @@ macro_rules! source {
 
 /// Every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 6] = [
+    static SOURCES: [&Source; 10] = [
         &ceilings::SOURCE,
+        &ceilings::SOURCE_DP4A,
         &conv_naive::SOURCE,
         &conv_shared::SOURCE,
         &unroll::SOURCE,
         &unroll_tensor::SOURCE,
         &unroll_fft::SOURCE,
+        &correlation::SOURCE,
+        &correlation::dp4a::SOURCE,
+        &correlation::tensor::SOURCE,
     ];
     &SOURCES
+}
+
+/// The text of a source or a header, by its path from the root of the repository.
+pub fn text(path: &str) -> Option<&'static str> {
+    let header = |source: &Source| source.headers.iter().find(|header| header.path() == path).map(|header| header.text);
+    sources().iter().find_map(|source| if source.path() == path { Some(source.cuda) } else { header(source) })
 }
 
 /// Every kernel, in the order of the chapters.
@@ -90,6 +126,7 @@ pub fn all() -> &'static [Kernel] {
         ceilings::FMA_CHAINS,
         ceilings::FILL_NOISE,
         ceilings::COPY_VECTORS,
+        ceilings::DP4A_CHAINS,
         conv_naive::NAIVE,
         conv_naive::NAIVE_STRIDED,
         conv_shared::SHARED,
@@ -110,6 +147,22 @@ pub fn all() -> &'static [Kernel] {
         unroll_fft::GATHER,
         unroll_fft::MULTIPLY,
         unroll_fft::COLLECT,
+        correlation::GLOBAL,
+        correlation::CONSTANT,
+        correlation::SHARED,
+        correlation::SHARED_MULTIPLY_24,
+        correlation::UNROLL_4,
+        correlation::UNROLL_4_MULTIPLY_24,
+        correlation::SUMS,
+        correlation::SUMS_MULTIPLY_24,
+        correlation::dp4a::FILL_WORDS,
+        correlation::dp4a::DP4A,
+        correlation::dp4a::DP4A_TILE,
+        correlation::dp4a::ROW_SUMS,
+        correlation::dp4a::COLUMN_SUMS,
+        correlation::dp4a::PRODUCTS,
+        correlation::tensor::FILL_BANDS,
+        correlation::tensor::TENSOR,
     ]
 }
 
@@ -125,9 +178,13 @@ pub mod ceilings {
     pub const FILL_NOISE: Kernel = Kernel { source: &SOURCE, name: "fill_noise" };
     /// A copy in vectors of four floats.
     pub const COPY_VECTORS: Kernel = Kernel { source: &SOURCE, name: "copy_vectors" };
+    /// `kernels/cuda/ceilings-dp4a.cu`
+    pub static SOURCE_DP4A: Source = source!("ceilings-dp4a", "compute_61", [CHAINS, STEPS]);
+    /// Chains of multiply-adds of bytes, four times [`CHAINS`] times [`STEPS`] per thread and round.
+    pub const DP4A_CHAINS: Kernel = Kernel { source: &SOURCE_DP4A, name: "dp4a_chains" };
     /// Independent chains per thread.
     pub const CHAINS: u32 = 8;
-    /// Multiply-adds of each chain per round.
+    /// Additions to each chain per round.
     pub const STEPS: u32 = 32;
 }
 
@@ -163,6 +220,103 @@ pub mod conv_shared {
     pub const TILE: u32 = 256;
     /// Taps of a tile of [`SHARED_WIDE`].
     pub const WIDE_TILE: u32 = 1024;
+}
+
+/// Chapter 04: template matching, one multiplication per pixel and then four.
+pub mod correlation {
+    use crate::{Kernel, Source};
+
+    /// `kernels/cuda/04-correlation-sm-aware.cu`
+    pub static SOURCE: Source =
+        source!("04-correlation-sm-aware", "compute_50", [BLOCK_X, BLOCK_Y, UNROLL, MOST_TEMPLATE_PIXELS], "04-correlation.cuh");
+    /// The image and the template in global memory.
+    pub const GLOBAL: Kernel = Kernel { source: &SOURCE, name: "global" };
+    /// The template in constant memory.
+    pub const CONSTANT: Kernel = Kernel { source: &SOURCE, name: "constant" };
+    /// A tile of the image in shared memory.
+    pub const SHARED: Kernel = Kernel { source: &SOURCE, name: "shared" };
+    /// The same with multiplications of 24 bits.
+    pub const SHARED_MULTIPLY_24: Kernel = Kernel { source: &SOURCE, name: "shared_multiply_24" };
+    /// Four template pixels per turn of the loop.
+    pub const UNROLL_4: Kernel = Kernel { source: &SOURCE, name: "unroll_4" };
+    /// The same with multiplications of 24 bits.
+    pub const UNROLL_4_MULTIPLY_24: Kernel = Kernel { source: &SOURCE, name: "unroll_4_multiply_24" };
+    /// The same, which also stores the sums.
+    pub const SUMS: Kernel = Kernel { source: &SOURCE, name: "sums" };
+    /// The same with multiplications of 24 bits.
+    pub const SUMS_MULTIPLY_24: Kernel = Kernel { source: &SOURCE, name: "sums_multiply_24" };
+    /// The template's place in constant memory, as bytes.
+    pub const TEMPLATE: &str = "c_template";
+    /// Threads of a block in a row.
+    pub const BLOCK_X: u32 = 32;
+    /// Rows of threads of a block.
+    pub const BLOCK_Y: u32 = 8;
+    /// Template pixels per turn of the loop of [`UNROLL_4`].
+    pub const UNROLL: u32 = 4;
+    /// Bytes of [`TEMPLATE`].
+    pub const MOST_TEMPLATE_PIXELS: u32 = 65536;
+
+    /// Four pixels per instruction, from compute capability 6.1 on.
+    pub mod dp4a {
+        use crate::correlation::{BLOCK_X, BLOCK_Y};
+        use crate::{Kernel, Source};
+
+        /// `kernels/cuda/04-correlation-sm-aware-dp4a.cu`
+        pub static SOURCE: Source = source!(
+            "04-correlation-sm-aware-dp4a",
+            "compute_61",
+            [BLOCK_X, BLOCK_Y, VECTOR, MOST_WORDS, TALL, RUN],
+            "04-correlation.cuh"
+        );
+        /// Arranges the template in words.
+        pub const FILL_WORDS: Kernel = Kernel { source: &SOURCE, name: "fill_words" };
+        /// One output per thread.
+        pub const DP4A: Kernel = Kernel { source: &SOURCE, name: "dp4a" };
+        /// [`VECTOR`] outputs per thread.
+        pub const DP4A_TILE: Kernel = Kernel { source: &SOURCE, name: "dp4a_tile" };
+        /// Sums of the windows of every row, [`VECTOR`] per thread.
+        pub const ROW_SUMS: Kernel = Kernel { source: &SOURCE, name: "row_sums" };
+        /// Sums of the windows, from those of their rows; [`RUN`] outputs per thread.
+        pub const COLUMN_SUMS: Kernel = Kernel { source: &SOURCE, name: "column_sums" };
+        /// Products alone, [`VECTOR`] x [`TALL`] outputs per thread.
+        pub const PRODUCTS: Kernel = Kernel { source: &SOURCE, name: "products" };
+        /// The template's place in constant memory, as words.
+        pub const WORDS: &str = "c_words";
+        /// Pixels in a word.
+        pub const VECTOR: u32 = 4;
+        /// Words of [`WORDS`].
+        pub const MOST_WORDS: u32 = 16384;
+        /// Outputs of each thread of [`PRODUCTS`], one below the other.
+        pub const TALL: u32 = 8;
+        /// Outputs of each thread of [`COLUMN_SUMS`], one below the other.
+        pub const RUN: u32 = 32;
+    }
+
+    /// Products of matrices on tensor cores, from compute capability 8.0 on.
+    pub mod tensor {
+        use crate::correlation::{BLOCK_X, BLOCK_Y};
+        use crate::{Kernel, Source};
+
+        /// `kernels/cuda/04-correlation-sm-aware-tensor.cu`
+        pub static SOURCE: Source = source!(
+            "04-correlation-sm-aware-tensor",
+            "compute_80",
+            [BLOCK_X, BLOCK_Y, CHUNK, BAND_WORDS, WIDE, TALL],
+            "04-correlation.cuh"
+        );
+        /// Arranges the template in bands.
+        pub const FILL_BANDS: Kernel = Kernel { source: &SOURCE, name: "fill_bands" };
+        /// Products of matrices.
+        pub const TENSOR: Kernel = Kernel { source: &SOURCE, name: "tensor" };
+        /// Columns of the template in a band.
+        pub const CHUNK: u32 = 56;
+        /// Words of a band.
+        pub const BAND_WORDS: u32 = 72;
+        /// Columns of outputs of a block of [`TENSOR`].
+        pub const WIDE: u32 = 128;
+        /// Rows of outputs of a block of [`TENSOR`].
+        pub const TALL: u32 = 128;
+    }
 }
 
 /// Chapter 03: convolution unrolled, then held in registers.

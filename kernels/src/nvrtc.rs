@@ -10,6 +10,7 @@ use std::ptr;
 use libloading::Library;
 use thiserror::Error;
 
+use crate::Header;
 use crate::stamp::PINNED_VERSION;
 use crate::toolkit;
 
@@ -18,6 +19,17 @@ use crate::toolkit;
 #[error("{reason}; `pip install nvidia-cuda-nvrtc-cu12=={PINNED_VERSION}` brings one, and {} can name its file", toolkit::NVRTC.variable)]
 pub struct NotFound {
     reason: String,
+}
+
+/// CUDA C to compile.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// What stands for the text in messages and in `.file`.
+    pub name: &'a str,
+    /// The text.
+    pub text: &'a str,
+    /// The files that it can include.
+    pub headers: &'a [Header],
 }
 
 /// CUDA C that does not compile.
@@ -142,7 +154,7 @@ impl Nvrtc {
     pub fn build(&self) -> String {
         let (major, minor) = self.version;
         let lowest = self.architectures().first().map(|architecture| format!("--gpu-architecture=compute_{architecture}"));
-        self.compile("", "version.cu", lowest.as_slice())
+        self.compile(Input { name: "version.cu", text: "", headers: &[] }, lowest.as_slice())
             .ok()
             .and_then(|ptx| build_version(&ptx).map(str::to_owned))
             .unwrap_or_else(|| format!("{major}.{minor}"))
@@ -163,13 +175,13 @@ impl Nvrtc {
         architectures.into_iter().map(c_int::unsigned_abs).collect()
     }
 
-    /// Compiles CUDA C to PTX. `name` stands for the source in messages and in `.file`.
+    /// Compiles CUDA C to PTX.
     ///
     /// # Errors
     ///
     /// With the compiler's messages.
-    pub fn compile(&self, source: &str, name: &str, options: &[impl AsRef<str>]) -> Result<String, CompileError> {
-        let ptx = self.compile_to(self.functions.ptx, source, name, options)?;
+    pub fn compile(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<String, CompileError> {
+        let ptx = self.compile_to(self.functions.ptx, input, options)?;
         Ok(String::from_utf8_lossy(&ptx).trim_end_matches('\0').to_owned())
     }
 
@@ -178,24 +190,39 @@ impl Nvrtc {
     /// # Errors
     ///
     /// With the compiler's messages.
-    pub fn compile_to_cubin(&self, source: &str, name: &str, options: &[impl AsRef<str>]) -> Result<Vec<u8>, CompileError> {
-        self.compile_to(self.functions.cubin, source, name, options)
+    pub fn compile_to_cubin(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<Vec<u8>, CompileError> {
+        self.compile_to(self.functions.cubin, input, options)
     }
 
-    fn compile_to(&self, output: Output, source: &str, name: &str, options: &[impl AsRef<str>]) -> Result<Vec<u8>, CompileError> {
-        let error = |log: String| CompileError { name: name.to_owned(), log };
+    fn compile_to(&self, output: Output, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<Vec<u8>, CompileError> {
+        let error = |log: String| CompileError { name: input.name.to_owned(), log };
         let c_string = |text: &str, what: &str| CString::new(text).map_err(|_| error(format!("{what} contains a NUL byte")));
-        let c_source = c_string(source, "the source")?;
-        let c_name = c_string(name, "the name")?;
+        let c_source = c_string(input.text, "the source")?;
+        let c_name = c_string(input.name, "the name")?;
+        let strings = |part: fn(&Header) -> &str| {
+            input.headers.iter().map(|header| c_string(part(header), "a header")).collect::<Result<Vec<CString>, _>>()
+        };
+        let (headers, header_names) = (strings(|header| header.text)?, strings(|header| header.name)?);
+        let pointers = |strings: &[CString]| strings.iter().map(|string| string.as_ptr()).collect::<Vec<*const c_char>>();
+        let (header_pointers, header_name_pointers) = (pointers(&headers), pointers(&header_names));
+        let header_count = c_int::try_from(headers.len()).map_err(|_| error("too many headers".to_owned()))?;
         let options: Vec<CString> =
             options.iter().map(|option| c_string(option.as_ref(), "an option")).collect::<Result<_, _>>()?;
-        let option_pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+        let option_pointers = pointers(&options);
         let option_count = c_int::try_from(options.len()).map_err(|_| error("too many options".to_owned()))?;
 
         let mut handle: Program = ptr::null_mut();
-        // SAFETY: the strings are NUL-terminated and outlive the call, which copies them; with no headers their arrays may be null.
-        let status =
-            unsafe { (self.functions.create)(&mut handle, c_source.as_ptr(), c_name.as_ptr(), 0, ptr::null(), ptr::null()) };
+        // SAFETY: the strings are NUL-terminated and outlive the call, which copies them; both arrays have as many as is said.
+        let status = unsafe {
+            (self.functions.create)(
+                &mut handle,
+                c_source.as_ptr(),
+                c_name.as_ptr(),
+                header_count,
+                header_pointers.as_ptr(),
+                header_name_pointers.as_ptr(),
+            )
+        };
         if status != SUCCESS {
             return Err(error(self.functions.describe(status)));
         }

@@ -19,7 +19,7 @@ use object::read::elf::ElfFile;
 use object::read::{Object, ObjectSection, ObjectSymbol, SymbolIndex};
 use thiserror::Error;
 
-use crate::nvrtc::{CompileError, Nvrtc};
+use crate::nvrtc::{CompileError, Input, Nvrtc};
 use crate::stamp;
 
 /// The architectures for which registers are counted: those of the simulated GPUs that a compiler of today still knows.
@@ -40,19 +40,19 @@ pub struct NotUnderstood(String);
 /// # Errors
 ///
 /// With the compiler's messages.
-pub fn compile(nvrtc: &Nvrtc, source: &str, name: &str, architecture: &str) -> Result<String, CompileError> {
-    let ptx = nvrtc.compile(source, name, &stamp::options(architecture))?;
-    Ok(comments(nvrtc, source, name, architecture) + &ptx)
+pub fn compile(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str) -> Result<String, CompileError> {
+    let ptx = nvrtc.compile(input, &stamp::options(architecture))?;
+    Ok(comments(nvrtc, input, architecture) + &ptx)
 }
 
 /// The comments for a source, one line per architecture that is not older than `architecture` (virtual) and that this compiler makes
 /// code for. An architecture for which the source does not compile has no line; its registers are then unknown.
-pub fn comments(nvrtc: &Nvrtc, source: &str, name: &str, architecture: &str) -> String {
+pub fn comments(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str) -> String {
     let oldest: u32 = architecture.trim_start_matches("compute_").parse().unwrap_or(0);
     let known = nvrtc.architectures();
     let mut comments = String::new();
     for target in ARCHITECTURES.into_iter().filter(|target| *target >= oldest && known.contains(target)) {
-        let cubin = nvrtc.compile_to_cubin(source, name, &stamp::options(&format!("sm_{target}")));
+        let cubin = nvrtc.compile_to_cubin(input, &stamp::options(&format!("sm_{target}")));
         if let Some(counts) = cubin.ok().and_then(|cubin| of_cubin(&cubin).ok()) {
             comments += &comment(target, &counts);
         }

@@ -31,7 +31,7 @@ impl Stamp {
     pub fn of(source: &Source, version: &str) -> Stamp {
         Stamp {
             source: source.path(),
-            sha256: sha256(source.cuda),
+            sha256: sha256_of(&[source]),
             compiler: format!("NVRTC {version}"),
             options: options(source.architecture).join(" "),
         }
@@ -84,13 +84,14 @@ pub fn options(architecture: &str) -> Vec<String> {
 /// See [`GenerateError`].
 pub fn generate(nvrtc: &Nvrtc, version: &str, source: &Source) -> Result<String, GenerateError> {
     let path = source.path();
-    let ptx = nvrtc.compile(source.cuda, &path, &options(source.architecture))?;
-    let body = relative_files(&without_unused_constants(&ptx), &path);
+    let input = source.input(&path);
+    let ptx = nvrtc.compile(input, &options(source.architecture))?;
+    let body = relative_files(&without_unused_constants(&ptx), source);
     let is_absolute = |line: &&str| line.trim_start().starts_with(".file") && (line.contains("\"/") || line.contains(":/"));
     if let Some(line) = body.lines().find(is_absolute) {
         return Err(GenerateError::AbsolutePath { path, line: line.trim().to_owned() });
     }
-    let registers = registers::comments(nvrtc, source.cuda, &path, source.architecture);
+    let registers = registers::comments(nvrtc, input, source.architecture);
     Ok(format!("{}{registers}{body}", Stamp::of(source, version)))
 }
 
@@ -99,9 +100,10 @@ pub fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// SHA-256 of the CUDA C of several sources, one after the other.
+/// SHA-256 of the CUDA C of several sources, one after the other, each after its headers.
 pub fn sha256_of(sources: &[&Source]) -> String {
-    sha256(&sources.iter().map(|source| source.cuda).collect::<String>())
+    let texts = sources.iter().flat_map(|source| source.headers.iter().map(|header| header.text).chain([source.cuda]));
+    sha256(&texts.collect::<String>())
 }
 
 /// Leaves out module variables that nothing refers to and nothing outside can see: NVRTC 12.0 puts 38 constants of its own
@@ -129,12 +131,15 @@ fn count_names(text: &str, name: &str) -> usize {
         .count()
 }
 
-/// Cuts what NVRTC puts before the source's own name in `.file` lines: the folder that it happens to run in.
-fn relative_files(ptx: &str, path: &str) -> String {
+/// Writes the files of `.file` lines as paths from the root of the repository: NVRTC puts the folder that it happens to run in before the
+/// names that it was given.
+fn relative_files(ptx: &str, source: &Source) -> String {
+    let headers = source.headers.iter().map(|header| (header.name.to_owned(), header.path()));
+    let known: Vec<(String, String)> = headers.chain([(source.path(), source.path())]).collect();
     let rewrite = |line: &str| match line.split_once('"') {
         Some((directive, file)) if directive.trim_start().starts_with(".file") => {
             let file = file.trim_end().trim_end_matches('"').replace('\\', "/");
-            let relative = if file.ends_with(path) { path } else { &file };
+            let relative = known.iter().find(|(name, _)| file.ends_with(name)).map_or(&file, |(_, path)| path);
             format!("{directive}\"{relative}\"\n")
         }
         _ => line.to_owned(),
@@ -170,10 +175,15 @@ mod tests {
 
     #[test]
     fn file_lines_name_the_source_from_the_root_of_the_repository() {
-        let path = "kernels/cuda/x.cu";
-        for absolute in ["/home/someone/kernels/cuda/x.cu", "C:\\src\\kernels\\cuda\\x.cu", "kernels/cuda/x.cu"] {
-            let ptx = format!("\t.file\t1 \"{absolute}\"\nret;\n");
-            assert_eq!(relative_files(&ptx, path), "\t.file\t1 \"kernels/cuda/x.cu\"\nret;\n");
+        let (source, header) = ("kernels/cuda/04-correlation-sm-aware.cu", "kernels/cuda/04-correlation.cuh");
+        for (absolute, relative) in [
+            ("/home/someone/kernels/cuda/04-correlation-sm-aware.cu", source),
+            ("C:\\src\\kernels\\cuda\\04-correlation-sm-aware.cu", source),
+            (source, source),
+            ("/home/someone/04-correlation.cuh", header),
+        ] {
+            let ptx = |file: &str| format!("\t.file\t1 \"{file}\"\nret;\n");
+            assert_eq!(relative_files(&ptx(absolute), &crate::correlation::SOURCE), ptx(relative));
         }
     }
 }

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use kernels::nvrtc::Nvrtc;
+use kernels::nvrtc::{Input, Nvrtc};
 use kernels::registers::{ARCHITECTURES, compile, of_cubin};
 
 /// Made from `cubin/two.cu` by NVRTC 12.0.140 (`--gpu-architecture=sm_90 --std=c++17`); `ptxas -v` of the same release prints 40 registers
 /// for `hungry` and 8 for `modest`.
 const CUBIN: &[u8] = include_bytes!("cubin/two.sm_90.cubin");
+
+fn input(text: &str) -> Input<'_> {
+    Input { name: "two.cu", text, headers: &[] }
+}
 
 #[test]
 fn counts_are_those_that_ptxas_prints() {
@@ -21,14 +25,14 @@ fn what_is_compiled_here_tells_its_registers_too() {
         eprintln!("skipped: no NVRTC on this machine");
         return;
     };
-    let ptx = compile(&nvrtc, include_str!("cubin/two.cu"), "two.cu", "compute_80").unwrap();
+    let ptx = compile(&nvrtc, input(include_str!("cubin/two.cu")), "compute_80").unwrap();
     let told: Vec<&str> = ptx.lines().map_while(|line| line.strip_prefix("// registers sm_")).collect();
     let targets: Vec<u32> = told.iter().map(|line| line.split(':').next().unwrap().parse().unwrap()).collect();
     let known = nvrtc.architectures();
     let expected: Vec<u32> = ARCHITECTURES.into_iter().filter(|target| *target >= 80 && known.contains(target)).collect();
     assert_eq!(targets, expected, "those that are not older than the architecture, and that this NVRTC knows");
     assert!(told.iter().all(|line| line.contains(": hungry ") && line.contains(", modest ")), "{told:?}");
-    assert!(compile(&nvrtc, "no CUDA C", "two.cu", "compute_80").is_err());
+    assert!(compile(&nvrtc, input("no CUDA C"), "compute_80").is_err());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use common::device::Request;
 use common::gpu::Gpu;
 use common::stage::{Run, Stage};
 use common::workload::convolution::TEACHING_SIZE;
-use common::workload::{Convolution, Workload};
+use common::workload::{Convolution, Correlation, Workload, correlation};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -26,6 +26,8 @@ fn chapters(criterion: &mut Criterion) {
     rows(criterion, &gpu, &conv_naive::CHAPTER, &conv);
     rows(criterion, &gpu, &conv_shared::CHAPTER, &conv);
     rows(criterion, &gpu, &unroll::CHAPTER, &conv);
+    let correlation = Correlation::random(correlation::TEACHING_SIZE, correlation::Border::Valid, 13);
+    rows(criterion, &gpu, &correlation_sm_aware::CHAPTER, &correlation);
 }
 
 /// A chapter's rows, those apart that this device or this size cannot run.

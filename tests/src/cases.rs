@@ -1,6 +1,8 @@
 //! Sizes and values in which kernels go wrong: around the size of a block, prime, one; negative, tiny, large, all different.
 
+use common::picture::Gray;
 use common::workload::Convolution;
+use common::workload::correlation::{Border, Correlation};
 use proptest::prelude::*;
 
 /// Sizes at which a guard or a remainder is needed: one, `tile` and its neighbours, twice a tile, primes, anything.
@@ -32,4 +34,27 @@ pub fn convolutions(
     (outputs, taps)
         .prop_flat_map(|(outputs, taps)| (values(outputs + taps - 1), values(taps)))
         .prop_map(|(signal, filter)| Convolution::new(signal, filter).expect("a filter no longer than its signal"))
+}
+
+/// A picture of this size: noise, a ramp in which every neighbour differs, or one grey level.
+fn pictures(name: &'static str, width: usize, height: usize) -> impl Strategy<Value = Gray> {
+    let count = width * height;
+    let pixels = prop_oneof![
+        4 => prop::collection::vec(any::<u8>(), count),
+        2 => any::<u8>().prop_map(move |start| (0..count).map(|i| (i * 37 + i / 255 + usize::from(start)) as u8).collect::<Vec<_>>()),
+        1 => prop::sample::select(vec![0, 255, 7]).prop_map(move |level| vec![level; count]),
+    ];
+    pixels.prop_map(move |pixels| Gray { name: name.to_owned(), width: width as u32, height: height as u32, pixels })
+}
+
+/// Correlations of images up to 150x60 pixels with templates that fit: widths around whole words and around a warp, single rows and
+/// columns, templates as large as their image.
+pub fn correlations() -> impl Strategy<Value = Correlation> {
+    let sides = |most: usize| prop_oneof![3 => length(32, most), 2 => prop::sample::select(vec![1, 3, 4, 5, 8, 9]), 1 => 1..=most];
+    (sides(67), sides(25), 0..84_usize, 0..36_usize, any::<bool>())
+        .prop_flat_map(|(w, h, wider, higher, clamp)| {
+            let border = if clamp { Border::Clamp } else { Border::Valid };
+            (pictures("image", w + wider, h + higher), pictures("template", w, h), Just(border))
+        })
+        .prop_map(|(image, template, border)| Correlation::new(image, template, border).expect("a template that fits"))
 }

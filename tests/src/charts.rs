@@ -8,6 +8,7 @@ use std::fmt::Write;
 use common::record::Record;
 use common::report::Place;
 use common::units;
+use common::workload::Work;
 
 /// The media query follows the system, and the panel behind is opaque, so that a chart is readable on any page. The series have
 /// colours that people with any colour vision tell apart, and signs besides.
@@ -77,6 +78,17 @@ fn size(record: &Record, name: &str) -> Option<u64> {
     record.workload.get(name)?.as_u64()
 }
 
+/// The workload's sizes in words.
+fn sizes(record: &Record) -> String {
+    let size = |name: &str| size(record, name).map(|size| size.to_string());
+    let pair = |a: &str, b: &str| Some(format!("{}x{}", size(a)?, size(b)?));
+    if let (Some(image), Some(template)) = (pair("image_width", "image_height"), pair("template_width", "template_height")) {
+        return format!("{image} pixels, template {template}");
+    }
+    let outputs = ["outputs", "taps"].map(|name| size(name).map(|size| format!("{size} {name}")));
+    outputs.into_iter().flatten().collect::<Vec<_>>().join(" x ")
+}
+
 /// What was run on what, and when.
 fn origin(record: &Record) -> String {
     let date = record.date.split('T').next().unwrap_or_default();
@@ -95,15 +107,16 @@ fn bars(record: &Record) -> String {
     let scale = (WIDTH - 2.0 * MARGIN - LABEL - VALUE) / longest;
     let left = MARGIN + LABEL;
     let bottom = TOP + stages.len() as f64 * STEP;
-    let limit = record.ceilings.map(|ceilings| 2e3 * record.work().multiply_adds as f64 / ceilings.flops);
+    let Work { multiply_adds, arithmetic, .. } = record.work();
+    let ceiling = record.ceilings.and_then(|ceilings| ceilings.multiply_adds(arithmetic));
+    let limit = ceiling.map(|per_s| 1e3 * multiply_adds as f64 / per_s);
     let drawn_limit = limit.filter(|ms| *ms < longest);
     let height = bottom + if drawn_limit.is_some() { 30.0 } else { 12.0 };
-    let sizes = ["outputs", "taps"].map(|name| size(record, name).map(|size| format!("{size} {name}")));
-    let sizes = sizes.into_iter().flatten().collect::<Vec<_>>().join(" x ");
-    let mut svg = Svg::new(height, &format!("{}: {sizes}", record.chapter), &origin(record));
+    let mut svg = Svg::new(height, &format!("{}: {}", record.chapter, sizes(record)), &origin(record));
     for (index, (name, ms)) in stages.iter().enumerate() {
         let y = TOP + index as f64 * STEP;
-        let of_ceiling = limit.map_or_else(String::new, |limit| format!(", {} of f32", units::percent(limit / ms)));
+        let of_ceiling =
+            limit.map_or_else(String::new, |limit| format!(", {} of {}", units::percent(limit / ms), arithmetic.ceiling()));
         svg.text("right", left - 8.0, y + 12.5, name);
         svg.rect("bar", left, y, (ms * scale).max(1.0), BAR);
         // Beside the bar, and beside the limit where that would cross the words.

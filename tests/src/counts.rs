@@ -11,9 +11,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use common::units;
-use kernels::stamp;
+use kernels::{ceilings, stamp};
 use serde::{Deserialize, Serialize};
 use simt::Counters;
+
+use crate::chapters::chapters;
 
 /// The patterns' source.
 pub const PATTERNS: &str = include_str!("../../simulator/simt/tests/programs/merging.cu");
@@ -108,18 +110,19 @@ pub const METRICS: &[Metric] = &[
 /// A difference that is understood: group, kernel, Nsight Compute's name of the count, and the reason with the line that it comes from.
 pub const DIFFERENCES: &[(&str, &str, &str, &str)] = &[];
 
-/// The source of a group.
-pub fn source(group: &str) -> Option<&'static str> {
-    if group == PATTERNS_GROUP {
-        return Some(PATTERNS);
+/// SHA-256 of what a group's kernels were made from.
+fn sha256_of_group(group: &str) -> Option<String> {
+    match group {
+        PATTERNS_GROUP => Some(stamp::sha256(PATTERNS)),
+        "ceilings" => Some(stamp::sha256_of(&[&ceilings::SOURCE, &ceilings::SOURCE_DP4A])),
+        chapter => chapters().into_iter().find(|(name, _)| *name == chapter).map(|(_, sources)| stamp::sha256_of(sources)),
     }
-    kernels::sources().iter().find(|source| source.stem == group).map(|source| source.cuda)
 }
 
 impl KernelCounts {
     /// Counts of a kernel whose source is as it is now.
     pub fn new(group: &str, kernel: &str) -> Self {
-        let source_sha256 = source(group).map(stamp::sha256).unwrap_or_default();
+        let source_sha256 = sha256_of_group(group).unwrap_or_default();
         Self { group: group.to_owned(), source_sha256, kernel: kernel.to_owned(), values: BTreeMap::new() }
     }
 
@@ -139,7 +142,7 @@ impl Record {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let record: Record = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
         for KernelCounts { group, source_sha256, kernel, .. } in &record.kernels {
-            if source(group).map(stamp::sha256).as_ref() != Some(source_sha256) {
+            if sha256_of_group(group).as_ref() != Some(source_sha256) {
                 bail!("{}: the source of {group}, {kernel} has changed; run `counts` again", path.display());
             }
         }

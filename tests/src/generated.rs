@@ -25,7 +25,7 @@ use common::record::Record;
 use common::report::{Outcome, Place};
 use common::table::{self, Drawing};
 use common::workload::convolution::Size;
-use common::workload::{Convolution, Workload};
+use common::workload::{Convolution, Correlation, Workload, correlation};
 use common::{runner, units};
 use kernels::stamp;
 use simt::bound::{Bound, bound};
@@ -194,12 +194,14 @@ fn profiles() -> String {
 /// When a stage does not run, or makes no access to memory.
 pub fn pictures(gpu: &Gpu) -> Result<Vec<(PathBuf, String)>> {
     let conv = Convolution::random(Size { outputs: 1024, taps: 64 }, 13);
+    let correlation = Correlation::random(correlation::TEACHING_SIZE, correlation::Border::Valid, 13);
     Ok(vec![
         picture(gpu, &conv_naive::CHAPTER, "naive", &conv)?,
         picture(gpu, &conv_naive::CHAPTER, "naive-strided", &conv)?,
         picture(gpu, &conv_shared::CHAPTER, "shared", &conv)?,
         picture(gpu, &unroll::CHAPTER, "register-tile", &conv)?,
         picture(gpu, &unroll::CHAPTER, "long-run", &conv)?,
+        picture(gpu, &correlation_sm_aware::CHAPTER, "tensor", &correlation)?,
         race(gpu)?,
     ])
 }
@@ -238,7 +240,7 @@ fn page(record: &Record, name: &str) -> String {
     let mut page = table::draw(record, Drawing::Markdown);
     let device = &record.device;
     let sizes = |key: &str| record.workload.get(key).map(ToString::to_string);
-    let skipped = ["seed", "multiply_adds", "least_bytes"];
+    let skipped = ["seed", "multiply_adds", "least_bytes", "arithmetic"];
     let workload: Vec<String> = record
         .workload
         .iter()
@@ -258,8 +260,7 @@ fn page(record: &Record, name: &str) -> String {
         sizes("seed").unwrap_or_else(|| "none".to_owned()),
     );
     if let Some(ceilings) = record.ceilings {
-        let (flops, bandwidth) = (units::flops(ceilings.flops), units::bandwidth(ceilings.bytes_per_s));
-        let _ = write!(page, ". Ceilings in the same run: {flops} of f32 multiply-adds, {bandwidth} of copies");
+        let _ = write!(page, ". Ceilings in the same run: {ceilings}");
     }
     let _ = writeln!(page, ". Record: `book/results/{name}.json`.*");
     page

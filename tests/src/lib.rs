@@ -7,6 +7,7 @@
 //! - `cases`: sizes and values in which kernels go wrong.
 //! - `oracle`: the oracle against an independent formula, and its tolerance against every honest way to sum.
 //! - `stages`: every stage of every chapter against the oracle.
+//! - `correlation`: the exact sums of chapter 04, and every arm of its choice of kernels.
 //! - `barriers`: every barrier of every kernel is needed.
 //! - `mutants`: kernels that are known to be wrong, each of which must be caught.
 //! - `tensor`, `fft`: what tensor cores and transforms need so that the result is right.
@@ -31,6 +32,7 @@ mod bound;
 mod cases;
 mod chapters;
 mod charts;
+mod correlation;
 #[allow(dead_code, reason = "the program of that name makes the records")]
 mod counts;
 mod cudarc_api;

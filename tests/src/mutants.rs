@@ -25,6 +25,7 @@ static SOURCE: Source = Source {
     cuda: include_str!("../mutants/convolution.cu"),
     ptx: include_str!("../mutants/convolution.ptx"),
     architecture: "compute_50",
+    headers: &[],
     constants: &[],
 };
 

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 use unroll::tensor::Division;
 
-use crate::cases::{convolutions, length};
+use crate::cases::{convolutions, correlations, length};
 use crate::device::with_gpu;
 
 const BLOCK: usize = kernels::conv_shared::BLOCK as usize;
@@ -100,5 +100,14 @@ proptest! {
         conv in convolutions(length(COLUMNS as usize, 150), length((COLUMNS * Division::MOST_LINES) as usize, 8300)),
     ) {
         verify(&[unroll::tensor::TF32X3, unroll::tensor::F16X3], &conv)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(Config::with_cases(48))]
+
+    #[test]
+    fn correlation_is_right_at_every_size(correlation in correlations()) {
+        verify(correlation_sm_aware::CHAPTER.stages, &correlation)?;
     }
 }

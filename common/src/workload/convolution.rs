@@ -37,7 +37,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{Delivery, Footprint, Plan, Work, Workload, spoil};
+use super::{Arithmetic, Delivery, Footprint, Plan, Work, Workload, spoil};
 use crate::atomic_file::AtomicFile;
 use crate::audio::Sound;
 use crate::error::{Error, Result};
@@ -299,7 +299,7 @@ impl Workload for Convolution {
 
     fn work(&self) -> Work {
         let (outputs, taps, samples) = (self.outputs() as u64, self.taps() as u64, self.signal.len() as u64);
-        Work { multiply_adds: outputs * taps, bytes: 4 * (samples + taps + outputs) }
+        Work { multiply_adds: outputs * taps, bytes: 4 * (samples + taps + outputs), arithmetic: Arithmetic::F32 }
     }
 
     fn footprint(&self) -> Footprint {
@@ -414,8 +414,8 @@ struct WetSound {
     rate: u32,
 }
 
-impl Delivery for WetSound {
-    fn deliver(mut self: Box<Self>, outputs: &[Vec<f32>]) -> Result<String> {
+impl Delivery<Convolution> for WetSound {
+    fn deliver(mut self: Box<Self>, _: &[Convolution], outputs: &[Vec<f32>]) -> Result<String> {
         let path = self.file.path().display().to_string();
         let peak = crate::audio::write(&mut self.file, outputs, self.rate)?;
         self.file.commit()?;

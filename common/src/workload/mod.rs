@@ -4,8 +4,10 @@
 //! in f64.
 
 pub mod convolution;
+pub mod correlation;
 
 use cudarc::driver::CudaViewMut;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
@@ -14,6 +16,7 @@ use crate::guard::Guarded;
 use crate::verify::Expected;
 
 pub use convolution::Convolution;
+pub use correlation::Correlation;
 
 /// One computation with fixed inputs.
 pub trait Workload: Sized + Send + Sync + 'static {
@@ -79,17 +82,17 @@ pub struct Plan<W> {
     /// The computations; the first one fills the table, the others (further channels of a sound) only have to be right.
     pub parts: Vec<W>,
     /// Takes one output per part when all of them are verified.
-    pub delivery: Option<Box<dyn Delivery>>,
+    pub delivery: Option<Box<dyn Delivery<W>>>,
 }
 
 /// Where verified outputs go, for example a sound file.
-pub trait Delivery {
-    /// Writes the outputs, one per part of the plan, and says in one line what it wrote.
+pub trait Delivery<W> {
+    /// Takes the outputs, one per part of the plan, and says in one line what became of them.
     ///
     /// # Errors
     ///
     /// When they cannot be written.
-    fn deliver(self: Box<Self>, outputs: &[Vec<f32>]) -> Result<String>;
+    fn deliver(self: Box<Self>, parts: &[W], outputs: &[Vec<f32>]) -> Result<String>;
 }
 
 /// The least that a computation takes, whoever does it.
@@ -99,6 +102,29 @@ pub struct Work {
     pub multiply_adds: u64,
     /// Bytes that must be read once and written once.
     pub bytes: u64,
+    /// What is multiplied.
+    pub arithmetic: Arithmetic,
+}
+
+/// What is multiplied and added, and with it the ceiling that rates are compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arithmetic {
+    /// Single-precision floats: fused multiply-adds.
+    #[default]
+    F32,
+    /// Bytes, summed in 32-bit integers: `dp4a`, four at a time.
+    Bytes,
+}
+
+impl Arithmetic {
+    /// What the ceiling is called that rates are compared with.
+    pub fn ceiling(self) -> &'static str {
+        match self {
+            Arithmetic::F32 => "f32",
+            Arithmetic::Bytes => "dp4a",
+        }
+    }
 }
 
 /// The memory that a run takes.

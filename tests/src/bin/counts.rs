@@ -24,7 +24,7 @@ use common::gpu::Gpu;
 use common::report::Place;
 use common::stage::Stage;
 use common::workload::convolution::TEACHING_SIZE;
-use common::workload::{Convolution, Workload};
+use common::workload::{Convolution, Correlation, Workload, correlation};
 use common::{observer, runner};
 use counts::{KernelCounts, METRICS, PATTERNS_GROUP, Record};
 use cudarc::driver::{LaunchConfig, PushKernelArg};
@@ -109,6 +109,10 @@ fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
             gpu.stream.synchronize()?;
             reports.extend(observer::take(gpu)?.launches.into_iter().map(|launch| launch.report));
             return Ok(reports);
+        }
+        "04-correlation-sm-aware" => {
+            let correlation = Correlation::random(correlation::TEACHING_SIZE, correlation::Border::Valid, 13);
+            return launch_stages(gpu, correlation_sm_aware::CHAPTER.stages, &correlation);
         }
         _ => bail!("nothing is known of the group {group}: `launch` has to learn how its kernels are launched"),
     }

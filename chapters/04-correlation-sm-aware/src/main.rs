@@ -1,0 +1,7 @@
+//! Runs chapter 04: `cargo run -p ch04-correlation-sm-aware`, with `--help` for what else it can do.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    common::cli::main(&correlation_sm_aware::CHAPTER)
+}

@@ -1,0 +1,187 @@
+//! The stages that multiply four pixels with one instruction, `dp4a`, from compute capability 6.1 on.
+
+use common::Result;
+use common::gpu::Gpu;
+use common::stage::{Prepared, Stage};
+use common::workload::Correlation;
+use common::workload::correlation::Buffers;
+use cudarc::driver::{CudaSlice, DevicePtr, LaunchConfig, PushKernelArg};
+use kernels::correlation::dp4a::{self, MOST_WORDS, RUN, TALL, VECTOR};
+use kernels::correlation::{BLOCK_X, BLOCK_Y};
+
+use crate::Shape;
+use crate::variant::{Attributes, Tile};
+
+/// Words of a row of the template.
+fn words_per_row(correlation: &Correlation) -> u32 {
+    correlation.template().width.div_ceil(VECTOR)
+}
+
+/// Words of the template as the kernels want it, with the rows of zeros after it.
+fn template_words(correlation: &Correlation) -> u32 {
+    words_per_row(correlation) * (correlation.template().height + TALL - 1)
+}
+
+/// The tile of a block whose threads have `wide` neighbouring outputs and `tall` below each other: whole words, and one more at the end of
+/// each row, because a window that starts within a word ends within one.
+fn tile(correlation: &Correlation, wide: u32, tall: u32) -> Tile {
+    let pitch = (BLOCK_X * wide).next_multiple_of(VECTOR) + (words_per_row(correlation) + 1) * VECTOR;
+    Tile { pitch, rows: BLOCK_Y * tall + correlation.template().height - 1 }
+}
+
+/// Why the packed kernels cannot take a template, if so.
+fn lacks(gpu: &Gpu, correlation: &Correlation, tile: Tile) -> Option<String> {
+    let words = template_words(correlation);
+    if words > MOST_WORDS {
+        return Some(format!("the template takes {words} words, and constant memory holds {MOST_WORDS}"));
+    }
+    match Attributes::of(gpu) {
+        Ok(device) if tile.bytes() > device.shared_bytes => {
+            Some(format!("the tile takes {} bytes, and a block has {} of shared memory", tile.bytes(), device.shared_bytes))
+        }
+        Ok(_) => None,
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Blocks for threads with `wide` x `tall` outputs each.
+fn config(correlation: &Correlation, wide: u32, tall: u32) -> LaunchConfig {
+    let (columns, rows) = correlation.outputs();
+    let grid_dim = (columns.div_ceil(BLOCK_X * wide), rows.div_ceil(BLOCK_Y * tall), 1);
+    LaunchConfig { grid_dim, block_dim: (BLOCK_X, BLOCK_Y, 1), shared_mem_bytes: tile(correlation, wide, tall).bytes() }
+}
+
+// ANCHOR: fill_words
+/// Arranges the template in words of constant memory.
+fn fill_words(gpu: &Gpu, correlation: &Correlation, buffers: &Buffers) -> Result<()> {
+    const THREADS: u32 = 256;
+    let module = gpu.module(&dp4a::SOURCE)?;
+    let symbol = module.get_global(dp4a::WORDS, &gpu.stream)?;
+    let kernel = gpu.kernel(dp4a::FILL_WORDS)?;
+    let (width, height) = (correlation.template().width as i32, correlation.template().height as i32);
+    let (words, _in_use) = symbol.device_ptr(&gpu.stream);
+    let blocks = template_words(correlation).div_ceil(THREADS);
+    let mut launch = gpu.stream.launch_builder(&kernel);
+    launch.arg(&buffers.template).arg(&width).arg(&height).arg(&words);
+    // SAFETY: the kernel reads `width * height` pixels and writes `template_words` words, which the symbol holds: the stages are skipped
+    // where it does not.
+    unsafe { launch.launch(LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }) }?;
+    Ok(())
+}
+// ANCHOR_END: fill_words
+
+// ANCHOR: dp4a
+/// One output per thread, four pixels per instruction.
+pub const DP4A: Stage<Correlation> = Stage::launches("dp4a", "four pixels per instruction", one_output)
+    .needs_compute_capability(6, 1)
+    .skipped_where(|gpu, correlation| lacks(gpu, correlation, tile(correlation, 1, 1)));
+
+fn one_output(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
+    fill_words(gpu, correlation, buffers)?;
+    let kernel = gpu.kernel(dp4a::DP4A)?;
+    let (shape, pitch) = (Shape::of(correlation), tile(correlation, 1, 1).pitch as i32);
+    let mut output = buffers.output.view_mut();
+    let mut launch = gpu.stream.launch_builder(&kernel);
+    launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut output);
+    // SAFETY: the kernel reads the image, places outside as those of its edge, and writes as many results as there are outputs; its tile has
+    // the bytes that the launch gives it.
+    unsafe { launch.launch(config(correlation, 1, 1)) }?;
+    Ok(())
+}
+// ANCHOR_END: dp4a
+
+// ANCHOR: dp4a_tile
+/// Four neighbouring outputs per thread, which share the words that they read.
+pub const DP4A_TILE: Stage<Correlation> =
+    Stage::launches("dp4a-tile", "four neighbouring outputs per thread share what they read", four_outputs)
+        .needs_compute_capability(6, 1)
+        .skipped_where(|gpu, correlation| lacks(gpu, correlation, tile(correlation, VECTOR, 1)));
+
+fn four_outputs(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
+    fill_words(gpu, correlation, buffers)?;
+    let kernel = gpu.kernel(dp4a::DP4A_TILE)?;
+    let (shape, pitch) = (Shape::of(correlation), tile(correlation, VECTOR, 1).pitch as i32);
+    let mut output = buffers.output.view_mut();
+    let mut launch = gpu.stream.launch_builder(&kernel);
+    launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut output);
+    // SAFETY: as for `dp4a`.
+    unsafe { launch.launch(config(correlation, VECTOR, 1)) }?;
+    Ok(())
+}
+// ANCHOR_END: dp4a_tile
+
+// ANCHOR: box_sums
+/// The sums of the image's pixels do not depend on the template: they are computed once for all outputs, and of the inner loop only the
+/// products remain.
+pub const BOX_SUMS: Stage<Correlation> =
+    Stage::prepared("box-sums", "sums of pixels from running sums, products alone in the inner loop", |gpu, correlation| {
+        Ok(Box::new(BoxSums::new(gpu, correlation)?))
+    })
+    .needs_compute_capability(6, 1)
+    .skipped_where(|gpu, correlation| lacks(gpu, correlation, tile(correlation, VECTOR, TALL)));
+
+/// ΣI and ΣI² of every output, pair by pair, with room for those of its rows.
+pub(crate) struct BoxSums {
+    of_rows: CudaSlice<u32>,
+    pub(crate) of_windows: CudaSlice<u32>,
+}
+
+impl BoxSums {
+    pub(crate) fn new(gpu: &Gpu, correlation: &Correlation) -> Result<Self> {
+        let (columns, rows) = correlation.outputs();
+        let pairs = |rows: u32| 2 * rows as usize * columns as usize;
+        Ok(Self {
+            of_rows: gpu.stream.alloc_zeros(pairs(rows + correlation.template().height - 1))?,
+            of_windows: gpu.stream.alloc_zeros(pairs(rows))?,
+        })
+    }
+
+    /// Enqueues what computes the sums.
+    pub(crate) fn sum(&mut self, gpu: &Gpu, correlation: &Correlation, buffers: &Buffers) -> Result<()> {
+        let shape = Shape::of(correlation);
+        let (columns, rows) = correlation.outputs();
+        let rows_seen = rows + correlation.template().height - 1;
+        let row_tile = Tile { rows: BLOCK_Y, ..tile(correlation, VECTOR, 1) };
+
+        let row_sums = gpu.kernel(dp4a::ROW_SUMS)?;
+        let pitch = row_tile.pitch as i32;
+        let mut launch = gpu.stream.launch_builder(&row_sums);
+        launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut self.of_rows);
+        let config = LaunchConfig {
+            grid_dim: (columns.div_ceil(BLOCK_X * VECTOR), rows_seen.div_ceil(BLOCK_Y), 1),
+            block_dim: (BLOCK_X, BLOCK_Y, 1),
+            shared_mem_bytes: row_tile.bytes(),
+        };
+        // SAFETY: the kernel reads the image, places outside as those of its edge, and writes a pair for every column and every row that an
+        // output sees; `of_rows` has as many.
+        unsafe { launch.launch(config) }?;
+
+        let column_sums = gpu.kernel(dp4a::COLUMN_SUMS)?;
+        let mut launch = gpu.stream.launch_builder(&column_sums);
+        launch.arg(&self.of_rows).arg(&shape).arg(&mut self.of_windows);
+        let config = LaunchConfig {
+            grid_dim: (columns.div_ceil(BLOCK_X), rows.div_ceil(BLOCK_Y * RUN), 1),
+            block_dim: (BLOCK_X, BLOCK_Y, 1),
+            shared_mem_bytes: 0,
+        };
+        // SAFETY: the kernel reads those pairs and writes one for every output, and `of_windows` has as many.
+        unsafe { launch.launch(config) }?;
+        Ok(())
+    }
+}
+
+impl Prepared<Correlation> for BoxSums {
+    fn enqueue(&mut self, gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
+        self.sum(gpu, correlation, buffers)?;
+        fill_words(gpu, correlation, buffers)?;
+        let products = gpu.kernel(dp4a::PRODUCTS)?;
+        let (shape, pitch) = (Shape::of(correlation), tile(correlation, VECTOR, TALL).pitch as i32);
+        let mut output = buffers.output.view_mut();
+        let mut launch = gpu.stream.launch_builder(&products);
+        launch.arg(&buffers.image).arg(&self.of_windows).arg(&shape).arg(&pitch).arg(&mut output);
+        // SAFETY: as for `dp4a`, and the pairs of all outputs are there.
+        unsafe { launch.launch(config(correlation, VECTOR, TALL)) }?;
+        Ok(())
+    }
+}
+// ANCHOR_END: box_sums

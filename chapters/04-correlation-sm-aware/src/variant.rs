@@ -1,0 +1,138 @@
+//! SM-aware: which kernel a device gets, as a value that can be printed and tested.
+//!
+//! The choice is a function of a device's attributes, so that every arm of it can be tried on simulated GPUs that nobody has any more.
+
+use std::fmt;
+
+use common::Result;
+use common::gpu::Gpu;
+use common::workload::Correlation;
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK;
+use kernels::correlation::{BLOCK_X, BLOCK_Y};
+
+/// What the choice depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// Compute capability, major and minor.
+    pub compute_capability: (i32, i32),
+    /// Bytes of shared memory that a block can have without asking for more.
+    pub shared_bytes: u32,
+}
+
+/// How wide the multiplications of the inner loop are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Multiply {
+    /// 24 bits, which compute capability 1.x multiplies in one instruction and everything since in several.
+    Bits24,
+    /// 32 bits, for which it is the other way round.
+    Bits32,
+}
+
+/// The kernel for stages that keep a tile of the image in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// With the tile.
+    Shared {
+        /// The width of the multiplications.
+        multiply: Multiply,
+        /// The tile.
+        tile: Tile,
+    },
+    /// Without: the tile is larger than the device's shared memory.
+    Constant {
+        /// Bytes that the tile would take.
+        tile_bytes: u32,
+    },
+}
+
+/// The part of the image that a block of threads keeps in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Bytes from one row to the next.
+    pub pitch: u32,
+    /// Rows.
+    pub rows: u32,
+}
+
+impl Tile {
+    /// The tile of a block with one output per thread.
+    pub fn of_block(template: (u32, u32)) -> Self {
+        Self { pitch: BLOCK_X + template.0 - 1, rows: BLOCK_Y + template.1 - 1 }
+    }
+
+    /// Bytes of shared memory.
+    pub fn bytes(&self) -> u32 {
+        self.pitch * self.rows
+    }
+}
+
+impl Attributes {
+    /// Those of an open device.
+    ///
+    /// # Errors
+    ///
+    /// The driver's errors.
+    pub fn of(gpu: &Gpu) -> Result<Self> {
+        let shared_bytes = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?.unsigned_abs();
+        Ok(Self { compute_capability: gpu.context.compute_capability()?, shared_bytes })
+    }
+}
+
+// ANCHOR: choose
+impl Variant {
+    /// The kernel for a device and a template of this width and height.
+    pub fn choose(device: Attributes, template: (u32, u32)) -> Self {
+        let tile = Tile::of_block(template);
+        if tile.bytes() > device.shared_bytes {
+            return Variant::Constant { tile_bytes: tile.bytes() };
+        }
+        let multiply = if device.compute_capability.0 < 2 { Multiply::Bits24 } else { Multiply::Bits32 };
+        Variant::Shared { multiply, tile }
+    }
+}
+// ANCHOR_END: choose
+
+/// The choice for a workload on an open device.
+pub(crate) fn chosen(gpu: &Gpu, correlation: &Correlation) -> Result<Variant> {
+    let template = correlation.template();
+    Ok(Variant::choose(Attributes::of(gpu)?, (template.width, template.height)))
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Variant::Shared { multiply, tile } => {
+                let bits = if *multiply == Multiply::Bits24 { 24 } else { 32 };
+                write!(f, "tile of {} bytes in shared memory, multiplications of {bits} bits", tile.bytes())
+            }
+            Variant::Constant { tile_bytes } => {
+                write!(f, "no tile: {tile_bytes} bytes are more than a block has of shared memory, so `constant` takes its place")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_arm_of_the_choice_is_taken() {
+        let device = |major, shared_bytes| Attributes { compute_capability: (major, 0), shared_bytes };
+        let tile = Tile { pitch: 83, rows: 59 };
+        for (device, expected) in [
+            (device(1, 16384), Variant::Shared { multiply: Multiply::Bits24, tile }),
+            (device(2, 49152), Variant::Shared { multiply: Multiply::Bits32, tile }),
+            (device(9, 49152), Variant::Shared { multiply: Multiply::Bits32, tile }),
+            (device(9, 4896), Variant::Constant { tile_bytes: 4897 }),
+        ] {
+            assert_eq!(Variant::choose(device, (52, 52)), expected, "{device:?}");
+        }
+    }
+
+    #[test]
+    fn the_tile_of_the_largest_template_fits_no_device() {
+        let most = Attributes { compute_capability: (9, 0), shared_bytes: 49152 };
+        assert!(matches!(Variant::choose(most, (256, 256)), Variant::Constant { .. }));
+    }
+}

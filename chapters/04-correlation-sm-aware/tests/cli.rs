@@ -1,0 +1,169 @@
+//! What is this chapter's own of its binary: the choice of kernels on every generation, pictures in and out. What all chapters share is
+//! tested with chapter 01.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use common::picture::{Gray, Rectangle, write_png};
+use serde_json::Value;
+
+const STAGES: [&str; 11] = [
+    "cpu",
+    "global",
+    "constant",
+    "shared",
+    "shared-sm",
+    "shared-unroll-4",
+    "shared-sums",
+    "dp4a",
+    "dp4a-tile",
+    "box-sums",
+    "tensor",
+];
+
+fn run_on(device: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_04-correlation-sm-aware"));
+    command.args(["--device", device]).args(arguments).stdin(Stdio::null());
+    command.output().expect("the chapter's binary can be started")
+}
+
+fn run(arguments: &[&str]) -> Output {
+    run_on("sim", arguments)
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("messages are text")
+}
+
+/// The JSON record of a run that must succeed.
+fn record(device: &str, arguments: &[&str]) -> Value {
+    let output = run_on(device, &[arguments, &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+    serde_json::from_slice(&output.stdout).expect("stdout is JSON and nothing else")
+}
+
+/// The names of the stages that a record has as verified.
+fn verified(record: &Value) -> Vec<&str> {
+    let stages = record["stages"].as_array().expect("an array").iter();
+    stages.filter(|stage| stage["verified"] == true).map(|stage| stage["name"].as_str().expect("a name")).collect()
+}
+
+/// The run must end with status 2 and one line that holds all of `words`.
+fn assert_refused(arguments: &[&str], words: &[&str]) {
+    let output = run(arguments);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    let last = message.lines().last().unwrap_or_default();
+    assert!(words.iter().all(|word| last.contains(word)), "{arguments:?}: {words:?} in: {message}");
+    assert!(output.stdout.is_empty());
+}
+
+/// A PNG of a picture.
+fn png(path: &Path, picture: &Gray) {
+    let rgb: Vec<u8> = picture.pixels.iter().flat_map(|&level| [level; 3]).collect();
+    write_png(&mut fs::File::create(path).unwrap(), picture.width, picture.height, &rgb).unwrap();
+}
+
+/// A picture in which no two places are alike.
+fn picture() -> Gray {
+    let mixed = |i: u32| {
+        let product = (i + 1).wrapping_mul(0x9e37_79b9);
+        (product ^ product >> 15).wrapping_mul(0x85eb_ca6b)
+    };
+    let pixels = (0..60 * 40).map(|i| (mixed(i) >> 24) as u8).collect();
+    Gray { name: "scene".into(), width: 60, height: 40, pixels }
+}
+
+#[test]
+fn every_generation_gets_its_kernels_and_all_of_them_are_right() {
+    for (device, bits, last) in [
+        ("sim:9800gt", "24 bits", "shared-sums"),
+        ("sim:gtx280", "24 bits", "shared-sums"),
+        ("sim:gtx680", "32 bits", "shared-sums"),
+        ("sim:t4", "32 bits", "box-sums"),
+        ("sim:a100", "32 bits", "tensor"),
+        ("sim:h200", "32 bits", "tensor"),
+    ] {
+        let arguments = ["--size", "70x50,19x9"];
+        let output = run_on(device, &arguments);
+        assert!(stderr(&output).contains(bits), "{device}: {}", stderr(&output));
+        let record = record(device, &arguments);
+        let expected = &STAGES[..=STAGES.iter().position(|stage| *stage == last).unwrap()];
+        assert_eq!(verified(&record), expected, "{device}");
+    }
+}
+
+#[test]
+fn a_tile_too_large_for_the_device_leaves_the_work_to_constant_memory() {
+    // 16 KiB on compute capability 1.x, 48 KiB on the others: the same template fits the one and not the other.
+    let arguments = ["--size", "140x130,112x110"];
+    for (device, says) in [("sim:gtx280", "`constant` takes its place"), ("sim:h200", "in shared memory")] {
+        let output = run_on(device, &arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stderr(&output).contains(says), "{device}: {}", stderr(&output));
+    }
+    let old = record("sim:gtx280", &arguments);
+    let stage = |name: &str| old["stages"].as_array().unwrap().iter().find(|stage| stage["name"] == name).unwrap().clone();
+    assert_eq!(stage("shared")["counters"], stage("constant")["counters"]);
+    assert!(stage("shared-sums")["skipped"].as_str().is_some_and(|reason| reason.contains("constant")));
+}
+
+#[test]
+fn unrolling_leaves_the_bank_conflicts_of_bytes_as_they_are() {
+    let record = record("sim:gtx280", &["--size", "70x50,20x9"]);
+    let counters = |row: usize| &record["stages"][row]["counters"];
+    let conflicts = |row: usize| {
+        let count = |name: &str| counters(row)[name].as_u64().expect("a count");
+        count("shared_load_wavefronts") - count("shared_load_wavefronts_ideal")
+    };
+    assert_eq!((STAGES[3], STAGES[5]), ("shared", "shared-unroll-4"));
+    assert!(conflicts(3) > 0);
+    assert_eq!(conflicts(3), conflicts(5));
+}
+
+#[test]
+fn both_borders_are_computed() {
+    for (border, outputs) in [("valid", (60 - 8, 40 - 4)), ("clamp", (60, 40))] {
+        let record = record("sim", &["--size", "60x40,9x5", "--border", border]);
+        assert_eq!(verified(&record), STAGES);
+        assert_eq!(record["workload"]["multiply_adds"], outputs.0 * outputs.1 * 45);
+    }
+}
+
+#[test]
+fn a_part_of_a_picture_is_found_where_it_was_cut_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let scene = picture();
+    png(Path::new(&path("scene.png")), &scene);
+    png(Path::new(&path("part.png")), &scene.crop(Rectangle { x: 31, y: 12, width: 10, height: 7 }).unwrap());
+    for template in [["--template", "31,12,10,7"], ["--template-file", &path("part.png")]] {
+        let heat = path("heat.png");
+        let output = run(&[&["--input", &path("scene.png"), "--output", &heat], &template[..]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stderr(&output).contains("best matches: 1.0000 at 31,12 (10x7)"), "{}", stderr(&output));
+        let heat = Gray::read(Path::new(&heat)).unwrap();
+        assert_eq!((heat.width, heat.height), (60 - 9, 40 - 6));
+        fs::remove_file(path("heat.png")).unwrap();
+    }
+}
+
+#[test]
+fn requests_that_make_no_sense_are_refused_and_leave_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    png(Path::new(&path("scene.png")), &picture());
+    fs::write(path("text.png"), "no picture").unwrap();
+    let (scene, heat) = (path("scene.png"), path("heat.png"));
+    assert_refused(&["--size", "20x10,21x5"], &["larger than the image"]);
+    assert_refused(&["--size", "300x300,257x256"], &["65792 pixels", "65536"]);
+    assert_refused(&["--size", "20x10"], &["256x256,20x16"]);
+    assert_refused(&["--input", &scene, "--output", &heat], &["--template", "scene.png"]);
+    assert_refused(&["--input", &scene, "--template", "55,0,10,5", "--output", &heat], &["55,0,10,5", "60x40"]);
+    assert_refused(&["--input", &path("text.png"), "--template", "0,0,1,1"], &["text.png", "neither a PNG nor a PGM"]);
+    assert_refused(&["--input", &scene, "--template", "0,0,5,5", "--output", &path("no/heat.png")], &["heat.png"]);
+    let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["scene.png", "text.png"]);
+}

@@ -1,0 +1,455 @@
+//! Normalised cross-correlation: how well a small picture, the template, matches every place of a larger one.
+//!
+//! With `I` the image's pixels under the template, `T` the template's, and `n` pixels in the template:
+//!
+//! ```text
+//! coefficient = (n ΣIT - ΣI ΣT) / sqrt((n ΣI² - (ΣI)²) (n ΣT² - (ΣT)²))
+//! ```
+//!
+//! It is 1 where the image is the template, however much brighter or of whatever contrast, and -1 where it is the template's negative.
+//! **Where the window or the template has no variance the quotient is 0/0; the coefficient is then defined as 0.**
+//!
+//! # Where the template may lie
+//!
+//! [`Border::Valid`]: only where all of it lies on the image: `(W - w + 1) x (H - h + 1)` outputs, and output `(x, y)` is that of
+//! the template's upper left corner at `(x, y)`. [`Border::Clamp`]: one output per pixel of the image, with the template's middle,
+//! pixel `(w / 2, h / 2)`, at `(x, y)`; beyond its edges the image goes on with the pixels of the edge.
+//!
+//! # How wide must the integers be?
+//!
+//! A pixel is at most 255, so each of the sums is at most `n * 255²`. That fits 32 bits without sign up to 66 051 pixels; the largest
+//! template that is accepted has [`MOST_TEMPLATE_PIXELS`], which is what a GPU's constant memory holds. `n ΣIT` and `ΣI ΣT` are then
+//! below `2^48`: they, and their difference, need 64 bits, and so do the two variances.
+//!
+//! # How far from the oracle may a result lie?
+//!
+//! The sums are integers and must be exact, so that the numerator and the variances are. Then each is rounded once to f32, the two variances
+//! are multiplied, and the numerator is multiplied by the reciprocal root. With `u = 2^-24`, and to first order, that is an error relative to
+//! the coefficient of `u` (numerator) `+ u / 2 + u / 2` (half of each variance's, under the root) `+ u / 2` (product) `+ 4 u` (reciprocal
+//! root, of which CUDA promises two units in the last place) `+ u` (last product), so `7.5 u`. The tolerance is
+//! [`ROUNDINGS`]` * u * |coefficient|`. A root and a division, each rounded correctly, stay below it as well.
+
+mod matches;
+mod options;
+mod scene;
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use clap::ValueEnum;
+use cudarc::driver::CudaSlice;
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::{Arithmetic, Footprint, Plan, Work, Workload};
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::guard::Guarded;
+use crate::picture::{Gray, Rectangle};
+use crate::progress;
+use crate::verify::Expected;
+
+pub use matches::{Match, best_matches};
+pub use options::{HEADLINE_SIZE, Options, Size, TEACHING_SIZE};
+
+/// Pixels of the largest template: the bytes of constant memory. `n * 255²` fits 32 bits.
+pub const MOST_TEMPLATE_PIXELS: u64 = 1 << 16;
+
+const _: () = assert!(MOST_TEMPLATE_PIXELS * 255 * 255 < NO_SUM as u64);
+
+/// Pixels of the largest image. Kernels count them with 31 bits, with room for a block that reaches over the edge.
+pub const MOST_IMAGE_PIXELS: u64 = 1 << 30;
+
+/// Roundings to f32 between the exact sums and a coefficient, with room to spare.
+pub const ROUNDINGS: f64 = 8.0;
+
+/// Rounding to the nearest f32 changes a number by at most this part of it.
+const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
+
+/// What a place in [`Buffers::sums`] holds that no stage has written. No sum of pixels is as large: the largest template that is
+/// accepted sums to less.
+pub const NO_SUM: u32 = u32::MAX;
+
+/// Where the template may lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Border {
+    /// On the image with all its pixels
+    #[default]
+    Valid,
+    /// With its middle on any pixel; beyond the edges the image goes on with the pixels of its edge
+    Clamp,
+}
+
+/// A template to be found in an image.
+pub struct Correlation {
+    image: Gray,
+    template: Gray,
+    border: Border,
+    origin: Origin,
+    sums: OnceLock<Vec<Sums>>,
+    expected: OnceLock<Vec<Expected>>,
+}
+
+/// Where the pictures came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Origin {
+    Seed(u64),
+    Files,
+    Given,
+}
+
+/// The sums over one window of the image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// ΣI
+    pub image: u32,
+    /// ΣI²
+    pub squares: u32,
+    /// ΣIT
+    pub products: u32,
+}
+
+impl Correlation {
+    /// A generated image in which the template is hidden, the same for the same seed on every machine: once as it is, and where there is
+    /// room, brighter and with less contrast.
+    pub fn random(size: Size, border: Border, seed: u64) -> Self {
+        let (image, template) = scene::generate(size, seed);
+        Self { image, template, border, origin: Origin::Seed(seed), sums: OnceLock::new(), expected: OnceLock::new() }
+    }
+
+    /// A template to be found in an image.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Size`], when the template is larger than the image, or one of them is too large for the kernels' integers.
+    pub fn new(image: Gray, template: Gray, border: Border) -> Result<Self> {
+        Size { image: (image.width, image.height), template: (template.width, template.height) }.check()?;
+        Ok(Self { image, template, border, origin: Origin::Given, sums: OnceLock::new(), expected: OnceLock::new() })
+    }
+
+    /// The image.
+    pub fn image(&self) -> &Gray {
+        &self.image
+    }
+
+    /// The template.
+    pub fn template(&self) -> &Gray {
+        &self.template
+    }
+
+    /// Pixels of the template.
+    pub fn template_pixels(&self) -> u32 {
+        self.template.width * self.template.height
+    }
+
+    /// Σ T and Σ T² over the template.
+    pub fn template_sums(&self) -> (u32, u32) {
+        let squares = self.template.pixels.iter().map(|&pixel| u32::from(pixel).pow(2)).sum();
+        (self.template.pixels.iter().map(|&pixel| u32::from(pixel)).sum(), squares)
+    }
+
+    /// Columns and rows of the output.
+    pub fn outputs(&self) -> (u32, u32) {
+        match self.border {
+            Border::Valid => (self.image.width - self.template.width + 1, self.image.height - self.template.height + 1),
+            Border::Clamp => (self.image.width, self.image.height),
+        }
+    }
+
+    /// Column and row of the image under the template's upper left corner at output (0, 0): zero, or negative with [`Border::Clamp`].
+    pub fn corner(&self) -> (i32, i32) {
+        match self.border {
+            Border::Valid => (0, 0),
+            Border::Clamp => (-(self.template.width as i32 / 2), -(self.template.height as i32 / 2)),
+        }
+    }
+
+    /// The part of the image under the template at an output, as far as it lies on the image.
+    pub fn window(&self, x: u32, y: u32) -> Rectangle {
+        let span = |at: u32, corner: i32, length: u32, size: u32| {
+            let start = i64::from(at) + i64::from(corner);
+            let end = (start + i64::from(length)).min(i64::from(size));
+            let start = start.max(0);
+            (start as u32, (end - start) as u32)
+        };
+        let (corner_x, corner_y) = self.corner();
+        let (x, width) = span(x, corner_x, self.template.width, self.image.width);
+        let (y, height) = span(y, corner_y, self.template.height, self.image.height);
+        Rectangle { x, y, width, height }
+    }
+
+    /// The exact sums of every output, row by row. Computed at the first call.
+    pub fn sums(&self) -> &[Sums] {
+        self.sums.get_or_init(|| self.count())
+    }
+
+    // ANCHOR: oracle
+    /// The sums, from the pixels as the formula has them, one row of outputs after the other.
+    fn count(&self) -> Vec<Sums> {
+        let (columns, rows) = self.outputs();
+        let (corner_x, corner_y) = self.corner();
+        let mut sums = vec![Sums::default(); columns as usize * rows as usize];
+        let bar = progress::bar("oracle", u64::from(rows));
+        sums.par_chunks_mut(columns as usize).enumerate().for_each(|(y, sums)| {
+            for (j, template) in self.template.pixels.chunks(self.template.width as usize).enumerate() {
+                let row = clamped(y as i64 + i64::from(corner_y) + j as i64, self.image.height);
+                // The image's row as far as the outputs see it, so that the loop below has neither edges nor questions.
+                let length = columns + self.template.width - 1;
+                let seen = (0..i64::from(length)).map(|x| clamped(x + i64::from(corner_x), self.image.width));
+                let seen: Vec<u32> = seen.map(|x| u32::from(self.image.row(row)[x as usize])).collect();
+                for (i, &weight) in template.iter().enumerate() {
+                    for (sums, &pixel) in sums.iter_mut().zip(&seen[i..]) {
+                        sums.image += pixel;
+                        sums.squares += pixel * pixel;
+                        sums.products += pixel * u32::from(weight);
+                    }
+                }
+            }
+            bar.inc(1);
+        });
+        sums
+    }
+
+    /// The coefficient of a window, in f64 from exact integers.
+    fn coefficient(&self, window: Sums) -> f64 {
+        let n = i64::from(self.template_pixels());
+        let (template, template_squares) = self.template_sums();
+        let (template, template_squares) = (i64::from(template), i64::from(template_squares));
+        let Sums { image, squares, products } = window;
+        let (image, squares, products) = (i64::from(image), i64::from(squares), i64::from(products));
+        let of_image = n * squares - image * image;
+        let of_template = n * template_squares - template * template;
+        if of_image == 0 || of_template == 0 {
+            return 0.0;
+        }
+        (n * products - image * template) as f64 / ((of_image as f64).sqrt() * (of_template as f64).sqrt())
+    }
+    // ANCHOR_END: oracle
+}
+
+/// The nearest position on a side of this length.
+fn clamped(position: i64, length: u32) -> u32 {
+    position.clamp(0, i64::from(length) - 1) as u32
+}
+
+impl fmt::Debug for Correlation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {:?}", self.describe(), self.border)
+    }
+}
+
+/// The arrays of a correlation on a device.
+pub struct Buffers {
+    /// The image's pixels, row by row without gaps.
+    pub image: CudaSlice<u8>,
+    /// The template's pixels, row by row without gaps.
+    pub template: CudaSlice<u8>,
+    /// Room for the coefficients, row by row.
+    pub output: Guarded,
+    /// Room for the sums, for stages that store them: all ΣI, then all ΣI², then all ΣIT.
+    pub sums: CudaSlice<u32>,
+}
+
+impl Workload for Correlation {
+    type Options = Options;
+    type Buffers = Buffers;
+
+    fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
+        options::plan(options, seed, gpu)
+    }
+
+    fn describe(&self) -> String {
+        let Gray { width, height, .. } = self.image;
+        let sizes = format!("{width}x{height} pixels, template {}x{}", self.template.width, self.template.height);
+        match &self.origin {
+            Origin::Seed(seed) => format!("{sizes}, seed {seed}"),
+            Origin::Files => format!("{sizes}: {} in {}", self.template.name, self.image.name),
+            Origin::Given => sizes,
+        }
+    }
+
+    fn sizes(&self) -> Map<String, Value> {
+        let seed = match &self.origin {
+            Origin::Seed(seed) => json!(seed),
+            Origin::Files | Origin::Given => Value::Null,
+        };
+        let mut sizes = Map::from_iter([
+            ("image_width".to_owned(), json!(self.image.width)),
+            ("image_height".to_owned(), json!(self.image.height)),
+            ("template_width".to_owned(), json!(self.template.width)),
+            ("template_height".to_owned(), json!(self.template.height)),
+            ("border".to_owned(), json!(if self.border == Border::Valid { "valid" } else { "clamp" })),
+            ("seed".to_owned(), seed),
+        ]);
+        if self.origin == Origin::Files {
+            sizes.insert("input".to_owned(), json!(self.image.name));
+            sizes.insert("template".to_owned(), json!(self.template.name));
+        }
+        sizes
+    }
+
+    fn work(&self) -> Work {
+        let outputs = self.output_len() as u64;
+        let pixels = self.image.pixels.len() + self.template.pixels.len();
+        Work {
+            multiply_adds: outputs * u64::from(self.template_pixels()),
+            bytes: pixels as u64 + 4 * outputs,
+            arithmetic: Arithmetic::Bytes,
+        }
+    }
+
+    fn footprint(&self) -> Footprint {
+        Size { image: (self.image.width, self.image.height), template: (self.template.width, self.template.height) }.footprint()
+    }
+
+    fn output_len(&self) -> usize {
+        let (columns, rows) = self.outputs();
+        columns as usize * rows as usize
+    }
+
+    fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
+        Ok(Buffers {
+            image: gpu.stream.clone_htod(&self.image.pixels)?,
+            template: gpu.stream.clone_htod(&self.template.pixels)?,
+            output: Guarded::new(gpu, self.output_len())?,
+            sums: gpu.stream.clone_htod(&vec![NO_SUM; 3 * self.output_len()])?,
+        })
+    }
+
+    fn output(buffers: &mut Buffers) -> &mut Guarded {
+        &mut buffers.output
+    }
+
+    fn inputs_intact(&self, gpu: &Gpu, buffers: &Buffers) -> Result<bool> {
+        let image = gpu.stream.clone_dtoh(&buffers.image)?;
+        let template = gpu.stream.clone_dtoh(&buffers.template)?;
+        Ok(image == self.image.pixels && template == self.template.pixels)
+    }
+
+    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
+        let inverted = |pixels: &[u8]| pixels.iter().map(|pixel| !pixel).collect::<Vec<u8>>();
+        gpu.stream.memcpy_htod(&inverted(&self.image.pixels), &mut buffers.image)?;
+        Ok(gpu.stream.memcpy_htod(&inverted(&self.template.pixels), &mut buffers.template)?)
+    }
+
+    fn expected(&self) -> &[Expected] {
+        self.expected.get_or_init(|| {
+            let expect = |sums: &Sums| {
+                let value = self.coefficient(*sums);
+                Expected { value, tolerance: ROUNDINGS * UNIT_ROUNDOFF * value.abs() }
+            };
+            self.sums().par_iter().map(expect).collect()
+        })
+    }
+}
+
+impl Size {
+    /// Refuses what cannot be computed.
+    fn check(&self) -> Result<()> {
+        let Size { image: (width, height), template: (w, h) } = *self;
+        let wrong =
+            |reason: String| Err(Error::Size { asked: format!("a template of {w}x{h} in an image of {width}x{height}"), reason });
+        if [width, height, w, h].contains(&0) {
+            return wrong("every side has at least one pixel".to_owned());
+        }
+        if w > width || h > height {
+            return wrong("the template is larger than the image".to_owned());
+        }
+        if u64::from(w) * u64::from(h) > MOST_TEMPLATE_PIXELS {
+            return wrong(format!(
+                "the template has {} pixels, and constant memory holds {MOST_TEMPLATE_PIXELS}",
+                u64::from(w) * u64::from(h)
+            ));
+        }
+        if u64::from(width) * u64::from(height) > MOST_IMAGE_PIXELS {
+            return wrong(format!("the image has more than {MOST_IMAGE_PIXELS} pixels"));
+        }
+        Ok(())
+    }
+
+    /// How much memory a correlation of this size takes at most.
+    fn footprint(&self) -> Footprint {
+        let pixels = |(width, height): (u32, u32)| u64::from(width) * u64::from(height);
+        // One output per pixel, each with a coefficient and three sums.
+        let device_bytes = pixels(self.image) * (1 + 4 + 12) + pixels(self.template);
+        // On the host a copy of all that, the oracle's sums (12 bytes) and its two f64.
+        Footprint { device_bytes, host_bytes: device_bytes + pixels(self.image) * (12 + 16) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gray(width: u32, pixels: &[u8]) -> Gray {
+        Gray { name: "test".into(), width, height: pixels.len() as u32 / width, pixels: pixels.to_vec() }
+    }
+
+    #[test]
+    fn sums_and_coefficients_agree_with_values_worked_out_by_hand() {
+        let image = gray(3, &[1, 2, 3, 4, 0, 5]);
+        let correlation = Correlation::new(image, gray(2, &[1, 3, 2, 0]), Border::Valid).unwrap();
+        assert_eq!(correlation.outputs(), (2, 1));
+        assert_eq!(correlation.template_sums(), (6, 14));
+        let left = Sums { image: 7, squares: 21, products: 1 + 6 + 8 };
+        let right = Sums { image: 10, squares: 38, products: 2 + 9 };
+        assert_eq!(correlation.sums(), [left, right]);
+        // (4*15 - 7*6) / sqrt((4*21 - 49) (4*14 - 36)) and (4*11 - 10*6) / sqrt((4*38 - 100) * 20)
+        let values = [18.0 / (35.0_f64 * 20.0).sqrt(), -16.0 / (52.0_f64 * 20.0).sqrt()];
+        for (expected, value) in correlation.expected().iter().zip(values) {
+            assert!((expected.value - value).abs() < 1e-15, "{} {value}", expected.value);
+        }
+    }
+
+    #[test]
+    fn beyond_the_edges_the_image_goes_on_with_its_edge() {
+        let correlation = Correlation::new(gray(3, &[10, 20, 40]), gray(3, &[1, 100, 255]), Border::Clamp).unwrap();
+        assert_eq!((correlation.outputs(), correlation.corner()), ((3, 1), (-1, 0)));
+        let products = |pixels: [u32; 3]| pixels[0] + 100 * pixels[1] + 255 * pixels[2];
+        let expected = [products([10, 10, 20]), products([10, 20, 40]), products([20, 40, 40])];
+        assert_eq!(correlation.sums().iter().map(|sums| sums.products).collect::<Vec<_>>(), expected);
+        assert_eq!(correlation.window(0, 0), Rectangle { x: 0, y: 0, width: 2, height: 1 });
+        assert_eq!(correlation.window(2, 0), Rectangle { x: 1, y: 0, width: 2, height: 1 });
+    }
+
+    #[test]
+    fn the_coefficient_ignores_brightness_and_contrast_and_knows_the_negative() {
+        let template = [10, 90, 40, 70, 20, 60];
+        for (image, coefficient) in
+            [(template, 1.0), (template.map(|pixel| pixel / 10 * 3 + 100), 1.0), (template.map(|pixel| 255 - pixel), -1.0)]
+        {
+            let correlation = Correlation::new(gray(3, &image), gray(3, &template), Border::Valid).unwrap();
+            assert!((correlation.expected()[0].value - coefficient).abs() < 1e-12, "{image:?}");
+        }
+    }
+
+    #[test]
+    fn without_variance_the_coefficient_is_zero() {
+        for (image, template) in [([7, 7, 7, 7], [1, 2]), ([1, 2, 3, 4], [9, 9])] {
+            let correlation = Correlation::new(gray(4, &image), gray(2, &template), Border::Clamp).unwrap();
+            assert!(correlation.expected().iter().all(|expected| expected.value == 0.0 && expected.tolerance == 0.0));
+        }
+    }
+
+    #[test]
+    fn the_largest_template_fits_the_integers_and_a_larger_one_is_refused() {
+        // The side of the largest square, all white: the sums come as near to 2^32 as they can.
+        let side = MOST_TEMPLATE_PIXELS.isqrt() as u32;
+        let white = gray(side, &vec![255; (side * side) as usize]);
+        let correlation = Correlation::new(white.clone(), white.clone(), Border::Valid).unwrap();
+        let most = u64::from(side) * u64::from(side) * 255 * 255;
+        assert_eq!(u64::from(correlation.sums()[0].squares), most);
+        assert_eq!(correlation.expected()[0].value, 0.0);
+        let wide = gray(side + 1, &vec![255; ((side + 1) * (side + 1)) as usize]);
+        let error = Correlation::new(wide.clone(), wide, Border::Valid).unwrap_err().to_string();
+        assert!(error.contains(&MOST_TEMPLATE_PIXELS.to_string()), "{error}");
+    }
+
+    #[test]
+    fn a_template_larger_than_its_image_is_refused() {
+        for template in [gray(4, &[0; 4]), gray(1, &[0; 2])] {
+            let error = Correlation::new(gray(3, &[0; 3]), template, Border::Clamp).unwrap_err().to_string();
+            assert!(error.contains("larger than the image") && error.lines().count() == 1, "{error}");
+        }
+    }
+}

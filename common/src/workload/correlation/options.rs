@@ -1,0 +1,152 @@
+//! The part of the command line that only correlations have, and the run that it asks for.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+
+use super::matches::Findings;
+use super::{Border, Correlation, Origin};
+use crate::atomic_file::AtomicFile;
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::picture::{Gray, Rectangle};
+use crate::workload::Plan;
+
+/// The size at which results are compared. The original text names none.
+pub const HEADLINE_SIZE: Size = Size { image: (2048, 2048), template: (52, 52) };
+
+/// Shows every effect, and a simulated GPU ends all rows of the chapter within seconds on two cores.
+pub const TEACHING_SIZE: Size = Size { image: (128, 96), template: (21, 19) };
+
+/// The part of the command line that only correlations have.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Options {
+    /// Image and template, for example 256x256,20x16; `seed` is 2048x2048,52x52
+    #[arg(long, value_name = "WxH,wxh")]
+    pub size: Option<Size>,
+    /// Picture to search, a PNG or PGM file
+    #[arg(long, value_name = "PICTURE", conflicts_with = "size")]
+    pub input: Option<PathBuf>,
+    /// The template as a part of the input: left, top, width, height
+    #[arg(long, value_name = "x,y,w,h", requires = "input", conflicts_with = "template_file")]
+    pub template: Option<Part>,
+    /// The template as a picture of its own, a PNG or PGM file
+    #[arg(long, value_name = "PICTURE", requires = "input")]
+    pub template_file: Option<PathBuf>,
+    /// Where the template may lie
+    #[arg(long, value_enum, default_value_t)]
+    pub border: Border,
+    /// How many of the best matches to tell
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub matches: u16,
+    /// Where to write the coefficients as a picture with the matches framed, a PNG file
+    #[arg(long, value_name = "PNG")]
+    pub output: Option<PathBuf>,
+}
+
+/// Width and height of an image and of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Columns and rows of the image.
+    pub image: (u32, u32),
+    /// Columns and rows of the template.
+    pub template: (u32, u32),
+}
+
+/// A part of a picture, as the command line has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part(pub Rectangle);
+
+/// A number of digits and nothing else; one that does not fit is the largest one, and refused later for its size.
+fn number(text: &str) -> Option<u32> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().unwrap_or(u32::MAX))
+}
+
+impl FromStr for Size {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "seed" {
+            return Ok(HEADLINE_SIZE);
+        }
+        let pair = |text: &str| {
+            let (width, height) = text.split_once(['x', 'X'])?;
+            Some((number(width)?, number(height)?))
+        };
+        let parsed =
+            text.split_once(',').and_then(|(image, template)| Some(Size { image: pair(image)?, template: pair(template)? }));
+        let size = parsed.ok_or_else(|| Error::Size {
+            asked: format!("size {text:?}"),
+            reason: "expected the image and the template as in 256x256,20x16, or `seed`".to_owned(),
+        })?;
+        size.check()?;
+        Ok(size)
+    }
+}
+
+impl FromStr for Part {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let numbers: Option<Vec<u32>> = text.split(',').map(number).collect();
+        match numbers.as_deref() {
+            Some(&[x, y, width, height]) => Ok(Part(Rectangle { x, y, width, height })),
+            _ => Err(Error::Size {
+                asked: format!("the template {text:?}"),
+                reason: "expected left, top, width and height as in 40,30,20,16".to_owned(),
+            }),
+        }
+    }
+}
+
+/// The run that the command line asks for.
+pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Correlation>> {
+    // Before the long run: nobody should wait for a result that cannot be written.
+    let file = options.output.as_deref().map(AtomicFile::create).transpose()?;
+    let correlation = match &options.input {
+        Some(input) => {
+            let image = Gray::read(input)?;
+            let template = match (&options.template, &options.template_file) {
+                (Some(Part(part)), _) => image.crop(*part)?,
+                (None, Some(path)) => Gray::read(path)?,
+                (None, None) => return Err(Error::NoTemplate { input: input.clone() }),
+            };
+            Correlation { origin: Origin::Files, ..Correlation::new(image, template, options.border)? }
+        }
+        None => {
+            let size = options.size.unwrap_or(if gpu.is_simulated() { TEACHING_SIZE } else { HEADLINE_SIZE });
+            size.footprint().check(gpu)?;
+            Correlation::random(size, options.border, seed)
+        }
+    };
+    super::Workload::footprint(&correlation).check(gpu)?;
+    let findings = Findings { most: usize::from(options.matches), file };
+    Ok(Plan { parts: vec![correlation], delivery: Some(Box::new(findings)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_and_those_that_cannot_be_are_refused() {
+        assert_eq!("seed".parse::<Size>().unwrap(), HEADLINE_SIZE);
+        assert_eq!("20X10,3x4".parse::<Size>().unwrap(), Size { image: (20, 10), template: (3, 4) });
+        for text in
+            ["", "20x10", "20x10,3", "20x10,0x1", "20x10,21x1", "20x10,1x11", "-1x1,1x1", "99999999999x1,1x1", "300x300,300x300"]
+        {
+            let error = text.parse::<Size>().expect_err(text).to_string();
+            assert_eq!(error.lines().count(), 1, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_part_is_four_numbers() {
+        assert_eq!("1,2,3,4".parse::<Part>().unwrap(), Part(Rectangle { x: 1, y: 2, width: 3, height: 4 }));
+        for text in ["", "1,2,3", "1,2,3,4,5", "1,2,3,x", "1,-2,3,4"] {
+            assert!(text.parse::<Part>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+// 04-correlation-sm-aware: normalised cross-correlation of a template with an image, one output per thread.
+//
+//     coefficient = (n ΣIT - ΣI ΣT) / sqrt((n ΣI² - (ΣI)²) (n ΣT² - (ΣT)²)),   0 where the quotient is 0/0
+//
+// with the sums over the n pixels of the template, I the image's pixels under it and T its own.
+//
+// Since the last chapter: two dimensions, bytes in place of floats, and arithmetic that not every generation does at the same speed.
+// Launch:  two-dimensional grid and blocks of BLOCK_X x BLOCK_Y threads, one output each; the `shared` family with dynamic shared
+//          memory for the tile: (BLOCK_Y + template_height - 1) rows of `pitch` bytes.
+// Work:    per output and template pixel three additions, two of them with a multiplication, and two loads of a byte.
+// Sizes:   any image, any template that is no larger; `c_template` holds 64 KiB. Places outside the image are those of its edge.
+
+#include "04-correlation.cuh"
+
+// Template pixels per turn of the unrolled loop.
+constexpr int UNROLL = 4;
+// Pixels of the largest template that constant memory holds.
+constexpr int MOST_TEMPLATE_PIXELS = 65536;
+
+// The template, row by row without gaps. All lanes of a warp want the same pixel at the same time, for which constant memory is made.
+__constant__ unsigned char c_template[MOST_TEMPLATE_PIXELS];
+
+// ANCHOR: accumulate
+// One template pixel's share. On compute capability 1.x a 32-bit multiplication takes four instructions and one of 24 bits takes one,
+// which is plenty for bytes; on everything since it is the other way round. The kernels exist in both forms, and the host chooses.
+template <bool MULTIPLY_24>
+__device__ void accumulate(Sums& sums, unsigned pixel, unsigned wanted)
+{
+    sums.image += pixel;
+    if constexpr (MULTIPLY_24) {
+        sums.squares += __umul24(pixel, pixel);
+        sums.products += __umul24(pixel, wanted);
+    } else {
+        sums.squares += pixel * pixel;
+        sums.products += pixel * wanted;
+    }
+}
+// ANCHOR_END: accumulate
+
+// The sums straight from the image, with `template_pixels` in global or in constant memory.
+__device__ Sums sums_from_global(const unsigned char* __restrict__ image, const unsigned char* template_pixels, int x, int y,
+                                 const Shape& shape)
+{
+    Sums sums = {};
+    int at = 0;
+    for (int j = 0; j < shape.template_height; ++j) {
+        const unsigned char* row = image + static_cast<size_t>(clamped(y + shape.corner_y + j, shape.image_height)) * shape.image_width;
+        for (int i = 0; i < shape.template_width; ++i) {
+            accumulate<false>(sums, row[clamped(x + shape.corner_x + i, shape.image_width)], template_pixels[at]);
+            ++at;
+        }
+    }
+    return sums;
+}
+
+// ANCHOR: global
+// Both pictures in global memory. Neighbouring lanes read neighbouring pixels of the image, and all of them the same pixel of the template.
+extern "C" __global__ void global(const unsigned char* __restrict__ image, const unsigned char* __restrict__ template_pixels,
+                                  Shape shape, float* __restrict__ output)
+{
+    const int x = blockIdx.x * BLOCK_X + threadIdx.x;
+    const int y = blockIdx.y * BLOCK_Y + threadIdx.y;
+    if (x < shape.columns && y < shape.rows) {
+        output[y * shape.columns + x] = coefficient(sums_from_global(image, template_pixels, x, y, shape), shape);
+    }
+}
+// ANCHOR_END: global
+
+// ANCHOR: constant
+// The template in constant memory: one word for the whole warp, without a trip through the L1 cache that the image uses.
+extern "C" __global__ void constant(const unsigned char* __restrict__ image, Shape shape, float* __restrict__ output)
+{
+    const int x = blockIdx.x * BLOCK_X + threadIdx.x;
+    const int y = blockIdx.y * BLOCK_Y + threadIdx.y;
+    if (x < shape.columns && y < shape.rows) {
+        output[y * shape.columns + x] = coefficient(sums_from_global(image, c_template, x, y, shape), shape);
+    }
+}
+// ANCHOR_END: constant
+
+// ANCHOR: sums_from_tile
+// The sums of one output from the tile, pixel by pixel.
+template <bool MULTIPLY_24>
+__device__ Sums sums_one_by_one(const unsigned char* s_window, int pitch, const Shape& shape)
+{
+    Sums sums = {};
+    int at = 0;
+    for (int j = 0; j < shape.template_height; ++j) {
+        for (int i = 0; i < shape.template_width; ++i) {
+            accumulate<MULTIPLY_24>(sums, s_window[i], c_template[at + i]);
+        }
+        at += shape.template_width;
+        s_window += pitch;
+    }
+    return sums;
+}
+
+// The same with UNROLL template pixels per turn of the loop, and what is left of a row one by one.
+template <bool MULTIPLY_24>
+__device__ Sums sums_unrolled(const unsigned char* s_window, int pitch, const Shape& shape)
+{
+    Sums sums = {};
+    int at = 0;
+    for (int j = 0; j < shape.template_height; ++j) {
+        int i = 0;
+        for (; i + UNROLL <= shape.template_width; i += UNROLL) {
+#pragma unroll
+            for (int step = 0; step < UNROLL; ++step) {
+                accumulate<MULTIPLY_24>(sums, s_window[i + step], c_template[at + i + step]);
+            }
+        }
+        for (; i < shape.template_width; ++i) {
+            accumulate<MULTIPLY_24>(sums, s_window[i], c_template[at + i]);
+        }
+        at += shape.template_width;
+        s_window += pitch;
+    }
+    return sums;
+}
+// ANCHOR_END: sums_from_tile
+
+extern __shared__ unsigned char s_tile[];
+
+// ANCHOR: load
+// The part of the image that the block's outputs see: its own BLOCK_X x BLOCK_Y places and, beyond them, the template's width and height,
+// less one.
+__device__ void load_block(const unsigned char* __restrict__ image, const Shape& shape, int pitch)
+{
+    load_tile(s_tile, pitch, image, shape, blockIdx.x * BLOCK_X + shape.corner_x, blockIdx.y * BLOCK_Y + shape.corner_y,
+              BLOCK_X + shape.template_width - 1, BLOCK_Y + shape.template_height - 1);
+}
+// ANCHOR_END: load
+
+// The first pixel of the thread's window in the tile.
+__device__ const unsigned char* window_of_thread(int pitch)
+{
+    return s_tile + threadIdx.y * pitch + threadIdx.x;
+}
+
+// ANCHOR: shared
+// The image's tile in shared memory: each pixel is fetched from global memory once per block, and not once per template pixel.
+template <bool MULTIPLY_24>
+__device__ void correlate(const unsigned char* __restrict__ image, const Shape& shape, int pitch, float* __restrict__ output)
+{
+    load_block(image, shape, pitch);
+    const int x = blockIdx.x * BLOCK_X + threadIdx.x;
+    const int y = blockIdx.y * BLOCK_Y + threadIdx.y;
+    if (x < shape.columns && y < shape.rows) {
+        output[y * shape.columns + x] = coefficient(sums_one_by_one<MULTIPLY_24>(window_of_thread(pitch), pitch, shape), shape);
+    }
+}
+
+extern "C" __global__ void shared(const unsigned char* __restrict__ image, Shape shape, int pitch, float* __restrict__ output)
+{
+    correlate<false>(image, shape, pitch, output);
+}
+// ANCHOR_END: shared
+
+// ANCHOR: shared_multiply_24
+// The same for compute capability 1.x.
+extern "C" __global__ void shared_multiply_24(const unsigned char* __restrict__ image, Shape shape, int pitch,
+                                              float* __restrict__ output)
+{
+    correlate<true>(image, shape, pitch, output);
+}
+// ANCHOR_END: shared_multiply_24
+
+// ANCHOR: unroll_4
+// Four template pixels per turn of the loop, whose counter and branch are then a quarter as many.
+template <bool MULTIPLY_24>
+__device__ void correlate_unrolled(const unsigned char* __restrict__ image, const Shape& shape, int pitch, float* __restrict__ output)
+{
+    load_block(image, shape, pitch);
+    const int x = blockIdx.x * BLOCK_X + threadIdx.x;
+    const int y = blockIdx.y * BLOCK_Y + threadIdx.y;
+    if (x < shape.columns && y < shape.rows) {
+        output[y * shape.columns + x] = coefficient(sums_unrolled<MULTIPLY_24>(window_of_thread(pitch), pitch, shape), shape);
+    }
+}
+
+extern "C" __global__ void unroll_4(const unsigned char* __restrict__ image, Shape shape, int pitch, float* __restrict__ output)
+{
+    correlate_unrolled<false>(image, shape, pitch, output);
+}
+// ANCHOR_END: unroll_4
+
+// ANCHOR: unroll_4_multiply_24
+// The same for compute capability 1.x.
+extern "C" __global__ void unroll_4_multiply_24(const unsigned char* __restrict__ image, Shape shape, int pitch,
+                                                float* __restrict__ output)
+{
+    correlate_unrolled<true>(image, shape, pitch, output);
+}
+// ANCHOR_END: unroll_4_multiply_24
+
+// ANCHOR: sums
+// Also stores the three sums, for whoever wants more of the windows than their coefficient: all ΣI, then all ΣI², then all ΣIT.
+template <bool MULTIPLY_24>
+__device__ void correlate_and_store(const unsigned char* __restrict__ image, const Shape& shape, int pitch, float* __restrict__ output,
+                                    unsigned* __restrict__ stored)
+{
+    load_block(image, shape, pitch);
+    const int x = blockIdx.x * BLOCK_X + threadIdx.x;
+    const int y = blockIdx.y * BLOCK_Y + threadIdx.y;
+    if (x < shape.columns && y < shape.rows) {
+        const Sums sums = sums_unrolled<MULTIPLY_24>(window_of_thread(pitch), pitch, shape);
+        const int outputs = shape.columns * shape.rows;
+        const int at = y * shape.columns + x;
+        output[at] = coefficient(sums, shape);
+        stored[at] = sums.image;
+        stored[outputs + at] = sums.squares;
+        stored[2 * outputs + at] = sums.products;
+    }
+}
+
+extern "C" __global__ void sums(const unsigned char* __restrict__ image, Shape shape, int pitch, float* __restrict__ output,
+                                unsigned* __restrict__ stored)
+{
+    correlate_and_store<false>(image, shape, pitch, output, stored);
+}
+// ANCHOR_END: sums
+
+// ANCHOR: sums_multiply_24
+// The same for compute capability 1.x.
+extern "C" __global__ void sums_multiply_24(const unsigned char* __restrict__ image, Shape shape, int pitch, float* __restrict__ output,
+                                            unsigned* __restrict__ stored)
+{
+    correlate_and_store<true>(image, shape, pitch, output, stored);
+}
+// ANCHOR_END: sums_multiply_24

@@ -1,0 +1,129 @@
+//! Chapter 04 beyond its rows: the sums exactly, and the kernels of every generation on one device.
+
+use common::gpu::Gpu;
+use common::report::{Outcome, Row};
+use common::runner;
+use common::stage::Stage;
+use common::workload::Workload;
+use common::workload::correlation::{Border, Buffers, Correlation, NO_SUM, Size};
+use correlation_sm_aware::variant::{Attributes, Multiply, Tile, Variant};
+use correlation_sm_aware::{CONSTANT, SHARED, SHARED_SM, SHARED_SUMS, SHARED_UNROLL_4, with_tile};
+use kernels::Kernel;
+use kernels::correlation as kernel;
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+
+use crate::cases::correlations;
+use crate::device::with_gpu;
+
+/// A stage that launches one kernel, whatever the device would choose.
+macro_rules! forced {
+    ($name:literal, $kernel:expr) => {
+        Stage::launches($name, "whatever the device", |gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers| {
+            let template = correlation.template();
+            with_tile(gpu, correlation, buffers, $kernel, Tile::of_block((template.width, template.height)))
+        })
+    };
+}
+
+/// Every kernel that some device gets.
+const ARMS: [Stage<Correlation>; 7] = [
+    CONSTANT,
+    forced!("32 bits", kernel::SHARED),
+    forced!("24 bits", kernel::SHARED_MULTIPLY_24),
+    forced!("32 bits, unrolled", kernel::UNROLL_4),
+    forced!("24 bits, unrolled", kernel::UNROLL_4_MULTIPLY_24),
+    forced!("32 bits, with sums", kernel::SUMS),
+    forced!("24 bits, with sums", kernel::SUMS_MULTIPLY_24),
+];
+
+/// The sums that a kernel stores.
+fn stored(gpu: &Gpu, correlation: &Correlation, kernel: Kernel) -> Vec<u32> {
+    let template = correlation.template();
+    let mut buffers = correlation.upload(gpu).unwrap();
+    with_tile(gpu, correlation, &mut buffers, kernel, Tile::of_block((template.width, template.height))).unwrap();
+    gpu.stream.clone_dtoh(&buffers.sums).unwrap()
+}
+
+proptest! {
+    #![proptest_config(Config::with_cases(48))]
+
+    #[test]
+    fn the_kernels_of_every_generation_are_right(correlation in correlations()) {
+        let rows = with_gpu(|gpu| runner::run(gpu, &ARMS, &correlation, 0)).unwrap().rows;
+        for row in rows {
+            prop_assert!(matches!(row.outcome, Outcome::Verified(_)), "{}: {:?}", row.name, row.outcome);
+        }
+    }
+
+    #[test]
+    fn the_sums_are_exact(correlation in correlations()) {
+        let oracle = correlation.sums();
+        let expected: Vec<u32> = (oracle.iter().map(|sums| sums.image))
+            .chain(oracle.iter().map(|sums| sums.squares))
+            .chain(oracle.iter().map(|sums| sums.products))
+            .collect();
+        for kernel in [kernel::SUMS, kernel::SUMS_MULTIPLY_24] {
+            prop_assert_eq!(&with_gpu(|gpu| stored(gpu, &correlation, kernel)), &expected, "{}", kernel.name);
+        }
+    }
+}
+
+#[test]
+fn what_no_stage_has_stored_is_no_sum() {
+    let correlation = Correlation::random(Size { image: (9, 7), template: (4, 3) }, Border::Valid, 13);
+    let untouched = with_gpu(|gpu| {
+        let buffers = correlation.upload(gpu).unwrap();
+        gpu.stream.clone_dtoh(&buffers.sums).unwrap()
+    });
+    assert!(untouched.iter().all(|&sum| sum == NO_SUM));
+}
+
+#[test]
+fn a_template_too_large_for_a_tile_falls_back_to_constant_memory() {
+    // 231 x 215 bytes are more than the 48 KiB of a block.
+    let correlation = Correlation::random(Size { image: (210, 215), template: (200, 208) }, Border::Valid, 13);
+    with_gpu(|gpu| {
+        let device = Attributes::of(gpu).unwrap();
+        assert_eq!(Variant::choose(device, (200, 208)), Variant::Constant { tile_bytes: 231 * 215 });
+        let rows = runner::run(gpu, &[CONSTANT, SHARED, SHARED_SM, SHARED_UNROLL_4, SHARED_SUMS], &correlation, 0).unwrap().rows;
+        let outcomes = |row: &Row| match &row.outcome {
+            Outcome::Verified(_) => "right".to_owned(),
+            Outcome::Skipped(reason) => reason.clone(),
+            other => panic!("{}: {other:?}", row.name),
+        };
+        let outcomes: Vec<String> = rows.iter().map(outcomes).collect();
+        assert_eq!(outcomes[..4], ["right"; 4]);
+        assert!(outcomes[4].contains("49665 bytes"), "{}", outcomes[4]);
+        if gpu.is_simulated() {
+            let launched = |row: &Row| row.measured().unwrap().launches()[0].report.kernel.clone();
+            assert_eq!(rows[..4].iter().map(launched).collect::<Vec<_>>(), ["constant"; 4]);
+        }
+    });
+}
+
+#[test]
+fn a_device_gets_the_multiplication_of_its_generation() {
+    let correlation = Correlation::random(Size { image: (40, 30), template: (9, 7) }, Border::Valid, 13);
+    with_gpu(|gpu| {
+        let Variant::Shared { multiply, .. } = Variant::choose(Attributes::of(gpu).unwrap(), (9, 7)) else { panic!("a tile fits") };
+        assert_eq!(multiply, Multiply::Bits32, "these tests run on compute capability 2.0 or later");
+        let rows = runner::run(gpu, &[SHARED_SM], &correlation, 0).unwrap().rows;
+        if let Some(launch) = rows[0].measured().unwrap().launches().first() {
+            assert_eq!(launch.report.kernel, "shared");
+        }
+    });
+}
+
+#[test]
+fn a_compiler_of_today_makes_the_same_of_both_multiplications() {
+    // It knows that a product of two bytes needs no more than 24 bits. Should it forget, the page of the chapter has to tell it otherwise.
+    let instructions = |kernel: Kernel| {
+        let (_, body) = kernel.source.ptx.split_once(&format!(".entry {}(", kernel.name)).unwrap();
+        let body =
+            body.lines().take_while(|line| *line != "}").map(|line| line.trim().split([' ', '\t']).next().unwrap_or_default());
+        body.filter(|word| !word.is_empty() && !word.starts_with(['.', '/', '$', '{', '}', '@'])).collect::<Vec<_>>()
+    };
+    assert_eq!(instructions(kernel::SHARED), instructions(kernel::SHARED_MULTIPLY_24));
+    assert!(instructions(kernel::SHARED).contains(&"mad.lo.s32"));
+}
