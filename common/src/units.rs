@@ -34,7 +34,7 @@ pub fn flops(value: f64) -> String {
 
 /// Multiply-adds per second of whatever numbers.
 pub fn multiply_adds(value: f64) -> String {
-    format!("{}multiply-adds/s", prefixed(value))
+    format!("{}mul-adds/s", prefixed(value))
 }
 
 /// Bytes per second, in powers of ten as data sheets have it.

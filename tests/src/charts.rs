@@ -9,6 +9,7 @@ use common::record::Record;
 use common::report::Place;
 use common::units;
 use common::workload::Work;
+use serde_json::Value;
 
 /// The media query follows the system, and the panel behind is opaque, so that a chart is readable on any page. The series have
 /// colours that people with any colour vision tell apart, and signs besides.
@@ -79,11 +80,13 @@ fn size(record: &Record, name: &str) -> Option<u64> {
 }
 
 /// The workload's sizes in words.
-fn sizes(record: &Record) -> String {
+pub fn sizes(record: &Record) -> String {
     let size = |name: &str| size(record, name).map(|size| size.to_string());
     let pair = |a: &str, b: &str| Some(format!("{}x{}", size(a)?, size(b)?));
     if let (Some(image), Some(template)) = (pair("image_width", "image_height"), pair("template_width", "template_height")) {
-        return format!("{image} pixels, template {template}");
+        let border = record.workload.get("border").and_then(Value::as_str).filter(|border| *border != "valid");
+        let border = border.map_or(String::new(), |border| format!(", border {border}"));
+        return format!("{image} pixels, template {template}{border}");
     }
     let outputs = ["outputs", "taps"].map(|name| size(name).map(|size| format!("{size} {name}")));
     outputs.into_iter().flatten().collect::<Vec<_>>().join(" x ")

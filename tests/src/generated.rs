@@ -1,6 +1,6 @@
 //! What the book and the README show of saved runs: made from the records, never by hand.
 //!
-//! A record `book/results/<device>/<run>.json` becomes `book/src/generated/<device>/<run>.md`, which pages include. In the README the
+//! A record `book/results/<device>/<run>.json` becomes `book/src/generated/<device>/<run>.md` if a page includes that. In the README the
 //! table stands between `<!-- table <device>/<run> -->` and `<!-- end -->`.
 //!
 //! Where a chapter has a record of an H200 and one of the simulated H200, `nvidia-h200/<chapter>.bound.md` shows measured times beside
@@ -71,8 +71,18 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
     let [hardware, simulated] = counts;
     files.push((generated.join("counters.md"), counts::table(&hardware?, &simulated?)?));
     files.extend(charts::charts(&records).into_iter().map(|(name, svg)| (generated.join(format!("{name}.svg")), svg)));
-    files.extend(tables.into_iter().map(|(name, table)| (generated.join(format!("{name}.md")), table)));
+    let pages = pages()?;
+    // Records that no page shows by themselves are there for a chart.
+    let shown = tables.into_iter().filter(|(name, _)| pages.contains(&format!("{{{{#include generated/{name}.md}}}}")));
+    files.extend(shown.map(|(name, table)| (generated.join(format!("{name}.md")), table)));
     Ok(files)
+}
+
+/// The text of all pages of the book that are written by hand.
+fn pages() -> Result<String> {
+    let pages =
+        sorted(&root().join("book/src"))?.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    pages.map(|path| fs::read_to_string(&path).with_context(|| path.display().to_string())).collect()
 }
 
 /// The folder of records of an H200, and of the simulated one.
@@ -239,14 +249,6 @@ fn check_age(record: &Record) -> Result<()> {
 fn page(record: &Record, name: &str) -> String {
     let mut page = table::draw(record, Drawing::Markdown);
     let device = &record.device;
-    let sizes = |key: &str| record.workload.get(key).map(ToString::to_string);
-    let skipped = ["seed", "multiply_adds", "least_bytes", "arithmetic"];
-    let workload: Vec<String> = record
-        .workload
-        .iter()
-        .filter(|(key, _)| !skipped.contains(&key.as_str()))
-        .map(|(key, size)| format!("{size} {key}"))
-        .collect();
     let kind = if device.kind == DeviceKind::Sim { "simulated " } else { "" };
     let date = record.date.split('T').next().unwrap_or_default();
     // Writing to a string cannot fail.
@@ -256,8 +258,8 @@ fn page(record: &Record, name: &str) -> String {
         device.name,
         device.driver,
         device.compiler,
-        workload.join(", "),
-        sizes("seed").unwrap_or_else(|| "none".to_owned()),
+        charts::sizes(record),
+        record.workload.get("seed").map_or_else(|| "none".to_owned(), ToString::to_string),
     );
     if let Some(ceilings) = record.ceilings {
         let _ = write!(page, ". Ceilings in the same run: {ceilings}");

@@ -18,6 +18,8 @@ const SECTOR_GAP: u32 = 7;
 const LABEL: u32 = 62;
 /// Room around everything.
 const MARGIN: u32 = 14;
+/// Width of a letter of the heading, in the widest of the usual fonts.
+const LETTER: u32 = 8;
 /// Where the first row starts.
 const TOP: u32 = 66;
 /// From one row to the next.
@@ -48,10 +50,11 @@ const STYLE: &str = "
 /// Draws a sample; `None` for memories that have neither sectors nor banks.
 pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String> {
     let grid = Grid::of(sample, rules)?;
-    let width = left(&grid, COLUMNS - 1) + CELL + MARGIN;
+    let heading = format!("{caption}: {}", title(sample));
+    let width = (left(&grid, COLUMNS - 1) + CELL).max(MARGIN + heading.chars().count() as u32 * LETTER) + MARGIN;
     let legend = TOP + grid.rows.len() as u32 * ROW + 14;
     let height = legend + CELL + MARGIN;
-    let (title, summary) = (title(sample), picture::summary(&grid, sample));
+    let summary = picture::summary(&grid, sample);
     let clashes = grid.words_per_bank();
     let mut svg = String::new();
     // Writing to a string cannot fail.
@@ -60,12 +63,12 @@ pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
          aria-labelledby=\"title desc\">\n<title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n<style>{STYLE}</style>\n\
          <rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"6\"/>\n",
-        escape(&format!("{caption}: {title}")),
+        escape(&heading),
         escape(&summary),
         width - 1,
         height - 1,
     );
-    text(&mut svg, "title", MARGIN, 24, &format!("{caption}: {title}"));
+    text(&mut svg, "title", MARGIN, 24, &heading);
     text(&mut svg, "small", MARGIN, 41, &summary);
     text(&mut svg, "small", MARGIN, TOP - 6, "bytes");
     for group in (0..COLUMNS).step_by(SECTOR_WORDS) {
