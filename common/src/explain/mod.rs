@@ -128,7 +128,8 @@ impl<'a> Explanation<'a> {
             sum += kernel.counters;
             sum
         });
-        let launches: Vec<LaunchConfig> = self.kernels.iter().flat_map(|kernel| kernel.launches.iter().copied()).collect();
+        let launches = self.kernels.iter().flat_map(|kernel| kernel.launches.iter().map(|config| (kernel.name, *config)));
+        let launches: Vec<(&str, LaunchConfig)> = launches.collect();
         text.push_str(&working::show(&bound(&total, self.least_bytes, self.profile), &launches, self.profile, style));
         if let Some(access) = access {
             text.push('\n');

@@ -11,8 +11,8 @@ use crate::units::{bandwidth, bytes, count, milliseconds, significant};
 /// Parts below this share of the binding one are named without their working.
 const NEGLIGIBLE: f64 = 0.001;
 
-/// Shows a bound.
-pub fn show(bound: &Bound, launches: &[LaunchConfig], profile: &Profile, style: Style) -> String {
+/// Shows a bound; `launches` are those of the stage, by the name of their kernel.
+pub fn show(bound: &Bound, launches: &[(&str, LaunchConfig)], profile: &Profile, style: Style) -> String {
     let mut text = String::new();
     let clock_ghz = f64::from(profile.clock_khz) / 1e6;
     let Some(binding) = bound.binding() else {
@@ -42,8 +42,9 @@ pub fn show(bound: &Bound, launches: &[LaunchConfig], profile: &Profile, style: 
     if !small.is_empty() {
         put(&mut text, &style.dim(&format!("  less than 0.1 %: {}", small.join(", "))));
     }
-    for config in launches {
-        spread(&mut text, *config, launches.len() == 1, bound, profile);
+    for (kernel, config) in launches {
+        let of_several = (launches.len() > 1).then_some(*kernel);
+        spread(&mut text, of_several, *config, bound, profile);
     }
     if !bound.as_written.is_empty() {
         put(&mut text, "");
@@ -64,8 +65,8 @@ fn row(text: &mut String, part: &Part, longest_ms: f64) {
     put(text, &format!("  {:<13}{amount:>26}   {rate:<20}{:>14}  {share:>8}", part.unit.to_string(), milliseconds(part.least_ms)));
 }
 
-/// What a whole number of blocks per multiprocessor does to the bound.
-fn spread(text: &mut String, config: LaunchConfig, is_only: bool, bound: &Bound, profile: &Profile) {
+/// What a whole number of blocks per multiprocessor does to the bound. A launch that is one of several says whose it is.
+fn spread(text: &mut String, of_several: Option<&str>, config: LaunchConfig, bound: &Bound, profile: &Profile) {
     let blocks = u64::from(config.grid.x) * u64::from(config.grid.y) * u64::from(config.grid.z);
     let factor = busiest(blocks, profile);
     if factor < 1.005 {
@@ -73,8 +74,9 @@ fn spread(text: &mut String, config: LaunchConfig, is_only: bool, bound: &Bound,
     }
     let (sms, most) = (profile.multiprocessors, blocks.div_ceil(u64::from(profile.multiprocessors)));
     let (blocks, factor_text) = (format!("{} block{}", count(blocks), if blocks == 1 { "" } else { "s" }), significant(factor));
-    put(text, &format!("  {blocks} on {sms} SMs: one SM has {most} to do, {factor_text} times the average"));
-    if is_only && bound.binding().is_some_and(|part| part.copies > 1) {
+    let kernel = of_several.map_or(String::new(), |kernel| format!("{kernel}: "));
+    put(text, &format!("  {kernel}{blocks} on {sms} SMs: one SM has {most} to do, {factor_text} times the average"));
+    if of_several.is_none() && bound.binding().is_some_and(|part| part.copies > 1) {
         let least = milliseconds(bound.least_ms() * factor);
         put(text, &format!("  if all blocks do the same, that one SM takes at least {least}"));
     }
@@ -102,7 +104,7 @@ mod tests {
             ..Counters::default()
         };
         let config = LaunchConfig { grid: Dim3::new(99, 2, 1), block: Dim3::new(256, 1, 1), dynamic_shared_bytes: 0 };
-        let shown = show(&bound(&counters, 0, h200), &[config], h200, Style::PLAIN);
+        let shown = show(&bound(&counters, 0, h200), &[("filled", config)], h200, Style::PLAIN);
         // 3960 passes at one per clock of 1.98 GHz are 2 microseconds. 198 blocks are one and a half for each multiprocessor.
         let expected = "
 bound by L1/shared on the NVIDIA H200
