@@ -5,7 +5,8 @@
 //!
 //! # Layout
 //!
-//! - One module per `.cu` file: its [`Source`], its [`Kernel`]s, and the constants that the host must know of it.
+//! - One module per `.cu` file: its [`Source`], its [`Kernel`]s, and the constants that the host must know of it. Files with what
+//!   only some GPUs have are modules within that of their chapter.
 //! - [`nvrtc`]: finding NVIDIA's run-time compiler and calling it.
 //! - [`toolkit`]: where a machine keeps the libraries of the CUDA toolkit.
 //! - [`registers`]: how many registers each kernel needs, read from machine code.
@@ -13,12 +14,12 @@
 //!
 //! `cargo ptx` makes the PTX again after a change of the CUDA C.
 
-use nvrtc::Input;
-
 pub mod nvrtc;
 pub mod registers;
 pub mod stamp;
 pub mod toolkit;
+
+use nvrtc::Input;
 
 /// One `.cu` file, and the PTX made from it.
 #[derive(Debug)]
@@ -105,8 +106,8 @@ pub fn sources() -> &'static [&'static Source] {
         &conv_naive::SOURCE,
         &conv_shared::SOURCE,
         &unroll::SOURCE,
-        &unroll_tensor::SOURCE,
-        &unroll_fft::SOURCE,
+        &unroll::tensor::SOURCE,
+        &unroll::fft::SOURCE,
         &correlation::SOURCE,
         &correlation::dp4a::SOURCE,
         &correlation::tensor::SOURCE,
@@ -141,12 +142,12 @@ pub fn all() -> &'static [Kernel] {
         unroll::ADD_SLICES,
         unroll::CONSTANT_FILTER,
         unroll::LONG,
-        unroll_tensor::TENSOR_TF32X3,
-        unroll_tensor::TENSOR_F16X3,
-        unroll_tensor::MAGNITUDES,
-        unroll_fft::GATHER,
-        unroll_fft::MULTIPLY,
-        unroll_fft::COLLECT,
+        unroll::tensor::TENSOR_TF32X3,
+        unroll::tensor::TENSOR_F16X3,
+        unroll::tensor::MAGNITUDES,
+        unroll::fft::GATHER,
+        unroll::fft::MULTIPLY,
+        unroll::fft::COLLECT,
         correlation::GLOBAL,
         correlation::CONSTANT,
         correlation::SHARED,
@@ -220,6 +221,104 @@ pub mod conv_shared {
     pub const TILE: u32 = 256;
     /// Taps of a tile of [`SHARED_WIDE`].
     pub const WIDE_TILE: u32 = 1024;
+}
+
+/// Chapter 03: convolution unrolled, then held in registers.
+pub mod unroll {
+    use crate::{Kernel, Source};
+
+    /// `kernels/cuda/03-unroll.cu`
+    pub static SOURCE: Source = source!(
+        "03-unroll",
+        "compute_50",
+        [BLOCK, TILE, WIDE_TILE, RUN_THREADS, RUN, RUN_TILE, LONG_RUN, LONG_TILE, SLOTS, CONSTANT_TAPS]
+    );
+    /// One multiply-add per turn of the inner loop, as chapter 02 ends.
+    pub const SHARED: Kernel = Kernel { source: &SOURCE, name: "shared" };
+    /// Four per turn.
+    pub const UNROLL_4: Kernel = Kernel { source: &SOURCE, name: "unroll_4" };
+    /// Eight per turn.
+    pub const UNROLL_8: Kernel = Kernel { source: &SOURCE, name: "unroll_8" };
+    /// Sixteen per turn.
+    pub const UNROLL_16: Kernel = Kernel { source: &SOURCE, name: "unroll_16" };
+    /// Sixteen per turn, and tiles of [`WIDE_TILE`] taps.
+    pub const WIDE_UNROLL: Kernel = Kernel { source: &SOURCE, name: "wide_unroll" };
+    /// [`RUN`] outputs per thread.
+    pub const REGISTER_TILE: Kernel = Kernel { source: &SOURCE, name: "register_tile" };
+    /// Adds up the partial sums of slices of the filter.
+    pub const ADD_SLICES: Kernel = Kernel { source: &SOURCE, name: "add_slices" };
+    /// [`REGISTER_TILE`] with the filter in [`C_FILTER`].
+    pub const CONSTANT_FILTER: Kernel = Kernel { source: &SOURCE, name: "constant_filter" };
+    /// [`CONSTANT_FILTER`] with [`LONG_RUN`] outputs per thread.
+    pub const LONG: Kernel = Kernel { source: &SOURCE, name: "long_run" };
+    /// The array in constant memory where some kernels look for up to [`CONSTANT_TAPS`] taps, with zeros behind them up to a
+    /// multiple of [`SLOTS`].
+    pub const C_FILTER: &str = "c_filter";
+    /// Outputs of a block that has a thread for each.
+    pub const BLOCK: u32 = 256;
+    /// Taps of its tile.
+    pub const TILE: u32 = 256;
+    /// Taps of a tile of [`WIDE_UNROLL`].
+    pub const WIDE_TILE: u32 = 1024;
+    /// Threads of a block whose threads have runs of outputs.
+    pub const RUN_THREADS: u32 = 64;
+    /// Neighbouring outputs of a thread.
+    pub const RUN: u32 = 16;
+    /// Taps of a tile.
+    pub const RUN_TILE: u32 = 1024;
+    /// Neighbouring outputs of a thread of [`LONG`].
+    pub const LONG_RUN: u32 = 28;
+    /// Taps of a tile of [`LONG`].
+    pub const LONG_TILE: u32 = 2048;
+    /// Steps of the inner loop of a run that become one turn; slices of the filter have a multiple of it.
+    pub const SLOTS: u32 = 32;
+    /// Filter values that [`C_FILTER`] has room for.
+    pub const CONSTANT_TAPS: u32 = 16384;
+
+    /// Convolution on tensor cores, from compute capability 8.0 on.
+    pub mod tensor {
+        use crate::{Kernel, Source};
+
+        /// `kernels/cuda/03-unroll-tensor.cu`
+        pub static SOURCE: Source =
+            source!("03-unroll-tensor", "compute_80", [COLUMNS, ROWS, THREADS, PITCH, HALF_PITCH, MARGIN, MAXIMA, MAXIMA_THREADS]);
+        /// Factors in two parts of tf32, products in three.
+        pub const TENSOR_TF32X3: Kernel = Kernel { source: &SOURCE, name: "tensor_tf32x3" };
+        /// The same with f16.
+        pub const TENSOR_F16X3: Kernel = Kernel { source: &SOURCE, name: "tensor_f16x3" };
+        /// The largest magnitudes of signal and filter, [`MAXIMA`] numbers for each.
+        pub const MAGNITUDES: Kernel = Kernel { source: &SOURCE, name: "magnitudes" };
+        /// Outputs of a row.
+        pub const COLUMNS: u32 = 64;
+        /// Rows of a block.
+        pub const ROWS: u32 = 64;
+        /// Threads of a block of the tensor kernels.
+        pub const THREADS: u32 = 128;
+        /// Floats of a row in shared memory.
+        pub const PITCH: u32 = 68;
+        /// The same of f16.
+        pub const HALF_PITCH: u32 = 72;
+        /// Zeros before the filter.
+        pub const MARGIN: u32 = 64;
+        /// Blocks of [`MAGNITUDES`], and numbers that it leaves of the signal, and of the filter.
+        pub const MAXIMA: u32 = 128;
+        /// Threads of a block of [`MAGNITUDES`].
+        pub const MAXIMA_THREADS: u32 = 256;
+    }
+
+    /// What stands around the transforms of cuFFT.
+    pub mod fft {
+        use crate::{Kernel, Source};
+
+        /// `kernels/cuda/03-unroll-fft.cu`
+        pub static SOURCE: Source = source!("03-unroll-fft", "compute_50", []);
+        /// Cuts the signal into blocks, behind the filter.
+        pub const GATHER: Kernel = Kernel { source: &SOURCE, name: "gather" };
+        /// Multiplies spectra.
+        pub const MULTIPLY: Kernel = Kernel { source: &SOURCE, name: "multiply" };
+        /// Takes the outputs from the blocks.
+        pub const COLLECT: Kernel = Kernel { source: &SOURCE, name: "collect" };
+    }
 }
 
 /// Chapter 04: template matching, one multiplication per pixel and then four.
@@ -317,102 +416,4 @@ pub mod correlation {
         /// Rows of outputs of a block of [`TENSOR`].
         pub const TALL: u32 = 128;
     }
-}
-
-/// Chapter 03: convolution unrolled, then held in registers.
-pub mod unroll {
-    use crate::{Kernel, Source};
-
-    /// `kernels/cuda/03-unroll.cu`
-    pub static SOURCE: Source = source!(
-        "03-unroll",
-        "compute_50",
-        [BLOCK, TILE, WIDE_TILE, RUN_THREADS, RUN, RUN_TILE, LONG_RUN, LONG_TILE, SLOTS, CONSTANT_TAPS]
-    );
-    /// One multiply-add per turn of the inner loop, as chapter 02 ends.
-    pub const SHARED: Kernel = Kernel { source: &SOURCE, name: "shared" };
-    /// Four per turn.
-    pub const UNROLL_4: Kernel = Kernel { source: &SOURCE, name: "unroll_4" };
-    /// Eight per turn.
-    pub const UNROLL_8: Kernel = Kernel { source: &SOURCE, name: "unroll_8" };
-    /// Sixteen per turn.
-    pub const UNROLL_16: Kernel = Kernel { source: &SOURCE, name: "unroll_16" };
-    /// Sixteen per turn, and tiles of [`WIDE_TILE`] taps.
-    pub const WIDE_UNROLL: Kernel = Kernel { source: &SOURCE, name: "wide_unroll" };
-    /// [`RUN`] outputs per thread.
-    pub const REGISTER_TILE: Kernel = Kernel { source: &SOURCE, name: "register_tile" };
-    /// Adds up the partial sums of slices of the filter.
-    pub const ADD_SLICES: Kernel = Kernel { source: &SOURCE, name: "add_slices" };
-    /// [`REGISTER_TILE`] with the filter in [`C_FILTER`].
-    pub const CONSTANT_FILTER: Kernel = Kernel { source: &SOURCE, name: "constant_filter" };
-    /// [`CONSTANT_FILTER`] with [`LONG_RUN`] outputs per thread.
-    pub const LONG: Kernel = Kernel { source: &SOURCE, name: "long_run" };
-    /// The array in constant memory where some kernels look for up to [`CONSTANT_TAPS`] taps, with zeros behind them up to a
-    /// multiple of [`SLOTS`].
-    pub const C_FILTER: &str = "c_filter";
-    /// Outputs of a block that has a thread for each.
-    pub const BLOCK: u32 = 256;
-    /// Taps of its tile.
-    pub const TILE: u32 = 256;
-    /// Taps of a tile of [`WIDE_UNROLL`].
-    pub const WIDE_TILE: u32 = 1024;
-    /// Threads of a block whose threads have runs of outputs.
-    pub const RUN_THREADS: u32 = 64;
-    /// Neighbouring outputs of a thread.
-    pub const RUN: u32 = 16;
-    /// Taps of a tile.
-    pub const RUN_TILE: u32 = 1024;
-    /// Neighbouring outputs of a thread of [`LONG`].
-    pub const LONG_RUN: u32 = 28;
-    /// Taps of a tile of [`LONG`].
-    pub const LONG_TILE: u32 = 2048;
-    /// Steps of the inner loop of a run that become one turn; slices of the filter have a multiple of it.
-    pub const SLOTS: u32 = 32;
-    /// Filter values that [`C_FILTER`] has room for.
-    pub const CONSTANT_TAPS: u32 = 16384;
-}
-
-/// Chapter 03: convolution on tensor cores.
-pub mod unroll_tensor {
-    use crate::{Kernel, Source};
-
-    /// `kernels/cuda/03-unroll-tensor.cu`
-    pub static SOURCE: Source =
-        source!("03-unroll-tensor", "compute_80", [COLUMNS, ROWS, THREADS, PITCH, HALF_PITCH, MARGIN, MAXIMA, MAXIMA_THREADS]);
-    /// Factors in two parts of tf32, products in three.
-    pub const TENSOR_TF32X3: Kernel = Kernel { source: &SOURCE, name: "tensor_tf32x3" };
-    /// The same with f16.
-    pub const TENSOR_F16X3: Kernel = Kernel { source: &SOURCE, name: "tensor_f16x3" };
-    /// The largest magnitudes of signal and filter, [`MAXIMA`] numbers for each.
-    pub const MAGNITUDES: Kernel = Kernel { source: &SOURCE, name: "magnitudes" };
-    /// Outputs of a row.
-    pub const COLUMNS: u32 = 64;
-    /// Rows of a block.
-    pub const ROWS: u32 = 64;
-    /// Threads of a block of the tensor kernels.
-    pub const THREADS: u32 = 128;
-    /// Floats of a row in shared memory.
-    pub const PITCH: u32 = 68;
-    /// The same of f16.
-    pub const HALF_PITCH: u32 = 72;
-    /// Zeros before the filter.
-    pub const MARGIN: u32 = 64;
-    /// Blocks of [`MAGNITUDES`], and numbers that it leaves of the signal, and of the filter.
-    pub const MAXIMA: u32 = 128;
-    /// Threads of a block of [`MAGNITUDES`].
-    pub const MAXIMA_THREADS: u32 = 256;
-}
-
-/// Chapter 03: what stands around the transforms of cuFFT.
-pub mod unroll_fft {
-    use crate::{Kernel, Source};
-
-    /// `kernels/cuda/03-unroll-fft.cu`
-    pub static SOURCE: Source = source!("03-unroll-fft", "compute_50", []);
-    /// Cuts the signal into blocks, behind the filter.
-    pub const GATHER: Kernel = Kernel { source: &SOURCE, name: "gather" };
-    /// Multiplies spectra.
-    pub const MULTIPLY: Kernel = Kernel { source: &SOURCE, name: "multiply" };
-    /// Takes the outputs from the blocks.
-    pub const COLLECT: Kernel = Kernel { source: &SOURCE, name: "collect" };
 }

@@ -4,7 +4,7 @@ use common::report::Outcome;
 use common::runner;
 use common::stage::Stage;
 use common::workload::Workload;
-use kernels::unroll_tensor::{COLUMNS, ROWS};
+use kernels::unroll::tensor::{COLUMNS, ROWS};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use unroll::tensor::Division;

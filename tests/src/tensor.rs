@@ -6,7 +6,7 @@ use common::stage::Stage;
 use common::verify::Mismatch;
 use common::workload::Convolution;
 use common::workload::convolution::Size;
-use kernels::unroll_tensor::SOURCE;
+use kernels::unroll::tensor::SOURCE;
 use unroll::tensor::{F16X3, TF32X3};
 
 use crate::device::with_gpu;

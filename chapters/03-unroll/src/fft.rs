@@ -33,7 +33,7 @@ use common::stage::{Prepared, Stage};
 use common::workload::convolution::Buffers;
 use common::workload::{Convolution, Workload};
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
-use kernels::unroll_fft::{COLLECT, GATHER, MULTIPLY};
+use kernels::unroll::fft::{COLLECT, GATHER, MULTIPLY};
 
 /// By way of the spectra.
 pub const FFT: Stage<Convolution> =

@@ -39,7 +39,7 @@ use runs::{ConstantFilter, SplitFilter};
 pub static CHAPTER: Chapter<Convolution> = Chapter {
     name: "03-unroll",
     about: "convolution unrolled, then held in registers",
-    sources: &[&kernels::unroll::SOURCE, &kernels::unroll_tensor::SOURCE, &kernels::unroll_fft::SOURCE],
+    sources: &[&kernels::unroll::SOURCE, &kernels::unroll::tensor::SOURCE, &kernels::unroll::fft::SOURCE],
     stages: &[
         SHARED,
         UNROLL_4,

@@ -46,7 +46,7 @@ use common::workload::Convolution;
 use common::workload::convolution::Buffers;
 use cudarc::driver::sys::{CUdevice_attribute, CUfunction_attribute};
 use cudarc::driver::{CudaFunction, CudaSlice, CudaViewMut, LaunchConfig, PushKernelArg};
-use kernels::unroll_tensor::{
+use kernels::unroll::tensor::{
     COLUMNS, HALF_PITCH, MAGNITUDES, MARGIN, MAXIMA, MAXIMA_THREADS, PITCH, ROWS, TENSOR_F16X3, TENSOR_TF32X3, THREADS,
 };
 
