@@ -3,6 +3,9 @@
 //! Everything runs on the simulator, so that the answers are the same on every machine; except for one test, which compares the
 //! simulator with a GPU where there is one.
 
+#[path = "../../../tests/support/binary.rs"]
+mod binary;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,25 +14,12 @@ use std::process::{Command, Output, Stdio};
 use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 use serde_json::Value;
 
+use binary::{command, run, stderr, stdout};
+
+/// The binary that the tests run.
+const BINARY: &str = env!("CARGO_BIN_EXE_01-conv-naive");
+
 const STAGES: [&str; 6] = ["cpu", "cpu-parallel", "naive-strided", "naive", "copy-only", "copy-only-pinned"];
-
-fn chapter(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_01-conv-naive"));
-    command.args(["--device", "sim"]).args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn run(arguments: &[&str]) -> Output {
-    chapter(arguments).output().expect("the chapter's binary can be started")
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("output is text")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("messages are text")
-}
 
 /// The run must end with status 2, one line that holds all of `words`, and nothing on stdout.
 fn assert_refused(arguments: &[&str], words: &[&str]) {
@@ -226,7 +216,7 @@ fn the_record_is_saved_beside_the_table_or_not_at_all() {
 #[test]
 fn a_reader_who_leaves_early_is_no_error() {
     for arguments in [&["--size", "64x8"][..], &["--list"], &["--help"], &["--size", "64x8", "--format", "json"]] {
-        let mut child = chapter(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command("sim", arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
@@ -236,7 +226,7 @@ fn a_reader_who_leaves_early_is_no_error() {
 
 #[test]
 fn messages_that_nobody_reads_are_no_error_either() {
-    let mut child = chapter(&["--size", "64x8"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command("sim", &["--size", "64x8"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stderr.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));

@@ -1,44 +1,26 @@
 //! What is this chapter's own of its binary: its rows, its lesson, and the stage that is wrong on purpose. What all chapters share is
 //! tested with chapter 01.
 
+#[path = "../../../tests/support/binary.rs"]
+mod binary;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
 
 use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 use serde_json::Value;
 
+use binary::{record, run, run_on, stderr, stdout};
+
+/// The binary that the tests run.
+const BINARY: &str = env!("CARGO_BIN_EXE_02-conv-shared");
+
 const STAGES: [&str; 3] = ["naive", "shared", "shared-wide"];
 const MISTAKE: &str = "shared-missing-barrier";
-
-fn run(arguments: &[&str]) -> Output {
-    run_on("sim", arguments)
-}
-
-fn run_on(device: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_02-conv-shared"));
-    command.args(["--device", device]).args(arguments).stdin(Stdio::null());
-    command.output().expect("the chapter's binary can be started")
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("output is text")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("messages are text")
-}
 
 /// The number of the first line of the chapter's kernels that holds this text.
 fn source_line(text: &str) -> usize {
     1 + kernels::conv_shared::SOURCE.cuda.lines().position(|line| line.contains(text)).expect("the text is in the source")
-}
-
-/// The JSON record of a run that must succeed.
-fn record(device: &str, arguments: &[&str]) -> Value {
-    let output = run_on(device, &[arguments, &["--format", "json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
-    serde_json::from_slice(&output.stdout).expect("stdout is JSON and nothing else")
 }
 
 #[test]

@@ -1,35 +1,20 @@
 //! What is this chapter's own of its binary: its rows, and the story that their counts tell. What all chapters share is tested with
 //! chapter 01.
 
-use std::process::{Command, Output, Stdio};
+#[path = "../../../tests/support/binary.rs"]
+mod binary;
 
 use serde_json::Value;
+
+use binary::{record, run_on, stdout};
+
+/// The binary that the tests run.
+const BINARY: &str = env!("CARGO_BIN_EXE_03-unroll");
 
 const STAGES: [&str; 9] =
     ["shared", "unroll-4", "unroll-8", "unroll-16", "wide-unroll", "register-tile", "split-filter", "constant-filter", "long-run"];
 /// The rows of tensor cores and of another algorithm.
 const OTHERS: [&str; 3] = ["tensor-tf32x3", "tensor-f16x3", "fft"];
-
-fn run_on(device: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_03-unroll"));
-    command.args(["--device", device]).args(arguments).stdin(Stdio::null());
-    command.output().expect("the chapter's binary can be started")
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("output is text")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("messages are text")
-}
-
-/// The JSON record of a run that must succeed.
-fn record(device: &str, arguments: &[&str]) -> Value {
-    let output = run_on(device, &[arguments, &["--format", "json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
-    serde_json::from_slice(&output.stdout).expect("stdout is JSON and nothing else")
-}
 
 /// A count of a stage.
 fn count(record: &Value, stage: &str, name: &str) -> u64 {

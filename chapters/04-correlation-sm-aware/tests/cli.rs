@@ -1,12 +1,19 @@
 //! What is this chapter's own of its binary: the choice of kernels on every generation, pictures in and out. What all chapters share is
 //! tested with chapter 01.
 
+#[path = "../../../tests/support/binary.rs"]
+mod binary;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
 
 use common::picture::{Gray, Rectangle, write_png};
 use serde_json::Value;
+
+use binary::{record, run, run_on, stderr};
+
+/// The binary that the tests run.
+const BINARY: &str = env!("CARGO_BIN_EXE_04-correlation-sm-aware");
 
 const STAGES: [&str; 11] = [
     "cpu",
@@ -21,27 +28,6 @@ const STAGES: [&str; 11] = [
     "box-sums",
     "tensor",
 ];
-
-fn run_on(device: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_04-correlation-sm-aware"));
-    command.args(["--device", device]).args(arguments).stdin(Stdio::null());
-    command.output().expect("the chapter's binary can be started")
-}
-
-fn run(arguments: &[&str]) -> Output {
-    run_on("sim", arguments)
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("messages are text")
-}
-
-/// The JSON record of a run that must succeed.
-fn record(device: &str, arguments: &[&str]) -> Value {
-    let output = run_on(device, &[arguments, &["--format", "json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
-    serde_json::from_slice(&output.stdout).expect("stdout is JSON and nothing else")
-}
 
 /// The names of the stages that a record has as verified.
 fn verified(record: &Value) -> Vec<&str> {
