@@ -109,6 +109,13 @@ fn unrolling_leaves_the_bank_conflicts_of_bytes_as_they_are() {
 }
 
 #[test]
+fn the_highest_image_is_computed() {
+    // A grid is wide and not high: this many rows are its limit.
+    let record = record("sim", &["--size", "1x262144,1x3", "--border", "clamp", "--stage", "shared", "--stage", "box-sums"]);
+    assert_eq!(verified(&record), ["shared", "box-sums"]);
+}
+
+#[test]
 fn both_borders_are_computed() {
     for (border, outputs) in [("valid", (60 - 8, 40 - 4)), ("clamp", (60, 40))] {
         let record = record("sim", &["--size", "60x40,9x5", "--border", border]);

@@ -57,8 +57,11 @@ pub const MOST_TEMPLATE_PIXELS: u64 = 1 << 16;
 
 const _: () = assert!(MOST_TEMPLATE_PIXELS * 255 * 255 < NO_SUM as u64);
 
-/// Pixels of the largest image. Kernels count them with 31 bits, with room for a block that reaches over the edge.
-pub const MOST_IMAGE_PIXELS: u64 = 1 << 30;
+/// Pixels of the largest image: the three sums of as many outputs are counted with 31 bits.
+pub const MOST_IMAGE_PIXELS: u64 = 1 << 29;
+
+/// Pixels of an image's longest side. A grid has 65 535 blocks at most in its second dimension, and a block 8 rows of threads.
+pub const LONGEST_SIDE: u32 = 1 << 18;
 
 /// Roundings to f32 between the exact sums and a coefficient, with room to spare.
 pub const ROUNDINGS: f64 = 8.0;
@@ -361,8 +364,8 @@ impl Size {
                 u64::from(w) * u64::from(h)
             ));
         }
-        if u64::from(width) * u64::from(height) > MOST_IMAGE_PIXELS {
-            return wrong(format!("the image has more than {MOST_IMAGE_PIXELS} pixels"));
+        if width.max(height) > LONGEST_SIDE || u64::from(width) * u64::from(height) > MOST_IMAGE_PIXELS {
+            return wrong(format!("an image has {LONGEST_SIDE} pixels on a side at most, and {MOST_IMAGE_PIXELS} in all"));
         }
         Ok(())
     }

@@ -134,9 +134,20 @@ mod tests {
     fn sizes_are_read_and_those_that_cannot_be_are_refused() {
         assert_eq!("seed".parse::<Size>().unwrap(), HEADLINE_SIZE);
         assert_eq!("20X10,3x4".parse::<Size>().unwrap(), Size { image: (20, 10), template: (3, 4) });
-        for text in
-            ["", "20x10", "20x10,3", "20x10,0x1", "20x10,21x1", "20x10,1x11", "-1x1,1x1", "99999999999x1,1x1", "300x300,300x300"]
-        {
+        for text in [
+            "",
+            "20x10",
+            "20x10,3",
+            "20x10,0x1",
+            "20x10,21x1",
+            "20x10,1x11",
+            "-1x1,1x1",
+            "99999999999x1,1x1",
+            "300x300,300x300",
+            "262145x1,1x1",
+            "1x262145,1x1",
+            "32768x16385,1x1",
+        ] {
             let error = text.parse::<Size>().expect_err(text).to_string();
             assert_eq!(error.lines().count(), 1, "{error}");
         }
