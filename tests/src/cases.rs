@@ -47,12 +47,14 @@ fn pictures(name: &'static str, width: usize, height: usize) -> impl Strategy<Va
     pixels.prop_map(move |pixels| Gray { name: name.to_owned(), width: width as u32, height: height as u32, pixels })
 }
 
-/// Correlations of images up to 150x60 pixels with templates that fit: widths around whole words and around a warp, single rows and
-/// columns, templates as large as their image.
+/// Correlations with templates that fit their images: widths around whole words and around a warp, single rows and columns, templates as large
+/// as their image, and narrow ones whose height is around that of one or two tiles of a kernel.
 pub fn correlations() -> impl Strategy<Value = Correlation> {
     let sides = |most: usize| prop_oneof![3 => length(32, most), 2 => prop::sample::select(vec![1, 3, 4, 5, 8, 9]), 1 => 1..=most];
-    (sides(67), sides(25), 0..84_usize, 0..36_usize, any::<bool>())
-        .prop_flat_map(|(w, h, wider, higher, clamp)| {
+    let high = (1..=9_usize, prop::sample::select(vec![63, 64, 65, 127, 128, 129]));
+    let templates = prop_oneof![5 => (sides(67), sides(25)), 1 => high];
+    (templates, 0..84_usize, 0..36_usize, any::<bool>())
+        .prop_flat_map(|((w, h), wider, higher, clamp)| {
             let border = if clamp { Border::Clamp } else { Border::Valid };
             (pictures("image", w + wider, h + higher), pictures("template", w, h), Just(border))
         })
