@@ -288,10 +288,15 @@ fn lesson(rows: &[Row]) -> Vec<String> {
         lines.push(format!("shared is {} as fast as global with the same arithmetic", factor(global / shared)));
     }
     if let (Some(shared), Some(tile), Some(tensor)) = (timed("shared"), timed("dp4a-tile"), timed("tensor")) {
+        let why = if tensor < tile {
+            "instructions that only some generations have"
+        } else {
+            "there are too few places for tensor's large blocks"
+        };
         lines.push(format!(
-            "dp4a-tile is {} as fast as shared, and tensor {}: instructions that only some generations have",
+            "dp4a-tile is {} as fast as shared, and tensor {}: {why}",
             factor(shared / tile),
-            factor(shared / tensor),
+            factor(shared / tensor)
         ));
     }
     lines

@@ -213,11 +213,10 @@ impl Correlation {
         sums
     }
 
-    /// The coefficient of a window, in f64 from exact integers.
-    fn coefficient(&self, window: Sums) -> f64 {
+    /// The coefficient of a window, in f64 from exact integers; `template` has the sums of the template and of its squares.
+    fn coefficient(&self, window: Sums, template: (u32, u32)) -> f64 {
         let n = i64::from(self.template_pixels());
-        let (template, template_squares) = self.template_sums();
-        let (template, template_squares) = (i64::from(template), i64::from(template_squares));
+        let (template, template_squares) = (i64::from(template.0), i64::from(template.1));
         let Sums { image, squares, products } = window;
         let (image, squares, products) = (i64::from(image), i64::from(squares), i64::from(products));
         let of_image = n * squares - image * image;
@@ -337,8 +336,9 @@ impl Workload for Correlation {
 
     fn expected(&self) -> &[Expected] {
         self.expected.get_or_init(|| {
+            let template = self.template_sums();
             let expect = |sums: &Sums| {
-                let value = self.coefficient(*sums);
+                let value = self.coefficient(*sums, template);
                 Expected { value, tolerance: ROUNDINGS * UNIT_ROUNDOFF * value.abs() }
             };
             self.sums().par_iter().map(expect).collect()
