@@ -23,7 +23,7 @@ use crate::progress;
 use crate::record::Record;
 use crate::report::{Outcome, Place, Row};
 use crate::runner::{self, Finished};
-use crate::stage::Stage;
+use crate::stage::{Experiment, Stage};
 use crate::table::{self, Drawing};
 use crate::units;
 use crate::workload::{Delivery, Plan, Workload};
@@ -43,6 +43,8 @@ pub struct Chapter<W: Workload> {
     pub stages: &'static [Stage<W>],
     /// Stages with a mistake to learn from, which run only when `--stage` names them.
     pub mistakes: &'static [Stage<W>],
+    /// Parts of stages that are written as kernels of their own, to find out what a stage waits for.
+    pub experiments: &'static [Experiment<W>],
     /// Which of its variants the chapter has chosen for this device and workload, for the lines above the table.
     pub choice: Option<Choice<W>>,
     /// What the rows show, in a line or two computed from them. Rows may be missing or failed.

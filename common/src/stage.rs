@@ -78,6 +78,19 @@ pub trait Copies<W: Workload> {
     fn arrived(&self) -> Result<Vec<f32>>;
 }
 
+/// A stage with part of its work left out, to see what the rest takes: its result is wrong by design, and nobody compares it with the
+/// oracle. That is why it is no stage, and why no table of a run has room for its time.
+pub struct Experiment<W: Workload> {
+    /// The stage of which it does a part.
+    pub stage: &'static str,
+    /// What the experiment is called.
+    pub name: &'static str,
+    /// What is left, in one line.
+    pub left: &'static str,
+    /// Does the part. What it writes is for nobody to read.
+    pub run: Launches<W>,
+}
+
 impl<W: Workload> Stage<W> {
     /// A stage that launches kernels.
     pub const fn launches(name: &'static str, idea: &'static str, enqueue: Launches<W>) -> Self {

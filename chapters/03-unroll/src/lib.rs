@@ -55,6 +55,7 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
         fft::FFT,
     ],
     mistakes: &[],
+    experiments: &[],
     choice: None,
     lesson,
 };

@@ -52,6 +52,7 @@ pub static CHAPTER: Chapter<Correlation> = Chapter {
         tensor::TENSOR_CORES,
     ],
     mistakes: &[],
+    experiments: &[],
     choice: Some(|gpu, correlation| Ok(format!("shared-sm: {}", chosen(gpu, correlation)?))),
     lesson,
 };
