@@ -16,6 +16,7 @@ use kernels::{Source, stamp};
 use crate::atomic_file::AtomicFile;
 use crate::ceilings::Ceilings;
 use crate::device::Request;
+use crate::diagnose;
 use crate::error::{Error, Result};
 use crate::explain::{Explanation, Style};
 use crate::gpu::Gpu;
@@ -110,6 +111,10 @@ struct Common {
     /// With --explain, write the drawing as an SVG, too
     #[arg(long, value_name = "FILE", requires = "explain")]
     svg: Option<PathBuf>,
+    /// Find out what a stage waits for: run it whole, then without its loads from global memory, from shared memory, and with other parts
+    /// taken out that the chapter has prepared
+    #[arg(long, value_name = "STAGE", conflicts_with_all = ["stages", "list", "save", "format", "explain"])]
+    diagnose: Option<String>,
     /// On the simulator, check kernels for defects that do not stop them
     #[arg(long, value_enum, default_value_t = Switch::On)]
     check: Switch,
@@ -158,6 +163,9 @@ fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> R
     let Arguments { common, workload: options } = arguments;
     if let Some(stage) = &common.explain {
         return explain(chapter, stage, &common, &options);
+    }
+    if let Some(stage) = &common.diagnose {
+        return diagnose(chapter, stage, &common, &options);
     }
     let stages = chosen(chapter, &common.stages)?;
     if common.list {
@@ -237,12 +245,7 @@ fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> R
 
 /// Runs one stage on the simulator and shows what can be known of it.
 fn explain<W: Workload>(chapter: &Chapter<W>, stage: &str, common: &Common, options: &W::Options) -> Result<ExitCode> {
-    let stages = chosen(chapter, &[stage.to_owned()])?;
-    if stages[0].place() != Place::Device {
-        let launching = chapter.stages.iter().filter(|stage| stage.place() == Place::Device);
-        let names = launching.map(|stage| stage.name).collect::<Vec<_>>().join(", ");
-        return Err(Error::NoKernel { stage: stages[0].name, stages: names });
-    }
+    let stage = chosen_kernel(chapter, stage)?;
     let svg = common.svg.as_deref().map(AtomicFile::create).transpose()?;
     let gpu = Gpu::open(&common.device)?;
     let Some(profile) = gpu.profile() else {
@@ -252,19 +255,9 @@ fn explain<W: Workload>(chapter: &Chapter<W>, stage: &str, common: &Common, opti
     let Plan { parts, .. } = W::plan(options, common.seed, &gpu)?;
     let workload = &parts[0];
     note(format_args!("{}", header(chapter, &gpu, workload, None)?));
-    let Finished { rows, .. } = runner::run(&gpu, &stages, workload, 0)?;
-    let measured = match &rows[0].outcome {
-        Outcome::Verified(measured) => measured,
-        Outcome::Failed(failure) => {
-            note(format_args!("error: stage {}: {failure}", rows[0].name));
-            return Ok(ExitCode::FAILURE);
-        }
-        Outcome::Skipped(reason) | Outcome::NotRun(reason) => {
-            note(format_args!("error: stage {} was not run: {reason}", rows[0].name));
-            return Ok(ExitCode::from(2));
-        }
-    };
-    let explanation = Explanation::new(rows[0].name, measured.launches(), workload.work().bytes, profile);
+    let Finished { rows, .. } = runner::run(&gpu, &[stage], workload, 0)?;
+    let Some(measured) = rows[0].measured() else { return Ok(not_verified(&rows[0])) };
+    let explanation = Explanation::new(stage.name, measured.launches(), workload.work().bytes, profile);
     let source = |file: &str| kernels::text(file);
     let text = explanation.text(common.line, source, Style::of_stdout())?;
     if let Some(mut file) = svg {
@@ -273,8 +266,50 @@ fn explain<W: Workload>(chapter: &Chapter<W>, stage: &str, common: &Common, opti
         file.write_all(drawing.as_bytes()).map_err(|source| Error::Write { path, source })?;
         file.commit()?;
     }
-    print(&format!("{}: {}\n\n{text}", stages[0].name, stages[0].idea))?;
+    print(&format!("{}: {}\n\n{text}", stage.name, stage.idea))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs one stage whole and with parts of its work taken out, and shows what that did.
+fn diagnose<W: Workload>(chapter: &Chapter<W>, stage: &str, common: &Common, options: &W::Options) -> Result<ExitCode> {
+    let stage = chosen_kernel(chapter, stage)?;
+    let gpu = Gpu::open(&common.device)?;
+    set_checks(&gpu, common.check == Switch::On)?;
+    let Plan { parts, .. } = W::plan(options, common.seed, &gpu)?;
+    let workload = &parts[0];
+    note(format_args!("{}", header(chapter, &gpu, workload, None)?));
+    let diagnosis = match diagnose::diagnose(&gpu, &stage, chapter.experiments, workload, usize::from(common.repeat))? {
+        Ok(diagnosis) => diagnosis,
+        Err(row) => return Ok(not_verified(&row)),
+    };
+    print(&format!("{}: {}\n\n{}", stage.name, stage.idea, diagnosis.text()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The stage of that name, which must launch kernels.
+fn chosen_kernel<W: Workload>(chapter: &Chapter<W>, name: &str) -> Result<Stage<W>> {
+    let stage = chosen(chapter, &[name.to_owned()])?.remove(0);
+    if stage.place() == Place::Device {
+        return Ok(stage);
+    }
+    let launching = chapter.stages.iter().filter(|stage| stage.place() == Place::Device);
+    let stages = launching.map(|stage| stage.name).collect::<Vec<_>>().join(", ");
+    Err(Error::NoKernel { stage: stage.name, stages })
+}
+
+/// Says why a stage that is to be looked into has no verified result.
+fn not_verified(row: &Row) -> ExitCode {
+    match &row.outcome {
+        Outcome::Skipped(reason) | Outcome::NotRun(reason) => {
+            note(format_args!("error: stage {} was not run: {reason}", row.name));
+            ExitCode::from(2)
+        }
+        Outcome::Failed(failure) => {
+            note(format_args!("error: stage {}: {failure}", row.name));
+            ExitCode::FAILURE
+        }
+        Outcome::Verified(_) => ExitCode::SUCCESS,
+    }
 }
 
 /// The stages that `--stage` names, in the order of the table; all rows when it names none.

@@ -170,8 +170,8 @@ pub enum Error {
         /// Name of the GPU.
         device: String,
     },
-    /// `--explain` with a stage that launches no kernel.
-    #[error("stage {stage} launches no kernel, so there is nothing to explain: expected one of {stages}")]
+    /// `--explain` or `--diagnose` with a stage that launches no kernel.
+    #[error("stage {stage} launches no kernel that could be looked into: expected one of {stages}")]
     NoKernel {
         /// The stage that was asked for.
         stage: &'static str,

@@ -77,6 +77,8 @@ struct Loaded {
     modules: Modules,
     /// By the stem of the source and the kernel's name.
     functions: HashMap<(&'static str, &'static str), CudaFunction>,
+    /// What was asked for since someone wanted to know.
+    asked: Vec<Kernel>,
 }
 
 impl Gpu {
@@ -132,7 +134,10 @@ impl Gpu {
     /// When its source does not compile or its module does not load.
     pub fn kernel(&self, kernel: Kernel) -> Result<CudaFunction> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let Loaded { modules, functions } = &mut *loaded;
+        let Loaded { modules, functions, asked } = &mut *loaded;
+        if !asked.iter().any(|known| (known.source.stem, known.name) == (kernel.source.stem, kernel.name)) {
+            asked.push(kernel);
+        }
         let function = match functions.entry((kernel.source.stem, kernel.name)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
@@ -142,6 +147,11 @@ impl Gpu {
             }
         };
         Ok(function.clone())
+    }
+
+    /// The kernels that were asked for since the last call, each once: after a stage has run, those that it launches.
+    pub fn take_asked(&self) -> Vec<Kernel> {
+        std::mem::take(&mut self.loaded.lock().unwrap_or_else(PoisonError::into_inner).asked)
     }
 
     /// The module of a source, for what it holds beside kernels: arrays in constant memory.
@@ -185,14 +195,23 @@ impl Gpu {
         Ok(())
     }
 
-    fn load(&self, source: &Source) -> Result<Arc<CudaModule>> {
-        let ptx = match &self.compiler {
+    /// The PTX that a source's module is loaded from on this device: compiled for it, or as it is stored.
+    ///
+    /// # Errors
+    ///
+    /// When the source does not compile or has no PTX.
+    pub fn ptx(&self, source: &Source) -> Result<String> {
+        match &self.compiler {
             Compiler::Nvrtc { nvrtc, architecture } => {
-                nvrtc.compile(source.input(&source.path()), &stamp::options(architecture))?
+                Ok(nvrtc.compile(source.input(&source.path()), &stamp::options(architecture))?)
             }
-            Compiler::Stored if source.ptx.is_empty() => return Err(Error::NoPtx { path: source.ptx_path() }),
-            Compiler::Stored => source.ptx.to_owned(),
-        };
+            Compiler::Stored if source.ptx.is_empty() => Err(Error::NoPtx { path: source.ptx_path() }),
+            Compiler::Stored => Ok(source.ptx.to_owned()),
+        }
+    }
+
+    fn load(&self, source: &Source) -> Result<Arc<CudaModule>> {
+        let ptx = self.ptx(source)?;
         self.context.load_module(Ptx::from_src(ptx)).map_err(|error| self.refused(source, error))
     }
 

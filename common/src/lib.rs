@@ -15,6 +15,7 @@
 //! - [`report`]: what a run found out, where no time stands without a verified result.
 //! - [`table`], [`record`], [`units`]: a report for people, for programs, and its numbers.
 //! - [`explain`]: why a stage is as fast as it is: its source with counts, what binds it, a picture of one warp.
+//! - [`mod@diagnose`]: what a stage waits for: its time, or its counts, with part of its work taken out.
 //! - [`cli`]: the command line that all chapters share; [`progress`] shows signs of life meanwhile.
 //! - [`pinned`]: host memory that a device copies without the driver's help.
 //! - [`cufft`]: NVIDIA's library of Fourier transforms, for the rows that call it.
@@ -25,6 +26,7 @@ pub mod ceilings;
 pub mod cli;
 pub mod cufft;
 pub mod device;
+pub mod diagnose;
 pub mod error;
 pub mod explain;
 pub mod gpu;

@@ -17,6 +17,7 @@ pub struct Stage<W: Workload> {
     compute_capability: (u32, u32),
     lacks: Option<Lacks<W>>,
     allowance: Option<Allowance<W>>,
+    library: Option<&'static str>,
 }
 
 /// The kinds of stage, by where they run and how they are timed.
@@ -113,7 +114,7 @@ impl<W: Workload> Stage<W> {
     }
 
     const fn new(name: &'static str, idea: &'static str, run: Run<W>) -> Self {
-        Self { name, idea, run, compute_capability: (0, 0), lacks: None, allowance: None }
+        Self { name, idea, run, compute_capability: (0, 0), lacks: None, allowance: None, library: None }
     }
 
     /// Skips the stage on devices below this compute capability.
@@ -130,6 +131,16 @@ impl<W: Workload> Stage<W> {
     /// errors. Where the function is written it is derived.
     pub const fn with_allowance(self, allowance: Allowance<W>) -> Self {
         Self { allowance: Some(allowance), ..self }
+    }
+
+    /// Says which library's kernels the stage launches beside ours: nobody can look into those.
+    pub const fn calls(self, library: &'static str) -> Self {
+        Self { library: Some(library), ..self }
+    }
+
+    /// The library whose kernels the stage launches.
+    pub fn library(&self) -> Option<&'static str> {
+        self.library
     }
 
     /// Where the stage does its work.

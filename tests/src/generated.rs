@@ -5,7 +5,8 @@
 //!
 //! Where a chapter has a record of an H200 and one of the simulated H200, `nvidia-h200/<chapter>.bound.md` shows measured times beside
 //! their bound. Pictures of warps, and what the checks say, come from runs of the simulator, which are the same on every machine:
-//! `<device>/<chapter>.<stage>.svg` and `<device>/race.txt`.
+//! `<device>/<chapter>.<stage>.svg` and `<device>/race.txt`. So do counts of a stage with its loads taken out:
+//! `<device>/<chapter>.<stage>.diagnosis.txt`.
 //!
 //! Charts of the times of a chapter's stages, and of how they grow with the length of a filter, are `<device>/<chapter>.times.svg` and
 //! `<device>/<chapter>.<outputs>.taps.svg`.
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use common::cli::Chapter;
+use common::diagnose::diagnose;
 use common::explain::Explanation;
 use common::gpu::{DeviceKind, Gpu};
 use common::record::Record;
@@ -213,7 +215,16 @@ pub fn pictures(gpu: &Gpu) -> Result<Vec<(PathBuf, String)>> {
         picture(gpu, &unroll::CHAPTER, "long-run", &conv)?,
         picture(gpu, &correlation_sm_aware::CHAPTER, "tensor", &correlation)?,
         race(gpu)?,
+        diagnosis(gpu, &conv_shared::CHAPTER, "shared", &Convolution::random(Size { outputs: 16_384, taps: 1024 }, 13))?,
     ])
+}
+
+/// A stage with its loads taken out.
+fn diagnosis<W: Workload>(gpu: &Gpu, chapter: &Chapter<W>, name: &str, workload: &W) -> Result<(PathBuf, String)> {
+    let stage = chapter.stages.iter().find(|stage| stage.name == name).context("no such stage")?;
+    let Ok(diagnosis) = diagnose(gpu, stage, chapter.experiments, workload, 1)? else { bail!("{name} is not verified") };
+    let file = format!("book/src/generated/{SIMULATED_H200}/{}.{name}.diagnosis.txt", chapter.name);
+    Ok((root().join(file), diagnosis.text()))
 }
 
 /// What the simulator says of the stage that lacks a barrier on purpose.

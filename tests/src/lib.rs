@@ -9,6 +9,7 @@
 //! - `stages`: every stage of every chapter against the oracle.
 //! - `correlation`: the exact sums of chapter 04, and every arm of its choice of kernels.
 //! - `barriers`: every barrier of every kernel is needed.
+//! - `diagnose`: stages with parts of their work taken out.
 //! - `mutants`: kernels that are known to be wrong, each of which must be caught.
 //! - `tensor`, `fft`: what tensor cores and transforms need so that the result is right.
 //! - `rows`: what the runner makes of stages that fail.
@@ -37,6 +38,7 @@ mod correlation;
 mod counts;
 mod cudarc_api;
 mod device;
+mod diagnose;
 mod fft;
 mod generated;
 mod instruction_tables;

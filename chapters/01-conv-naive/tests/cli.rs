@@ -159,6 +159,40 @@ fn what_cannot_be_explained_is_refused() {
 }
 
 #[test]
+fn a_stage_is_diagnosed_by_what_is_left_without_its_loads() {
+    let output = run(&["--diagnose", "naive", "--size", "300x40"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("work      300 outputs x 40 taps"), "{}", stderr(&output));
+    let text = stdout(&output);
+    let cells = |name: &str| -> Vec<&str> {
+        let row =
+            text.lines().find(|line| line.starts_with(&format!("│ {name} "))).unwrap_or_else(|| panic!("no {name} in\n{text}"));
+        row.split('│').map(str::trim).skip(4).take(2).collect()
+    };
+    // Sectors, and multiply-adds: those of every one of 300 outputs.
+    let (whole, without) = (cells("whole"), cells("without global loads"));
+    assert_eq!((whole[1], &without[..]), ("12.0 k", &["0", "12.0 k"][..]), "{text}");
+    assert_ne!(whole[0], "0", "{text}");
+    assert!(text.contains("Only the whole stage is compared with the oracle"), "{text}");
+    assert!(text.contains("sets the least time that the whole needs on the NVIDIA H200"), "{text}");
+    // It loads nothing from shared memory, so there is nothing else to take out; and it has no times.
+    assert!(!text.contains("shared loads") && !text.contains(" ms"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 150), "{text}");
+}
+
+#[test]
+fn what_cannot_be_diagnosed_is_refused() {
+    assert_refused(&["--diagnose", "fast"], &["fast", "naive-strided, naive"]);
+    for stage in ["cpu", "copy-only"] {
+        assert_refused(&["--diagnose", stage], &[stage, "no kernel", "naive-strided, naive"]);
+    }
+    for other in [&["--stage", "naive"][..], &["--list"], &["--save", "a.json"], &["--explain", "naive"], &["--format", "json"]] {
+        assert_refused(&[&["--diagnose", "naive"], other].concat(), &["--diagnose", other[0]]);
+    }
+    assert!(stdout(&run(&["--help"])).contains("--diagnose <STAGE>"));
+}
+
+#[test]
 fn sizes_that_cannot_be_are_refused() {
     for size in ["0x1", "1x0", "12", "axb", "", "1x2x3", "9999999999x1", "99999999999999999999999x2"] {
         assert_refused(&["--size", size], &["--size"]);

@@ -95,6 +95,34 @@ fn the_missing_barrier_is_found_with_both_lines_and_a_remedy() {
 }
 
 #[test]
+fn a_stage_that_is_wrong_is_not_diagnosed() {
+    let output = run(&["--diagnose", MISTAKE]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("data race on shared memory") && stdout(&output).is_empty(), "{}", stdout(&output));
+}
+
+#[test]
+fn without_either_kind_of_load_the_multiply_adds_are_left() {
+    let text = stdout(&run(&["--diagnose", "shared", "--size", "512x300"]));
+    let row = |name: &str| -> Vec<String> {
+        let row =
+            text.lines().find(|line| line.starts_with(&format!("│ {name} "))).unwrap_or_else(|| panic!("no {name} in\n{text}"));
+        row.split('│').map(|cell| cell.trim().to_owned()).collect()
+    };
+    let whole = row("whole");
+    let (sectors, passes, multiply_adds) = (4, 5, 6);
+    for (name, gone) in
+        [("without global loads", &[sectors][..]), ("without shared loads", &[passes]), ("without either", &[sectors, passes])]
+    {
+        for column in [sectors, passes, multiply_adds] {
+            let expected = if gone.contains(&column) { "0" } else { &whole[column] };
+            assert_eq!(row(name)[column], expected, "{name}, column {column} in\n{text}");
+        }
+    }
+    assert!(text.contains("without shared loads, it is"), "{text}");
+}
+
+#[test]
 fn unchecked_the_missing_barrier_shows_in_the_results_and_with_one_tile_it_does_not_matter() {
     let output = run(&["--stage", MISTAKE, "--check", "off"]);
     assert_eq!(output.status.code(), Some(1));

@@ -41,7 +41,8 @@ pub const FFT: Stage<Convolution> =
         Ok(Box::new(fastest(gpu, conv)?))
     })
     .skipped_where(lacks)
-    .with_allowance(spread_over_the_ring);
+    .with_allowance(spread_over_the_ring)
+    .calls("cuFFT");
 
 fn lacks(gpu: &Gpu, conv: &Convolution) -> Option<String> {
     if gpu.is_simulated() {

@@ -5,7 +5,7 @@
 //!
 //! # Layout
 //!
-//! - `ptx`: text to syntax tree; `program`: syntax tree to a kernel's decoded instructions; `exec`: the machine that executes them.
+//! - [`ptx`]: text to syntax tree; `program`: syntax tree to a kernel's decoded instructions; `exec`: the machine that executes them.
 //! - [`instructions`]: the arithmetic, one table of spellings and meanings.
 //! - [`module`]: PTX text, parsed and decoded: kernels and variables.
 //! - [`image`]: a module placed in memory, so that its kernels can run.
@@ -31,7 +31,7 @@ pub mod memory;
 pub mod module;
 pub mod profile;
 mod program;
-mod ptx;
+pub mod ptx;
 
 pub use counters::{AccessSample, Counters, LineCounters};
 pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space};

@@ -1,4 +1,6 @@
-//! The syntax tree of a PTX module. Names borrow from the text.
+//! The syntax tree of a PTX module. Names borrow from the text, and so tell where in it they stand.
+
+#![expect(missing_docs, reason = "parts are named as the PTX ISA manual names them")]
 
 /// A module: header, variables, functions.
 #[derive(Debug, Default)]

@@ -1,0 +1,118 @@
+//! Stages with parts of their work taken out: what is taken out is gone, and everything else is there as often as before.
+
+use common::cli::Chapter;
+use common::diagnose::without::Loads;
+use common::diagnose::{Diagnosis, Effort, Kind, diagnose};
+use common::report::Place;
+use common::stage::{Experiment, Run, Stage};
+use common::workload::convolution::Size;
+use common::workload::{Convolution, Correlation, Workload, correlation};
+use simt::Counters;
+
+use crate::device::with_gpu;
+
+/// Runs a stage and its experiments; `None` where the device lacks what it needs.
+fn diagnosed<W: Workload>(stage: &Stage<W>, experiments: &[Experiment<W>], workload: &W) -> Option<Diagnosis> {
+    with_gpu(|gpu| match diagnose(gpu, stage, experiments, workload, 1).unwrap() {
+        Ok(diagnosis) => Some(diagnosis),
+        Err(row) => {
+            assert!(!row.failed(), "{}: {:?}", row.name, row.outcome);
+            None
+        }
+    })
+}
+
+/// What must not change when loads are taken out.
+fn kept(counters: &Counters) -> [u64; 9] {
+    let c = counters;
+    [
+        c.f32_fma,
+        c.f32_other,
+        c.dp4a,
+        c.tensor_multiply_adds,
+        c.global_store_sectors,
+        c.shared_store_wavefronts,
+        c.const_load_requests,
+        c.barriers,
+        c.branches,
+    ]
+}
+
+/// Takes loads out of each stage of a chapter; what could be taken out of which.
+fn loads_go_and_the_rest_stays<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'static str, Vec<Loads>)> {
+    let launching = chapter.stages.iter().filter(|stage| stage.place() == Place::Device);
+    let found = launching.filter_map(|stage| {
+        let diagnosis = diagnosed(stage, &[], workload)?;
+        let text = diagnosis.text();
+        let whole = diagnosis.whole.effort.as_ref().unwrap();
+        let of_stage = |trial: &common::diagnose::Trial| {
+            let Kind::Without(loads) = trial.kind else { panic!("{}: {trial:?}", stage.name) };
+            let effort = trial.effort.as_ref().unwrap_or_else(|reason| panic!("{}, {}: {reason}", stage.name, trial.name));
+            if let (Some(whole), Some(counters)) = (whole.counters(), effort.counters()) {
+                let counted = (counters.global_load_sectors, counters.shared_load_wavefronts);
+                let expected = match loads {
+                    Loads::Global => (0, whole.shared_load_wavefronts),
+                    Loads::Shared => (whole.global_load_sectors, 0),
+                    Loads::Both => (0, 0),
+                };
+                assert_eq!(counted, expected, "{}, {}", stage.name, trial.name);
+                assert_eq!(kept(counters), kept(whole), "{}, {}", stage.name, trial.name);
+            }
+            assert!(text.contains(&trial.name), "{text}");
+            loads
+        };
+        Some((stage.name, diagnosis.experiments.iter().map(of_stage).collect()))
+    });
+    found.collect()
+}
+
+#[test]
+fn loads_can_be_taken_out_of_every_stage_and_nothing_else_goes() {
+    use Loads::{Both, Global, Shared};
+    let conv = Convolution::random(Size { outputs: 700, taps: 600 }, 13);
+    assert_eq!(
+        loads_go_and_the_rest_stays(&conv_naive::CHAPTER, &conv),
+        [("naive-strided", vec![Global]), ("naive", vec![Global])]
+    );
+    let all = vec![Global, Shared, Both];
+    let stages = loads_go_and_the_rest_stays(&conv_shared::CHAPTER, &conv);
+    assert_eq!(stages[1..], [("shared", all.clone()), ("shared-wide", all.clone())]);
+    for (name, loads) in loads_go_and_the_rest_stays(&unroll::CHAPTER, &conv) {
+        let expected = if name == "fft" { &[Global][..] } else { &all };
+        assert_eq!(loads, expected, "{name}");
+    }
+    let size = correlation::Size { image: (90, 70), template: (21, 18) };
+    let stages =
+        loads_go_and_the_rest_stays(&correlation_sm_aware::CHAPTER, &Correlation::random(size, correlation::Border::Clamp, 13));
+    for (name, loads) in stages {
+        let expected = if ["global", "constant"].contains(&name) { &[Global][..] } else { &all };
+        assert_eq!(loads, expected, "{name}");
+    }
+}
+
+#[test]
+fn kernels_are_whole_again_after_a_diagnosis() {
+    let conv = Convolution::random(Size { outputs: 300, taps: 300 }, 13);
+    diagnosed(&conv_shared::SHARED, &[], &conv).unwrap();
+    // Its first line is verified.
+    diagnosed(&conv_shared::SHARED, &[], &conv).unwrap();
+}
+
+#[test]
+fn an_experiment_of_a_chapter_stands_beside_its_stage_and_need_not_be_right() {
+    let conv = Convolution::random(Size { outputs: 300, taps: 300 }, 13);
+    let Run::Launches(naive) = conv_naive::NAIVE.run else { panic!("naive launches") };
+    let experiment = |stage, name, run| Experiment::<Convolution> { stage, name, left: "some of it", run };
+    let experiments = [
+        experiment("shared", "global-only", naive),
+        experiment("shared", "nothing", |_, _, _| Ok(())),
+        experiment("shared-wide", "elsewhere", naive),
+    ];
+    let diagnosis = diagnosed(&conv_shared::SHARED, &experiments, &conv).unwrap();
+    let own: Vec<_> = diagnosis.experiments.iter().filter(|trial| trial.kind == Kind::Own).collect();
+    assert_eq!(own.iter().map(|trial| trial.name.as_str()).collect::<Vec<_>>(), ["global-only", "nothing"]);
+    if let Effort::Counted { counters, .. } = own[0].effort.as_ref().unwrap() {
+        assert_eq!((counters.f32_fma, counters.shared_load_wavefronts), (300 * 300, 0));
+    }
+    assert!(diagnosis.text().contains("some of it"), "{}", diagnosis.text());
+}
