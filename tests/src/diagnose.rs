@@ -3,6 +3,7 @@
 use common::cli::Chapter;
 use common::diagnose::without::Loads;
 use common::diagnose::{Diagnosis, Effort, Kind, diagnose};
+use common::guard::POISON;
 use common::report::Place;
 use common::stage::{Experiment, Run, Stage};
 use common::workload::convolution::Size;
@@ -105,7 +106,11 @@ fn an_experiment_of_a_chapter_stands_beside_its_stage_and_need_not_be_right() {
     let experiment = |stage, name, run| Experiment::<Convolution> { stage, name, left: "some of it", run };
     let experiments = [
         experiment("shared", "global-only", naive),
-        experiment("shared", "nothing", |_, _, _| Ok(())),
+        experiment("shared", "nothing", |gpu, _, buffers| {
+            let left = buffers.output.download(gpu)?.values;
+            assert!(left.iter().all(|value| value.to_bits() == POISON), "an experiment finds nothing of what others computed");
+            Ok(())
+        }),
         experiment("shared-wide", "elsewhere", naive),
     ];
     let diagnosis = diagnosed(&conv_shared::SHARED, &experiments, &conv).unwrap();

@@ -256,6 +256,23 @@ mod tests {
     }
 
     #[test]
+    fn on_a_gpu_the_table_has_times_and_the_whole_twice() {
+        let left_out = trial("without global loads", Kind::Without(Loads::Global), Err("addresses depend on it".to_owned()));
+        let trials = vec![left_out, timed("without shared loads", Kind::Without(Loads::Shared), 49.5)];
+        let mut diagnosis = diagnosis(timed("whole", Kind::Whole, 100.0), Some(98.0), trials);
+        diagnosis.library = Some("cuFFT");
+        let text = diagnosis.text();
+        let rows: Vec<Vec<&str>> =
+            text.lines().filter(|line| line.starts_with('│')).map(|line| line.split('│').map(str::trim).collect()).collect();
+        assert_eq!(rows[2][1..6], ["whole", "something", "100 ms ± 1.00 ms", "101 %", "32"], "{text}");
+        assert_eq!(rows[3][1..6], ["without global loads", "something", "left out", "", ""], "{text}");
+        assert_eq!(rows[4][1..6], ["without shared loads", "something", "49.5 ms ± 495 µs", "50.0 %", "32"], "{text}");
+        assert_eq!(rows[5][1..6], ["whole, again", "something", "98.0 ms ± 980 µs", "99.0 %", ""], "{text}");
+        assert!(text.contains("The kernels of cuFFT are not ours, and stay whole"), "{text}");
+        assert!(text.contains("Only the whole stage is compared with the oracle"), "{text}");
+    }
+
+    #[test]
     fn counts_are_told_as_bounds_and_never_as_times() {
         let h200 = Profile::named("h200").unwrap();
         let counted = |name: &str, kind, passes| {

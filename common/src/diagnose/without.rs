@@ -416,6 +416,9 @@ mod tests {
             "$L: sub.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra $L;",
             "mov.u32 %r2, 0;\nshfl.sync.bfly.b32 %r3, %r2, 1, 31, %r1;",
             "barrier.sync 0, %r1;",
+            // An address that another value may replace, or not.
+            "setp.eq.u64 %p2, %rd2, 0;\n@%p2 mov.u32 %r1, 3;\nmul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd4, %rd2, %rd3;\n\
+             st.global.u32 [%rd4], 0;",
             // By way of shared memory.
             "st.shared.u32 [s], %r1;\nbar.sync 0;\nld.shared.u32 %rd3, [s+4];\nadd.s64 %rd4, %rd2, %rd3;\nst.global.u32 [%rd4], 0;",
             // A branch over a store.
