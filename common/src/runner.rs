@@ -12,7 +12,7 @@ use crate::progress;
 use crate::report::{Failure, Fault, Measured, Outcome, Row};
 use crate::stage::{Copies, Cpu, Prepare, PrepareCopies, Run, Stage};
 use crate::timing::{self, Timing};
-use crate::verify::{self, Accuracy};
+use crate::verify::{self, Accuracy, Expected};
 use crate::workload::Workload;
 
 /// A CPU row is repeated until it has been timed for this long: it may be a thousand times slower than the others.
@@ -149,7 +149,7 @@ impl<W: Workload> Bench<'_, W> {
     fn copies(&mut self, prepare: PrepareCopies<W>) -> Result<Success, Trouble> {
         let Self { gpu, workload, repeat, .. } = *self;
         let mut copies = prepare(gpu, workload)?;
-        let result: Vec<f32> = workload.expected().iter().map(|expected| expected.value as f32).collect();
+        let result: Vec<f32> = workload.expected().iter().map(Expected::nearest).collect();
         let mut view = W::output(&mut self.buffers).view_mut();
         gpu.stream.memcpy_htod(&result, &mut view).map_err(Error::from)?;
 

@@ -22,10 +22,13 @@ pub enum Drawing {
     Markdown,
 }
 
+/// See [`Arithmetic::piece`].
+const PIECE: &str = "PIECE";
+
 /// Bytes in a sector, the least that memory moves.
 const SECTOR: u64 = 32;
 
-/// A column: its title, and what a row has in it.
+/// A column: its title, in which [`PIECE`] stands for what the workload is made of, and what a row has in it.
 struct Column {
     title: &'static str,
     cell: fn(&Record, &StageRecord) -> Option<String>,
@@ -36,9 +39,9 @@ const COLUMNS: [Column; 10] = [
     Column { title: "rate", cell: rate },
     Column { title: "of ceiling", cell: share_of_ceiling },
     Column { title: "speed-up", cell: speed_up },
-    Column { title: "PTX instructions\nper multiply-add", cell: instructions },
+    Column { title: "PTX instructions\nper PIECE", cell: instructions },
     Column { title: "load sectors per\nrequest (at best)", cell: load_sectors },
-    Column { title: "bytes moved per\nmultiply-add", cell: bytes_moved },
+    Column { title: "bytes moved per\nPIECE", cell: bytes_moved },
     Column { title: "bank\nconflicts", cell: bank_conflicts },
     Column { title: "bound by", cell: bound_by },
     Column { title: "error / tolerance", cell: accuracy },
@@ -53,7 +56,10 @@ pub fn draw(record: &Record, drawing: Drawing) -> String {
         .collect();
 
     let mut table = Builder::default();
-    let title = |text: &str| if drawing == Drawing::Markdown { text.replace('\n', " ") } else { text.to_owned() };
+    let title = |text: &str| {
+        let title = text.replace(PIECE, record.work().arithmetic.piece());
+        if drawing == Drawing::Markdown { title.replace('\n', " ") } else { title }
+    };
     let titles = columns.iter().map(|(column, _)| title(column.title));
     table.push_record(std::iter::once(title("stage")).chain(titles).chain([title("verified")]));
     for (index, stage) in record.stages.iter().enumerate() {
@@ -85,12 +91,13 @@ fn rate(record: &Record, stage: &StageRecord) -> Option<String> {
     let seconds = stage.median_ms? / 1e3;
     Some(match stage.place {
         Place::Device | Place::Host => {
-            let Work { multiply_adds, arithmetic, .. } = record.work();
+            let Work { multiply_adds, bytes, arithmetic } = record.work();
             let per_s = multiply_adds as f64 / seconds;
             match arithmetic {
                 // As the field counts them: one operation to multiply, one to add.
                 Arithmetic::F32 => flops(2.0 * per_s),
                 Arithmetic::Bytes => units::multiply_adds(per_s),
+                Arithmetic::Integers => bandwidth(bytes as f64 / seconds),
             }
         }
         Place::Between => bandwidth(record.work().bytes as f64 / seconds),

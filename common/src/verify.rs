@@ -16,6 +16,21 @@ pub struct Expected {
     pub tolerance: f64,
 }
 
+impl Expected {
+    /// Stands for an output that a stage must leave alone: it still holds the poison that was there before.
+    pub const UNTOUCHED: Self = Self { value: f64::NAN, tolerance: f64::NAN };
+
+    /// Whether this is [`Expected::UNTOUCHED`].
+    pub fn is_untouched(&self) -> bool {
+        self.tolerance.is_nan()
+    }
+
+    /// What a stage without rounding errors leaves there.
+    pub fn nearest(&self) -> f32 {
+        if self.is_untouched() { f32::from_bits(POISON) } else { self.value as f32 }
+    }
+}
+
 /// Proof that an output was compared with the oracle and passed. Only [`check`] makes one, and a row of the table cannot show
 /// a time without it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +64,9 @@ pub fn check(got: &Downloaded, expected: &[Expected], allowance: f64) -> Result<
     let (mut closest_call, mut worst) = (Accuracy { max_error: 0.0, tolerance: 0.0 }, None);
     let (mut highest_passed, mut highest_failed) = (-1.0, -1.0);
     for (index, (&value, oracle)) in values.iter().zip(expected).enumerate() {
+        if oracle.is_untouched() && value.to_bits() == POISON {
+            continue;
+        }
         let expected = Expected { tolerance: oracle.tolerance + allowance, ..*oracle };
         let error = (f64::from(value) - expected.value).abs();
         #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must fail, and it is neither above nor below")]
@@ -138,7 +156,11 @@ impl fmt::Display for Mismatch {
         if let Some(Worst { index, got, expected: Expected { value, tolerance } }) = worst
             && unwritten < wrong
         {
-            write!(f, "\n  worst: output[{index}] is {got}, expected {value:.7} within {tolerance:.2e}")?;
+            if value.is_nan() {
+                write!(f, "\n  worst: output[{index}] is {got}, where nothing belongs")?;
+            } else {
+                write!(f, "\n  worst: output[{index}] is {got}, expected {value:.7} within {tolerance:.2e}")?;
+            }
         }
         if let Some(shift) = shift {
             write!(
@@ -302,6 +324,21 @@ mod tests {
             let mut values = right(100);
             values[31] = bad;
             assert_eq!(mismatch(values).pattern, Some(Pattern::Only(31)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_must_stay_untouched_does() {
+        let mut oracle = expected(4);
+        oracle[1] = Expected::UNTOUCHED;
+        let outcome = |value: f32| {
+            let values = vec![0.0, value, 4.0, 9.0];
+            check(&Downloaded { values, breach: None }, &oracle, 0.0).map_err(|mismatch| mismatch.to_string())
+        };
+        assert!(outcome(oracle[1].nearest()).is_ok());
+        for value in [0.0, f32::NAN] {
+            let error = outcome(value).unwrap_err();
+            assert!(error.contains("only output[1]") && error.contains("where nothing belongs"), "{error}");
         }
     }
 

@@ -15,9 +15,10 @@ struct Count {
     of: fn(&Counters) -> u64,
 }
 
-const COUNTS: [Count; 6] = [
+const COUNTS: [Count; 7] = [
     Count { title: "PTX\ninstructions", of: |counters| counters.ptx_instructions },
     Count { title: "sectors\nloaded", of: |counters| counters.global_load_sectors },
+    Count { title: "sectors\nstored", of: |counters| counters.global_store_sectors },
     Count { title: "passes to\nload shared", of: |counters| counters.shared_load_wavefronts },
     Count { title: "f32\nmul-adds", of: |counters| counters.f32_fma },
     Count { title: "dp4a", of: |counters| counters.dp4a },
@@ -28,7 +29,7 @@ const COUNTS: [Count; 6] = [
 const INTEGERS: Count = Count { title: "integer\nmultiplies", of: |counters| counters.int_mad };
 
 /// How many of [`COUNTS`] are of the way and not of arithmetic.
-const WAY: usize = 3;
+const WAY: usize = 4;
 
 /// Draws the lines of a diagnosis, the whole stage first and, on a GPU, once more at the end.
 pub fn draw(diagnosis: &Diagnosis) -> String {

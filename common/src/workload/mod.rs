@@ -5,6 +5,8 @@
 
 pub mod convolution;
 pub mod correlation;
+pub mod image;
+pub mod window_sums;
 
 use cudarc::driver::CudaViewMut;
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,8 @@ use crate::verify::Expected;
 
 pub use convolution::Convolution;
 pub use correlation::Correlation;
+pub use image::Border;
+pub use window_sums::WindowSums;
 
 /// One computation with fixed inputs.
 pub trait Workload: Sized + Send + Sync + 'static {
@@ -98,7 +102,7 @@ pub trait Delivery<W> {
 /// The least that a computation takes, whoever does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Multiply-adds of the direct sum.
+    /// Multiply-adds of the direct sum; where the sums follow from one another, those that are left.
     pub multiply_adds: u64,
     /// Bytes that must be read once and written once.
     pub bytes: u64,
@@ -115,6 +119,8 @@ pub enum Arithmetic {
     F32,
     /// Bytes, summed in 32-bit integers: `dp4a`, four at a time.
     Bytes,
+    /// 32-bit integers, with one multiply-add per pixel: so little of it that memory is the ceiling, and a rate is one of bytes.
+    Integers,
 }
 
 impl Arithmetic {
@@ -123,6 +129,15 @@ impl Arithmetic {
         match self {
             Arithmetic::F32 => "f32",
             Arithmetic::Bytes => "dp4a",
+            Arithmetic::Integers => "memory",
+        }
+    }
+
+    /// What counts of the simulator are told per.
+    pub fn piece(self) -> &'static str {
+        match self {
+            Arithmetic::F32 | Arithmetic::Bytes => "multiply-add",
+            Arithmetic::Integers => "pixel",
         }
     }
 }

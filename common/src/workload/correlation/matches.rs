@@ -97,9 +97,9 @@ fn colour(coefficient: f32) -> [u8; 3] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Border;
     use super::*;
     use crate::picture::Gray;
+    use crate::workload::image::Border;
 
     fn flat(width: u32, height: u32) -> Gray {
         Gray { name: "flat".into(), width, height, pixels: vec![0; (width * height) as usize] }

@@ -36,11 +36,11 @@ mod scene;
 use std::fmt;
 use std::sync::OnceLock;
 
-use clap::ValueEnum;
 use cudarc::driver::CudaSlice;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::image::{Border, clamped};
 use super::{Arithmetic, Footprint, Plan, Work, Workload};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
@@ -72,16 +72,6 @@ const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
 /// What a place in [`Buffers::sums`] holds that no stage has written. No sum of pixels is as large: the largest template that is
 /// accepted sums to less.
 pub const NO_SUM: u32 = u32::MAX;
-
-/// Where the template may lie.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Border {
-    /// On the image with all its pixels
-    #[default]
-    Valid,
-    /// With its middle on any pixel; beyond the edges the image goes on with the pixels of its edge
-    Clamp,
-}
 
 /// A template to be found in an image.
 pub struct Correlation {
@@ -229,11 +219,6 @@ impl Correlation {
     // ANCHOR_END: oracle
 }
 
-/// The nearest position on a side of this length.
-fn clamped(position: i64, length: u32) -> u32 {
-    position.clamp(0, i64::from(length) - 1) as u32
-}
-
 impl fmt::Debug for Correlation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {:?}", self.describe(), self.border)
@@ -280,7 +265,7 @@ impl Workload for Correlation {
             ("image_height".to_owned(), json!(self.image.height)),
             ("template_width".to_owned(), json!(self.template.width)),
             ("template_height".to_owned(), json!(self.template.height)),
-            ("border".to_owned(), json!(if self.border == Border::Valid { "valid" } else { "clamp" })),
+            ("border".to_owned(), json!(self.border)),
             ("seed".to_owned(), seed),
         ]);
         if self.origin == Origin::Files {

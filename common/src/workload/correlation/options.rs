@@ -6,12 +6,13 @@ use std::str::FromStr;
 use clap::Args;
 
 use super::matches::Findings;
-use super::{Border, Correlation, Origin};
+use super::{Correlation, Origin};
 use crate::atomic_file::AtomicFile;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::picture::{Gray, Rectangle};
 use crate::workload::Plan;
+use crate::workload::image::{Border, number, sides};
 
 /// The size at which results are compared. The original text names none.
 pub const HEADLINE_SIZE: Size = Size { image: (2048, 2048), template: (52, 52) };
@@ -58,12 +59,6 @@ pub struct Size {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part(pub Rectangle);
 
-/// A number of digits and nothing else; one that does not fit is the largest one, and refused later for its size.
-fn number(text: &str) -> Option<u32> {
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits.then(|| text.parse().unwrap_or(u32::MAX))
-}
-
 impl FromStr for Size {
     type Err = Error;
 
@@ -71,12 +66,8 @@ impl FromStr for Size {
         if text == "seed" {
             return Ok(HEADLINE_SIZE);
         }
-        let pair = |text: &str| {
-            let (width, height) = text.split_once(['x', 'X'])?;
-            Some((number(width)?, number(height)?))
-        };
         let parsed =
-            text.split_once(',').and_then(|(image, template)| Some(Size { image: pair(image)?, template: pair(template)? }));
+            text.split_once(',').and_then(|(image, template)| Some(Size { image: sides(image)?, template: sides(template)? }));
         let size = parsed.ok_or_else(|| Error::Size {
             asked: format!("size {text:?}"),
             reason: "expected the image and the template as in 256x256,20x16, or `seed`".to_owned(),

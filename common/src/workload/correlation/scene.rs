@@ -1,20 +1,18 @@
 //! A generated image with a template hidden in it at known places, from integers only, so that it is the same on every machine.
 
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand_chacha::rand_core::SeedableRng;
 
 use super::Size;
 use crate::picture::{Gray, Rectangle};
-
-/// Pixels between the support points of the coarse pattern.
-const CELL: usize = 16;
+use crate::workload::image::clouds;
 
 /// Makes the image and the template. The template is cut from the middle of the image. Where there is room, it is put in again at two
 /// more places, once with three quarters of its contrast and brighter, once with half of it.
 pub(super) fn generate(size: Size, seed: u64) -> (Gray, Gray) {
     let Size { image: (width, height), template: (w, h) } = size;
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
-    let mut image = Gray { name: format!("seed {seed}"), width, height, pixels: background(width, height, &mut generator) };
+    let mut image = Gray { name: format!("seed {seed}"), width, height, pixels: clouds(width, height, &mut generator) };
     let part = |x, y| Rectangle { x, y, width: w, height: h };
     let middle = ((width - w) / 2, (height - h) / 2);
     let template = image.crop(part(middle.0, middle.1)).unwrap_or_else(|_| unreachable!("a template is no larger than its image"));
@@ -33,32 +31,12 @@ pub(super) fn generate(size: Size, seed: u64) -> (Gray, Gray) {
     (image, Gray { name: "the template".to_owned(), ..template })
 }
 
-/// Clouds with grain: a coarse random pattern that is interpolated, and a random number for each pixel.
-fn background(width: u32, height: u32, generator: &mut ChaCha8Rng) -> Vec<u8> {
-    let (width, height) = (width as usize, height as usize);
-    let across = width / CELL + 2;
-    let coarse: Vec<u32> = (0..across * (height / CELL + 2)).map(|_| generator.next_u32() >> 24).collect();
-    let mut pixels = Vec::with_capacity(width * height);
-    for y in 0..height {
-        let (row, down) = (y / CELL * across, (y % CELL) as u32);
-        for x in 0..width {
-            let (at, right) = (row + x / CELL, (x % CELL) as u32);
-            let cell = CELL as u32;
-            let upper = coarse[at] * (cell - right) + coarse[at + 1] * right;
-            let lower = coarse[at + across] * (cell - right) + coarse[at + across + 1] * right;
-            let cloud = (upper * (cell - down) + lower * down) / (cell * cell);
-            let grain = generator.next_u32() >> 24;
-            pixels.push(((3 * cloud + grain) / 4) as u8);
-        }
-    }
-    pixels
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{Border, Correlation, best_matches};
+    use super::super::{Correlation, best_matches};
     use super::*;
     use crate::workload::Workload;
+    use crate::workload::image::Border;
 
     #[test]
     fn the_template_is_found_where_it_was_hidden() {

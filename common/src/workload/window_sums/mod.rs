@@ -1,0 +1,372 @@
+//! Window sums: for each pixel of an image, the sum and the sum of squares over a horizontal window around it. Mean and variance of
+//! every neighbourhood follow from them, and with these a threshold that adapts to the light.
+//!
+//! With `I` the image's pixels and a window of `w = 2k + 1` pixels:
+//!
+//! ```text
+//! sum(x, y)     = I(x-k, y)  + … + I(x+k, y)
+//! squares(x, y) = I(x-k, y)² + … + I(x+k, y)²
+//! ```
+//!
+//! The output are two arrays, one behind the other, both of the image's size: that of pixel `(x, y)` is at `y * width + x`.
+//!
+//! # What happens near the edge
+//!
+//! [`Border::Valid`]: only where the whole window lies on the image there are sums. The `k` columns at either edge of the output are not
+//! to be touched, which is verified. [`Border::Clamp`]: there are sums for every pixel; beyond its edges a row goes on with the pixel
+//! of its edge. Windows wider than the image are refused in both.
+//!
+//! # How wide must the integers be?
+//!
+//! With pixels of magnitude `p` at most, a sum of squares is at most `w p²`. Workloads with `w p²` of [`SUMS_BELOW`]` = 2^32` or more are
+//! refused, so that a sum of squares fits 32 bits without sign. A sum is at most `w p` in magnitude: for `p` of 2 or more that is half of
+//! `w p²`, and for `p = 1` it is `w`, which is no more than a row has pixels; so it fits 31 bits and a sign. Sums on the way to these, of a
+//! whole row for example, may be larger and wrap round: integers of 32 bits are numbers modulo 2^32, in which a difference is right
+//! when its true value fits. Pixels of 8 bits may have windows of up to 66 051, pixels of 16 bits none but `w = 1`.
+//!
+//! # How far from the oracle may a result lie?
+//!
+//! The sums are integers, and one rounding makes f32 of them: not at all up to `2^24`, and by a half unit in the last place beyond, which is
+//! `2^-24` of the value at most. A stage that adds in f32 says so by its allowance ([`WindowSums::rounding_of_f32_sums`]).
+
+mod maps;
+mod options;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use cudarc::driver::CudaSlice;
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::image::{Border, clamped};
+use super::{Arithmetic, Footprint, Plan, Work, Workload};
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::guard::Guarded;
+use crate::progress;
+use crate::verify::Expected;
+
+pub use maps::{binary, variances};
+pub use options::{HEADLINE_SIZE, Options, Size, TEACHING_SIZE};
+
+/// No sum of squares is as large.
+pub const SUMS_BELOW: u64 = 1 << 32;
+
+/// Pixels of the largest image: twice as many outputs are counted with 31 bits.
+pub const MOST_IMAGE_PIXELS: u64 = 1 << 29;
+
+/// Rows of the highest image, and blocks of a grid in its second dimension.
+pub const MOST_ROWS: u32 = 65_535;
+
+/// Integers up to this one are all among the f32.
+const EXACT_IN_F32: f64 = (1 << 24) as f64;
+
+/// Rounding to the nearest f32 changes a number by at most this part of it.
+const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
+
+/// The pixels of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Pixels per row, at least one.
+    pub width: u32,
+    /// Rows, at least one.
+    pub height: u32,
+    /// `width * height` pixels, row by row.
+    pub pixels: Vec<i32>,
+}
+
+/// An image with a window to slide along its rows.
+pub struct WindowSums {
+    image: Image,
+    window: u32,
+    border: Border,
+    origin: Origin,
+    /// The largest magnitude of a pixel.
+    largest: u32,
+    expected: OnceLock<Vec<Expected>>,
+}
+
+/// Where the pixels came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Origin {
+    Seed(u64),
+    File(String),
+    Given,
+}
+
+impl WindowSums {
+    /// Generated grey levels of 8 bits, the same for the same seed on every machine.
+    ///
+    /// # Errors
+    ///
+    /// As for [`WindowSums::new`].
+    pub fn random(size: Size, window: u32, border: Border, seed: u64) -> Result<Self> {
+        size.check(window)?;
+        Ok(Self { origin: Origin::Seed(seed), ..Self::new(size.generate(seed), window, border)? })
+    }
+
+    /// A window to slide along the rows of an image.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Size`], when the window is even or wider than the image, when the image is too large for the kernels, or when the sums might not
+    /// fit 32 bits.
+    pub fn new(image: Image, window: u32, border: Border) -> Result<Self> {
+        Size { width: image.width, height: image.height }.check(window)?;
+        let largest = image.pixels.iter().map(|pixel| pixel.unsigned_abs()).max().unwrap_or(0);
+        let most = u128::from(window) * u128::from(largest).pow(2);
+        if most >= u128::from(SUMS_BELOW) {
+            return Err(Error::Size {
+                asked: format!("a window of {window} pixels of magnitude {largest}"),
+                reason: format!(
+                    "a sum of squares can reach {most}, and the kernels add in 32 bits: it must stay below {SUMS_BELOW}"
+                ),
+            });
+        }
+        Ok(Self { image, window, border, origin: Origin::Given, largest, expected: OnceLock::new() })
+    }
+
+    /// The image.
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// Pixels of the window, an odd number.
+    pub fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// Columns of the image that have sums.
+    pub fn columns(&self) -> Range<u32> {
+        match self.border {
+            Border::Valid => self.window / 2..self.image.width - self.window / 2,
+            Border::Clamp => 0..self.image.width,
+        }
+    }
+
+    /// Places that have sums: two outputs each.
+    pub fn places(&self) -> u64 {
+        self.columns().len() as u64 * u64::from(self.image.height)
+    }
+
+    /// How far off a stage may be that adds in f32, in whatever order, squares that are off by some units in the last place.
+    ///
+    /// Exact squares are integers, and so are their sums: exact up to 2^24. Otherwise each term `x²` has gone through the rounding of itself,
+    /// of which a unit in the last place counts twice, and of `w - 1` additions at most, so that with `n` roundings the error is below
+    /// `((1 + u)^n - 1) w p²` (N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 4.2). `exp(n u) - 1` is a little more.
+    pub fn rounding_of_f32_sums(&self, units_of_squares: u32) -> f64 {
+        let most = f64::from(self.window) * f64::from(self.largest).powi(2);
+        if units_of_squares == 0 && most <= EXACT_IN_F32 {
+            return 0.0;
+        }
+        let roundings = self.window + 2 * units_of_squares;
+        (f64::from(roundings) * UNIT_ROUNDOFF).exp_m1() * most
+    }
+
+    // ANCHOR: oracle
+    /// What each output should be: all sums, then all sums of squares, each from all of its pixels.
+    fn oracle(&self) -> Vec<Expected> {
+        let Image { width, height, pixels } = &self.image;
+        let (row, half) = (*width as usize, i64::from(self.window / 2));
+        let mut expected = vec![Expected::UNTOUCHED; 2 * pixels.len()];
+        let (sums, squares) = expected.split_at_mut(pixels.len());
+        let bar = progress::bar("oracle", u64::from(*height));
+        let rows = sums.par_chunks_mut(row).zip(squares.par_chunks_mut(row)).zip(pixels.par_chunks(row));
+        rows.for_each(|((sums, squares), pixels)| {
+            for x in self.columns() {
+                let window = i64::from(x) - half..=i64::from(x) + half;
+                let (mut sum, mut square) = (0_i64, 0_i64);
+                for place in window {
+                    let pixel = i64::from(pixels[clamped(place, *width) as usize]);
+                    sum += pixel;
+                    square += pixel * pixel;
+                }
+                sums[x as usize] = rounded_once(sum);
+                squares[x as usize] = rounded_once(square);
+            }
+            bar.inc(1);
+        });
+        expected
+    }
+    // ANCHOR_END: oracle
+}
+
+/// An integer that is rounded to f32.
+fn rounded_once(value: i64) -> Expected {
+    let value = value as f64;
+    Expected { value, tolerance: if value.abs() <= EXACT_IN_F32 { 0.0 } else { UNIT_ROUNDOFF * value.abs() } }
+}
+
+impl fmt::Debug for WindowSums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let first = &self.image.pixels[..self.image.pixels.len().min(8)];
+        write!(f, "{}, {:?}, pixels {first:?} …", self.describe(), self.border)
+    }
+}
+
+/// The arrays of window sums on a device.
+pub struct Buffers {
+    /// The pixels, row by row without gaps.
+    pub image: CudaSlice<i32>,
+    /// Room for the sums, and behind them for the sums of squares.
+    pub output: Guarded,
+}
+
+impl Workload for WindowSums {
+    type Options = Options;
+    type Buffers = Buffers;
+
+    fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
+        options::plan(options, seed, gpu)
+    }
+
+    fn describe(&self) -> String {
+        let Image { width, height, .. } = self.image;
+        let border = if self.border == Border::Clamp { ", border clamp" } else { "" };
+        let sizes = format!("{width}x{height} pixels, window {}{border}", self.window);
+        match &self.origin {
+            Origin::Seed(seed) => format!("{sizes}, seed {seed}"),
+            Origin::File(name) => format!("{sizes}: {name}"),
+            Origin::Given => sizes,
+        }
+    }
+
+    fn sizes(&self) -> Map<String, Value> {
+        let mut sizes = Map::from_iter([
+            ("image_width".to_owned(), json!(self.image.width)),
+            ("image_height".to_owned(), json!(self.image.height)),
+            ("window".to_owned(), json!(self.window)),
+            ("border".to_owned(), json!(self.border)),
+            ("seed".to_owned(), Value::Null),
+        ]);
+        match &self.origin {
+            Origin::Seed(seed) => sizes.insert("seed".to_owned(), json!(seed)),
+            Origin::File(name) => sizes.insert("input".to_owned(), json!(name)),
+            Origin::Given => None,
+        };
+        sizes
+    }
+
+    fn work(&self) -> Work {
+        // From one place to the next, one pixel is squared and added; what is subtracted was squared before.
+        Work {
+            multiply_adds: self.places(),
+            bytes: 4 * self.image.pixels.len() as u64 + 8 * self.places(),
+            arithmetic: Arithmetic::Integers,
+        }
+    }
+
+    fn footprint(&self) -> Footprint {
+        Size { width: self.image.width, height: self.image.height }.footprint()
+    }
+
+    fn output_len(&self) -> usize {
+        2 * self.image.pixels.len()
+    }
+
+    fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
+        Ok(Buffers { image: gpu.stream.clone_htod(&self.image.pixels)?, output: Guarded::new(gpu, self.output_len())? })
+    }
+
+    fn output(buffers: &mut Buffers) -> &mut Guarded {
+        &mut buffers.output
+    }
+
+    fn inputs_intact(&self, gpu: &Gpu, buffers: &Buffers) -> Result<bool> {
+        Ok(gpu.stream.clone_dtoh(&buffers.image)? == self.image.pixels)
+    }
+
+    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
+        let inverted: Vec<i32> = self.image.pixels.iter().map(|pixel| !pixel).collect();
+        Ok(gpu.stream.memcpy_htod(&inverted, &mut buffers.image)?)
+    }
+
+    fn expected(&self) -> &[Expected] {
+        self.expected.get_or_init(|| self.oracle())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(width: u32, pixels: &[i32]) -> Image {
+        Image { width, height: pixels.len() as u32 / width, pixels: pixels.to_vec() }
+    }
+
+    /// The oracle's values, with `None` for what must stay untouched.
+    fn values(sums: &WindowSums) -> Vec<Option<f64>> {
+        sums.expected().iter().map(|expected| (!expected.is_untouched()).then_some(expected.value)).collect()
+    }
+
+    #[test]
+    fn sums_agree_with_values_worked_out_by_hand() {
+        let sums = WindowSums::new(image(4, &[1, 2, 3, -4, 0, 5, 0, 10]), 3, Border::Valid).unwrap();
+        assert_eq!((sums.columns(), sums.places()), (1..3, 4));
+        let untouched = None;
+        #[rustfmt::skip]
+        let expected = [
+            untouched, Some(6.0), Some(1.0), untouched, untouched, Some(5.0), Some(15.0), untouched,
+            untouched, Some(14.0), Some(29.0), untouched, untouched, Some(25.0), Some(125.0), untouched,
+        ];
+        assert_eq!(values(&sums), expected);
+    }
+
+    #[test]
+    fn beyond_the_edges_a_row_goes_on_with_its_edge() {
+        let sums = WindowSums::new(image(3, &[10, 20, 40]), 3, Border::Clamp).unwrap();
+        assert_eq!(values(&sums), [40.0, 70.0, 100.0, 600.0, 2100.0, 3600.0].map(Some));
+        let wide = WindowSums::new(image(5, &[1, 0, 0, 0, 2]), 5, Border::Clamp).unwrap();
+        assert_eq!(values(&wide)[..5], [3.0, 2.0, 3.0, 4.0, 6.0].map(Some));
+    }
+
+    #[test]
+    fn what_is_too_large_to_add_in_32_bits_is_refused_and_what_just_fits_is_exact() {
+        // 15 * 16921² = 4294803615 is below 2^32, and with 16922 it is not.
+        for (pixel, fits) in [(16_921, true), (-16_921, true), (16_922, false), (i32::MIN, false), (i32::MAX, false)] {
+            let sums = WindowSums::new(image(15, &[pixel; 15]), 15, Border::Valid);
+            match sums {
+                Ok(sums) => {
+                    assert!(fits, "{pixel}");
+                    assert_eq!(values(&sums)[22], Some(4_294_803_615.0));
+                    assert_eq!(values(&sums)[7], Some(15.0 * f64::from(pixel)));
+                }
+                Err(error) => assert!(!fits && error.to_string().contains("4294967296"), "{pixel}: {error}"),
+            }
+        }
+        assert!(WindowSums::new(image(1, &[65_535]), 1, Border::Valid).is_ok());
+    }
+
+    #[test]
+    fn up_to_2_to_the_24_nothing_is_rounded() {
+        let tolerance = |pixel: i32| {
+            let sums = WindowSums::new(image(1, &[pixel]), 1, Border::Valid).unwrap();
+            (sums.expected()[1].tolerance, sums.rounding_of_f32_sums(0))
+        };
+        assert_eq!(tolerance(4096), (0.0, 0.0));
+        assert!(WindowSums::new(image(1, &[4096]), 1, Border::Valid).unwrap().rounding_of_f32_sums(1) >= 3.0);
+        let (rounded_once, of_f32_sums) = tolerance(4097);
+        assert!(rounded_once > 1.0 && rounded_once < 1.01 && of_f32_sums >= rounded_once, "{rounded_once} {of_f32_sums}");
+    }
+
+    #[test]
+    fn windows_that_cannot_be_are_refused() {
+        for (window, words) in [(0, "odd"), (4, "odd"), (5, "wider than the image"), (u32::MAX, "wider than the image")] {
+            for border in [Border::Valid, Border::Clamp] {
+                let error = WindowSums::new(image(3, &[1, 2, 3]), window, border).unwrap_err().to_string();
+                assert!(error.contains(words) && error.lines().count() == 1, "{window}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn generated_images_repeat_and_differ_between_seeds() {
+        let pixels =
+            |seed| WindowSums::random(Size { width: 33, height: 20 }, 5, Border::Valid, seed).unwrap().image().pixels.clone();
+        assert_eq!(pixels(13), pixels(13));
+        assert_ne!(pixels(13), pixels(14));
+        assert!(pixels(13).iter().all(|pixel| (0..256).contains(pixel)));
+    }
+}

@@ -1,0 +1,163 @@
+//! The part of the command line that only window sums have, and the run that it asks for.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::maps::Maps;
+use super::{Image, MOST_IMAGE_PIXELS, MOST_ROWS, Origin, WindowSums};
+use crate::atomic_file::AtomicFile;
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::picture::Gray;
+use crate::workload::image::{Border, clouds, sides};
+use crate::workload::{Footprint, Plan, Workload};
+
+/// The size at which results are compared. The original text names a window of 15 and no size.
+pub const HEADLINE_SIZE: Size = Size { width: 8192, height: 8192 };
+
+/// Shows every effect, and a simulated GPU ends all rows of the chapter within seconds on two cores.
+pub const TEACHING_SIZE: Size = Size { width: 1024, height: 24 };
+
+/// The part of the command line that only window sums have.
+#[derive(Clone, Debug, Args)]
+pub struct Options {
+    /// Width and height of the image, for example 640x480; `seed` is 8192x8192
+    #[arg(long, value_name = "WxH")]
+    pub size: Option<Size>,
+    /// Pixels of the window, an odd number
+    #[arg(long, default_value_t = 15, value_name = "N")]
+    pub window: u32,
+    /// What becomes of pixels near the edge
+    #[arg(long, value_enum, default_value_t)]
+    pub border: Border,
+    /// Picture to compute on, a PNG or PGM file
+    #[arg(long, value_name = "PICTURE", conflicts_with = "size")]
+    pub input: Option<PathBuf>,
+    /// Where to write the variance around each pixel as a picture, a PNG file
+    #[arg(long, value_name = "PNG")]
+    pub output: Option<PathBuf>,
+    /// Where to write the image in black and white, with a threshold that follows the light around each pixel, a PNG file
+    #[arg(long, value_name = "PNG")]
+    pub threshold: Option<PathBuf>,
+    /// With --threshold, how far below the mean the threshold lies where there is no contrast, as a part of the mean
+    #[arg(long, default_value_t = 0.2, value_name = "K", requires = "threshold", value_parser = sensitivity)]
+    pub sensitivity: f64,
+}
+
+/// Width and height of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Pixels per row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+}
+
+/// A number from 0 to 1.
+fn sensitivity(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "expected a number from 0 to 1".to_owned())
+}
+
+impl FromStr for Size {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "seed" {
+            return Ok(HEADLINE_SIZE);
+        }
+        let (width, height) = sides(text).ok_or_else(|| Error::Size {
+            asked: format!("size {text:?}"),
+            reason: "expected width and height as in 640x480, or `seed`".to_owned(),
+        })?;
+        let size = Size { width, height };
+        size.check(1)?;
+        Ok(size)
+    }
+}
+
+impl Size {
+    /// Refuses what cannot be computed.
+    pub(super) fn check(self, window: u32) -> Result<()> {
+        let Self { width, height } = self;
+        let wrong =
+            |reason: String| Err(Error::Size { asked: format!("a window of {window} on an image of {width}x{height}"), reason });
+        if width == 0 || height == 0 {
+            return wrong("every side has at least one pixel".to_owned());
+        }
+        if window.is_multiple_of(2) {
+            return wrong("a window has a pixel in its middle, so its width must be odd".to_owned());
+        }
+        if window > width {
+            return wrong("the window is wider than the image".to_owned());
+        }
+        if height > MOST_ROWS || u64::from(width) * u64::from(height) > MOST_IMAGE_PIXELS {
+            return wrong(format!("an image has {MOST_ROWS} rows at most, and {MOST_IMAGE_PIXELS} pixels in all"));
+        }
+        Ok(())
+    }
+
+    /// How much memory an image of this size takes.
+    pub(super) fn footprint(self) -> Footprint {
+        let pixels = u64::from(self.width) * u64::from(self.height);
+        // A pixel and its two sums. On the host a copy of all that, and for each sum the oracle's two f64.
+        let device_bytes = 12 * pixels;
+        Footprint { device_bytes, host_bytes: device_bytes + 32 * pixels }
+    }
+
+    /// Grey levels of 8 bits.
+    pub(super) fn generate(self, seed: u64) -> Image {
+        let Self { width, height } = self;
+        let levels = clouds(width, height, &mut ChaCha8Rng::seed_from_u64(seed));
+        Image { width, height, pixels: levels.into_iter().map(i32::from).collect() }
+    }
+}
+
+/// The run that the command line asks for.
+pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<WindowSums>> {
+    // Before the long run: nobody should wait for a result that cannot be written.
+    let [variance, threshold] =
+        [&options.output, &options.threshold].map(|path| path.as_deref().map(AtomicFile::create).transpose());
+    let maps = Maps { variance: variance?, threshold: threshold?, sensitivity: options.sensitivity };
+    let sums = match &options.input {
+        Some(input) => {
+            let Gray { name, width, height, pixels } = Gray::read(input)?;
+            let image = Image { width, height, pixels: pixels.into_iter().map(i32::from).collect() };
+            WindowSums { origin: Origin::File(name), ..WindowSums::new(image, options.window, options.border)? }
+        }
+        None => {
+            let size = options.size.unwrap_or(if gpu.is_simulated() { TEACHING_SIZE } else { HEADLINE_SIZE });
+            size.footprint().check(gpu)?;
+            WindowSums::random(size, options.window, options.border, seed)?
+        }
+    };
+    sums.footprint().check(gpu)?;
+    Ok(Plan { parts: vec![sums], delivery: maps.delivery() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_and_those_that_cannot_be_are_refused() {
+        assert_eq!("seed".parse::<Size>().unwrap(), HEADLINE_SIZE);
+        assert_eq!("20X10".parse::<Size>().unwrap(), Size { width: 20, height: 10 });
+        for text in ["", "20", "20x", "0x1", "1x0", "-1x1", "1x65536", "99999999999x1", "32768x16385"] {
+            let error = text.parse::<Size>().expect_err(text).to_string();
+            assert_eq!(error.lines().count(), 1, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_sensitivity_is_a_part_of_one() {
+        assert_eq!(sensitivity("0.35"), Ok(0.35));
+        for text in ["", "x", "-0.1", "1.5", "NaN"] {
+            assert!(sensitivity(text).is_err(), "{text}");
+        }
+    }
+}
