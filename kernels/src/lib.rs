@@ -100,7 +100,7 @@ macro_rules! source {
 
 /// Every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 10] = [
+    static SOURCES: [&Source; 12] = [
         &ceilings::SOURCE,
         &ceilings::SOURCE_DP4A,
         &conv_naive::SOURCE,
@@ -111,6 +111,8 @@ pub fn sources() -> &'static [&'static Source] {
         &correlation::SOURCE,
         &correlation::dp4a::SOURCE,
         &correlation::tensor::SOURCE,
+        &window_sums::SOURCE,
+        &window_sums::tiles::SOURCE,
     ];
     &SOURCES
 }
@@ -164,6 +166,18 @@ pub fn all() -> &'static [Kernel] {
         correlation::dp4a::PRODUCTS,
         correlation::tensor::FILL_BANDS,
         correlation::tensor::TENSOR,
+        window_sums::FUSED_GLOBAL,
+        window_sums::SUM_ONLY,
+        window_sums::SQUARES_ONLY,
+        window_sums::SPLIT_GLOBAL,
+        window_sums::SHARED_SLICES,
+        window_sums::MULTIPLY,
+        window_sums::REGISTERS,
+        window_sums::tiles::SHARED_TILE,
+        window_sums::tiles::SLIDING,
+        window_sums::tiles::VECTORS,
+        window_sums::tiles::ROW_SCAN,
+        window_sums::tiles::TILE_SCAN,
     ]
 }
 
@@ -415,5 +429,69 @@ pub mod correlation {
         pub const WIDE: u32 = 128;
         /// Rows of outputs of a block of [`TENSOR`].
         pub const TALL: u32 = 128;
+    }
+}
+
+/// Chapter 05: sums over a window, from accumulators in global memory to the speed of a copy.
+pub mod window_sums {
+    use crate::{Kernel, Source};
+
+    /// `kernels/cuda/05-window-sums.cu`
+    pub static SOURCE: Source = source!("05-window-sums", "compute_50", [BLOCK], "05-window-sums.cuh");
+    /// Both accumulators in global memory, in one loop.
+    pub const FUSED_GLOBAL: Kernel = Kernel { source: &SOURCE, name: "fused_global" };
+    /// Half of it.
+    pub const SUM_ONLY: Kernel = Kernel { source: &SOURCE, name: "sum_only" };
+    /// The other half.
+    pub const SQUARES_ONLY: Kernel = Kernel { source: &SOURCE, name: "squares_only" };
+    /// One loop for each.
+    pub const SPLIT_GLOBAL: Kernel = Kernel { source: &SOURCE, name: "split_global" };
+    /// A slice of shared memory for each thread.
+    pub const SHARED_SLICES: Kernel = Kernel { source: &SOURCE, name: "shared_slices" };
+    /// [`FUSED_GLOBAL`] with a product in place of `pow`.
+    pub const MULTIPLY: Kernel = Kernel { source: &SOURCE, name: "multiply" };
+    /// The accumulators in registers.
+    pub const REGISTERS: Kernel = Kernel { source: &SOURCE, name: "registers" };
+    /// Threads of a block with one place each.
+    pub const BLOCK: u32 = 256;
+
+    /// Tiles of a row in shared memory.
+    pub mod tiles {
+        use super::BLOCK;
+        use crate::{Kernel, Source};
+
+        /// `kernels/cuda/05-window-sums-tiles.cu`
+        pub static SOURCE: Source = source!(
+            "05-window-sums-tiles",
+            "compute_50",
+            [BLOCK, WARP, VECTOR, PART, RUN_THREADS, RUN, ROW_THREADS, TILE_THREADS, TILE],
+            "05-window-sums.cuh"
+        );
+        /// One place per thread.
+        pub const SHARED_TILE: Kernel = Kernel { source: &SOURCE, name: "shared_tile" };
+        /// [`RUN`] places per thread.
+        pub const SLIDING: Kernel = Kernel { source: &SOURCE, name: "sliding" };
+        /// [`VECTOR`] places per thread.
+        pub const VECTORS: Kernel = Kernel { source: &SOURCE, name: "vector" };
+        /// Prefix sums of changes along a row.
+        pub const ROW_SCAN: Kernel = Kernel { source: &SOURCE, name: "row_scan" };
+        /// Prefix sums of a tile.
+        pub const TILE_SCAN: Kernel = Kernel { source: &SOURCE, name: "tile_scan" };
+        /// Lanes of a warp; the first block of [`VECTORS`] and of [`TILE_SCAN`] begins at a multiple of it.
+        pub const WARP: u32 = 32;
+        /// Words of a vector.
+        pub const VECTOR: u32 = 4;
+        /// Pixels of a window that most kernels look at in one turn.
+        pub const PART: u32 = 256;
+        /// Threads of a block of [`SLIDING`] and [`VECTORS`].
+        pub const RUN_THREADS: u32 = 64;
+        /// Neighbouring places of a thread of [`SLIDING`].
+        pub const RUN: u32 = 9;
+        /// Threads of a block of [`ROW_SCAN`].
+        pub const ROW_THREADS: u32 = 256;
+        /// Threads of a block of [`TILE_SCAN`].
+        pub const TILE_THREADS: u32 = 128;
+        /// Pixels of a block of [`TILE_SCAN`].
+        pub const TILE: u32 = 1024;
     }
 }

@@ -11,7 +11,7 @@ use common::device::Request;
 use common::gpu::Gpu;
 use common::stage::{Run, Stage};
 use common::workload::convolution::TEACHING_SIZE;
-use common::workload::{Convolution, Correlation, Workload, correlation};
+use common::workload::{Border, Convolution, Correlation, WindowSums, Workload, correlation, window_sums};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -26,8 +26,10 @@ fn chapters(criterion: &mut Criterion) {
     rows(criterion, &gpu, &conv_naive::CHAPTER, &conv);
     rows(criterion, &gpu, &conv_shared::CHAPTER, &conv);
     rows(criterion, &gpu, &unroll::CHAPTER, &conv);
-    let correlation = Correlation::random(correlation::TEACHING_SIZE, correlation::Border::Valid, 13);
+    let correlation = Correlation::random(correlation::TEACHING_SIZE, Border::Valid, 13);
     rows(criterion, &gpu, &correlation_sm_aware::CHAPTER, &correlation);
+    let sums = WindowSums::random(window_sums::TEACHING_SIZE, 15, Border::Valid, 13).expect("a window that fits");
+    rows(criterion, &gpu, &::window_sums::CHAPTER, &sums);
 }
 
 /// A chapter's rows, those apart that this device or this size cannot run.

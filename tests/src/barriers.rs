@@ -9,7 +9,7 @@ use common::report::{Outcome, Place};
 use common::runner;
 use common::stage::Stage;
 use common::workload::convolution::Size;
-use common::workload::{Convolution, Correlation, Workload, correlation};
+use common::workload::{Border, Convolution, Correlation, WindowSums, Workload, correlation, window_sums};
 use conv_shared::SHARED_MISSING_BARRIER;
 use kernels::conv_shared::{TILE, WIDE_TILE};
 use kernels::{Kernel, Source};
@@ -105,9 +105,19 @@ fn no_barrier_of_a_chapter_can_be_taken_out() {
         assert!(text.contains("data race on shared memory"), "{name}:\n{text}");
     }
 
+    // Of windows in several parts, and rows of several turns.
+    let sums = WindowSums::random(window_sums::Size { width: 2100, height: 2 }, 515, Border::Valid, 13).unwrap();
+    let failures = each_is_needed(&::window_sums::CHAPTER, &sums);
+    let missed = |stage| failures.iter().filter(|(name, _)| *name == stage).count();
+    let stages = ["shared-slices", "registers", "shared-tile", "sliding", "vector", "row-scan", "tile-scan"].map(missed);
+    assert_eq!(stages, [0, 0, 2, 3, 2, 2, 2]);
+    for (name, text) in failures {
+        assert!(text.contains("data race on shared memory"), "{name}:\n{text}");
+    }
+
     // Of more rows than a tile of `tensor` holds, so that a second one is written over it.
     let size = correlation::Size { image: (40, 90), template: (9, 70) };
-    let failures = each_is_needed(&correlation_sm_aware::CHAPTER, &Correlation::random(size, correlation::Border::Clamp, 13));
+    let failures = each_is_needed(&correlation_sm_aware::CHAPTER, &Correlation::random(size, Border::Clamp, 13));
     let names: Vec<_> = failures.iter().map(|(name, _)| *name).collect();
     // `box-sums` and `tensor` launch `row_sums` as well, which has one.
     let expected = [

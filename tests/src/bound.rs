@@ -1,6 +1,10 @@
 //! The bound against times that were measured: never above them, and in their order.
 
-use crate::generated::{Bounded, bounded, measured_and_counted};
+use std::fs;
+
+use common::record::Record;
+
+use crate::generated::{Bounded, bounded, measured_and_counted, root};
 
 #[test]
 fn no_stage_was_faster_than_its_bound() {
@@ -41,4 +45,17 @@ fn the_bound_orders_neighbouring_stages_as_the_measured_times_do() {
         }
     }
     assert!(pairs > 0, "no two stages of a chapter were both timed and counted");
+}
+
+#[test]
+fn the_original_rows_of_the_window_sums_keep_the_order_that_was_published_for_their_gpu() {
+    let path = root().join("book/results/sim-9800gt/05-window-sums.json");
+    let record = Record::parse(&fs::read_to_string(path).unwrap()).unwrap();
+    let bound = |name: &str| {
+        let stage = record.stages.iter().find(|stage| stage.name == name).expect("a stage of that name");
+        record.bound(stage).expect("counts of the simulator").least_ms()
+    };
+    let [fused, split, slices] = ["fused-global", "split-global", "shared-slices"].map(bound);
+    // 12, 7 and 1.65 ms.
+    assert!(fused > 1.2 * split && split > 2.0 * slices, "{fused}, {split} and {slices} ms");
 }

@@ -1,8 +1,9 @@
 //! Sizes and values in which kernels go wrong: around the size of a block, prime, one; negative, tiny, large, all different.
 
 use common::picture::Gray;
-use common::workload::Convolution;
-use common::workload::correlation::{Border, Correlation};
+use common::workload::correlation::Correlation;
+use common::workload::window_sums::{Image, SUMS_BELOW, WindowSums};
+use common::workload::{Border, Convolution};
 use proptest::prelude::*;
 
 /// Sizes at which a guard or a remainder is needed: one, `tile` and its neighbours, twice a tile, primes, anything.
@@ -59,4 +60,38 @@ pub fn correlations() -> impl Strategy<Value = Correlation> {
             (pictures("image", w + wider, h + higher), pictures("template", w, h), Just(border))
         })
         .prop_map(|(image, template, border)| Correlation::new(image, template, border).expect("a template that fits"))
+}
+
+/// The pixels of an image for windows of this width: grey levels, the largest magnitudes whose squares can be added, with either sign, a
+/// ramp in which every neighbour differs, or one level.
+fn pixels(count: usize, window: u32) -> impl Strategy<Value = Vec<i32>> {
+    let largest = ((SUMS_BELOW - 1) / u64::from(window)).isqrt() as i32;
+    let extreme = prop::sample::select(vec![-largest, largest, 0, 1, -1]);
+    prop_oneof![
+        3 => prop::collection::vec(0..=255_i32, count),
+        3 => prop::collection::vec(-largest..=largest, count),
+        2 => prop::collection::vec(extreme, count),
+        1 => (0..100_i32).prop_map(move |start| (0..count as i32).map(|i| (start + 7 * i) % 256).collect()),
+        1 => prop::sample::select(vec![-largest, largest, 0]).prop_map(move |level| vec![level; count]),
+    ]
+}
+
+/// Windows of these widths on images of up to `most_places` places per row and a few rows: single rows and columns, windows as wide
+/// as the image, and rows that end around a block of threads.
+pub fn window_sums(windows: impl Strategy<Value = u32>, most_places: usize) -> impl Strategy<Value = WindowSums> {
+    (windows, length(kernels::window_sums::BLOCK as usize, most_places), 1..=4_usize, any::<bool>())
+        .prop_flat_map(|(window, places, height, clamp)| {
+            let border = if clamp { Border::Clamp } else { Border::Valid };
+            let width = window + places as u32 - 1;
+            (Just((window, width, border)), pixels(width as usize * height, window))
+        })
+        .prop_map(|((window, width, border), pixels)| {
+            let image = Image { width, height: pixels.len() as u32 / width, pixels };
+            WindowSums::new(image, window, border).expect("a window that fits, on pixels that are small enough")
+        })
+}
+
+/// An odd number up to `most`, which is odd.
+pub fn odd(most: u32) -> impl Strategy<Value = u32> {
+    (0..=most / 2).prop_map(|half| 2 * half + 1)
 }

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use common::record::Record;
 use common::report::Place;
 use common::units;
-use common::workload::Work;
+use common::workload::{Arithmetic, Work};
 use serde_json::Value;
 
 /// The media query follows the system, and the panel behind is opaque, so that a chart is readable on any page. The series have
@@ -42,28 +42,60 @@ const WIDTH: f64 = 720.0;
 /// Room around everything.
 const MARGIN: f64 = 14.0;
 
+/// Runs of a chapter that differ in one size, and become curves over it.
+struct Family {
+    chapter: &'static str,
+    /// The size in which they differ.
+    over: &'static str,
+    /// The sizes that are the same.
+    fixed: &'static [&'static str],
+    /// What is said of the runs, for example `294912 outputs, filters of 64 to 4096 taps`.
+    title: fn(fixed: &str, least: f64, most: f64) -> String,
+    /// The stages that have a curve, or [`FASTEST_F32`].
+    series: [&'static str; 4],
+}
+
+/// A curve of the fastest stage in each run of those that have no curve of their own.
+const FASTEST_F32: &str = "f32, the fastest stage";
+
+const FAMILIES: [Family; 2] = [
+    Family {
+        chapter: "03-unroll",
+        over: "taps",
+        fixed: &["outputs"],
+        title: |outputs, least, most| format!("{outputs} outputs, filters of {least} to {most} taps"),
+        series: [FASTEST_F32, "tensor-tf32x3", "tensor-f16x3", "fft"],
+    },
+    Family {
+        chapter: "05-window-sums",
+        over: "window",
+        fixed: &["image_width", "image_height"],
+        title: |image, least, most| format!("{image} pixels, windows of {least} to {most}"),
+        series: ["registers", "shared-tile", "sliding", "tile-scan"],
+    },
+];
+
 /// Every chart that the records of runs on GPUs yield, by the name of its file without extension. A record is named
-/// `<device>/<chapter>` or `<device>/<chapter>.<outputs>x<taps>`.
+/// `<device>/<chapter>` at the headline size, and has more behind that at others.
 pub fn charts(records: &[(String, Record)]) -> Vec<(String, String)> {
     let timed: Vec<&(String, Record)> = records.iter().filter(|(_, record)| times(record).count() > 0).collect();
     let headline = timed.iter().filter(|(name, record)| name.ends_with(&format!("/{}", record.chapter)));
     let mut charts: Vec<(String, String)> = headline.map(|(name, record)| (format!("{name}.times"), bars(record))).collect();
-    // Runs of one chapter on one device with as many outputs, and filters of different lengths.
-    let mut families: Vec<(String, Vec<&Record>)> = Vec::new();
+    let mut families: Vec<(String, &Family, Vec<&Record>)> = Vec::new();
     for (name, record) in timed {
-        let Some(outputs) = size(record, "outputs") else { continue };
+        let Some(family) = FAMILIES.iter().find(|family| family.chapter == record.chapter) else { continue };
         let device = name.split('/').next().unwrap_or_default();
-        let family = format!("{device}/{}.{outputs}.taps", record.chapter);
-        match families.iter_mut().find(|(known, _)| *known == family) {
-            Some((_, members)) => members.push(record),
-            None => families.push((family, vec![record])),
+        let name = format!("{device}/{}.{}.{}", record.chapter, family.fixed_sizes(record), family.over);
+        match families.iter_mut().find(|(known, ..)| *known == name) {
+            Some((.., members)) => members.push(record),
+            None => families.push((name, family, vec![record])),
         }
     }
-    for (name, mut members) in families {
-        members.sort_by_key(|record| size(record, "taps"));
+    for (name, family, mut members) in families {
+        members.sort_by_key(|record| size(record, family.over));
         // Two points are no curve.
         if members.len() > 2 {
-            charts.push((name, curves(&members)));
+            charts.push((name, family.curves(&members)));
         }
     }
     charts
@@ -83,10 +115,13 @@ fn size(record: &Record, name: &str) -> Option<u64> {
 pub fn sizes(record: &Record) -> String {
     let size = |name: &str| size(record, name).map(|size| size.to_string());
     let pair = |a: &str, b: &str| Some(format!("{}x{}", size(a)?, size(b)?));
+    let border = record.workload.get("border").and_then(Value::as_str).filter(|border| *border != "valid");
+    let border = border.map_or(String::new(), |border| format!(", border {border}"));
     if let (Some(image), Some(template)) = (pair("image_width", "image_height"), pair("template_width", "template_height")) {
-        let border = record.workload.get("border").and_then(Value::as_str).filter(|border| *border != "valid");
-        let border = border.map_or(String::new(), |border| format!(", border {border}"));
         return format!("{image} pixels, template {template}{border}");
+    }
+    if let (Some(image), Some(window)) = (pair("image_width", "image_height"), size("window")) {
+        return format!("{image} pixels, window {window}{border}");
     }
     let outputs = ["outputs", "taps"].map(|name| size(name).map(|size| format!("{size} {name}")));
     outputs.into_iter().flatten().collect::<Vec<_>>().join(" x ")
@@ -101,97 +136,112 @@ fn origin(record: &Record) -> String {
 /// A bar for each stage, as long as its time.
 fn bars(record: &Record) -> String {
     const LABEL: f64 = 118.0;
-    const VALUE: f64 = 128.0;
     const BAR: f64 = 16.0;
     const STEP: f64 = 24.0;
     const TOP: f64 = 58.0;
     let stages: Vec<(&str, f64)> = times(record).collect();
     let longest = stages.iter().map(|(_, ms)| *ms).fold(0.0, f64::max);
-    let scale = (WIDTH - 2.0 * MARGIN - LABEL - VALUE) / longest;
     let left = MARGIN + LABEL;
     let bottom = TOP + stages.len() as f64 * STEP;
-    let Work { multiply_adds, arithmetic, .. } = record.work();
-    let ceiling = record.ceilings.and_then(|ceilings| ceilings.multiply_adds(arithmetic));
-    let limit = ceiling.map(|per_s| 1e3 * multiply_adds as f64 / per_s);
+    let Work { multiply_adds, bytes, arithmetic } = record.work();
+    let (limit, what) = match arithmetic {
+        Arithmetic::F32 | Arithmetic::Bytes => {
+            let ceiling = record.ceilings.and_then(|ceilings| ceilings.multiply_adds(arithmetic));
+            (
+                ceiling.map(|per_s| 1e3 * multiply_adds as f64 / per_s),
+                "the multiply-adds alone, at the rate measured in the same run",
+            )
+        }
+        Arithmetic::Integers => {
+            let ceiling = record.ceilings.map(|ceilings| ceilings.bytes_per_s);
+            (ceiling.map(|per_s| 1e3 * bytes as f64 / per_s), "every byte once, at the rate of a copy in the same run")
+        }
+    };
     let drawn_limit = limit.filter(|ms| *ms < longest);
+    let of_ceiling =
+        |ms: f64| limit.map_or_else(String::new, |limit| format!(", {} of {}", units::percent(limit / ms), arithmetic.ceiling()));
+    let values: Vec<String> = stages.iter().map(|(_, ms)| units::milliseconds(*ms) + &of_ceiling(*ms)).collect();
+    // The text beside the longest bar must fit, and no character is wider than this on average.
+    let value_width = values.iter().map(|value| 5.8 * value.chars().count() as f64).fold(128.0, f64::max);
+    let scale = (WIDTH - 2.0 * MARGIN - LABEL - value_width) / longest;
     let height = bottom + if drawn_limit.is_some() { 30.0 } else { 12.0 };
     let mut svg = Svg::new(height, &format!("{}: {}", record.chapter, sizes(record)), &origin(record));
     for (index, (name, ms)) in stages.iter().enumerate() {
         let y = TOP + index as f64 * STEP;
-        let of_ceiling =
-            limit.map_or_else(String::new, |limit| format!(", {} of {}", units::percent(limit / ms), arithmetic.ceiling()));
         svg.text("right", left - 8.0, y + 12.5, name);
         svg.rect("bar", left, y, (ms * scale).max(1.0), BAR);
         // Beside the bar, and beside the limit where that would cross the words.
         let end = ms.max(drawn_limit.unwrap_or(0.0));
-        svg.text("small", left + end * scale + 6.0, y + 12.5, &format!("{}{of_ceiling}", units::milliseconds(*ms)));
+        svg.text("small", left + end * scale + 6.0, y + 12.5, &values[index]);
     }
     if let Some(ms) = drawn_limit {
         let x = left + ms * scale;
         svg.line("limit", (x, TOP - 8.0), (x, bottom + 4.0));
-        let text = format!("{}: the multiply-adds alone, at the rate measured in the same run", units::milliseconds(ms));
+        let text = format!("{}: {what}", units::milliseconds(ms));
         svg.text("small", x, bottom + 18.0, &text);
     }
     svg.end()
 }
 
-/// The curves: the fastest of the stages that are only named together, and each of those that compute in another way.
-const SERIES: [&str; 4] = ["f32, the fastest stage", "tensor-tf32x3", "tensor-f16x3", "fft"];
+impl Family {
+    /// The sizes that are the same for all of it.
+    fn fixed_sizes(&self, record: &Record) -> String {
+        self.fixed.iter().map(|name| size(record, name).unwrap_or_default().to_string()).collect::<Vec<_>>().join("x")
+    }
 
-/// The time of a series in a record.
-fn time_of(series: &str, record: &Record) -> Option<f64> {
-    let is_other = |name: &str| SERIES[1..].contains(&name);
-    let belongs = |name: &str| if is_other(series) { name == series } else { !is_other(name) };
-    times(record).filter(|(name, _)| belongs(name)).map(|(_, ms)| ms).min_by(f64::total_cmp)
-}
+    /// The time of a series in a record.
+    fn time_of(&self, series: &str, record: &Record) -> Option<f64> {
+        let belongs = |name: &str| if series == FASTEST_F32 { !self.series.contains(&name) } else { name == series };
+        times(record).filter(|(name, _)| belongs(name)).map(|(_, ms)| ms).min_by(f64::total_cmp)
+    }
 
-/// Time against the length of the filter, both by factors.
-fn curves(records: &[&Record]) -> String {
-    const HEIGHT: f64 = 420.0;
-    const LEFT: f64 = 68.0;
-    const RIGHT: f64 = 150.0;
-    const TOP: f64 = 62.0;
-    const BOTTOM: f64 = 46.0;
-    let all = || records.iter().flat_map(|record| SERIES.iter().filter_map(|series| time_of(series, record)));
-    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    let ticks: Vec<f64> = ticks().filter(|tick| (least / 1.3..most * 1.3).contains(tick)).collect();
-    let taps = |record: &Record| size(record, "taps").unwrap_or(1) as f64;
-    let (shortest, longest) = (taps(records[0]), taps(records[records.len() - 1]));
-    let x = |taps: f64| LEFT + (taps / shortest).ln() / (longest / shortest).ln() * (WIDTH - LEFT - RIGHT);
-    let (low, high) = (least / 1.3, most * 1.3);
-    let y = |ms: f64| HEIGHT - BOTTOM - (ms / low).ln() / (high / low).ln() * (HEIGHT - TOP - BOTTOM);
+    /// Time against the size in which the runs differ, both by factors.
+    fn curves(&self, records: &[&Record]) -> String {
+        const HEIGHT: f64 = 420.0;
+        const LEFT: f64 = 68.0;
+        const RIGHT: f64 = 150.0;
+        const TOP: f64 = 62.0;
+        const BOTTOM: f64 = 46.0;
+        let all = || records.iter().flat_map(|record| self.series.iter().filter_map(|series| self.time_of(series, record)));
+        let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+        let ticks: Vec<f64> = ticks().filter(|tick| (least / 1.3..most * 1.3).contains(tick)).collect();
+        let place = |record: &Record| size(record, self.over).unwrap_or(1) as f64;
+        let (shortest, longest) = (place(records[0]), place(records[records.len() - 1]));
+        let x = |size: f64| LEFT + (size / shortest).ln() / (longest / shortest).ln() * (WIDTH - LEFT - RIGHT);
+        let (low, high) = (least / 1.3, most * 1.3);
+        let y = |ms: f64| HEIGHT - BOTTOM - (ms / low).ln() / (high / low).ln() * (HEIGHT - TOP - BOTTOM);
 
-    let outputs = size(records[0], "outputs").unwrap_or_default();
-    let title = format!("{}: {outputs} outputs, filters of {shortest} to {longest} taps", records[0].chapter);
-    let mut svg = Svg::new(HEIGHT, &title, &origin(records[0]));
-    for tick in ticks {
-        svg.line("grid", (LEFT, y(tick)), (WIDTH - RIGHT, y(tick)));
-        svg.text("small right", LEFT - 8.0, y(tick) + 4.0, &units::milliseconds(tick));
+        let title = format!("{}: {}", self.chapter, (self.title)(&self.fixed_sizes(records[0]), shortest, longest));
+        let mut svg = Svg::new(HEIGHT, &title, &origin(records[0]));
+        for tick in ticks {
+            svg.line("grid", (LEFT, y(tick)), (WIDTH - RIGHT, y(tick)));
+            svg.text("small right", LEFT - 8.0, y(tick) + 4.0, &units::milliseconds(tick));
+        }
+        for record in records {
+            svg.line("grid", (x(place(record)), TOP), (x(place(record)), HEIGHT - BOTTOM));
+            svg.text("small middle", x(place(record)), HEIGHT - BOTTOM + 16.0, &place(record).to_string());
+        }
+        svg.text("small middle", (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - BOTTOM + 34.0, self.over);
+        let mut labels: Vec<(f64, usize)> = Vec::new();
+        for (index, series) in self.series.iter().enumerate() {
+            let points: Vec<(f64, f64)> =
+                records.iter().filter_map(|record| Some((x(place(record)), y(self.time_of(series, record)?)))).collect();
+            let Some(last) = points.last() else { continue };
+            svg.polyline(index, &points);
+            points.iter().for_each(|point| svg.sign(index, *point));
+            labels.push((last.1, index));
+        }
+        // Beside the ends of the curves, and not on top of each other.
+        labels.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let mut above = f64::NEG_INFINITY;
+        for (at, index) in labels {
+            let at = at.max(above + 16.0);
+            svg.sign(index, (WIDTH - RIGHT + 14.0, at));
+            svg.text("small", WIDTH - RIGHT + 24.0, at + 4.0, self.series[index]);
+            above = at;
+        }
+        svg.end()
     }
-    for record in records {
-        svg.line("grid", (x(taps(record)), TOP), (x(taps(record)), HEIGHT - BOTTOM));
-        svg.text("small middle", x(taps(record)), HEIGHT - BOTTOM + 16.0, &taps(record).to_string());
-    }
-    svg.text("small middle", (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - BOTTOM + 34.0, "taps");
-    let mut labels: Vec<(f64, usize)> = Vec::new();
-    for (index, series) in SERIES.iter().enumerate() {
-        let points: Vec<(f64, f64)> =
-            records.iter().filter_map(|record| Some((x(taps(record)), y(time_of(series, record)?)))).collect();
-        let Some(last) = points.last() else { continue };
-        svg.polyline(index, &points);
-        points.iter().for_each(|point| svg.sign(index, *point));
-        labels.push((last.1, index));
-    }
-    // Beside the ends of the curves, and not on top of each other.
-    labels.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let mut above = f64::NEG_INFINITY;
-    for (at, index) in labels {
-        let at = at.max(above + 16.0);
-        svg.sign(index, (WIDTH - RIGHT + 14.0, at));
-        svg.text("small", WIDTH - RIGHT + 24.0, at + 4.0, SERIES[index]);
-        above = at;
-    }
-    svg.end()
 }
 
 /// One, two and five times every power of ten that a time in milliseconds may have.
@@ -310,6 +360,7 @@ mod tests {
     #[test]
     fn of_the_f32_stages_the_fastest_counts() {
         let record = record(64, &[("shared", 2.0), ("long-run", 0.5), ("tensor-tf32x3", 0.25)]);
-        assert_eq!(SERIES.map(|series| time_of(series, &record)), [Some(0.5), Some(0.25), None, None]);
+        let family = &FAMILIES[0];
+        assert_eq!(family.series.map(|series| family.time_of(series, &record)), [Some(0.5), Some(0.25), None, None]);
     }
 }

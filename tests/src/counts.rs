@@ -29,7 +29,7 @@ pub struct Record {
     pub device: String,
     /// Its driver.
     pub driver: String,
-    /// What made the machine code.
+    /// What made the PTX, which is that of the repository on a GPU as well.
     pub compiler: String,
     /// What counted.
     pub counted_by: String,

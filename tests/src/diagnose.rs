@@ -1,13 +1,14 @@
 //! Stages with parts of their work taken out: what is taken out is gone, and everything else is there as often as before.
 
-use common::cli::Chapter;
+use ::window_sums::tiles::{ROW_SCAN, SHARED_TILE, SLIDING, TILE_SCAN, VECTOR};
+use ::window_sums::{MULTIPLY, REGISTERS};
 use common::diagnose::without::Loads;
 use common::diagnose::{Diagnosis, Effort, Kind, diagnose};
 use common::guard::POISON;
 use common::report::Place;
 use common::stage::{Experiment, Run, Stage};
 use common::workload::convolution::Size;
-use common::workload::{Convolution, Correlation, Workload, correlation};
+use common::workload::{Border, Convolution, Correlation, WindowSums, Workload, correlation, window_sums};
 use simt::Counters;
 
 use crate::device::with_gpu;
@@ -39,9 +40,9 @@ fn kept(counters: &Counters) -> [u64; 9] {
     ]
 }
 
-/// Takes loads out of each stage of a chapter; what could be taken out of which.
-fn loads_go_and_the_rest_stays<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'static str, Vec<Loads>)> {
-    let launching = chapter.stages.iter().filter(|stage| stage.place() == Place::Device);
+/// Takes loads out of each stage; what could be taken out of which.
+fn loads_go_and_the_rest_stays<W: Workload>(stages: &[Stage<W>], workload: &W) -> Vec<(&'static str, Vec<Loads>)> {
+    let launching = stages.iter().filter(|stage| stage.place() == Place::Device);
     let found = launching.filter_map(|stage| {
         let diagnosis = diagnosed(stage, &[], workload)?;
         let text = diagnosis.text();
@@ -72,21 +73,27 @@ fn loads_can_be_taken_out_of_every_stage_and_nothing_else_goes() {
     use Loads::{Both, Global, Shared};
     let conv = Convolution::random(Size { outputs: 700, taps: 600 }, 13);
     assert_eq!(
-        loads_go_and_the_rest_stays(&conv_naive::CHAPTER, &conv),
+        loads_go_and_the_rest_stays(conv_naive::CHAPTER.stages, &conv),
         [("naive-strided", vec![Global]), ("naive", vec![Global])]
     );
     let all = vec![Global, Shared, Both];
-    let stages = loads_go_and_the_rest_stays(&conv_shared::CHAPTER, &conv);
+    let stages = loads_go_and_the_rest_stays(conv_shared::CHAPTER.stages, &conv);
     assert_eq!(stages[1..], [("shared", all.clone()), ("shared-wide", all.clone())]);
-    for (name, loads) in loads_go_and_the_rest_stays(&unroll::CHAPTER, &conv) {
+    for (name, loads) in loads_go_and_the_rest_stays(unroll::CHAPTER.stages, &conv) {
         let expected = if name == "fft" { &[Global][..] } else { &all };
         assert_eq!(loads, expected, "{name}");
     }
     let size = correlation::Size { image: (90, 70), template: (21, 18) };
-    let stages =
-        loads_go_and_the_rest_stays(&correlation_sm_aware::CHAPTER, &Correlation::random(size, correlation::Border::Clamp, 13));
+    let stages = loads_go_and_the_rest_stays(correlation_sm_aware::CHAPTER.stages, &Correlation::random(size, Border::Clamp, 13));
     for (name, loads) in stages {
         let expected = if ["global", "constant"].contains(&name) { &[Global][..] } else { &all };
+        assert_eq!(loads, expected, "{name}");
+    }
+    let sums = WindowSums::random(window_sums::Size { width: 600, height: 2 }, 15, Border::Valid, 13).unwrap();
+    // Those before them branch on what they load, in `powf`.
+    let stages = [MULTIPLY, REGISTERS, SHARED_TILE, SLIDING, VECTOR, ROW_SCAN, TILE_SCAN];
+    for (name, loads) in loads_go_and_the_rest_stays(&stages, &sums) {
+        let expected = if ["multiply", "registers"].contains(&name) { &[Global][..] } else { &all };
         assert_eq!(loads, expected, "{name}");
     }
 }

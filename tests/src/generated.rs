@@ -8,6 +8,8 @@
 //! `<device>/<chapter>.<stage>.svg` and `<device>/race.txt`. So do counts of a stage with its loads taken out:
 //! `<device>/<chapter>.<stage>.diagnosis.txt`.
 //!
+//! Tables that only chapter 05 has are made by `window_tables`.
+//!
 //! Charts of the times of a chapter's stages, and of how they grow with the length of a filter, are `<device>/<chapter>.times.svg` and
 //! `<device>/<chapter>.<outputs>.taps.svg`.
 //!
@@ -27,14 +29,14 @@ use common::record::Record;
 use common::report::{Outcome, Place};
 use common::table::{self, Drawing};
 use common::workload::convolution::Size;
-use common::workload::{Convolution, Correlation, Workload, correlation};
+use common::workload::{Border, Convolution, Correlation, Work, Workload, correlation};
 use common::{runner, units};
 use kernels::stamp;
 use simt::bound::{Bound, bound};
 use simt::{Counters, Profile};
 
 use crate::chapters::chapters;
-use crate::{charts, counts, instruction_tables};
+use crate::{charts, counts, instruction_tables, window_tables};
 
 /// The root of the repository.
 pub fn root() -> &'static Path {
@@ -63,6 +65,7 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
     for (measured, counted) in measured_and_counted()? {
         tables.push((format!("{H200}/{}.bound", measured.chapter), bound_table(&measured, &counted)));
     }
+    tables.extend(window_tables::tables(&records)?);
     let readme_path = root().join("README.md");
     let readme = fs::read_to_string(&readme_path)?;
     let mut files = vec![(readme_path, with_tables(&readme, &tables)?)];
@@ -163,11 +166,13 @@ fn bound_table(measured: &Record, counted: &Record) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(table, "| {name} | {unit} | {least} | {median} |");
     }
-    let multiply_adds = units::count(measured.work().multiply_adds);
+    let Work { multiply_adds, arithmetic, .. } = measured.work();
+    let multiply_adds = units::count(multiply_adds);
     let _ = writeln!(
         table,
-        "\n*Bound: counts of `{}`, for {multiply_adds} multiply-adds. Measured: `{}`.*",
+        "\n*Bound: counts of `{}`, for {multiply_adds} {}s. Measured: `{}`.*",
         record_name(SIMULATED_H200, &measured.chapter, if counted.workload == measured.workload { HEADLINE } else { "" }),
+        arithmetic.piece(),
         record_name(H200, &measured.chapter, ""),
     );
     table
@@ -199,14 +204,14 @@ fn profiles() -> String {
     table
 }
 
-/// Every picture, as an SVG; `gpu` is the simulator.
+/// Every picture as an SVG, and the texts and tables that come from a run; `gpu` is the simulator.
 ///
 /// # Errors
 ///
 /// When a stage does not run, or makes no access to memory.
 pub fn pictures(gpu: &Gpu) -> Result<Vec<(PathBuf, String)>> {
     let conv = Convolution::random(Size { outputs: 1024, taps: 64 }, 13);
-    let correlation = Correlation::random(correlation::TEACHING_SIZE, correlation::Border::Valid, 13);
+    let correlation = Correlation::random(correlation::TEACHING_SIZE, Border::Valid, 13);
     Ok(vec![
         picture(gpu, &conv_naive::CHAPTER, "naive", &conv)?,
         picture(gpu, &conv_naive::CHAPTER, "naive-strided", &conv)?,
@@ -215,6 +220,7 @@ pub fn pictures(gpu: &Gpu) -> Result<Vec<(PathBuf, String)>> {
         picture(gpu, &unroll::CHAPTER, "long-run", &conv)?,
         picture(gpu, &correlation_sm_aware::CHAPTER, "tensor", &correlation)?,
         race(gpu)?,
+        (root().join("book/src/generated/05-window-sums.halves.md"), window_tables::halves(gpu)?),
         diagnosis(gpu, &conv_shared::CHAPTER, "shared", &Convolution::random(Size { outputs: 16_384, taps: 1024 }, 13))?,
     ])
 }

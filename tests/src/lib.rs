@@ -8,6 +8,7 @@
 //! - `oracle`: the oracle against an independent formula, and its tolerance against every honest way to sum.
 //! - `stages`: every stage of every chapter against the oracle.
 //! - `correlation`: the exact sums of chapter 04, and every arm of its choice of kernels.
+//! - `window_sums`: the oracle of chapter 05, its tolerances, and the halves that `--diagnose` takes apart.
 //! - `barriers`: every barrier of every kernel is needed.
 //! - `diagnose`: stages with parts of their work taken out.
 //! - `mutants`: kernels that are known to be wrong, each of which must be caught.
@@ -16,7 +17,7 @@
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
 //! - `book`: the book and the README against the records and tables that they are made from (`generated`, `charts`,
-//!   `instruction_tables`, `counts`).
+//!   `instruction_tables`, `counts`, `window_tables`).
 //! - `tidy`: the rules of the house that a test can check.
 //!
 //! # On which device
@@ -48,3 +49,5 @@ mod rows;
 mod stages;
 mod tensor;
 mod tidy;
+mod window_sums;
+mod window_tables;

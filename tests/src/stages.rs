@@ -3,13 +3,15 @@
 use common::report::Outcome;
 use common::runner;
 use common::stage::Stage;
-use common::workload::Workload;
+use common::workload::window_sums::{Size, WindowSums};
+use common::workload::{Border, Workload};
 use kernels::unroll::tensor::{COLUMNS, ROWS};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use unroll::tensor::Division;
+use window_sums::tiles::{ROW_SCAN, SHARED_TILE, SLIDING, TILE_SCAN, VECTOR};
 
-use crate::cases::{convolutions, correlations, length};
+use crate::cases::{convolutions, correlations, length, odd, window_sums};
 use crate::device::with_gpu;
 
 const BLOCK: usize = kernels::conv_shared::BLOCK as usize;
@@ -109,5 +111,38 @@ proptest! {
     #[test]
     fn correlation_is_right_at_every_size(correlation in correlations()) {
         verify(correlation_sm_aware::CHAPTER.stages, &correlation)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(Config::with_cases(96))]
+
+    #[test]
+    fn window_sums_are_right_at_every_size(sums in window_sums(odd(65), 600)) {
+        verify(window_sums::CHAPTER.stages, &sums)?;
+    }
+
+    #[test]
+    fn window_sums_are_right_where_parts_of_windows_and_tiles_end(
+        sums in window_sums(prop::sample::select(vec![255, 257, 511, 513, 987, 989, 991, 1025]), 1100),
+    ) {
+        // The stages before these do not look at a window in parts, and take long for wide ones.
+        verify(&[SHARED_TILE, SLIDING, VECTOR, ROW_SCAN, TILE_SCAN], &sums)?;
+    }
+
+    #[test]
+    fn window_sums_are_right_where_blocks_of_runs_and_tiles_end(
+        window in odd(33), places in prop::sample::select(vec![255, 256, 257, 575, 576, 577, 991, 992, 993, 1023, 1024, 1025, 1985]), height in 1..=3_usize,
+        clamp in any::<bool>(), seed in any::<u64>(),
+    ) {
+        let border = if clamp { Border::Clamp } else { Border::Valid };
+        let width = if clamp { places.max(window) } else { places + window - 1 };
+        let sums = WindowSums::random(Size { width, height: height as u32 }, window, border, seed).expect("a window that fits");
+        verify(window_sums::CHAPTER.stages, &sums)?;
+    }
+
+    #[test]
+    fn window_sums_are_right_in_images_of_one_column(sums in window_sums(Just(1), 1)) {
+        verify(window_sums::CHAPTER.stages, &sums)?;
     }
 }

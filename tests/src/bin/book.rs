@@ -12,6 +12,8 @@ mod counts;
 mod generated;
 #[path = "../instruction_tables.rs"]
 mod instruction_tables;
+#[path = "../window_tables.rs"]
+mod window_tables;
 
 use std::fs;
 use std::process::{Command, ExitCode};

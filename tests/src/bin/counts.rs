@@ -24,12 +24,13 @@ use common::gpu::Gpu;
 use common::report::Place;
 use common::stage::Stage;
 use common::workload::convolution::TEACHING_SIZE;
-use common::workload::{Convolution, Correlation, Workload, correlation};
+use common::workload::{Border, Convolution, Correlation, WindowSums, Workload, correlation, window_sums};
 use common::{observer, runner};
 use counts::{KernelCounts, METRICS, PATTERNS_GROUP, Record};
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
-use kernels::ceilings;
+use kernels::stamp::PINNED_VERSION;
+use kernels::{Source, ceilings};
 use simt::LaunchReport;
 
 const PATTERNS_PTX: &str = include_str!("../../../simulator/simt/tests/programs/merging.ptx");
@@ -72,7 +73,7 @@ fn main() -> ExitCode {
     let result = match arguments.as_slice() {
         ["simulate", file] => simulate().and_then(|record| save(&record, Path::new(file))),
         ["profile", file] => profile().and_then(|record| save(&record, Path::new(file))),
-        ["launch", group] => Gpu::open(&Request::Gpu).map_err(Into::into).and_then(|gpu| launch(&gpu, group)).map(drop),
+        ["launch", group] => with_stored_ptx().and_then(|gpu| launch(&gpu, group)).map(drop),
         _ => Err(anyhow::anyhow!("expected `simulate FILE` or `profile FILE`")),
     };
     match result {
@@ -82,6 +83,17 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The GPU with the PTX of the repository in place of what a compiler on its machine would make: what the simulator executes.
+fn with_stored_ptx() -> Result<Gpu> {
+    let gpu = Gpu::open(&Request::Gpu)?;
+    let capability = gpu.context.compute_capability()?;
+    let needed = |source: &Source| source.architecture.trim_start_matches("compute_").parse().unwrap_or(0);
+    for source in kernels::sources().iter().filter(|source| needed(source) <= 10 * capability.0 + capability.1) {
+        gpu.substitute(source, Some(source.ptx.to_owned()))?;
+    }
+    Ok(gpu)
 }
 
 /// The groups of kernels, in order.
@@ -111,8 +123,12 @@ fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
             return Ok(reports);
         }
         "04-correlation-sm-aware" => {
-            let correlation = Correlation::random(correlation::TEACHING_SIZE, correlation::Border::Valid, 13);
+            let correlation = Correlation::random(correlation::TEACHING_SIZE, Border::Valid, 13);
             return launch_stages(gpu, correlation_sm_aware::CHAPTER.stages, &correlation);
+        }
+        "05-window-sums" => {
+            let sums = WindowSums::random(window_sums::TEACHING_SIZE, 15, Border::Valid, 13)?;
+            return launch_stages(gpu, ::window_sums::CHAPTER.stages, &sums);
         }
         _ => bail!("nothing is known of the group {group}: `launch` has to learn how its kernels are launched"),
     }
@@ -235,7 +251,8 @@ fn record(gpu: &Gpu, counted_by: String, kernels: Vec<KernelCounts>) -> Record {
     let info = gpu.info();
     let date = jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string();
     let simulated = if gpu.is_simulated() { "simulated " } else { "" };
-    let (device, driver, compiler) = (format!("{simulated}{}", info.name), info.driver.clone(), info.compiler.clone());
+    let (device, driver, compiler) =
+        (format!("{simulated}{}", info.name), info.driver.clone(), format!("stored PTX (NVRTC {PINNED_VERSION})"));
     Record { device, driver, compiler, counted_by, date, kernels }
 }
 

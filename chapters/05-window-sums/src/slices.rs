@@ -1,0 +1,102 @@
+//! The stages in which every thread has slices of shared memory to itself, as the original's last version does.
+
+use common::Result;
+use common::gpu::Gpu;
+use common::stage::Stage;
+use common::workload::WindowSums;
+use common::workload::window_sums::Buffers;
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK;
+use cudarc::driver::{LaunchConfig, PushKernelArg};
+use kernels::window_sums;
+
+use crate::{Shape, squares_by_powf};
+
+/// Threads of a block, where their slices fit.
+pub const THREADS: u32 = 128;
+/// Lanes of a warp.
+const WARP: u32 = 32;
+/// Slices of [`PADDED_SLICES`] start at multiples of this many words.
+pub const PADDING: u32 = 16;
+/// Bytes that compute capability 1.x keeps of a block's shared memory for the arguments of the kernel.
+const ARGUMENTS: u32 = 256;
+
+// ANCHOR: shared_slices
+/// The original's last version: a slice of shared memory for each thread and sum.
+pub const SHARED_SLICES: Stage<WindowSums> =
+    Stage::launches("shared-slices", "each thread sums in its own slices of shared memory", shared_slices)
+        .with_allowance(squares_by_powf)
+        .skipped_where(|gpu, workload| too_large(gpu, workload.window()));
+
+fn shared_slices(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
+    launch(gpu, workload, buffers, workload.window())
+}
+// ANCHOR_END: shared_slices
+
+/// The same with slices of a round number of words, as if that were tidier.
+pub const PADDED_SLICES: Stage<WindowSums> =
+    Stage::launches("padded-slices", "slower: slices that start at multiples of 16 words", padded_slices)
+        .with_allowance(squares_by_powf)
+        .skipped_where(|gpu, workload| too_large(gpu, padded(workload.window())));
+
+fn padded_slices(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
+    launch(gpu, workload, buffers, padded(workload.window()))
+}
+
+/// Words from one slice to the next when each starts at a multiple of [`PADDING`].
+fn padded(window: u32) -> u32 {
+    window.next_multiple_of(PADDING)
+}
+
+/// Threads of a block whose slices lie `pitch` words apart: as many as have room, whole warps where there is one.
+pub fn threads(shared_bytes: u32, pitch: u32) -> u32 {
+    let fit = (shared_bytes - ARGUMENTS) / bytes_per_thread(pitch);
+    if fit < WARP { fit } else { (fit - fit % WARP).min(THREADS) }
+}
+
+/// Two slices of floats.
+fn bytes_per_thread(pitch: u32) -> u32 {
+    2 * pitch * size_of::<f32>() as u32
+}
+
+fn shared_bytes(gpu: &Gpu) -> Result<u32> {
+    Ok(gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?.unsigned_abs())
+}
+
+/// Why there is no block with such slices.
+fn too_large(gpu: &Gpu, pitch: u32) -> Option<String> {
+    match shared_bytes(gpu) {
+        Ok(bytes) if threads(bytes, pitch) > 0 => None,
+        Ok(bytes) => Some(format!("the slices of one thread take {} bytes, and a block has {bytes}", bytes_per_thread(pitch))),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+fn launch(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers, pitch: u32) -> Result<()> {
+    let kernel = gpu.kernel(window_sums::SHARED_SLICES)?;
+    let threads = threads(shared_bytes(gpu)?, pitch);
+    let grid_dim = ((workload.columns().len() as u32).div_ceil(threads), workload.image().height, 1);
+    let config = LaunchConfig { grid_dim, block_dim: (threads, 1, 1), shared_mem_bytes: threads * bytes_per_thread(pitch) };
+    let (shape, pitch) = (Shape::of(workload), pitch as i32);
+    let mut output = buffers.output.view_mut();
+    let (mut sums, mut squares) = output.split_at_mut(buffers.image.len());
+    let mut launch = gpu.stream.launch_builder(&kernel);
+    launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut sums).arg(&mut squares);
+    // SAFETY: as for the stages with one place per thread; each thread keeps to its own two slices, which hold a window and for which the launch
+    // has room.
+    unsafe { launch.launch(config) }?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_has_as_many_threads_as_slices_fit() {
+        for (bytes, pitch, expected) in
+            [(49_152, 15, 128), (16_384, 15, 128), (16_384, 16, 96), (49_152, 127, 32), (49_152, 1023, 5), (49_152, 8191, 0)]
+        {
+            assert_eq!(threads(bytes, pitch), expected, "{bytes} bytes, {pitch} words");
+        }
+    }
+}
