@@ -39,3 +39,32 @@ pub fn record(device: &str, arguments: &[&str]) -> Value {
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
     serde_json::from_slice(&output.stdout).expect("stdout is JSON and nothing else")
 }
+
+/// The names of the stages that a record has as verified.
+pub fn verified(record: &Value) -> Vec<&str> {
+    let stages = record["stages"].as_array().expect("an array").iter();
+    stages.filter(|stage| stage["verified"] == true).map(|stage| stage["name"].as_str().expect("a name")).collect()
+}
+
+/// A stage of a record.
+pub fn stage<'a>(record: &'a Value, name: &str) -> &'a Value {
+    let stages = record["stages"].as_array().expect("an array");
+    stages.iter().find(|stage| stage["name"] == name).unwrap_or_else(|| panic!("no stage {name}"))
+}
+
+/// A count of a stage of a record.
+pub fn count(record: &Value, name: &str, count: &str) -> u64 {
+    stage(record, name)["counters"][count].as_u64().unwrap_or_else(|| panic!("{name} has no {count}"))
+}
+
+/// The run must end with status 2, no results, and one line that holds all of `words`.
+pub fn assert_refused(arguments: &[&str], words: &[&str]) {
+    let output = run(arguments);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    assert_eq!(message.lines().count(), 1, "{arguments:?}: {message}");
+    assert!(stdout(&output).is_empty(), "{arguments:?}: {}", stdout(&output));
+    for word in words {
+        assert!(message.contains(word), "{arguments:?}: {word:?} is not in: {message}");
+    }
+}

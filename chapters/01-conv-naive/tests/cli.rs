@@ -14,24 +14,12 @@ use std::process::{Command, Output, Stdio};
 use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 use serde_json::Value;
 
-use binary::{command, run, stderr, stdout};
+use binary::{assert_refused, command, run, stderr, stdout};
 
 /// The binary that the tests run.
 const BINARY: &str = env!("CARGO_BIN_EXE_01-conv-naive");
 
 const STAGES: [&str; 6] = ["cpu", "cpu-parallel", "naive-strided", "naive", "copy-only", "copy-only-pinned"];
-
-/// The run must end with status 2, one line that holds all of `words`, and nothing on stdout.
-fn assert_refused(arguments: &[&str], words: &[&str]) {
-    let output = run(arguments);
-    let message = stderr(&output);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
-    assert_eq!(message.lines().count(), 1, "{arguments:?}: {message}");
-    assert!(stdout(&output).is_empty(), "{arguments:?}: {}", stdout(&output));
-    for word in words {
-        assert!(message.contains(word), "{arguments:?}: {word:?} is not in: {message}");
-    }
-}
 
 #[test]
 fn every_stage_is_verified_at_sizes_of_every_kind() {

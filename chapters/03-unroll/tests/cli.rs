@@ -6,7 +6,7 @@ mod binary;
 
 use serde_json::Value;
 
-use binary::{record, run_on, stdout};
+use binary::{count, record, run_on, stdout};
 
 /// The binary that the tests run.
 const BINARY: &str = env!("CARGO_BIN_EXE_03-unroll");
@@ -15,13 +15,6 @@ const STAGES: [&str; 9] =
     ["shared", "unroll-4", "unroll-8", "unroll-16", "wide-unroll", "register-tile", "split-filter", "constant-filter", "long-run"];
 /// The rows of tensor cores and of another algorithm.
 const OTHERS: [&str; 3] = ["tensor-tf32x3", "tensor-f16x3", "fft"];
-
-/// A count of a stage.
-fn count(record: &Value, stage: &str, name: &str) -> u64 {
-    let stages = record["stages"].as_array().expect("an array");
-    let stage = stages.iter().find(|row| row["name"] == stage).expect("the stage has a row");
-    stage["counters"][name].as_u64().expect("a count")
-}
 
 #[test]
 fn every_row_is_verified_at_sizes_of_every_kind_on_every_gpu() {

@@ -8,9 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use common::picture::{Gray, Rectangle, write_png};
-use serde_json::Value;
 
-use binary::{record, run, run_on, stderr};
+use binary::{assert_refused, count, record, run, run_on, stage, stderr, verified};
 
 /// The binary that the tests run.
 const BINARY: &str = env!("CARGO_BIN_EXE_04-correlation-sm-aware");
@@ -28,22 +27,6 @@ const STAGES: [&str; 11] = [
     "box-sums",
     "tensor",
 ];
-
-/// The names of the stages that a record has as verified.
-fn verified(record: &Value) -> Vec<&str> {
-    let stages = record["stages"].as_array().expect("an array").iter();
-    stages.filter(|stage| stage["verified"] == true).map(|stage| stage["name"].as_str().expect("a name")).collect()
-}
-
-/// The run must end with status 2 and one line that holds all of `words`.
-fn assert_refused(arguments: &[&str], words: &[&str]) {
-    let output = run(arguments);
-    let message = stderr(&output);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
-    let last = message.lines().last().unwrap_or_default();
-    assert!(words.iter().all(|word| last.contains(word)), "{arguments:?}: {words:?} in: {message}");
-    assert!(output.stdout.is_empty());
-}
 
 /// A PNG of a picture.
 fn png(path: &Path, picture: &Gray) {
@@ -90,22 +73,16 @@ fn a_tile_too_large_for_the_device_leaves_the_work_to_constant_memory() {
         assert!(stderr(&output).contains(says), "{device}: {}", stderr(&output));
     }
     let old = record("sim:gtx280", &arguments);
-    let stage = |name: &str| old["stages"].as_array().unwrap().iter().find(|stage| stage["name"] == name).unwrap().clone();
-    assert_eq!(stage("shared")["counters"], stage("constant")["counters"]);
-    assert!(stage("shared-sums")["skipped"].as_str().is_some_and(|reason| reason.contains("constant")));
+    assert_eq!(stage(&old, "shared")["counters"], stage(&old, "constant")["counters"]);
+    assert!(stage(&old, "shared-sums")["skipped"].as_str().is_some_and(|reason| reason.contains("constant")));
 }
 
 #[test]
 fn unrolling_leaves_the_bank_conflicts_of_bytes_as_they_are() {
     let record = record("sim:gtx280", &["--size", "70x50,20x9"]);
-    let counters = |row: usize| &record["stages"][row]["counters"];
-    let conflicts = |row: usize| {
-        let count = |name: &str| counters(row)[name].as_u64().expect("a count");
-        count("shared_load_wavefronts") - count("shared_load_wavefronts_ideal")
-    };
-    assert_eq!((STAGES[3], STAGES[5]), ("shared", "shared-unroll-4"));
-    assert!(conflicts(3) > 0);
-    assert_eq!(conflicts(3), conflicts(5));
+    let conflicts = |name| count(&record, name, "shared_load_wavefronts") - count(&record, name, "shared_load_wavefronts_ideal");
+    assert!(conflicts("shared") > 0);
+    assert_eq!(conflicts("shared"), conflicts("shared-unroll-4"));
 }
 
 #[test]

@@ -7,37 +7,15 @@ use std::fs;
 use std::path::Path;
 
 use common::picture::{Gray, write_png};
-use serde_json::Value;
 
-use binary::{record, run, run_on, stderr, stdout};
+use binary::{assert_refused, count, record, run, run_on, stage, stderr, stdout, verified};
 
 /// The binary that the tests run.
 const BINARY: &str = env!("CARGO_BIN_EXE_05-window-sums");
 
-/// The names of the stages that a record has as verified.
-fn verified(record: &Value) -> Vec<&str> {
-    let stages = record["stages"].as_array().expect("an array").iter();
-    stages.filter(|stage| stage["verified"] == true).map(|stage| stage["name"].as_str().expect("a name")).collect()
-}
-
 /// The names of all stages.
 fn stages() -> Vec<&'static str> {
     window_sums::CHAPTER.stages.iter().map(|stage| stage.name).collect()
-}
-
-/// A stage of a record.
-fn stage<'a>(record: &'a Value, name: &str) -> &'a Value {
-    record["stages"].as_array().expect("an array").iter().find(|stage| stage["name"] == name).expect("a stage of that name")
-}
-
-/// The run must end with status 2 and one line that holds all of `words`.
-fn assert_refused(arguments: &[&str], words: &[&str]) {
-    let output = run(arguments);
-    let message = stderr(&output);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
-    let last = message.lines().last().unwrap_or_default();
-    assert!(words.iter().all(|word| last.contains(word)), "{arguments:?}: {words:?} in: {message}");
-    assert!(output.stdout.is_empty());
 }
 
 /// Writes a PGM of dark strokes on paper that grows darker from left to right.
@@ -64,10 +42,7 @@ fn both_borders_and_all_windows_are_computed() {
 #[test]
 fn the_original_s_rows_have_its_order_on_its_gpu() {
     let record = record("sim:9800gt", &["--size", "512x8"]);
-    let sectors = |name: &str| {
-        let count = |count: &str| stage(&record, name)["counters"][count].as_u64().expect("a count");
-        count("global_load_sectors") + count("global_store_sectors")
-    };
+    let sectors = |name| count(&record, name, "global_load_sectors") + count(&record, name, "global_store_sectors");
     let [fused, split, slices] = ["fused-global", "split-global", "shared-slices"].map(sectors);
     // Published: 12, 7 and 1.65 ms.
     assert!(2 * fused >= 3 * split - split / 5 && split >= 3 * slices, "{fused} {split} {slices}");
@@ -90,8 +65,8 @@ fn slices_of_an_odd_number_of_words_have_no_bank_conflicts_and_padded_ones_do() 
     for device in ["sim:9800gt", "sim:gtx680", "sim:h200"] {
         let record = record(device, &["--size", "300x2", "--stage", "shared-slices", "--stage", "padded-slices"]);
         let conflicts = |name: &str| {
-            let count = |count: &str| stage(&record, name)["counters"][count].as_u64().expect("a count");
-            let of = |kind: &str| count(&format!("shared_{kind}_wavefronts")) - count(&format!("shared_{kind}_wavefronts_ideal"));
+            let wavefronts = |kind: &str| count(&record, name, &format!("shared_{kind}"));
+            let of = |kind: &str| wavefronts(&format!("{kind}_wavefronts")) - wavefronts(&format!("{kind}_wavefronts_ideal"));
             of("load") + of("store")
         };
         assert_eq!(conflicts("shared-slices"), 0, "{device}");
