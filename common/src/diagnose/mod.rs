@@ -7,7 +7,7 @@
 //!
 //! # Layout
 //!
-//! - [`without`]: PTX without its loads, for every stage that launches kernels of ours; why loads, and what stands in their place.
+//! - [`mod@without`]: PTX without its loads, for every stage that launches kernels of ours; why loads, and what stands in their place.
 //! - [`steering`]: which loads have to stay, because addresses or branches depend on them.
 //! - [`conclusion`]: what the numbers say, in words, and no more than they say.
 //! - `table`: the numbers.

@@ -5,7 +5,7 @@
 //! It must cost no instruction, or nearly none; the compiler must not know it, or it computes with it in advance; and values that were
 //! different must stay so, or it finds that two sums are the same and adds up one of them. So a load from the very address in a register
 //! gives this address, or its low half, which is there already and changes from turn to turn. The other loads, and the further elements
-//! of a vector, give one of [`POOL`] numbers that the kernel works out at its start from the thread's place in its block and the block's
+//! of a vector, give one of `POOL` numbers that the kernel works out at its start from the thread's place in its block and the block's
 //! in the grid. As floats these are between 1 and 2.
 //!
 //! Numbers that are the same in every turn will do for multiply-adds, since the sum changes. Other arithmetic with them, a shift for
