@@ -4,7 +4,6 @@
 #[path = "../../../tests/support/binary.rs"]
 mod binary;
 
-use serde_json::Value;
 
 use binary::{count, record, run_on, stdout};
 
