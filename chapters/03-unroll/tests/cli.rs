@@ -4,7 +4,6 @@
 #[path = "../../../tests/support/binary.rs"]
 mod binary;
 
-
 use binary::{count, record, run_on, stdout};
 
 /// The binary that the tests run.
