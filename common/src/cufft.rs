@@ -9,19 +9,11 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use cudarc::driver::{CudaSlice, CudaViewMut, DevicePtr, DevicePtrMut};
-use kernels::toolkit;
-use libloading::Library;
+use kernels::toolkit::{self, NotFound, Opened};
 use thiserror::Error;
 
 use crate::error::Result;
 use crate::gpu::Gpu;
-
-/// No cuFFT on this machine, or none that could be used.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{reason}; `pip install nvidia-cufft-cu12` brings one, and {} can name its file", toolkit::CUFFT.variable)]
-pub struct NotFound {
-    reason: String,
-}
 
 /// A call of cuFFT that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -70,7 +62,7 @@ struct Functions {
 pub struct Cufft {
     functions: Functions,
     /// Keeps the code behind `functions` loaded.
-    _library: Library,
+    _opened: Opened,
 }
 
 impl Cufft {
@@ -81,23 +73,7 @@ impl Cufft {
     /// When there is none; the message says where was looked and what mends it.
     pub fn find() -> Result<&'static Cufft, NotFound> {
         static FOUND: OnceLock<Result<Cufft, NotFound>> = OnceLock::new();
-        let found = FOUND.get_or_init(|| {
-            let mut refused = Vec::new();
-            for candidate in toolkit::CUFFT.candidates() {
-                match Cufft::open(&candidate) {
-                    Ok(cufft) => return Ok(cufft),
-                    // A bare name that the loader does not know says nothing; a file that is there and does not open does.
-                    Err(error) if candidate.is_absolute() => refused.push(error.reason),
-                    Err(_) => {}
-                }
-            }
-            let places = toolkit::CUFFT.places();
-            let reason = match refused.as_slice() {
-                [] => format!("no cuFFT {places}"),
-                refused => format!("no usable cuFFT {places}: {}", refused.join("; ")),
-            };
-            Err(NotFound { reason })
-        });
+        let found = FOUND.get_or_init(|| toolkit::CUFFT.open_first(Cufft::bind));
         found.as_ref().map_err(Clone::clone)
     }
 
@@ -107,20 +83,22 @@ impl Cufft {
     ///
     /// When it does not load, or is no cuFFT.
     pub fn open(path: &Path) -> Result<Cufft, NotFound> {
-        let refuse = |error: libloading::Error| NotFound { reason: format!("{} does not load: {error}", path.display()) };
-        // SAFETY: loading runs the library's initialisers; cuFFT's have no effect on this process but their own memory.
-        let library = unsafe { Library::new(path) }.map_err(refuse)?;
-        // SAFETY: the types are those of the declarations in cufft.h, which have not changed since CUDA 5.
+        Cufft::bind(toolkit::CUFFT.open(path)?)
+    }
+
+    fn bind(opened: Opened) -> Result<Cufft, NotFound> {
+        // SAFETY: the types are those of the declarations in cufft.h, which have not changed since CUDA 5; the library stays loaded as
+        // long as the functions.
         let functions = unsafe {
             Functions {
-                plan_many: *library.get(b"cufftPlanMany").map_err(refuse)?,
-                set_stream: *library.get(b"cufftSetStream").map_err(refuse)?,
-                execute_forward: *library.get(b"cufftExecR2C").map_err(refuse)?,
-                execute_inverse: *library.get(b"cufftExecC2R").map_err(refuse)?,
-                destroy: *library.get(b"cufftDestroy").map_err(refuse)?,
+                plan_many: opened.function("cufftPlanMany")?,
+                set_stream: opened.function("cufftSetStream")?,
+                execute_forward: opened.function("cufftExecR2C")?,
+                execute_inverse: opened.function("cufftExecC2R")?,
+                destroy: opened.function("cufftDestroy")?,
             }
         };
-        Ok(Cufft { functions, _library: library })
+        Ok(Cufft { functions, _opened: opened })
     }
 
     /// A plan for transforms on the stream of `gpu`: `count` blocks of `length` real numbers, one after the other, to spectra of

@@ -63,9 +63,9 @@ pub enum Error {
         /// What the driver said.
         reason: String,
     },
-    /// There is no cuFFT to call.
+    /// A library of the CUDA toolkit is not there to call.
     #[error(transparent)]
-    NoCufft(#[from] crate::cufft::NotFound),
+    NoLibrary(#[from] kernels::toolkit::NotFound),
     /// cuFFT failed.
     #[error(transparent)]
     Cufft(#[from] crate::cufft::Failed),

@@ -4,22 +4,13 @@
 //! version, while any version from 11.2 on compiles our kernels, and Python's package managers put it where no loader looks.
 
 use std::ffi::{CStr, CString, c_char, c_int};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr;
 
-use libloading::Library;
 use thiserror::Error;
 
 use crate::Header;
-use crate::stamp::PINNED_VERSION;
-use crate::toolkit;
-
-/// No NVRTC on this machine, or none that could be used.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{reason}; `pip install nvidia-cuda-nvrtc-cu12=={PINNED_VERSION}` brings one, and {} can name its file", toolkit::NVRTC.variable)]
-pub struct NotFound {
-    reason: String,
-}
+use crate::toolkit::{self, NotFound, Opened};
 
 /// CUDA C to compile.
 #[derive(Clone, Copy, Debug)]
@@ -80,10 +71,9 @@ struct Output {
 /// An open NVRTC library.
 pub struct Nvrtc {
     functions: Functions,
-    path: PathBuf,
     version: (u32, u32),
     /// Keeps the code behind `functions` loaded.
-    _library: Library,
+    opened: Opened,
 }
 
 impl Nvrtc {
@@ -102,22 +92,10 @@ impl Nvrtc {
     ///
     /// As [`Nvrtc::find`]; the message also names those that were found and not wanted.
     pub fn find_where(mut wanted: impl FnMut(&Nvrtc) -> bool) -> Result<Nvrtc, NotFound> {
-        let mut refused = Vec::new();
-        for candidate in toolkit::NVRTC.candidates() {
-            match Nvrtc::open(&candidate) {
-                Ok(nvrtc) if wanted(&nvrtc) => return Ok(nvrtc),
-                Ok(nvrtc) => refused.push(format!("{} is version {}", candidate.display(), nvrtc.build())),
-                // A bare name that the loader does not know says nothing; a file that is there and does not open does.
-                Err(error) if candidate.is_absolute() => refused.push(error.reason),
-                Err(_) => {}
-            }
-        }
-        let places = toolkit::NVRTC.places();
-        let reason = match refused.as_slice() {
-            [] => format!("no NVRTC {places}"),
-            refused => format!("no usable NVRTC {places}: {}", refused.join("; ")),
-        };
-        Err(NotFound { reason })
+        toolkit::NVRTC.open_first(|opened| {
+            let nvrtc = Nvrtc::bind(opened)?;
+            if wanted(&nvrtc) { Ok(nvrtc) } else { Err(nvrtc.opened.refuse(format!("is version {}", nvrtc.build()))) }
+        })
     }
 
     /// Opens the library at `path`, or, for a bare file name, the one that the loader finds under it.
@@ -126,18 +104,19 @@ impl Nvrtc {
     ///
     /// When it does not load, or is not an NVRTC from 11.2 on.
     pub fn open(path: &Path) -> Result<Nvrtc, NotFound> {
-        let refuse = |reason: String| NotFound { reason: format!("{} does not load: {reason}", path.display()) };
-        // SAFETY: loading runs the library's initialisers; NVRTC's have no effect on this process but their own memory.
-        let library = unsafe { Library::new(path) }.map_err(|error| refuse(root_cause(&error)))?;
-        let functions = Functions::load(&library).map_err(|error| refuse(root_cause(&error)))?;
+        Nvrtc::bind(toolkit::NVRTC.open(path)?)
+    }
+
+    fn bind(opened: Opened) -> Result<Nvrtc, NotFound> {
+        let functions = Functions::load(&opened)?;
         let (mut major, mut minor) = (0, 0);
         // SAFETY: both pointers are to live integers.
         let status = unsafe { (functions.version)(&mut major, &mut minor) };
         if status != SUCCESS {
-            return Err(refuse(functions.describe(status)));
+            return Err(opened.refuse(format!("does not tell its version: {}", functions.describe(status))));
         }
         let version = (major.unsigned_abs(), minor.unsigned_abs());
-        Ok(Nvrtc { functions, path: path.to_owned(), version, _library: library })
+        Ok(Nvrtc { functions, version, opened })
     }
 
     /// Major and minor version.
@@ -147,7 +126,7 @@ impl Nvrtc {
 
     /// Where the library was opened: a path, or the name that the loader found it under.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.opened.path()
     }
 
     /// The full version, for example `12.0.140`: NVRTC has no function that tells it, but writes it on top of its PTX.
@@ -239,29 +218,21 @@ impl Nvrtc {
 }
 
 impl Functions {
-    fn load(library: &Library) -> Result<Functions, libloading::Error> {
-        /// Copies a function's address out of the library.
-        ///
-        /// # Safety
-        ///
-        /// `F` must be the type that the function of that name has.
-        unsafe fn function<F: Copy>(library: &Library, name: &str) -> Result<F, libloading::Error> {
-            // SAFETY: passed on to the caller.
-            unsafe { library.get::<F>(name) }.map(|symbol| *symbol)
-        }
-        // SAFETY: the types are those of the declarations in nvrtc.h, which have not changed since these functions exist.
+    fn load(opened: &Opened) -> Result<Functions, NotFound> {
+        // SAFETY: the types are those of the declarations in nvrtc.h, which have not changed since these functions exist; the
+        // library stays loaded as long as they.
         unsafe {
             Ok(Functions {
-                version: function(library, "nvrtcVersion")?,
-                error_string: function(library, "nvrtcGetErrorString")?,
-                architecture_count: function(library, "nvrtcGetNumSupportedArchs")?,
-                architectures: function(library, "nvrtcGetSupportedArchs")?,
-                create: function(library, "nvrtcCreateProgram")?,
-                compile: function(library, "nvrtcCompileProgram")?,
-                destroy: function(library, "nvrtcDestroyProgram")?,
-                log: Output { size: function(library, "nvrtcGetProgramLogSize")?, get: function(library, "nvrtcGetProgramLog")? },
-                ptx: Output { size: function(library, "nvrtcGetPTXSize")?, get: function(library, "nvrtcGetPTX")? },
-                cubin: Output { size: function(library, "nvrtcGetCUBINSize")?, get: function(library, "nvrtcGetCUBIN")? },
+                version: opened.function("nvrtcVersion")?,
+                error_string: opened.function("nvrtcGetErrorString")?,
+                architecture_count: opened.function("nvrtcGetNumSupportedArchs")?,
+                architectures: opened.function("nvrtcGetSupportedArchs")?,
+                create: opened.function("nvrtcCreateProgram")?,
+                compile: opened.function("nvrtcCompileProgram")?,
+                destroy: opened.function("nvrtcDestroyProgram")?,
+                log: Output { size: opened.function("nvrtcGetProgramLogSize")?, get: opened.function("nvrtcGetProgramLog")? },
+                ptx: Output { size: opened.function("nvrtcGetPTXSize")?, get: opened.function("nvrtcGetPTX")? },
+                cubin: Output { size: opened.function("nvrtcGetCUBINSize")?, get: opened.function("nvrtcGetCUBIN")? },
             })
         }
     }
@@ -303,14 +274,6 @@ impl Drop for OwnedProgram<'_> {
     fn drop(&mut self) {
         // SAFETY: the handle came from `create` and is destroyed once, here.
         unsafe { (self.functions.destroy)(&mut self.handle) };
-    }
-}
-
-/// What lies at the bottom of an error: `libloading` keeps the loader's own words there.
-fn root_cause(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => root_cause(source),
-        None => error.to_string(),
     }
 }
 

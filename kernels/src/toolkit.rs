@@ -1,15 +1,19 @@
 //! Where a machine keeps the libraries of the CUDA toolkit: under the loader's names, in toolkits, and in the packages that
-//! Python's package managers install, where no loader looks.
+//! Python's package managers install, where no loader looks. And how a binding opens one and takes its functions.
 
 use std::collections::HashSet;
 use std::env;
+use std::error::Error;
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use crate::stamp::PINNED_VERSION;
+
 /// A library of the CUDA toolkit, by the names that it has in different places.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Library {
     /// What people call it.
     pub title: &'static str,
@@ -17,16 +21,63 @@ pub struct Library {
     pub stem: &'static str,
     /// Its folder among NVIDIA's Python packages.
     pub package: &'static str,
+    /// The version to install, where one is better than the others.
+    pub version: Option<&'static str>,
     /// Environment variable with the path of the file to use, and of no other.
     pub variable: &'static str,
 }
 
 /// The run-time compiler of CUDA C.
-pub const NVRTC: Library = Library { title: "NVRTC", stem: "nvrtc", package: "cuda_nvrtc", variable: "UNROLLED_NVRTC" };
+pub static NVRTC: Library =
+    Library { title: "NVRTC", stem: "nvrtc", package: "cuda_nvrtc", version: Some(PINNED_VERSION), variable: "UNROLLED_NVRTC" };
 /// Dense linear algebra.
-pub const CUBLAS: Library = Library { title: "cuBLAS", stem: "cublas", package: "cublas", variable: "UNROLLED_CUBLAS" };
+pub static CUBLAS: Library =
+    Library { title: "cuBLAS", stem: "cublas", package: "cublas", version: None, variable: "UNROLLED_CUBLAS" };
 /// Fourier transforms.
-pub const CUFFT: Library = Library { title: "cuFFT", stem: "cufft", package: "cufft", variable: "UNROLLED_CUFFT" };
+pub static CUFFT: Library = Library { title: "cuFFT", stem: "cufft", package: "cufft", version: None, variable: "UNROLLED_CUFFT" };
+
+/// A library that this machine does not have, or not in a form that could be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}; `{}` brings one, and {} can name its file", .library.pip(), .library.variable)]
+pub struct NotFound {
+    library: &'static Library,
+    reason: String,
+}
+
+/// A library's file, loaded. A binding keeps it for as long as it calls what [`Opened::function`] gave it.
+#[derive(Debug)]
+pub struct Opened {
+    library: &'static Library,
+    path: PathBuf,
+    code: libloading::Library,
+}
+
+impl Opened {
+    /// Where it was opened: a path, or the name that the loader found it under.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The address of a function, by its C name.
+    ///
+    /// # Errors
+    ///
+    /// When the library has no such function.
+    ///
+    /// # Safety
+    ///
+    /// `F` must be the type of a pointer to the function of that name, which must not be called once `self` is gone.
+    pub unsafe fn function<F: Copy>(&self, name: &str) -> Result<F, NotFound> {
+        // SAFETY: passed on to the caller.
+        let found = unsafe { self.code.get::<F>(name) };
+        found.map(|symbol| *symbol).map_err(|_| self.refuse(format!("has no {name}")))
+    }
+
+    /// Why the library is of no use, as a sentence that goes on from its path.
+    pub fn refuse(&self, why: impl Display) -> NotFound {
+        NotFound { library: self.library, reason: format!("{} {why}", self.path.display()) }
+    }
+}
 
 /// Environment variables that name the root of a CUDA toolkit.
 const TOOLKIT_VARIABLES: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR"];
@@ -65,11 +116,58 @@ impl Library {
         }
     }
 
-    /// Opens the first candidate that loads; `None` when none does.
-    pub fn find(&self) -> Option<PathBuf> {
+    /// The first candidate that loads; `None` when none does.
+    pub fn find(&'static self) -> Option<PathBuf> {
+        self.candidates().find(|path| self.open(path).is_ok())
+    }
+
+    /// The first candidate that loads and that `bind` makes something of, in the order of [`Library::candidates`].
+    ///
+    /// # Errors
+    ///
+    /// When there is none; the message says where was looked, what each one that was found is lacking, and what mends it.
+    pub fn open_first<T>(&'static self, mut bind: impl FnMut(Opened) -> Result<T, NotFound>) -> Result<T, NotFound> {
+        let mut refused = Vec::new();
+        for candidate in self.candidates() {
+            let bound = match self.open(&candidate) {
+                // A bare name that the loader does not know says nothing; a file that is there and does not open does.
+                Err(_) if !candidate.is_absolute() => continue,
+                opened => opened.and_then(&mut bind),
+            };
+            match bound {
+                Ok(bound) => return Ok(bound),
+                Err(error) => refused.push(error.reason),
+            }
+        }
+        let (title, places) = (self.title, self.places());
+        let reason = match refused.as_slice() {
+            [] => format!("no {title} {places}"),
+            refused => format!("no usable {title} {places}: {}", refused.join("; ")),
+        };
+        Err(NotFound { library: self, reason })
+    }
+
+    /// Loads the file at `path`, or, for a bare file name, the one that the loader finds under it.
+    ///
+    /// # Errors
+    ///
+    /// With the loader's words.
+    pub fn open(&'static self, path: &Path) -> Result<Opened, NotFound> {
         // SAFETY: loading runs the library's initialisers; those of the toolkit have no effect on this process but their own
         // memory.
-        self.candidates().find(|path| unsafe { libloading::Library::new(path) }.is_ok())
+        match unsafe { libloading::Library::new(path) } {
+            Ok(code) => Ok(Opened { library: self, path: path.to_owned(), code }),
+            Err(error) => {
+                let reason = format!("{} does not load: {}", path.display(), root_cause(&error));
+                Err(NotFound { library: self, reason })
+            }
+        }
+    }
+
+    /// The command that installs it with Python's package manager.
+    pub fn pip(&self) -> String {
+        let version = self.version.map(|version| format!("=={version}")).unwrap_or_default();
+        format!("pip install nvidia-{}-cu12{version}", self.package.replace('_', "-"))
     }
 
     fn searched(self) -> impl Iterator<Item = PathBuf> {
@@ -158,6 +256,14 @@ fn sites_that_python_knows() -> &'static [PathBuf] {
     })
 }
 
+/// What lies at the bottom of an error: `libloading` keeps the loader's own words there.
+fn root_cause(error: &dyn Error) -> String {
+    match error.source() {
+        Some(source) => root_cause(source),
+        None => error.to_string(),
+    }
+}
+
 /// Paths in a folder, in order of their names; none when it cannot be read, because then there is nothing to find in it.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -176,9 +282,31 @@ mod tests {
         for name in ["libnvrtc-builtins.so.12.0", "libnvrtc.so.12", "libcublasLt.so.12", "libcublas.so.12", "libcudart.so.12"] {
             fs::write(folder.join(name), "").unwrap();
         }
-        let found = [NVRTC, CUBLAS, CUFFT].map(|library| library.in_folder(&folder));
+        let found = [&NVRTC, &CUBLAS, &CUFFT].map(|library| library.in_folder(&folder));
         fs::remove_dir_all(&folder).unwrap();
         assert_eq!(found, [Some(folder.join("libnvrtc.so.12")), Some(folder.join("libcublas.so.12")), None]);
         assert_eq!(NVRTC.in_folder(&folder), None);
+    }
+    #[test]
+    fn what_is_missing_says_how_to_get_it() {
+        for (library, file, command) in [
+            (&NVRTC, "libnvrtc.so.12", "`pip install nvidia-cuda-nvrtc-cu12==12.0.140` brings one, and UNROLLED_NVRTC can name"),
+            (&CUBLAS, "libcublas.so.12", "`pip install nvidia-cublas-cu12` brings one, and UNROLLED_CUBLAS can name its file"),
+            (&CUFFT, "libcufft.so.11", "`pip install nvidia-cufft-cu12` brings one, and UNROLLED_CUFFT can name its file"),
+        ] {
+            let path = Path::new("/nonexistent").join(file);
+            let text = library.open(&path).expect_err("nothing is there").to_string();
+            assert!(text.starts_with(&format!("{} does not load: ", path.display())), "{text}");
+            assert!(text.contains(command), "{text}");
+        }
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn a_library_without_the_function_is_refused_by_the_names_of_both() {
+        let libc = CUBLAS.open(Path::new("libc.so.6")).unwrap();
+        // SAFETY: there is no such function to call.
+        let error = unsafe { libc.function::<extern "C" fn()>("cublasCreate_v2") }.unwrap_err().to_string();
+        assert!(error.starts_with("libc.so.6 has no cublasCreate_v2; `pip install "), "{error}");
     }
 }

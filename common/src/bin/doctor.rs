@@ -30,7 +30,7 @@ enum State {
 
 fn main() -> ExitCode {
     let (device, runs) = device();
-    let lines = [driver(), simulator(), nvrtc(), library(CUBLAS), library(CUFFT), device];
+    let lines = [driver(), simulator(), nvrtc(), library(&CUBLAS), library(&CUFFT), device];
     let mut report = String::new();
     for Line { what, state, text } in &lines {
         let mark = match state {
@@ -89,12 +89,12 @@ fn nvrtc() -> Line {
     Line { what: "NVRTC", state, text }
 }
 
-fn library(library: Library) -> Line {
+fn library(library: &'static Library) -> Line {
     let (state, text) = match library.find() {
         Some(path) => (State::Works, path.display().to_string()),
         None => {
-            let pip = format!("`pip install nvidia-{}-cu12`", library.package);
-            (State::Missing, format!("not found; {pip} brings it; only needed on a GPU, for the rows that compare with it"))
+            let pip = library.pip();
+            (State::Missing, format!("not found; `{pip}` brings it; only needed on a GPU, for the rows that compare with it"))
         }
     };
     Line { what: library.title, state, text }
