@@ -66,6 +66,9 @@ pub enum Error {
     /// A library of the CUDA toolkit is not there to call.
     #[error(transparent)]
     NoLibrary(#[from] kernels::toolkit::NotFound),
+    /// cuBLAS failed.
+    #[error(transparent)]
+    Cublas(#[from] crate::cublas::Failed),
     /// cuFFT failed.
     #[error(transparent)]
     Cufft(#[from] crate::cufft::Failed),

@@ -18,12 +18,13 @@
 //! - [`mod@diagnose`]: what a stage waits for: its time, or its counts, with part of its work taken out.
 //! - [`cli`]: the command line that all chapters share; [`progress`] shows signs of life meanwhile.
 //! - [`pinned`]: host memory that a device copies without the driver's help.
-//! - [`cufft`]: NVIDIA's library of Fourier transforms, for the rows that call it.
+//! - [`cublas`], [`cufft`]: NVIDIA's libraries of dense linear algebra and of Fourier transforms, for the rows that call them.
 
 pub mod atomic_file;
 pub mod audio;
 pub mod ceilings;
 pub mod cli;
+pub mod cublas;
 pub mod cufft;
 pub mod device;
 pub mod diagnose;
