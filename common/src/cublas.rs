@@ -48,7 +48,8 @@ pub enum Precision {
     /// "Tensor Core Usage") promises this of: the plain one asks for no less than 32 bits, and from CUDA 12.9 on lets an environment
     /// variable put sums of bf16 products in their place.
     F32,
-    /// On tensor cores, with the factors rounded to the 10 bits of tf32, and sums in f32. GPUs that have no tf32 compute in f32.
+    /// Tensor cores are allowed, with the factors rounded to the nearest numbers of tf32, of 10 bits; whether it takes them is up to
+    /// cuBLAS. `NVIDIA_TF32_OVERRIDE=0` in the environment forbids it.
     Tf32,
 }
 
