@@ -3,7 +3,7 @@
 
 #[path = "../chapters.rs"]
 mod chapters;
-#[path = "../charts.rs"]
+#[path = "../charts/mod.rs"]
 mod charts;
 #[path = "../counts.rs"]
 #[allow(dead_code, reason = "each program takes the part that it needs")]

@@ -1,0 +1,101 @@
+//! Charts for the book, from saved records: how long the stages of a chapter take, and where one way to compute overtakes another.
+//!
+//! SVG of our own, in the style of the pictures of warps (`common::explain`): a chart is a few rectangles, lines and words, the text is
+//! the same on every machine, so that a test can compare it, and it has colours for light and for dark pages.
+
+mod curves;
+mod svg;
+mod times;
+
+use common::record::Record;
+use common::report::Place;
+use serde_json::Value;
+
+/// Every chart that the records of runs on GPUs yield, by the name of its file without extension. A record is named
+/// `<device>/<chapter>` at the headline size, and has more behind that at others.
+pub fn charts(records: &[(String, Record)]) -> Vec<(String, String)> {
+    let timed: Vec<&(String, Record)> = records.iter().filter(|(_, record)| times(record).count() > 0).collect();
+    let mut charts = Vec::new();
+    for (name, record) in timed.iter().filter(|(name, record)| name.ends_with(&format!("/{}", record.chapter))) {
+        charts.push((format!("{name}.times"), times::bars(record)));
+    }
+    charts.extend(curves::curves(&timed));
+    charts
+}
+
+/// The stages that a device ran, with their times.
+fn times(record: &Record) -> impl Iterator<Item = (&str, f64)> {
+    let on_device = record.stages.iter().filter(|stage| stage.place == Place::Device && stage.verified);
+    on_device.filter_map(|stage| Some((stage.name.as_str(), stage.median_ms?)))
+}
+
+fn size(record: &Record, name: &str) -> Option<u64> {
+    record.workload.get(name)?.as_u64()
+}
+
+/// The workload's sizes in words.
+pub fn sizes(record: &Record) -> String {
+    let size = |name: &str| size(record, name).map(|size| size.to_string());
+    let pair = |a: &str, b: &str| Some(format!("{}x{}", size(a)?, size(b)?));
+    let border = record.workload.get("border").and_then(Value::as_str).filter(|border| *border != "valid");
+    let border = border.map_or(String::new(), |border| format!(", border {border}"));
+    if let (Some(image), Some(template)) = (pair("image_width", "image_height"), pair("template_width", "template_height")) {
+        return format!("{image} pixels, template {template}{border}");
+    }
+    if let (Some(image), Some(window)) = (pair("image_width", "image_height"), size("window")) {
+        return format!("{image} pixels, window {window}{border}");
+    }
+    let outputs = ["outputs", "taps"].map(|name| size(name).map(|size| format!("{size} {name}")));
+    outputs.into_iter().flatten().collect::<Vec<_>>().join(" x ")
+}
+
+/// What was run on what, and when.
+fn origin(record: &Record) -> String {
+    let date = record.date.split('T').next().unwrap_or_default();
+    format!("{}, driver {}, {}, {date}", record.device.name, record.device.driver, record.device.compiler)
+}
+
+/// One, two and five times every power of ten between two numbers, which are times in milliseconds or rates per second.
+fn ticks(low: f64, high: f64) -> impl Iterator<Item = f64> {
+    (-4..16)
+        .flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)))
+        .filter(move |tick| (low..high).contains(tick))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record of a run of chapter 03 with the times of some stages.
+    pub fn record(taps: u64, stages: &[(&str, f64)]) -> Record {
+        let text = std::fs::read_to_string(crate::generated::root().join("book/results/nvidia-h200/01-conv-naive.json")).unwrap();
+        let mut record = Record::parse(&text).unwrap();
+        let pattern = record.stages.iter().find(|stage| stage.place == Place::Device).unwrap().clone();
+        let stage = |(name, ms): &(&str, f64)| {
+            let mut stage = pattern.clone();
+            (stage.name, stage.median_ms) = ((*name).to_owned(), Some(*ms));
+            stage
+        };
+        record.stages = stages.iter().map(stage).collect();
+        record.chapter = "03-unroll".to_owned();
+        record.workload.insert("taps".into(), taps.into());
+        record
+    }
+
+    #[test]
+    fn a_chapter_has_bars_and_three_lengths_have_curves() {
+        let stages = [("shared", 2.0), ("long-run", 0.5), ("tensor-tf32x3", 0.25), ("fft", 0.1)];
+        let named = |name: &str, taps| (format!("nvidia-h200/{name}"), record(taps, &stages));
+        let mut records = vec![named("03-unroll", 4096), named("03-unroll.294912x64", 64)];
+        let names = |records: &[(String, Record)]| charts(records).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+        assert_eq!(names(&records), ["nvidia-h200/03-unroll.times"]);
+        records.push(named("03-unroll.294912x1024", 1024));
+        assert_eq!(names(&records), ["nvidia-h200/03-unroll.times", "nvidia-h200/03-unroll.294912.taps"]);
+        let svg = charts(&records).remove(1).1;
+        // A curve for every series that has times, and a sign at each of its points and beside its name.
+        assert_eq!(svg.matches("<polyline").count(), 3);
+        assert_eq!(svg.matches("<circle").count(), 3 + 1);
+        let at = |taps: &str| svg.find(&format!(">{taps}</text>")).unwrap();
+        assert!(at("64") < at("1024") && at("1024") < at("4096"), "in the order of the lengths");
+    }
+}

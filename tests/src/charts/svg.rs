@@ -1,0 +1,107 @@
+//! The drawing of charts: rectangles, lines and words, and colours for light and for dark pages.
+
+use std::fmt::Write;
+
+/// The media query follows the system, and the panel behind is opaque, so that a chart is readable on any page. The series have
+/// colours that people with any colour vision tell apart, and signs besides.
+const STYLE: &str = "
+  .panel { fill: #ffffff; stroke: #d0d7de; }
+  text { font-family: system-ui, sans-serif; font-size: 12px; fill: #1f2328; }
+  .title { font-weight: 600; font-size: 13px; }
+  .small { fill: #59636e; font-size: 11px; }
+  .right { text-anchor: end; } .middle { text-anchor: middle; }
+  .grid { stroke: #d8dee4; stroke-width: 1; }
+  .limit { stroke: #b3261e; stroke-width: 1.5; stroke-dasharray: 5 4; }
+  .bar { fill: #0550ae; }
+  .line { fill: none; stroke-width: 2; }
+  .s0 { stroke: #0550ae; } .s1 { stroke: #bc4c00; } .s2 { stroke: #8250df; } .s3 { stroke: #1a7f37; }
+  .f0 { fill: #0550ae; } .f1 { fill: #bc4c00; } .f2 { fill: #8250df; } .f3 { fill: #1a7f37; }
+  @media (prefers-color-scheme: dark) {
+    .panel { fill: #161b22; stroke: #3d444d; }
+    text { fill: #e6edf3; }
+    .small { fill: #9198a1; }
+    .grid { stroke: #2d333b; }
+    .limit { stroke: #ff7b72; }
+    .bar { fill: #388bfd; }
+    .s0 { stroke: #58a6ff; } .s1 { stroke: #f0883e; } .s2 { stroke: #bc8cff; } .s3 { stroke: #56d364; }
+    .f0 { fill: #58a6ff; } .f1 { fill: #f0883e; } .f2 { fill: #bc8cff; } .f3 { fill: #56d364; }
+  }
+";
+
+/// Width of every chart: that of a page's text.
+pub const WIDTH: f64 = 720.0;
+/// Room around everything.
+pub const MARGIN: f64 = 14.0;
+
+/// An SVG in the making. Coordinates have one decimal, so that no machine rounds them otherwise.
+pub struct Svg(String);
+
+impl Svg {
+    /// A panel with a title, and lines of small print under it that say what is shown.
+    pub fn new(height: f64, title: &str, notes: &[&str]) -> Self {
+        let (panel_width, panel_height) = (WIDTH - 1.0, height - 1.0);
+        let mut svg = Self(format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" role=\"img\" \
+             aria-labelledby=\"title desc\">\n<title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n<style>{STYLE}</style>\n\
+             <rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"{panel_width}\" height=\"{panel_height}\" rx=\"6\"/>\n",
+            escape(title),
+            escape(&notes.join("\n")),
+        ));
+        svg.text("title", MARGIN, 24.0, title);
+        for (index, note) in notes.iter().enumerate() {
+            svg.text("small", MARGIN, 41.0 + 15.0 * index as f64, note);
+        }
+        svg
+    }
+
+    /// Words, in classes of [`STYLE`].
+    // Writing to a string cannot fail.
+    pub fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
+        let _ = writeln!(self.0, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(text));
+    }
+
+    /// A rectangle with its upper left corner at a point.
+    pub fn rect(&mut self, class: &str, x: f64, y: f64, width: f64, height: f64) {
+        let _ = writeln!(
+            self.0,
+            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"2\"/>"
+        );
+    }
+
+    /// A line from one point to another.
+    pub fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+        let _ = writeln!(self.0, "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>");
+    }
+
+    /// A curve in the colour of a series.
+    pub fn polyline(&mut self, series: usize, points: &[(f64, f64)]) {
+        let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let _ = writeln!(self.0, "<polyline class=\"line s{series}\" points=\"{}\"/>", points.join(" "));
+    }
+
+    /// The sign of a series: a circle, a square, a diamond or a triangle.
+    pub fn sign(&mut self, series: usize, (x, y): (f64, f64)) {
+        let shape = match series {
+            0 => format!("<circle class=\"f0\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"),
+            1 => format!("<rect class=\"f1\" x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\"/>", x - 3.5, y - 3.5),
+            2 => format!("<path class=\"f2\" d=\"M{x:.1} {:.1}l5 5l-5 5l-5 -5z\"/>", y - 5.0),
+            _ => format!("<path class=\"f3\" d=\"M{x:.1} {:.1}l5 9h-10z\"/>", y - 5.0),
+        };
+        self.0 += &shape;
+        self.0.push('\n');
+    }
+
+    /// The whole text.
+    pub fn end(self) -> String {
+        self.0 + "</svg>\n"
+    }
+}
+
+/// About as wide as words in small print are; no text is wider on average.
+pub fn width_of(text: &str) -> f64 {
+    5.8 * text.chars().count() as f64
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
