@@ -11,7 +11,8 @@
 //! Tables that only chapter 05 has are made by `window_tables`.
 //!
 //! Charts of the times of a chapter's stages, and of how they grow with the length of a filter, are `<device>/<chapter>.times.svg` and
-//! `<device>/<chapter>.<outputs>.taps.svg`.
+//! `<device>/<chapter>.<outputs>.taps.svg`. A chapter that has cuBLAS as a stage gets `<device>/<chapter>.shares.svg`, how near its stages
+//! come to that and to the ceiling, and `<device>/<chapter>.roofline.svg`, their rates over the bytes that they move.
 //!
 //! What the simulator executes is listed in `instructions.md`, and what it counts is set beside a GPU's counts in
 //! `counters.md`. `profiles.md` lists the GPUs that can be simulated.
@@ -62,8 +63,10 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
             records.push((name, record));
         }
     }
+    let mut charts = charts::charts(&records);
     for (measured, counted) in measured_and_counted()? {
         tables.push((format!("{H200}/{}.bound", measured.chapter), bound_table(&measured, &counted)));
+        charts.extend(charts::roofline(&measured, &counted).map(|svg| (format!("{H200}/{}.roofline", measured.chapter), svg)));
     }
     tables.extend(window_tables::tables(&records)?);
     let readme_path = root().join("README.md");
@@ -75,7 +78,7 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
     let counts = [H200, SIMULATED_H200].map(|device| counts::Record::read(&root().join(format!("book/counts/{device}.json"))));
     let [hardware, simulated] = counts;
     files.push((generated.join("counters.md"), counts::table(&hardware?, &simulated?)?));
-    files.extend(charts::charts(&records).into_iter().map(|(name, svg)| (generated.join(format!("{name}.svg")), svg)));
+    files.extend(charts.into_iter().map(|(name, svg)| (generated.join(format!("{name}.svg")), svg)));
     let pages = pages()?;
     // Records that no page shows by themselves are there for a chart.
     let shown = tables.into_iter().filter(|(name, _)| pages.contains(&format!("{{{{#include generated/{name}.md}}}}")));

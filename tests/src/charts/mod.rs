@@ -1,23 +1,34 @@
-//! Charts for the book, from saved records: how long the stages of a chapter take, and where one way to compute overtakes another.
+//! Charts for the book, from saved records: how long the stages of a chapter take, where one way to compute overtakes another, how near
+//! the stages come to the ceiling and to a library, and what keeps them from it.
 //!
 //! SVG of our own, in the style of the pictures of warps (`common::explain`): a chart is a few rectangles, lines and words, the text is
 //! the same on every machine, so that a test can compare it, and it has colours for light and for dark pages.
 
 mod curves;
+mod roofline;
+mod shares;
 mod svg;
 mod times;
 
 use common::record::Record;
 use common::report::Place;
+use common::workload::{Arithmetic, Work};
 use serde_json::Value;
 
-/// Every chart that the records of runs on GPUs yield, by the name of its file without extension. A record is named
+pub use roofline::roofline;
+
+/// The library's stages, with which others are compared: in f32, and on tensor cores.
+const CUBLAS: &str = "cublas";
+const CUBLAS_TF32: &str = "cublas-tf32";
+
+/// Every chart that the records of runs on GPUs yield by themselves, by the name of its file without extension. A record is named
 /// `<device>/<chapter>` at the headline size, and has more behind that at others.
 pub fn charts(records: &[(String, Record)]) -> Vec<(String, String)> {
     let timed: Vec<&(String, Record)> = records.iter().filter(|(_, record)| times(record).count() > 0).collect();
     let mut charts = Vec::new();
     for (name, record) in timed.iter().filter(|(name, record)| name.ends_with(&format!("/{}", record.chapter))) {
         charts.push((format!("{name}.times"), times::bars(record)));
+        charts.extend(shares::shares(record).map(|svg| (format!("{name}.shares"), svg)));
     }
     charts.extend(curves::curves(&timed));
     charts
@@ -27,6 +38,17 @@ pub fn charts(records: &[(String, Record)]) -> Vec<(String, String)> {
 fn times(record: &Record) -> impl Iterator<Item = (&str, f64)> {
     let on_device = record.stages.iter().filter(|stage| stage.place == Place::Device && stage.verified);
     on_device.filter_map(|stage| Some((stage.name.as_str(), stage.median_ms?)))
+}
+
+/// The stages that a device ran, with their rates in FLOP/s; `None` where the arithmetic is of another kind.
+fn rates(record: &Record) -> Option<Vec<(&str, f64)>> {
+    let Work { multiply_adds, arithmetic: Arithmetic::F32, .. } = record.work() else { return None };
+    Some(times(record).map(|(name, ms)| (name, 2e3 * multiply_adds as f64 / ms)).collect())
+}
+
+/// The rate of the stage of that name.
+fn rate_of(rates: &[(&str, f64)], name: &str) -> Option<f64> {
+    rates.iter().find(|(known, _)| *known == name).map(|(_, rate)| *rate)
 }
 
 fn size(record: &Record, name: &str) -> Option<u64> {
@@ -44,6 +66,9 @@ pub fn sizes(record: &Record) -> String {
     }
     if let (Some(image), Some(window)) = (pair("image_width", "image_height"), size("window")) {
         return format!("{image} pixels, window {window}{border}");
+    }
+    if let (Some(m), Some(n), Some(k)) = (size("m"), size("n"), size("k")) {
+        return format!("{m} x {k} times {k} x {n}");
     }
     let outputs = ["outputs", "taps"].map(|name| size(name).map(|size| format!("{size} {name}")));
     outputs.into_iter().flatten().collect::<Vec<_>>().join(" x ")
@@ -64,6 +89,9 @@ fn ticks(low: f64, high: f64) -> impl Iterator<Item = f64> {
 
 #[cfg(test)]
 mod tests {
+    use common::ceilings::Ceilings;
+    use simt::Counters;
+
     use super::*;
 
     /// A record of a run of chapter 03 with the times of some stages.
@@ -80,6 +108,44 @@ mod tests {
         record.chapter = "03-unroll".to_owned();
         record.workload.insert("taps".into(), taps.into());
         record
+    }
+
+    /// A record of a run of a matrix product with the rates of some stages in TFLOP/s, below a ceiling.
+    pub fn product(stages: &[(&str, f64)], ceiling: Option<f64>) -> Record {
+        let mut record = record(4096, stages);
+        record.chapter = "06-matmul-tiled".to_owned();
+        for (name, size) in [("m", 4096), ("n", 8192), ("k", 2048), ("multiply_adds", MULTIPLY_ADDS)] {
+            record.workload.insert(name.to_owned(), size.into());
+        }
+        for stage in &mut record.stages {
+            stage.median_ms = stage.median_ms.map(|rate| 2e3 * MULTIPLY_ADDS as f64 / (1e12 * rate));
+        }
+        record.ceilings = ceiling.map(|ceiling| Ceilings { flops: 1e12 * ceiling, bytes_per_s: 4e12, byte_multiply_adds: None });
+        record
+    }
+
+    const MULTIPLY_ADDS: u64 = 1 << 36;
+
+    /// What the simulator would count of stages that do so many FLOP per byte, in a part of the work of [`product`].
+    pub fn counts_of(stages: &[(&str, f64)], part: u64) -> Record {
+        let mut record = product(stages, None);
+        record.workload.insert("multiply_adds".into(), (MULTIPLY_ADDS / part).into());
+        for (stage, (_, intensity)) in record.stages.iter_mut().zip(stages) {
+            let sectors = (2.0 * (MULTIPLY_ADDS / part) as f64 / intensity / 32.0) as u64;
+            let stores = sectors / 4;
+            let counters = Counters { global_load_sectors: sectors - stores, global_store_sectors: stores, ..Counters::default() };
+            (stage.median_ms, stage.counters) = (None, Some(counters));
+        }
+        record
+    }
+
+    #[test]
+    fn a_chapter_with_cublas_has_shares_beside_its_times() {
+        let record = |name: &str| (format!("nvidia-h200/{name}"), product(&[("naive", 5.0), ("cublas", 50.0)], Some(60.0)));
+        let charts = charts(&[record("06-matmul-tiled"), record("06-matmul-tiled.512")]);
+        let [(times, _), (shares, svg)] = &charts[..] else { panic!("{} charts", charts.len()) };
+        assert_eq!((times.as_str(), shares.as_str()), ("nvidia-h200/06-matmul-tiled.times", "nvidia-h200/06-matmul-tiled.shares"));
+        assert!(svg.contains(">06-matmul-tiled: 4096 x 2048 times 2048 x 8192<"), "{svg}");
     }
 
     #[test]
