@@ -44,9 +44,8 @@ pub struct Shape {
 /// How exactly a product of f32 matrices is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// In f32 from beginning to end, without tensor cores. The pedantic mode is the only one that the documentation of cuBLAS (section
-    /// "Tensor Core Usage") promises this of: the plain one asks for no less than 32 bits, and from CUDA 12.9 on lets an environment
-    /// variable put sums of bf16 products in their place.
+    /// In f32, as fast as cuBLAS can: without tf32, which has to be asked for. (`CUBLAS_COMPUTE_32F`, which `cublasSgemm` has by default. From CUDA
+    /// 12.9 on, an environment variable can put sums of bf16 products in its place.)
     F32,
     /// Tensor cores are allowed, with the factors rounded to the nearest numbers of tf32, of 10 bits; whether it takes them is up to
     /// cuBLAS. `NVIDIA_TF32_OVERRIDE=0` in the environment forbids it.
@@ -56,7 +55,7 @@ pub enum Precision {
 impl Precision {
     fn compute_type(self) -> c_int {
         match self {
-            Precision::F32 => CUBLAS_COMPUTE_32F_PEDANTIC,
+            Precision::F32 => CUBLAS_COMPUTE_32F,
             Precision::Tf32 => CUBLAS_COMPUTE_32F_FAST_TF32,
         }
     }
@@ -70,7 +69,7 @@ type RawHandle = *mut c_void;
 // Of cublas_api.h, and the type of an element of library_types.h; the same in CUDA 11, 12 and 13.
 const CUBLAS_STATUS_SUCCESS: Status = 0;
 const CUBLAS_OP_N: c_int = 0;
-const CUBLAS_COMPUTE_32F_PEDANTIC: c_int = 69;
+const CUBLAS_COMPUTE_32F: c_int = 68;
 const CUBLAS_COMPUTE_32F_FAST_TF32: c_int = 77;
 const CUBLAS_GEMM_DEFAULT: c_int = -1;
 const CUDA_R_32F: c_int = 0;

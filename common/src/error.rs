@@ -137,6 +137,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A matrix that cannot be read.
+    #[error("cannot use the matrix {}: {reason}", path.display())]
+    Array {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A picture to search, and nothing to search for.
     #[error("what should be found in {}? add --template x,y,w,h for a part of it, or --template-file", input.display())]
     NoTemplate {

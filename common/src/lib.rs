@@ -8,7 +8,7 @@
 //! - [`gpu`]: the open device: cudarc's context and stream, and kernels loaded on it.
 //! - [`timing`]: how long enqueued work takes, by CUDA events.
 //! - [`ceilings`]: what the device can do at best.
-//! - [`workload`]: what is computed, with the oracle: inputs, sizes, expected results; [`audio`], [`picture`] and [`atomic_file`] for the user's own.
+//! - [`workload`]: what is computed, with the oracle: inputs, sizes, expected results; [`audio`], [`picture`], [`npy`] and [`atomic_file`] for the user's own.
 //! - [`stage`]: one way to compute a workload.
 //! - [`guard`], [`verify`]: outputs that show what was not written or written beside them, and their comparison with the oracle.
 //! - [`runner`]: runs stages: poison, run, verify, time, verify again; [`observer`] asks the simulator what it saw.
@@ -32,6 +32,7 @@ pub mod error;
 pub mod explain;
 pub mod gpu;
 pub mod guard;
+pub mod npy;
 pub mod observer;
 pub mod picture;
 pub mod pinned;

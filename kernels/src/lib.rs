@@ -100,7 +100,7 @@ macro_rules! source {
 
 /// Every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 12] = [
+    static SOURCES: [&Source; 15] = [
         &ceilings::SOURCE,
         &ceilings::SOURCE_DP4A,
         &conv_naive::SOURCE,
@@ -113,6 +113,9 @@ pub fn sources() -> &'static [&'static Source] {
         &correlation::tensor::SOURCE,
         &window_sums::SOURCE,
         &window_sums::tiles::SOURCE,
+        &matmul::SOURCE,
+        &matmul::asynchronous::SOURCE,
+        &matmul::tensor::SOURCE,
     ];
     &SOURCES
 }
@@ -178,6 +181,19 @@ pub fn all() -> &'static [Kernel] {
         window_sums::tiles::VECTORS,
         window_sums::tiles::ROW_SCAN,
         window_sums::tiles::TILE_SCAN,
+        matmul::NAIVE,
+        matmul::TILED,
+        matmul::REGISTER_TILE_1D,
+        matmul::REGISTER_TILE,
+        matmul::VECTOR,
+        matmul::WARP_TILE,
+        matmul::ADD_SLICES,
+        matmul::asynchronous::DOUBLE_BUFFERED,
+        matmul::asynchronous::DOUBLE_BUFFERED_ANY,
+        matmul::asynchronous::SMALL_TILE,
+        matmul::asynchronous::SMALL_TILE_ANY,
+        matmul::tensor::TENSOR_TF32,
+        matmul::tensor::TENSOR_TF32_ANY,
     ]
 }
 
@@ -493,5 +509,79 @@ pub mod window_sums {
         pub const TILE_THREADS: u32 = 128;
         /// Pixels of a block of [`TILE_SCAN`].
         pub const TILE: u32 = 1024;
+    }
+}
+
+/// Chapter 06: the product of two matrices, up to the vendor's library.
+pub mod matmul {
+    use crate::{Kernel, Source};
+
+    /// `kernels/cuda/06-matmul-tiled.cu`
+    pub static SOURCE: Source = source!("06-matmul-tiled", "compute_50", [TILE, COLUMN_TILE, BLOCK_ROWS, BLOCK_COLUMNS]);
+    /// One thread per output.
+    pub const NAIVE: Kernel = Kernel { source: &SOURCE, name: "naive" };
+    /// Tiles of [`TILE`] x [`TILE`] in shared memory.
+    pub const TILED: Kernel = Kernel { source: &SOURCE, name: "tiled" };
+    /// A column of outputs per thread.
+    pub const REGISTER_TILE_1D: Kernel = Kernel { source: &SOURCE, name: "register_tile_1d" };
+    /// 8 x 8 outputs per thread.
+    pub const REGISTER_TILE: Kernel = Kernel { source: &SOURCE, name: "register_tile" };
+    /// The same with loads of four numbers.
+    pub const VECTOR: Kernel = Kernel { source: &SOURCE, name: "vector" };
+    /// The same with a rectangle of outputs for each warp.
+    pub const WARP_TILE: Kernel = Kernel { source: &SOURCE, name: "warp_tile" };
+    /// Adds the partial sums of slices.
+    pub const ADD_SLICES: Kernel = Kernel { source: &SOURCE, name: "add_slices" };
+    /// Rows and columns of the tiles of [`NAIVE`] and [`TILED`]; a thread for each output.
+    pub const TILE: u32 = 16;
+    /// Rows and columns of the outputs of a block of [`REGISTER_TILE_1D`].
+    pub const COLUMN_TILE: u32 = 64;
+    /// Threads of such a block.
+    pub const COLUMN_THREADS: u32 = 512;
+    /// Rows of a block of [`REGISTER_TILE`] and those after it.
+    pub const BLOCK_ROWS: u32 = 128;
+    /// Columns of such a block.
+    pub const BLOCK_COLUMNS: u32 = 128;
+    /// Threads of such a block.
+    pub const THREADS: u32 = 256;
+
+    /// Asynchronous copies, from compute capability 8.0 on.
+    pub mod asynchronous {
+        use crate::{Kernel, Source};
+
+        /// `kernels/cuda/06-matmul-tiled-async.cu`
+        pub static SOURCE: Source = source!("06-matmul-tiled-async", "compute_80", []);
+        /// 128 x 256 outputs per block; rows of B start at multiples of 16 bytes.
+        pub const DOUBLE_BUFFERED: Kernel = Kernel { source: &SOURCE, name: "double_buffered" };
+        /// The same for any size.
+        pub const DOUBLE_BUFFERED_ANY: Kernel = Kernel { source: &SOURCE, name: "double_buffered_any" };
+        /// 64 x 64 outputs per block; rows of B start at multiples of 16 bytes.
+        pub const SMALL_TILE: Kernel = Kernel { source: &SOURCE, name: "small_tile" };
+        /// The same for any size.
+        pub const SMALL_TILE_ANY: Kernel = Kernel { source: &SOURCE, name: "small_tile_any" };
+    }
+
+    /// Tensor cores, from compute capability 8.0 on.
+    pub mod tensor {
+        use crate::{Kernel, Source};
+
+        /// `kernels/cuda/06-matmul-tiled-tensor.cu`
+        pub static SOURCE: Source = source!("06-matmul-tiled-tensor", "compute_80", [ROWS, COLUMNS, DEPTH, BUFFERS]);
+        /// Factors of 11 binary digits; rows of all matrices start at multiples of 16 bytes.
+        pub const TENSOR_TF32: Kernel = Kernel { source: &SOURCE, name: "tensor_tf32" };
+        /// The same for any size.
+        pub const TENSOR_TF32_ANY: Kernel = Kernel { source: &SOURCE, name: "tensor_tf32_any" };
+        /// Rows of a block.
+        pub const ROWS: u32 = 128;
+        /// Columns of a block.
+        pub const COLUMNS: u32 = 256;
+        /// Columns of A in shared memory at a time.
+        pub const DEPTH: u32 = 32;
+        /// Pairs of tiles in shared memory.
+        pub const BUFFERS: u32 = 3;
+        /// Threads of a block.
+        pub const THREADS: u32 = 256;
+        /// Bytes of dynamic shared memory of a block.
+        pub const SHARED_BYTES: u32 = BUFFERS * (ROWS * (DEPTH + 4) + DEPTH * (COLUMNS + 8)) * 4;
     }
 }

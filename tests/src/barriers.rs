@@ -9,7 +9,7 @@ use common::report::{Outcome, Place};
 use common::runner;
 use common::stage::Stage;
 use common::workload::convolution::Size;
-use common::workload::{Border, Convolution, Correlation, WindowSums, Workload, correlation, window_sums};
+use common::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Workload, correlation, matmul, window_sums};
 use conv_shared::SHARED_MISSING_BARRIER;
 use kernels::conv_shared::{TILE, WIDE_TILE};
 use kernels::{Kernel, Source};
@@ -114,6 +114,14 @@ fn no_barrier_of_a_chapter_can_be_taken_out() {
     for (name, text) in failures {
         assert!(text.contains("data race on shared memory"), "{name}:\n{text}");
     }
+
+    // Of more columns than three buffers hold.
+    let product = Matmul::random(matmul::Size { m: 40, n: 36, k: 300 }, 13).unwrap();
+    let failures = each_is_needed(&matmul_tiled::CHAPTER, &product);
+    let missed = |stage| failures.iter().filter(|(name, _)| *name == stage).count();
+    let stages = ["tiled", "register-tile-1d", "register-tile", "vector", "warp-tile"].map(missed);
+    let asynchronous = ["double-buffered", "small-tile", "by-size", "tensor-tf32"].map(missed);
+    assert_eq!((stages, asynchronous), ([2; 5], [2; 4]));
 
     // Of more rows than a tile of `tensor` holds, so that a second one is written over it.
     let size = correlation::Size { image: (40, 90), template: (9, 70) };

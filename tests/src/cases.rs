@@ -1,9 +1,10 @@
 //! Sizes and values in which kernels go wrong: around the size of a block, prime, one; negative, tiny, large, all different.
 
+use common::npy::Matrix;
 use common::picture::Gray;
 use common::workload::correlation::Correlation;
 use common::workload::window_sums::{Image, SUMS_BELOW, WindowSums};
-use common::workload::{Border, Convolution};
+use common::workload::{Border, Convolution, Matmul};
 use proptest::prelude::*;
 
 /// Sizes at which a guard or a remainder is needed: one, `tile` and its neighbours, twice a tile, primes, anything.
@@ -94,4 +95,16 @@ pub fn window_sums(windows: impl Strategy<Value = u32>, most_places: usize) -> i
 /// An odd number up to `most`, which is odd.
 pub fn odd(most: u32) -> impl Strategy<Value = u32> {
     (0..=most / 2).prop_map(|half| 2 * half + 1)
+}
+
+/// Products of matrices of these sizes, with anything as their values.
+pub fn products(
+    m: impl Strategy<Value = usize>,
+    n: impl Strategy<Value = usize>,
+    k: impl Strategy<Value = usize>,
+) -> impl Strategy<Value = Matmul> {
+    (m, n, k).prop_flat_map(|(m, n, k)| (Just((m, n, k)), values(m * k), values(k * n))).prop_map(|((m, n, k), a, b)| {
+        let a = Matrix { rows: m, columns: k, values: a };
+        Matmul::new(a, Matrix { rows: k, columns: n, values: b }).expect("matrices that can be multiplied")
+    })
 }

@@ -9,6 +9,7 @@
 //! - `stages`: every stage of every chapter against the oracle.
 //! - `correlation`: the exact sums of chapter 04, and every arm of its choice of kernels.
 //! - `window_sums`: the oracle of chapter 05, its tolerances, and the halves that `--diagnose` takes apart.
+//! - `matmul`: the oracle of chapter 06, and every tile with every number of slices.
 //! - `barriers`: every barrier of every kernel is needed.
 //! - `diagnose`: stages with parts of their work taken out.
 //! - `mutants`: kernels that are known to be wrong, each of which must be caught.
@@ -43,6 +44,7 @@ mod diagnose;
 mod fft;
 mod generated;
 mod instruction_tables;
+mod matmul;
 mod mutants;
 mod oracle;
 mod rows;

@@ -11,7 +11,7 @@ use proptest::test_runner::Config;
 use unroll::tensor::Division;
 use window_sums::tiles::{ROW_SCAN, SHARED_TILE, SLIDING, TILE_SCAN, VECTOR};
 
-use crate::cases::{convolutions, correlations, length, odd, window_sums};
+use crate::cases::{convolutions, correlations, length, odd, products, window_sums};
 use crate::device::with_gpu;
 
 const BLOCK: usize = kernels::conv_shared::BLOCK as usize;
@@ -144,5 +144,24 @@ proptest! {
     #[test]
     fn window_sums_are_right_in_images_of_one_column(sums in window_sums(Just(1), 1)) {
         verify(window_sums::CHAPTER.stages, &sums)?;
+    }
+}
+
+/// Rows and columns around those of the tiles of 16, 64, 128 and 256.
+fn sides() -> impl Strategy<Value = usize> {
+    prop_oneof![2 => length(16, 70), 2 => length(64, 140), 1 => length(128, 260), 1 => prop::sample::select(vec![4, 12, 60, 255, 256, 257])]
+}
+
+proptest! {
+    #![proptest_config(Config::with_cases(40))]
+
+    #[test]
+    fn products_of_matrices_are_right_at_every_size(product in products(sides(), sides(), length(16, 70))) {
+        verify(matmul_tiled::CHAPTER.stages, &product)?;
+    }
+
+    #[test]
+    fn products_of_matrices_are_right_where_slices_and_buffers_end(product in products(1..20_usize, 1..40_usize, length(32, 700))) {
+        verify(matmul_tiled::CHAPTER.stages, &product)?;
     }
 }

@@ -50,7 +50,7 @@ use crate::verify::{Expected, same_bits};
 pub const TREE_DEPTH: f64 = 16.0;
 
 /// Rounding to the nearest f32 changes a number by at most this part of it.
-const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
+pub(super) const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
 
 /// The original tutorial's size.
 pub const SEED_SIZE: Size = Size { outputs: 294_912, taps: 32_768 };
@@ -179,7 +179,7 @@ impl fmt::Debug for Convolution {
 }
 
 /// Values of either sign with magnitudes in 0.5..1; made from bits, so that no rounding can differ between machines.
-fn values(generator: &mut ChaCha8Rng, count: usize) -> Vec<f32> {
+pub(super) fn values(generator: &mut ChaCha8Rng, count: usize) -> Vec<f32> {
     let value = |bits: u32| {
         let magnitude = f32::from_bits(0x3f00_0000 | bits >> 9);
         if bits & 1 == 0 { magnitude } else { -magnitude }

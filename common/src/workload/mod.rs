@@ -6,6 +6,7 @@
 pub mod convolution;
 pub mod correlation;
 pub mod image;
+pub mod matmul;
 pub mod window_sums;
 
 use cudarc::driver::CudaViewMut;
@@ -20,6 +21,7 @@ use crate::verify::Expected;
 pub use convolution::Convolution;
 pub use correlation::Correlation;
 pub use image::Border;
+pub use matmul::Matmul;
 pub use window_sums::WindowSums;
 
 /// One computation with fixed inputs.

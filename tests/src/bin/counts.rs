@@ -24,7 +24,7 @@ use common::gpu::Gpu;
 use common::report::Place;
 use common::stage::Stage;
 use common::workload::convolution::TEACHING_SIZE;
-use common::workload::{Border, Convolution, Correlation, WindowSums, Workload, correlation, window_sums};
+use common::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Workload, correlation, matmul, window_sums};
 use common::{observer, runner};
 use counts::{KernelCounts, METRICS, PATTERNS_GROUP, Record};
 use cudarc::driver::{LaunchConfig, PushKernelArg};
@@ -129,6 +129,12 @@ fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
         "05-window-sums" => {
             let sums = WindowSums::random(window_sums::TEACHING_SIZE, 15, Border::Valid, 13)?;
             return launch_stages(gpu, ::window_sums::CHAPTER.stages, &sums);
+        }
+        "06-matmul-tiled" => {
+            // Not by cuBLAS, whose kernels are not ours.
+            let stages: Vec<_> =
+                matmul_tiled::CHAPTER.stages.iter().filter(|stage| !stage.name.starts_with("cublas")).copied().collect();
+            return launch_stages(gpu, &stages, &Matmul::random(matmul::TEACHING_SIZE, 13)?);
         }
         _ => bail!("nothing is known of the group {group}: `launch` has to learn how its kernels are launched"),
     }

@@ -1,0 +1,101 @@
+//! What is this chapter's own of its binary: sizes, the choice of a division, matrices in and out. What all chapters share is tested with
+//! chapter 01.
+
+#[path = "../../../tests/support/binary.rs"]
+mod binary;
+
+use std::fs;
+use std::path::Path;
+
+use common::npy::Matrix;
+
+use binary::{assert_refused, count, record, run, run_on, stage, stderr, verified};
+
+/// The binary that the tests run.
+const BINARY: &str = env!("CARGO_BIN_EXE_06-matmul-tiled");
+
+/// Writes a matrix whose numbers are small integers, all different from their neighbours.
+fn write(path: &Path, rows: usize, columns: usize) -> Matrix {
+    let values = (0..rows * columns).map(|at| (at * 7 % 23) as f32 - 11.0).collect();
+    let matrix = Matrix { rows, columns, values };
+    matrix.write(&mut fs::File::create(path).unwrap()).unwrap();
+    matrix
+}
+
+#[test]
+fn every_row_is_verified_at_the_original_s_size_on_gpus_of_several_generations() {
+    for (device, last) in
+        [("sim:9800gt", "warp-tile"), ("sim:gtx680", "warp-tile"), ("sim:t4", "warp-tile"), ("sim:a100", "tensor-tf32")]
+    {
+        let record = record(device, &["--size", "seed"]);
+        assert_eq!(verified(&record).last(), Some(&last), "{device}");
+        assert_eq!(record["workload"]["multiply_adds"], 80 * 48 * 64);
+        assert!(stage(&record, "cublas")["skipped"].as_str().is_some_and(|why| why.contains("simulator")));
+    }
+}
+
+#[test]
+fn a_device_with_less_shared_memory_skips_the_tensor_stage_with_a_reason() {
+    let record = record("sim:rtx4090", &["--size", "seed"]);
+    let skipped = stage(&record, "tensor-tf32")["skipped"].as_str().expect("a reason");
+    assert!(skipped.contains("156672 bytes"), "{skipped}");
+    assert_eq!(verified(&record).last(), Some(&"by-size"));
+}
+
+#[test]
+fn the_division_depends_on_the_size_and_is_told() {
+    for (size, division) in [("64,64,2048", "slices"), ("20,2000,8", "tiles of")] {
+        let output = run_on("sim", &["--size", size, "--stage", "by-size"]);
+        assert!(
+            stderr(&output).contains("choice    by-size: tiles of") && stderr(&output).contains(division),
+            "{}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn padding_and_transposing_leave_no_bank_conflicts() {
+    let record = record("sim", &["--size", "256,256,32"]);
+    let conflicts = |name: &str| {
+        let of = |kind: &str| count(&record, name, &format!("shared_{kind}_wavefronts"));
+        of("load") + of("store")
+            - count(&record, name, "shared_load_wavefronts_ideal")
+            - count(&record, name, "shared_store_wavefronts_ideal")
+    };
+    assert!(conflicts("register-tile") > 0);
+    for name in ["tiled", "vector", "warp-tile", "double-buffered", "tensor-tf32"] {
+        assert_eq!(conflicts(name), 0, "{name}");
+    }
+}
+
+#[test]
+fn matrices_come_from_files_and_go_to_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (a, b) = (write(&path("a.npy"), 5, 7), write(&path("b.npy"), 7, 3));
+    let [in_a, in_b, out] = ["a.npy", "b.npy", "c.npy"].map(|name| path(name).display().to_string());
+    let output = run(&["--input", &in_a, &in_b, "--output", &out, "--stage", "warp-tile"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("5 x 7 times 7 x 3: a.npy times b.npy"), "{}", stderr(&output));
+    let expected: Vec<f32> = (0..15).map(|at| (0..7).map(|l| a.values[at / 3 * 7 + l] * b.values[l * 3 + at % 3]).sum()).collect();
+    assert_eq!(Matrix::read(&path("c.npy")).unwrap(), Matrix { rows: 5, columns: 3, values: expected });
+}
+
+#[test]
+fn requests_that_make_no_sense_are_refused_and_leave_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    write(Path::new(&path("a.npy")), 5, 7);
+    fs::write(path("text.npy"), "no array").unwrap();
+    let (a, out) = (path("a.npy"), path("c.npy"));
+    assert_refused(&["--size", "20,10"], &["512,256,128"]);
+    assert_refused(&["--size", "0,1,1"], &["at least one number"]);
+    assert_refused(&["--input", &a, &a, "--output", &out], &["7 columns", "5 rows"]);
+    assert_refused(&["--input", &a, &path("text.npy"), "--output", &out], &["text.npy", "no .npy file"]);
+    assert_refused(&["--input", &a], &["2"]);
+    assert_refused(&["--input", &a, &a, "--output", &path("no/c.npy")], &["c.npy"]);
+    let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["a.npy", "text.npy"]);
+}

@@ -1,0 +1,315 @@
+//! The product of two matrices: `C = A B`, each stored row after row.
+//!
+//! `c[i][j] = sum over l < k of a[i][l] * b[l][j]`, with `A` of `m` rows and `k` columns and `B` of `k` rows and `n` columns.
+//!
+//! # How far from the oracle may a result lie?
+//!
+//! As in a [convolution](super::convolution), of which every output here is one with `k` taps: with `u = 2^-24`, and the partial sums `S` of
+//! the terms in their order, a sum in that order misses by at most `(1 + u)^k u sum |S|`. A second part,
+//! [`TREE_DEPTH`]` * u * sum |t|`, covers products that are rounded before they are added, and sums that are cut into pieces. What rounds
+//! its factors says so by an allowance of its own ([`Matmul::largest_magnitudes`]).
+
+mod options;
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use cudarc::driver::CudaSlice;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::convolution::{TREE_DEPTH, UNIT_ROUNDOFF, values};
+use super::{Arithmetic, Footprint, Plan, Work, Workload, spoil};
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::guard::Guarded;
+use crate::npy::Matrix;
+use crate::progress;
+use crate::verify::{Expected, same_bits};
+
+pub use options::{HEADLINE_SIZE, Options, SEED_SIZE, Size, TEACHING_SIZE};
+
+/// Rows and columns of the largest matrices: a grid has 65 535 blocks in its second dimension, and the smallest tile has 16 rows.
+pub const LONGEST_SIDE: u32 = 65_535 * 16;
+
+/// Columns of `A` and rows of `B` at most, so that a kernel can look a tile ahead with 31 bits.
+pub const DEEPEST: u32 = 1 << 30;
+
+/// Two matrices to multiply.
+pub struct Matmul {
+    size: Size,
+    a: Vec<f32>,
+    b: Vec<f32>,
+    origin: Origin,
+    outcome: OnceLock<Outcome>,
+}
+
+/// Where the matrices came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Origin {
+    Seed(u64),
+    Files { a: String, b: String },
+    Given,
+}
+
+/// What the oracle has computed.
+struct Outcome {
+    expected: Vec<Expected>,
+    /// See [`Matmul::largest_magnitudes`].
+    largest_magnitudes: f64,
+}
+
+impl Matmul {
+    /// Matrices from a random generator, the same for the same seed on every machine: both signs, and magnitudes in 0.5..1, so that a
+    /// product that is missing shows (see [`Convolution::random`](super::Convolution::random)).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Size`], when a side is zero or too long.
+    pub fn random(size: Size, seed: u64) -> Result<Self> {
+        size.check()?;
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        let a = values(&mut generator, size.m as usize * size.k as usize);
+        let b = values(&mut generator, size.k as usize * size.n as usize);
+        Ok(Self { size, a, b, origin: Origin::Seed(seed), outcome: OnceLock::new() })
+    }
+
+    /// The product of two matrices.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Size`], when the columns of the one are not as many as the rows of the other, or a side is too long.
+    pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
+        let shapes = format!("the product of {} x {} and {} x {} numbers", a.rows, a.columns, b.rows, b.columns);
+        if a.columns != b.rows {
+            let reason = format!("the first matrix has {} columns and the second {} rows", a.columns, b.rows);
+            return Err(Error::Size { asked: shapes, reason });
+        }
+        let side = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let size = Size { m: side(a.rows), n: side(b.columns), k: side(a.columns) };
+        size.check()?;
+        Ok(Self { size, a: a.values, b: b.values, origin: Origin::Given, outcome: OnceLock::new() })
+    }
+
+    /// The three sizes.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The `m * k` values of `A`.
+    pub fn a(&self) -> &[f32] {
+        &self.a
+    }
+
+    /// The `k * n` values of `B`.
+    pub fn b(&self) -> &[f32] {
+        &self.b
+    }
+
+    /// The largest `sum |a[i][l] * b[l][j]|` of all outputs: a factor that is off by a part of itself moves an output by that part of this, at
+    /// most.
+    pub fn largest_magnitudes(&self) -> f64 {
+        self.outcome().largest_magnitudes
+    }
+
+    fn outcome(&self) -> &Outcome {
+        self.outcome.get_or_init(|| oracle(self.size, &self.a, &self.b))
+    }
+}
+
+// ANCHOR: oracle
+/// Columns that are computed side by side, so that the compiler can use the CPU's vectors and the sums stay in its nearest cache.
+const SIDE_BY_SIDE: usize = 256;
+
+/// What each output should be, and how far off it may be: plain sums in f64, in the order of the terms.
+fn oracle(size: Size, a: &[f32], b: &[f32]) -> Outcome {
+    let (n, k) = (size.n as usize, size.k as usize);
+    let mut expected = vec![Expected::default(); size.m as usize * n];
+    let bar = progress::bar("oracle", u64::from(size.m));
+    let rows = expected.par_chunks_mut(n).zip(a.par_chunks(k));
+    let largest = rows.map(|(expected, a)| {
+        let largest =
+            expected.chunks_mut(SIDE_BY_SIDE).enumerate().map(|(chunk, expected)| sums(a, &b[chunk * SIDE_BY_SIDE..], n, expected));
+        let largest = largest.fold(0.0, f64::max);
+        bar.inc(1);
+        largest
+    });
+    let largest_magnitudes = largest.reduce(|| 0.0, f64::max);
+    Outcome { expected, largest_magnitudes }
+}
+
+/// Outputs of one row: `a` is the row of `A`, `b` starts at the first of the columns of `B`, whose rows are `n` apart. The largest sum of
+/// magnitudes.
+fn sums(a: &[f32], b: &[f32], n: usize, expected: &mut [Expected]) -> f64 {
+    let mut sum = [0.0_f64; SIDE_BY_SIDE];
+    let mut partial_sums = [0.0_f64; SIDE_BY_SIDE];
+    let mut magnitudes = [0.0_f64; SIDE_BY_SIDE];
+    let columns = expected.len();
+    for (l, &factor) in a.iter().enumerate() {
+        let factor = f64::from(factor);
+        let row = &b[l * n..][..columns];
+        for column in 0..columns {
+            let term = factor * f64::from(row[column]);
+            sum[column] += term;
+            partial_sums[column] += sum[column].abs();
+            magnitudes[column] += term.abs();
+        }
+    }
+    let terms = a.len() as f64;
+    // (1 + u)^terms, from above.
+    let growth = (terms * UNIT_ROUNDOFF).exp();
+    let flushed = terms * f64::from(f32::MIN_POSITIVE);
+    for (column, expected) in expected.iter_mut().enumerate() {
+        let tolerance = growth * UNIT_ROUNDOFF * (partial_sums[column] + TREE_DEPTH * magnitudes[column]) + flushed;
+        *expected = Expected { value: sum[column], tolerance };
+    }
+    magnitudes[..columns].iter().copied().fold(0.0, f64::max)
+}
+// ANCHOR_END: oracle
+
+impl fmt::Debug for Matmul {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let first = |values: &[f32]| values[..values.len().min(8)].to_vec();
+        write!(f, "{}, A {:?} …, B {:?} …", self.describe(), first(&self.a), first(&self.b))
+    }
+}
+
+/// The matrices on a device, each row after row without gaps.
+pub struct Buffers {
+    /// `m * k` values.
+    pub a: CudaSlice<f32>,
+    /// `k * n` values.
+    pub b: CudaSlice<f32>,
+    /// Room for `m * n` values.
+    pub output: Guarded,
+}
+
+impl Workload for Matmul {
+    type Options = Options;
+    type Buffers = Buffers;
+
+    fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
+        options::plan(options, seed, gpu)
+    }
+
+    fn describe(&self) -> String {
+        let sizes = self.size.to_string();
+        match &self.origin {
+            Origin::Seed(seed) => format!("{sizes}, seed {seed}"),
+            Origin::Files { a, b } => format!("{sizes}: {a} times {b}"),
+            Origin::Given => sizes,
+        }
+    }
+
+    fn sizes(&self) -> Map<String, Value> {
+        let Size { m, n, k } = self.size;
+        let mut sizes = Map::from_iter([
+            ("m".to_owned(), json!(m)),
+            ("n".to_owned(), json!(n)),
+            ("k".to_owned(), json!(k)),
+            ("seed".to_owned(), Value::Null),
+        ]);
+        match &self.origin {
+            Origin::Seed(seed) => {
+                sizes.insert("seed".to_owned(), json!(seed));
+            }
+            Origin::Files { a, b } => {
+                sizes.insert("a".to_owned(), json!(a));
+                sizes.insert("b".to_owned(), json!(b));
+            }
+            Origin::Given => {}
+        }
+        sizes
+    }
+
+    fn work(&self) -> Work {
+        let Size { m, n, k } = self.size;
+        let numbers = self.a.len() + self.b.len() + self.output_len();
+        Work { multiply_adds: u64::from(m) * u64::from(n) * u64::from(k), bytes: 4 * numbers as u64, arithmetic: Arithmetic::F32 }
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.size.footprint()
+    }
+
+    fn output_len(&self) -> usize {
+        self.size.m as usize * self.size.n as usize
+    }
+
+    fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
+        Ok(Buffers {
+            a: gpu.stream.clone_htod(&self.a)?,
+            b: gpu.stream.clone_htod(&self.b)?,
+            output: Guarded::new(gpu, self.output_len())?,
+        })
+    }
+
+    fn output(buffers: &mut Buffers) -> &mut Guarded {
+        &mut buffers.output
+    }
+
+    fn inputs_intact(&self, gpu: &Gpu, buffers: &Buffers) -> Result<bool> {
+        let (a, b) = (gpu.stream.clone_dtoh(&buffers.a)?, gpu.stream.clone_dtoh(&buffers.b)?);
+        Ok(same_bits(&a, &self.a) && same_bits(&b, &self.b))
+    }
+
+    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
+        spoil(gpu, &mut buffers.a.as_view_mut())?;
+        spoil(gpu, &mut buffers.b.as_view_mut())
+    }
+
+    fn expected(&self) -> &[Expected] {
+        &self.outcome().expected
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix(rows: usize, values: &[f32]) -> Matrix {
+        Matrix { rows, columns: values.len() / rows, values: values.to_vec() }
+    }
+
+    fn product(a: Matrix, b: Matrix) -> Vec<f64> {
+        Matmul::new(a, b).unwrap().expected().iter().map(|expected| expected.value).collect()
+    }
+
+    #[test]
+    fn products_agree_with_values_worked_out_by_hand() {
+        // No two rows or columns alike, and no two sizes, so that a swapped index shows.
+        let (a, b) = (
+            matrix(2, &[1.0, 2.0, 3.0, 4.0, -5.0, 6.0]),
+            matrix(3, &[7.0, 8.0, 9.0, 10.0, 11.0, -12.0, 0.5, 0.25, 1.0, 2.0, 3.0, 4.0]),
+        );
+        let first = [7.0 + 22.0 + 3.0, 8.0 - 24.0 + 6.0, 9.0 + 1.0 + 9.0, 10.0 + 0.5 + 12.0];
+        let second = [28.0 - 55.0 + 6.0, 32.0 + 60.0 + 12.0, 36.0 - 2.5 + 18.0, 40.0 - 1.25 + 24.0];
+        assert_eq!(product(a, b), [first, second].concat());
+    }
+
+    #[test]
+    fn a_product_wider_than_what_is_computed_side_by_side_is_whole() {
+        let n = SIDE_BY_SIDE + 3;
+        let b: Vec<f32> = (0..n).map(|j| j as f32).collect();
+        let expected: Vec<f64> = (0..2 * n).map(|at| [2.0, -3.0][at / n] * (at % n) as f64).collect();
+        assert_eq!(product(matrix(2, &[2.0, -3.0]), matrix(1, &b)), expected);
+    }
+
+    #[test]
+    fn magnitudes_and_tolerances_are_those_of_the_terms() {
+        let product = Matmul::new(matrix(1, &[1.0, -1.0]), matrix(2, &[3.0, 5.0, 3.0, 5.0])).unwrap();
+        assert_eq!(product.largest_magnitudes(), 10.0);
+        // Partial sums 3 and 0, magnitudes 6.
+        let u = 2.0_f64.powi(-24);
+        let tolerance = product.expected()[0].tolerance;
+        assert!((tolerance / u - (3.0 + TREE_DEPTH * 6.0)).abs() < 1e-3, "{}", tolerance / u);
+    }
+
+    #[test]
+    fn shapes_that_do_not_fit_are_refused() {
+        let error = Matmul::new(matrix(1, &[1.0, 2.0]), matrix(3, &[1.0, 2.0, 3.0])).unwrap_err().to_string();
+        assert!(error.contains("2 columns") && error.contains("3 rows") && error.lines().count() == 1, "{error}");
+    }
+}

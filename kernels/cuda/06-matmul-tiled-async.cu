@@ -1,0 +1,223 @@
+// 06-matmul-tiled-async: the product of two matrices, with copies that nobody waits for.
+//
+//     c[row][column] = sum over i < k of a[row][i] * b[i][column],   row < m, column < n
+//
+// Since 06-matmul-tiled: asynchronous copies from global to shared memory, which need no registers on the way; so the next tiles but one are
+//          on their way while these are used, and the registers hold twice as many outputs. The first numbers of the next tiles are
+//          fetched from shared memory before the last ones of these are used up.
+// Launch:  blockIdx.x counts tiles of columns, blockIdx.y tiles of rows and blockIdx.z slices of `slice` columns of `a`; with several
+//          slices the results of slice z, partial sums, are z m n numbers behind `c`, for `add_slices`.
+//          double_buffered: 128 x 256 outputs, 256 threads. small_tile, small_tile_any: 64 x 64 outputs, 64 threads.
+// Work:    per output k multiply-adds. Bytes that a thread loads from shared memory for each: 0.75 in `double_buffered`, 1 in `small_tile`.
+// Sizes:   m, n, k >= 1, slice >= 1. n has to be a multiple of 4, except for `small_tile_any`.
+
+// Buffers for tiles: one is used and the others are on their way.
+constexpr unsigned BUFFERS = 3;
+// Floats of a vector.
+constexpr unsigned VECTOR = 4;
+// The lanes of a warp: LANES_DOWN rows of LANES_ACROSS.
+constexpr unsigned LANES_DOWN = 4;
+constexpr unsigned LANES_ACROSS = 8;
+
+// ANCHOR: copy
+// Starts to copy BYTES, or to write as many zeros where there is nothing to copy.
+template <unsigned BYTES>
+__device__ void start_copy(unsigned s_to, const float* from, bool is_there)
+{
+    if (BYTES == 16) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s_to), "l"(from), "r"(is_there ? 16 : 0) : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(s_to), "l"(from), "r"(is_there ? 4 : 0) : "memory");
+    }
+}
+
+// Ends a group of copies; every turn makes one, if need be an empty one, so that they can be counted.
+__device__ void end_group()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits for this thread's copies, except for the latest LEFT groups.
+template <unsigned LEFT>
+__device__ void wait_for_groups()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+}
+// ANCHOR_END: copy
+
+// The four numbers of a vector, in registers that have names of their own.
+__device__ void spread(float* to, float4 four)
+{
+    to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+}
+
+// Whether the results are soon wanted again, as partial sums are by `add_slices`.
+enum class Results { KEEP, PASS_BY };
+
+// ANCHOR: multiply
+// DOWN x ACROSS warps, each of LANES_DOWN x LANES_ACROSS lanes, each of ROWS x COLUMNS outputs. DEPTH columns of `a` and rows of `b` are one
+// pair of tiles.
+template <unsigned DOWN, unsigned ACROSS, unsigned ROWS, unsigned COLUMNS, unsigned DEPTH, bool VECTORS, Results RESULTS>
+__device__ void multiply(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
+                         unsigned slice, float* __restrict__ c)
+{
+    constexpr unsigned THREADS = DOWN * ACROSS * 32;
+    constexpr unsigned BLOCK_ROWS = DOWN * LANES_DOWN * ROWS, BLOCK_COLUMNS = ACROSS * LANES_ACROSS * COLUMNS;
+    // The tile of `a` is transposed, a number at a time. The 4 floats behind each of its rows move the next one by 4 banks: the 8
+    // columns x 4 rows that a warp writes are in 32 banks (16 x 2, with a DEPTH of 16, are in 16).
+    constexpr unsigned PITCH = BLOCK_ROWS + 4;
+    constexpr unsigned WIDTH = VECTORS ? VECTOR : 1;
+    constexpr unsigned A_STEP = THREADS / DEPTH, B_ACROSS = BLOCK_COLUMNS / WIDTH, B_STEP = THREADS / B_ACROSS;
+    static_assert(BLOCK_ROWS % A_STEP == 0 && DEPTH % B_STEP == 0, "each thread copies as many numbers as any other");
+    __shared__ float4 s_a[BUFFERS][DEPTH * PITCH / VECTOR];
+    __shared__ float4 s_b[BUFFERS][DEPTH * BLOCK_COLUMNS / VECTOR];
+
+    // What this thread copies: a number in every A_STEP-th row of a column of `a`, and every B_STEP-th row of a column of vectors of `b`.
+    const unsigned first_row = blockIdx.y * BLOCK_ROWS, first_column = blockIdx.x * BLOCK_COLUMNS;
+    const unsigned begin = blockIdx.z * slice, length = min(slice, k - begin);
+    const unsigned a_row = threadIdx.x / DEPTH, a_at = threadIdx.x % DEPTH;
+    const unsigned b_row = threadIdx.x / B_ACROSS, b_at = threadIdx.x % B_ACROSS * WIDTH;
+    const float* from_a = a + static_cast<size_t>(first_row + a_row) * k + begin + a_at;
+    const float* from_b = b + static_cast<size_t>(begin + b_row) * n + first_column + b_at;
+    const int rows_left = static_cast<int>(m - first_row - a_row);
+    const bool has_column = first_column + b_at < n;
+    const unsigned to_a = static_cast<unsigned>(__cvta_generic_to_shared(s_a)) + (a_at * PITCH + a_row) * sizeof(float);
+    const unsigned to_b = static_cast<unsigned>(__cvta_generic_to_shared(s_b)) + (b_row * BLOCK_COLUMNS + b_at) * sizeof(float);
+    const auto copy = [&](unsigned buffer, unsigned depth, bool is_there) {
+        const int rows = is_there && a_at < depth ? rows_left : 0;
+#pragma unroll
+        for (unsigned i = 0; i < BLOCK_ROWS; i += A_STEP) {
+            start_copy<4>(to_a + buffer * sizeof(s_a[0]) + i * sizeof(float), from_a + static_cast<size_t>(i) * k,
+                          static_cast<int>(i) < rows);
+        }
+        const bool is_column = is_there && has_column;
+#pragma unroll
+        for (unsigned i = 0; i < DEPTH; i += B_STEP) {
+            start_copy<4 * WIDTH>(to_b + buffer * sizeof(s_b[0]) + i * BLOCK_COLUMNS * sizeof(float),
+                                  from_b + static_cast<size_t>(i) * n, is_column && b_row + i < depth);
+        }
+        from_a += depth;
+        from_b += static_cast<size_t>(depth) * n;
+        end_group();
+    };
+
+    // Lanes 0 and 1 are one above the other, and so are all such pairs: when both lanes of every pair load the same vector, as from `b`, or
+    // those two lanes apart, as from `a`, then shared memory serves 16 lanes in one pass, and 8 otherwise.
+    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const unsigned home_row = warp / ACROSS * LANES_DOWN * ROWS + (lane % 2 + lane / 16 * 2) * VECTOR;
+    const unsigned home_column = warp % ACROSS * LANES_ACROSS * COLUMNS + lane / 2 % LANES_ACROSS * VECTOR;
+    const float4* const at_a = s_a[0] + home_row / VECTOR;
+    const float4* const at_b = s_b[0] + home_column / VECTOR;
+    float of_a[2][ROWS], of_b[2][COLUMNS];
+    const auto load = [&](unsigned slot, unsigned buffer, unsigned i) {
+        const float4* const tile_of_a = at_a + buffer * (DEPTH * PITCH / VECTOR);
+        const float4* const tile_of_b = at_b + buffer * (DEPTH * BLOCK_COLUMNS / VECTOR);
+#pragma unroll
+        for (unsigned j = 0; j < ROWS; j += VECTOR) {
+            spread(of_a[slot] + j, tile_of_a[(i * PITCH + j * LANES_DOWN) / VECTOR]);
+        }
+#pragma unroll
+        for (unsigned j = 0; j < COLUMNS; j += VECTOR) {
+            spread(of_b[slot] + j, tile_of_b[(i * BLOCK_COLUMNS + j * LANES_ACROSS) / VECTOR]);
+        }
+    };
+
+    // The first tiles take what is left over, so that all others are whole.
+    const unsigned slabs = (length + DEPTH - 1) / DEPTH;
+    copy(0, length - (slabs - 1) * DEPTH, true);
+#pragma unroll
+    for (unsigned i = 1; i < BUFFERS - 1; ++i) {
+        copy(i, DEPTH, i < slabs);
+    }
+    wait_for_groups<BUFFERS - 2>();
+    // The first tiles are copied, by all threads, before any thread reads them.
+    __syncthreads();
+    load(0, 0, 0);
+    float sum[ROWS][COLUMNS] = {};
+    unsigned used = 0, filled = BUFFERS - 1;
+#pragma unroll 1
+    for (unsigned slab = 0; slab < slabs; ++slab) {
+        const unsigned next = used + 1 == BUFFERS ? 0 : used + 1;
+        copy(filled, DEPTH, slab + BUFFERS - 1 < slabs);
+#pragma unroll
+        for (unsigned i = 0; i < DEPTH; ++i) {
+            // One step ahead, so that the numbers have time to arrive.
+            if (i + 1 < DEPTH) {
+                load((i + 1) % 2, used, i + 1);
+            } else {
+                wait_for_groups<BUFFERS - 2>();
+                // The next tiles are copied, by all threads, before any thread reads them, and these are read before any thread copies others
+                // in their place.
+                __syncthreads();
+                load((i + 1) % 2, next, 0);
+            }
+            // Down one column and up the next: of the two factors one is always the same as before, and is not fetched from the registers again.
+#pragma unroll
+            for (unsigned column = 0; column < COLUMNS; ++column) {
+#pragma unroll
+                for (unsigned j = 0; j < ROWS; ++j) {
+                    const unsigned row = column % 2 == 0 ? j : ROWS - 1 - j;
+                    sum[row][column] += of_a[i % 2][row] * of_b[i % 2][column];
+                }
+            }
+        }
+        filled = used;
+        used = next;
+    }
+
+    // One by one: to store four at a time, the compiler would give four neighbours registers in a row, which are in the same banks as the
+    // factors that they are added to.
+    c += static_cast<size_t>(blockIdx.z) * m * n;
+#pragma unroll
+    for (unsigned i = 0; i < ROWS; ++i) {
+        const unsigned row = first_row + home_row + i / VECTOR * VECTOR * LANES_DOWN + i % VECTOR;
+#pragma unroll
+        for (unsigned j = 0; j < COLUMNS; ++j) {
+            const unsigned column = first_column + home_column + j / VECTOR * VECTOR * LANES_ACROSS + j % VECTOR;
+            if (row < m && column < n) {
+                float* const to = c + static_cast<size_t>(row) * n + column;
+                if (RESULTS == Results::PASS_BY) {
+                    __stcs(to, sum[i][j]);
+                } else {
+                    *to = sum[i][j];
+                }
+            }
+        }
+    }
+}
+// ANCHOR_END: multiply
+
+// ANCHOR: double_buffered
+extern "C" __global__ void __launch_bounds__(256)
+double_buffered(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, unsigned slice,
+                float* __restrict__ c)
+{
+    multiply<4, 2, 8, 16, 8, true, Results::PASS_BY>(a, b, m, n, k, slice, c);
+}
+
+// The same for any n, whose rows do not all start at a multiple of 16 bytes.
+extern "C" __global__ void __launch_bounds__(256)
+double_buffered_any(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, unsigned slice,
+                    float* __restrict__ c)
+{
+    multiply<4, 2, 8, 16, 8, false, Results::KEEP>(a, b, m, n, k, slice, c);
+}
+// ANCHOR_END: double_buffered
+
+// ANCHOR: small_tile
+// More blocks, for products that have too few large tiles for all multiprocessors.
+extern "C" __global__ void __launch_bounds__(64, 6)
+small_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, unsigned slice,
+           float* __restrict__ c)
+{
+    multiply<2, 1, 8, 8, 8, true, Results::KEEP>(a, b, m, n, k, slice, c);
+}
+
+// The same for any n, whose rows do not all start at a multiple of 16 bytes.
+extern "C" __global__ void __launch_bounds__(64, 6)
+small_tile_any(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, unsigned slice,
+               float* __restrict__ c)
+{
+    multiply<2, 1, 8, 8, 16, false, Results::KEEP>(a, b, m, n, k, slice, c);
+}
+// ANCHOR_END: small_tile
