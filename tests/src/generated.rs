@@ -136,13 +136,18 @@ pub struct Bounded<'a> {
     pub bound: Bound,
 }
 
+/// Stages that are other kernels at another size, for which their counts do not stand.
+pub const OF_ITS_SIZE: [&str; 1] = ["by-size"];
+
 /// The stages that were timed and counted. What is counted at one size stands for another: the counts that bind a stage are those of
 /// its inner loop, and grow with the multiply-adds.
 pub fn bounded<'a>(measured: &'a Record, counted: &Record) -> Vec<Bounded<'a>> {
     let factor = measured.work().multiply_adds as f64 / counted.work().multiply_adds as f64;
     let Some(profile) = counted.device.profile.as_deref().and_then(Profile::named) else { return Vec::new() };
+    let same_size = measured.workload == counted.workload;
     let timed = measured.stages.iter().filter(|stage| stage.place == Place::Device);
     timed
+        .filter(|stage| same_size || !OF_ITS_SIZE.contains(&stage.name.as_str()))
         .filter_map(|stage| {
             let counters = counted.stages.iter().find(|other| other.name == stage.name)?.counters?;
             let bound = bound(&scaled(&counters, factor)?, measured.work().bytes, profile);

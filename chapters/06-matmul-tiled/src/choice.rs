@@ -34,8 +34,8 @@ pub struct Division {
 const DEPTH: u32 = 8;
 /// Slices at most.
 const MOST_SLICES: u32 = 32;
-/// Clocks of the launch that adds slices up.
-const LAUNCH: f64 = 4000.0;
+/// Clocks of the launch that adds slices up, behind another launch of the same stream.
+const LAUNCH: f64 = 8000.0;
 /// Bytes per clock that it moves.
 const BYTES_PER_CLOCK: f64 = 1500.0;
 
@@ -149,6 +149,7 @@ mod tests {
             ((4096, 64, 4096), Tile::Small, 8),
             ((64, 4096, 4096), Tile::Small, 8),
             ((256, 4096, 4096), Tile::Large, 4),
+            ((80, 48, 64), Tile::Small, 1),
         ] {
             let division = Division::of(Size { m, n, k }, 132);
             assert_eq!((division.tile, division.slices), (tile, slices), "{m}, {n}, {k}: {division}");

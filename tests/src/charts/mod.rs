@@ -131,9 +131,11 @@ mod tests {
         let mut record = product(stages, None);
         record.workload.insert("multiply_adds".into(), (MULTIPLY_ADDS / part).into());
         for (stage, (_, intensity)) in record.stages.iter_mut().zip(stages) {
-            let sectors = (2.0 * (MULTIPLY_ADDS / part) as f64 / intensity / 32.0) as u64;
+            let sectors = (2.0 * MULTIPLY_ADDS as f64 / intensity / 32.0) as u64;
             let stores = sectors / 4;
-            let counters = Counters { global_load_sectors: sectors - stores, global_store_sectors: stores, ..Counters::default() };
+            // With a part of `k` there are as many outputs to store.
+            let loads = (sectors - stores) / part;
+            let counters = Counters { global_load_sectors: loads, global_store_sectors: stores, ..Counters::default() };
             (stage.median_ms, stage.counters) = (None, Some(counters));
         }
         record

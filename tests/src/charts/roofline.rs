@@ -9,10 +9,11 @@ use common::record::Record;
 use common::units;
 
 use super::svg::{Svg, WIDTH, width_of};
-use super::{CUBLAS, CUBLAS_TF32, origin, rate_of, rates, sizes, ticks};
+use super::{CUBLAS, CUBLAS_TF32, origin, rate_of, rates, size, sizes, ticks};
+use crate::generated::OF_ITS_SIZE;
 
 /// Bytes of a sector.
-const SECTOR_BYTES: u64 = 32;
+const SECTOR_BYTES: f64 = 32.0;
 
 const HEIGHT: f64 = 470.0;
 const LEFT: f64 = 90.0;
@@ -26,7 +27,7 @@ pub fn roofline(measured: &Record, counted: &Record) -> Option<String> {
     let rates = rates(measured)?;
     rate_of(&rates, CUBLAS)?;
     let dots: Vec<(&str, f64, f64)> =
-        rates.iter().filter_map(|(name, rate)| Some((*name, intensity(counted, name)?, *rate))).collect();
+        rates.iter().filter_map(|(name, rate)| Some((*name, intensity(measured, counted, name)?, *rate))).collect();
     let intensities = || dots.iter().map(|(_, intensity, _)| *intensity);
     let ridge = ceilings.flops / ceilings.bytes_per_s;
 
@@ -89,12 +90,19 @@ pub fn roofline(measured: &Record, counted: &Record) -> Option<String> {
     Some(svg.end())
 }
 
-/// FLOP per byte that the kernels of a stage ask for. It is taken at the size that was counted, and stands for others: bytes grow with
-/// the multiply-adds.
-fn intensity(counted: &Record, name: &str) -> Option<f64> {
+/// FLOP per byte that the kernels of a stage ask for at the size that was timed. What was counted at another size stands for it: loads grow
+/// with the multiply-adds, and stores with the outputs.
+fn intensity(measured: &Record, counted: &Record, name: &str) -> Option<f64> {
+    if measured.workload != counted.workload && OF_ITS_SIZE.contains(&name) {
+        return None;
+    }
     let counters = counted.stages.iter().find(|stage| stage.name == name)?.counters?;
-    let bytes = (counters.global_load_sectors + counters.global_store_sectors) * SECTOR_BYTES;
-    (bytes > 0).then(|| 2.0 * counted.work().multiply_adds as f64 / bytes as f64)
+    let outputs = |record: &Record| Some(size(record, "m")? as f64 * size(record, "n")? as f64);
+    let multiply_adds = |record: &Record| record.work().multiply_adds as f64;
+    let loads = counters.global_load_sectors as f64 * multiply_adds(measured) / multiply_adds(counted);
+    let stores = counters.global_store_sectors as f64 * outputs(measured)? / outputs(counted)?;
+    let bytes = (loads + stores) * SECTOR_BYTES;
+    (bytes > 0.0).then(|| 2.0 * multiply_adds(measured) / bytes)
 }
 
 /// A part of the picture.
