@@ -14,15 +14,14 @@ use crate::choice::multiprocessors;
 use crate::slices::add_slices;
 
 /// Tensor cores multiply 16 x 8 by 8 x 8 numbers with an instruction, of which each has eleven digits.
-pub const TENSOR_TF32: Stage<Matmul> =
-    Stage::prepared("tensor-tf32", "tensor cores, factors of 11 binary digits", |gpu, product| prepare(gpu, product))
-        .needs_compute_capability(8, 0)
-        .skipped_where(|gpu, _| match gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) {
-            Ok(bytes) if bytes.unsigned_abs() >= SHARED_BYTES => None,
-            Ok(bytes) => Some(format!("a block takes {SHARED_BYTES} bytes of shared memory, and the device has {bytes}")),
-            Err(error) => Some(common::Error::from(error).to_string()),
-        })
-        .with_allowance(rounded_factors);
+pub const TENSOR_TF32: Stage<Matmul> = Stage::prepared("tensor-tf32", "tensor cores, factors of 11 binary digits", prepare)
+    .needs_compute_capability(8, 0)
+    .skipped_where(|gpu, _| match gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) {
+        Ok(bytes) if bytes.unsigned_abs() >= SHARED_BYTES => None,
+        Ok(bytes) => Some(format!("a block takes {SHARED_BYTES} bytes of shared memory, and the device has {bytes}")),
+        Err(error) => Some(common::Error::from(error).to_string()),
+    })
+    .with_allowance(rounded_factors);
 
 /// What rounding does to a product by tensor cores: each factor is the nearest number of eleven digits, so off by `2^-11` of itself, and
 /// their product by `2^-10 + 2^-22` of itself at most. Adding, a tensor core cuts off what lies more than 23 digits below the largest of the
