@@ -43,7 +43,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let version = nvrtc.build();
     let mut stale = 0;
     for source in kernels::sources() {
-        let text = match stamp::generate(&nvrtc, &version, source) {
+        let compile = || stamp::generate(&nvrtc, &version, source);
+        let text = match compile() {
             Ok(text) => text,
             Err(error) => {
                 eprintln!("error: {error}");
@@ -51,8 +52,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             }
         };
         if arguments.check {
-            stale += u32::from(!agrees(source, &text)?);
+            let further = (1..ATTEMPTS).map_while(|_| compile().ok());
+            stale += u32::from(!agrees(source, text, further)?);
         } else {
+            let text = most_common(text, compile);
             fs::write(stored(source), text).map_err(|error| failure(format!("cannot write {}: {error}", source.ptx_path())))?;
             println!("{} from {}", source.ptx_path(), source.path());
         }
@@ -86,17 +89,36 @@ fn open(arguments: &Arguments) -> Result<Nvrtc, Failure> {
     Ok(nvrtc)
 }
 
-/// Whether the stored text is the one that was just made; says where it first differs when it is not.
-fn agrees(source: &Source, text: &str) -> Result<bool, Failure> {
+/// Of the texts that a compiler makes of a source the one that it makes most often, so that a check meets it soon. A second compilation tells
+/// whether there are several.
+fn most_common<E>(text: String, compile: impl Fn() -> Result<String, E>) -> String {
+    match compile() {
+        Ok(again) if again != text => {
+            let mut texts: Vec<String> = (2..16).map_while(|_| compile().ok()).chain([text, again]).collect();
+            texts.sort_unstable();
+            let longest = texts.chunk_by(|one, next| one == next).max_by_key(|alike| alike.len());
+            longest.map_or_else(String::new, |alike| alike[0].clone())
+        }
+        _ => text,
+    }
+}
+
+/// How often a source is compiled until the stored text comes out. NVRTC does not always make the same of the same source: of
+/// `06-matmul-tiled-tensor.cu` it makes one of four texts or so, which differ in the order of a few instructions.
+const ATTEMPTS: usize = 40;
+
+/// Whether the stored text is one that the compiler makes: `text`, or one of those that it makes when it is asked again. Says where `text` first
+/// differs when it is not.
+fn agrees(source: &Source, text: String, mut further: impl Iterator<Item = String>) -> Result<bool, Failure> {
     let path = source.ptx_path();
     let stored = fs::read_to_string(stored(source)).map_err(|error| failure(format!("cannot read {path}: {error}")))?;
-    if stored == text {
+    if stored == text || further.any(|text| stored == text) {
         println!("{path} is what {} compiles to", source.path());
         return Ok(true);
     }
     let same = stored.lines().zip(text.lines()).take_while(|(old, new)| old == new).count();
     let line = |text: &str| text.lines().nth(same).unwrap_or("(end of file)").trim().to_owned();
-    eprintln!("{path} differs from line {}: stored `{}`, expected `{}`", same + 1, line(&stored), line(text));
+    eprintln!("{path} differs from line {}: stored `{}`, expected `{}`", same + 1, line(&stored), line(&text));
     Ok(false)
 }
 
