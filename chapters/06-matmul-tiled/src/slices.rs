@@ -55,10 +55,13 @@ struct Sliced {
 }
 
 fn prepare(gpu: &Gpu, product: &Matmul, division: Division) -> Result<Box<dyn Prepared<Matmul>>> {
-    let Size { m, n, .. } = product.size();
-    let room = division.slices as usize * m as usize * n as usize;
-    let partial = if division.slices > 1 { Some(gpu.stream.alloc_zeros(room)?) } else { None };
-    Ok(Box::new(Sliced { division, partial }))
+    Ok(Box::new(Sliced { division, partial: partial_sums(gpu, product.size(), division.slices)? }))
+}
+
+/// Room for the partial sums of all slices; a single slice has none.
+pub(crate) fn partial_sums(gpu: &Gpu, size: Size, slices: u32) -> Result<Option<CudaSlice<f32>>> {
+    let room = slices as usize * size.m as usize * size.n as usize;
+    Ok(if slices > 1 { Some(gpu.stream.alloc_zeros(room)?) } else { None })
 }
 
 /// Computes a product with a division, whatever its size would get, and compares it with the oracle.

@@ -11,7 +11,7 @@ use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::matmul::tensor::{COLUMNS, DEPTH, ROWS, SHARED_BYTES, TENSOR_TF32 as KERNEL, TENSOR_TF32_ANY, THREADS};
 
 use crate::choice::multiprocessors;
-use crate::slices::add_slices;
+use crate::slices::{add_slices, partial_sums};
 
 /// Tensor cores multiply 16 x 8 by 8 x 8 numbers with an instruction, of which each has eleven digits.
 pub const TENSOR_TF32: Stage<Matmul> = Stage::prepared("tensor-tf32", "tensor cores, factors of 11 binary digits", prepare)
@@ -47,9 +47,7 @@ fn prepare(gpu: &Gpu, product: &Matmul) -> Result<Box<dyn Prepared<Matmul>>> {
     let wanted = for_each.min(k.div_ceil(4 * DEPTH)).max(1);
     let slice = k.div_ceil(wanted).next_multiple_of(DEPTH);
     let slices = k.div_ceil(slice);
-    let room = slices as usize * m as usize * n as usize;
-    let partial = if slices > 1 { Some(gpu.stream.alloc_zeros(room)?) } else { None };
-    Ok(Box::new(Tensor { slice, slices, partial }))
+    Ok(Box::new(Tensor { slice, slices, partial: partial_sums(gpu, product.size(), slices)? }))
 }
 
 impl Prepared<Matmul> for Tensor {
