@@ -11,6 +11,8 @@
 // Work:    per output k multiply-adds. Bytes that a thread loads from shared memory for each: 0.75 in `double_buffered`, 1 in `small_tile`.
 // Sizes:   m, n, k >= 1, slice >= 1. n has to be a multiple of 4, except for `small_tile_any`.
 
+#include "06-matmul-tiled.cuh"
+
 // Buffers for tiles: one is used and the others are on their way.
 constexpr unsigned BUFFERS = 3;
 // Floats of a vector.
@@ -18,32 +20,6 @@ constexpr unsigned VECTOR = 4;
 // The lanes of a warp: LANES_DOWN rows of LANES_ACROSS.
 constexpr unsigned LANES_DOWN = 4;
 constexpr unsigned LANES_ACROSS = 8;
-
-// ANCHOR: copy
-// Starts to copy BYTES, or to write as many zeros where there is nothing to copy.
-template <unsigned BYTES>
-__device__ void start_copy(unsigned s_to, const float* from, bool is_there)
-{
-    if (BYTES == 16) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s_to), "l"(from), "r"(is_there ? 16 : 0) : "memory");
-    } else {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(s_to), "l"(from), "r"(is_there ? 4 : 0) : "memory");
-    }
-}
-
-// Ends a group of copies; every turn makes one, if need be an empty one, so that they can be counted.
-__device__ void end_group()
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-// Waits for this thread's copies, except for the latest LEFT groups.
-template <unsigned LEFT>
-__device__ void wait_for_groups()
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
-}
-// ANCHOR_END: copy
 
 // The four numbers of a vector, in registers that have names of their own.
 __device__ void spread(float* to, float4 four)

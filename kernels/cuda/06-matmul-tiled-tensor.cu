@@ -4,12 +4,14 @@
 //
 // Since 06-matmul-tiled-async: a warp multiplies 16 x 8 by 8 x 8 numbers with one instruction. The tile of `a` lies as it is in memory, since
 //          `ldmatrix` deals a square of it out to the lanes as the instruction wants it.
-// Launch:  blocks of THREADS; blockIdx.x counts tiles of COLUMNS columns, blockIdx.y tiles of ROWS rows and blockIdx.z slices of `slice`
-//          columns of `a`; the results of slice z, partial sums if there are several, are z m n numbers behind `c`, for `add_slices` of
-//          06-matmul-tiled. BUFFERS * BUFFER * 4 bytes of dynamic shared memory.
+// Launch:  blocks of THREADS; gridDim.x is the number of tiles of COLUMNS columns, gridDim.y that of tiles of ROWS rows, and blockIdx.z counts
+//          slices of `slice` columns of `a`; the results of slice z, partial sums if there are several, are z m n numbers behind `c`, for
+//          `add_slices` of 06-matmul-tiled. BUFFERS * BUFFER * 4 bytes of dynamic shared memory.
 // Work:    per output k multiply-adds of tensor cores. Of each 8 columns of `a` a warp loads 64 x 8 numbers, and of `b` 8 x 64, for 32
 //          instructions.
 // Sizes:   m, n, k, slice >= 1. `tensor_tf32` copies vectors: k, n and slice have to be multiples of 4. `tensor_tf32_any` takes all sizes.
+
+#include "06-matmul-tiled.cuh"
 
 // Outputs of a block and of a warp.
 constexpr unsigned ROWS = 128;
@@ -26,6 +28,9 @@ constexpr unsigned BUFFERS = 3;
 // Instructions of a warp one below the other and side by side: each has 16 rows and 8 columns.
 constexpr unsigned DOWN = WARP_ROWS / 16;
 constexpr unsigned ACROSS = WARP_COLUMNS / 8;
+// Blocks are numbered along rows of TILES_WIDE tiles, one row below the other: those that run at the same time then share tiles of `a` as well
+// as of `b`, and ask L2 for fewer different numbers.
+constexpr unsigned TILES_WIDE = 8;
 // Floats of a vector.
 constexpr unsigned VECTOR = 4;
 // Rows of the tiles, in floats. The 4 floats behind a row of `a` move the next one by 4 banks: the 8 vectors that `ldmatrix` fetches at a
@@ -69,29 +74,16 @@ __device__ void load_matrix(float (&a)[4], unsigned s_vector)
 
 // Starts to copy a vector, of which `numbers` are there; zeros take the place of the others. Without VECTORS a number at a time.
 template <bool VECTORS>
-__device__ void start_copy(unsigned s_to, const float* from, int numbers)
+__device__ void start_vector(unsigned s_to, const float* from, int numbers)
 {
     if (VECTORS) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s_to), "l"(from), "r"(0 < numbers ? 16 : 0) : "memory");
+        start_copy<16>(s_to, from, 0 < numbers);
     } else {
 #pragma unroll
         for (int i = 0; i < static_cast<int>(VECTOR); ++i) {
-            asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(s_to + 4 * i), "l"(from + i), "r"(i < numbers ? 4 : 0) : "memory");
+            start_copy<4>(s_to + 4 * i, from + i, i < numbers);
         }
     }
-}
-
-// Ends a group of copies; every turn makes one, if need be an empty one, so that they can be counted.
-__device__ void end_group()
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-// Waits for this thread's copies, except for the latest LEFT groups.
-template <unsigned LEFT>
-__device__ void wait_for_groups()
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
 }
 
 // ANCHOR: multiply
@@ -101,7 +93,10 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
 {
     extern __shared__ __align__(16) float s_tiles[];
     const unsigned s_first = static_cast<unsigned>(__cvta_generic_to_shared(s_tiles));
-    const unsigned first_row = blockIdx.y * ROWS, first_column = blockIdx.x * COLUMNS;
+    // The tile of this block: `left` tiles are beside its rows of tiles, and those are `wide` tiles wide.
+    const unsigned block = blockIdx.y * gridDim.x + blockIdx.x, whole = TILES_WIDE * gridDim.y;
+    const unsigned left = block / whole * TILES_WIDE, wide = min(TILES_WIDE, gridDim.x - left);
+    const unsigned first_row = block % whole / wide * ROWS, first_column = (left + block % whole % wide) * COLUMNS;
     const unsigned begin = blockIdx.z * slice, length = min(slice, k - begin);
 
     // What this thread copies: a vector in every A_STEP-th row of `a`, and one in every B_STEP-th row of `b`.
@@ -113,22 +108,27 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
     const unsigned to_b = s_first + (ROWS * A_PITCH + b_row * B_PITCH + b_at) * sizeof(float);
     // Signed, and negative behind the end.
     const int rows_left = static_cast<int>(m - first_row - a_row), columns_left = static_cast<int>(n - first_column - b_at);
-    const auto copy = [&](unsigned buffer, unsigned depth, bool is_there) {
+    constexpr unsigned OF_A = ROWS / A_STEP, VECTORS_OF_BOTH = OF_A + DEPTH / B_STEP;
+    const auto copy_half = [&](unsigned half, unsigned buffer, unsigned depth, bool is_there) {
         const unsigned to = buffer * BUFFER * sizeof(float);
         const int rows = is_there ? rows_left : 0, columns = is_there ? columns_left : 0;
 #pragma unroll
-        for (unsigned i = 0; i < ROWS; i += A_STEP) {
-            start_copy<VECTORS>(to_a + to + i * A_PITCH * sizeof(float), from_a + static_cast<size_t>(i) * k,
-                                static_cast<int>(i) < rows ? static_cast<int>(depth - a_at) : 0);
+        for (unsigned i = half * VECTORS_OF_BOTH / 2; i < (half + 1) * VECTORS_OF_BOTH / 2; ++i) {
+            if (i < OF_A) {
+                const unsigned row = i * A_STEP;
+                start_vector<VECTORS>(to_a + to + row * A_PITCH * sizeof(float), from_a + static_cast<size_t>(row) * k,
+                                      static_cast<int>(row) < rows ? static_cast<int>(depth - a_at) : 0);
+            } else {
+                const unsigned row = (i - OF_A) * B_STEP;
+                start_vector<VECTORS>(to_b + to + row * B_PITCH * sizeof(float), from_b + static_cast<size_t>(row) * n,
+                                      b_row + row < depth ? columns : 0);
+            }
         }
-#pragma unroll
-        for (unsigned i = 0; i < DEPTH; i += B_STEP) {
-            start_copy<VECTORS>(to_b + to + i * B_PITCH * sizeof(float), from_b + static_cast<size_t>(i) * n,
-                                b_row + i < depth ? columns : 0);
+        if (half == 1) {
+            from_a += depth;
+            from_b += static_cast<size_t>(depth) * n;
+            end_group();
         }
-        from_a += depth;
-        from_b += static_cast<size_t>(depth) * n;
-        end_group();
     };
 
     // A lane's column of instruction `part` is 4 g + part, where the instruction counts g, so that it loads its numbers for four instructions
@@ -157,10 +157,9 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
 
     // The first tiles take what is left over, so that all others are whole.
     const unsigned slabs = (length + DEPTH - 1) / DEPTH;
-    copy(0, length - (slabs - 1) * DEPTH, true);
 #pragma unroll
-    for (unsigned i = 1; i < BUFFERS - 1; ++i) {
-        copy(i, DEPTH, i < slabs);
+    for (unsigned i = 0; i < 2 * (BUFFERS - 1); ++i) {
+        copy_half(i % 2, i / 2, i < 2 ? length - (slabs - 1) * DEPTH : DEPTH, i / 2 < slabs);
     }
     wait_for_groups<BUFFERS - 2>();
     // The first tiles are copied, by all threads, before any thread reads them.
@@ -172,9 +171,12 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
 #pragma unroll 1
     for (unsigned slab = 0; slab < slabs; ++slab) {
         const unsigned next = used + 1 == BUFFERS ? 0 : used + 1;
-        copy(filled, DEPTH, slab + BUFFERS - 1 < slabs);
 #pragma unroll
         for (unsigned step = 0; step < STEPS; ++step) {
+            // Behind the first step, whose loads are wanted sooner, and not all at once.
+            if (step == 1 || step == 2) {
+                copy_half(step - 1, filled, DEPTH, slab + BUFFERS - 1 < slabs);
+            }
             // One step ahead, so that the numbers have time to arrive.
             if (step + 1 < STEPS) {
                 load((step + 1) % 2, used, step + 1);

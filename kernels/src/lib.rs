@@ -550,7 +550,7 @@ pub mod matmul {
         use crate::{Kernel, Source};
 
         /// `kernels/cuda/06-matmul-tiled-async.cu`
-        pub static SOURCE: Source = source!("06-matmul-tiled-async", "compute_80", []);
+        pub static SOURCE: Source = source!("06-matmul-tiled-async", "compute_80", [], "06-matmul-tiled.cuh");
         /// 128 x 256 outputs per block; rows of B start at multiples of 16 bytes.
         pub const DOUBLE_BUFFERED: Kernel = Kernel { source: &SOURCE, name: "double_buffered" };
         /// The same for any size.
@@ -566,7 +566,8 @@ pub mod matmul {
         use crate::{Kernel, Source};
 
         /// `kernels/cuda/06-matmul-tiled-tensor.cu`
-        pub static SOURCE: Source = source!("06-matmul-tiled-tensor", "compute_80", [ROWS, COLUMNS, DEPTH, BUFFERS]);
+        pub static SOURCE: Source =
+            source!("06-matmul-tiled-tensor", "compute_80", [ROWS, COLUMNS, DEPTH, BUFFERS], "06-matmul-tiled.cuh");
         /// Factors of 11 binary digits; rows of all matrices start at multiples of 16 bytes.
         pub const TENSOR_TF32: Kernel = Kernel { source: &SOURCE, name: "tensor_tf32" };
         /// The same for any size.

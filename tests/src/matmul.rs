@@ -37,6 +37,8 @@ fn sizes_of_every_kind_are_computed() {
         (3, 700, 40),
         (700, 3, 40),
         (2, 1, 1500),
+        // More tiles side by side than the tensor cores' blocks are grouped in, and some left over.
+        (130, 2400, 8),
     ];
     for (m, n, k) in sizes {
         assert_verified(CHAPTER.stages, &Matmul::random(Size { m, n, k }, 13).unwrap());
