@@ -14,6 +14,8 @@
 //! `<device>/<chapter>.<outputs>.taps.svg`. A chapter that has cuBLAS as a stage gets `<device>/<chapter>.shares.svg`, how near its stages
 //! come to that and to the ceiling, and `<device>/<chapter>.roofline.svg`, their rates over the bytes that they move.
 //!
+//! What changes in the code from one stage to the next is `<chapter>.<from>.<to>.diff`, made by `differences`.
+//!
 //! What the simulator executes is listed in `instructions.md`, and what it counts is set beside a GPU's counts in
 //! `counters.md`. `profiles.md` lists the GPUs that can be simulated.
 
@@ -37,7 +39,7 @@ use simt::bound::{Bound, bound};
 use simt::{Counters, Profile};
 
 use crate::chapters::chapters;
-use crate::{charts, counts, instruction_tables, window_tables};
+use crate::{charts, counts, differences, instruction_tables, window_tables};
 
 /// The root of the repository.
 pub fn root() -> &'static Path {
@@ -79,6 +81,7 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
     let [hardware, simulated] = counts;
     files.push((generated.join("counters.md"), counts::table(&hardware?, &simulated?)?));
     files.extend(charts.into_iter().map(|(name, svg)| (generated.join(format!("{name}.svg")), svg)));
+    files.extend(differences::files()?);
     let pages = pages()?;
     // Records that no page shows by themselves are there for a chart.
     let shown = tables.into_iter().filter(|(name, _)| pages.contains(&format!("{{{{#include generated/{name}.md}}}}")));

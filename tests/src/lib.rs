@@ -18,7 +18,7 @@
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
 //! - `book`: the book and the README against the records and tables that they are made from (`generated`, `charts`,
-//!   `instruction_tables`, `counts`, `window_tables`).
+//!   `differences`, `instruction_tables`, `counts`, `window_tables`).
 //! - `tidy`: the rules of the house that a test can check.
 //!
 //! # On which device
@@ -41,6 +41,7 @@ mod counts;
 mod cudarc_api;
 mod device;
 mod diagnose;
+mod differences;
 mod fft;
 mod generated;
 mod instruction_tables;

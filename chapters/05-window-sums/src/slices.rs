@@ -32,6 +32,7 @@ fn shared_slices(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Res
 }
 // ANCHOR_END: shared_slices
 
+// ANCHOR: padded_slices
 /// The same with slices of a round number of words, as if that were tidier.
 pub const PADDED_SLICES: Stage<WindowSums> =
     Stage::launches("padded-slices", "slower: slices that start at multiples of 16 words", padded_slices)
@@ -46,6 +47,7 @@ fn padded_slices(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Res
 fn padded(window: u32) -> u32 {
     window.next_multiple_of(PADDING)
 }
+// ANCHOR_END: padded_slices
 
 /// Threads of a block whose slices lie `pitch` words apart: as many as have room, whole warps where there is one.
 pub fn threads(shared_bytes: u32, pitch: u32) -> u32 {

@@ -8,6 +8,8 @@ mod charts;
 #[path = "../counts.rs"]
 #[allow(dead_code, reason = "each program takes the part that it needs")]
 mod counts;
+#[path = "../differences.rs"]
+mod differences;
 #[path = "../generated.rs"]
 mod generated;
 #[path = "../instruction_tables.rs"]
