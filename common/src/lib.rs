@@ -13,7 +13,7 @@
 //! - [`guard`], [`verify`]: outputs that show what was not written or written beside them, and their comparison with the oracle.
 //! - [`runner`]: runs stages: poison, run, verify, time, verify again; [`observer`] asks the simulator what it saw.
 //! - [`report`]: what a run found out, where no time stands without a verified result.
-//! - [`table`], [`record`], [`units`]: a report for people, for programs, and its numbers.
+//! - [`table`], [`record`], [`units`]: a report for people, for programs, and its numbers; [`derived`], what follows from a record.
 //! - [`explain`]: why a stage is as fast as it is: its source with counts, what binds it, a picture of one warp.
 //! - [`mod@diagnose`]: what a stage waits for: its time, or its counts, with part of its work taken out.
 //! - [`cli`]: the command line that all chapters share; [`progress`] shows signs of life meanwhile.
@@ -26,6 +26,7 @@ pub mod ceilings;
 pub mod cli;
 pub mod cublas;
 pub mod cufft;
+pub mod derived;
 pub mod device;
 pub mod diagnose;
 pub mod error;

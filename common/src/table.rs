@@ -7,11 +7,9 @@ use tabled::builder::Builder;
 use tabled::settings::object::{Columns, Rows};
 use tabled::settings::{Alignment, Style};
 
-use crate::gpu::DeviceKind;
 use crate::record::{Record, StageRecord};
 use crate::report::Place;
-use crate::units::{self, bandwidth, deviation, factor, flops, milliseconds, percent, significant};
-use crate::workload::{Arithmetic, Work};
+use crate::units::{count, deviation, factor, milliseconds, percent, significant};
 
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,9 +22,6 @@ pub enum Drawing {
 
 /// See [`Arithmetic::piece`].
 const PIECE: &str = "PIECE";
-
-/// Bytes in a sector, the least that memory moves.
-const SECTOR: u64 = 32;
 
 /// A column: its title, in which [`PIECE`] stands for what the workload is made of, and what a row has in it.
 struct Column {
@@ -83,38 +78,13 @@ fn time(_: &Record, stage: &StageRecord) -> Option<String> {
     Some(if spread > 0.0 { format!("{median} ± {}", milliseconds(spread)) } else { median })
 }
 
-/// Left out on the simulator, where only the CPU has a time.
 fn rate(record: &Record, stage: &StageRecord) -> Option<String> {
-    if record.device.kind == DeviceKind::Sim {
-        return None;
-    }
-    let seconds = stage.median_ms? / 1e3;
-    Some(match stage.place {
-        Place::Device | Place::Host => {
-            let Work { multiply_adds, bytes, arithmetic } = record.work();
-            let per_s = multiply_adds as f64 / seconds;
-            match arithmetic {
-                // As the field counts them: one operation to multiply, one to add.
-                Arithmetic::F32 => flops(2.0 * per_s),
-                Arithmetic::Bytes => units::multiply_adds(per_s),
-                Arithmetic::Integers => bandwidth(bytes as f64 / seconds),
-            }
-        }
-        Place::Between => bandwidth(record.work().bytes as f64 / seconds),
-    })
+    Some(record.rate(stage)?.to_string())
 }
 
-/// The share of the ceiling that is nearer: arithmetic, or memory if every byte were moved just once.
 fn share_of_ceiling(record: &Record, stage: &StageRecord) -> Option<String> {
-    let (seconds, ceilings) = (stage.median_ms? / 1e3, record.ceilings?);
-    if stage.place != Place::Device {
-        return None;
-    }
-    let Work { multiply_adds, bytes, arithmetic } = record.work();
-    let name = arithmetic.ceiling();
-    let memory = bytes as f64 / seconds / ceilings.bytes_per_s;
-    let arithmetic = ceilings.multiply_adds(arithmetic).map_or(0.0, |ceiling| multiply_adds as f64 / seconds / ceiling);
-    Some(if arithmetic >= memory { format!("{} of {name}", percent(arithmetic)) } else { format!("{} of memory", percent(memory)) })
+    let (share, ceiling) = record.share_of_ceiling(stage)?;
+    Some(format!("{} of {ceiling}", percent(share)))
 }
 
 /// Against the first kernel that was timed.
@@ -125,29 +95,23 @@ fn speed_up(record: &Record, stage: &StageRecord) -> Option<String> {
 }
 
 fn instructions(record: &Record, stage: &StageRecord) -> Option<String> {
-    let counters = stage.counters?;
-    Some(significant(counters.ptx_thread_instructions as f64 / record.work().multiply_adds as f64))
+    Some(significant(record.per_multiply_add(stage.counters?.ptx_thread_instructions)))
 }
 
 /// What a load takes, and what it would take if the lanes' bytes stood side by side.
 fn load_sectors(_: &Record, stage: &StageRecord) -> Option<String> {
-    let counters = stage.counters?;
-    let taken = ratio(counters.global_load_sectors, counters.global_load_requests)?;
-    let best = ratio(counters.global_load_sectors_ideal, counters.global_load_requests)?;
-    Some(format!("{} ({})", significant(taken), significant(best)))
+    Some(format!("{} ({})", significant(stage.sectors_per_load()?), significant(stage.ideal_sectors_per_load()?)))
 }
 
 fn bytes_moved(record: &Record, stage: &StageRecord) -> Option<String> {
-    let counters = stage.counters?;
-    let sectors = counters.global_load_sectors + counters.global_store_sectors;
-    Some(significant((sectors * SECTOR) as f64 / record.work().multiply_adds as f64))
+    Some(significant(record.per_multiply_add(stage.bytes_moved()?)))
 }
 
 /// Left out where no kernel uses shared memory.
 fn bank_conflicts(_: &Record, stage: &StageRecord) -> Option<String> {
     let counters = stage.counters?;
     let requests = counters.shared_load_requests + counters.shared_store_requests;
-    (requests > 0).then(|| crate::units::count(counters.bank_conflicts()))
+    (requests > 0).then(|| count(counters.bank_conflicts()))
 }
 
 /// The two parts of the simulated chip that need most time at least, as shares of the one that binds.
@@ -170,15 +134,11 @@ fn verdict(stage: &StageRecord) -> String {
     }
 }
 
-fn ratio(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ceilings::Ceilings;
-    use crate::gpu::DeviceInfo;
+    use crate::gpu::{DeviceInfo, DeviceKind};
     use simt::Counters;
 
     fn stage(name: &str, place: Place, median_ms: Option<f64>, counters: Option<Counters>) -> StageRecord {

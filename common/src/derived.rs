@@ -1,0 +1,93 @@
+//! What follows from a record: rates, shares of a ceiling, counts per piece of work. The table shows these numbers, and what the book
+//! says in words is checked against them.
+
+use std::fmt;
+
+use crate::gpu::DeviceKind;
+use crate::record::{Record, StageRecord};
+use crate::report::Place;
+use crate::units;
+use crate::workload::{Arithmetic, Work};
+
+/// Bytes in a sector, the least that memory moves.
+const SECTOR: u64 = 32;
+
+/// How much is done per second, in what the field counts for such work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rate {
+    /// Operations on floats: one to multiply, one to add.
+    Flops(f64),
+    /// Multiply-adds of other numbers.
+    MultiplyAdds(f64),
+    /// Bytes that are read or written.
+    Bytes(f64),
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&match *self {
+            Rate::Flops(per_s) => units::flops(per_s),
+            Rate::MultiplyAdds(per_s) => units::multiply_adds(per_s),
+            Rate::Bytes(per_s) => units::bandwidth(per_s),
+        })
+    }
+}
+
+impl Record {
+    /// How fast a stage does the work that the computation takes at least. `None` without a time, and on the simulator, where only
+    /// the CPU has one.
+    pub fn rate(&self, stage: &StageRecord) -> Option<Rate> {
+        if self.device.kind == DeviceKind::Sim {
+            return None;
+        }
+        let seconds = stage.median_ms? / 1e3;
+        let Work { multiply_adds, bytes, arithmetic } = self.work();
+        let (multiply_adds, bytes) = (multiply_adds as f64 / seconds, bytes as f64 / seconds);
+        Some(match (stage.place, arithmetic) {
+            (Place::Between, _) | (_, Arithmetic::Integers) => Rate::Bytes(bytes),
+            (_, Arithmetic::F32) => Rate::Flops(2.0 * multiply_adds),
+            (_, Arithmetic::Bytes) => Rate::MultiplyAdds(multiply_adds),
+        })
+    }
+
+    /// The share of the ceiling that is nearer, and its name: arithmetic, or memory if every byte were moved just once.
+    pub fn share_of_ceiling(&self, stage: &StageRecord) -> Option<(f64, &'static str)> {
+        let (seconds, ceilings) = (stage.median_ms? / 1e3, self.ceilings?);
+        if stage.place != Place::Device {
+            return None;
+        }
+        let Work { multiply_adds, bytes, arithmetic } = self.work();
+        let memory = bytes as f64 / seconds / ceilings.bytes_per_s;
+        let of_arithmetic = ceilings.multiply_adds(arithmetic).map_or(0.0, |ceiling| multiply_adds as f64 / seconds / ceiling);
+        Some(if of_arithmetic >= memory { (of_arithmetic, arithmetic.ceiling()) } else { (memory, "memory") })
+    }
+
+    /// A count for each multiply-add, or for each other piece that the workload is made of; see [`Arithmetic::piece`].
+    pub fn per_multiply_add(&self, count: u64) -> f64 {
+        count as f64 / self.work().multiply_adds as f64
+    }
+}
+
+impl StageRecord {
+    /// Bytes that loads from global memory and stores to it move, in whole sectors.
+    pub fn bytes_moved(&self) -> Option<u64> {
+        let counters = self.counters?;
+        Some((counters.global_load_sectors + counters.global_store_sectors) * SECTOR)
+    }
+
+    /// Sectors that a load from global memory moves; `None` if there is none.
+    pub fn sectors_per_load(&self) -> Option<f64> {
+        let counters = self.counters?;
+        ratio(counters.global_load_sectors, counters.global_load_requests)
+    }
+
+    /// Sectors that it would move if the lanes' bytes stood side by side.
+    pub fn ideal_sectors_per_load(&self) -> Option<f64> {
+        let counters = self.counters?;
+        ratio(counters.global_load_sectors_ideal, counters.global_load_requests)
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
