@@ -19,6 +19,7 @@
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
 //! - `book`: the book and the README against the records and tables that they are made from (`generated`, `charts`,
 //!   `differences`, `instruction_tables`, `counts`, `window_tables`).
+//! - `pages`: what is written by hand, as mdBook reads it; `figures` checks the numbers in its sentences against their origins.
 //! - `tidy`: the rules of the house that a test can check.
 //!
 //! # On which device
@@ -43,11 +44,13 @@ mod device;
 mod diagnose;
 mod differences;
 mod fft;
+mod figures;
 mod generated;
 mod instruction_tables;
 mod matmul;
 mod mutants;
 mod oracle;
+mod pages;
 mod rows;
 mod stages;
 mod tensor;

@@ -18,7 +18,7 @@ use window_sums::{CHAPTER as WINDOW_SUMS, FUSED_GLOBAL};
 const CHAPTER: &str = "05-window-sums";
 
 /// Times that the original publishes, in milliseconds, for a picture whose size it does not tell.
-const PUBLISHED: [(&str, f64); 3] = [("fused-global", 12.0), ("split-global", 7.0), ("shared-slices", 1.65)];
+pub const PUBLISHED: [(&str, f64); 3] = [("fused-global", 12.0), ("split-global", 7.0), ("shared-slices", 1.65)];
 
 /// The GPU of the original, as a folder of records.
 const PUBLISHED_ON: &str = "sim-9800gt";

@@ -1,0 +1,301 @@
+//! Measured numbers in the book's sentences, each against its origin.
+//!
+//! Tables and charts are made from records. A number in a sentence is typed by hand, so it is followed, without a space, by a comment
+//! that says where it is from, and that readers do not see:
+//!
+//! ```text
+//! 3.62 ms<!--nvidia-h200/01-conv-naive: naive.time-->                       a saved run, and what of it
+//! 1.28 times<!--nvidia-h200/02-conv-shared: naive.time / shared.time-->
+//! 5.88<!--sim-h200/02-conv-shared: naive.bytes_per_multiply_add-->
+//! 0.24 ms<!--notes-->              kernels/NOTES.md, where the chapter's part must have it (`notes 03-unroll` for another part)
+//! 827 ms<!--original-->            the texts of 2008 to 2012; see `published`
+//! 3.53 times<!--original: 827 / 234-->
+//! 495 TFLOP/s<!--vendor-->         a data sheet, which the same paragraph links
+//! 30 µs<!--example-->              an example worked out, not measured
+//! ```
+//!
+//! What is written must be the value in the unit that is written, rounded to the digits that are written. `records` has the list of
+//! what can be asked of a run.
+
+mod expression;
+mod number;
+mod published;
+mod quantity;
+mod records;
+
+use std::fs;
+use std::ops::Range;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::generated::root;
+use crate::pages::{self, Page};
+use expression::{Leaves, Term};
+use number::{Number, Unit};
+use quantity::Quantity;
+use records::Records;
+
+/// Pages whose measured numbers do not all say yet where they are from.
+const NOT_YET: [&str; 6] =
+    ["01-conv-naive", "02-conv-shared", "03-unroll", "04-correlation-sm-aware", "05-window-sums", "06-matmul-tiled"];
+
+/// The parts of `kernels/NOTES.md`: heading, and numbers.
+struct Notes(Vec<(String, Vec<Number>)>);
+
+impl Notes {
+    fn read() -> Result<Self> {
+        let text = fs::read_to_string(root().join("kernels/NOTES.md"))?;
+        let parts = text.split("\n## ").map(|part| {
+            let heading = part.lines().next().unwrap_or_default().trim().to_owned();
+            (heading, number::numbers(part))
+        });
+        Ok(Self(parts.collect()))
+    }
+
+    /// A number must stand in a part: in one that is named, or else in one of the page's chapter, or, if it has none, in any.
+    fn check(&self, number: &Number, page: &Page, named: &str) -> Result<()> {
+        let chapter = page.stem().split('-').next().filter(|_| page.is_chapter()).unwrap_or_default();
+        let is_of_chapter = |heading: &String| !chapter.is_empty() && heading.starts_with(chapter);
+        let has_own = self.0.iter().any(|(heading, _)| is_of_chapter(heading));
+        let is_asked = |heading: &String| {
+            if named.is_empty() { !has_own || is_of_chapter(heading) } else { heading == named }
+        };
+        let with_it = self.0.iter().filter(|(_, numbers)| numbers.iter().any(|other| other.value == number.value));
+        let found: Vec<&str> = with_it.clone().map(|(heading, _)| heading.as_str()).collect();
+        let elsewhere = if found.is_empty() { String::new() } else { format!(", but under {}", found.join(", ")) };
+        let part = if named.is_empty() { "this chapter" } else { named };
+        ensure!(
+            with_it.clone().any(|(heading, _)| is_asked(heading)),
+            "{} is not in kernels/NOTES.md under {part}{elsewhere}",
+            number.value
+        );
+        Ok(())
+    }
+}
+
+/// Numbers that the originals published, for what follows from them.
+struct Originals;
+
+impl Leaves for Originals {
+    fn term(&self, Term { stage, field, .. }: Term) -> Result<Quantity> {
+        bail!("`{stage}.{field}` was not published; published numbers stand by themselves, as in `original: 827 / 234`");
+    }
+
+    fn number(&self, text: &str) -> Result<Quantity> {
+        let (number, _) = number::last(text).context("no number")?;
+        ensure!(published::is_published(&number, None), "{text} is not among the numbers in tests/src/figures/published.rs");
+        Ok(Quantity::plain(number.value))
+    }
+}
+
+/// Whether a comment is one of the other kind: a word for the test that runs the commands of a page.
+fn is_of_command(comment: &str) -> bool {
+    comment.trim().strip_prefix("status ").is_some_and(|status| status.parse::<u8>().is_ok())
+}
+
+/// Checks the comments of a page, and says of each wrong one where it stands and what is wrong.
+fn check(page: &Page, records: &Records, notes: &Notes) -> Vec<String> {
+    let wrong = |range: Range<usize>| {
+        let mark = page.text[range.clone()].trim_end();
+        let comment = mark.trim_start_matches("<!--").split("-->").next().unwrap_or_default();
+        let before = &page.text[..range.start];
+        if !before.ends_with(|last: char| !last.is_whitespace()) {
+            let what = "a comment must follow a number without a space, or say `status` and a number before a command";
+            return (!is_of_command(comment)).then(|| format!("{}: {what}: {mark}", page.place(range.start)));
+        }
+        let Some((number, unit)) = number::last(line_before(before)) else {
+            return Some(format!("{}: no number before {mark}", page.place(range.start)));
+        };
+        let error = check_number(page, &number, unit, range.start, comment.trim(), records, notes).err()?;
+        let written = line_before(before)[number.start..].replace('\n', " ");
+        Some(format!("{}: {written}: {error:#} {mark}", page.place(range.start)))
+    };
+    page.comments().into_iter().filter_map(wrong).collect()
+}
+
+/// The end of a text, in which a number and its unit may stand: what follows the last comment or empty line.
+fn line_before(text: &str) -> &str {
+    let start = ["-->", "\n\n", "```"].iter().filter_map(|end| Some(text.rfind(end)? + end.len())).max().unwrap_or(0);
+    &text[start..]
+}
+
+fn check_number(
+    page: &Page,
+    number: &Number,
+    unit: Option<Unit>,
+    offset: usize,
+    origin: &str,
+    records: &Records,
+    notes: &Notes,
+) -> Result<()> {
+    let is_value = |quantity: Quantity| {
+        let value = number.in_unit(unit, quantity)?;
+        ensure!(number.is(value), "the value is {value:.6}, which is {} with as many digits:", number.rounded(value));
+        Ok(())
+    };
+    let (kind, rest) = origin.split_once([':', ' ']).unwrap_or((origin, ""));
+    match (kind, rest.trim()) {
+        ("notes", part) => notes.check(number, page, part),
+        ("original", "") => {
+            ensure!(published::is_published(number, unit), "this is not among the numbers in tests/src/figures/published.rs:");
+            Ok(())
+        }
+        ("original", expression) => is_value(expression::evaluate(expression, &Originals)?),
+        ("vendor", "") => {
+            let is_linked = paragraph(&page.text, offset).contains("](https://");
+            ensure!(is_linked, "the paragraph does not link the data sheet that this is from:");
+            Ok(())
+        }
+        ("example", "") => Ok(()),
+        (record, expression) if record.contains('/') => is_value(expression::evaluate(expression, &records.of(record)?)?),
+        _ => bail!("no origin; one of `DEVICE/RUN: EXPRESSION`, `notes`, `original`, `vendor`, `example`:"),
+    }
+}
+
+/// The paragraph, list or table around a place.
+fn paragraph(text: &str, offset: usize) -> &str {
+    let start = text[..offset].rfind("\n\n").map_or(0, |start| start + 2);
+    let end = text[offset..].find("\n\n").map_or(text.len(), |end| offset + end);
+    &text[start..end]
+}
+
+/// Measured numbers of a page that do not say where they are from.
+fn unmarked(page: &Page) -> Vec<String> {
+    let prose = page.prose();
+    let is_marked = |end: usize| page.text[end..].trim_start_matches(['*', '_']).starts_with("<!--");
+    let without = number::measured(&prose).into_iter().filter(|(_, end)| !is_marked(*end));
+    without
+        .map(|(number, end)| {
+            let written = prose[number.start..end].replace('\n', " ");
+            format!("{}: {written} does not say where it is from; see tests/src/figures/mod.rs", page.place(number.start))
+        })
+        .collect()
+}
+
+#[test]
+fn every_number_is_what_its_origin_says() {
+    let (records, notes) = (Records::read().unwrap(), Notes::read().unwrap());
+    let wrong: Vec<String> = pages::all().iter().flat_map(|page| check(page, &records, &notes)).collect();
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn every_measured_number_says_where_it_is_from() {
+    let pages = pages::all().into_iter().filter(|page| !NOT_YET.contains(&page.stem()));
+    let wrong: Vec<String> = pages.flat_map(|page| unmarked(&page)).collect();
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(name: &str, text: &str) -> Page {
+        Page { path: format!("book/src/{name}.md"), text: text.into() }
+    }
+
+    /// What is wrong with a text on the page of chapter 03; nothing if all of it is right.
+    fn wrong(text: &str) -> String {
+        check(&page("03-unroll", text), &Records::read().unwrap(), &Notes::read().unwrap()).join("\n")
+    }
+
+    /// A value of a record, for texts that stay right when a chapter is measured again.
+    fn value(record: &str, expression: &str) -> f64 {
+        expression::evaluate(expression, &Records::read().unwrap().of(record).unwrap()).unwrap().value
+    }
+
+    #[test]
+    fn a_right_number_passes_in_every_unit() {
+        const RUN: &str = "nvidia-h200/03-unroll";
+        let (seconds, rate) = (value(RUN, "long-run.time"), value(RUN, "long-run.rate"));
+        let share = value(RUN, "long-run.share");
+        let bytes = value("sim-h200/03-unroll", "shared.bytes_per_multiply_add");
+        let text = format!(
+            "It takes {:.3} ms<!--{RUN}: long-run.time-->, or **{:.0} microseconds**<!--{RUN}: long-run.time-->, at\n{:.1}\nTFLOP/s\
+             <!--{RUN}: long-run.rate-->, {:.1} %<!--{RUN}: long-run.rate / ceiling.flops--> of the ceiling and {:.2} times\
+             <!--{RUN}: long-run.time / fft.time--> the time of another.\n\n| ms | bytes |\n|---|---|\n| {:.2}<!--{RUN}: long-run.time--> \
+             | {bytes:.3}<!--sim-h200/03-unroll: shared.bytes_per_multiply_add--> |\n",
+            1e3 * seconds,
+            1e6 * seconds,
+            1e-12 * rate,
+            100.0 * share,
+            seconds / value(RUN, "fft.time"),
+            1e3 * seconds,
+        );
+        assert_eq!(wrong(&text), "");
+    }
+
+    #[test]
+    fn a_wrong_number_is_found_with_its_place_and_the_right_one() {
+        const RUN: &str = "nvidia-h200/03-unroll";
+        let right = 1e3 * value(RUN, "shared.time");
+        let found = wrong(&format!("One line.\nIt takes {:.2} ms<!--{RUN}: shared.time--> in all.\n", right + 0.5));
+        assert!(found.starts_with(&format!("book/src/03-unroll.md:2: {:.2} ms: the value is {right:.6}", right + 0.5)), "{found}");
+        assert!(
+            found.contains(&format!("which is {right:.2} with")) && found.ends_with("<!--nvidia-h200/03-unroll: shared.time-->")
+        );
+    }
+
+    #[test]
+    fn marks_that_say_nothing_are_found() {
+        let cases = [
+            ("3 ms<!--nvidia-h200/07-lost: naive.time-->", "no record book/results/nvidia-h200/07-lost.json"),
+            ("3 ms<!--nvidia-h200/03-unroll: naive.time-->", "no stage naive"),
+            ("3 ms<!--nvidia-h200/03-unroll: fft.time +-->", "ends where a term should be"),
+            ("3 ms<!--nvidia-h200/03-unroll: fft.rate-->", "what is written is a time, and the value is a number per second"),
+            ("3 ms<!--nvidia-h200/03-unroll: fft.time + fft.rate-->", "cannot be added"),
+            ("3 ms<!--nvidia-h200/03-unroll-->", "ends where a term should be"),
+            ("three ms<!--notes-->", "no number before"),
+            ("3 ms <!--notes-->", "without a space"),
+            ("<!-- to do -->\n\nText.", "without a space"),
+            ("3 ms<!--measured-->", "no origin"),
+            ("826 ms<!--original-->", "not among the numbers"),
+            ("827 µs<!--original-->", "not among the numbers"),
+            ("3.53 times<!--original: 827 / 235-->", "235 is not among the numbers"),
+            ("3.6 times<!--original: 827 / 234-->", "which is 3.5 with"),
+            ("495 TFLOP/s<!--vendor-->\n\nhttps://example.com", "does not link"),
+            ("123.456 ms<!--notes-->", "123.456 is not in kernels/NOTES.md under this chapter"),
+        ];
+        for (text, message) in cases {
+            let found = wrong(text);
+            assert!(found.contains(message), "{text}: {found}");
+            assert_eq!(found.lines().count(), 1, "{text}: {found}");
+        }
+    }
+
+    #[test]
+    fn numbers_from_elsewhere_pass() {
+        let texts = [
+            "827 ms<!--original-->, as much as 0.827 s<!--original-->, 3.53 times<!--original: 827 / 234--> of it; 1.65 ms<!--original-->",
+            "[The sheet](https://example.com) says 495 TFLOP/s<!--vendor-->.",
+            "30 µs<!--example--> are 30 µs<!--example-->.",
+            "<!-- status 1 -->\n```console\n$ cargo doctor\n```\n\nA fence hides what `is code<!--lost-->`.\n\n```text\n1 ms<!--lost-->\n```\n",
+        ];
+        for text in texts {
+            assert_eq!(wrong(text), "", "{text}");
+        }
+    }
+
+    #[test]
+    fn notes_are_those_of_the_chapter_unless_another_is_named() {
+        let number = |text: &str| number::last(text).unwrap().0;
+        let part = |heading: &str, text: &str| (heading.to_owned(), number::numbers(text));
+        let notes = Notes(vec![part("02-conv-shared", "| 0.740 ms |"), part("03-unroll-fft", "It took 0.24 and 12.5.")]);
+        let (chapter, front) = (page("03-unroll", ""), page("introduction", ""));
+        assert!(notes.check(&number("0.240"), &chapter, "").is_ok());
+        assert!(notes.check(&number("0.74"), &chapter, "02-conv-shared").is_ok());
+        assert!(notes.check(&number("0.74"), &front, "").is_ok());
+        let error = notes.check(&number("0.74"), &chapter, "").unwrap_err().to_string();
+        assert!(error.ends_with("under this chapter, but under 02-conv-shared"), "{error}");
+        assert!(notes.check(&number("2.5"), &chapter, "").is_err(), "a part of another number");
+    }
+
+    #[test]
+    fn a_measured_number_without_a_mark_is_found() {
+        let text = "In 3.62 ms, at **57 TFLOP/s**<!--notes-->, with `4 ms` of code,\n[5 ms](in-a-link.md), 485\nW and 9 KB.\n\n```text\n6 ms\n```\n";
+        let found = unmarked(&page("03-unroll", text));
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("book/src/03-unroll.md:1: 3.62 ms does not say"), "{found:?}");
+        assert!(found[1].starts_with("book/src/03-unroll.md:2: 485 W does not say"), "{found:?}");
+    }
+}

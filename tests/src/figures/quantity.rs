@@ -1,0 +1,89 @@
+//! Numbers that know whether they are a time, an amount of bytes, a rate or none of them, so that a time is not taken for a share.
+
+use std::ops::{Div, Mul};
+
+use anyhow::{Result, ensure};
+
+/// A number in seconds and bytes, each to a power. Operations and counts are plain numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity {
+    /// How many.
+    pub value: f64,
+    /// Of what.
+    pub dimension: Dimension,
+}
+
+/// The powers of seconds and bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dimension {
+    seconds: i8,
+    bytes: i8,
+}
+
+impl Dimension {
+    /// Shares, factors, counts.
+    pub const PLAIN: Self = Self { seconds: 0, bytes: 0 };
+    /// Times.
+    pub const TIME: Self = Self { seconds: 1, bytes: 0 };
+    /// Operations per second.
+    pub const RATE: Self = Self { seconds: -1, bytes: 0 };
+    /// Amounts of memory.
+    pub const BYTES: Self = Self { seconds: 0, bytes: 1 };
+    /// Bytes per second.
+    pub const BANDWIDTH: Self = Self { seconds: -1, bytes: 1 };
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PLAIN => "a plain number",
+            Self::TIME => "a time",
+            Self::RATE => "a number per second",
+            Self::BYTES => "an amount of bytes",
+            Self::BANDWIDTH => "bytes per second",
+            _ => "a number of an unusual unit",
+        }
+    }
+}
+
+impl Quantity {
+    /// A share, a factor, a count.
+    pub fn plain(value: f64) -> Self {
+        Self { value, dimension: Dimension::PLAIN }
+    }
+
+    /// A time, as records have it.
+    pub fn milliseconds(value: f64) -> Self {
+        Self { value: 1e-3 * value, dimension: Dimension::TIME }
+    }
+
+    /// The sum of both, the second times `sign`.
+    ///
+    /// # Errors
+    ///
+    /// When they are of different kinds.
+    pub fn plus(self, sign: f64, other: Self) -> Result<Self> {
+        let (one, two) = (self.dimension, other.dimension);
+        ensure!(one == two, "{} and {} cannot be added", one.name(), two.name());
+        Ok(Self { value: self.value + sign * other.value, dimension: one })
+    }
+}
+
+impl Mul for Quantity {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        let (one, two) = (self.dimension, other.dimension);
+        let dimension = Dimension { seconds: one.seconds + two.seconds, bytes: one.bytes + two.bytes };
+        Self { value: self.value * other.value, dimension }
+    }
+}
+
+impl Div for Quantity {
+    type Output = Self;
+
+    fn div(self, other: Self) -> Self {
+        let (one, two) = (self.dimension, other.dimension);
+        let dimension = Dimension { seconds: one.seconds - two.seconds, bytes: one.bytes - two.bytes };
+        Self { value: self.value / other.value, dimension }
+    }
+}
