@@ -19,7 +19,8 @@
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
 //! - `book`: the book and the README against the records and tables that they are made from (`generated`, `charts`,
 //!   `differences`, `instruction_tables`, `counts`, `window_tables`).
-//! - `pages`: what is written by hand, as mdBook reads it; `figures` checks the numbers in its sentences against their origins.
+//! - `pages`: what is written by hand, as mdBook reads it; `figures` checks the numbers in its sentences against their origins, and
+//!   `outline` the parts of a chapter.
 //! - `tidy`: the rules of the house that a test can check.
 //!
 //! # On which device
@@ -50,6 +51,7 @@ mod instruction_tables;
 mod matmul;
 mod mutants;
 mod oracle;
+mod outline;
 mod pages;
 mod rows;
 mod stages;
