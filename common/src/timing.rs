@@ -50,6 +50,7 @@ impl Timing {
     }
 }
 
+// ANCHOR: time
 /// Times what `enqueue` puts on the device's stream: a warm-up, then `samples` samples (at least one).
 ///
 /// On the simulator the events hold the host's clock: the result says how fast the simulator is, and no table may show it as
@@ -76,6 +77,7 @@ pub fn time(gpu: &Gpu, samples: usize, mut enqueue: impl FnMut() -> Result<()>) 
     let samples_ms = marks.windows(2).map(|pair| Ok(f64::from(pair[0].elapsed_ms(&pair[1])?))).collect::<Result<Vec<f64>>>()?;
     Ok(Timing::of(&samples_ms, runs_per_sample).expect("at least one sample was taken"))
 }
+// ANCHOR_END: time
 
 /// Runs until the device has settled; returns about how many milliseconds one run takes.
 fn warm_up(gpu: &Gpu, enqueue: &mut impl FnMut() -> Result<()>) -> Result<f64> {

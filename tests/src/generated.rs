@@ -17,7 +17,7 @@
 //! What changes in the code from one stage to the next is `<chapter>.<from>.<to>.diff`, made by `differences`.
 //!
 //! What the simulator executes is listed in `instructions.md`, and what it counts is set beside a GPU's counts in
-//! `counters.md`. `profiles.md` lists the GPUs that can be simulated.
+//! `counters.md`. `profiles.md` lists the GPUs that can be simulated. What the pages before the chapters show is made by `front_pages`.
 
 use std::fmt::Write;
 use std::fs;
@@ -39,7 +39,7 @@ use simt::bound::{Bound, bound};
 use simt::{Counters, Profile};
 
 use crate::chapters::chapters;
-use crate::{charts, counts, differences, instruction_tables, window_tables};
+use crate::{charts, counts, differences, front_pages, instruction_tables, window_tables};
 
 /// The root of the repository.
 pub fn root() -> &'static Path {
@@ -77,6 +77,8 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
     let generated = root().join("book/src/generated");
     files.push((generated.join("instructions.md"), instruction_tables::page()));
     files.push((generated.join("profiles.md"), profiles()));
+    files.push((generated.join("chip.md"), front_pages::chip(&records)?));
+    files.push((generated.join("naive-loop.ptx"), front_pages::naive_loop()?));
     let counts = [H200, SIMULATED_H200].map(|device| counts::Record::read(&root().join(format!("book/counts/{device}.json"))));
     let [hardware, simulated] = counts;
     files.push((generated.join("counters.md"), counts::table(&hardware?, &simulated?)?));

@@ -18,7 +18,7 @@
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
 //! - `book`: the book and the README against the records and tables that they are made from (`generated`, `charts`,
-//!   `differences`, `instruction_tables`, `counts`, `window_tables`).
+//!   `differences`, `front_pages`, `instruction_tables`, `counts`, `window_tables`).
 //! - `pages`: what is written by hand, as mdBook reads it; `figures` checks the numbers in its sentences against their origins, and
 //!   `outline` the parts of a chapter.
 //! - `tidy`: the rules of the house that a test can check.
@@ -46,6 +46,7 @@ mod diagnose;
 mod differences;
 mod fft;
 mod figures;
+mod front_pages;
 mod generated;
 mod instruction_tables;
 mod matmul;

@@ -10,6 +10,8 @@ mod charts;
 mod counts;
 #[path = "../differences.rs"]
 mod differences;
+#[path = "../front_pages.rs"]
+mod front_pages;
 #[path = "../generated.rs"]
 mod generated;
 #[path = "../instruction_tables.rs"]

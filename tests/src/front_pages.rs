@@ -1,0 +1,166 @@
+//! What the pages before the chapters show: the figures of one chip, what was measured on it, and the first kernel's loop in PTX.
+//!
+//! `chip.md` sets what a data sheet would say of an H200, from the simulator's profile of it, beside what the records of the chapters
+//! measured there. `naive-loop.ptx` is cut out of the stored PTX of chapter 01, so that the page that reads it line by line shows
+//! what is really there.
+
+use std::fmt::Write;
+
+use anyhow::{Context, Result};
+use common::record::Record;
+use common::units;
+use kernels::conv_naive;
+use simt::Profile;
+use simt::bound::Rates;
+
+/// Bytes of a register, of a lane of f32, and of a bank's word.
+const WORD: u64 = 4;
+/// Banks of shared memory from compute capability 2.0 on: words of one pass.
+const BANKS: u64 = 32;
+
+/// The figures of the H200: where data can be, how fast it comes from there, and what was measured; `records` are all, with their names.
+///
+/// # Errors
+///
+/// When there is no such profile.
+pub fn chip(records: &[(String, Record)]) -> Result<String> {
+    let chip = Profile::named("h200").context("a profile of the H200")?;
+    Ok(format!(
+        "What there is, and what it can do:\n\n{}\nWhere data can be, from near to far:\n\n{}\nWhat was measured:\n\n{}",
+        parts(chip),
+        levels(chip),
+        measured(records)
+    ))
+}
+
+/// What there is of each thing.
+fn parts(chip: &Profile) -> String {
+    let rates = Rates::of(chip.compute_capability);
+    let rows = [
+        ("multiprocessors (SM)", chip.multiprocessors.to_string()),
+        ("… schedulers of each; a scheduler starts one instruction of one warp per clock", rates.issue.to_string()),
+        ("… f32 multiply-adds of each per clock", rates.f32.to_string()),
+        ("… passes of each through its 32 banks of L1 and shared memory per clock", rates.passes.to_string()),
+        (
+            "… threads that it holds at most",
+            format!("{}, which are {} warps", chip.max_threads_per_sm, chip.max_threads_per_sm / 32),
+        ),
+        ("… blocks that it holds at most", chip.max_blocks_per_sm.to_string()),
+        ("threads of a block at most", chip.max_threads_per_block.to_string()),
+        ("clock", format!("{} GHz", units::significant(f64::from(chip.clock_khz) / 1e6))),
+        ("f32 arithmetic, if every unit starts a multiply-add in every clock", units::flops(most_flops(chip))),
+    ];
+    let mut table = format!(
+        "| {}, compute capability {}.{} | |\n|---|---|\n",
+        chip.product, chip.compute_capability.0, chip.compute_capability.1
+    );
+    for (what, figure) in rows {
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "| {what} | {figure} |");
+    }
+    table
+}
+
+/// Where data can be, from near to far.
+fn levels(chip: &Profile) -> String {
+    let rates = Rates::of(chip.compute_capability);
+    let each = |bytes_per_clock: f64| f64::from(chip.multiprocessors) * bytes_per_clock * f64::from(chip.clock_khz) * 1e3;
+    let working =
+        |bytes_per_clock: f64| format!("{} ({bytes_per_clock} B per clock and SM)", units::bandwidth(each(bytes_per_clock)));
+    let rows = [
+        (
+            "registers",
+            "a thread",
+            format!("{} per SM", units::bytes(u64::from(chip.registers_per_sm) * WORD)),
+            "what the arithmetic needs".to_owned(),
+        ),
+        (
+            "shared memory",
+            "a block",
+            format!("up to {} per SM", units::bytes(chip.shared_bytes_per_sm.into())),
+            working(rates.passes * (BANKS * WORD) as f64),
+        ),
+        ("L1 cache", "a multiprocessor", "the same memory".to_owned(), "the same banks".to_owned()),
+        ("L2 cache", "the chip", units::bytes(chip.l2_bytes), rates.l2_bytes.map_or_else(String::new, working)),
+        ("device memory", "the chip", units::bytes(chip.memory_bytes), units::bandwidth(memory_rate(chip))),
+    ];
+    let mut table = "| level | belongs to | size | at most |\n|---|---|---|---|\n".to_owned();
+    for (level, owner, size, rate) in rows {
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "| {level} | {owner} | {size} | {rate} |");
+    }
+    table
+}
+
+/// The ceilings that the chapters' runs measured at their headline size.
+fn measured(records: &[(String, Record)]) -> String {
+    let mut table =
+        "| run | f32 multiply-adds | copy, read and written bytes together | `dp4a` | date |\n|---|---:|---:|---:|---|\n"
+            .to_owned();
+    let mut on = String::new();
+    for (name, record) in records {
+        let Some(ceilings) = record.ceilings.filter(|_| *name == format!("nvidia-h200/{}", record.chapter)) else { continue };
+        let dp4a = ceilings.byte_multiply_adds.map_or_else(String::new, units::multiply_adds);
+        let date = record.date.split('T').next().unwrap_or_default();
+        let (flops, copy) = (units::flops(ceilings.flops), units::bandwidth(ceilings.bytes_per_s));
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "| `{}` | {flops} | {copy} | {dp4a} | {date} |", record.chapter);
+        on = format!("{}; driver {}; {}", record.device.name, record.device.driver, record.device.compiler);
+    }
+    let _ = writeln!(table, "\n*{on}. Records: `book/results/nvidia-h200/*.json`.*");
+    table
+}
+
+/// f32 operations per second, a multiply-add being two.
+fn most_flops(chip: &Profile) -> f64 {
+    2.0 * f64::from(chip.multiprocessors) * f64::from(chip.f32_lanes_per_sm) * f64::from(chip.clock_khz) * 1e3
+}
+
+/// Bytes per second of the memory's interface, which transfers twice in a clock.
+fn memory_rate(chip: &Profile) -> f64 {
+    2.0 * f64::from(chip.memory_clock_khz) * 1e3 * f64::from(chip.memory_bus_bits) / 8.0
+}
+
+/// One turn of the loop of `naive` that no unrolling has touched, as NVRTC stored it: it begins at a label and ends with the jump back.
+///
+/// # Errors
+///
+/// When the stored PTX has no such loop.
+pub fn naive_loop() -> Result<String> {
+    let ptx = conv_naive::SOURCE.ptx;
+    let (_, kernel) = ptx.split_once(".entry naive(").context("the kernel `naive`")?;
+    // NVRTC unrolls the loop by four and marks what does the remainder, so that it is not unrolled in turn.
+    let (before, after) = kernel.split_once("\t.pragma \"nounroll\";\n").context("a loop that is not unrolled")?;
+    let label = before.trim_end().lines().next_back().context("the loop's label")?;
+    let jump = format!("bra \t{};", label.trim_end_matches(':'));
+    let (body, _) = after.split_once(&jump).with_context(|| format!("`{jump}`"))?;
+    let instructions = body.lines().filter(|line| !line.trim().is_empty() && !line.contains(".loc"));
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut text = format!("{label}\n");
+    for line in instructions {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "    {}", words(line));
+    }
+    // Of the jump, the condition stands before the place where the text was cut.
+    Ok(format!("{} {}\n", text.trim_end_matches('\n'), words(&jump)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_turn_of_the_first_kernel_is_two_loads_and_a_multiply_add() {
+        let turn = naive_loop().unwrap_or_else(|error| panic!("{error:#}"));
+        let count = |spelling: &str| turn.lines().filter(|line| line.contains(spelling)).count();
+        assert_eq!((count("ld.global"), count("fma.rn.f32"), count("bra")), (2, 1, 1), "{turn}");
+    }
+
+    #[test]
+    fn the_clock_and_the_lanes_give_the_rate_of_the_data_sheet() {
+        // 67 TFLOP/s and 4.8 TB/s: NVIDIA's data sheet of the H200 SXM.
+        let chip = Profile::named("h200").unwrap();
+        assert_eq!(units::flops(most_flops(chip)), "66.9 TFLOP/s");
+        assert_eq!(units::bandwidth(memory_rate(chip)), "4.81 TB/s");
+    }
+}
