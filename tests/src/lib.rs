@@ -19,8 +19,8 @@
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
 //! - `book`: the book and the README against the records and tables that they are made from (`generated`, `charts`,
 //!   `differences`, `front_pages`, `instruction_tables`, `counts`, `window_tables`).
-//! - `pages`: what is written by hand, as mdBook reads it; `figures` checks the numbers in its sentences against their origins, and
-//!   `outline` the parts of a chapter.
+//! - `pages`: what is written by hand, as mdBook reads it; `figures` checks the numbers in its sentences against their origins,
+//!   `outline` the parts of a chapter, `includes` and `links` what pages show and where they lead.
 //! - `tidy`: the rules of the house that a test can check.
 //!
 //! # On which device
@@ -48,7 +48,9 @@ mod fft;
 mod figures;
 mod front_pages;
 mod generated;
+mod includes;
 mod instruction_tables;
+mod links;
 mod matmul;
 mod mutants;
 mod oracle;

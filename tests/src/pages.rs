@@ -1,6 +1,7 @@
-//! The pages of the book and the README as mdBook reads them: which of their text is prose, and which headings and comments
+//! The pages of the book and the README as mdBook reads them: which of their text is prose, and which headings, links and comments
 //! they have. The tests of the pages start from here.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Range;
 
@@ -23,6 +24,16 @@ pub struct Heading {
     pub level: HeadingLevel,
     /// Its words.
     pub text: String,
+}
+
+/// A link or an image.
+pub struct Link {
+    /// Where it leads, as it is written.
+    pub target: String,
+    /// Whether it is an image.
+    pub is_image: bool,
+    /// The words of it: those of a link, or those for readers who do not see an image.
+    pub words: String,
 }
 
 /// The pages of the book, in the order of their names.
@@ -63,7 +74,8 @@ fn blank(text: &str) -> String {
 }
 
 impl Page {
-    fn read(path: &str) -> Self {
+    /// Reads the page at a path from the root of the repository.
+    pub fn read(path: &str) -> Self {
         let text = fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
         Self { path: path.to_owned(), text }
     }
@@ -90,7 +102,9 @@ impl Page {
             | Options::ENABLE_FOOTNOTES
             | Options::ENABLE_STRIKETHROUGH
             | Options::ENABLE_TASKLISTS
-            | Options::ENABLE_HEADING_ATTRIBUTES;
+            | Options::ENABLE_HEADING_ATTRIBUTES
+            | Options::ENABLE_DEFINITION_LIST
+            | Options::ENABLE_GFM;
         Parser::new_ext(&self.text, switches).into_offset_iter()
     }
 
@@ -140,6 +154,86 @@ impl Page {
         }
         headings
     }
+
+    /// The page with the pages that it includes, which stand in the same folder or below it.
+    pub fn with_includes(&self) -> Self {
+        let folder = root().join(&self.path).parent().expect("a page stands in a folder").to_owned();
+        let mut text = String::new();
+        for line in self.text.lines() {
+            let include =
+                line.strip_prefix("{{#include ").and_then(|rest| rest.strip_suffix("}}")).filter(|path| path.ends_with(".md"));
+            match include {
+                // One that is not there is missed by the test of what is included.
+                Some(path) => text.push_str(&fs::read_to_string(folder.join(path.trim())).unwrap_or_default()),
+                None => text.push_str(line),
+            }
+            text.push('\n');
+        }
+        Self { path: self.path.clone(), text }
+    }
+
+    /// The ids of its headings and of the terms that it defines, as mdBook makes them, and those that are written as HTML.
+    pub fn ids(&self) -> BTreeSet<String> {
+        let mut ids = BTreeSet::new();
+        let (mut named, mut words) = (None, None);
+        for (event, _) in self.events() {
+            match event {
+                Event::Start(Tag::Heading { id, .. }) => (named, words) = (id, Some(String::new())),
+                Event::Start(Tag::DefinitionListTitle) => words = Some(String::new()),
+                Event::End(TagEnd::Heading(_) | TagEnd::DefinitionListTitle) => {
+                    let id = named.take().map_or_else(|| id_of(&words.take().unwrap_or_default()), |id| id.into_string());
+                    let again = (1..).map(|count| format!("{id}-{count}"));
+                    let free = std::iter::once(id.clone()).chain(again).find(|id| !ids.contains(id));
+                    ids.extend(free);
+                }
+                Event::Text(text) | Event::Code(text) => {
+                    if let Some(words) = &mut words {
+                        words.push_str(&text);
+                    }
+                }
+                Event::InlineHtml(html) | Event::Html(html) => {
+                    ids.extend(html.split(" id=\"").skip(1).filter_map(|rest| rest.split_once('"')).map(|(id, _)| id.to_owned()));
+                }
+                _ => {}
+            }
+        }
+        ids
+    }
+
+    /// Its links and images, in order.
+    pub fn links(&self) -> Vec<Link> {
+        let mut links: Vec<Link> = Vec::new();
+        let mut open: Vec<usize> = Vec::new();
+        for (event, _) in self.events() {
+            match event {
+                Event::Start(Tag::Link { dest_url, .. }) => {
+                    open.push(links.len());
+                    links.push(Link { target: dest_url.into_string(), is_image: false, words: String::new() });
+                }
+                Event::Start(Tag::Image { dest_url, .. }) => {
+                    open.push(links.len());
+                    links.push(Link { target: dest_url.into_string(), is_image: true, words: String::new() });
+                }
+                Event::End(TagEnd::Link | TagEnd::Image) => {
+                    open.pop();
+                }
+                Event::Text(text) | Event::Code(text) => {
+                    if let Some(link) = open.last() {
+                        links[*link].words.push_str(&text);
+                    }
+                }
+                _ => {}
+            }
+        }
+        links
+    }
+}
+
+/// What mdBook makes of the words of a heading, to link to it.
+fn id_of(words: &str) -> String {
+    let chars = words.trim().chars().flat_map(char::to_lowercase);
+    let dashed = chars.map(|char| if char.is_whitespace() { '-' } else { char });
+    dashed.filter(|char| char.is_alphanumeric() || matches!(char, '_' | '-')).collect()
 }
 
 #[cfg(test)]
@@ -159,6 +253,16 @@ mod tests {
         assert_eq!(prose.find("more"), page.text.find("more"));
         assert_eq!(page.comments().into_iter().map(|range| &page.text[range]).collect::<Vec<_>>(), ["<!--mark-->"]);
         assert_eq!(page.place(page.text.find("fence").unwrap()), "book/src/01-x.md:4");
+    }
+
+    /// The ids are those in the HTML that mdBook 0.5.4 made of this.
+    #[test]
+    fn ids_are_those_that_mdbook_makes() {
+        let page = page(
+            "# 03 Unrolling, and beyond\n\n## What `pow` costs: `x * x`\n\n## Next\n\n## Next\n\n## Last {#the-end}\n\nTerm\n: What it is.\n",
+        );
+        let ids = ["03-unrolling-and-beyond", "next", "next-1", "term", "the-end", "what-pow-costs-x--x"];
+        assert_eq!(page.ids().into_iter().collect::<Vec<_>>(), ids);
     }
 
     #[test]
