@@ -278,6 +278,12 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
+/// What the columns of [`table`] are called by Nsight Compute, as Markdown.
+pub fn names() -> String {
+    let rows = METRICS.iter().map(|metric| format!("| {} | `{}` |\n", metric.heading, metric.name));
+    "| column | Nsight Compute |\n|---|---|\n".to_owned() + &rows.collect::<String>()
+}
+
 /// The records of both, side by side, as Markdown. A number alone is what both counted.
 ///
 /// # Errors

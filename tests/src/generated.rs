@@ -82,6 +82,7 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
     let counts = [H200, SIMULATED_H200].map(|device| counts::Record::read(&root().join(format!("book/counts/{device}.json"))));
     let [hardware, simulated] = counts;
     files.push((generated.join("counters.md"), counts::table(&hardware?, &simulated?)?));
+    files.push((generated.join("counters.names.md"), counts::names()));
     files.extend(charts.into_iter().map(|(name, svg)| (generated.join(format!("{name}.svg")), svg)));
     files.extend(differences::files()?);
     let pages = pages()?;
