@@ -37,6 +37,11 @@ pub fn multiply_adds(value: f64) -> String {
     format!("{}mul-adds/s", prefixed(value))
 }
 
+/// Pixels of a result per second.
+pub fn pixels(value: f64) -> String {
+    format!("{}pixels/s", prefixed(value))
+}
+
 /// Bytes per second, in powers of ten as data sheets have it.
 pub fn bandwidth(value: f64) -> String {
     format!("{}B/s", prefixed(value))
@@ -90,6 +95,7 @@ mod tests {
             (flops(65.2e12), "65.2 TFLOP/s"),
             (flops(999.9e9), "1.00 TFLOP/s"),
             (bandwidth(55e9), "55.0 GB/s"),
+            (pixels(331e9), "331 Gpixels/s"),
             (count(4096), "4096"),
             (count(9_663_676_416), "9.66 G"),
             (bytes(1023), "1023 B"),

@@ -10,9 +10,10 @@
 //!
 //! Tables that only chapter 05 has are made by `window_tables`.
 //!
-//! Charts of the times of a chapter's stages, and of how they grow with the length of a filter, are `<device>/<chapter>.times.svg` and
-//! `<device>/<chapter>.<outputs>.taps.svg`. A chapter that has cuBLAS as a stage gets `<device>/<chapter>.shares.svg`, how near its stages
-//! come to that and to the ceiling, and `<device>/<chapter>.roofline.svg`, their rates over the bytes that they move.
+//! Charts of the times of a chapter's stages, and of how near they come to the ceiling, are `<device>/<chapter>.times.svg` and
+//! `<device>/<chapter>.shares.svg`; how they change with the size is `<device>/<chapter>.growth.svg`, or `.<outputs>.taps.svg` and
+//! `.<image>.window.svg` where a chapter has several. With counts of the simulator there are `<device>/<chapter>.roofline.svg`, the rates of
+//! stages over the bytes that they ask for, and `<device>/roofline.svg`, all chapters in one.
 //!
 //! What changes in the code from one stage to the next is `<chapter>.<from>.<to>.diff`, made by `differences`.
 //!
@@ -66,10 +67,14 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
         }
     }
     let mut charts = charts::charts(&records);
-    for (measured, counted) in measured_and_counted()? {
-        tables.push((format!("{H200}/{}.bound", measured.chapter), bound_table(&measured, &counted)));
-        charts.extend(charts::roofline(&measured, &counted).map(|svg| (format!("{H200}/{}.roofline", measured.chapter), svg)));
+    let pairs = measured_and_counted()?;
+    for (measured, counted) in &pairs {
+        let chapter = format!("{H200}/{}", measured.chapter);
+        tables.push((format!("{chapter}.bound"), bound_table(measured, counted)));
+        let roofline = charts::roofline((&chapter, measured), (&counted_name(measured, counted), counted));
+        charts.extend(roofline.map(|svg| (format!("{chapter}.roofline"), svg)));
     }
+    charts.extend(charts::overview(&pairs).map(|svg| (format!("{H200}/roofline"), svg)));
     tables.extend(window_tables::tables(&records)?);
     let readme_path = root().join("README.md");
     let readme = fs::read_to_string(&readme_path)?;
@@ -100,8 +105,8 @@ fn pages() -> Result<String> {
 }
 
 /// The folder of records of an H200, and of the simulated one.
-const H200: &str = "nvidia-h200";
-const SIMULATED_H200: &str = "sim-h200";
+pub const H200: &str = "nvidia-h200";
+pub const SIMULATED_H200: &str = "sim-h200";
 
 /// Chapters with a record of an H200 at the headline size, and one of the simulated H200: at that size if there is one, and otherwise
 /// at the size for teaching.
@@ -127,6 +132,16 @@ pub fn measured_and_counted() -> Result<Vec<(Record, Record)>> {
 /// place is beside one for teaching where that says too little: where much of the work there is not that of the inner loops.
 const HEADLINE: &str = ".seed";
 
+/// Whether two runs computed the same, on whatever device. An older record does not say what was multiplied.
+pub fn same_size(one: &Record, other: &Record) -> bool {
+    one.work() == other.work()
+}
+
+/// The name of the record with which [`measured_and_counted`] pairs that of a GPU.
+fn counted_name(measured: &Record, counted: &Record) -> String {
+    format!("{SIMULATED_H200}/{}{}", measured.chapter, if same_size(measured, counted) { HEADLINE } else { "" })
+}
+
 /// Where a record is, from the root of the repository.
 fn record_name(device: &str, chapter: &str, size: &str) -> String {
     format!("book/results/{device}/{chapter}{size}.json")
@@ -150,7 +165,7 @@ pub const OF_ITS_SIZE: [&str; 1] = ["by-size"];
 pub fn bounded<'a>(measured: &'a Record, counted: &Record) -> Vec<Bounded<'a>> {
     let factor = measured.work().multiply_adds as f64 / counted.work().multiply_adds as f64;
     let Some(profile) = counted.device.profile.as_deref().and_then(Profile::named) else { return Vec::new() };
-    let same_size = measured.workload == counted.workload;
+    let same_size = same_size(measured, counted);
     let timed = measured.stages.iter().filter(|stage| stage.place == Place::Device);
     timed
         .filter(|stage| same_size || !OF_ITS_SIZE.contains(&stage.name.as_str()))
@@ -184,8 +199,8 @@ fn bound_table(measured: &Record, counted: &Record) -> String {
     let multiply_adds = units::count(multiply_adds);
     let _ = writeln!(
         table,
-        "\n*Bound: counts of `{}`, for {multiply_adds} {}s. Measured: `{}`.*",
-        record_name(SIMULATED_H200, &measured.chapter, if counted.workload == measured.workload { HEADLINE } else { "" }),
+        "\n*Bound: counts of `book/results/{}.json`, for {multiply_adds} {}s. Measured: `{}`.*",
+        counted_name(measured, counted),
         arithmetic.piece(),
         record_name(H200, &measured.chapter, ""),
     );

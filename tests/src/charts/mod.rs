@@ -1,20 +1,25 @@
-//! Charts for the book, from saved records: how long the stages of a chapter take, where one way to compute overtakes another, how near
-//! the stages come to the ceiling and to a library, and what keeps them from it.
+//! Charts for the book, from saved records: how long the stages of a chapter take, how near they come to the ceiling and to a library,
+//! what keeps them from it, and how all that changes with the size.
 //!
 //! SVG of our own, in the style of the pictures of warps (`common::explain`): a chart is a few rectangles, lines and words, the text is
 //! the same on every machine, so that a test can compare it, and it has colours for light and for dark pages.
 
 mod curves;
+mod overview;
+mod plane;
 mod roofline;
 mod shares;
 mod svg;
 mod times;
+mod words;
 
 use common::record::Record;
 use common::report::Place;
+use common::units;
 use common::workload::{Arithmetic, Work};
 use serde_json::Value;
 
+pub use overview::overview;
 pub use roofline::roofline;
 
 /// The library's stages, with which others are compared: in f32, and on tensor cores.
@@ -27,8 +32,8 @@ pub fn charts(records: &[(String, Record)]) -> Vec<(String, String)> {
     let timed: Vec<&(String, Record)> = records.iter().filter(|(_, record)| times(record).count() > 0).collect();
     let mut charts = Vec::new();
     for (name, record) in timed.iter().filter(|(name, record)| name.ends_with(&format!("/{}", record.chapter))) {
-        charts.push((format!("{name}.times"), times::bars(record)));
-        charts.extend(shares::shares(record).map(|svg| (format!("{name}.shares"), svg)));
+        charts.push((format!("{name}.times"), times::bars(name, record)));
+        charts.extend(shares::shares(name, record).map(|svg| (format!("{name}.shares"), svg)));
     }
     charts.extend(curves::curves(&timed));
     charts
@@ -40,10 +45,49 @@ fn times(record: &Record) -> impl Iterator<Item = (&str, f64)> {
     on_device.filter_map(|stage| Some((stage.name.as_str(), stage.median_ms?)))
 }
 
-/// The stages that a device ran, with their rates in FLOP/s; `None` where the arithmetic is of another kind.
-fn rates(record: &Record) -> Option<Vec<(&str, f64)>> {
-    let Work { multiply_adds, arithmetic: Arithmetic::F32, .. } = record.work() else { return None };
-    Some(times(record).map(|(name, ms)| (name, 2e3 * multiply_adds as f64 / ms)).collect())
+/// What a chapter's rates are rates of, as its table tells them.
+#[derive(Clone, Copy)]
+struct Rate {
+    /// Pieces in the whole work: operations, multiply-adds or bytes.
+    pieces: f64,
+    /// A rate in words.
+    words: fn(f64) -> String,
+    /// What the ceiling is the rate of, in words.
+    ceiling: &'static str,
+}
+
+impl Rate {
+    fn of(record: &Record) -> Self {
+        let Work { multiply_adds, bytes, arithmetic } = record.work();
+        match arithmetic {
+            Arithmetic::F32 => Self { pieces: 2.0 * multiply_adds as f64, words: units::flops, ceiling: "f32 multiply-adds" },
+            Arithmetic::Bytes => {
+                Self { pieces: multiply_adds as f64, words: units::multiply_adds, ceiling: "multiply-adds of bytes by dp4a" }
+            }
+            Arithmetic::Integers => Self { pieces: bytes as f64, words: units::bandwidth, ceiling: "a copy" },
+        }
+    }
+
+    /// Pieces per second, when the whole work takes so long.
+    fn at(self, ms: f64) -> f64 {
+        1e3 * self.pieces / ms
+    }
+}
+
+/// What no stage of a chapter exceeds with the arithmetic of its table, in pieces per second: measured in the same run.
+fn ceiling(record: &Record) -> Option<f64> {
+    let ceilings = record.ceilings?;
+    match record.work().arithmetic {
+        Arithmetic::F32 => Some(ceilings.flops),
+        Arithmetic::Bytes => ceilings.byte_multiply_adds,
+        Arithmetic::Integers => Some(ceilings.bytes_per_s),
+    }
+}
+
+/// The stages that a device ran, with their rates.
+fn rates(record: &Record) -> Vec<(&str, f64)> {
+    let rate = Rate::of(record);
+    times(record).map(|(name, ms)| (name, rate.at(ms))).collect()
 }
 
 /// The rate of the stage of that name.
@@ -74,10 +118,20 @@ pub fn sizes(record: &Record) -> String {
     outputs.into_iter().flatten().collect::<Vec<_>>().join(" x ")
 }
 
-/// What was run on what, and when.
-fn origin(record: &Record) -> String {
-    let date = record.date.split('T').next().unwrap_or_default();
-    format!("{}, driver {}, {}, {date}", record.device.name, record.device.driver, record.device.compiler)
+/// On what some records were made, and when: the first of them stands for the device of all.
+fn origin(records: &[&Record]) -> String {
+    let days = || records.iter().filter_map(|record| record.date.split('T').next());
+    let days = match (days().min(), days().max()) {
+        (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+        (first, _) => first.unwrap_or_default().to_owned(),
+    };
+    let device = records.first().map(|record| &record.device);
+    device.map_or_else(String::new, |device| format!("{}, driver {}, {}, {days}", device.name, device.driver, device.compiler))
+}
+
+/// Where the record of that name is.
+fn path(name: &str) -> String {
+    format!("book/results/{name}.json")
 }
 
 /// One, two and five times every power of ten between two numbers, which are times in milliseconds or rates per second.
@@ -114,7 +168,8 @@ mod tests {
     pub fn product(stages: &[(&str, f64)], ceiling: Option<f64>) -> Record {
         let mut record = record(4096, stages);
         record.chapter = "06-matmul-tiled".to_owned();
-        for (name, size) in [("m", 4096), ("n", 8192), ("k", 2048), ("multiply_adds", MULTIPLY_ADDS)] {
+        record.workload.remove("taps");
+        for (name, size) in [("m", 4096), ("n", 8192), ("k", K), ("multiply_adds", MULTIPLY_ADDS)] {
             record.workload.insert(name.to_owned(), size.into());
         }
         for stage in &mut record.stages {
@@ -125,11 +180,13 @@ mod tests {
     }
 
     const MULTIPLY_ADDS: u64 = 1 << 36;
+    const K: u64 = 2048;
 
     /// What the simulator would count of stages that do so many FLOP per byte, in a part of the work of [`product`].
     pub fn counts_of(stages: &[(&str, f64)], part: u64) -> Record {
         let mut record = product(stages, None);
         record.workload.insert("multiply_adds".into(), (MULTIPLY_ADDS / part).into());
+        record.workload.insert("k".into(), (K / part).into());
         for (stage, (_, intensity)) in record.stages.iter_mut().zip(stages) {
             let sectors = (2.0 * MULTIPLY_ADDS as f64 / intensity / 32.0) as u64;
             let stores = sectors / 4;
@@ -156,10 +213,11 @@ mod tests {
         let named = |name: &str, taps| (format!("nvidia-h200/{name}"), record(taps, &stages));
         let mut records = vec![named("03-unroll", 4096), named("03-unroll.294912x64", 64)];
         let names = |records: &[(String, Record)]| charts(records).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
-        assert_eq!(names(&records), ["nvidia-h200/03-unroll.times"]);
+        let of_the_headline = ["nvidia-h200/03-unroll.times", "nvidia-h200/03-unroll.shares"];
+        assert_eq!(names(&records), of_the_headline);
         records.push(named("03-unroll.294912x1024", 1024));
-        assert_eq!(names(&records), ["nvidia-h200/03-unroll.times", "nvidia-h200/03-unroll.294912.taps"]);
-        let svg = charts(&records).remove(1).1;
+        assert_eq!(names(&records), [&of_the_headline[..], &["nvidia-h200/03-unroll.294912.taps"]].concat());
+        let svg = charts(&records).remove(2).1;
         // A curve for every series that has times, and a sign at each of its points and beside its name.
         assert_eq!(svg.matches("<polyline").count(), 3);
         assert_eq!(svg.matches("<circle").count(), 3 + 1);

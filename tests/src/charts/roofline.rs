@@ -4,186 +4,151 @@
 //! After Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for multicore architectures", 2009. There
 //! the bytes are those of memory. Here they are those that the loads and stores of the kernels ask for, as the simulator counts them,
 //! because that is what a tile changes: caches serve a part of them, and a stage may stand above the slope of memory.
+//!
+//! Where so little is computed that memory is the ceiling, the roof ends at a wall: every byte that the result depends on moves once.
 
 use common::record::Record;
 use common::units;
+use common::workload::{Arithmetic, Work};
 
-use super::svg::{Svg, WIDTH, width_of};
-use super::{CUBLAS, CUBLAS_TF32, origin, rate_of, rates, size, sizes, ticks};
-use crate::generated::OF_ITS_SIZE;
+use super::plane::Plane;
+use super::svg::{Svg, below};
+use super::words::{Label, Point};
+use super::{CUBLAS, CUBLAS_TF32, origin, path, size, sizes, times};
+use crate::generated::{OF_ITS_SIZE, same_size};
 
 /// Bytes of a sector.
 const SECTOR_BYTES: f64 = 32.0;
 
 const HEIGHT: f64 = 470.0;
-const LEFT: f64 = 90.0;
-const RIGHT: f64 = 156.0;
-const TOP: f64 = 88.0;
-const BOTTOM: f64 = 46.0;
 
-/// A dot for each stage that was timed on a GPU and counted by the simulator; `None` without cuBLAS among the stages, or without ceilings.
-pub fn roofline(measured: &Record, counted: &Record) -> Option<String> {
-    let ceilings = measured.ceilings?;
-    let rates = rates(measured)?;
-    rate_of(&rates, CUBLAS)?;
-    let dots: Vec<(&str, f64, f64)> =
-        rates.iter().filter_map(|(name, rate)| Some((*name, intensity(measured, counted, name)?, *rate))).collect();
-    let intensities = || dots.iter().map(|(_, intensity, _)| *intensity);
-    let ridge = ceilings.flops / ceilings.bytes_per_s;
+/// Stages of libraries, of which nothing is counted: lines at their rates, in colours of series.
+const RIVALS: [(&str, &str); 3] = [(CUBLAS, "limit s1"), (CUBLAS_TF32, "limit s2"), ("fft", "limit s1")];
 
-    let least = intensities().fold(ridge, f64::min) / 1.5;
-    let most = intensities().fold(ridge, f64::max) * 4.0;
-    let low = rates.iter().map(|(_, rate)| *rate).fold(ceilings.flops, f64::min) / 2.0;
-    let high = rates.iter().map(|(_, rate)| *rate).fold(ceilings.flops, f64::max) * 1.5;
-    let right = WIDTH - RIGHT;
-    let bottom = HEIGHT - BOTTOM;
-    let x = |intensity: f64| LEFT + (intensity / least).ln() / (most / least).ln() * (right - LEFT);
-    let y = |rate: f64| bottom - (rate / low).ln() / (high / low).ln() * (bottom - TOP);
+/// What both axes count.
+struct Pieces {
+    /// In the whole work.
+    all: f64,
+    words: fn(f64) -> String,
+    one: &'static str,
+    /// The rate at which arithmetic alone would do them, and its name.
+    arithmetic: Option<(f64, &'static str)>,
+}
 
+impl Pieces {
+    fn of(record: &Record) -> Option<Self> {
+        let (Work { multiply_adds, arithmetic, .. }, ceilings) = (record.work(), record.ceilings?);
+        let all = multiply_adds as f64;
+        Some(match arithmetic {
+            Arithmetic::F32 => {
+                Self { all: 2.0 * all, words: units::flops, one: "FLOP", arithmetic: Some((ceilings.flops, arithmetic.ceiling())) }
+            }
+            Arithmetic::Bytes => {
+                let ceiling = (ceilings.byte_multiply_adds?, arithmetic.ceiling());
+                Self { all, words: units::multiply_adds, one: "multiply-adds", arithmetic: Some(ceiling) }
+            }
+            Arithmetic::Integers => Self { all, words: units::pixels, one: "pixels", arithmetic: None },
+        })
+    }
+}
+
+/// A dot for each stage that was timed on a GPU and counted by the simulator, with the names of both records; `None` without any, or
+/// without ceilings.
+pub fn roofline((name, measured): (&str, &Record), (counts, counted): (&str, &Record)) -> Option<String> {
+    const TOP: f64 = below(4);
+    let pieces = Pieces::of(measured)?;
+    let bytes_per_s = measured.ceilings?.bytes_per_s;
+    let rate = |ms: f64| 1e3 * pieces.all / ms;
+    let dots: Vec<(&str, Point)> = times(measured)
+        .filter_map(|(name, ms)| Some((name, (pieces.all / bytes_asked_for(measured, counted, name)?, rate(ms)))))
+        .collect();
+    if dots.is_empty() {
+        return None;
+    }
+    let rivals = times(measured).filter_map(|(name, ms)| {
+        let (name, class) = *RIVALS.iter().find(|(rival, _)| *rival == name)?;
+        Some((name, class, rate(ms)))
+    });
+    let rivals: Vec<_> = rivals.collect();
+    // Where the roof bends: at the arithmetic's ceiling, or at the wall.
+    let flat = pieces.arithmetic.map(|(rate, _)| rate);
+    let knee = flat.map_or(pieces.all / measured.work().bytes as f64, |flat| flat / bytes_per_s);
+    let knee = (knee, knee * bytes_per_s);
+
+    let all = dots.iter().map(|(_, dot)| *dot).chain(rivals.iter().map(|(.., rate)| (knee.0, *rate))).chain([knee]);
+    let plane = Plane::new(TOP, HEIGHT, (1.5, if flat.is_some() { 4.0 } else { 2.0 }), &all.collect::<Vec<_>>());
     let notes = [
-        &origin(measured),
-        "Times are measured. Bytes are simulated: the sectors that loads and stores of the kernels ask for.",
-        "L1 and L2 serve a part of them, so that a stage may stand above the slope of memory.",
+        origin(&[measured]),
+        format!("Times: {}", path(name)),
+        format!("Bytes: {}, counted by the simulator", path(counts)),
+        "Bytes are those of the sectors that loads and stores ask for. L1 and L2 serve a part: a stage may stand above the slope."
+            .to_owned(),
     ];
     let mut svg = Svg::new(HEIGHT, &format!("{}: {}", measured.chapter, sizes(measured)), &notes);
-    for tick in ticks(low, high) {
-        svg.line("grid", (LEFT, y(tick)), (right, y(tick)));
-        svg.text("small right", LEFT - 8.0, y(tick) + 4.0, &units::flops(tick));
-    }
-    for tick in (-8..16).map(|power| 2_f64.powi(power)).filter(|tick| (least..most).contains(tick)) {
-        svg.line("grid", (x(tick), TOP), (x(tick), bottom));
-        svg.text("small middle", x(tick), bottom + 16.0, &tick.to_string());
-    }
-    svg.text("small middle", (LEFT + right) / 2.0, bottom + 34.0, "FLOP per byte that loads and stores ask for");
+    plane.draw(&mut svg, pieces.words, &format!("{} per byte that loads and stores ask for", pieces.one));
 
-    // The slope starts where it enters the picture.
-    let start = least.max(low / ceilings.bytes_per_s);
-    let start = (x(start), y(start * ceilings.bytes_per_s));
-    let knee = (x(ridge), y(ceilings.flops));
-    svg.polyline(3, &[start, knee, (right, knee.1)]);
-    let mut ends = vec![(knee.1, "f32", ceilings.flops)];
-    for (name, class) in [(CUBLAS, "limit s1"), (CUBLAS_TF32, "limit s2")] {
-        let Some(rate) = rate_of(&rates, name) else { continue };
-        svg.line(class, (LEFT, y(rate)), (right, y(rate)));
-        ends.push((y(rate), name, rate));
-    }
-    let mut words = Words::new(Area { left: LEFT, top: TOP, right, bottom });
-    ends.iter().for_each(|(y, ..)| words.avoid_line((LEFT, *y), (right, *y)));
+    let (left, right, bottom) = (plane.area.left, plane.area.right, plane.area.bottom);
+    let start = plane.start_of(bytes_per_s);
+    let (start, knee) = (plane.at((start, start * bytes_per_s)), plane.at(knee));
+    svg.polyline("roof", &[start, knee, if flat.is_some() { (right, knee.1) } else { (knee.0, bottom) }]);
+    let mut words = plane.words();
     words.avoid_line(start, knee);
-    let places: Vec<(f64, f64)> = dots.iter().map(|(_, intensity, rate)| (x(*intensity), y(*rate))).collect();
-    places.iter().for_each(|place| words.avoid_dot(*place));
-    for ((name, ..), place) in dots.iter().zip(&places) {
-        words.write(&mut svg, *place, name);
+    let mut ends: Vec<(f64, String)> = Vec::new();
+    if let Some((rate, name)) = pieces.arithmetic {
+        words.avoid_line((left, knee.1), (right, knee.1));
+        ends.push((knee.1, format!("{name}: {}", (pieces.words)(rate))));
+    } else {
+        words.avoid_line(knee, (knee.0, bottom));
     }
-    places.iter().for_each(|place| svg.sign(0, *place));
+    for (name, class, rate) in rivals {
+        let (_, y) = plane.at((1.0, rate));
+        svg.line(class, (left, y), (right, y));
+        words.avoid_line((left, y), (right, y));
+        ends.push((y, format!("{name}: {}", (pieces.words)(rate))));
+    }
+    words.write_ends(&mut svg, right, ends);
+    let labels: Vec<Label> =
+        dots.iter().map(|(name, dot)| Label { point: plane.at(*dot), text: (*name).to_owned(), class: "" }).collect();
+    words.name(&mut svg, &labels);
+    labels.iter().for_each(|label| svg.sign(0, label.point));
     let on_slope = (start.0 + (knee.0 - start.0) / 8.0, start.1 + (knee.1 - start.1) / 8.0);
-    words.write(&mut svg, on_slope, &format!("memory: {}", units::bandwidth(ceilings.bytes_per_s)));
-
-    // Beside the ends of the lines, and not on top of each other.
-    ends.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let mut above = f64::NEG_INFINITY;
-    for (at, name, rate) in ends {
-        let at = at.max(above + 16.0);
-        svg.text("small", right + 6.0, at + 4.0, &format!("{name}: {}", units::flops(rate)));
-        above = at;
+    words.write(&mut svg, on_slope, &format!("memory: {}", units::bandwidth(bytes_per_s)));
+    if flat.is_none() {
+        let per_pixel = units::significant(measured.work().bytes as f64 / pieces.all);
+        words.write(&mut svg, (knee.0, (knee.1 + bottom) / 2.0), &format!("every byte once: {per_pixel} bytes per pixel"));
     }
     Some(svg.end())
 }
 
-/// FLOP per byte that the kernels of a stage ask for at the size that was timed. What was counted at another size stands for it: loads grow
+/// Bytes that the kernels of a stage ask for at the size that was timed. What was counted at another size stands for it: loads grow
 /// with the multiply-adds, and stores with the outputs.
-fn intensity(measured: &Record, counted: &Record, name: &str) -> Option<f64> {
-    if measured.workload != counted.workload && OF_ITS_SIZE.contains(&name) {
+pub fn bytes_asked_for(measured: &Record, counted: &Record, name: &str) -> Option<f64> {
+    if !same_size(measured, counted) && OF_ITS_SIZE.contains(&name) {
         return None;
     }
     let counters = counted.stages.iter().find(|stage| stage.name == name)?.counters?;
-    let outputs = |record: &Record| Some(size(record, "m")? as f64 * size(record, "n")? as f64);
     let multiply_adds = |record: &Record| record.work().multiply_adds as f64;
+    let outputs = |record: &Record| multiply_adds(record) / terms(record);
     let loads = counters.global_load_sectors as f64 * multiply_adds(measured) / multiply_adds(counted);
-    let stores = counters.global_store_sectors as f64 * outputs(measured)? / outputs(counted)?;
+    let stores = counters.global_store_sectors as f64 * outputs(measured) / outputs(counted);
     let bytes = (loads + stores) * SECTOR_BYTES;
-    (bytes > 0.0).then(|| 2.0 * multiply_adds(measured) / bytes)
+    (bytes > 0.0).then_some(bytes)
 }
 
-/// A part of the picture.
-#[derive(Clone, Copy, Debug)]
-struct Area {
-    left: f64,
-    top: f64,
-    right: f64,
-    bottom: f64,
-}
-
-impl Area {
-    fn overlaps(&self, other: &Area) -> bool {
-        self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
-    }
-
-    fn contains(&self, other: &Area) -> bool {
-        self.left <= other.left && other.right <= self.right && self.top <= other.top && other.bottom <= self.bottom
-    }
-}
-
-/// Words beside points, none of which lies on another, on a dot or on a line.
-struct Words {
-    within: Area,
-    taken: Vec<Area>,
-}
-
-impl Words {
-    /// Height of a line of small print.
-    const LINE: f64 = 12.0;
-    /// From a point to its words.
-    const GAP: f64 = 8.0;
-
-    fn new(within: Area) -> Self {
-        Self { within, taken: Vec::new() }
-    }
-
-    fn avoid_dot(&mut self, (x, y): (f64, f64)) {
-        self.taken.push(Area { left: x - 5.0, top: y - 5.0, right: x + 5.0, bottom: y + 5.0 });
-    }
-
-    fn avoid_line(&mut self, from: (f64, f64), to: (f64, f64)) {
-        // Pieces so short that the area of each is hardly more than the line.
-        const PIECES: u32 = 100;
-        let at = |piece: u32, from: f64, to: f64| from + (to - from) * f64::from(piece) / f64::from(PIECES);
-        for piece in 0..PIECES {
-            let (x, y) =
-                ([piece, piece + 1].map(|piece| at(piece, from.0, to.0)), [piece, piece + 1].map(|piece| at(piece, from.1, to.1)));
-            self.taken.push(Area { left: x[0], top: y[0].min(y[1]) - 1.0, right: x[1], bottom: y[0].max(y[1]) + 1.0 });
-        }
-    }
-
-    /// Right of the point or left of it, as near as there is room.
-    fn write(&mut self, svg: &mut Svg, (x, y): (f64, f64), text: &str) {
-        let width = width_of(text);
-        let shifts = (0..80).step_by(2).flat_map(|shift| [f64::from(shift), -f64::from(shift)]);
-        let places = shifts.flat_map(|shift| [x + Self::GAP, x - Self::GAP - width].map(|left| (left, y + shift)));
-        let area = |(left, middle): (f64, f64)| Area {
-            left,
-            top: middle - Self::LINE / 2.0,
-            right: left + width,
-            bottom: middle + Self::LINE / 2.0,
-        };
-        let free = |place: &(f64, f64)| {
-            let area = area(*place);
-            self.within.contains(&area) && !self.taken.iter().any(|taken| taken.overlaps(&area))
-        };
-        let (left, middle) = places.clone().find(free).unwrap_or((x + Self::GAP, y));
-        if (middle - y).abs() > Self::LINE {
-            let nearer = if left > x { left - 2.0 } else { left + width + 2.0 };
-            svg.line("grid", (x, y), (nearer, middle));
-        }
-        svg.text("small", left, middle + 4.0, text);
-        self.taken.push(area((left, middle)));
-    }
+/// Multiply-adds of an output: taps, pixels of a template, or what two matrices have in common.
+fn terms(record: &Record) -> f64 {
+    let of = |name: &str| size(record, name).map_or(1.0, |size| size as f64);
+    of("taps") * of("template_width") * of("template_height") * of("k")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::charts::tests::{counts_of, product};
+
+    fn chart(measured: &Record, counted: &Record) -> Option<String> {
+        roofline(("nvidia-h200/06-matmul-tiled", measured), ("sim-h200/06-matmul-tiled", counted))
+    }
 
     /// The places of the dots, in the order of the stages.
     fn dots(svg: &str) -> Vec<(f64, f64)> {
@@ -204,7 +169,7 @@ mod tests {
     fn a_stage_that_memory_feeds_stands_on_the_slope_and_one_at_the_ceiling_on_the_flat() {
         // The ceilings are 60 TFLOP/s and 4 TB/s, with their knee at 15 FLOP per byte.
         let measured = product(&[("slope", 8.0), ("knee", 60.0), ("flat", 60.0), ("cublas", 45.0)], Some(60.0));
-        let svg = roofline(&measured, &counts_of(&[("slope", 2.0), ("knee", 15.0), ("flat", 32.0)], 1)).unwrap();
+        let svg = chart(&measured, &counts_of(&[("slope", 2.0), ("knee", 15.0), ("flat", 32.0)], 1)).unwrap();
         let (dots, roof) = (dots(&svg), roof(&svg));
         let near = |one: (f64, f64), other: (f64, f64)| (one.0 - other.0).abs() < 0.3 && (one.1 - other.1).abs() < 0.3;
         let [start, knee, end] = roof[..] else { panic!("{roof:?}") };
@@ -218,31 +183,33 @@ mod tests {
     #[test]
     fn counts_at_a_smaller_size_make_the_same_picture() {
         let measured = product(&[("tile", 30.0), ("cublas", 45.0)], Some(60.0));
-        let [whole, part] = [1, 64].map(|part| roofline(&measured, &counts_of(&[("tile", 8.0)], part)).unwrap());
+        let [whole, part] = [1, 64].map(|part| chart(&measured, &counts_of(&[("tile", 8.0)], part)).unwrap());
         assert_eq!(whole, part);
     }
 
     #[test]
-    fn it_takes_the_library_and_the_ceilings() {
+    fn it_takes_counts_and_ceilings_and_shows_the_library_where_there_is_one() {
         let counted = counts_of(&[("tile", 8.0)], 1);
-        assert!(roofline(&product(&[("tile", 30.0)], Some(60.0)), &counted).is_none());
-        assert!(roofline(&product(&[("tile", 30.0), ("cublas", 45.0)], None), &counted).is_none());
+        let tile = [("tile", 30.0), ("cublas", 45.0)];
+        let with_library = chart(&product(&tile, Some(60.0)), &counted).unwrap();
+        let without = chart(&product(&tile[..1], Some(60.0)), &counted).unwrap();
+        assert!(with_library.contains(">cublas: 45.0 TFLOP/s<") && !without.contains("cublas"), "{without}");
+        assert!(chart(&product(&tile, None), &counted).is_none());
+        assert!(chart(&product(&tile[1..], Some(60.0)), &counted).is_none(), "nothing that was counted");
     }
 
     #[test]
-    fn no_words_lie_on_others_or_on_dots_or_on_lines() {
-        let mut words = Words::new(Area { left: 0.0, top: 0.0, right: 600.0, bottom: 300.0 });
-        let mut svg = Svg::new(300.0, "", &[]);
-        let places: Vec<(f64, f64)> = (0..8).map(|index| (300.0 + f64::from(index % 2), 150.0 + 3.0 * f64::from(index))).collect();
-        words.avoid_line((0.0, 160.0), (600.0, 160.0));
-        words.avoid_line((0.0, 300.0), (600.0, 0.0));
-        places.iter().for_each(|place| words.avoid_dot(*place));
-        let obstacles = words.taken.len();
-        places.iter().for_each(|place| words.write(&mut svg, *place, "double-buffered"));
-        assert_eq!(words.taken.len(), obstacles + places.len());
-        for (index, area) in words.taken.iter().enumerate().skip(obstacles) {
-            assert!(words.within.contains(area), "{area:?}");
-            assert!(!words.taken[..index].iter().any(|other| other.overlaps(area)), "{area:?}");
+    fn where_memory_is_the_ceiling_the_roof_ends_where_every_byte_moves_once() {
+        let mut measured = product(&[("tile", 30.0)], Some(60.0));
+        let mut counted = counts_of(&[("tile", 8.0)], 1);
+        for record in [&mut measured, &mut counted] {
+            // One byte per piece of work: the stage asks for a quarter of one, as caches never do, and stands right of the wall.
+            record.workload.insert("arithmetic".into(), "integers".into());
+            record.workload.insert("least_bytes".into(), record.work().multiply_adds.into());
         }
+        let svg = chart(&measured, &counted).unwrap();
+        let (dots, roof) = (dots(&svg), roof(&svg));
+        assert!(roof[1].0 == roof[2].0 && roof[1].1 < roof[2].1 && dots[0].0 > roof[1].0, "{dots:?} {roof:?}");
+        assert!(svg.contains(">every byte once: 1.00 bytes per pixel<") && svg.contains(" Tpixels/s<"), "{svg}");
     }
 }

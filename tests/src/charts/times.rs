@@ -2,34 +2,26 @@
 
 use common::record::Record;
 use common::units;
-use common::workload::{Arithmetic, Work};
+use common::workload::Arithmetic;
 
-use super::svg::{MARGIN, Svg, WIDTH, width_of};
-use super::{origin, sizes, times};
+use super::svg::{MARGIN, Svg, WIDTH, below, width_of};
+use super::{Rate, ceiling, origin, path, sizes, times};
 
 /// A bar for each stage, as long as its time.
-pub fn bars(record: &Record) -> String {
+pub fn bars(name: &str, record: &Record) -> String {
     const LABEL: f64 = 118.0;
     const BAR: f64 = 16.0;
     const STEP: f64 = 24.0;
-    const TOP: f64 = 58.0;
+    const TOP: f64 = below(2);
     let stages: Vec<(&str, f64)> = times(record).collect();
     let longest = stages.iter().map(|(_, ms)| *ms).fold(0.0, f64::max);
     let left = MARGIN + LABEL;
     let bottom = TOP + stages.len() as f64 * STEP;
-    let Work { multiply_adds, bytes, arithmetic } = record.work();
-    let (limit, what) = match arithmetic {
-        Arithmetic::F32 | Arithmetic::Bytes => {
-            let ceiling = record.ceilings.and_then(|ceilings| ceilings.multiply_adds(arithmetic));
-            (
-                ceiling.map(|per_s| 1e3 * multiply_adds as f64 / per_s),
-                "the multiply-adds alone, at the rate measured in the same run",
-            )
-        }
-        Arithmetic::Integers => {
-            let ceiling = record.ceilings.map(|ceilings| ceilings.bytes_per_s);
-            (ceiling.map(|per_s| 1e3 * bytes as f64 / per_s), "every byte once, at the rate of a copy in the same run")
-        }
+    let arithmetic = record.work().arithmetic;
+    let limit = ceiling(record).map(|per_s| 1e3 * Rate::of(record).pieces / per_s);
+    let what = match arithmetic {
+        Arithmetic::F32 | Arithmetic::Bytes => "the multiply-adds alone, at the rate measured in the same run",
+        Arithmetic::Integers => "every byte once, at the rate of a copy in the same run",
     };
     let drawn_limit = limit.filter(|ms| *ms < longest);
     let of_ceiling =
@@ -39,7 +31,7 @@ pub fn bars(record: &Record) -> String {
     let value_width = values.iter().map(|value| width_of(value)).fold(128.0, f64::max);
     let scale = (WIDTH - 2.0 * MARGIN - LABEL - value_width) / longest;
     let height = bottom + if drawn_limit.is_some() { 30.0 } else { 12.0 };
-    let mut svg = Svg::new(height, &format!("{}: {}", record.chapter, sizes(record)), &[&origin(record)]);
+    let mut svg = Svg::new(height, &format!("{}: {}", record.chapter, sizes(record)), &[origin(&[record]), path(name)]);
     for (index, (name, ms)) in stages.iter().enumerate() {
         let y = TOP + index as f64 * STEP;
         svg.text("right", left - 8.0, y + 12.5, name);
@@ -64,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_bar_is_as_long_as_its_time() {
-        let svg = bars(&record(4096, &[("slow", 4.0), ("fast", 1.0)]));
+        let svg = bars("nvidia-h200/03-unroll", &record(4096, &[("slow", 4.0), ("fast", 1.0)]));
         let width = |name: &str| {
             let bar = svg.split(&format!(">{name}</text>")).nth(1).unwrap().split("width=\"").nth(1).unwrap();
             bar.split('"').next().unwrap().parse::<f64>().unwrap()
