@@ -25,8 +25,8 @@ const TOP: u32 = 66;
 /// From one row to the next.
 const ROW: u32 = CELL + 3;
 
-/// Colours, by what a word is. The media query follows the system, and the panel behind is opaque, so that the picture is readable on
-/// any page.
+/// Colours, by what a word is. The media query follows the page, where the browser tells an image the colour scheme of the page that it
+/// stands on, and otherwise the system; the panel behind is opaque, so that the picture is readable on any page.
 const STYLE: &str = "
   .panel { fill: #ffffff; stroke: #d0d7de; }
   text { font-family: system-ui, sans-serif; font-size: 12px; fill: #1f2328; }

@@ -5,7 +5,7 @@ use common::units;
 use serde_json::Value;
 
 use super::svg::{MARGIN, Svg, WIDTH, below, width_of};
-use super::{Rate, ceiling, origin, path, size, ticks, times};
+use super::{Unit, ceiling, origin, path, size, ticks, times};
 
 /// Runs of a chapter that differ in one size, and become curves over it.
 struct Family {
@@ -170,13 +170,13 @@ impl Family {
     /// What is drawn of a series in a record.
     fn value_of(&self, series: &str, record: &Record) -> Option<f64> {
         let ms = self.time_of(series, record)?;
-        Some(if self.quantity == Quantity::Time { ms } else { Rate::of(record).at(ms) })
+        Some(if self.quantity == Quantity::Time { ms } else { Unit::of(record).at(ms) })
     }
 
     /// The quantity against the size in which the runs differ, which is drawn by factors.
     fn curves(&self, device: &str, runs: &[&Run]) -> String {
         let records: Vec<&Record> = runs.iter().map(|(_, record)| record).collect();
-        let rate = Rate::of(records[0]);
+        let rate = Unit::of(records[0]);
         let words = if self.quantity == Quantity::Time { units::milliseconds } else { rate.words };
         let place = |record: &Record| self.place(record).unwrap_or(1) as f64;
         let (shortest, longest) = (place(records[0]), place(records[records.len() - 1]));

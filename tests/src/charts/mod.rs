@@ -47,7 +47,7 @@ fn times(record: &Record) -> impl Iterator<Item = (&str, f64)> {
 
 /// What a chapter's rates are rates of, as its table tells them.
 #[derive(Clone, Copy)]
-struct Rate {
+struct Unit {
     /// Pieces in the whole work: operations, multiply-adds or bytes.
     pieces: f64,
     /// A rate in words.
@@ -56,7 +56,7 @@ struct Rate {
     ceiling: &'static str,
 }
 
-impl Rate {
+impl Unit {
     fn of(record: &Record) -> Self {
         let Work { multiply_adds, bytes, arithmetic } = record.work();
         match arithmetic {
@@ -86,7 +86,7 @@ fn ceiling(record: &Record) -> Option<f64> {
 
 /// The stages that a device ran, with their rates.
 fn rates(record: &Record) -> Vec<(&str, f64)> {
-    let rate = Rate::of(record);
+    let rate = Unit::of(record);
     times(record).map(|(name, ms)| (name, rate.at(ms))).collect()
 }
 

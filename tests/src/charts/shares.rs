@@ -8,7 +8,7 @@ use common::units;
 use common::workload::Arithmetic;
 
 use super::svg::{MARGIN, Svg, WIDTH, below, width_of};
-use super::{CUBLAS, CUBLAS_TF32, Rate, ceiling, origin, path, rate_of, rates, sizes};
+use super::{CUBLAS, CUBLAS_TF32, Unit, ceiling, origin, path, rate_of, rates, sizes};
 
 /// What a bar is compared with, and the colour of its mark.
 struct Mark {
@@ -33,7 +33,7 @@ pub fn shares(name: &str, record: &Record) -> Option<String> {
 
     let stages = rates(record);
     let ceiling = ceiling(record)?;
-    let rate = Rate::of(record);
+    let rate = Unit::of(record);
     let cublas = rate_of(&stages, CUBLAS);
     let tf32 = rate_of(&stages, CUBLAS_TF32);
     let of_ceiling = |rate: f64| units::percent(rate / ceiling);

@@ -5,7 +5,7 @@ use common::units;
 use common::workload::Arithmetic;
 
 use super::svg::{MARGIN, Svg, WIDTH, below, width_of};
-use super::{Rate, ceiling, origin, path, sizes, times};
+use super::{Unit, ceiling, origin, path, sizes, times};
 
 /// A bar for each stage, as long as its time.
 pub fn bars(name: &str, record: &Record) -> String {
@@ -18,7 +18,7 @@ pub fn bars(name: &str, record: &Record) -> String {
     let left = MARGIN + LABEL;
     let bottom = TOP + stages.len() as f64 * STEP;
     let arithmetic = record.work().arithmetic;
-    let limit = ceiling(record).map(|per_s| 1e3 * Rate::of(record).pieces / per_s);
+    let limit = ceiling(record).map(|per_s| 1e3 * Unit::of(record).pieces / per_s);
     let what = match arithmetic {
         Arithmetic::F32 | Arithmetic::Bytes => "the multiply-adds alone, at the rate measured in the same run",
         Arithmetic::Integers => "every byte once, at the rate of a copy in the same run",
