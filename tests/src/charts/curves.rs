@@ -107,7 +107,7 @@ const FAMILIES: [Family; 6] = [
 ];
 
 const HEIGHT: f64 = 420.0;
-const RIGHT: f64 = 150.0;
+const RIGHT: f64 = 164.0;
 const TOP: f64 = below(2) + 8.0;
 const BOTTOM: f64 = 46.0;
 

@@ -146,6 +146,7 @@ mod tests {
     use common::ceilings::Ceilings;
     use simt::Counters;
 
+    use super::words::Area;
     use super::*;
 
     /// A record of a run of chapter 03 with the times of some stages.
@@ -223,5 +224,42 @@ mod tests {
         assert_eq!(svg.matches("<circle").count(), 3 + 1);
         let at = |taps: &str| svg.find(&format!(">{taps}</text>")).unwrap();
         assert!(at("64") < at("1024") && at("1024") < at("4096"), "in the order of the lengths");
+    }
+
+    /// The words of a chart, with the part of the picture that they take.
+    fn words(svg: &str) -> Vec<(Area, &str)> {
+        svg.split("<text").skip(1).filter_map(|element| word(element.split('<').next()?)).collect()
+    }
+
+    fn word(element: &str) -> Option<(Area, &str)> {
+        let attribute = |name: &str| element.split(&format!(" {name}=\"")).nth(1)?.split('"').next();
+        let number = |name: &str| attribute(name)?.parse::<f64>().ok();
+        let (class, x, y) = (attribute("class")?, number("x")?, number("y")?);
+        let text = element.split_once('>')?.1;
+        // The letters of titles and of the names of bars are larger than small print.
+        let width = svg::width_of(text) * if class.starts_with("small") { 1.0 } else { 1.2 };
+        let left = match class {
+            class if class.contains("right") => x - width,
+            class if class.contains("middle") => x - width / 2.0,
+            _ => x,
+        };
+        Some((Area { left, top: y - 9.0, right: left + width, bottom: y + 1.0 }, text))
+    }
+
+    #[test]
+    fn no_words_of_the_charts_in_the_book_lie_on_others_or_leave_the_picture() {
+        let files = crate::generated::files().unwrap();
+        let charts: Vec<_> =
+            files.iter().filter(|(path, _)| path.extension().is_some_and(|extension| extension == "svg")).collect();
+        assert!(charts.len() > 20, "{} charts", charts.len());
+        for (path, svg) in charts {
+            let words = words(svg);
+            assert!(words.len() > 5, "{}: {} words", path.display(), words.len());
+            for (index, (area, text)) in words.iter().enumerate() {
+                assert!(area.left >= 0.0 && area.right <= svg::WIDTH, "{}: {text} takes {area:?}", path.display());
+                let other = words[..index].iter().find(|(other, _)| other.overlaps(area));
+                assert!(other.is_none(), "{}: {text} lies on {other:?}", path.display());
+            }
+        }
     }
 }

@@ -81,8 +81,7 @@ pub fn roofline((name, measured): (&str, &Record), (counts, counted): (&str, &Re
         origin(&[measured]),
         format!("Times: {}", path(name)),
         format!("Bytes: {}, counted by the simulator", path(counts)),
-        "Bytes are those of the sectors that loads and stores ask for. L1 and L2 serve a part: a stage may stand above the slope."
-            .to_owned(),
+        "Bytes are those of the sectors that are asked for. L1 and L2 serve a part: a stage may stand above the slope.".to_owned(),
     ];
     let mut svg = Svg::new(HEIGHT, &format!("{}: {}", measured.chapter, sizes(measured)), &notes);
     plane.draw(&mut svg, pieces.words, &format!("{} per byte that loads and stores ask for", pieces.one));
