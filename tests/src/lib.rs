@@ -20,7 +20,8 @@
 //! - `book`: the book and the README against the records and tables that they are made from (`generated`, `charts`,
 //!   `differences`, `front_pages`, `instruction_tables`, `counts`, `window_tables`).
 //! - `pages`: what is written by hand, as mdBook reads it; `figures` checks the numbers in its sentences against their origins,
-//!   `outline` the parts of a chapter, `includes` and `links` what pages show and where they lead.
+//!   `outline` the parts of a chapter, `includes` and `links` what pages show and where they lead,
+//!   `commands` what they tell a reader to type.
 //! - `tidy`: the rules of the house that a test can check.
 //!
 //! # On which device
@@ -37,6 +38,7 @@ mod bound;
 mod cases;
 mod chapters;
 mod charts;
+mod commands;
 mod correlation;
 #[allow(dead_code, reason = "the program of that name makes the records")]
 mod counts;

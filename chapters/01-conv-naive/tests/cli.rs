@@ -5,6 +5,8 @@
 
 #[path = "../../../tests/support/binary.rs"]
 mod binary;
+#[path = "../../../tests/support/reader.rs"]
+mod reader;
 
 use std::fs;
 use std::io::Write;
@@ -400,4 +402,9 @@ fn a_gpu_and_the_simulator_agree_bit_for_bit() {
         };
         assert!(result("gpu") == result("sim"), "{stage}: the results differ");
     }
+}
+
+#[test]
+fn what_the_pages_show_can_be_typed() {
+    reader::follow(BINARY, "01-conv-naive");
 }

@@ -3,6 +3,8 @@
 
 #[path = "../../../tests/support/binary.rs"]
 mod binary;
+#[path = "../../../tests/support/reader.rs"]
+mod reader;
 
 use std::fs;
 use std::path::Path;
@@ -174,4 +176,9 @@ fn write_sound(path: &Path, samples: impl Iterator<Item = i16>) {
     let mut writer = WavWriter::create(path, spec).unwrap();
     samples.for_each(|sample| writer.write_sample(sample).unwrap());
     writer.finalize().unwrap();
+}
+
+#[test]
+fn what_the_pages_show_can_be_typed() {
+    reader::follow(BINARY, "02-conv-shared");
 }

@@ -3,6 +3,8 @@
 
 #[path = "../../../tests/support/binary.rs"]
 mod binary;
+#[path = "../../../tests/support/reader.rs"]
+mod reader;
 
 use binary::{count, record, run_on, stdout};
 
@@ -121,4 +123,9 @@ fn unrolling_takes_the_loop_away_and_leaves_the_multiply_add_with_its_loads() {
 #[test]
 fn a_long_run_is_multiply_adds_but_for_a_few_instructions() {
     assert!(share("long-run", "28672x1024", "sum[i] += ") > 85.0);
+}
+
+#[test]
+fn what_the_pages_show_can_be_typed() {
+    reader::follow(BINARY, "03-unroll");
 }

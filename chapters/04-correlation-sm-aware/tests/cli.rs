@@ -3,6 +3,8 @@
 
 #[path = "../../../tests/support/binary.rs"]
 mod binary;
+#[path = "../../../tests/support/reader.rs"]
+mod reader;
 
 use std::fs;
 use std::path::Path;
@@ -136,4 +138,9 @@ fn requests_that_make_no_sense_are_refused_and_leave_nothing_behind() {
     let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["scene.png", "text.png"]);
+}
+
+#[test]
+fn what_the_pages_show_can_be_typed() {
+    reader::follow(BINARY, "04-correlation-sm-aware");
 }

@@ -2,6 +2,8 @@
 
 #[path = "../../../tests/support/binary.rs"]
 mod binary;
+#[path = "../../../tests/support/reader.rs"]
+mod reader;
 
 use std::fs;
 use std::path::Path;
@@ -129,4 +131,9 @@ fn a_picture_in_png_is_read_as_well() {
     let record = record("sim", &["--input", &path.display().to_string(), "--window", "9"]);
     assert_eq!(verified(&record), stages());
     assert_eq!(record["workload"]["input"], "gray.png");
+}
+
+#[test]
+fn what_the_pages_show_can_be_typed() {
+    reader::follow(BINARY, "05-window-sums");
 }
