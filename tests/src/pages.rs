@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Range;
 
-use pulldown_cmark::{Event, HeadingLevel, OffsetIter, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, OffsetIter, Options, Parser, Tag, TagEnd};
 
 use crate::generated::root;
 
@@ -110,10 +110,21 @@ impl Page {
 
     /// The text with all but its words blanked: code, links, images, comments and includes are spaces. Places stay what they are.
     pub fn prose(&self) -> String {
+        self.words(|_| false)
+    }
+
+    /// The same, with blocks of `text` that are no code.
+    pub fn with_blocks_of_text(&self) -> String {
+        self.words(|language| language == "text")
+    }
+
+    fn words(&self, is_text: impl Fn(&str) -> bool) -> String {
         let mut prose = blank(&self.text);
-        let mut beside = 0;
+        let (mut beside, mut in_text) = (0, false);
         for (event, range) in self.events() {
             match event {
+                Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) if is_text(&language) => in_text = true,
+                Event::End(TagEnd::CodeBlock) if in_text => in_text = false,
                 Event::Start(Tag::CodeBlock(_) | Tag::Link { .. } | Tag::Image { .. } | Tag::HtmlBlock) => beside += 1,
                 Event::End(TagEnd::CodeBlock | TagEnd::Link | TagEnd::Image | TagEnd::HtmlBlock) => beside -= 1,
                 Event::Text(_) if beside == 0 => prose.replace_range(range.clone(), &self.text[range]),

@@ -9,7 +9,7 @@ const NOT_RUN: [(&str, &str); 16] = [
     ("--device gpu", "needs a GPU"),
     ("--size 4096,64,4096", "takes minutes without a GPU"),
     ("nsys profile", "needs a GPU, and a profiler"),
-    ("ncu --", "needs a GPU, and a profiler"),
+    ("ncu --clock-control", "needs a GPU, and a profiler"),
     ("cargo run -p tests --bin counts", "takes minutes, or a GPU and its profiler"),
     ("git clone", "needs a network"),
     ("pip install", "needs a network"),
@@ -80,7 +80,12 @@ pub fn of_text(page: &str, text: &str) -> Vec<Command> {
 impl Command {
     /// Why no test runs it; `None` if one does.
     pub fn is_not_run_because(&self) -> Option<&'static str> {
-        NOT_RUN.iter().find(|(words, _)| self.text.contains(words)).map(|(_, reason)| *reason)
+        NOT_RUN.iter().find(|(words, _)| self.has(words)).map(|(_, reason)| *reason)
+    }
+
+    /// Whether these words are among its words, one after the other.
+    pub fn has(&self, words: &str) -> bool {
+        format!(" {} ", self.text).contains(&format!(" {words} "))
     }
 
     /// The chapter that it starts, by its folder's name, and the arguments for it: `cargo run -p ch03-unroll -- …` and

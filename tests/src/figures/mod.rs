@@ -8,10 +8,12 @@
 //! 1.28 times<!--nvidia-h200/02-conv-shared: naive.time / shared.time-->
 //! 5.88<!--sim-h200/02-conv-shared: naive.bytes_per_multiply_add-->
 //! 0.24 ms<!--notes-->              kernels/NOTES.md, where the chapter's part must have it (`notes 03-unroll` for another part)
+//! 11 %<!--notes: 193 / 174 - 1-->  what follows from numbers there
 //! 827 ms<!--original-->            the texts of 2008 to 2012; see `published`
 //! 3.53 times<!--original: 827 / 234-->
 //! 495 TFLOP/s<!--vendor-->         a data sheet, which the same paragraph links
-//! 30 µs<!--example-->              an example worked out, not measured
+//! 99.4 %<!--generated/sim-h200/02-conv-shared.shared.diagnosis.txt-->       a generated file, which must have it
+//! 30 µs<!--example-->              an example, not measured; 348 ns<!--example: 690 / 1.98--> if it follows from others
 //! ```
 //!
 //! What is written must be the value in the unit that is written, rounded to the digits that are written. `records` has the list of
@@ -19,70 +21,15 @@
 
 mod expression;
 mod number;
+mod origin;
 mod published;
 mod quantity;
 mod records;
 
-use std::fs;
 use std::ops::Range;
 
-use anyhow::{Context, Result, bail, ensure};
-
-use crate::generated::root;
 use crate::pages::{self, Page};
-use expression::{Leaves, Term};
-use number::{Number, Unit};
-use quantity::Quantity;
-use records::Records;
-
-/// The parts of `kernels/NOTES.md`: heading, and numbers.
-struct Notes(Vec<(String, Vec<Number>)>);
-
-impl Notes {
-    fn read() -> Result<Self> {
-        let text = fs::read_to_string(root().join("kernels/NOTES.md"))?;
-        let parts = text.split("\n## ").map(|part| {
-            let heading = part.lines().next().unwrap_or_default().trim().to_owned();
-            (heading, number::numbers(part))
-        });
-        Ok(Self(parts.collect()))
-    }
-
-    /// A number must stand in a part: in one that is named, or else in one of the page's chapter, or, if it has none, in any.
-    fn check(&self, number: &Number, page: &Page, named: &str) -> Result<()> {
-        let chapter = page.stem().split('-').next().filter(|_| page.is_chapter()).unwrap_or_default();
-        let is_of_chapter = |heading: &String| !chapter.is_empty() && heading.starts_with(chapter);
-        let has_own = self.0.iter().any(|(heading, _)| is_of_chapter(heading));
-        let is_asked = |heading: &String| {
-            if named.is_empty() { !has_own || is_of_chapter(heading) } else { heading == named }
-        };
-        let with_it = self.0.iter().filter(|(_, numbers)| numbers.iter().any(|other| other.value == number.value));
-        let found: Vec<&str> = with_it.clone().map(|(heading, _)| heading.as_str()).collect();
-        let elsewhere = if found.is_empty() { String::new() } else { format!(", but under {}", found.join(", ")) };
-        let part = if named.is_empty() { "this chapter" } else { named };
-        ensure!(
-            with_it.clone().any(|(heading, _)| is_asked(heading)),
-            "{} is not in kernels/NOTES.md under {part}{elsewhere}",
-            number.value
-        );
-        Ok(())
-    }
-}
-
-/// Numbers that the originals published, for what follows from them.
-struct Originals;
-
-impl Leaves for Originals {
-    fn term(&self, Term { stage, field, .. }: Term) -> Result<Quantity> {
-        bail!("`{stage}.{field}` was not published; published numbers stand by themselves, as in `original: 827 / 234`");
-    }
-
-    fn number(&self, text: &str) -> Result<Quantity> {
-        let (number, _) = number::last(text).context("no number")?;
-        ensure!(published::is_published(&number, None), "{text} is not among the numbers in tests/src/figures/published.rs");
-        Ok(Quantity::plain(number.value))
-    }
-}
+use origin::Origins;
 
 /// Whether a comment is one of the other kind: a word for the test that runs the commands of a page.
 fn is_of_command(comment: &str) -> bool {
@@ -90,7 +37,7 @@ fn is_of_command(comment: &str) -> bool {
 }
 
 /// Checks the comments of a page, and says of each wrong one where it stands and what is wrong.
-fn check(page: &Page, records: &Records, notes: &Notes) -> Vec<String> {
+fn check(page: &Page, origins: &Origins) -> Vec<String> {
     let wrong = |range: Range<usize>| {
         let mark = page.text[range.clone()].trim_end();
         let comment = mark.trim_start_matches("<!--").split("-->").next().unwrap_or_default();
@@ -102,7 +49,7 @@ fn check(page: &Page, records: &Records, notes: &Notes) -> Vec<String> {
         let Some((number, unit)) = number::last(line_before(before)) else {
             return Some(format!("{}: no number before {mark}", page.place(range.start)));
         };
-        let error = check_number(page, &number, unit, range.start, comment.trim(), records, notes).err()?;
+        let error = origins.check(comment.trim(), &number, unit, page, range.start).err()?;
         let written = line_before(before)[number.start..].replace('\n', " ");
         Some(format!("{}: {written}: {error:#} {mark}", page.place(range.start)))
     };
@@ -115,49 +62,9 @@ fn line_before(text: &str) -> &str {
     &text[start..]
 }
 
-fn check_number(
-    page: &Page,
-    number: &Number,
-    unit: Option<Unit>,
-    offset: usize,
-    origin: &str,
-    records: &Records,
-    notes: &Notes,
-) -> Result<()> {
-    let is_value = |quantity: Quantity| {
-        let value = number.in_unit(unit, quantity)?;
-        ensure!(number.is(value), "the value is {value:.6}, which is {} with as many digits:", number.rounded(value));
-        Ok(())
-    };
-    let (kind, rest) = origin.split_once([':', ' ']).unwrap_or((origin, ""));
-    match (kind, rest.trim()) {
-        ("notes", part) => notes.check(number, page, part),
-        ("original", "") => {
-            ensure!(published::is_published(number, unit), "this is not among the numbers in tests/src/figures/published.rs:");
-            Ok(())
-        }
-        ("original", expression) => is_value(expression::evaluate(expression, &Originals)?),
-        ("vendor", "") => {
-            let is_linked = paragraph(&page.text, offset).contains("](https://");
-            ensure!(is_linked, "the paragraph does not link the data sheet that this is from:");
-            Ok(())
-        }
-        ("example", "") => Ok(()),
-        (record, expression) if record.contains('/') => is_value(expression::evaluate(expression, &records.of(record)?)?),
-        _ => bail!("no origin; one of `DEVICE/RUN: EXPRESSION`, `notes`, `original`, `vendor`, `example`:"),
-    }
-}
-
-/// The paragraph, list or table around a place.
-fn paragraph(text: &str, offset: usize) -> &str {
-    let start = text[..offset].rfind("\n\n").map_or(0, |start| start + 2);
-    let end = text[offset..].find("\n\n").map_or(text.len(), |end| offset + end);
-    &text[start..end]
-}
-
-/// Measured numbers of a page that do not say where they are from.
+/// Measured numbers of a page that do not say where they are from, or stand in a block where they cannot.
 fn unmarked(page: &Page) -> Vec<String> {
-    let prose = page.prose();
+    let prose = page.with_blocks_of_text();
     let is_marked = |end: usize| page.text[end..].trim_start_matches(['*', '_']).starts_with("<!--");
     let without = number::measured(&prose).into_iter().filter(|(_, end)| !is_marked(*end));
     without
@@ -170,8 +77,8 @@ fn unmarked(page: &Page) -> Vec<String> {
 
 #[test]
 fn every_number_is_what_its_origin_says() {
-    let (records, notes) = (Records::read().unwrap(), Notes::read().unwrap());
-    let wrong: Vec<String> = pages::all().iter().flat_map(|page| check(page, &records, &notes)).collect();
+    let origins = Origins::read().unwrap();
+    let wrong: Vec<String> = pages::all().iter().flat_map(|page| check(page, &origins)).collect();
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
 
@@ -191,12 +98,12 @@ mod tests {
 
     /// What is wrong with a text on the page of chapter 03; nothing if all of it is right.
     fn wrong(text: &str) -> String {
-        check(&page("03-unroll", text), &Records::read().unwrap(), &Notes::read().unwrap()).join("\n")
+        check(&page("03-unroll", text), &Origins::read().unwrap()).join("\n")
     }
 
     /// A value of a record, for texts that stay right when a chapter is measured again.
     fn value(record: &str, expression: &str) -> f64 {
-        expression::evaluate(expression, &Records::read().unwrap().of(record).unwrap()).unwrap().value
+        expression::evaluate(expression, &records::Records::read().unwrap().of(record).unwrap()).unwrap().value
     }
 
     #[test]
@@ -239,7 +146,7 @@ mod tests {
             ("3 ms<!--nvidia-h200/03-unroll: fft.time +-->", "ends where a term should be"),
             ("3 ms<!--nvidia-h200/03-unroll: fft.rate-->", "what is written is a time, and the value is a number per second"),
             ("3 ms<!--nvidia-h200/03-unroll: fft.time + fft.rate-->", "cannot be added"),
-            ("3 ms<!--nvidia-h200/03-unroll-->", "ends where a term should be"),
+            ("3 ms<!--nvidia-h200/03-unroll-->", "no origin"),
             ("three ms<!--notes-->", "no number before"),
             ("3 ms <!--notes-->", "without a space"),
             ("<!-- to do -->\n\nText.", "without a space"),
@@ -249,6 +156,13 @@ mod tests {
             ("3.53 times<!--original: 827 / 235-->", "235 is not among the numbers"),
             ("3.6 times<!--original: 827 / 234-->", "which is 3.5 with"),
             ("495 TFLOP/s<!--vendor-->\n\nhttps://example.com", "does not link"),
+            ("3 ms<!--example: 690 / 1.98-->", "which is 348 with"),
+            ("3 ms<!--example: fft.time-->", "names the record of each term"),
+            ("3 ms<!--generated/lost.md-->", "no book/src/generated/lost.md"),
+            ("3 ms<!--notes: fft.time-->", "is no number of kernels/NOTES.md"),
+            ("3 ms<!--notes: 123.456 - 1-->", "123.456 is not in kernels/NOTES.md"),
+            ("3 ms<!--notes: 2.82 * 2-->", "which is 6 with"),
+            ("123.456 ms<!--generated/counters.md-->", "is not in book/src/generated/counters.md"),
             ("123.456 ms<!--notes-->", "123.456 is not in kernels/NOTES.md under this chapter"),
         ];
         for (text, message) in cases {
@@ -263,7 +177,9 @@ mod tests {
         let texts = [
             "827 ms<!--original-->, as much as 0.827 s<!--original-->, 3.53 times<!--original: 827 / 234--> of it; 1.65 ms<!--original-->",
             "[The sheet](https://example.com) says 495 TFLOP/s<!--vendor-->.",
-            "30 µs<!--example--> are 30 µs<!--example-->.",
+            "30 µs<!--example--> are 30 µs<!--example-->, and 348 ns<!--example: 690 / 1.98-->.",
+            "99.4 %<!--generated/sim-h200/02-conv-shared.shared.diagnosis.txt--> of it.",
+            "A share of 100 %<!--example: {nvidia-h200/03-unroll}fft.time / {nvidia-h200/03-unroll}fft.time-->.",
             "<!-- status 1 -->\n```console\n$ cargo doctor\n```\n\nA fence hides what `is code<!--lost-->`.\n\n```text\n1 ms<!--lost-->\n```\n",
         ];
         for text in texts {
@@ -272,25 +188,13 @@ mod tests {
     }
 
     #[test]
-    fn notes_are_those_of_the_chapter_unless_another_is_named() {
-        let number = |text: &str| number::last(text).unwrap().0;
-        let part = |heading: &str, text: &str| (heading.to_owned(), number::numbers(text));
-        let notes = Notes(vec![part("02-conv-shared", "| 0.740 ms |"), part("03-unroll-fft", "It took 0.24 and 12.5.")]);
-        let (chapter, front) = (page("03-unroll", ""), page("introduction", ""));
-        assert!(notes.check(&number("0.240"), &chapter, "").is_ok());
-        assert!(notes.check(&number("0.74"), &chapter, "02-conv-shared").is_ok());
-        assert!(notes.check(&number("0.74"), &front, "").is_ok());
-        let error = notes.check(&number("0.74"), &chapter, "").unwrap_err().to_string();
-        assert!(error.ends_with("under this chapter, but under 02-conv-shared"), "{error}");
-        assert!(notes.check(&number("2.5"), &chapter, "").is_err(), "a part of another number");
-    }
-
-    #[test]
     fn a_measured_number_without_a_mark_is_found() {
-        let text = "In 3.62 ms, at **57 TFLOP/s**<!--notes-->, with `4 ms` of code,\n[5 ms](in-a-link.md), 485\nW and 9 KB.\n\n```text\n6 ms\n```\n";
+        let text = "In 3.62 ms, at **57 TFLOP/s**<!--notes-->, with `4 ms` of code,\n[5 ms](in-a-link.md), 485\nW and 9 KB.\n\n```text\n6 %\n```\n\n\
+                    ```console\n$ 7 ms\n```\n";
         let found = unmarked(&page("03-unroll", text));
-        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found.len(), 3, "{found:?}");
         assert!(found[0].starts_with("book/src/03-unroll.md:1: 3.62 ms does not say"), "{found:?}");
         assert!(found[1].starts_with("book/src/03-unroll.md:2: 485 W does not say"), "{found:?}");
+        assert!(found[2].starts_with("book/src/03-unroll.md:6: 6 % does not say"), "{found:?}");
     }
 }

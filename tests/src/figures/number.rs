@@ -58,8 +58,10 @@ const UNITS: [(&[&str], f64, Dimension); 24] = [
     (&["times", "x", "×"], 1.0, Dimension::PLAIN),
 ];
 
-/// Units of times, rates and powers: a number that has one was measured, or is one of the few that say where else they are from.
-const MEASURED: [&str; 17] = [
+/// Units of times, rates, powers and shares: a number that has one was measured, or says where else it is from.
+const MEASURED: [&str; 19] = [
+    "%",
+    "percent",
     "ms",
     "millisecond",
     "milliseconds",
@@ -165,7 +167,7 @@ pub fn measured(text: &str) -> Vec<(Number, usize)> {
     let with_unit = |number: Number| {
         let rest = &text[number.end..];
         let gap = rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', '\n']).len();
-        let word = rest[gap..].split(|char: char| !(char.is_alphabetic() || char == '/')).next().unwrap_or_default();
+        let word = rest[gap..].split(|char: char| !(char.is_alphabetic() || matches!(char, '/' | '%'))).next().unwrap_or_default();
         MEASURED.contains(&word).then_some((number.clone(), number.end + gap + word.len()))
     };
     numbers(text).into_iter().filter_map(with_unit).collect()
@@ -176,6 +178,11 @@ impl Number {
     /// digits that are not, beyond the third: 1350 may be 1347, but 1300 may not.
     pub fn is(&self, value: f64) -> bool {
         self.value == self.rounded(value)
+    }
+
+    /// Whether it is one of these, however many digits of them are shown.
+    pub fn is_in(&self, others: &[Number]) -> bool {
+        others.iter().any(|other| other.value == self.value)
     }
 
     /// A value with as many digits.

@@ -73,10 +73,6 @@ impl Leaves for OfRecord<'_> {
             }
         }
     }
-
-    fn number(&self, text: &str) -> Result<Quantity> {
-        Ok(Quantity::plain(text.parse().with_context(|| format!("`{text}`"))?))
-    }
 }
 
 impl OfRecord<'_> {
