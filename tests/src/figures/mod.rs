@@ -46,18 +46,18 @@ fn check(page: &Page, origins: &Origins) -> Vec<String> {
             let what = "a comment must follow a number without a space, or say `status` and a number before a command";
             return (!is_of_command(comment)).then(|| format!("{}: {what}: {mark}", page.place(range.start)));
         }
-        let Some((number, unit)) = number::last(line_before(before)) else {
+        let Some((number, unit)) = number::last(sentence_before(before)) else {
             return Some(format!("{}: no number before {mark}", page.place(range.start)));
         };
         let error = origins.check(comment.trim(), &number, unit, page, range.start).err()?;
-        let written = line_before(before)[number.start..].replace('\n', " ");
+        let written = sentence_before(before)[number.start..].replace('\n', " ");
         Some(format!("{}: {written}: {error:#} {mark}", page.place(range.start)))
     };
     page.comments().into_iter().filter_map(wrong).collect()
 }
 
 /// The end of a text, in which a number and its unit may stand: what follows the last comment or empty line.
-fn line_before(text: &str) -> &str {
+fn sentence_before(text: &str) -> &str {
     let start = ["-->", "\n\n", "```"].iter().filter_map(|end| Some(text.rfind(end)? + end.len())).max().unwrap_or(0);
     &text[start..]
 }

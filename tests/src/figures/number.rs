@@ -58,28 +58,12 @@ const UNITS: [(&[&str], f64, Dimension); 24] = [
     (&["times", "x", "×"], 1.0, Dimension::PLAIN),
 ];
 
-/// Units of times, rates, powers and shares: a number that has one was measured, or says where else it is from.
-const MEASURED: [&str; 19] = [
-    "%",
-    "percent",
-    "ms",
-    "millisecond",
-    "milliseconds",
-    "µs",
-    "μs",
-    "us",
-    "microsecond",
-    "microseconds",
-    "ns",
-    "nanosecond",
-    "nanoseconds",
-    "TFLOP/s",
-    "GFLOP/s",
-    "PFLOP/s",
-    "GB/s",
-    "TB/s",
-    "W",
-];
+/// Whether a number with this unit was measured, or has to say where else it is from: times, rates, powers and shares.
+fn is_measured(word: &str) -> bool {
+    let of_measurements = [Dimension::TIME, Dimension::RATE, Dimension::BANDWIDTH];
+    let unit = UNITS.iter().find(|(names, ..)| names.contains(&word));
+    word == "W" || unit.is_some_and(|(names, _, dimension)| of_measurements.contains(dimension) || names.contains(&"%"))
+}
 
 /// Every number in a text. Digits that belong to a name, as in `H200` or `f32`, are none.
 pub fn numbers(text: &str) -> Vec<Number> {
@@ -167,8 +151,9 @@ pub fn measured(text: &str) -> Vec<(Number, usize)> {
     let with_unit = |number: Number| {
         let rest = &text[number.end..];
         let gap = rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', '\n']).len();
-        let word = rest[gap..].split(|char: char| !(char.is_alphabetic() || matches!(char, '/' | '%'))).next().unwrap_or_default();
-        MEASURED.contains(&word).then_some((number.clone(), number.end + gap + word.len()))
+        let word =
+            rest[gap..].split(|char: char| !(char.is_alphanumeric() || matches!(char, '/' | '%'))).next().unwrap_or_default();
+        is_measured(word).then_some((number.clone(), number.end + gap + word.len()))
     };
     numbers(text).into_iter().filter_map(with_unit).collect()
 }
@@ -305,8 +290,8 @@ mod tests {
 
     #[test]
     fn numbers_with_measured_units_are_found() {
-        let text = "It took 3.62 ms, 18\nmicroseconds, 9 KB, 5 steps, 4.3 TB/s (485 W) and 3 mss.";
+        let text = "It took 3.62 ms, 18\nmicroseconds, 9 KB, 5 steps, 4.3 TB/s (485 W), 7 s, 8 s1 and 3 mss.";
         let found = measured(text).into_iter().map(|(number, end)| &text[number.start..end]).collect::<Vec<_>>();
-        assert_eq!(found, ["3.62 ms", "18\nmicroseconds", "4.3 TB/s", "485 W"]);
+        assert_eq!(found, ["3.62 ms", "18\nmicroseconds", "4.3 TB/s", "485 W", "7 s"]);
     }
 }
