@@ -79,6 +79,12 @@ pub fn numbers(text: &str) -> Vec<Number> {
     found
 }
 
+/// Every number in a text, with its unit if one follows.
+pub fn with_units(text: &str) -> Vec<(Number, Option<Unit>)> {
+    let unit = |number: &Number| unit(text[number.end..].lines().next().unwrap_or_default());
+    numbers(text).into_iter().map(|number| (number.clone(), unit(&number))).collect()
+}
+
 /// The number that begins at a digit.
 fn number(text: &str, start: usize) -> Option<Number> {
     let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();

@@ -48,7 +48,7 @@ impl Origins {
             };
         }
         match origin.split_once(' ').unwrap_or((origin, "")) {
-            ("notes", part) => self.notes.check(number, page, part),
+            ("notes", part) => self.notes.check(number, unit, page, part),
             ("original", "") => {
                 ensure!(is_published(number, unit), "this is not among the numbers in tests/src/figures/published.rs:");
                 Ok(())
@@ -77,25 +77,28 @@ fn paragraph(text: &str, offset: usize) -> &str {
     &text[start..end]
 }
 
-/// The parts of `kernels/NOTES.md`: heading, and numbers.
-struct Notes(Vec<(String, Vec<Number>)>);
+/// The parts of `kernels/NOTES.md`: heading, and numbers with their units, where they have some.
+struct Notes(Vec<(String, Vec<(Number, Option<Unit>)>)>);
 
 impl Notes {
     fn read() -> Result<Self> {
         let text = fs::read_to_string(root().join("kernels/NOTES.md"))?;
-        let part = |part: &str| (part.lines().next().unwrap_or_default().trim().to_owned(), number::numbers(part));
+        let part = |part: &str| (part.lines().next().unwrap_or_default().trim().to_owned(), number::with_units(part));
         Ok(Self(text.split("\n## ").map(part).collect()))
     }
 
     /// A number must stand in the part that is named, or else in one of the page's chapter, or in any if the chapter has none.
-    fn check(&self, number: &Number, page: &Page, named: &str) -> Result<()> {
+    fn check(&self, number: &Number, unit: Option<Unit>, page: &Page, named: &str) -> Result<()> {
         let chapter = page.stem().split('-').next().filter(|_| page.is_chapter()).unwrap_or_default();
         let is_of_chapter = |heading: &str| !chapter.is_empty() && heading.starts_with(chapter);
         let has_own = self.0.iter().any(|(heading, _)| is_of_chapter(heading));
         let is_asked = |heading: &str| {
             if named.is_empty() { !has_own || is_of_chapter(heading) } else { heading == named }
         };
-        let with_it = self.0.iter().filter(|(_, numbers)| number.is_in(numbers)).map(|(heading, _)| heading.as_str());
+        // In tables the unit often stands above.
+        let is_it =
+            |(other, of): &(Number, Option<Unit>)| other.value == number.value && (unit.is_none() || of.is_none() || *of == unit);
+        let with_it = self.0.iter().filter(|(_, numbers)| numbers.iter().any(is_it)).map(|(heading, _)| heading.as_str());
         let found: Vec<&str> = with_it.collect();
         let part = if named.is_empty() { "this chapter" } else { named };
         let elsewhere = if found.is_empty() { String::new() } else { format!(", but under {}", found.join(", ")) };
@@ -115,7 +118,7 @@ impl Leaves for OfNotes<'_> {
 
     fn number(&self, text: &str) -> Result<Quantity> {
         let (number, _) = number::last(text).context("no number")?;
-        self.0.check(&number, self.1, "")?;
+        self.0.check(&number, None, self.1, "")?;
         Ok(Quantity::plain(number.value))
     }
 }
@@ -156,14 +159,17 @@ mod tests {
     #[test]
     fn notes_are_those_of_the_chapter_unless_another_is_named() {
         let number = |text: &str| number::last(text).unwrap().0;
-        let part = |heading: &str, text: &str| (heading.to_owned(), number::numbers(text));
+        let part = |heading: &str, text: &str| (heading.to_owned(), number::with_units(text));
         let notes = Notes(vec![part("02-conv-shared", "| 0.740 ms |"), part("03-unroll-fft", "It took 0.24 and 12.5.")]);
         let (chapter, front) = (page("03-unroll"), page("introduction"));
-        assert!(notes.check(&number("0.240"), &chapter, "").is_ok());
-        assert!(notes.check(&number("0.74"), &chapter, "02-conv-shared").is_ok());
-        assert!(notes.check(&number("0.74"), &front, "").is_ok());
-        let error = notes.check(&number("0.74"), &chapter, "").unwrap_err().to_string();
+        assert!(notes.check(&number("0.240"), None, &chapter, "").is_ok());
+        assert!(notes.check(&number("0.74"), None, &chapter, "02-conv-shared").is_ok());
+        assert!(notes.check(&number("0.74"), None, &front, "").is_ok());
+        let error = notes.check(&number("0.74"), None, &chapter, "").unwrap_err().to_string();
         assert!(error.ends_with("under this chapter, but under 02-conv-shared"), "{error}");
-        assert!(notes.check(&number("2.5"), &chapter, "").is_err(), "a part of another number");
+        let (ms, percent) = (number::last("1 ms").unwrap().1, number::last("1 %").unwrap().1);
+        assert!(notes.check(&number("0.74"), ms, &front, "").is_ok() && notes.check(&number("12.5"), ms, &front, "").is_ok());
+        assert!(notes.check(&number("0.74"), percent, &front, "").is_err(), "of another unit");
+        assert!(notes.check(&number("2.5"), None, &chapter, "").is_err(), "a part of another number");
     }
 }
