@@ -2,7 +2,7 @@
 
 use simcuda::occupancy::Occupancy;
 use simcuda::records::{LaunchRecord, Outcome};
-use simt::{Counters, Finding, LaunchReport};
+use simt::{Counters, Dim3, Finding, LaunchReport};
 
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
@@ -38,6 +38,16 @@ pub struct Launch {
 /// [`Error::Simulator`], when the simulator does not answer.
 pub fn forget(gpu: &Gpu) -> Result<()> {
     take(gpu).map(drop)
+}
+
+/// Keeps of every launch from now on what the threads of its block with this index touch of device memory, in
+/// [`LaunchReport::touched`]; `None` keeps nothing. The checks have to be on.
+///
+/// # Errors
+///
+/// [`Error::Simulator`], when the simulator does not answer.
+pub fn trace(gpu: &Gpu, block: Option<Dim3>) -> Result<()> {
+    gpu.simulator().map_or(Ok(()), |simulator| simulator.set_trace(block)).map_err(Error::Simulator)
 }
 
 /// Takes what was seen since the last time.

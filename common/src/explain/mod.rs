@@ -283,6 +283,7 @@ mod tests {
             counters: counters(lines.iter().map(|(_, passes)| passes).sum()),
             lines: lines.iter().map(|(line, passes)| LineCounters { source: source(*line), counters: counters(*passes) }).collect(),
             samples: samples.collect(),
+            touched: Vec::new(),
             findings: Vec::new(),
             printed: String::new(),
         };

@@ -18,12 +18,13 @@ use std::sync::{Mutex, PoisonError};
 
 use libloading::Library;
 use serde::de::DeserializeOwned;
+use simt::Dim3;
 use thiserror::Error;
 
 use crate::error::CuResult;
 use crate::extras::INTERFACE_VERSION;
 use crate::records::Records;
-use crate::settings::{self, Settings};
+use crate::settings::{self, Settings, Trace};
 
 /// The environment variable that names the library's file.
 pub const LIBRARY_VARIABLE: &str = "SIMCUDA_LIBRARY";
@@ -173,6 +174,16 @@ impl Simulator {
     /// None is expected.
     pub fn set_workers(&self, workers: Option<usize>) -> Result<(), Error> {
         self.configure(&Settings { workers: Some(workers.unwrap_or(0)), ..Settings::default() })
+    }
+
+    /// Keeps what the threads of a block touch of global memory, for launches from now on; `None` keeps nothing. The checks have to be on.
+    ///
+    /// # Errors
+    ///
+    /// None is expected.
+    pub fn set_trace(&self, block: Option<Dim3>) -> Result<(), Error> {
+        let trace = block.map_or(Trace::Off, Trace::Block);
+        self.configure(&Settings { trace: Some(trace), ..Settings::default() })
     }
 
     /// Changes settings; what is `None` stays as it is.

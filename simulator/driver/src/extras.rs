@@ -14,7 +14,7 @@ use crate::settings::Settings;
 use crate::state;
 
 /// Changes with every change of what crosses, so that a client never misreads a library of another build.
-pub const INTERFACE_VERSION: u32 = 2;
+pub const INTERFACE_VERSION: u32 = 3;
 
 thread_local! {
     /// The answer that this thread has been told the length of.

@@ -13,6 +13,7 @@ use crate::error::{CuResult, Failure, Result};
 use crate::ffi::{Handle, HostBytes, In, LaunchAttribute, LaunchConfigEx, Out};
 use crate::function::{self, Function};
 use crate::records::{LaunchRecord, Outcome};
+use crate::settings::Trace;
 use crate::state::{self, Driver};
 use crate::stream;
 
@@ -102,6 +103,7 @@ fn options() -> Result<LaunchOptions> {
         fuel: settings.fuel.unwrap_or(defaults.fuel),
         workers: settings.workers.filter(|&workers| workers > 0),
         checks: settings.checks.unwrap_or(defaults.checks),
+        trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
         ..defaults
     })
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use simt::Profile;
+use simt::{Dim3, Profile};
 
 use crate::at_exit;
 
@@ -33,6 +33,18 @@ pub struct Settings {
     pub fuel: Option<u64>,
     /// Threads of the host that execute blocks; 0 takes one per core.
     pub workers: Option<usize>,
+    /// What is kept of the accesses of each launch.
+    pub trace: Option<Trace>,
+}
+
+/// What is kept of the accesses of each launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trace {
+    /// Nothing.
+    Off,
+    /// What each thread of the block with this index touches of global memory: [`LaunchReport::touched`](simt::LaunchReport::touched).
+    Block(Dim3),
 }
 
 impl Settings {
@@ -49,7 +61,13 @@ impl Settings {
             "off" => Ok(false),
             _ => Err(format!("{CHECKS_VARIABLE} must be on or off, got {text:?}")),
         });
-        Ok(Self { profile: variable(PROFILE_VARIABLE), checks: checks.transpose()?, fuel: fuel.transpose()?, workers: None })
+        Ok(Self {
+            profile: variable(PROFILE_VARIABLE),
+            checks: checks.transpose()?,
+            fuel: fuel.transpose()?,
+            workers: None,
+            trace: None,
+        })
     }
 }
 

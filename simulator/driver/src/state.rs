@@ -79,6 +79,7 @@ pub fn configure(change: Settings) -> Result<()> {
         settings.checks = change.checks.or(settings.checks);
         settings.fuel = change.fuel.or(settings.fuel);
         settings.workers = change.workers.or(settings.workers);
+        settings.trace = change.trace.or(settings.trace);
     })
 }
 

@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use cudarc::driver::LaunchConfig;
 use simcuda::client::Simulator;
 use simcuda::records::{KEPT_LAUNCHES, LaunchRecord, Outcome};
+use simt::finding::AccessOp;
 use simt::{Dim3, FindingKind};
 use support::returns;
 
@@ -120,6 +121,25 @@ fn settings_are_changed_or_refused_with_a_reason() {
     simulator.set_workers(Some(1)).unwrap();
     simulator.set_workers(None).unwrap();
     simulator.set_checks(true).unwrap();
+}
+
+#[test]
+fn what_a_block_touches_is_recorded_while_it_is_asked_for() {
+    let (_turn, simulator) = take_turn();
+    let context = support::own_context();
+    let count = support::load(&context, support::VECTORS).load_function("count").unwrap();
+    let touched = || {
+        let config = LaunchConfig { grid_dim: (3, 1, 1), block_dim: (2, 1, 1), shared_mem_bytes: 0 };
+        // SAFETY: the kernel takes no parameters and writes its own variable.
+        unsafe { context.default_stream().launch_builder(&count).launch(config) }.unwrap();
+        let Outcome::Finished(report) = &simulator.take_records().unwrap().launches[0].outcome else { panic!("it ends well") };
+        report.touched.iter().map(|touched| (touched.thread, touched.op, touched.bytes)).collect::<Vec<_>>()
+    };
+    assert_eq!(touched(), []);
+    simulator.set_trace(Some(Dim3::new(2, 0, 0))).unwrap();
+    assert_eq!(touched(), [0, 1].map(|thread| (thread, AccessOp::Atomic, 4)));
+    simulator.set_trace(None).unwrap();
+    assert_eq!(touched(), []);
 }
 
 #[test]

@@ -163,3 +163,16 @@ pub struct AccessSample {
     /// First byte of each lane: an address of global memory or an offset in shared memory. Those of inactive lanes mean nothing.
     pub addresses: [u64; 32],
 }
+
+/// Neighbouring bytes of global memory that a thread read, wrote, or updated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Touched {
+    /// The thread's number in its block.
+    pub thread: u32,
+    /// What it did with them, once or often.
+    pub op: AccessOp,
+    /// Address of the first.
+    pub address: u64,
+    /// How many.
+    pub bytes: u64,
+}

@@ -294,7 +294,7 @@ pub struct Access {
 }
 
 /// Whether an access reads, writes, or does both at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccessOp {
     /// `ld`

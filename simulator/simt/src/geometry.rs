@@ -32,6 +32,14 @@ impl Dim3 {
         let z = linear / self.x as u64 / self.y as u64;
         Self::new(x as u32, y as u32, z as u32)
     }
+
+    /// The number of an element of these extents, x fastest; `None` outside.
+    pub const fn number_of(self, index: Self) -> Option<u64> {
+        if index.x >= self.x || index.y >= self.y || index.z >= self.z {
+            return None;
+        }
+        Some((index.z as u64 * self.y as u64 + index.y as u64) * self.x as u64 + index.x as u64)
+    }
 }
 
 impl std::fmt::Display for Dim3 {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::counters::{AccessSample, Counters, LineCounters};
+use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::exec::grid::{self, Stopped};
 use crate::exec::watch::found::{Defect, Entry};
 use crate::exec::watch::global::GlobalShadow;
@@ -46,6 +46,9 @@ pub struct LaunchOptions {
     pub checks: bool,
     /// In which order the warps of a block get their turns.
     pub warp_order: WarpOrder,
+    /// The block of which [`LaunchReport::touched`] tells, if the grid has it. The checks see every access, so without them nothing is
+    /// told of it.
+    pub trace: Option<Dim3>,
 }
 
 /// In which order the warps of a block get their turns. A kernel without races gives the same result in any.
@@ -81,7 +84,15 @@ impl WarpOrder {
 
 impl Default for LaunchOptions {
     fn default() -> Self {
-        Self { fuel: 1 << 29, workers: None, merge_requests: true, portable: false, checks: true, warp_order: WarpOrder::default() }
+        Self {
+            fuel: 1 << 29,
+            workers: None,
+            merge_requests: true,
+            portable: false,
+            checks: true,
+            warp_order: WarpOrder::default(),
+            trace: None,
+        }
     }
 }
 
@@ -98,6 +109,9 @@ pub struct LaunchReport {
     pub lines: Vec<LineCounters>,
     /// One request of each load and store that the first warp executed, in the order of the program.
     pub samples: Vec<AccessSample>,
+    /// What the threads of the block in [`LaunchOptions::trace`] touched, in order and nothing twice.
+    #[serde(default)]
+    pub touched: Vec<Touched>,
     /// What the kernel printed (`printf`), block after block in the order of the grid.
     #[serde(default)]
     pub printed: String,
@@ -236,6 +250,7 @@ pub fn launch(
         global_shadow: options.checks.then(|| GlobalShadow::new(program, config.grid.volume(), regions.len())).flatten(),
         checks: options.checks,
         warp_order: options.warp_order,
+        traced: options.trace.and_then(|block| config.grid.number_of(block)),
         regions,
         wide_atomics: Mutex::new(()),
     };
@@ -250,6 +265,7 @@ pub fn launch(
                 counters,
                 lines,
                 samples,
+                touched: stats.touched(),
                 printed: stats.printed(),
                 findings,
             })

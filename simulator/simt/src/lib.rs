@@ -33,7 +33,7 @@ pub mod profile;
 mod program;
 pub mod ptx;
 
-pub use counters::{AccessSample, Counters, LineCounters};
+pub use counters::{AccessSample, Counters, LineCounters, Touched};
 pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space};
 pub use geometry::Dim3;
 pub use image::Image;

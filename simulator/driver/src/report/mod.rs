@@ -200,6 +200,7 @@ mod tests {
             counters,
             lines: Vec::new(),
             samples: Vec::new(),
+            touched: Vec::new(),
             printed: String::new(),
             findings,
         };

@@ -33,6 +33,8 @@ pub struct Core<'a> {
     pub atomic_hint: u32,
     /// The block under way is the one whose requests are kept as samples.
     pub keeps_samples: bool,
+    /// The block under way is the one that is traced.
+    pub traces: bool,
     /// The warp that runs now.
     pub warp: u32,
     /// Instructions that this block may still execute.
@@ -56,6 +58,7 @@ impl<'a> Core<'a> {
             check_hint: 0,
             atomic_hint: 0,
             keeps_samples: false,
+            traces: false,
             warp: 0,
             executor: Executor::new(machine.portable),
             fuel: 0,
@@ -89,6 +92,7 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
     core.copies.clear();
     core.fuel = fuel;
     core.keeps_samples = block == 0;
+    core.traces = core.machine.traced == Some(block);
     if let Some(watch) = &mut core.watch {
         watch.start(block, warps.len());
     }

@@ -14,6 +14,7 @@
 //! - [`print`]: `printf` and `assert`.
 //! - [`exchange`]: shuffles and votes.
 //! - [`watch`]: races, and reads of what nobody wrote.
+//! - [`trace`]: what one block touches of global memory.
 //! - [`block`]: the warps of a block and their barriers.
 //! - [`grid`]: blocks over the cores of the host.
 //! - [`stats`]: what was counted, instruction by instruction.
@@ -33,6 +34,7 @@ pub mod registers;
 mod request;
 mod stats;
 mod tensor;
+mod trace;
 mod warp;
 pub mod watch;
 
@@ -73,6 +75,8 @@ pub struct Machine<'a> {
     /// Which blocks accessed what, where that can be judged.
     pub global_shadow: Option<GlobalShadow>,
     pub warp_order: WarpOrder,
+    /// The block whose accesses are kept.
+    pub traced: Option<u64>,
     /// Makes 64-bit atomic operations, which span two words, one at a time.
     pub wide_atomics: Mutex<()>,
 }

@@ -1,9 +1,9 @@
 //! Counts per instruction while a launch runs, and their sums when it is done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cost::Sample;
-use crate::counters::{AccessSample, Counters, LineCounters};
+use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::finding::Space;
 use crate::instructions::{Class, TABLE};
 use crate::program::{Action, FragmentAccess, Matrices, Origin, Program, SourceMap, TensorOp};
@@ -21,6 +21,8 @@ pub struct Stats {
     pub printed: Vec<(u64, Vec<u8>)>,
     /// A request by index of the load or store, from the worker that had the first block.
     pub samples: Vec<Option<Sample>>,
+    /// Each access to global memory of the block that is traced.
+    pub touched: BTreeSet<Touched>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,6 +90,7 @@ impl Stats {
             atomics: vec![[0; 2]; program.atomics.len()],
             printed: Vec::new(),
             samples: vec![None; program.accesses.len()],
+            touched: BTreeSet::new(),
         }
     }
 
@@ -122,6 +125,7 @@ impl Stats {
                 kept.clone_from(other);
             }
         }
+        self.touched.extend(&other.touched);
     }
 
     /// The sums of the launch and of each line of source.
@@ -163,6 +167,20 @@ impl Stats {
             AccessSample { location: map.location(*origin), space, variable, op, bytes, lanes: mask, addresses }
         };
         kept.map(sample).collect()
+    }
+
+    /// What was touched, neighbours together.
+    pub fn touched(&self) -> Vec<Touched> {
+        let mut touched: Vec<Touched> = Vec::new();
+        for next in &self.touched {
+            match touched.last_mut() {
+                Some(last) if (last.thread, last.op) == (next.thread, next.op) && next.address <= last.address + last.bytes => {
+                    last.bytes = last.bytes.max(next.address + next.bytes - last.address);
+                }
+                _ => touched.push(*next),
+            }
+        }
+        touched
     }
 
     fn instruction(&self, program: &Program, pc: usize) -> Counters {

@@ -180,6 +180,7 @@ impl Core<'_> {
 
     #[inline(never)]
     fn note_global_load(&mut self, request: &Request<'_>, pattern: Pattern, semantics: Semantics) {
+        self.trace(request);
         let bytes = u64::from(request.bytes);
         let first = request.first_lane();
         // The whole request at once where its bytes stand together, else lane by lane.
@@ -247,6 +248,7 @@ impl Core<'_> {
         same: impl FnOnce() -> bool,
         store: impl FnOnce() -> T,
     ) -> T {
+        self.trace(&request.of(1 << lane));
         let machine = self.machine;
         let (address, bytes) = (request.addresses[lane], u64::from(request.bytes));
         let Some(region) = machine.region(&mut self.check_hint, address, bytes) else { return store() };
