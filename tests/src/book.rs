@@ -2,8 +2,11 @@
 
 use std::fs;
 
-use crate::device::with_gpu;
-use crate::generated;
+use common::device::Request;
+use common::gpu::Gpu;
+
+use crate::device::{in_own_process, with_gpu};
+use crate::{generated, pictures};
 
 #[test]
 fn what_is_generated_is_what_the_records_say() {
@@ -15,7 +18,7 @@ fn what_is_generated_is_what_the_records_say() {
 
 #[test]
 fn what_is_drawn_is_what_the_simulator_does() {
-    let pictures = with_gpu(|gpu| gpu.is_simulated().then(|| generated::pictures(gpu)));
+    let pictures = with_gpu(|gpu| gpu.is_simulated().then(|| pictures::pictures(gpu)));
     // A GPU shows no warp; the same test ran on the simulator before.
     let Some(pictures) = pictures else { return };
     for (path, svg) in pictures.unwrap_or_else(|error| panic!("{error:#}")) {
@@ -25,12 +28,33 @@ fn what_is_drawn_is_what_the_simulator_does() {
 }
 
 #[test]
+fn what_is_drawn_of_an_old_gpu_is_what_the_simulator_does() {
+    if with_gpu(|gpu| gpu.is_simulated()) {
+        in_own_process("book::what_the_simulator_does_as_an_old_gpu");
+    }
+}
+
+/// In a process of its own, because a process simulates one GPU.
+#[test]
+#[ignore = "not a test: what_is_drawn_of_an_old_gpu_is_what_the_simulator_does starts it in a process of its own"]
+fn what_the_simulator_does_as_an_old_gpu() {
+    let gpu = Gpu::open(&Request::Sim(Some(pictures::OLD_GPU.to_owned()))).unwrap();
+    let drawn = pictures::of_old_gpu(&gpu).unwrap_or_else(|error| panic!("{error:#}"));
+    assert_eq!(drawn.each_ref().map(|(path, _)| path.clone()), pictures::files_of_old_gpu());
+    for (path, svg) in drawn {
+        let found = fs::read_to_string(&path).unwrap_or_default();
+        assert!(found == svg, "{} is not what the simulator does; run `cargo book`", path.display());
+    }
+}
+
+#[test]
 fn nothing_generated_has_lost_its_record() {
     let mut files = generated::files().unwrap_or_else(|error| panic!("{error:#}"));
-    match with_gpu(|gpu| gpu.is_simulated().then(|| generated::pictures(gpu))) {
+    match with_gpu(|gpu| gpu.is_simulated().then(|| pictures::pictures(gpu))) {
         Some(pictures) => files.extend(pictures.unwrap_or_else(|error| panic!("{error:#}"))),
         None => return,
     }
+    files.extend(pictures::files_of_old_gpu().map(|path| (path, String::new())));
     let folder = generated::root().join("book/src/generated");
     for device in fs::read_dir(folder).unwrap() {
         let device = device.unwrap().path();

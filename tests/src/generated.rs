@@ -4,9 +4,12 @@
 //! table stands between `<!-- table <device>/<run> -->` and `<!-- end -->`.
 //!
 //! Where a chapter has a record of an H200 and one of the simulated H200, `nvidia-h200/<chapter>.bound.md` shows measured times beside
-//! their bound. Pictures of warps, and what the checks say, come from runs of the simulator, which are the same on every machine:
-//! `<device>/<chapter>.<stage>.svg` and `<device>/race.txt`. So do counts of a stage with its loads taken out:
-//! `<device>/<chapter>.<stage>.diagnosis.txt`.
+//! their bound.
+//!
+//! Pictures of warps, and what the checks say, come from runs of the simulator, which are the same on every machine (`pictures`):
+//! `<device>/<chapter>.<stage>.svg` and `<device>/race.txt`. So do counts of a stage with its loads taken out,
+//! `<device>/<chapter>.<stage>.diagnosis.txt`, and drawings of what a thread, its warp and its block read and write of the arrays,
+//! `<device>/<chapter>.<stage>.footprint.svg` (`footprints`).
 //!
 //! Tables that only chapter 05 has are made by `window_tables`.
 //!
@@ -25,16 +28,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use common::cli::Chapter;
-use common::diagnose::diagnose;
-use common::explain::Explanation;
-use common::gpu::{DeviceKind, Gpu};
+use common::gpu::DeviceKind;
 use common::record::Record;
-use common::report::{Outcome, Place};
+use common::report::Place;
 use common::table::{self, Drawing};
-use common::workload::convolution::Size;
-use common::workload::{Border, Convolution, Correlation, Work, Workload, correlation};
-use common::{runner, units};
+use common::units;
+use common::workload::Work;
 use kernels::stamp;
 use simt::bound::{Bound, bound};
 use simt::{Counters, Profile};
@@ -231,54 +230,6 @@ fn profiles() -> String {
         );
     }
     table
-}
-
-/// Every picture as an SVG, and the texts and tables that come from a run; `gpu` is the simulator.
-///
-/// # Errors
-///
-/// When a stage does not run, or makes no access to memory.
-pub fn pictures(gpu: &Gpu) -> Result<Vec<(PathBuf, String)>> {
-    let conv = Convolution::random(Size { outputs: 1024, taps: 64 }, 13);
-    let correlation = Correlation::random(correlation::TEACHING_SIZE, Border::Valid, 13);
-    Ok(vec![
-        picture(gpu, &conv_naive::CHAPTER, "naive", &conv)?,
-        picture(gpu, &conv_naive::CHAPTER, "naive-strided", &conv)?,
-        picture(gpu, &conv_shared::CHAPTER, "shared", &conv)?,
-        picture(gpu, &unroll::CHAPTER, "register-tile", &conv)?,
-        picture(gpu, &unroll::CHAPTER, "long-run", &conv)?,
-        picture(gpu, &correlation_sm_aware::CHAPTER, "tensor", &correlation)?,
-        race(gpu)?,
-        (root().join("book/src/generated/05-window-sums.halves.md"), window_tables::halves(gpu)?),
-        diagnosis(gpu, &conv_shared::CHAPTER, "shared", &Convolution::random(Size { outputs: 16_384, taps: 1024 }, 13))?,
-    ])
-}
-
-/// A stage with its loads taken out.
-fn diagnosis<W: Workload>(gpu: &Gpu, chapter: &Chapter<W>, name: &str, workload: &W) -> Result<(PathBuf, String)> {
-    let stage = chapter.stages.iter().find(|stage| stage.name == name).context("no such stage")?;
-    let Ok(diagnosis) = diagnose(gpu, stage, chapter.experiments, workload, 1)? else { bail!("{name} is not verified") };
-    let file = format!("book/src/generated/{SIMULATED_H200}/{}.{name}.diagnosis.txt", chapter.name);
-    Ok((root().join(file), diagnosis.text()))
-}
-
-/// What the simulator says of the stage that lacks a barrier on purpose.
-fn race(gpu: &Gpu) -> Result<(PathBuf, String)> {
-    let conv = Convolution::random(Size { outputs: 256, taps: 2 * kernels::conv_shared::TILE }, 13);
-    let rows = runner::run(gpu, &[conv_shared::SHARED_MISSING_BARRIER], &conv, 0)?.rows;
-    let finding = rows[0].findings().first().context("a race")?;
-    Ok((root().join(format!("book/src/generated/{SIMULATED_H200}/race.txt")), format!("{finding}\n")))
-}
-
-/// The costliest request of a stage's first warp.
-fn picture<W: Workload>(gpu: &Gpu, chapter: &Chapter<W>, name: &str, workload: &W) -> Result<(PathBuf, String)> {
-    let stage = chapter.stages.iter().find(|stage| stage.name == name).context("no such stage")?;
-    let profile = gpu.profile().context("only the simulator shows what a warp does")?;
-    let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
-    let Outcome::Verified(measured) = &rows[0].outcome else { bail!("{name} is not verified: {:?}", rows[0].outcome) };
-    let explanation = Explanation::new(name, measured.launches(), workload.work().bytes, profile);
-    let file = format!("book/src/generated/sim-{}/{}.{name}.svg", profile.name, chapter.name);
-    Ok((root().join(file), explanation.svg(None)?))
 }
 
 /// A result that is older than its kernel says nothing about it.

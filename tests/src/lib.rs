@@ -18,7 +18,8 @@
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
 //! - `book`: the book and the README against the records and tables that they are made from (`generated`, `charts`,
-//!   `differences`, `front_pages`, `instruction_tables`, `counts`, `window_tables`).
+//!   `differences`, `pictures`,
+//!   `footprints`, `front_pages`, `instruction_tables`, `counts`, `window_tables`).
 //! - `pages`: what is written by hand, as mdBook reads it; `figures` checks the numbers in its sentences against their origins,
 //!   `outline` the parts of a chapter, `includes` and `links` what pages show and where they lead,
 //!   `commands` what they tell a reader to type.
@@ -48,6 +49,7 @@ mod diagnose;
 mod differences;
 mod fft;
 mod figures;
+mod footprints;
 mod front_pages;
 mod generated;
 mod includes;
@@ -58,6 +60,7 @@ mod mutants;
 mod oracle;
 mod outline;
 mod pages;
+mod pictures;
 mod rows;
 mod stages;
 mod tensor;

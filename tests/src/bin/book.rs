@@ -10,19 +10,26 @@ mod charts;
 mod counts;
 #[path = "../differences.rs"]
 mod differences;
+#[path = "../footprints/mod.rs"]
+mod footprints;
 #[path = "../front_pages.rs"]
 mod front_pages;
 #[path = "../generated.rs"]
 mod generated;
 #[path = "../instruction_tables.rs"]
 mod instruction_tables;
+#[path = "../pictures.rs"]
+#[allow(dead_code, reason = "each program takes the part that it needs")]
+mod pictures;
 #[path = "../window_tables.rs"]
 mod window_tables;
 
+use std::env;
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use common::device::Request;
 use common::gpu::Gpu;
 
@@ -37,8 +44,27 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<ExitCode> {
-    let pictures = generated::pictures(&Gpu::open(&Request::Sim(None))?)?;
-    for (path, text) in generated::files()?.into_iter().chain(pictures) {
+    if env::args().nth(1).as_deref() == Some(pictures::OLD_GPU) {
+        write(pictures::of_old_gpu(&Gpu::open(&Request::Sim(Some(pictures::OLD_GPU.to_owned())))?)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    write(generated::files()?)?;
+    write(pictures::pictures(&Gpu::open(&Request::Sim(None))?)?)?;
+    let another = Command::new(env::current_exe()?).arg(pictures::OLD_GPU).status()?;
+    ensure!(another.success(), "the pictures of {} could not be made", pictures::OLD_GPU);
+    match Command::new("mdbook").arg("build").arg(generated::root().join("book")).status() {
+        Ok(status) if status.success() => Ok(ExitCode::SUCCESS),
+        Ok(_) => Ok(ExitCode::FAILURE),
+        Err(_) => {
+            eprintln!("note: mdBook is not installed; `cargo install mdbook` brings it, then `mdbook serve book` shows the book");
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Writes the files whose text is another now, and names them.
+fn write(files: impl IntoIterator<Item = (PathBuf, String)>) -> Result<()> {
+    for (path, text) in files {
         if fs::read_to_string(&path).ok().as_ref() == Some(&text) {
             continue;
         }
@@ -48,12 +74,5 @@ fn run() -> Result<ExitCode> {
         fs::write(&path, text).with_context(|| path.display().to_string())?;
         eprintln!("{}", path.strip_prefix(generated::root()).unwrap_or(&path).display());
     }
-    match Command::new("mdbook").arg("build").arg(generated::root().join("book")).status() {
-        Ok(status) if status.success() => Ok(ExitCode::SUCCESS),
-        Ok(_) => Ok(ExitCode::FAILURE),
-        Err(_) => {
-            eprintln!("note: mdBook is not installed; `cargo install mdbook` brings it, then `mdbook serve book` shows the book");
-            Ok(ExitCode::SUCCESS)
-        }
-    }
+    Ok(())
 }

@@ -9,7 +9,7 @@ mod overview;
 mod plane;
 mod roofline;
 mod shares;
-mod svg;
+pub mod svg;
 mod times;
 mod words;
 

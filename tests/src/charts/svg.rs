@@ -70,6 +70,11 @@ impl Svg {
         svg
     }
 
+    /// Classes besides those of every drawing.
+    pub fn style(&mut self, style: &str) {
+        let _ = writeln!(self.0, "<style>{style}</style>");
+    }
+
     /// Words, in classes of [`STYLE`].
     // Writing to a string cannot fail.
     pub fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
@@ -82,6 +87,13 @@ impl Svg {
             self.0,
             "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"2\"/>"
         );
+    }
+
+    /// Rectangles without round corners, each with its upper left corner, its width and its height; few or many, they are one shape.
+    pub fn cells(&mut self, class: &str, cells: impl Iterator<Item = (f64, f64, f64, f64)>) {
+        let path: String =
+            cells.map(|(x, y, width, height)| format!("M{x:.1} {y:.1}h{width:.1}v{height:.1}h-{width:.1}z")).collect();
+        let _ = writeln!(self.0, "<path class=\"{class}\" d=\"{path}\"/>");
     }
 
     /// A line from one point to another.
