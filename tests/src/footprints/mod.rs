@@ -56,7 +56,9 @@ pub fn drawings(gpu: &Gpu) -> Result<Vec<(PathBuf, String)>> {
         drawing(gpu, &conv_naive::CHAPTER, "naive", &conv(3 * 256, 64), &IN_A_ROW, strip)?,
         drawing(gpu, &conv_shared::CHAPTER, "shared", &conv(3 * 256, 256), &IN_A_ROW, strip)?,
         drawing(gpu, &unroll::CHAPTER, "register-tile", &conv(4 * 1024, 256), &Who { thread: 40, ..IN_A_ROW }, strip)?,
+        drawing(gpu, &correlation_sm_aware::CHAPTER, "global", &correlation, &AMONG_OTHERS, stacked)?,
         drawing(gpu, &correlation_sm_aware::CHAPTER, "shared", &correlation, &AMONG_OTHERS, stacked)?,
+        drawing(gpu, &::window_sums::CHAPTER, "registers", &rows, &AMONG_OTHERS, stacked)?,
         drawing(gpu, &::window_sums::CHAPTER, "shared-tile", &rows, &AMONG_OTHERS, stacked)?,
         drawing(gpu, &matmul_tiled::CHAPTER, "tiled", &product(64, 64, 48)?, &AMONG_OTHERS, product_of)?,
         drawing(gpu, &matmul_tiled::CHAPTER, "register-tile", &product(256, 256, 64)?, &IN_A_CORNER, product_of)?,
@@ -131,7 +133,8 @@ fn footprints<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>, name: &str, workload: 
         beside: traces[1..].iter().map(|trace| array.part(trace, &(0..u32::MAX))).collect(),
         array,
     };
-    Ok(arrays.into_iter().map(footprint).collect())
+    // An array that is not touched, as one that comes by way of constant memory, is not drawn.
+    Ok(arrays.into_iter().map(footprint).filter(|footprint| !footprint.block.all().is_empty()).collect())
 }
 
 impl Who {

@@ -50,6 +50,13 @@ impl Arrays for Correlation {
         let (columns, _) = self.outputs();
         vec![
             Array::new(gpu, "image", ["pixel", "pixels"], self.image().width, &buffers.image.as_view()),
+            Array::new(
+                gpu,
+                "template",
+                ["pixel of the template", "pixels of the template"],
+                self.template().width,
+                &buffers.template.as_view(),
+            ),
             Array::new(gpu, "output", ["output", "outputs"], columns, &buffers.output.view()),
         ]
     }
