@@ -142,7 +142,7 @@ fn ticks(low: f64, high: f64) -> impl Iterator<Item = f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use common::ceilings::Ceilings;
     use simt::Counters;
 
@@ -252,14 +252,17 @@ mod tests {
         let charts: Vec<_> =
             files.iter().filter(|(path, _)| path.extension().is_some_and(|extension| extension == "svg")).collect();
         assert!(charts.len() > 20, "{} charts", charts.len());
-        for (path, svg) in charts {
-            let words = words(svg);
-            assert!(words.len() > 5, "{}: {} words", path.display(), words.len());
-            for (index, (area, text)) in words.iter().enumerate() {
-                assert!(area.left >= 0.0 && area.right <= svg::WIDTH, "{}: {text} takes {area:?}", path.display());
-                let other = words[..index].iter().find(|(other, _)| other.overlaps(area));
-                assert!(other.is_none(), "{}: {text} lies on {other:?}", path.display());
-            }
+        charts.into_iter().for_each(|(path, svg)| assert_words_are_apart(&path.display().to_string(), svg));
+    }
+
+    /// No words lie on others or leave the picture.
+    pub fn assert_words_are_apart(name: &str, svg: &str) {
+        let words = words(svg);
+        assert!(words.len() > 5, "{name}: {} words", words.len());
+        for (index, (area, text)) in words.iter().enumerate() {
+            assert!(area.left >= 0.0 && area.right <= svg::WIDTH, "{name}: {text} takes {area:?}");
+            let other = words[..index].iter().find(|(other, _)| other.overlaps(area));
+            assert!(other.is_none(), "{name}: {text} lies on {other:?}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::*;
+use crate::charts::tests::assert_words_are_apart;
 use crate::device::with_gpu;
 
 /// What the simulator traced; `None` on a GPU, which tells nothing of that kind.
@@ -69,4 +70,12 @@ fn an_output_that_is_read_again_is_both() {
     // Places begin at column 2.
     assert_eq!(image.thread, part(400 + 7..400 + 12, []));
     assert_eq!((&sums.thread, &squares.thread), (&part([409], [409]), &part([409], [409])));
+}
+
+#[test]
+fn no_words_of_a_drawing_lie_on_others_or_leave_it() {
+    let Some(drawings) = with_gpu(|gpu| gpu.is_simulated().then(|| drawings(gpu).unwrap())) else { return };
+    for (path, svg) in drawings {
+        assert_words_are_apart(&path.display().to_string(), &svg);
+    }
 }
