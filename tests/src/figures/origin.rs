@@ -77,13 +77,23 @@ fn paragraph(text: &str, offset: usize) -> &str {
     &text[start..end]
 }
 
-/// The parts of `kernels/NOTES.md`: heading, and numbers with their units, where they have some.
-struct Notes(Vec<(String, Vec<(Number, Option<Unit>)>)>);
+/// The parts of `kernels/NOTES.md`.
+struct Notes(Vec<Part>);
+
+/// What stands under a heading.
+struct Part {
+    heading: String,
+    /// With their units, where they have some.
+    numbers: Vec<(Number, Option<Unit>)>,
+}
 
 impl Notes {
     fn read() -> Result<Self> {
         let text = fs::read_to_string(root().join("kernels/NOTES.md"))?;
-        let part = |part: &str| (part.lines().next().unwrap_or_default().trim().to_owned(), number::with_units(part));
+        let part = |part: &str| Part {
+            heading: part.lines().next().unwrap_or_default().trim().to_owned(),
+            numbers: number::with_units(part),
+        };
         Ok(Self(text.split("\n## ").map(part).collect()))
     }
 
@@ -91,14 +101,14 @@ impl Notes {
     fn check(&self, number: &Number, unit: Option<Unit>, page: &Page, named: &str) -> Result<()> {
         let chapter = page.stem().split('-').next().filter(|_| page.is_chapter()).unwrap_or_default();
         let is_of_chapter = |heading: &str| !chapter.is_empty() && heading.starts_with(chapter);
-        let has_own = self.0.iter().any(|(heading, _)| is_of_chapter(heading));
+        let has_own = self.0.iter().any(|part| is_of_chapter(&part.heading));
         let is_asked = |heading: &str| {
             if named.is_empty() { !has_own || is_of_chapter(heading) } else { heading == named }
         };
         // In tables the unit often stands above.
         let is_it =
             |(other, of): &(Number, Option<Unit>)| other.value == number.value && (unit.is_none() || of.is_none() || *of == unit);
-        let with_it = self.0.iter().filter(|(_, numbers)| numbers.iter().any(is_it)).map(|(heading, _)| heading.as_str());
+        let with_it = self.0.iter().filter(|part| part.numbers.iter().any(is_it)).map(|part| part.heading.as_str());
         let found: Vec<&str> = with_it.collect();
         let part = if named.is_empty() { "this chapter" } else { named };
         let elsewhere = if found.is_empty() { String::new() } else { format!(", but under {}", found.join(", ")) };
@@ -159,7 +169,7 @@ mod tests {
     #[test]
     fn notes_are_those_of_the_chapter_unless_another_is_named() {
         let number = |text: &str| number::last(text).unwrap().0;
-        let part = |heading: &str, text: &str| (heading.to_owned(), number::with_units(text));
+        let part = |heading: &str, text| Part { heading: heading.to_owned(), numbers: number::with_units(text) };
         let notes = Notes(vec![part("02-conv-shared", "| 0.740 ms |"), part("03-unroll-fft", "It took 0.24 and 12.5.")]);
         let (chapter, front) = (page("03-unroll"), page("introduction"));
         assert!(notes.check(&number("0.240"), None, &chapter, "").is_ok());
