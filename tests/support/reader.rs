@@ -103,7 +103,7 @@ fn make(path: &Path) {
             npy::Matrix { rows, columns, values }.write(&mut file).expect("a matrix");
         }
         Some("png") => {
-            let (width, height) = (460, 270);
+            let (width, height) = (200, 150);
             let rgb: Vec<u8> = (0..width * height).flat_map(|at| [(at * at / 7 % 251) as u8; 3]).collect();
             picture::write_png(&mut file, width, height, &rgb).expect("a picture");
         }
