@@ -113,11 +113,6 @@ const DIFFERENCES: &[Difference] = &[
         Side("shared", CORRELATION, &[Paragraph("sums_from_tile", "sums_one_by_one"), Anchor("shared")]),
         Side("shared-unroll-4", CORRELATION, &[Paragraph("sums_from_tile", "sums_unrolled"), Anchor("unroll_4")]),
     ),
-    difference(
-        "04-correlation-sm-aware",
-        Side("shared-unroll-4", CORRELATION, &[Anchor("unroll_4")]),
-        Side("shared-sums", CORRELATION, &[Anchor("sums")]),
-    ),
     difference("04-correlation-sm-aware", Side("dp4a", DP4A, &[Anchor("dp4a")]), Side("dp4a-tile", DP4A, &[Anchor("dp4a_tile")])),
     difference(
         "05-window-sums",
@@ -145,7 +140,6 @@ const DIFFERENCES: &[Difference] = &[
         Side("shared-tile", TILES, &[Anchor("shared_tile")]),
         Side("sliding", TILES, &[Anchor("sliding")]),
     ),
-    difference("05-window-sums", Side("sliding", TILES, &[Anchor("sliding")]), Side("vector", TILES, &[Anchor("vector")])),
     difference(
         "06-matmul-tiled",
         Side("tiled", MATMUL, &[Anchor("tiled")]),
@@ -155,11 +149,6 @@ const DIFFERENCES: &[Difference] = &[
         "06-matmul-tiled",
         Side("register-tile-1d", MATMUL, &[Anchor("register_tile_1d")]),
         Side("register-tile", MATMUL, &[Anchor("register_tile")]),
-    ),
-    difference(
-        "06-matmul-tiled",
-        Side("register-tile", MATMUL, &[Anchor("register_tile")]),
-        Side("vector", MATMUL, &[Anchor("multiply_vectors"), Anchor("vector")]),
     ),
     difference("06-matmul-tiled", Side("vector", MATMUL, &[Anchor("vector")]), Side("warp-tile", MATMUL, &[Anchor("warp_tile")])),
     difference(

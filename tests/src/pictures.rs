@@ -26,7 +26,6 @@ pub const OLD_GPU: &str = "gtx280";
 /// When a stage does not run, or makes no access to memory.
 pub fn pictures(gpu: &Gpu) -> Result<Vec<(PathBuf, String)>> {
     let conv = Convolution::random(Size { outputs: 1024, taps: 64 }, 13);
-    let correlation = Correlation::random(correlation::TEACHING_SIZE, Border::Valid, 13);
     let sums = WindowSums::random(window_sums::TEACHING_SIZE, 15, Border::Valid, 13)?;
     let product = Matmul::random(matmul::Size { m: 128, n: 128, k: 256 }, 13)?;
     let mut pictures = footprints::drawings(gpu)?;
@@ -36,7 +35,6 @@ pub fn pictures(gpu: &Gpu) -> Result<Vec<(PathBuf, String)>> {
         picture(gpu, &conv_shared::CHAPTER, "shared", &conv)?,
         picture(gpu, &unroll::CHAPTER, "register-tile", &conv)?,
         picture(gpu, &unroll::CHAPTER, "long-run", &conv)?,
-        picture(gpu, &correlation_sm_aware::CHAPTER, "tensor", &correlation)?,
         picture(gpu, &::window_sums::CHAPTER, "shared-slices", &sums)?,
         picture(gpu, &::window_sums::CHAPTER, "padded-slices", &sums)?,
         picture(gpu, &matmul_tiled::CHAPTER, "register-tile", &product)?,
