@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, Write, stderr, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, ValueEnum, value_parser};
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
 
 use kernels::{Source, stamp};
 
@@ -18,6 +18,7 @@ use crate::ceilings::Ceilings;
 use crate::device::Request;
 use crate::diagnose;
 use crate::error::{Error, Result};
+use crate::exercise;
 use crate::explain::{Explanation, Style};
 use crate::gpu::Gpu;
 use crate::progress;
@@ -71,11 +72,21 @@ pub fn main<W: Workload>(chapter: &Chapter<W>) -> ExitCode {
 
 /// A chapter's command line: what all chapters have, and what its workload adds.
 #[derive(Debug, Parser)]
+#[command(subcommand_negates_reqs = true)]
 struct Arguments<O: Args> {
+    #[command(subcommand)]
+    action: Option<Action>,
     #[command(flatten)]
     common: Common,
     #[command(flatten)]
     workload: O,
+}
+
+/// What a chapter can do beside running.
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Practise: list the chapter's exercises, begin one, or check what you have written
+    Exercise(exercise::command::Options),
 }
 
 /// The flags that all chapters have.
@@ -160,7 +171,10 @@ fn one_line(report: &str) -> String {
 }
 
 fn run<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) -> Result<ExitCode> {
-    let Arguments { common, workload: options } = arguments;
+    let Arguments { action, common, workload: options } = arguments;
+    if let Some(Action::Exercise(options)) = action {
+        return exercise::command::run(chapter, &options);
+    }
     if let Some(stage) = &common.explain {
         return explain(chapter, stage, &common, &options);
     }

@@ -16,6 +16,7 @@
 //! - [`table`], [`record`], [`units`]: a report for people, for programs, and its numbers; [`derived`], what follows from a record.
 //! - [`explain`]: why a stage is as fast as it is: its source with counts, what binds it, a picture of one warp.
 //! - [`mod@diagnose`]: what a stage waits for: its time, or its counts, with part of its work taken out.
+//! - [`exercise`]: exercises that check themselves.
 //! - [`cli`]: the command line that all chapters share; [`progress`] shows signs of life meanwhile.
 //! - [`pinned`]: host memory that a device copies without the driver's help.
 //! - [`cublas`], [`cufft`]: NVIDIA's libraries of dense linear algebra and of Fourier transforms, for the rows that call them.
@@ -30,6 +31,7 @@ pub mod derived;
 pub mod device;
 pub mod diagnose;
 pub mod error;
+pub mod exercise;
 pub mod explain;
 pub mod gpu;
 pub mod guard;

@@ -29,6 +29,19 @@ pub fn run<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: us
     Ok(Finished { rows, outputs })
 }
 
+/// Runs one way to compute a workload that is no stage of a chapter, as [`run`] runs a stage: what comes of it, never skipped.
+///
+/// # Errors
+///
+/// When the workload cannot be brought to the device.
+pub fn run_launches<W: Workload>(gpu: &Gpu, workload: &W, repeat: usize, enqueue: Enqueue<'_, W>) -> Result<Outcome> {
+    let mut bench = Bench { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
+    Ok(match bench.launches(0.0, enqueue) {
+        Ok((measured, _)) => Outcome::Verified(measured),
+        Err(trouble) => Outcome::Failed(bench.recover("the kernel", trouble)),
+    })
+}
+
 /// What stages made of a workload.
 pub struct Finished {
     /// One row per stage.
@@ -48,7 +61,7 @@ struct Bench<'a, W: Workload> {
 }
 
 /// What [`crate::stage::Launches`] and [`crate::stage::Prepared`] have in common.
-type Enqueue<'a, W> = &'a mut dyn FnMut(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
+pub type Enqueue<'a, W> = &'a mut dyn FnMut(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
 
 /// A verified stage's measurements and output.
 type Success = (Measured, Vec<f32>);

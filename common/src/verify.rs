@@ -215,7 +215,7 @@ pub enum Pattern {
 }
 
 /// Sizes of blocks and tiles in which kernels tend to go wrong.
-const PERIODS: [usize; 11] = [2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+const PERIODS: [usize; 14] = [2, 3, 4, 5, 7, 8, 9, 16, 32, 64, 128, 256, 512, 1024];
 
 impl Pattern {
     /// The rule behind the indices in `wrong` (in ascending order), if there is a plain one.

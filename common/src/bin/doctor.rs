@@ -1,13 +1,20 @@
-//! `cargo doctor`: what this machine has for running the chapters, and what would mend each gap.
+//! `cargo doctor`: what this machine has for running the chapters, and what would mend each gap. `cargo doctor --workshop`: also whether
+//! all exercises can be done on it, tried with one.
 
+use std::fs;
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Instant;
 
+use clap::Parser;
 use common::Result;
 use common::device::Request;
+use common::exercise::desk::Desk;
+use common::exercise::{self, Exercise};
 use common::gpu::{DeviceInfo, Gpu};
 use common::probe::{self, Unusable};
 use kernels::nvrtc::Nvrtc;
+use kernels::stamp;
 use kernels::toolkit::{CUBLAS, CUFFT, Library};
 use simcuda::client;
 
@@ -24,13 +31,27 @@ enum State {
     Works,
     /// It is not there; the chapters run without it.
     Missing,
-    /// Without it no chapter runs.
+    /// Without it no chapter runs, or, where a workshop is asked for, no exercise.
     Fails,
 }
 
+/// Says what this machine has for running the chapters, and what would mend each gap.
+#[derive(Debug, Parser)]
+#[command(name = "cargo doctor")]
+struct Arguments {
+    /// Try also what a workshop needs: status 0 when all exercises can be done on this machine
+    #[arg(long)]
+    workshop: bool,
+}
+
 fn main() -> ExitCode {
+    let Arguments { workshop } = Arguments::parse();
     let (device, runs) = device();
-    let lines = [driver(), simulator(), nvrtc(), library(&CUBLAS), library(&CUFFT), device];
+    let mut lines = vec![driver(), simulator(), nvrtc(), library(&CUBLAS), library(&CUFFT), device];
+    if workshop {
+        lines.extend([exercises(), desk(), check()]);
+    }
+    let fine = runs && (!workshop || lines.iter().all(|line| !matches!(line.state, State::Fails)));
     let mut report = String::new();
     for Line { what, state, text } in &lines {
         let mark = match state {
@@ -42,7 +63,7 @@ fn main() -> ExitCode {
     }
     // Whoever reads only the first lines (`| head`) has no need of an error.
     let _ = std::io::stdout().write_all(report.as_bytes());
-    if runs { ExitCode::SUCCESS } else { ExitCode::from(2) }
+    if fine { ExitCode::SUCCESS } else { ExitCode::from(2) }
 }
 
 fn driver() -> Line {
@@ -117,4 +138,47 @@ fn device() -> (Line, bool) {
     };
     let runs = matches!(state, State::Works);
     (Line { what: "chapters run", state, text }, runs)
+}
+
+/// What is there to do.
+fn exercises() -> Line {
+    let root = exercise::root();
+    let mut count = 0;
+    let chapters = fs::read_dir(root.join("chapters")).map(|entries| entries.flatten().collect::<Vec<_>>()).unwrap_or_default();
+    for chapter in &chapters {
+        match Exercise::all(&root, &chapter.file_name().to_string_lossy()) {
+            Ok(exercises) => count += exercises.len(),
+            Err(error) => return Line { what: "exercises", state: State::Fails, text: error.to_string() },
+        }
+    }
+    let (state, text) = match count {
+        0 => (State::Fails, format!("none in {}: is the repository still there?", root.join("chapters").display())),
+        count => (State::Works, format!("{count} in {} chapters", chapters.len())),
+    };
+    Line { what: "exercises", state, text }
+}
+
+/// Whether copies can be kept.
+fn desk() -> Line {
+    let desk = Desk::new(&exercise::root());
+    let (state, text) = match desk.try_to_write() {
+        Ok(()) => (State::Works, format!("can be kept in {}", desk.folder().display())),
+        Err(error) => (State::Fails, error.to_string()),
+    };
+    Line { what: "your copies", state, text }
+}
+
+/// Whether a kernel can be compiled and loaded, and how long that takes.
+fn check() -> Line {
+    let begun = Instant::now();
+    let compile = || -> Result<String> {
+        let nvrtc = Nvrtc::find()?;
+        let source = kernels::conv_shared::SOURCE.input("kernels/cuda/02-conv-shared.cu");
+        Ok(nvrtc.compile(source, &stamp::options("compute_80"))?)
+    };
+    let (state, text) = match compile() {
+        Ok(_) => (State::Works, format!("compiled one in {:.1} s", begun.elapsed().as_secs_f64())),
+        Err(error) => (State::Fails, format!("{error}; without it only numbers can be predicted")),
+    };
+    Line { what: "your kernels", state, text }
 }

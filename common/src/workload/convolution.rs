@@ -37,6 +37,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::arguments::Argument;
 use super::{Arithmetic, Delivery, Footprint, Plan, Work, Workload, spoil};
 use crate::atomic_file::AtomicFile;
 use crate::audio::Sound;
@@ -326,6 +327,19 @@ impl Workload for Convolution {
         let signal = gpu.stream.clone_dtoh(&buffers.signal)?;
         let filter = gpu.stream.clone_dtoh(&buffers.filter)?;
         Ok(same_bits(&signal, &self.signal) && same_bits(&filter, &self.filter))
+    }
+
+    fn launch_sizes(&self) -> Vec<(&'static str, u32)> {
+        vec![("outputs", self.outputs()), ("taps", self.taps())]
+    }
+
+    fn pointers(&self, gpu: &Gpu, buffers: &Buffers) -> Vec<(&'static str, Argument)> {
+        let stream = &gpu.stream;
+        vec![
+            ("signal", Argument::array(&buffers.signal, stream)),
+            ("filter", Argument::array(&buffers.filter, stream)),
+            ("output", Argument::array(&buffers.output.view(), stream)),
+        ]
     }
 
     fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {

@@ -3,6 +3,7 @@
 //! A workload knows no kernel. Stages are checked against it, so it must not share their mistakes: its oracle is a plain loop
 //! in f64.
 
+pub mod arguments;
 pub mod convolution;
 pub mod correlation;
 pub mod image;
@@ -17,6 +18,8 @@ use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
 use crate::verify::Expected;
+
+use arguments::Argument;
 
 pub use convolution::Convolution;
 pub use correlation::Correlation;
@@ -71,6 +74,12 @@ pub trait Workload: Sized + Send + Sync + 'static {
     ///
     /// The driver's errors.
     fn inputs_intact(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Result<bool>;
+
+    /// The sizes that a launch may name.
+    fn launch_sizes(&self) -> Vec<(&'static str, u32)>;
+
+    /// What else a kernel may be given by name: the arrays, and sums that the host adds up.
+    fn pointers(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<(&'static str, Argument)>;
 
     /// Overwrites the inputs on the device, so that a stage which claims to copy them there has to.
     ///

@@ -40,6 +40,7 @@ use cudarc::driver::CudaSlice;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::arguments::Argument;
 use super::image::{Border, clamped};
 use super::{Arithmetic, Footprint, Plan, Work, Workload};
 use crate::error::{Error, Result};
@@ -311,6 +312,31 @@ impl Workload for Correlation {
         let image = gpu.stream.clone_dtoh(&buffers.image)?;
         let template = gpu.stream.clone_dtoh(&buffers.template)?;
         Ok(image == self.image.pixels && template == self.template.pixels)
+    }
+
+    fn launch_sizes(&self) -> Vec<(&'static str, u32)> {
+        let (columns, rows) = self.outputs();
+        vec![
+            ("image_width", self.image.width),
+            ("image_height", self.image.height),
+            ("template_width", self.template.width),
+            ("template_height", self.template.height),
+            ("columns", columns),
+            ("rows", rows),
+        ]
+    }
+
+    fn pointers(&self, gpu: &Gpu, buffers: &Buffers) -> Vec<(&'static str, Argument)> {
+        let stream = &gpu.stream;
+        let (sum, squares) = self.template_sums();
+        let (sum, squares) = (i64::from(sum), i64::from(squares));
+        vec![
+            ("image", Argument::array(&buffers.image, stream)),
+            ("template", Argument::array(&buffers.template, stream)),
+            ("output", Argument::array(&buffers.output.view(), stream)),
+            ("template_sum", Argument::Sum(sum)),
+            ("template_variance", Argument::Sum(i64::from(self.template_pixels()) * squares - sum * sum)),
+        ]
     }
 
     fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {

@@ -20,6 +20,7 @@ use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::arguments::Argument;
 use super::convolution::{TREE_DEPTH, UNIT_ROUNDOFF, values};
 use super::{Arithmetic, Footprint, Plan, Work, Workload, spoil};
 use crate::error::{Error, Result};
@@ -253,6 +254,20 @@ impl Workload for Matmul {
     fn inputs_intact(&self, gpu: &Gpu, buffers: &Buffers) -> Result<bool> {
         let (a, b) = (gpu.stream.clone_dtoh(&buffers.a)?, gpu.stream.clone_dtoh(&buffers.b)?);
         Ok(same_bits(&a, &self.a) && same_bits(&b, &self.b))
+    }
+
+    fn launch_sizes(&self) -> Vec<(&'static str, u32)> {
+        let Size { m, n, k } = self.size;
+        vec![("m", m), ("n", n), ("k", k)]
+    }
+
+    fn pointers(&self, gpu: &Gpu, buffers: &Buffers) -> Vec<(&'static str, Argument)> {
+        let stream = &gpu.stream;
+        vec![
+            ("a", Argument::array(&buffers.a, stream)),
+            ("b", Argument::array(&buffers.b, stream)),
+            ("c", Argument::array(&buffers.output.view(), stream)),
+        ]
     }
 
     fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {

@@ -40,6 +40,7 @@ use cudarc::driver::CudaSlice;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::arguments::Argument;
 use super::image::{Border, clamped};
 use super::{Arithmetic, Footprint, Plan, Work, Workload};
 use crate::error::{Error, Result};
@@ -276,6 +277,27 @@ impl Workload for WindowSums {
 
     fn inputs_intact(&self, gpu: &Gpu, buffers: &Buffers) -> Result<bool> {
         Ok(gpu.stream.clone_dtoh(&buffers.image)? == self.image.pixels)
+    }
+
+    fn launch_sizes(&self) -> Vec<(&'static str, u32)> {
+        let columns = self.columns();
+        vec![
+            ("width", self.image.width),
+            ("height", self.image.height),
+            ("window", self.window),
+            ("begin", columns.start),
+            ("end", columns.end),
+        ]
+    }
+
+    fn pointers(&self, gpu: &Gpu, buffers: &Buffers) -> Vec<(&'static str, Argument)> {
+        let (stream, output) = (&gpu.stream, buffers.output.view());
+        let (sums, squares) = output.split_at(self.image.pixels.len());
+        vec![
+            ("image", Argument::array(&buffers.image, stream)),
+            ("sums", Argument::array(&sums, stream)),
+            ("squares", Argument::array(&squares, stream)),
+        ]
     }
 
     fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
