@@ -20,6 +20,8 @@
 //!
 //! What changes in the code from one stage to the next is `<chapter>.<from>.<to>.diff`, made by `differences`.
 //!
+//! The exercises are listed in `exercises.<chapter>.md`, and stand with their solutions in `solutions.md`, made by `exercise_pages`.
+//!
 //! What the simulator executes is listed in `instructions.md`, and what it counts is set beside a GPU's counts in
 //! `counters.md`. `profiles.md` lists the GPUs that can be simulated. What the pages before the chapters show is made by `front_pages`.
 
@@ -39,7 +41,7 @@ use simt::bound::{Bound, bound};
 use simt::{Counters, Profile};
 
 use crate::chapters::chapters;
-use crate::{charts, counts, differences, front_pages, instruction_tables, window_tables};
+use crate::{charts, counts, differences, exercise_pages, front_pages, instruction_tables, window_tables};
 
 /// The root of the repository.
 pub fn root() -> &'static Path {
@@ -89,6 +91,7 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
     files.push((generated.join("counters.names.md"), counts::names()));
     files.extend(charts.into_iter().map(|(name, svg)| (generated.join(format!("{name}.svg")), svg)));
     files.extend(differences::files()?);
+    files.extend(exercise_pages::files()?);
     let pages = pages()?;
     // Records that no page shows by themselves are there for a chart.
     let shown = tables.into_iter().filter(|(name, _)| pages.contains(&format!("{{{{#include generated/{name}.md}}}}")));

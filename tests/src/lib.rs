@@ -18,8 +18,7 @@
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
 //! - `book`: the book and the README against the records and tables that they are made from (`generated`, `charts`,
-//!   `differences`, `pictures`,
-//!   `footprints`, `front_pages`, `instruction_tables`, `counts`, `window_tables`).
+//!   `differences`, `pictures`, `footprints`, `exercise_pages`, `front_pages`, `instruction_tables`, `counts`, `window_tables`).
 //! - `pages`: what is written by hand, as mdBook reads it; `figures` checks the numbers in its sentences against their origins,
 //!   `outline` the parts of a chapter, `includes` and `links` what pages show and where they lead,
 //!   `commands` what they tell a reader to type.
@@ -47,6 +46,7 @@ mod cudarc_api;
 mod device;
 mod diagnose;
 mod differences;
+mod exercise_pages;
 mod fft;
 mod figures;
 mod footprints;

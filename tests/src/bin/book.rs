@@ -10,6 +10,8 @@ mod charts;
 mod counts;
 #[path = "../differences.rs"]
 mod differences;
+#[path = "../exercise_pages.rs"]
+mod exercise_pages;
 #[path = "../footprints/mod.rs"]
 mod footprints;
 #[path = "../front_pages.rs"]
