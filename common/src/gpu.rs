@@ -122,6 +122,15 @@ impl Gpu {
         self.device.simulator()
     }
 
+    /// The compiler that makes PTX for this very device, and the virtual architecture that it makes it for; `None` where stored PTX is
+    /// loaded.
+    pub fn compiler(&self) -> Option<(&Nvrtc, &str)> {
+        match &self.compiler {
+            Compiler::Nvrtc { nvrtc, architecture } => Some((nvrtc, architecture)),
+            Compiler::Stored => None,
+        }
+    }
+
     /// The profile that the simulator has taken; `None` on a GPU.
     pub fn profile(&self) -> Option<&'static Profile> {
         self.info.profile.as_deref().and_then(Profile::named)

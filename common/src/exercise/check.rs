@@ -152,8 +152,10 @@ impl<'a> Bench<'a> {
             return Err(unusable(exercise, "there is no kernel to check".to_owned()).into());
         };
         let input = Input { name: text.path, text: text.text, headers: &[] };
-        let compiled = nvrtc.compile(input, &stamp::options(&kernel.architecture));
-        let ptx = compiled.map_err(|error| match nvrtc.compile(TRIAL, &stamp::options(&kernel.architecture)) {
+        // A GPU's time is one of code for that GPU, as it is for the chapter's stages.
+        let (nvrtc, architecture) = gpu.compiler().unwrap_or((nvrtc, &kernel.architecture));
+        let options = stamp::options(architecture);
+        let ptx = nvrtc.compile(input, &options).map_err(|error| match nvrtc.compile(TRIAL, &options) {
             Ok(_) => Stop::Trouble(Trouble::DoesNotCompile(error.log)),
             // It is no fault of the learner's: this compiler compiles nothing.
             Err(broken) => Stop::Error(broken.into()),

@@ -58,6 +58,9 @@ pub struct Options {
     /// Where to check: auto is the simulated GPU, and where there is a real one, then that, too
     #[arg(long, default_value = "auto", value_name = "DEVICE")]
     device: Request,
+    /// Say nothing on a machine without a GPU
+    #[arg(long, hide = true)]
+    if_there_is_one: bool,
     /// Start of the random sizes and inputs; another one at each check unless it is given
     #[arg(long, value_name = "N", requires = "number")]
     seed: Option<u64>,
@@ -255,6 +258,9 @@ impl<W: Workload> Session<'_, W> {
         let text = Text { path: &whole, name: &name, text: &text };
         let nvrtc = Nvrtc::find().map_err(|why| Error::NoCompiler { why, predict: self.predict.clone() })?;
         let on_gpu = self.options.device == Request::Gpu;
+        if on_gpu && self.options.if_there_is_one && probe::probe().is_err() {
+            return Ok(ExitCode::SUCCESS);
+        }
         let device = if on_gpu { Request::Gpu } else { Request::Sim(None) };
         let gpu = Gpu::open(&device)?;
         let attempts = self.desk.progress(self.exercise)?.attempts;
@@ -272,11 +278,7 @@ impl<W: Workload> Session<'_, W> {
         match found {
             Ok(passed) => {
                 said(&format!("{name}\n{}", teach::passed(self.exercise, &passed)))?;
-                if self.options.device == Request::Auto && probe::probe().is_ok() {
-                    self.again_on_gpu(seed)
-                } else {
-                    Ok(ExitCode::SUCCESS)
-                }
+                if self.options.device == Request::Auto { self.again_on_gpu(seed) } else { Ok(ExitCode::SUCCESS) }
             }
             Err(trouble) => {
                 said(&format!("{name}\n{}\n\nrandom sizes and inputs: --seed {seed}", teach::trouble(&trouble, text).trim_end()))?;
@@ -285,11 +287,13 @@ impl<W: Workload> Session<'_, W> {
         }
     }
 
-    /// The same on the GPU. A process can load one driver only, so it takes another one.
+    /// The same on a GPU, if there is one. A process can load one driver only, so it takes another one even to ask.
     fn again_on_gpu(&self, seed: u64) -> Result<ExitCode> {
         let program = std::env::current_exe()?;
         let number = self.exercise.number.to_string();
-        let status = Command::new(program).args(["exercise", &number, "--device", "gpu", "--seed", &seed.to_string()]).status()?;
+        let status = Command::new(program)
+            .args(["exercise", &number, "--device", "gpu", "--if-there-is-one", "--seed", &seed.to_string()])
+            .status()?;
         Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
