@@ -78,7 +78,9 @@ fn told(failure: &Failure) -> String {
     chosen.sort_by_key(|finding| Reverse(finding.kind.severity()));
     let mut seen = Vec::new();
     chosen.retain(|finding| {
-        let lines: Vec<_> = locations(finding).into_iter().map(|location| location.source.clone()).collect();
+        let mut lines: Vec<_> = locations(finding).into_iter().map(|location| location.source.clone()).collect();
+        // Of the two sides of a race either may come first.
+        lines.sort();
         let place = (discriminant(&finding.kind), lines);
         let is_new = !seen.contains(&place);
         seen.push(place);
