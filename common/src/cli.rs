@@ -72,7 +72,6 @@ pub fn main<W: Workload>(chapter: &Chapter<W>) -> ExitCode {
 
 /// A chapter's command line: what all chapters have, and what its workload adds.
 #[derive(Debug, Parser)]
-#[command(subcommand_negates_reqs = true)]
 struct Arguments<O: Args> {
     #[command(subcommand)]
     action: Option<Action>,
