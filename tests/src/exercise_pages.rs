@@ -48,7 +48,8 @@ fn list(chapter: &str, exercises: &[Exercise]) -> String {
 /// An exercise with its solution.
 fn solved(exercise: &Exercise) -> Result<String> {
     let Exercise { number, manifest, .. } = exercise;
-    let mut text = format!("### {number}. {}\n\n*{}.* {}\n\n", manifest.title, capital(manifest.kind.word()), manifest.task.trim());
+    let mut text =
+        format!("### {number}. {}\n\n*{}.* {}\n\n", manifest.title, capital(manifest.kind.word()), fenced(manifest.task.trim()));
     match &manifest.predict {
         Some(predict) => predictions(&mut text, exercise, predict),
         None => {
@@ -83,6 +84,25 @@ fn predictions(text: &mut String, exercise: &Exercise, predict: &Predict) {
     text.push('\n');
 }
 
+/// A text with fences around its indented lines: without them, mdBook takes those for Rust.
+fn fenced(text: &str) -> String {
+    let mut fenced = String::new();
+    let mut inside = false;
+    for line in text.lines() {
+        let indented = line.strip_prefix("    ");
+        if inside != indented.is_some() && !line.is_empty() {
+            inside = !inside;
+            fenced += if inside { "```text\n" } else { "```\n\n" };
+        }
+        fenced += indented.unwrap_or(line);
+        fenced.push('\n');
+    }
+    if inside {
+        fenced += "```\n";
+    }
+    fenced
+}
+
 /// A text for a cell of a table.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
@@ -91,4 +111,15 @@ fn cell(text: &str) -> String {
 fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indented_lines_are_fenced() {
+        assert_eq!(fenced("a\n\n    b\n    c\n\nd"), "a\n\n```text\nb\nc\n\n```\n\nd\n");
+        assert_eq!(fenced("    b"), "```text\nb\n```\n");
+    }
 }
