@@ -9,9 +9,6 @@ use crate::report::Place;
 use crate::units;
 use crate::workload::{Arithmetic, Work};
 
-/// Bytes in a sector, the least that memory moves.
-const SECTOR: u64 = 32;
-
 /// How much is done per second, in what the field counts for such work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rate {
@@ -66,28 +63,4 @@ impl Record {
     pub fn per_multiply_add(&self, count: u64) -> f64 {
         count as f64 / self.work().multiply_adds as f64
     }
-}
-
-impl StageRecord {
-    /// Bytes that loads from global memory and stores to it move, in whole sectors.
-    pub fn bytes_moved(&self) -> Option<u64> {
-        let counters = self.counters?;
-        Some((counters.global_load_sectors + counters.global_store_sectors) * SECTOR)
-    }
-
-    /// Sectors that a load from global memory moves; `None` if there is none.
-    pub fn sectors_per_load(&self) -> Option<f64> {
-        let counters = self.counters?;
-        ratio(counters.global_load_sectors, counters.global_load_requests)
-    }
-
-    /// Sectors that it would move if the lanes' bytes stood side by side.
-    pub fn ideal_sectors_per_load(&self) -> Option<f64> {
-        let counters = self.counters?;
-        ratio(counters.global_load_sectors_ideal, counters.global_load_requests)
-    }
-}
-
-fn ratio(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }

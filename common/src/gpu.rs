@@ -18,8 +18,8 @@ use simt::Profile;
 use crate::device::{self, Device, Request};
 use crate::error::{Error, Result, describe};
 
-/// CUDA C that shows whether a compiler's PTX loads on this device.
-const TRIAL: Input<'_> = Input { name: "trial.cu", text: "extern \"C\" __global__ void trial() {}", headers: &[] };
+/// CUDA C that every compiler compiles, and that shows whether its PTX loads on this device.
+pub(crate) const TRIAL: Input<'_> = Input { name: "trial.cu", text: "extern \"C\" __global__ void trial() {}", headers: &[] };
 
 /// Whether a device is made of silicon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -100,11 +100,12 @@ fn instructions(record: &Record, stage: &StageRecord) -> Option<String> {
 
 /// What a load takes, and what it would take if the lanes' bytes stood side by side.
 fn load_sectors(_: &Record, stage: &StageRecord) -> Option<String> {
-    Some(format!("{} ({})", significant(stage.sectors_per_load()?), significant(stage.ideal_sectors_per_load()?)))
+    let counters = stage.counters?;
+    Some(format!("{} ({})", significant(counters.sectors_per_load()?), significant(counters.ideal_sectors_per_load()?)))
 }
 
 fn bytes_moved(record: &Record, stage: &StageRecord) -> Option<String> {
-    Some(significant(record.per_multiply_add(stage.bytes_moved()?)))
+    Some(significant(record.per_multiply_add(stage.counters?.bytes_moved())))
 }
 
 /// Left out where no kernel uses shared memory.

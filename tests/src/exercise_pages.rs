@@ -56,6 +56,7 @@ fn solved(exercise: &Exercise) -> Result<String> {
             let solution = version(&exercise.solution, Version::Solution).map_err(|reason| anyhow!(reason))?;
             // Writing to a string cannot fail.
             let _ = writeln!(text, "```cpp\n{}\n```\n\n| who writes | is told |\n|---|---|", solution.trim_end());
+            let _ = writeln!(text, "| nothing yet | … {} … |", cell(manifest.starter_says.as_deref().unwrap_or_default()));
             for mistake in &manifest.mistakes {
                 let _ = writeln!(text, "| {} | … {} … |", cell(&mistake.what), cell(&mistake.says));
             }

@@ -11,15 +11,12 @@ use super::manifest::{Cases, Extent, Kernel, Target};
 use super::text::constant;
 use super::{Exercise, Unusable, cases};
 use crate::error::{Error, Result, describe};
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, TRIAL};
 use crate::report::{Failure, Measured, Outcome};
 use crate::runner;
 use crate::stage::Stage;
 use crate::workload::arguments::{self, Argument};
 use crate::workload::{Arithmetic, Plan, Workload};
-
-/// What every compiler compiles.
-const TRIAL: Input<'_> = Input { name: "trial.cu", text: "extern \"C\" __global__ void trial() {}", headers: &[] };
 
 /// What a check found of a kernel that passes.
 #[derive(Clone, Debug, PartialEq)]

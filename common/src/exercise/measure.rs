@@ -6,8 +6,7 @@ use simt::Counters;
 use crate::units::significant;
 use crate::workload::{Arithmetic, Work};
 
-/// Bytes of a sector, and lanes of a warp.
-const SECTOR: u64 = 32;
+/// Lanes of a warp.
 const LANES: u64 = 32;
 
 /// Something that the simulator counts.
@@ -54,11 +53,9 @@ impl Measure {
         let ratio = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
         let per_multiply_add = |part: u64| ratio(part, work.multiply_adds);
         match self {
-            Measure::SectorsPerLoad => ratio(counters.global_load_sectors, counters.global_load_requests),
+            Measure::SectorsPerLoad => counters.sectors_per_load(),
             Measure::SectorsPerStore => ratio(counters.global_store_sectors, counters.global_store_requests),
-            Measure::BytesPerMultiplyAdd => {
-                per_multiply_add((counters.global_load_sectors + counters.global_store_sectors) * SECTOR)
-            }
+            Measure::BytesPerMultiplyAdd => per_multiply_add(counters.bytes_moved()),
             Measure::GlobalLoadsPerMultiplyAdd => per_multiply_add(LANES * counters.global_load_requests),
             Measure::SharedLoadsPerMultiplyAdd => per_multiply_add(LANES * counters.shared_load_requests),
             Measure::PassesPerSharedLoad => ratio(counters.shared_load_wavefronts, counters.shared_load_requests),

@@ -134,6 +134,28 @@ impl Counters {
         (self.shared_load_wavefronts + self.shared_store_wavefronts)
             - (self.shared_load_wavefronts_ideal + self.shared_store_wavefronts_ideal)
     }
+
+    /// Sectors of a global load, on average; `None` if there is none.
+    pub fn sectors_per_load(&self) -> Option<f64> {
+        ratio(self.global_load_sectors, self.global_load_requests)
+    }
+
+    /// Those that it would need if the lanes' bytes stood side by side.
+    pub fn ideal_sectors_per_load(&self) -> Option<f64> {
+        ratio(self.global_load_sectors_ideal, self.global_load_requests)
+    }
+
+    /// Bytes of the sectors of all global loads and stores.
+    pub fn bytes_moved(&self) -> u64 {
+        (self.global_load_sectors + self.global_store_sectors) * SECTOR
+    }
+}
+
+/// Bytes of a sector, the least that memory moves.
+const SECTOR: u64 = 32;
+
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// The counts of one line of CUDA source.

@@ -119,8 +119,8 @@ fn of_stage(record: &Record, stage: &StageRecord, field: &str) -> Option<Quantit
             Rate::Bytes(value) => Quantity { value, dimension: Dimension::BANDWIDTH },
         }),
         "share" => record.share_of_ceiling(stage).map(|(share, _)| Quantity::plain(share)),
-        "sectors_per_load" => stage.sectors_per_load().map(Quantity::plain),
-        "ideal_sectors_per_load" => stage.ideal_sectors_per_load().map(Quantity::plain),
+        "sectors_per_load" => stage.counters?.sectors_per_load().map(Quantity::plain),
+        "ideal_sectors_per_load" => stage.counters?.ideal_sectors_per_load().map(Quantity::plain),
         "ptx_per_multiply_add" => of_stage(record, stage, "ptx_thread_instructions_per_multiply_add"),
         _ => match field.strip_suffix("_per_multiply_add") {
             Some(name) => {
@@ -136,7 +136,7 @@ fn of_stage(record: &Record, stage: &StageRecord, field: &str) -> Option<Quantit
 fn count(stage: &StageRecord, name: &str) -> Option<Quantity> {
     let counters = stage.counters?;
     match name {
-        "bytes" => return Some(Quantity { value: stage.bytes_moved()? as f64, dimension: Dimension::BYTES }),
+        "bytes" => return Some(Quantity { value: counters.bytes_moved() as f64, dimension: Dimension::BYTES }),
         "bank_conflicts" => return Some(Quantity::plain(counters.bank_conflicts() as f64)),
         _ => {}
     }
