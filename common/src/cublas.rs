@@ -15,8 +15,8 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use cudarc::driver::{CudaSlice, CudaViewMut, DevicePtr, DevicePtrMut};
-use kernels::toolkit::{self, NotFound, Opened};
 use thiserror::Error;
+use toolkit::libraries::{self, NotFound, Opened};
 
 use crate::error::Result;
 use crate::gpu::Gpu;
@@ -122,7 +122,7 @@ impl Cublas {
     /// When there is none; the message says where was looked and what mends it.
     pub fn find() -> Result<&'static Cublas, NotFound> {
         static FOUND: OnceLock<Result<Cublas, NotFound>> = OnceLock::new();
-        let found = FOUND.get_or_init(|| toolkit::CUBLAS.open_first(Cublas::bind));
+        let found = FOUND.get_or_init(|| libraries::CUBLAS.open_first(Cublas::bind));
         found.as_ref().map_err(Clone::clone)
     }
 
@@ -132,7 +132,7 @@ impl Cublas {
     ///
     /// When it does not load, or is no cuBLAS from CUDA 11.4 on.
     pub fn open(path: &Path) -> Result<Cublas, NotFound> {
-        Cublas::bind(toolkit::CUBLAS.open(path)?)
+        Cublas::bind(libraries::CUBLAS.open(path)?)
     }
 
     fn bind(opened: Opened) -> Result<Cublas, NotFound> {

@@ -1,6 +1,6 @@
 //! cuFFT, NVIDIA's library of Fourier transforms: finding it and calling the little of it that a convolution needs.
 //!
-//! A binding of our own, for the reason that [`kernels::nvrtc`] has one: cudarc's knows the file names of its own CUDA version only and
+//! A binding of our own, for the reason that [`toolkit::nvrtc`] has one: cudarc's knows the file names of its own CUDA version only and
 //! panics where there is none, and Python's package managers put the library where no loader looks.
 
 use std::ffi::{c_int, c_void};
@@ -9,8 +9,8 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use cudarc::driver::{CudaSlice, CudaViewMut, DevicePtr, DevicePtrMut};
-use kernels::toolkit::{self, NotFound, Opened};
 use thiserror::Error;
+use toolkit::libraries::{self, NotFound, Opened};
 
 use crate::error::Result;
 use crate::gpu::Gpu;
@@ -73,7 +73,7 @@ impl Cufft {
     /// When there is none; the message says where was looked and what mends it.
     pub fn find() -> Result<&'static Cufft, NotFound> {
         static FOUND: OnceLock<Result<Cufft, NotFound>> = OnceLock::new();
-        let found = FOUND.get_or_init(|| toolkit::CUFFT.open_first(Cufft::bind));
+        let found = FOUND.get_or_init(|| libraries::CUFFT.open_first(Cufft::bind));
         found.as_ref().map_err(Clone::clone)
     }
 
@@ -83,7 +83,7 @@ impl Cufft {
     ///
     /// When it does not load, or is no cuFFT.
     pub fn open(path: &Path) -> Result<Cufft, NotFound> {
-        Cufft::bind(toolkit::CUFFT.open(path)?)
+        Cufft::bind(libraries::CUFFT.open(path)?)
     }
 
     fn bind(opened: Opened) -> Result<Cufft, NotFound> {

@@ -65,7 +65,7 @@ pub enum Error {
     },
     /// A library of the CUDA toolkit is not there to call.
     #[error(transparent)]
-    NoLibrary(#[from] kernels::toolkit::NotFound),
+    NoLibrary(#[from] toolkit::libraries::NotFound),
     /// cuBLAS failed.
     #[error(transparent)]
     Cublas(#[from] crate::cublas::Failed),
@@ -74,7 +74,7 @@ pub enum Error {
     Cufft(#[from] crate::cufft::Failed),
     /// CUDA C did not compile.
     #[error(transparent)]
-    Compile(#[from] kernels::nvrtc::CompileError),
+    Compile(#[from] toolkit::nvrtc::CompileError),
     /// A computation of this size cannot be.
     #[error("there is no run with {asked}: {reason}")]
     Size {
@@ -165,96 +165,6 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
-    /// `--stage` with a name that the chapter does not have.
-    #[error("chapter {chapter} has no stage named `{asked}`: expected one of {stages}")]
-    UnknownStage {
-        /// The chapter.
-        chapter: &'static str,
-        /// What was asked for.
-        asked: String,
-        /// The names that there are.
-        stages: String,
-    },
-    /// `--explain` on a GPU, which counts nothing.
-    #[error("--explain shows what the simulator counts, and this run would be on a GPU ({device}): add `--device sim`")]
-    ExplainNeedsSimulator {
-        /// Name of the GPU.
-        device: String,
-    },
-    /// `--explain` or `--diagnose` with a stage that launches no kernel.
-    #[error("stage {stage} launches no kernel that could be looked into: expected one of {stages}")]
-    NoKernel {
-        /// The stage that was asked for.
-        stage: &'static str,
-        /// Those that launch kernels.
-        stages: String,
-    },
-    /// `--explain` with a line that has no picture.
-    #[error("{}", no_access(stage, *line, lines))]
-    NoAccess {
-        /// The stage.
-        stage: String,
-        /// The line that was asked for; `None` if any would have done.
-        line: Option<u32>,
-        /// The lines that have one.
-        lines: String,
-    },
-    /// `exercise` with a number that the chapter does not have.
-    #[error("chapter {chapter} has no exercise {asked}: expected one of 1 to {last}")]
-    NoExercise {
-        /// The chapter.
-        chapter: &'static str,
-        /// What was asked for.
-        asked: u32,
-        /// The last one's number.
-        last: usize,
-    },
-    /// A kernel to compile, and no compiler.
-    #[error("to check what you write takes a compiler: {why}. {}", without_compiler(predict))]
-    NoCompiler {
-        /// Where was looked for one, and what mends it.
-        why: kernels::toolkit::NotFound,
-        /// The exercises of the chapter that need none.
-        predict: Vec<u32>,
-    },
-    /// `--answer` with too few numbers, or too many.
-    #[error("{expected} numbers are asked for, and --answer has {got}")]
-    Answers {
-        /// Numbers that are asked for.
-        expected: usize,
-        /// Numbers that are there.
-        got: usize,
-    },
-    /// `--solution` of an exercise that is not passed.
-    #[error("you have not passed it yet: try `{call} --hint`, or add --really to see the solution all the same")]
-    NotPassed {
-        /// The command line for the exercise.
-        call: String,
-    },
-    /// An exercise of the repository that cannot be used.
-    #[error(transparent)]
-    Exercise(#[from] crate::exercise::Unusable),
-    /// A kernel with other parameters than its launch has arguments.
-    #[error(
-        "the parameters of {kernel} are not those that the launch gives, one for each of {expected}: leave its first lines as they were"
-    )]
-    Parameters {
-        /// The kernel.
-        kernel: String,
-        /// The arguments by their names.
-        expected: String,
-    },
-    /// A file that cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Standard output did not take the results.
-    #[error("cannot write to standard output: {0}")]
-    Output(#[from] io::Error),
     /// A call of the CUDA driver failed.
     #[error("the CUDA driver reports {}", describe(*.0))]
     Driver(#[from] DriverError),
@@ -274,24 +184,6 @@ impl Error {
             _ => 2,
         }
     }
-}
-
-/// What can be done without a compiler.
-fn without_compiler(predict: &[u32]) -> String {
-    let numbers: Vec<String> = predict.iter().map(u32::to_string).collect();
-    match numbers.as_slice() {
-        [] => "Everything but exercises works without".to_owned(),
-        [one] => format!("Exercise {one} needs none"),
-        several => format!("Exercises {} need none", several.join(" and ")),
-    }
-}
-
-/// Why there is no picture of a line, and which lines have one.
-fn no_access(stage: &str, line: Option<u32>, lines: &str) -> String {
-    let of_line = line.map_or(String::new(), |line| format!(" on line {line}"));
-    let expected =
-        if lines.is_empty() { "it has none on any line".to_owned() } else { format!("expected one of the lines {lines}") };
-    format!("the first warp of stage {stage} made no access to global or shared memory{of_line}: {expected}")
 }
 
 /// Whether a driver's error tells of the machine and not of a kernel.

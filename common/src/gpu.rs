@@ -9,17 +9,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError};
 use cudarc::nvrtc::Ptx;
-use kernels::nvrtc::{Input, Nvrtc};
-use kernels::{Kernel, Source, stamp};
+use kernels::{Kernel, Source};
 use serde::{Deserialize, Serialize};
 use simcuda::client::Simulator;
 use simt::Profile;
+use toolkit::nvrtc::{Input, Nvrtc};
+use toolkit::options::options;
+use toolkit::pinned::PINNED_VERSION;
 
 use crate::device::{self, Device, Request};
 use crate::error::{Error, Result, describe};
 
 /// CUDA C that every compiler compiles, and that shows whether its PTX loads on this device.
-pub(crate) const TRIAL: Input<'_> = Input { name: "trial.cu", text: "extern \"C\" __global__ void trial() {}", headers: &[] };
+pub const TRIAL: Input<'_> = Input { name: "trial.cu", text: "extern \"C\" __global__ void trial() {}", headers: &[] };
 
 /// Whether a device is made of silicon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -212,7 +214,7 @@ impl Gpu {
     pub fn ptx(&self, source: &Source) -> Result<String> {
         match &self.compiler {
             Compiler::Nvrtc { nvrtc, architecture } => {
-                Ok(nvrtc.compile(source.input(&source.path()), &stamp::options(architecture))?)
+                Ok(nvrtc.compile(Input::of(source, &source.path()), &options(architecture))?)
             }
             Compiler::Stored if source.ptx.is_empty() => Err(Error::NoPtx { path: source.ptx_path() }),
             Compiler::Stored => Ok(source.ptx.to_owned()),
@@ -240,7 +242,7 @@ impl Compiler {
         let mut chosen = None;
         let works = |nvrtc: &Nvrtc| {
             chosen = virtual_architecture(&nvrtc.architectures(), capability);
-            let compiled = chosen.as_ref().and_then(|name| nvrtc.compile(TRIAL, &stamp::options(name)).ok());
+            let compiled = chosen.as_ref().and_then(|name| nvrtc.compile(TRIAL, &options(name)).ok());
             compiled.is_some_and(|ptx| context.load_module(Ptx::from_src(ptx)).is_ok())
         };
         match (Nvrtc::find_where(works), chosen) {
@@ -257,7 +259,7 @@ impl Compiler {
             }
             Compiler::Stored => {
                 let then = if simulated { "simulated" } else { "compiled by the driver" };
-                format!("stored PTX (NVRTC {}), {then}", stamp::PINNED_VERSION)
+                format!("stored PTX (NVRTC {}), {then}", PINNED_VERSION)
             }
         }
     }

@@ -9,30 +9,24 @@
 //! - [`timing`]: how long enqueued work takes, by CUDA events.
 //! - [`ceilings`]: what the device can do at best.
 //! - [`workload`]: what is computed, with the oracle: inputs, sizes, expected results; [`audio`], [`picture`], [`npy`] and [`atomic_file`] for the user's own.
-//! - [`stage`]: one way to compute a workload.
+//! - [`stage`]: one way to compute a workload; [`chapter`]: a lesson, its stages in order.
 //! - [`guard`], [`verify`]: outputs that show what was not written or written beside them, and their comparison with the oracle.
 //! - [`runner`]: runs stages: poison, run, verify, time, verify again; [`observer`] asks the simulator what it saw.
 //! - [`report`]: what a run found out, where no time stands without a verified result.
 //! - [`table`], [`record`], [`units`]: a report for people, for programs, and its numbers; [`derived`], what follows from a record.
-//! - [`explain`]: why a stage is as fast as it is: its source with counts, what binds it, a picture of one warp.
-//! - [`mod@diagnose`]: what a stage waits for: its time, or its counts, with part of its work taken out.
-//! - [`exercise`]: exercises that check themselves.
-//! - [`cli`]: the command line that all chapters share; [`progress`] shows signs of life meanwhile.
+//! - [`progress`]: shows signs of life during long runs.
 //! - [`pinned`]: host memory that a device copies without the driver's help.
 //! - [`cublas`], [`cufft`]: NVIDIA's libraries of dense linear algebra and of Fourier transforms, for the rows that call them.
 
 pub mod atomic_file;
 pub mod audio;
 pub mod ceilings;
-pub mod cli;
+pub mod chapter;
 pub mod cublas;
 pub mod cufft;
 pub mod derived;
 pub mod device;
-pub mod diagnose;
 pub mod error;
-pub mod exercise;
-pub mod explain;
 pub mod gpu;
 pub mod guard;
 pub mod npy;
@@ -51,4 +45,5 @@ pub mod units;
 pub mod verify;
 pub mod workload;
 
+pub use chapter::Chapter;
 pub use error::{Error, Result};

@@ -7,19 +7,8 @@
 //!
 //! - One module per `.cu` file: its [`Source`], its [`Kernel`]s, and the constants that the host must know of it. Files with what
 //!   only some GPUs have are modules within that of their chapter.
-//! - [`nvrtc`]: finding NVIDIA's run-time compiler and calling it.
-//! - [`toolkit`]: where a machine keeps the libraries of the CUDA toolkit.
-//! - [`registers`]: how many registers each kernel needs, read from machine code.
-//! - [`stamp`]: what stands at the top of a stored `.ptx`, and how it is made.
 //!
-//! `cargo ptx` makes the PTX again after a change of the CUDA C.
-
-pub mod nvrtc;
-pub mod registers;
-pub mod stamp;
-pub mod toolkit;
-
-use nvrtc::Input;
+//! `cargo ptx`, a program of `kernels/toolkit`, makes the PTX again after a change of the CUDA C.
 
 /// One `.cu` file, and the PTX made from it.
 #[derive(Debug)]
@@ -46,11 +35,6 @@ impl Source {
             Some(elsewhere) => format!("{elsewhere}.cu"),
             None => format!("kernels/cuda/{}.cu", self.stem),
         }
-    }
-
-    /// The text for a compiler; `path` is [`Source::path`].
-    pub fn input<'a>(&self, path: &'a str) -> Input<'a> {
-        Input { name: path, text: self.cuda, headers: self.headers }
     }
 
     /// Path of the stored PTX from the root of the repository.

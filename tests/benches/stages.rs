@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use common::cli::Chapter;
+use common::Chapter;
 use common::device::Request;
 use common::gpu::Gpu;
 use common::stage::{Run, Stage};

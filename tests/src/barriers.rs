@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use common::cli::Chapter;
+use common::Chapter;
 use common::report::{Outcome, Place};
 use common::runner;
 use common::stage::Stage;

@@ -4,7 +4,7 @@ use std::fs;
 
 use common::record::Record;
 
-use crate::generated::{Bounded, bounded, measured_and_counted, root};
+use press::generated::{Bounded, bounded, measured_and_counted, root};
 
 #[test]
 fn no_stage_was_faster_than_its_bound() {

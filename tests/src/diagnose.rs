@@ -2,13 +2,13 @@
 
 use ::window_sums::tiles::{ROW_SCAN, SHARED_TILE, SLIDING, TILE_SCAN, VECTOR};
 use ::window_sums::{MULTIPLY, REGISTERS};
-use common::diagnose::without::Loads;
-use common::diagnose::{Diagnosis, Effort, Kind, diagnose};
 use common::guard::POISON;
 use common::report::Place;
 use common::stage::{Experiment, Run, Stage};
 use common::workload::convolution::Size;
 use common::workload::{Border, Convolution, Correlation, WindowSums, Workload, correlation, window_sums};
+use inspect::diagnose::without::Loads;
+use inspect::diagnose::{Diagnosis, Effort, Kind, diagnose};
 use simt::Counters;
 
 use crate::device::with_gpu;
@@ -47,7 +47,7 @@ fn loads_go_and_the_rest_stays<W: Workload>(stages: &[Stage<W>], workload: &W) -
         let diagnosis = diagnosed(stage, &[], workload)?;
         let text = diagnosis.text();
         let whole = diagnosis.whole.effort.as_ref().unwrap();
-        let of_stage = |trial: &common::diagnose::Trial| {
+        let of_stage = |trial: &inspect::diagnose::Trial| {
             let Kind::Without(loads) = trial.kind else { panic!("{}: {trial:?}", stage.name) };
             let effort = trial.effort.as_ref().unwrap_or_else(|reason| panic!("{}, {}: {reason}", stage.name, trial.name));
             if let (Some(whole), Some(counters)) = (whole.counters(), effort.counters()) {

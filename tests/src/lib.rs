@@ -17,11 +17,6 @@
 //! - `rows`: what the runner makes of stages that fail.
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
-//! - `book`: the book and the README against the records and tables that they are made from (`generated`, `charts`,
-//!   `differences`, `pictures`, `footprints`, `exercise_pages`, `front_pages`, `instruction_tables`, `counts`, `window_tables`).
-//! - `pages`: what is written by hand, as mdBook reads it; `figures` checks the numbers in its sentences against their origins,
-//!   `outline` the parts of a chapter, `includes` and `links` what pages show and where they lead,
-//!   `commands` what they tell a reader to type.
 //! - `tidy`: the rules of the house that a test can check.
 //!
 //! # On which device
@@ -33,37 +28,18 @@
 #![cfg(test)]
 
 mod barriers;
-mod book;
 mod bound;
 mod cases;
-mod chapters;
-mod charts;
-mod commands;
 mod correlation;
-#[allow(dead_code, reason = "the program of that name makes the records")]
-mod counts;
 mod cudarc_api;
 mod device;
 mod diagnose;
-mod differences;
-mod exercise_pages;
 mod fft;
-mod figures;
-mod footprints;
-mod front_pages;
-mod generated;
-mod includes;
-mod instruction_tables;
-mod links;
 mod matmul;
 mod mutants;
 mod oracle;
-mod outline;
-mod pages;
-mod pictures;
 mod rows;
 mod stages;
 mod tensor;
 mod tidy;
 mod window_sums;
-mod window_tables;

@@ -13,8 +13,9 @@ use common::verify::{Accuracy, Mismatch, check};
 use common::workload::convolution::{Buffers, Size};
 use common::workload::{Convolution, Workload};
 use cudarc::driver::{LaunchConfig, PushKernelArg};
-use kernels::stamp::{PINNED_VERSION, Stamp};
 use kernels::{Kernel, Source};
+use toolkit::pinned::PINNED_VERSION;
+use toolkit::stamp::Stamp;
 
 use crate::device::{in_own_process, with_gpu};
 
@@ -140,7 +141,7 @@ fn the_mutants_ptx_was_made_from_their_source() {
 #[test]
 #[ignore = "writes tests/mutants/convolution.ptx, and needs NVRTC"]
 fn make_the_mutants_ptx() {
-    let nvrtc = kernels::nvrtc::Nvrtc::find_where(|nvrtc| nvrtc.build() == PINNED_VERSION).unwrap();
-    let ptx = kernels::stamp::generate(&nvrtc, PINNED_VERSION, &SOURCE).unwrap();
+    let nvrtc = toolkit::nvrtc::Nvrtc::find_where(|nvrtc| nvrtc.build() == PINNED_VERSION).unwrap();
+    let ptx = toolkit::stamp::generate(&nvrtc, PINNED_VERSION, &SOURCE).unwrap();
     std::fs::write(format!("{}/mutants/convolution.ptx", env!("CARGO_MANIFEST_DIR")), ptx).unwrap();
 }

@@ -9,13 +9,13 @@ use std::io::{Write, stderr};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::exercise::desk::{Desk, VARIABLE};
-use common::exercise::manifest::Mistake;
-use common::exercise::text::{Version, version};
-use common::exercise::{Exercise, root};
 use common::probe::probe;
-use kernels::nvrtc::Nvrtc;
 use tempfile::TempDir;
+use toolkit::nvrtc::Nvrtc;
+use workshop::desk::{Desk, VARIABLE};
+use workshop::manifest::Mistake;
+use workshop::text::{Version, version};
+use workshop::{Exercise, root};
 
 use crate::{BINARY, CHAPTER};
 

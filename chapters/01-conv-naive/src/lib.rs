@@ -13,7 +13,7 @@
 //! The functions below stand in the order of the table, each beside the launch that it makes. The kernels are in
 //! `kernels/cuda/01-conv-naive.cu`.
 
-use common::cli::Chapter;
+use common::Chapter;
 use common::gpu::Gpu;
 use common::guard::poison;
 use common::pinned::pinned;

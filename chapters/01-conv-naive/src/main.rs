@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    common::cli::main(&conv_naive::CHAPTER)
+    cli::run(&conv_naive::CHAPTER)
 }

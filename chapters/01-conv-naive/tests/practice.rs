@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::exercise::text::{Version, version};
-use common::exercise::{Exercise, root};
-use kernels::nvrtc::Nvrtc;
 use serde_json::Value;
 use tempfile::TempDir;
+use toolkit::nvrtc::Nvrtc;
+use workshop::text::{Version, version};
+use workshop::{Exercise, root};
 
 /// A learner, with a folder for what they write.
 struct Learner(TempDir);

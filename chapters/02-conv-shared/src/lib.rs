@@ -12,8 +12,8 @@
 //! are in `kernels/cuda/02-conv-shared.cu`. [`SHARED_MISSING_BARRIER`] has a race, as the tutorial of 2008 had it, and runs only when
 //! it is named.
 
+use common::Chapter;
 use common::Result;
-use common::cli::Chapter;
 use common::gpu::Gpu;
 use common::report::{Row, row};
 use common::stage::Stage;

@@ -22,8 +22,8 @@ pub mod runs;
 pub mod slices;
 pub mod tensor;
 
+use common::Chapter;
 use common::Result;
-use common::cli::Chapter;
 use common::gpu::Gpu;
 use common::report::{Row, row};
 use common::stage::Stage;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    common::cli::main(&unroll::CHAPTER)
+    cli::run(&unroll::CHAPTER)
 }

@@ -18,8 +18,8 @@ pub mod packed;
 pub mod tensor;
 pub mod variant;
 
+use common::Chapter;
 use common::Result;
-use common::cli::Chapter;
 use common::gpu::Gpu;
 use common::report::{Row, row};
 use common::stage::Stage;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    common::cli::main(&correlation_sm_aware::CHAPTER)
+    cli::run(&correlation_sm_aware::CHAPTER)
 }

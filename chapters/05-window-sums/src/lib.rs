@@ -15,8 +15,8 @@ pub mod halves;
 pub mod slices;
 pub mod tiles;
 
+use common::Chapter;
 use common::Result;
-use common::cli::Chapter;
 use common::gpu::Gpu;
 use common::report::{Row, row};
 use common::stage::Stage;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    common::cli::main(&window_sums::CHAPTER)
+    cli::run(&window_sums::CHAPTER)
 }

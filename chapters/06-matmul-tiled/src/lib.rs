@@ -17,8 +17,8 @@ pub mod rival;
 pub mod slices;
 pub mod tensor;
 
+use common::Chapter;
 use common::Result;
-use common::cli::Chapter;
 use common::gpu::Gpu;
 use common::report::{Row, row};
 use common::stage::Stage;

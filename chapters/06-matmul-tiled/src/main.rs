@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    common::cli::main(&matmul_tiled::CHAPTER)
+    cli::run(&matmul_tiled::CHAPTER)
 }

@@ -1,0 +1,133 @@
+//! `cargo ptx`: makes `kernels/ptx/*.ptx` from `kernels/cuda/*.cu`, or checks that they still agree.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+use kernels::Source;
+use toolkit::nvrtc::Nvrtc;
+use toolkit::pinned::PINNED_VERSION;
+use toolkit::stamp;
+
+/// Makes the PTX in kernels/ptx from the CUDA C in kernels/cuda
+#[derive(Parser)]
+#[command(name = "cargo ptx", bin_name = "cargo ptx")]
+struct Arguments {
+    /// Compile to memory and compare with what is stored; exit 1 when a text differs
+    #[arg(long)]
+    check: bool,
+    /// The NVRTC library to use, instead of the first one found that has the pinned version
+    #[arg(long, value_name = "PATH")]
+    nvrtc: Option<PathBuf>,
+    /// Use another version of NVRTC than the pinned one; its PTX may not load on older drivers
+    #[arg(long)]
+    any_version: bool,
+}
+
+/// A message for the user.
+type Failure = Box<dyn fmt::Display>;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let nvrtc = open(arguments)?;
+    let version = nvrtc.build();
+    let mut stale = 0;
+    for source in kernels::sources() {
+        let compile = || stamp::generate(&nvrtc, &version, source);
+        let text = match compile() {
+            Ok(text) => text,
+            Err(error) => {
+                eprintln!("error: {error}");
+                return Ok(ExitCode::FAILURE);
+            }
+        };
+        if arguments.check {
+            let further = (1..ATTEMPTS).map_while(|_| compile().ok());
+            stale += u32::from(!agrees(source, text, further)?);
+        } else {
+            let text = most_common(text, compile);
+            fs::write(stored(source), text).map_err(|error| failure(format!("cannot write {}: {error}", source.ptx_path())))?;
+            println!("{} from {}", source.ptx_path(), source.path());
+        }
+    }
+    if stale > 0 {
+        eprintln!(
+            "error: {stale} of {} texts differ from what their source compiles to: run `cargo ptx`",
+            kernels::sources().len()
+        );
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens the compiler that the arguments ask for.
+fn open(arguments: &Arguments) -> Result<Nvrtc, Failure> {
+    let accepts = |nvrtc: &Nvrtc| arguments.any_version || nvrtc.build() == PINNED_VERSION;
+    let Some(path) = &arguments.nvrtc else {
+        return Nvrtc::find_where(accepts)
+            .map_err(|error| failure(format!("the stored PTX is made by NVRTC {PINNED_VERSION}: {error}")));
+    };
+    let nvrtc = Nvrtc::open(path).map_err(failure)?;
+    if !accepts(&nvrtc) {
+        return Err(failure(format!(
+            "{} is NVRTC {}, the stored PTX is made by {PINNED_VERSION}: `pip install nvidia-cuda-nvrtc-cu12=={PINNED_VERSION}`, \
+             or pass --any-version",
+            path.display(),
+            nvrtc.build()
+        )));
+    }
+    Ok(nvrtc)
+}
+
+/// Of the texts that a compiler makes of a source the one that it makes most often, so that a check meets it soon. A second compilation tells
+/// whether there are several.
+fn most_common<E>(text: String, compile: impl Fn() -> Result<String, E>) -> String {
+    match compile() {
+        Ok(again) if again != text => {
+            let mut texts: Vec<String> = (2..16).map_while(|_| compile().ok()).chain([text, again]).collect();
+            texts.sort_unstable();
+            let longest = texts.chunk_by(|one, next| one == next).max_by_key(|alike| alike.len());
+            longest.map_or_else(String::new, |alike| alike[0].clone())
+        }
+        _ => text,
+    }
+}
+
+/// How often a source is compiled until the stored text comes out. NVRTC does not always make the same of the same source: of
+/// `06-matmul-tiled-tensor.cu` it makes one of four texts or so, which differ in the order of a few instructions.
+const ATTEMPTS: usize = 40;
+
+/// Whether the stored text is one that the compiler makes: `text`, or one of those that it makes when it is asked again. Says where `text` first
+/// differs when it is not.
+fn agrees(source: &Source, text: String, mut further: impl Iterator<Item = String>) -> Result<bool, Failure> {
+    let path = source.ptx_path();
+    let stored = fs::read_to_string(stored(source)).map_err(|error| failure(format!("cannot read {path}: {error}")))?;
+    if stored == text || further.any(|text| stored == text) {
+        println!("{path} is what {} compiles to", source.path());
+        return Ok(true);
+    }
+    let same = stored.lines().zip(text.lines()).take_while(|(old, new)| old == new).count();
+    let line = |text: &str| text.lines().nth(same).unwrap_or("(end of file)").trim().to_owned();
+    eprintln!("{path} differs from line {}: stored `{}`, expected `{}`", same + 1, line(&stored), line(&text));
+    Ok(false)
+}
+
+/// Where a source's `.ptx` lies on this machine.
+fn stored(source: &Source) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../ptx").join(source.stem).with_extension("ptx")
+}
+
+fn failure(message: impl fmt::Display + 'static) -> Failure {
+    Box::new(message)
+}

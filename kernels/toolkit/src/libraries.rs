@@ -1,0 +1,312 @@
+//! Where a machine keeps the libraries of the CUDA toolkit: under the loader's names, in toolkits, and in the packages that
+//! Python's package managers install, where no loader looks. And how a binding opens one and takes its functions.
+
+use std::collections::HashSet;
+use std::env;
+use std::error::Error;
+use std::fmt::Display;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use crate::pinned::PINNED_VERSION;
+
+/// A library of the CUDA toolkit, by the names that it has in different places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// What people call it.
+    pub title: &'static str,
+    /// The part of its file name between `lib` and `.so`, or before `64_` on Windows.
+    pub stem: &'static str,
+    /// Its folder among NVIDIA's Python packages.
+    pub package: &'static str,
+    /// The version to install, where one is better than the others.
+    pub version: Option<&'static str>,
+    /// Environment variable with the path of the file to use, and of no other.
+    pub variable: &'static str,
+}
+
+/// The run-time compiler of CUDA C.
+pub static NVRTC: Library =
+    Library { title: "NVRTC", stem: "nvrtc", package: "cuda_nvrtc", version: Some(PINNED_VERSION), variable: "UNROLLED_NVRTC" };
+/// Dense linear algebra.
+pub static CUBLAS: Library =
+    Library { title: "cuBLAS", stem: "cublas", package: "cublas", version: None, variable: "UNROLLED_CUBLAS" };
+/// Fourier transforms.
+pub static CUFFT: Library = Library { title: "cuFFT", stem: "cufft", package: "cufft", version: None, variable: "UNROLLED_CUFFT" };
+
+/// A library that this machine does not have, or not in a form that could be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}; `{}` brings one, and {} can name its file", .library.pip(), .library.variable)]
+pub struct NotFound {
+    library: &'static Library,
+    reason: String,
+}
+
+/// A library's file, loaded. A binding keeps it for as long as it calls what [`Opened::function`] gave it.
+#[derive(Debug)]
+pub struct Opened {
+    library: &'static Library,
+    path: PathBuf,
+    code: libloading::Library,
+}
+
+impl Opened {
+    /// Where it was opened: a path, or the name that the loader found it under.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The address of a function, by its C name.
+    ///
+    /// # Errors
+    ///
+    /// When the library has no such function.
+    ///
+    /// # Safety
+    ///
+    /// `F` must be the type of a pointer to the function of that name, which must not be called once `self` is gone.
+    pub unsafe fn function<F: Copy>(&self, name: &str) -> Result<F, NotFound> {
+        // SAFETY: passed on to the caller.
+        let found = unsafe { self.code.get::<F>(name) };
+        found.map(|symbol| *symbol).map_err(|_| self.refuse(format!("has no {name}")))
+    }
+
+    /// Why the library is of no use, as a sentence that goes on from its path.
+    pub fn refuse(&self, why: impl Display) -> NotFound {
+        NotFound { library: self.library, reason: format!("{} {why}", self.path.display()) }
+    }
+}
+
+/// Environment variables that name the root of a CUDA toolkit.
+const TOOLKIT_VARIABLES: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR"];
+/// Folders that hold toolkits under names like `cuda-12.4`.
+const TOOLKIT_PARENTS: [&str; 2] = ["/usr/local", "/opt"];
+/// Where the libraries lie under the root of a toolkit, or of a conda environment.
+const TOOLKIT_FOLDERS: [&str; 5] = ["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "bin"];
+/// Environment variables that name the root of a Python environment.
+const PYTHON_VARIABLES: [&str; 2] = ["VIRTUAL_ENV", "CONDA_PREFIX"];
+/// The numbers that file names of toolkits 11 to 13 end in, newest first. (NVRTC 11 is `.so.11.2`, cuFFT counts one lower.)
+const VERSIONS: &[&str] =
+    if cfg!(windows) { &["130_0", "120_0", "112_0", "13", "12", "11", "10"] } else { &["13", "12", "11.2", "11", "10"] };
+
+impl Library {
+    /// Where the library may be, in the order in which to try: what [`Library::variable`] says and nothing else; the Python
+    /// environment that is active; the loader's path; toolkits; Python's packages; and last what `python3` itself says,
+    /// because asking starts a process. A path without a folder is a name for the loader.
+    pub fn candidates(&self) -> impl Iterator<Item = PathBuf> {
+        let named = env::var_os(self.variable).map(PathBuf::from);
+        let searched = named.is_none().then(|| self.searched());
+        let named = named.map(|path| self.in_folder(&path).unwrap_or(path));
+        let mut seen = HashSet::new();
+        let all = named.into_iter().chain(searched.into_iter().flatten());
+        all.filter(move |path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())))
+    }
+
+    /// In words, where [`Library::candidates`] looks.
+    pub fn places(&self) -> String {
+        match env::var_os(self.variable) {
+            Some(path) => format!("at {} (from {})", Path::new(&path).display(), self.variable),
+            None => format!(
+                "on the loader's path, under {}, in {} or in Python's packages",
+                TOOLKIT_VARIABLES.join(", "),
+                TOOLKIT_PARENTS.map(|parent| format!("{parent}/cuda*")).join(", ")
+            ),
+        }
+    }
+
+    /// The first candidate that loads; `None` when none does.
+    pub fn find(&'static self) -> Option<PathBuf> {
+        self.candidates().find(|path| self.open(path).is_ok())
+    }
+
+    /// The first candidate that loads and that `bind` makes something of, in the order of [`Library::candidates`].
+    ///
+    /// # Errors
+    ///
+    /// When there is none; the message says where was looked, what each one that was found is lacking, and what mends it.
+    pub fn open_first<T>(&'static self, mut bind: impl FnMut(Opened) -> Result<T, NotFound>) -> Result<T, NotFound> {
+        let mut refused = Vec::new();
+        for candidate in self.candidates() {
+            let bound = match self.open(&candidate) {
+                // A bare name that the loader does not know says nothing; a file that is there and does not open does.
+                Err(_) if !candidate.is_absolute() => continue,
+                opened => opened.and_then(&mut bind),
+            };
+            match bound {
+                Ok(bound) => return Ok(bound),
+                Err(error) => refused.push(error.reason),
+            }
+        }
+        let (title, places) = (self.title, self.places());
+        let reason = match refused.as_slice() {
+            [] => format!("no {title} {places}"),
+            refused => format!("no usable {title} {places}: {}", refused.join("; ")),
+        };
+        Err(NotFound { library: self, reason })
+    }
+
+    /// Loads the file at `path`, or, for a bare file name, the one that the loader finds under it.
+    ///
+    /// # Errors
+    ///
+    /// With the loader's words.
+    pub fn open(&'static self, path: &Path) -> Result<Opened, NotFound> {
+        // SAFETY: loading runs the library's initialisers; those of the toolkit have no effect on this process but their own
+        // memory.
+        match unsafe { libloading::Library::new(path) } {
+            Ok(code) => Ok(Opened { library: self, path: path.to_owned(), code }),
+            Err(error) => {
+                let reason = format!("{} does not load: {}", path.display(), root_cause(&error));
+                Err(NotFound { library: self, reason })
+            }
+        }
+    }
+
+    /// The command that installs it with Python's package manager.
+    pub fn pip(&self) -> String {
+        let version = self.version.map(|version| format!("=={version}")).unwrap_or_default();
+        format!("pip install nvidia-{}-cu12{version}", self.package.replace('_', "-"))
+    }
+
+    fn searched(self) -> impl Iterator<Item = PathBuf> {
+        let environments: Vec<PathBuf> = PYTHON_VARIABLES.iter().filter_map(env::var_os).map(PathBuf::from).collect();
+        let roots = TOOLKIT_VARIABLES.iter().filter_map(env::var_os).map(PathBuf::from);
+        let roots = roots.chain(installed_toolkits()).chain(environments.clone());
+        let toolkits = roots.flat_map(|root| TOOLKIT_FOLDERS.map(|folder| root.join(folder)));
+        let active = environments.into_iter().flat_map(|root| sites_under(&root));
+        let system = system_python_roots().into_iter().flat_map(|root| sites_under(&root));
+        // Lazily, so that no process is started when the library was found before.
+        let asked = std::iter::once_with(sites_that_python_knows).flatten().cloned();
+
+        let in_sites = move |site: PathBuf| self.package_folders().map(|folder| site.join(folder));
+        let find = move |folder: PathBuf| self.in_folder(&folder);
+        (active.flat_map(in_sites).filter_map(find))
+            .chain(self.loader_names())
+            .chain(toolkits.filter_map(find))
+            .chain(system.chain(asked).flat_map(in_sites).filter_map(find))
+    }
+
+    fn package_folders(self) -> [String; 4] {
+        let package = self.package;
+        [
+            format!("nvidia/{package}/lib"),
+            format!("nvidia/{package}/bin"),
+            "nvidia/cu13/lib".to_owned(),
+            "nvidia/cu13/bin/x86_64".to_owned(),
+        ]
+    }
+
+    /// Names that the loader may know, newest first.
+    fn loader_names(self) -> impl Iterator<Item = PathBuf> {
+        let stem = self.stem;
+        let versioned = VERSIONS
+            .iter()
+            .map(move |version| if cfg!(windows) { format!("{stem}64_{version}.dll") } else { format!("lib{stem}.so.{version}") });
+        versioned.chain((!cfg!(windows)).then(|| format!("lib{stem}.so"))).map(PathBuf::from)
+    }
+
+    /// The library in a folder; the one with the highest name when there are several.
+    fn in_folder(&self, folder: &Path) -> Option<PathBuf> {
+        let (unix, windows) = (format!("lib{}.so", self.stem), format!("{}64_", self.stem));
+        let is_it = |name: &str| name.starts_with(&unix) || (name.starts_with(&windows) && name.ends_with(".dll"));
+        entries(folder).into_iter().rev().find(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_it))
+    }
+}
+
+/// `/usr/local/cuda`, `/usr/local/cuda-12.4` and the like, newest first.
+fn installed_toolkits() -> impl Iterator<Item = PathBuf> {
+    TOOLKIT_PARENTS.iter().flat_map(|parent| {
+        let is_toolkit = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| name == "cuda" || name.starts_with("cuda-"))
+        };
+        entries(Path::new(parent)).into_iter().rev().filter(is_toolkit).collect::<Vec<_>>()
+    })
+}
+
+/// Roots under which a system keeps `lib/python3.X`.
+fn system_python_roots() -> Vec<PathBuf> {
+    let home = env::home_dir().map(|home| home.join(".local"));
+    ["/usr/local", "/usr"].into_iter().map(PathBuf::from).chain(home).collect()
+}
+
+/// `root/lib/python3.X/site-packages` and its Debian and Windows variants.
+fn sites_under(root: &Path) -> Vec<PathBuf> {
+    let is_python =
+        |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("python3"));
+    let versions = entries(&root.join("lib")).into_iter().filter(is_python);
+    let sites = versions.flat_map(|version| [version.join("site-packages"), version.join("dist-packages")]);
+    sites.chain([root.join("Lib").join("site-packages")]).collect()
+}
+
+/// The search path of the `python3` that the shell would start.
+fn sites_that_python_knows() -> &'static [PathBuf] {
+    static SITES: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    SITES.get_or_init(|| {
+        let output = Command::new("python3")
+            .args(["-c", "import sys; print('\\n'.join(sys.path))"])
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output();
+        let Ok(output) = output else { return Vec::new() };
+        let text = String::from_utf8_lossy(&output.stdout);
+        text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).collect()
+    })
+}
+
+/// What lies at the bottom of an error: `libloading` keeps the loader's own words there.
+fn root_cause(error: &dyn Error) -> String {
+    match error.source() {
+        Some(source) => root_cause(source),
+        None => error.to_string(),
+    }
+}
+
+/// Paths in a folder, in order of their names; none when it cannot be read, because then there is nothing to find in it.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_yields_the_library_and_none_of_its_relatives() {
+        let folder = env::temp_dir().join(format!("unrolled-toolkit-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        for name in ["libnvrtc-builtins.so.12.0", "libnvrtc.so.12", "libcublasLt.so.12", "libcublas.so.12", "libcudart.so.12"] {
+            fs::write(folder.join(name), "").unwrap();
+        }
+        let found = [&NVRTC, &CUBLAS, &CUFFT].map(|library| library.in_folder(&folder));
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(found, [Some(folder.join("libnvrtc.so.12")), Some(folder.join("libcublas.so.12")), None]);
+        assert_eq!(NVRTC.in_folder(&folder), None);
+    }
+    #[test]
+    fn what_is_missing_says_how_to_get_it() {
+        for (library, file, command) in [
+            (&NVRTC, "libnvrtc.so.12", "`pip install nvidia-cuda-nvrtc-cu12==12.0.140` brings one, and UNROLLED_NVRTC can name"),
+            (&CUBLAS, "libcublas.so.12", "`pip install nvidia-cublas-cu12` brings one, and UNROLLED_CUBLAS can name its file"),
+            (&CUFFT, "libcufft.so.11", "`pip install nvidia-cufft-cu12` brings one, and UNROLLED_CUFFT can name its file"),
+        ] {
+            let path = Path::new("/nonexistent").join(file);
+            let text = library.open(&path).expect_err("nothing is there").to_string();
+            assert!(text.starts_with(&format!("{} does not load: ", path.display())), "{text}");
+            assert!(text.contains(command), "{text}");
+        }
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn a_library_without_the_function_is_refused_by_the_names_of_both() {
+        let libc = CUBLAS.open(Path::new("libc.so.6")).unwrap();
+        // SAFETY: there is no such function to call.
+        let error = unsafe { libc.function::<extern "C" fn()>("cublasCreate_v2") }.unwrap_err().to_string();
+        assert!(error.starts_with("libc.so.6 has no cublasCreate_v2; `pip install "), "{error}");
+    }
+}

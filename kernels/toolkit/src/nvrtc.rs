@@ -1,0 +1,311 @@
+//! NVRTC, NVIDIA's run-time compiler of CUDA C: finding it and calling it. It needs no GPU.
+//!
+//! A binding of our own, because the one in cudarc panics where there is no NVRTC and only knows the file names of one major
+//! version, while any version from 11.2 on compiles our kernels, and Python's package managers put it where no loader looks.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::path::Path;
+use std::ptr;
+
+use thiserror::Error;
+
+use kernels::{Header, Source};
+
+use crate::libraries::{self, NotFound, Opened};
+
+/// CUDA C to compile.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// What stands for the text in messages and in `.file`.
+    pub name: &'a str,
+    /// The text.
+    pub text: &'a str,
+    /// The files that it can include.
+    pub headers: &'a [Header],
+}
+
+impl<'a> Input<'a> {
+    /// The text of one of our sources; `path` is [`Source::path`].
+    pub fn of(source: &'a Source, path: &'a str) -> Self {
+        Input { name: path, text: source.cuda, headers: source.headers }
+    }
+}
+
+/// CUDA C that does not compile.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{name} does not compile:\n{log}")]
+pub struct CompileError {
+    /// Name of the source.
+    pub name: String,
+    /// What the compiler says.
+    pub log: String,
+}
+
+/// What NVRTC calls a program: a source on its way through the compiler.
+type Program = *mut std::ffi::c_void;
+/// NVRTC's result; zero is success.
+type Status = c_int;
+
+const SUCCESS: Status = 0;
+
+/// The functions of NVRTC that we call, by their C names.
+struct Functions {
+    version: unsafe extern "C" fn(*mut c_int, *mut c_int) -> Status,
+    error_string: unsafe extern "C" fn(Status) -> *const c_char,
+    architecture_count: unsafe extern "C" fn(*mut c_int) -> Status,
+    architectures: unsafe extern "C" fn(*mut c_int) -> Status,
+    create: unsafe extern "C" fn(
+        *mut Program,
+        *const c_char,
+        *const c_char,
+        c_int,
+        *const *const c_char,
+        *const *const c_char,
+    ) -> Status,
+    compile: unsafe extern "C" fn(Program, c_int, *const *const c_char) -> Status,
+    destroy: unsafe extern "C" fn(*mut Program) -> Status,
+    log: Output,
+    ptx: Output,
+    cubin: Output,
+}
+
+/// A pair of NVRTC functions: one tells the size of a result, the other writes it to a buffer of that size.
+#[derive(Clone, Copy)]
+struct Output {
+    size: unsafe extern "C" fn(Program, *mut usize) -> Status,
+    get: unsafe extern "C" fn(Program, *mut c_char) -> Status,
+}
+
+/// An open NVRTC library.
+pub struct Nvrtc {
+    functions: Functions,
+    version: (u32, u32),
+    /// Keeps the code behind `functions` loaded.
+    opened: Opened,
+}
+
+impl Nvrtc {
+    /// Opens the first NVRTC that works, looking in the order of [`libraries::Library::candidates`].
+    ///
+    /// # Errors
+    ///
+    /// When there is none; the message says where was looked and what mends it.
+    pub fn find() -> Result<Nvrtc, NotFound> {
+        Nvrtc::find_where(|_| true)
+    }
+
+    /// Opens the first NVRTC that works and that `wanted` accepts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Nvrtc::find`]; the message also names those that were found and not wanted.
+    pub fn find_where(mut wanted: impl FnMut(&Nvrtc) -> bool) -> Result<Nvrtc, NotFound> {
+        libraries::NVRTC.open_first(|opened| {
+            let nvrtc = Nvrtc::bind(opened)?;
+            if wanted(&nvrtc) { Ok(nvrtc) } else { Err(nvrtc.opened.refuse(format!("is version {}", nvrtc.build()))) }
+        })
+    }
+
+    /// Opens the library at `path`, or, for a bare file name, the one that the loader finds under it.
+    ///
+    /// # Errors
+    ///
+    /// When it does not load, or is not an NVRTC from 11.2 on.
+    pub fn open(path: &Path) -> Result<Nvrtc, NotFound> {
+        Nvrtc::bind(libraries::NVRTC.open(path)?)
+    }
+
+    fn bind(opened: Opened) -> Result<Nvrtc, NotFound> {
+        let functions = Functions::load(&opened)?;
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: both pointers are to live integers.
+        let status = unsafe { (functions.version)(&mut major, &mut minor) };
+        if status != SUCCESS {
+            return Err(opened.refuse(format!("does not tell its version: {}", functions.describe(status))));
+        }
+        let version = (major.unsigned_abs(), minor.unsigned_abs());
+        Ok(Nvrtc { functions, version, opened })
+    }
+
+    /// Major and minor version.
+    pub fn version(&self) -> (u32, u32) {
+        self.version
+    }
+
+    /// Where the library was opened: a path, or the name that the loader found it under.
+    pub fn path(&self) -> &Path {
+        self.opened.path()
+    }
+
+    /// The full version, for example `12.0.140`: NVRTC has no function that tells it, but writes it on top of its PTX.
+    pub fn build(&self) -> String {
+        let (major, minor) = self.version;
+        let lowest = self.architectures().first().map(|architecture| format!("--gpu-architecture=compute_{architecture}"));
+        self.compile(Input { name: "version.cu", text: "", headers: &[] }, lowest.as_slice())
+            .ok()
+            .and_then(|ptx| build_version(&ptx).map(str::to_owned))
+            .unwrap_or_else(|| format!("{major}.{minor}"))
+    }
+
+    /// The architectures that it compiles for, as in `90` for `compute_90`, lowest first.
+    pub fn architectures(&self) -> Vec<u32> {
+        let mut count = 0;
+        // SAFETY: the pointer is to a live integer.
+        if unsafe { (self.functions.architecture_count)(&mut count) } != SUCCESS {
+            return Vec::new();
+        }
+        let mut architectures: Vec<c_int> = vec![0; usize::try_from(count).unwrap_or(0)];
+        // SAFETY: the buffer has as many elements as the library has just said that it will write.
+        if unsafe { (self.functions.architectures)(architectures.as_mut_ptr()) } != SUCCESS {
+            return Vec::new();
+        }
+        architectures.into_iter().map(c_int::unsigned_abs).collect()
+    }
+
+    /// Compiles CUDA C to PTX.
+    ///
+    /// # Errors
+    ///
+    /// With the compiler's messages.
+    pub fn compile(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<String, CompileError> {
+        let ptx = self.compile_to(self.functions.ptx, input, options)?;
+        Ok(String::from_utf8_lossy(&ptx).trim_end_matches('\0').to_owned())
+    }
+
+    /// Compiles CUDA C to machine code; the options must name a real architecture (`--gpu-architecture=sm_90`).
+    ///
+    /// # Errors
+    ///
+    /// With the compiler's messages.
+    pub fn compile_to_cubin(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<Vec<u8>, CompileError> {
+        self.compile_to(self.functions.cubin, input, options)
+    }
+
+    fn compile_to(&self, output: Output, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<Vec<u8>, CompileError> {
+        let error = |log: String| CompileError { name: input.name.to_owned(), log };
+        let c_string = |text: &str, what: &str| CString::new(text).map_err(|_| error(format!("{what} contains a NUL byte")));
+        let c_source = c_string(input.text, "the source")?;
+        let c_name = c_string(input.name, "the name")?;
+        let strings = |part: fn(&Header) -> &str| {
+            input.headers.iter().map(|header| c_string(part(header), "a header")).collect::<Result<Vec<CString>, _>>()
+        };
+        let (headers, header_names) = (strings(|header| header.text)?, strings(|header| header.name)?);
+        let pointers = |strings: &[CString]| strings.iter().map(|string| string.as_ptr()).collect::<Vec<*const c_char>>();
+        let (header_pointers, header_name_pointers) = (pointers(&headers), pointers(&header_names));
+        let header_count = c_int::try_from(headers.len()).map_err(|_| error("too many headers".to_owned()))?;
+        let options: Vec<CString> =
+            options.iter().map(|option| c_string(option.as_ref(), "an option")).collect::<Result<_, _>>()?;
+        let option_pointers = pointers(&options);
+        let option_count = c_int::try_from(options.len()).map_err(|_| error("too many options".to_owned()))?;
+
+        let mut handle: Program = ptr::null_mut();
+        // SAFETY: the strings are NUL-terminated and outlive the call, which copies them; both arrays have as many as is said.
+        let status = unsafe {
+            (self.functions.create)(
+                &mut handle,
+                c_source.as_ptr(),
+                c_name.as_ptr(),
+                header_count,
+                header_pointers.as_ptr(),
+                header_name_pointers.as_ptr(),
+            )
+        };
+        if status != SUCCESS {
+            return Err(error(self.functions.describe(status)));
+        }
+        let program = OwnedProgram { handle, functions: &self.functions };
+        // SAFETY: the program is live, and the array has as many NUL-terminated options as is said.
+        let status = unsafe { (self.functions.compile)(program.handle, option_count, option_pointers.as_ptr()) };
+        if status != SUCCESS {
+            let log = program.read(self.functions.log).unwrap_or_default();
+            let log = String::from_utf8_lossy(&log).trim_end_matches('\0').trim().to_owned();
+            return Err(error(if log.is_empty() { self.functions.describe(status) } else { log }));
+        }
+        program.read(output).map_err(|status| error(self.functions.describe(status)))
+    }
+}
+
+impl Functions {
+    fn load(opened: &Opened) -> Result<Functions, NotFound> {
+        // SAFETY: the types are those of the declarations in nvrtc.h, which have not changed since these functions exist; the
+        // library stays loaded as long as they.
+        unsafe {
+            Ok(Functions {
+                version: opened.function("nvrtcVersion")?,
+                error_string: opened.function("nvrtcGetErrorString")?,
+                architecture_count: opened.function("nvrtcGetNumSupportedArchs")?,
+                architectures: opened.function("nvrtcGetSupportedArchs")?,
+                create: opened.function("nvrtcCreateProgram")?,
+                compile: opened.function("nvrtcCompileProgram")?,
+                destroy: opened.function("nvrtcDestroyProgram")?,
+                log: Output { size: opened.function("nvrtcGetProgramLogSize")?, get: opened.function("nvrtcGetProgramLog")? },
+                ptx: Output { size: opened.function("nvrtcGetPTXSize")?, get: opened.function("nvrtcGetPTX")? },
+                cubin: Output { size: opened.function("nvrtcGetCUBINSize")?, get: opened.function("nvrtcGetCUBIN")? },
+            })
+        }
+    }
+
+    /// NVRTC's own words for a status.
+    fn describe(&self, status: Status) -> String {
+        // SAFETY: the function takes any number and returns a string of static life, or null.
+        let text = unsafe { (self.error_string)(status) };
+        if text.is_null() {
+            return format!("NVRTC error {status}");
+        }
+        // SAFETY: it is not null, so it is the NUL-terminated static string that NVRTC documents.
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    }
+}
+
+/// Destroys the program with its owner.
+struct OwnedProgram<'nvrtc> {
+    handle: Program,
+    functions: &'nvrtc Functions,
+}
+
+impl OwnedProgram<'_> {
+    fn read(&self, output: Output) -> Result<Vec<u8>, Status> {
+        let mut size = 0;
+        // SAFETY: the program is live and the pointer is to a live integer.
+        let status = unsafe { (output.size)(self.handle, &mut size) };
+        if status != SUCCESS {
+            return Err(status);
+        }
+        let mut bytes = vec![0u8; size];
+        // SAFETY: the buffer has the size that the library has just asked for.
+        let status = unsafe { (output.get)(self.handle, bytes.as_mut_ptr().cast()) };
+        if status == SUCCESS { Ok(bytes) } else { Err(status) }
+    }
+}
+
+impl Drop for OwnedProgram<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the handle came from `create` and is destroyed once, here.
+        unsafe { (self.functions.destroy)(&mut self.handle) };
+    }
+}
+
+/// The version in the comment on top of PTX: `// Cuda compilation tools, release 12.0, V12.0.140`.
+fn build_version(ptx: &str) -> Option<&str> {
+    ptx.lines().find_map(|line| line.strip_prefix("// Cuda compilation tools, ")?.rsplit_once(", V")).map(|(_, version)| version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_build_is_read_from_the_head_of_ptx() {
+        let ptx = "//\n// Generated by NVIDIA NVVM Compiler\n//\n// Cuda compilation tools, release 12.0, V12.0.140\n";
+        assert_eq!(build_version(ptx), Some("12.0.140"));
+        assert_eq!(build_version(".version 8.0\n"), None);
+    }
+
+    #[test]
+    fn a_file_that_is_no_library_is_refused_by_name() {
+        let error = Nvrtc::open(Path::new("/nonexistent/libnvrtc.so.12")).err().expect("nothing is there");
+        let text = error.to_string();
+        assert!(text.contains("/nonexistent/libnvrtc.so.12"), "{text}");
+        assert!(text.contains("pip install nvidia-cuda-nvrtc-cu12"), "{text}");
+    }
+}

@@ -1,0 +1,85 @@
+//! The table of a diagnosis: on a GPU times and their shares of the whole, on the simulator counts and the bound that follows from them.
+
+use simt::Counters;
+use tabled::builder::Builder;
+use tabled::settings::object::{Columns, Rows};
+use tabled::settings::{Alignment, Style};
+
+use super::{Diagnosis, Effort, Trial};
+use common::units::{count, milliseconds, percent};
+
+/// A count, with its title. One that is zero in every line is left out.
+#[derive(Clone, Copy)]
+struct Count {
+    title: &'static str,
+    of: fn(&Counters) -> u64,
+}
+
+const COUNTS: [Count; 7] = [
+    Count { title: "PTX\ninstructions", of: |counters| counters.ptx_instructions },
+    Count { title: "sectors\nloaded", of: |counters| counters.global_load_sectors },
+    Count { title: "sectors\nstored", of: |counters| counters.global_store_sectors },
+    Count { title: "passes to\nload shared", of: |counters| counters.shared_load_wavefronts },
+    Count { title: "f32\nmul-adds", of: |counters| counters.f32_fma },
+    Count { title: "dp4a", of: |counters| counters.dp4a },
+    Count { title: "tensor\nmul-adds", of: |counters| counters.tensor_multiply_adds },
+];
+
+/// Arithmetic where none of the above is. Elsewhere it works out addresses.
+const INTEGERS: Count = Count { title: "integer\nmultiplies", of: |counters| counters.int_mad };
+
+/// How many of [`COUNTS`] are of the way and not of arithmetic.
+const WAY: usize = 4;
+
+/// Draws the lines of a diagnosis, the whole stage first and, on a GPU, once more at the end.
+pub fn draw(diagnosis: &Diagnosis) -> String {
+    let trials = || std::iter::once(&diagnosis.whole).chain(&diagnosis.experiments);
+    let counters = || trials().filter_map(|trial| trial.effort.as_ref().ok()?.counters());
+    let arithmetic = |counters: &Counters| COUNTS[WAY..].iter().any(|column| (column.of)(counters) > 0);
+    let integers = (!counters().any(arithmetic)).then_some(INTEGERS);
+    let columns = COUNTS.into_iter().chain(integers);
+    let counts: Vec<Count> = columns.filter(|column| counters().any(|counters| (column.of)(counters) > 0)).collect();
+    let timed = matches!(diagnosis.whole.effort, Ok(Effort::Timed { .. }));
+
+    let mut table = Builder::default();
+    let numbers: Vec<&str> = if timed {
+        vec!["time", "of the whole", "registers\nper thread"]
+    } else {
+        counts.iter().map(|column| column.title).chain(["least\ntime", "bound by"]).collect()
+    };
+    table.push_record(["run", "what is left"].into_iter().chain(numbers.iter().copied()));
+    for trial in trials() {
+        let cells = match &trial.effort {
+            Ok(effort) => cells(diagnosis, trial, effort, &counts),
+            Err(_) => vec!["left out".to_owned()],
+        };
+        table.push_record([trial.name.clone(), trial.left.clone()].into_iter().chain(cells));
+    }
+    if let Some(again) = diagnosis.again {
+        let share = percent(again.median_ms / diagnosis.whole_ms());
+        table.push_record(["whole, again".to_owned(), diagnosis.whole.left.clone(), time(&again), share]);
+    }
+    let mut table = table.build();
+    table.with(Style::sharp()).modify(Columns::new(2..=1 + numbers.len()), Alignment::right());
+    table.modify(Rows::first(), Alignment::left());
+    table.to_string()
+}
+
+fn cells(diagnosis: &Diagnosis, trial: &Trial, effort: &Effort, counts: &[Count]) -> Vec<String> {
+    let share = diagnosis.share(trial).map(percent).unwrap_or_default();
+    match effort {
+        Effort::Timed { timing, registers } => vec![time(timing), share, registers.to_string()],
+        Effort::Counted { counters, bound } => {
+            let counted = counts.iter().map(|column| count((column.of)(counters)));
+            let unit = bound.binding().map_or("nothing".to_owned(), |part| part.unit.to_string());
+            counted.chain([share, unit]).collect()
+        }
+    }
+}
+
+/// A median with its spread.
+fn time(timing: &common::timing::Timing) -> String {
+    let spread = (timing.p90_ms - timing.p10_ms) / 2.0;
+    let median = milliseconds(timing.median_ms);
+    if spread > 0.0 { format!("{median} ± {}", milliseconds(spread)) } else { median }
+}

@@ -1,0 +1,28 @@
+//! What can go wrong when a stage is explained.
+
+use thiserror::Error;
+
+/// What a fallible function of this crate returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a stage cannot be explained.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// No picture exists for the line that was asked for.
+    #[error("{}", no_access(stage, *line, lines))]
+    NoAccess {
+        /// The stage.
+        stage: String,
+        /// The line that was asked for; `None` if any would have done.
+        line: Option<u32>,
+        /// The lines that have a picture.
+        lines: String,
+    },
+}
+
+/// Says why a line has no picture, and which lines have one.
+fn no_access(stage: &str, line: Option<u32>, lines: &str) -> String {
+    let of_line = line.map_or(String::new(), |line| format!(" on line {line}"));
+    let expected = if lines.is_empty() { "no line has one".to_owned() } else { format!("expected one of the lines {lines}") };
+    format!("the first warp of stage {stage} made no access to global or shared memory{of_line}: {expected}")
+}

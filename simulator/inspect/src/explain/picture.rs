@@ -1,0 +1,219 @@
+//! A request of a warp, drawn with characters: which lane wants which word, and what is moved for it.
+
+use std::fmt::Write;
+
+use simt::finding::AccessOp;
+use simt::memory::rules::Rules;
+use simt::{AccessSample, Space};
+
+use super::grid::{COLUMNS, Cost, Grid, SECTOR_WORDS};
+use super::style::Style;
+use common::units::{count, percent};
+
+/// Rows that are drawn; a warp whose lanes all lie in rows of their own has 32.
+const MAX_ROWS: usize = 12;
+/// Columns of text for a row's offset.
+const LABEL: usize = 9;
+
+/// One character for each lane.
+const LANES: [char; 32] = [
+    '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o',
+    'p', 'q', 'r', 's', 't', 'u', 'v',
+];
+
+/// Draws a sample; `None` for memories that have neither sectors nor banks.
+pub fn draw(sample: &AccessSample, rules: Rules, style: Style) -> Option<String> {
+    let grid = Grid::of(sample, rules)?;
+    let mut text = header(&grid, style);
+    for row in grid.rows.iter().take(MAX_ROWS) {
+        let mut cells = String::new();
+        for (column, lanes) in row.lanes.iter().enumerate() {
+            let cell = match lanes.count_ones() {
+                0 if grid.space == Space::Shared || row.is_moved(column) => '·',
+                0 => ' ',
+                1 => LANES[lanes.trailing_zeros() as usize],
+                _ => '*',
+            };
+            cells.push(cell);
+            cells.push_str(gap(&grid, column));
+        }
+        line(&mut text, &format!("{:>LABEL$}  {cells}", format!("+{}", row.offset)));
+    }
+    if let Some(more) = grid.rows.len().checked_sub(MAX_ROWS + 1) {
+        line(&mut text, &format!("{:>LABEL$}  and {} more rows", "…", more + 1));
+    }
+    // Where no bank has two, the rows show it themselves.
+    if grid.conflicts && grid.words_per_bank().iter().any(|words| *words > 1) {
+        let counts = grid.words_per_bank().map(|words| if words == 0 { "· ".to_owned() } else { format!("{words:<2}") }).concat();
+        line(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "words", counts.trim_end())));
+    }
+    text.push('\n');
+    line(&mut text, &format!("  {}", summary(&grid, sample)));
+    let unused = if grid.space == Space::Global { "moved, not wanted" } else { "not wanted" };
+    line(&mut text, &style.dim(&format!("  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: {unused}")));
+    Some(text)
+}
+
+/// What a request costs, in a sentence.
+pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
+    let lanes = sample.lanes.count_ones();
+    let plural = |number: u32, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    match grid.cost {
+        Cost::Global { sectors, ideal, passes, transactions } => {
+            let verb = if sample.op == AccessOp::Load { "read" } else { "written" };
+            let moved = 32 * u64::from(sectors);
+            let passes = passes.map(|passes| format!("; {} through L1", plural(passes, "pass").replace("passs", "passes")));
+            format!(
+                "{}{} {verb} for {}, {ideal} at best; {} of {} bytes used ({}){}",
+                plural(sectors, "sector"),
+                transactions.map_or(String::new(), |number| format!(" in {}", plural(number, "transaction"))),
+                plural(lanes, "lane"),
+                count(grid.bytes_wanted),
+                count(moved),
+                percent(grid.bytes_wanted as f64 / moved as f64),
+                passes.unwrap_or_default(),
+            )
+        }
+        Cost::Shared { wavefronts, ideal } => {
+            let conflicts = match (wavefronts == ideal, grid.is_broadcast()) {
+                (true, true) => "one word, read once for all of them",
+                (true, false) => "no bank conflicts",
+                (false, _) => "bank conflicts",
+            };
+            format!("{} for {}, {ideal} at best: {conflicts}", plural(wavefronts, "wavefront"), plural(lanes, "lane"))
+        }
+    }
+}
+
+fn header(grid: &Grid, style: Style) -> String {
+    let mut text = String::new();
+    if grid.space == Space::Global {
+        let titles: String = (0..COLUMNS / SECTOR_WORDS).map(|sector| format!("{:<17}", format!("sector {sector}"))).collect();
+        line(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "bytes", titles.trim_end())));
+    } else {
+        let titles: String =
+            (0..COLUMNS).step_by(SECTOR_WORDS).map(|word| format!("{:<16}", format!("bank {}", word % grid.banks))).collect();
+        line(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "bytes", titles.trim_end())));
+    }
+    text
+}
+
+/// What stands between a word and the next one: sectors stand apart, banks do not.
+fn gap(grid: &Grid, column: usize) -> &'static str {
+    if grid.space == Space::Global && column % SECTOR_WORDS == SECTOR_WORDS - 1 { "  " } else { " " }
+}
+
+fn line(text: &mut String, line: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}", line.trim_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::grid::tests::sample;
+    use super::*;
+
+    fn assert_drawn(sample: &AccessSample, expected: &str) {
+        let drawn = draw(sample, Rules::Current, Style::PLAIN).unwrap();
+        assert_eq!(drawn, expected.strip_prefix('\n').unwrap(), "got\n{drawn}");
+        assert!(drawn.lines().all(|line| line.chars().count() <= 100));
+    }
+
+    #[test]
+    fn neighbouring_words_that_start_within_a_line() {
+        let sample = sample(Space::Global, AccessOp::Load, 4, u32::MAX, |lane| 0x1_0000 + 4 * lane + 4);
+        assert_drawn(
+            &sample,
+            "
+    bytes  sector 0         sector 1         sector 2         sector 3
+       +0  · 0 1 2 3 4 5 6  7 8 9 a b c d e  f g h i j k l m  n o p q r s t u
+     +128  v · · · · · · ·
+
+  5 sectors read for 32 lanes, 4 at best; 128 of 160 bytes used (80.0 %); 1 pass through L1
+  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: moved, not wanted
+",
+        );
+    }
+
+    #[test]
+    fn a_column_of_a_tile_without_padding_fills_one_bank() {
+        let sample = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| 128 * lane + 8);
+        assert_drawn(
+            &sample,
+            "
+    bytes  bank 0          bank 8          bank 16         bank 24
+       +0  · · 0 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +128  · · 1 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +256  · · 2 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +384  · · 3 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +512  · · 4 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +640  · · 5 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +768  · · 6 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+     +896  · · 7 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+    +1024  · · 8 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+    +1152  · · 9 · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+    +1280  · · a · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+    +1408  · · b · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+        …  and 20 more rows
+    words  · · 32· · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+
+  32 wavefronts for 32 lanes, 1 at best: bank conflicts
+  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: not wanted
+",
+        );
+    }
+
+    #[test]
+    fn neighbouring_words_of_shared_memory_lie_in_different_banks() {
+        let sample = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| 4 * lane + 8);
+        assert_drawn(
+            &sample,
+            "
+    bytes  bank 0          bank 8          bank 16         bank 24
+       +0  · · 0 1 2 3 4 5 6 7 8 9 a b c d e f g h i j k l m n o p q r s t
+     +128  u v · · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
+
+  1 wavefront for 32 lanes, 1 at best: no bank conflicts
+  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: not wanted
+",
+        );
+    }
+
+    #[test]
+    fn the_first_gpus_had_half_as_many_banks() {
+        let sample = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| 4 * lane);
+        let drawn = draw(&sample, Rules::Tesla, Style::PLAIN).unwrap();
+        assert!(drawn.starts_with("    bytes  bank 0          bank 8          bank 0          bank 8\n"), "{drawn}");
+        assert!(drawn.contains("2 wavefronts for 32 lanes, 2 at best: no bank conflicts"), "{drawn}");
+    }
+
+    #[test]
+    fn a_word_that_all_lanes_want_is_read_once() {
+        let sample = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |_| 2044);
+        assert_drawn(
+            &sample,
+            "
+    bytes  bank 0          bank 8          bank 16         bank 24
+    +1920  · · · · · · · · · · · · · · · · · · · · · · · · · · · · · · · *
+
+  1 wavefront for 32 lanes, 1 at best: one word, read once for all of them
+  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: not wanted
+",
+        );
+    }
+
+    #[test]
+    fn bytes_share_words_and_lanes_may_rest() {
+        let sample = sample(Space::Global, AccessOp::Store, 1, 0x1ff, |lane| lane);
+        assert_drawn(
+            &sample,
+            "
+    bytes  sector 0         sector 1         sector 2         sector 3
+       +0  * * 8 · · · · ·
+
+  1 sector written for 9 lanes, 1 at best; 9 of 32 bytes used (28.1 %)
+  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: moved, not wanted
+",
+        );
+    }
+}
