@@ -48,7 +48,7 @@ use crate::gpu::Gpu;
 use crate::guard::Guarded;
 use crate::picture::{Gray, Rectangle};
 use crate::progress;
-use crate::verify::Expected;
+use crate::verify::{Expected, Oracle};
 
 pub use matches::{Match, best_matches};
 pub use options::{HEADLINE_SIZE, Options, Size, TEACHING_SIZE};
@@ -81,7 +81,7 @@ pub struct Correlation {
     border: Border,
     origin: Origin,
     sums: OnceLock<Vec<Sums>>,
-    expected: OnceLock<Vec<Expected>>,
+    oracle: OnceLock<Oracle>,
 }
 
 /// Where the pictures came from.
@@ -108,7 +108,7 @@ impl Correlation {
     /// room, brighter and with less contrast.
     pub fn random(size: Size, border: Border, seed: u64) -> Self {
         let (image, template) = scene::generate(size, seed);
-        Self { image, template, border, origin: Origin::Seed(seed), sums: OnceLock::new(), expected: OnceLock::new() }
+        Self { image, template, border, origin: Origin::Seed(seed), sums: OnceLock::new(), oracle: OnceLock::new() }
     }
 
     /// A template to be found in an image.
@@ -118,7 +118,7 @@ impl Correlation {
     /// [`Error::Size`], when the template is larger than the image, or one of them is too large for the kernels' integers.
     pub fn new(image: Gray, template: Gray, border: Border) -> Result<Self> {
         Size { image: (image.width, image.height), template: (template.width, template.height) }.check()?;
-        Ok(Self { image, template, border, origin: Origin::Given, sums: OnceLock::new(), expected: OnceLock::new() })
+        Ok(Self { image, template, border, origin: Origin::Given, sums: OnceLock::new(), oracle: OnceLock::new() })
     }
 
     /// The image.
@@ -345,14 +345,14 @@ impl Workload for Correlation {
         Ok(gpu.stream.memcpy_htod(&inverted(&self.template.pixels), &mut buffers.template)?)
     }
 
-    fn expected(&self) -> &[Expected] {
-        self.expected.get_or_init(|| {
+    fn oracle(&self) -> &Oracle {
+        self.oracle.get_or_init(|| {
             let template = self.template_sums();
             let expect = |sums: &Sums| {
                 let value = self.coefficient(*sums, template);
                 Expected { value, tolerance: ROUNDINGS * UNIT_ROUNDOFF * value.abs() }
             };
-            self.sums().par_iter().map(expect).collect()
+            Oracle::Whole(self.sums().par_iter().map(expect).collect())
         })
     }
 }
