@@ -16,20 +16,10 @@ mod table;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+pub use crate::registers::Kind;
 pub use approximate::Accuracy;
 pub(crate) use table::Executor;
 pub use table::{Alu, TABLE};
-
-/// What kind of register an operand needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A predicate.
-    Predicate,
-    /// A register of 8, 16 or 32 bits; each has a row of its own.
-    Word,
-    /// A register of 64 bits.
-    Double,
-}
 
 /// What an instruction counts as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use super::half::{self, Bf16, F16, Half, Two};
 use super::integer;
 use super::rows::{approximations, bits, comparisons, conversions, double, halves, integers, moves, single};
 use super::{Class, Row};
-use crate::exec::registers::{LANES, Lane, Reg, Registers};
-use crate::program::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+use crate::registers::{LANES, Lane, Reg, Registers};
+use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
 /// The accuracy of a row that names one.
 macro_rules! accuracy {

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::decode::{Decoder, syntax};
+use super::decode::Decoder;
 use super::scope::Symbol;
 use super::{Action, ConstantValue, FALSE, NOWHERE, TRUE};
-use crate::exec::registers::Reg;
-use crate::instructions::{self, Alu, Kind};
-use crate::module::LoadError;
+use crate::error::{LoadError, syntax};
+use crate::instructions::{self, Alu};
 use crate::ptx::ast::{self, Base, Initializer, Operand, Prototype, Statement};
+use crate::registers::Kind;
+use crate::registers::Reg;
 
 /// Most functions that one kernel may reach.
 const MOST_FUNCTIONS: usize = 1 << 12;

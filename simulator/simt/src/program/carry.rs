@@ -5,8 +5,8 @@
 
 use super::decode::Decoder;
 use super::{CARRY, FALSE};
+use crate::error::LoadError;
 use crate::instructions;
-use crate::module::LoadError;
 use crate::ptx::ast;
 
 /// Whether the instruction reads or writes the carry flag.

@@ -4,10 +4,11 @@
 
 use super::decode::Decoder;
 use super::{ConstantValue, FALSE, TRUE};
-use crate::exec::registers::Reg;
-use crate::instructions::{self, Alu, Kind, Row};
-use crate::module::LoadError;
+use crate::error::LoadError;
+use crate::instructions::{self, Alu, Row};
 use crate::ptx::ast::{self, Operand};
+use crate::registers::Kind;
+use crate::registers::Reg;
 
 /// A comparison taken apart.
 struct Comparison<'i, 't> {

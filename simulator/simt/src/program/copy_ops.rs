@@ -3,11 +3,11 @@
 use super::decode::Decoder;
 use super::memory_ops::without_policy;
 use super::{Action, Address, SINK};
-use crate::exec::registers::Reg;
+use crate::error::LoadError;
 use crate::finding::Space;
-use crate::instructions::Kind;
-use crate::module::LoadError;
 use crate::ptx::ast::{Instruction, Operand};
+use crate::registers::Kind;
+use crate::registers::Reg;
 
 /// `cp.async`
 #[derive(Clone, Copy, Debug)]

@@ -9,14 +9,17 @@ use super::known::Facts;
 use super::merging::machine_requests;
 use super::scope::{Scopes, Symbol, special};
 use super::{
-    Action, Constant, ConstantValue, FALSE, FIRST_PREDICATE, Inst, LOCAL_WINDOW, NOWHERE, Origin, PARAM_WINDOW, Program,
-    SHARED_WINDOW, SINK, SharedVariable, SourceMap, Special, TRUE, WINDOW_OFFSET, address_of_function,
+    Action, Constant, ConstantValue, FALSE, FIRST_PREDICATE, Inst, NOWHERE, Origin, Program, SINK, SharedVariable, SourceMap,
+    Special, TRUE, address_of_function,
 };
-use crate::exec::registers::Reg;
+use crate::error::{LoadError, syntax};
 use crate::finding::Location;
-use crate::instructions::{self, Alu, Kind};
-use crate::module::{LoadError, Param};
+use crate::instructions::{self, Alu};
+use crate::program::Param;
 use crate::ptx::ast::{self, Base, Operand, StateSpace, Statement, Type};
+use crate::registers::Kind;
+use crate::registers::Reg;
+use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
 /// Most local memory that one thread may have, as on a GPU.
 const MOST_LOCAL_BYTES: u64 = 512 << 10;
@@ -648,10 +651,6 @@ fn described(kind: Kind) -> &'static str {
         Kind::Word => "a 32-bit value",
         Kind::Double => "a 64-bit value",
     }
-}
-
-pub(super) fn syntax(line: u32, message: String) -> LoadError {
-    LoadError::Syntax { line, message }
 }
 
 /// [`SINK`] is no register of any program.

@@ -4,8 +4,8 @@
 //! hold a fragment of `wmma`; here it is held as `mma` would hold it, cut into pieces of 8 rows and columns.
 
 use super::TRUE;
-use crate::exec::registers::Reg;
-use crate::instructions::Kind;
+use crate::registers::Kind;
+use crate::registers::Reg;
 
 /// Most registers that a fragment has in one lane.
 pub const MOST_REGISTERS: usize = 8;

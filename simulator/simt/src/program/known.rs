@@ -7,9 +7,10 @@
 use super::{
     Action, ConstantValue, FragmentAccess, Inst, Matrices, MbarrierOp, MultiplyAdd, Program, Question, TensorOp, VoteMode,
 };
-use crate::exec::registers::Reg;
 use crate::finding::Space;
-use crate::instructions::{Alu, Kind, TABLE};
+use crate::instructions::{Alu, TABLE};
+use crate::registers::Kind;
+use crate::registers::Reg;
 
 /// Times that the program is gone through before facts that still change are given up; a loop's counter settles sooner.
 const PATIENCE: usize = 8;

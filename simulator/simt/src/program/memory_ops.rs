@@ -3,10 +3,10 @@
 use super::decode::Decoder;
 use super::scope::Symbol;
 use super::{Access, Action, Address, Atomic, AtomicOp, ConstantValue, SINK, Semantics};
+use crate::error::LoadError;
 use crate::finding::Space;
-use crate::instructions::Kind;
-use crate::module::LoadError;
 use crate::ptx::ast::{Base, Instruction, Operand};
+use crate::registers::Kind;
 
 /// An element's type: bytes and whether it is signed.
 #[derive(Clone, Copy)]

@@ -25,9 +25,10 @@ use std::collections::{BTreeMap, HashMap};
 use super::flow::leads_block;
 use super::known::{Facts, constant, written};
 use super::{Action, Inst, Program, TRUE};
-use crate::exec::registers::Reg;
 use crate::finding::Space;
-use crate::instructions::{Alu, Kind};
+use crate::instructions::Alu;
+use crate::registers::Kind;
+use crate::registers::Reg;
 
 /// The request that the machine code makes of a load or a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

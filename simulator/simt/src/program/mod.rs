@@ -15,9 +15,10 @@ mod scope;
 mod tensor_ops;
 mod warp_ops;
 
-use crate::exec::registers::Reg;
 use crate::finding::{Location, SourceLine, Space};
-use crate::instructions::{Alu, Kind};
+use crate::instructions::Alu;
+use crate::registers::Kind;
+use crate::registers::Reg;
 
 pub use async_ops::{BulkCopy, Mbarrier, MbarrierOp, Phase};
 pub use calls::{CallGraph, address_of_function};
@@ -45,17 +46,14 @@ pub const SINK: Reg = Reg::MAX;
 /// No instruction: where a branch has no reconvergence point, its paths meet at the end of the function only.
 pub const NOWHERE: u32 = u32::MAX;
 
-/// Generic addresses at and above this one lie in shared memory, the offset in the low bits. Global addresses are below.
-pub const SHARED_WINDOW: u64 = 1 << 56;
-
-/// As [`SHARED_WINDOW`], of local memory.
-pub const LOCAL_WINDOW: u64 = 2 << 56;
-
-/// As [`SHARED_WINDOW`], of the kernel's parameters.
-pub const PARAM_WINDOW: u64 = 3 << 56;
-
-/// The part of a generic address below the window.
-pub const WINDOW_OFFSET: u64 = SHARED_WINDOW - 1;
+/// A parameter's place in the parameter list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Offset in bytes from the start of the list.
+    pub offset: usize,
+    /// Size in bytes.
+    pub bytes: usize,
+}
 
 /// The code of one kernel and of all functions that it calls.
 #[derive(Debug, Default)]
@@ -346,6 +344,17 @@ impl Program {
     pub fn shared_variable(&self, offset: u64) -> Option<&SharedVariable> {
         let before = self.shared_variables.iter().filter(|variable| u64::from(variable.offset) <= offset);
         before.max_by_key(|variable| variable.offset)
+    }
+
+    /// The least bytes that one access of the program has to a space, or might have.
+    pub fn narrowest_access(&self, space: Space) -> u32 {
+        let of_space = |other: Option<Space>| other.is_none() || other == Some(space);
+        let accesses = self.accesses.iter().filter(|access| of_space(access.space)).map(|access| access.width);
+        let atomics = self.atomics.iter().filter(|atomic| of_space(atomic.space)).map(|atomic| atomic.width);
+        // What a copy writes to shared memory is four bytes or more; what it reads of global memory may be any number.
+        let in_part = |copy: &AsyncCopy| space == Space::Global && copy.source_bytes.is_some();
+        let copies = self.copies.iter().filter(|copy| in_part(copy)).map(|_| 1);
+        accesses.chain(atomics).chain(copies).min().unwrap_or(4)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::{Axis, Special};
-use crate::exec::registers::Reg;
-use crate::instructions::Kind;
+use crate::registers::Kind;
+use crate::registers::Reg;
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug)]

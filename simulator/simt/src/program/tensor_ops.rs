@@ -4,11 +4,11 @@ use super::decode::Decoder;
 use super::fragment::{Fragment, MOST_REGISTERS, Number, Part, Shape};
 use super::memory_ops::elements;
 use super::{Access, Action, SINK, Semantics};
-use crate::exec::registers::Reg;
+use crate::error::LoadError;
 use crate::finding::Space;
-use crate::instructions::Kind;
-use crate::module::LoadError;
 use crate::ptx::ast::{Base, Instruction, Operand};
+use crate::registers::Kind;
+use crate::registers::Reg;
 
 /// An instruction that all lanes of a warp execute together.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,12 @@
 //! Decodes what lanes and warps do together: shuffles, votes, barriers, fences.
 
-use super::decode::{Decoder, syntax};
+use super::decode::Decoder;
 use super::{Action, AtomicOp, ConstantValue, Poll, Question, SINK, ShuffleMode, VoteMode};
-use crate::exec::registers::Reg;
+use crate::error::{LoadError, syntax};
 use crate::finding::FindingKind;
-use crate::instructions::Kind;
-use crate::module::LoadError;
 use crate::ptx::ast::{Instruction, Operand};
+use crate::registers::Kind;
+use crate::registers::Reg;
 
 impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn warp_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use super::ast::{Function, Module, StateSpace, Statement};
 use super::lexer::{Kind, Token, tokens};
-use crate::module::LoadError;
+use crate::error::LoadError;
 
 /// The canonical text of a kernel (see the [module](self)). It changes when an instruction, a parameter, a directive such as
 /// `.maxntid`, a variable that the kernel uses, a device function that it calls, or the module's version or target changes.

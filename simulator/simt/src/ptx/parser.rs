@@ -6,7 +6,7 @@ use super::ast::{
     Base, Function, Guard, Initializer, Instruction, Module, Operand, Prototype, Registers, StateSpace, Statement, Type, Variable,
 };
 use super::lexer::{Kind, Token, tokens};
-use crate::module::LoadError;
+use crate::error::{LoadError, syntax};
 
 /// Most elements that one declaration may have: more is damage, not a program.
 const MOST_ELEMENTS: u64 = 1 << 32;
@@ -671,10 +671,6 @@ fn scalar_type(word: &str) -> Option<Type> {
         ".b128" => Type::Bytes(16),
         _ => return None,
     })
-}
-
-fn syntax(line: u32, message: String) -> LoadError {
-    LoadError::Syntax { line, message }
 }
 
 fn expected(line: u32, what: &str, found: Kind<'_>) -> LoadError {
