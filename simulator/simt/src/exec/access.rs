@@ -11,8 +11,7 @@ use super::request::{Pattern, Request, lane_addresses, lanes_of, wide};
 use crate::finding::{AccessOp, Space};
 use crate::memory::Buffer;
 use crate::program::{Access, SINK};
-use crate::registers::Kind;
-use crate::registers::{LANES, Reg, Registers, spread};
+use crate::registers::{Kind, LANES, Reg, Registers, spread};
 
 /// Executes a load for the lanes in `mask`.
 #[inline(always)]

@@ -9,8 +9,7 @@ use super::warp::{Pause, Votes, Warp};
 use crate::finding::FindingKind;
 use crate::geometry::Dim3;
 use crate::program::{Axis, Special};
-use crate::registers::Kind;
-use crate::registers::LANES;
+use crate::registers::{Kind, LANES};
 
 /// Where a warp of the block stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,7 @@ use crate::geometry::{Dim3, LaunchConfig};
 use crate::memory::rules::Rules;
 use crate::memory::{Memory, Region};
 use crate::program::{MachineRequest, Program};
-use crate::registers::Kind;
-use crate::registers::{self, Reg};
+use crate::registers::{self, Kind, Reg};
 
 /// What all workers of a launch read: the program and the memory around it.
 pub struct Machine<'a> {

@@ -7,8 +7,7 @@ use super::tensor;
 use crate::finding::{AccessOp, Space};
 use crate::program::fragment::{MOST_REGISTERS, Number};
 use crate::program::{FragmentAccess, Matrices, Semantics, TensorOp};
-use crate::registers::Kind;
-use crate::registers::{FULL, LANES, Registers};
+use crate::registers::{FULL, Kind, LANES, Registers};
 use crate::windows::WINDOW_OFFSET;
 
 /// Rows of a matrix of `ldmatrix`, and elements of a row.

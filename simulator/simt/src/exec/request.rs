@@ -2,8 +2,7 @@
 
 use crate::finding::{AccessOp, Space};
 use crate::program::Address;
-use crate::registers::Kind;
-use crate::registers::{FULL, LANES, Registers, spread};
+use crate::registers::{FULL, Kind, LANES, Registers, spread};
 use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
 /// Who asks for what, where.

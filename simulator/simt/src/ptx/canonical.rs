@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use super::ast::{Function, Module, StateSpace, Statement};
 use super::lexer::{Kind, Token, tokens};
+use super::parser::parse;
 use crate::error::LoadError;
 
 /// The canonical text of a kernel (see the [module](self)). It changes when an instruction, a parameter, a directive such as
@@ -26,7 +27,7 @@ use crate::error::LoadError;
 ///
 /// [`LoadError::Syntax`] when the text is not PTX, [`LoadError::NoKernel`] when it has no kernel of that name.
 pub fn canonical(text: &str, kernel: &str) -> Result<String, LoadError> {
-    super::parse(text)?.canonical(kernel)
+    parse(text)?.canonical(kernel)
 }
 
 impl Module<'_> {
