@@ -1,22 +1,25 @@
-//! Events. An event records **the clock of the host**: what passes between two of them is how long the simulator took, which says
-//! nothing about a GPU. A program may print it as a GPU's time all the same, and cannot be told otherwise; so nothing in this workspace
-//! that knows it runs on the simulator shows it.
+//! Events. An event records **the host's clock**: the time between two events is how long the simulator took, which says nothing about a
+//! GPU. A program that does not know about the simulator may still print it as a GPU's time. Programs of this workspace never show it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use crate::context::{self, Context};
-use crate::error::{CuResult, Result};
-use crate::ffi::{Handle, Out};
-use crate::state::{driver, lock};
-use crate::stream;
+use super::context::{self, Context};
+use super::stream;
+use crate::driver::driver;
+use crate::export::exports;
+use crate::ffi::Out;
+use crate::handles::{Handle, Kind};
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
 
 /// `CU_EVENT_BLOCKING_SYNC`, `_DISABLE_TIMING`, `_INTERPROCESS`
 const BLOCKING_SYNC: u32 = 1;
 const DISABLE_TIMING: u32 = 2;
 const INTERPROCESS: u32 = 4;
-/// `CU_EVENT_RECORD_EXTERNAL`, which only means something during a capture.
+/// `CU_EVENT_RECORD_EXTERNAL` and `CU_EVENT_WAIT_EXTERNAL`, which only have a meaning during a capture.
 const RECORD_EXTERNAL: u32 = 1;
+const WAIT_EXTERNAL: u32 = 1;
 
 /// An event.
 #[derive(Debug)]
@@ -26,6 +29,14 @@ pub struct Event {
     flags: u32,
     /// When it was last recorded.
     recorded: Mutex<Option<Instant>>,
+}
+
+impl Kind for Event {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
+
+    fn context(&self) -> Option<Handle> {
+        Some(self.context.handle)
+    }
 }
 
 fn get(handle: Handle) -> Result<Arc<Event>> {
@@ -56,7 +67,7 @@ fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Result<()> {
     milliseconds.put((seconds * 1e3) as f32)
 }
 
-crate::exports! {
+exports! {
     fn cuEventCreate(event: Out<Handle>, flags: u32) {
         let (driver, context) = context::current()?;
         event.check()?;
@@ -73,7 +84,7 @@ crate::exports! {
         event.put(made.handle)
     }
 
-    /// Destroyed even where a fault is returned.
+    /// Destroys the event even if this returns a fault.
     fn cuEventDestroy_v2(event: Handle) {
         driver()?.handles.remove::<Event>(event)?.context.check()
     }
@@ -88,6 +99,14 @@ crate::exports! {
             return CuResult::INVALID_VALUE.err();
         }
         record(event, stream)
+    }
+
+    fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) {
+        stream::usable(stream)?;
+        if flags & !WAIT_EXTERNAL != 0 {
+            return CuResult::INVALID_VALUE.err();
+        }
+        get(event).map(drop)
     }
 
     fn cuEventQuery(event: Handle) {

@@ -1,11 +1,8 @@
 //! Anything that a program may do wrong: random calls with bad handles, freed pointers, absurd sizes and shapes, damaged PTX, from one
-//! thread and from two. Each must return in time, with a result that exists, and never with the one that stands for a panic inside.
+//! thread and from two. Each call must return in time, with a result that exists, and never with the result for a panic inside.
 //!
-//! Only on the simulator: a GPU's driver follows a bad handle and crashes.
-
-#[path = "driver/support.rs"]
-#[allow(dead_code, reason = "shared with the other tests, which use more of it")]
-mod support;
+//! Only on the simulator: a GPU's driver follows a bad handle and crashes. Each test has a process of its own, because it sets the fuel and
+//! measures memory for the whole process.
 
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
@@ -14,16 +11,21 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{self, CUresult};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use simcuda::client::Simulator;
-use support::cu;
 
-/// The longest that one sequence may take. A few milliseconds is what it does take.
+use crate::support::{self, cu, with_simulator};
+
+/// The longest that one sequence of calls may take. It really takes a few milliseconds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A call: which, and numbers to make its arguments of.
+/// Enough fuel for every kernel that ends.
+const FUEL: u64 = 2000;
+
+/// A call: a number that selects the function, and numbers to make its arguments from.
 type Call = (u8, u32, u32, u32);
 
-/// Kinds of what calls give out.
+/// Kinds of things that calls return.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Memory,
@@ -34,7 +36,7 @@ enum Kind {
     Context,
 }
 
-/// What calls gave out, dead or alive; the last ones of each kind.
+/// What calls returned, alive or destroyed: the latest of each kind.
 #[derive(Clone, Default)]
 struct Given(Vec<(Kind, usize)>);
 
@@ -49,7 +51,7 @@ impl Given {
         self.0.push((kind, value));
     }
 
-    /// Mostly one of this kind; now and then one of another, null, or a number that was never given out.
+    /// Picks mostly something of this kind, and sometimes something of another kind, null, or a number that no call returned.
     fn pick(&self, kind: Kind, choice: u32) -> usize {
         let nth = choice as usize / 16;
         let fitting: Vec<usize> = match choice % 16 {
@@ -66,7 +68,7 @@ fn size(choice: u32) -> usize {
     [0, 1, 4, 64, 100, 4096, 1 << 20, 1 << 45, usize::MAX - 3, usize::MAX][choice as usize % 10]
 }
 
-/// Extents of grids: none, few, or more than there can be. What lies between would be executed, for as long as it takes.
+/// Returns an extent of a grid: zero, small, or more than any grid can have. A grid of a size in between would really run, for a long time.
 fn blocks(choice: u32) -> u32 {
     [0, 1, 1, 1, 2, 3, 7, 33, 1 << 31, u32::MAX][choice as usize % 10]
 }
@@ -75,12 +77,13 @@ fn threads(choice: u32) -> u32 {
     [0, 1, 1, 2, 3, 33, 256, 1024, 1025, u32::MAX][choice as usize % 10]
 }
 
-/// Memory of the program's own that is never freed, so that it may be named at any time. Zeros cost nothing until they are touched.
+/// Returns memory of the program's own that is never freed, so that it can be used at any time. Zeroed pages cost nothing until they are
+/// touched.
 fn own_memory(bytes: usize) -> &'static mut [u32] {
     vec![0u32; bytes / 4].leak()
 }
 
-/// The text of a module, undamaged or with a few bytes changed or cut.
+/// Returns the text of a module, either undamaged or with a few bytes changed or removed.
 fn module_text(a: u32, b: u32) -> CString {
     let text = [support::VECTORS, support::SHARED, support::FAULTS, support::VECTORS][a as usize % 4];
     let mut bytes = text.as_bytes().to_vec();
@@ -100,8 +103,8 @@ fn module_text(a: u32, b: u32) -> CString {
 const KERNELS: [&std::ffi::CStr; 8] =
     [c"add", c"count", c"mixed", c"bounded", c"reverse", c"misaligned", c"endless", c"no such kernel"];
 
-/// Makes one call. Pointers to results are to variables that live, and pointers to memory of the host are to memory that is never freed,
-/// because a C caller promises no less; everything else may be anything. Returns the result and what was given out.
+/// Makes one call. Returns its result and what it returned through pointers. Pointers to results are to live variables, and pointers to
+/// host memory are to memory that is never freed, because a C caller promises as much. Everything else may be anything.
 fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize)>) {
     let (mut handle, mut address, mut bytes, mut number) = (null_mut::<c_void>(), 0u64, 0usize, 0i32);
     let memory = |choice| given.pick(Kind::Memory, choice) as u64;
@@ -124,7 +127,7 @@ fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize
         10 => cu!(cuMemHostAlloc((&raw mut handle).cast(), size(b % 7), c % 9)),
         11 => cu!(cuMemFreeHost(memory(a) as *mut c_void)),
         12 => {
-            // As long as the longest size that is not refused: nothing else may lie in what a kernel then writes.
+            // As long as the longest size that is not refused, so that a kernel cannot overwrite anything else.
             let place = own_memory((1 << 20) + 8).as_mut_ptr().wrapping_byte_add(b as usize % 5);
             handle = place.cast();
             cu!(cuMemHostRegister_v2(handle, size(c), a % 4))
@@ -178,11 +181,11 @@ fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize
             0,
             null_mut(),
             null_mut(),
-            // A buffer of parameters that says how many bytes it has.
+            // A buffer of parameters, and its size.
             [1usize, own.as_ptr() as usize, 2, (&raw const little) as usize, 0].as_mut_ptr().cast()
         )),
         34 => {
-            // SAFETY: an attribute's value goes both ways as a number.
+            // SAFETY: every number below 16 is an enumerator of this type.
             let attribute = unsafe { std::mem::transmute::<u32, sys::CUfunction_attribute>(b % 16) };
             cu!(cuFuncSetAttribute(function, attribute, c as i32))
         }
@@ -233,7 +236,7 @@ fn make(calls: &[Call], given: &Mutex<Given>) -> Result<(), TestCaseError> {
         let mut name = null();
         prop_assert_eq!(cu!(cuGetErrorName(result, &mut name)), support::OK, "call {} {:?}", index, each);
         prop_assert!(started.elapsed() < PATIENCE, "call {index} {each:?} took too long");
-        // A thread whose context is gone or has failed goes on in another, as a test that must go on would.
+        // If the context is gone or has failed, the thread continues in a new one.
         if cu!(cuCtxSynchronize()) != support::OK {
             support::raw_context();
         }
@@ -250,43 +253,39 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
     proptest::collection::vec(any::<Call>(), 1..120)
 }
 
-fn prepare() {
-    let simulator = Simulator::open().unwrap();
-    simulator.set_fuel(2000).unwrap();
-    let _ = simulator.take_records();
+/// Checks a property of 80 random values.
+fn check<S: Strategy>(strategy: S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+    let config = ProptestConfig { cases: 80, failure_persistence: None, ..ProptestConfig::default() };
+    TestRunner::new(config).run(&strategy, property).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 80, failure_persistence: None, ..ProptestConfig::default() })]
+#[test]
+fn whatever_is_called_returns_a_result() {
+    with_simulator(|simulator| {
+        simulator.set_fuel(FUEL).unwrap();
+        check(calls(), |calls| make(&calls, &Mutex::default()));
+    });
+}
 
-    #[test]
-    fn whatever_is_called_returns_a_result(calls in calls()) {
-        if support::on_gpu() {
-            return Ok(());
-        }
-        prepare();
-        make(&calls, &Mutex::default())?;
-    }
-
-    #[test]
-    fn whatever_two_threads_call_at_once_returns_a_result(one in calls(), two in calls()) {
-        if support::on_gpu() {
-            return Ok(());
-        }
-        prepare();
-        // Each uses, and destroys, what the other was given.
-        let given = Mutex::default();
-        let (first, second) = std::thread::scope(|scope| {
-            let first = scope.spawn(|| make(&one, &given));
-            let second = scope.spawn(|| make(&two, &given));
-            (first.join(), second.join())
+#[test]
+fn whatever_two_threads_call_at_once_returns_a_result() {
+    with_simulator(|simulator| {
+        simulator.set_fuel(FUEL).unwrap();
+        check((calls(), calls()), |(one, two)| {
+            // Each thread uses and destroys what the other one made.
+            let given = Mutex::default();
+            let (first, second) = std::thread::scope(|scope| {
+                let first = scope.spawn(|| make(&one, &given));
+                let second = scope.spawn(|| make(&two, &given));
+                (first.join(), second.join())
+            });
+            first.expect("the thread does not panic")?;
+            second.expect("the thread does not panic")
         });
-        first.expect("the thread lives")?;
-        second.expect("the thread lives")?;
-    }
+    });
 }
 
-/// The most memory of the host that this process has had, in bytes; 0 where the system does not tell.
+/// Returns the peak of this process's memory in bytes; 0 if the system does not report it.
 fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse::<u64>().ok());
@@ -294,49 +293,48 @@ fn peak_memory() -> u64 {
 }
 
 #[test]
-fn declarations_without_measure_are_refused_or_cost_little() {
-    if support::on_gpu() {
-        return;
-    }
-    prepare();
-    let head = ".version 7.0\n.target sm_70\n.address_size 64\n";
-    let kernel = |inside: &str| format!("{head}.visible .entry k() {{ {inside} ret; }}");
-    let loads = |inside: &str| kernel(&format!("{inside} mov.u32 %r1, 1;"));
-    for text in [
-        loads(".reg .b32 %r<4000000000>;"),
-        loads(".reg .b32 %r<100000000000000000000>;"),
-        loads(".reg .b32 %r<1000000>; .reg .b64 %rd<100000000>;"),
-        kernel(".shared .b8 s[4294967295];"),
-        kernel(".shared .b8 s[18446744073709551615];"),
-        kernel(".local .b8 l[4294967296000];"),
-        kernel(".local .align 1024 .b8 l[100000000];"),
-        kernel(".shared .align 2147483648 .b8 s[4];"),
-        format!("{head}.global .b8 g[18446744073709551615];"),
-        format!("{head}.global .align 8 .b8 g[100000000000];"),
-        format!("{head}.const .b8 c[100000000];"),
-        format!("{head}.visible .entry k(.param .b8 p[4000000000]) {{ ret; }}"),
-        format!("{head}.visible .entry k() .maxntid 4294967295, 4294967295, 4294967295 {{ ret; }}"),
-        format!("{head}.visible .entry k() {{ {} ret; }}", "{".repeat(100_000)),
-        format!(
-            "{head}.visible .entry k() {{ .reg .b32 %r<2>; mov.u32 %r1, {}1{}; ret; }}",
-            "(".repeat(50_000),
-            ")".repeat(50_000)
-        ),
-    ] {
-        let shown = &text[head.len()..text.len().min(head.len() + 100)];
-        let context = support::raw_context();
-        let image = CString::new(text.as_str()).unwrap();
-        let (mut module, mut function) = (null_mut(), null_mut());
-        let loaded = cu!(cuModuleLoadData(&mut module, image.as_ptr().cast()));
-        assert_ne!(loaded, CUresult::CUDA_ERROR_UNKNOWN, "{shown}");
-        if loaded == support::OK && cu!(cuModuleGetFunction(&mut function, module, c"k".as_ptr())) == support::OK {
-            let mut each = [null_mut::<c_void>(); 1];
-            let launched = cu!(cuLaunchKernel(function, 1, 1, 1, 1024, 1, 1, 0, null_mut(), each.as_mut_ptr(), null_mut()));
-            assert_ne!(launched, CUresult::CUDA_ERROR_UNKNOWN, "{shown}");
-            assert_ne!(cu!(cuCtxSynchronize()), CUresult::CUDA_ERROR_UNKNOWN, "{shown}");
+fn absurd_declarations_are_refused_or_cost_little() {
+    with_simulator(|simulator| {
+        simulator.set_fuel(FUEL).unwrap();
+        let head = ".version 7.0\n.target sm_70\n.address_size 64\n";
+        let kernel = |inside: &str| format!("{head}.visible .entry k() {{ {inside} ret; }}");
+        let loads = |inside: &str| kernel(&format!("{inside} mov.u32 %r1, 1;"));
+        for text in [
+            loads(".reg .b32 %r<4000000000>;"),
+            loads(".reg .b32 %r<100000000000000000000>;"),
+            loads(".reg .b32 %r<1000000>; .reg .b64 %rd<100000000>;"),
+            kernel(".shared .b8 s[4294967295];"),
+            kernel(".shared .b8 s[18446744073709551615];"),
+            kernel(".local .b8 l[4294967296000];"),
+            kernel(".local .align 1024 .b8 l[100000000];"),
+            kernel(".shared .align 2147483648 .b8 s[4];"),
+            format!("{head}.global .b8 g[18446744073709551615];"),
+            format!("{head}.global .align 8 .b8 g[100000000000];"),
+            format!("{head}.const .b8 c[100000000];"),
+            format!("{head}.visible .entry k(.param .b8 p[4000000000]) {{ ret; }}"),
+            format!("{head}.visible .entry k() .maxntid 4294967295, 4294967295, 4294967295 {{ ret; }}"),
+            format!("{head}.visible .entry k() {{ {} ret; }}", "{".repeat(100_000)),
+            format!(
+                "{head}.visible .entry k() {{ .reg .b32 %r<2>; mov.u32 %r1, {}1{}; ret; }}",
+                "(".repeat(50_000),
+                ")".repeat(50_000)
+            ),
+        ] {
+            let shown = &text[head.len()..text.len().min(head.len() + 100)];
+            let context = support::raw_context();
+            let image = CString::new(text.as_str()).unwrap();
+            let (mut module, mut function) = (null_mut(), null_mut());
+            let loaded = cu!(cuModuleLoadData(&mut module, image.as_ptr().cast()));
+            assert_ne!(loaded, CUresult::CUDA_ERROR_UNKNOWN, "{shown}");
+            if loaded == support::OK && cu!(cuModuleGetFunction(&mut function, module, c"k".as_ptr())) == support::OK {
+                let mut each = [null_mut::<c_void>(); 1];
+                let launched = cu!(cuLaunchKernel(function, 1, 1, 1, 1024, 1, 1, 0, null_mut(), each.as_mut_ptr(), null_mut()));
+                assert_ne!(launched, CUresult::CUDA_ERROR_UNKNOWN, "{shown}");
+                assert_ne!(cu!(cuCtxSynchronize()), CUresult::CUDA_ERROR_UNKNOWN, "{shown}");
+            }
+            cu!(cuCtxDestroy_v2(context));
+            let peak = peak_memory();
+            assert!(peak < 1 << 30, "{shown}: {} MiB of the host's memory", peak >> 20);
         }
-        cu!(cuCtxDestroy_v2(context));
-        let peak = peak_memory();
-        assert!(peak < 1 << 30, "{shown}: {} MiB of the host's memory", peak >> 20);
-    }
+    });
 }

@@ -1,27 +1,26 @@
 //! The exports that CUDA does not have: the other side of [`crate::client`].
 //!
-//! What crosses is JSON, so that client and library agree on names and not on the layout of structures. An answer goes into a buffer of
-//! the caller's: asked with a null buffer, a function makes the answer and says how long it is; asked again with a buffer that is long
-//! enough, it hands the answer over and forgets it.
+//! What crosses is JSON, so that client and library agree on names and not on the layout of structures. The caller provides the buffer for
+//! an answer. With a null buffer, a function makes the answer and returns its length. With a buffer that is long enough, the next call
+//! writes the answer and forgets it.
 
 use std::cell::RefCell;
 
 use serde::Serialize;
 
-use crate::error::{self, CuResult, Result, guard};
+use crate::driver;
+use crate::export::{guard, take_last_reason};
 use crate::ffi::{HostBytes, Out};
+use crate::interface;
+use crate::result::{CuResult, Result};
 use crate::settings::Settings;
-use crate::state;
-
-/// Changes with every change of what crosses, so that a client never misreads a library of another build.
-pub const INTERFACE_VERSION: u32 = 3;
 
 thread_local! {
-    /// The answer that this thread has been told the length of.
+    /// The answer whose length this thread knows. Each thread has its own, because two calls on one thread make one answer.
     static ANSWER: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Hands over an answer in two steps; see the module's documentation.
+/// Returns an answer in two steps. See the module's documentation.
 fn answer(buffer: HostBytes, capacity: usize, length: Out<usize>, make: impl FnOnce() -> Result<String>) -> Result<()> {
     length.check()?;
     if buffer.is_null() {
@@ -43,43 +42,41 @@ fn json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| CuResult::UNKNOWN.because(error.to_string()))
 }
 
-/// The version of these functions.
+/// Returns the version of these functions.
 #[unsafe(no_mangle)]
 pub extern "C" fn simcuda_interface_version() -> u32 {
-    INTERFACE_VERSION
+    interface::VERSION
 }
 
 /// Changes settings: `text` holds [`Settings`] as JSON.
 ///
 /// # Safety
 ///
-/// `text` points to `length` bytes.
+/// The caller passes a `text` that points to `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simcuda_configure(text: HostBytes, length: usize) -> CuResult {
     guard(|| {
         let settings = text.with(length, |text| serde_json::from_slice::<Settings>(text))?;
-        state::configure(settings.map_err(|error| CuResult::INVALID_VALUE.because(error.to_string()))?)?;
-        state::attach();
-        Ok(())
+        driver::configure(settings.map_err(|error| CuResult::INVALID_VALUE.because(error.to_string()))?)
     })
 }
 
-/// Takes [`crate::records::Records`]: what was launched since they were last taken.
+/// Takes the [`Records`](crate::records::Records) of the launches since they were last taken.
 ///
 /// # Safety
 ///
-/// `buffer` is null or has room for `capacity` bytes; `length` is valid for writing.
+/// The caller passes a `buffer` that is null or has space for `capacity` bytes, and a `length` that is valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simcuda_take_records(buffer: HostBytes, capacity: usize, length: Out<usize>) -> CuResult {
-    guard(|| answer(buffer, capacity, length, || json(&std::mem::take(&mut *state::records()))))
+    guard(|| answer(buffer, capacity, length, || json(&driver::take_records())))
 }
 
 /// Takes the reason of this thread's last failure that had one, as a JSON text or `null`.
 ///
 /// # Safety
 ///
-/// `buffer` is null or has room for `capacity` bytes; `length` is valid for writing.
+/// The caller passes a `buffer` that is null or has space for `capacity` bytes, and a `length` that is valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simcuda_take_error(buffer: HostBytes, capacity: usize, length: Out<usize>) -> CuResult {
-    guard(|| answer(buffer, capacity, length, || json(&error::take_last_reason())))
+    guard(|| answer(buffer, capacity, length, || json(&take_last_reason())))
 }

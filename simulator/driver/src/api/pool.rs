@@ -1,81 +1,29 @@
-//! Memory pools: where `cuMemAllocAsync` takes its memory from.
-//!
-//! A pool here keeps nothing back: what is freed is free at once. Its attributes are kept and given back.
+//! The part of the API that works on [memory pools](crate::pools), where `cuMemAllocAsync` takes its memory from.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
+use super::context;
+use super::stream;
 use crate::allocations::MemoryKind;
 use crate::attributes;
-use crate::context;
-use crate::error::{CuResult, Result};
-use crate::ffi::{DevicePtr, Handle, In, MemAccess, MemLocation, Out, PoolProperties};
-use crate::handles::Handles;
-use crate::state::{DEVICE, Driver, driver};
-use crate::stream;
+use crate::driver::{DEVICE, Driver, driver, driver_of};
+use crate::export::exports;
+use crate::ffi::{DeviceId, DevicePtr, In, MemAccess, MemLocation, Out, PoolProperties};
+use crate::handles::Handle;
+use crate::pools::Pool;
+use crate::result::{CuResult, Result};
 
 /// `CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED`
 const POOLS_SUPPORTED: u32 = 115;
-/// `CU_MEM_ALLOCATION_TYPE_PINNED`, the only type of memory that a pool can hold here.
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`, the only type of memory that a pool can have here.
 const PINNED: u32 = 1;
 /// `CU_MEM_LOCATION_TYPE_DEVICE`
 const ON_DEVICE: u32 = 1;
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`
 const READ_WRITE: u32 = 3;
 
-/// The pools of the device.
-#[derive(Debug)]
-pub struct Pools {
-    /// The pool that is there from the start and cannot be destroyed.
-    pub default: Handle,
-    /// Token of the pool that `cuMemAllocAsync` uses.
-    current: AtomicUsize,
-}
-
-/// A pool.
-#[derive(Debug)]
-pub struct Pool {
-    handle: Handle,
-    /// Values of attributes 1 to 4, whose meaning does not matter where nothing is kept back: three rules of reuse, and the bytes to
-    /// hold before giving memory back.
-    settings: [AtomicU64; 4],
-    used: AtomicU64,
-    used_high: AtomicU64,
-}
-
-impl Pool {
-    fn new(handle: Handle) -> Self {
-        let settings = [1, 1, 1, 0].map(AtomicU64::new);
-        Self { handle, settings, used: AtomicU64::new(0), used_high: AtomicU64::new(0) }
-    }
-
-    fn note_allocated(&self, bytes: u64) {
-        let used = self.used.fetch_add(bytes, Relaxed) + bytes;
-        self.used_high.fetch_max(used, Relaxed);
-    }
-}
-
-impl Pools {
-    /// The default pool alone.
-    pub fn new(handles: &Handles) -> Self {
-        let default = handles.insert(Pool::new).handle;
-        Self { default, current: AtomicUsize::new(default.0) }
-    }
-
-    /// The pool that `cuMemAllocAsync` uses.
-    pub fn current(&self) -> Handle {
-        Handle(self.current.load(Relaxed))
-    }
-
-    /// Makes `cuMemAllocAsync` use a pool.
-    pub fn set_current(&self, handles: &Handles, pool: Handle) -> Result<()> {
-        handles.get::<Pool>(pool)?;
-        self.current.store(pool.0, Relaxed);
-        Ok(())
-    }
-}
-
 /// Refuses a device that has no memory pools.
-pub fn check_supported(driver: &Driver) -> Result<()> {
+fn check_supported(driver: &Driver) -> Result<()> {
     match attributes::attribute(driver.profile, POOLS_SUPPORTED) {
         Some(1) => Ok(()),
         _ => CuResult::NOT_SUPPORTED.err(),
@@ -88,7 +36,7 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, on: Handle)
     out.check()?;
     stream::any(on)?;
     let pool = driver.handles.get::<Pool>(pool.unwrap_or(driver.pools.current()))?;
-    // Unlike `cuMemAlloc`, this takes nothing for a size, and gives null for it, which can be freed.
+    // Unlike `cuMemAlloc`, this accepts a size of 0 and returns null, which can be freed.
     if bytes == 0 {
         return out.put(0);
     }
@@ -98,7 +46,16 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, on: Handle)
     out.put(address)
 }
 
-/// Whether an access or a pool is on the device; the only place where one can be.
+/// Records in the pool, if it still exists, that memory was freed.
+pub fn note_freed(driver: &Driver, kind: MemoryKind, bytes: u64) {
+    if let MemoryKind::Pooled(pool) = kind
+        && let Ok(pool) = driver.handles.get::<Pool>(pool)
+    {
+        pool.note_freed(bytes);
+    }
+}
+
+/// Refuses a location that is not on the device, the only place where a pool can be.
 fn check_location(location: MemLocation) -> Result<()> {
     if location.kind != ON_DEVICE {
         return CuResult::NOT_SUPPORTED.err();
@@ -106,7 +63,7 @@ fn check_location(location: MemLocation) -> Result<()> {
     if location.id == DEVICE { Ok(()) } else { CuResult::INVALID_DEVICE.err() }
 }
 
-crate::exports! {
+exports! {
     fn cuMemAllocAsync(address: Out<DevicePtr>, bytes: usize, on: Handle) {
         allocate(address, bytes, None, on)
     }
@@ -122,7 +79,7 @@ crate::exports! {
         if address == 0 {
             return Ok(());
         }
-        // Memory of cuMemAlloc may be freed in the order of a stream as well.
+        // CUDA allows memory from cuMemAlloc here as well.
         let frees = |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::Device);
         let freed = driver.allocations.free(&driver.memory, address, frees)?;
         note_freed(driver, freed.kind, freed.bytes);
@@ -144,16 +101,9 @@ crate::exports! {
         pool.put(driver.handles.insert(Pool::new).handle)
     }
 
-    /// Memory from the pool stays until it is freed.
     fn cuMemPoolDestroy(pool: Handle) {
         let driver = driver()?;
-        if pool == driver.pools.default {
-            return CuResult::INVALID_VALUE.err();
-        }
-        driver.handles.remove::<Pool>(pool)?;
-        // The device goes back to the pool that it had at first.
-        let _ = driver.pools.current.compare_exchange(pool.0, driver.pools.default.0, Relaxed, Relaxed);
-        Ok(())
+        driver.pools.destroy(&driver.handles, pool)
     }
 
     fn cuMemPoolTrimTo(pool: Handle, _bytes_to_keep: usize) {
@@ -177,7 +127,7 @@ crate::exports! {
         match attribute {
             1..=3 => pool.settings[attribute as usize - 1].store(value.read()? as u64, Relaxed),
             4 => pool.settings[3].store(value.cast::<u64>().read()?, Relaxed),
-            // A high-water mark can be put back to what is used now, which is asked for by 0.
+            // Setting a high-water mark to 0 resets it to what is used now.
             6 | 8 if value.cast::<u64>().read()? == 0 => pool.used_high.store(pool.used.load(Relaxed), Relaxed),
             _ => return CuResult::INVALID_VALUE.err(),
         }
@@ -189,7 +139,7 @@ crate::exports! {
         for index in 0..count {
             let access = access.read_nth(index)?;
             check_location(access.location)?;
-            // The device that holds a pool always reads and writes it.
+            // The device that has a pool can always read and write it.
             if access.flags != READ_WRITE {
                 return CuResult::INVALID_VALUE.err();
             }
@@ -202,13 +152,22 @@ crate::exports! {
         check_location(location.read()?)?;
         flags.put(READ_WRITE)
     }
-}
 
-/// Notes in the pool, if it is still there, that memory came back to it.
-pub fn note_freed(driver: &Driver, kind: MemoryKind, bytes: u64) {
-    if let MemoryKind::Pooled(pool) = kind
-        && let Ok(pool) = driver.handles.get::<Pool>(pool)
-    {
-        pool.used.fetch_sub(bytes, Relaxed);
+    fn cuDeviceGetDefaultMemPool(pool: Out<Handle>, device: DeviceId) {
+        let driver = driver_of(device)?;
+        check_supported(driver)?;
+        pool.put(driver.pools.default)
+    }
+
+    fn cuDeviceGetMemPool(pool: Out<Handle>, device: DeviceId) {
+        let driver = driver_of(device)?;
+        check_supported(driver)?;
+        pool.put(driver.pools.current())
+    }
+
+    fn cuDeviceSetMemPool(device: DeviceId, pool: Handle) {
+        let driver = driver_of(device)?;
+        check_supported(driver)?;
+        driver.pools.set_current(&driver.handles, pool)
     }
 }

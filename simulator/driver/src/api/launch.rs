@@ -1,26 +1,28 @@
 //! Launching kernels.
 //!
-//! What is wrong with the launch itself is returned by the launch. What the kernel then does wrong is not: the launch has succeeded,
-//! and the fault sticks to the context (see [`crate::context`]).
+//! A launch returns what is wrong with the launch itself. It does not return what the kernel does wrong: by then the launch has succeeded,
+//! and the fault sticks to the [context](super::context).
 
 use std::ffi::c_void;
 use std::io::Write;
 
-use simt::{Dim3, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
+use simt::{Dim3, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, Profile};
 
-use crate::context::{self, Context};
-use crate::error::{CuResult, Failure, Result};
-use crate::ffi::{Handle, HostBytes, In, LaunchAttribute, LaunchConfigEx, Out};
-use crate::function::{self, Function};
-use crate::records::{LaunchRecord, Outcome};
+use super::context::{self, Context};
+use super::function::{self, Function};
+use super::stream;
+use crate::driver::{self, Driver};
+use crate::export::exports;
+use crate::ffi::{HostBytes, In, LaunchAttribute, LaunchConfigEx, Out};
+use crate::handles::Handle;
+use crate::records::{Failed, LaunchRecord, Outcome};
+use crate::result::{CuResult, Failure, Result};
 use crate::settings::Trace;
-use crate::state::{self, Driver};
-use crate::stream;
 
-/// Marks in the array `extra` of a launch: what the next element is.
-const PARAM_BUFFER: usize = 1;
-const PARAM_BUFFER_SIZE: usize = 2;
-const PARAM_END: usize = 0;
+/// Tags in the array `extra` of a launch, which say what the next element is.
+const PARAM_BUFFER: u64 = 1;
+const PARAM_BUFFER_SIZE: u64 = 2;
+const PARAM_END: u64 = 0;
 
 /// `CU_LAUNCH_ATTRIBUTE_…`
 const COOPERATIVE: u32 = 2;
@@ -31,14 +33,14 @@ const COMPLETION_EVENT: u32 = 12;
 const DEVICE_UPDATABLE: u32 = 13;
 const LAST_ATTRIBUTE: u32 = 14;
 
-/// Whether kernels synchronise across the whole grid, which needs all its blocks to run at once.
+/// Whether a kernel synchronizes across the whole grid, which requires all its blocks to run at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Grid {
     Independent,
     Cooperative,
 }
 
-/// Launches a kernel. `pack` gives its parameters, laid out as the kernel has them.
+/// Launches a kernel. `pack` returns its parameters, laid out as the kernel expects them.
 fn launch(
     handle: Handle,
     config: LaunchConfig,
@@ -52,7 +54,7 @@ fn launch(
     if function.context.handle != context.handle {
         return CuResult::INVALID_HANDLE.err();
     }
-    check_shape(&function, config, driver.profile).inspect_err(state::note_refusal)?;
+    check_resources(&function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
     if grid == Grid::Cooperative {
         return Err(CuResult::NOT_SUPPORTED.because("the blocks of a simulated grid do not all run at once"));
     }
@@ -60,44 +62,38 @@ fn launch(
     run(driver, &context, &function, config, &params)
 }
 
-/// Refuses a shape that no launch of this kernel can have.
-fn check_shape(function: &Function, config: LaunchConfig, profile: &Profile) -> Result<()> {
-    let refuse = |what: &str, extent: u64, limit: u64| {
-        Err(CuResult::INVALID_VALUE.because(format!("kernel {}: {what} {extent} is outside 1..={limit}", function.name())))
-    };
-    let extents = |extents: Dim3| [extents.x, extents.y, extents.z];
-    for (what, given, limits) in [("grid", config.grid, profile.max_grid), ("block", config.block, profile.max_block)] {
-        for ((axis, extent), limit) in ["x", "y", "z"].into_iter().zip(extents(given)).zip(limits) {
-            if extent == 0 || extent > limit {
-                return refuse(&format!("{what}.{axis}"), extent.into(), limit.into());
-            }
-        }
-    }
-    let (threads, limit) = (config.block.volume(), u64::from(function.max_threads_by_bounds(profile)));
-    if threads > limit {
-        return refuse("threads per block", threads, limit);
-    }
-    if let Some(limit) = function.max_threads_by_registers(profile).filter(|&limit| threads > limit.into()) {
-        let (kernel, registers) = (function.name(), function.registers_per_thread().unwrap_or_default());
-        let message = format!("kernel {kernel}: {threads} threads of {registers} registers each, there are registers for {limit}");
+/// Refuses a launch for what only this driver knows: registers, and shared memory that the program must opt in to. [`simt::launch`] refuses
+/// shapes that the profile or the kernel does not allow.
+fn check_resources(function: &Function, config: LaunchConfig, profile: &Profile) -> Result<()> {
+    let kernel = function.name();
+    let threads = config.block.volume();
+    // A block that is too large in any case is refused for its shape.
+    let allowed = u64::from(function.max_threads_by_bounds(profile));
+    if let Some(limit) = function.max_threads_by_registers(profile)
+        && (u64::from(limit) + 1..=allowed).contains(&threads)
+    {
+        let registers = function.registers_per_thread().unwrap_or_default();
+        let message =
+            format!("kernel {kernel}: {threads} threads with {registers} registers each, but there are registers for only {limit}");
         return Err(CuResult::LAUNCH_OUT_OF_RESOURCES.because(message));
     }
-    let (asked, limit) = (config.dynamic_shared_bytes, function.max_dynamic_shared(profile));
-    if asked > limit {
-        let optin = profile.shared_bytes_per_block_optin;
-        let advice = match asked <= optin.saturating_sub(function.kernel().static_shared_bytes()) {
-            true => "; cuFuncSetAttribute with CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES raises it",
-            false => "",
+    let (requested, limit) = (config.dynamic_shared_bytes, function.max_dynamic_shared(profile));
+    if requested > limit {
+        let most = profile.shared_bytes_per_block_optin.saturating_sub(function.kernel().static_shared_bytes());
+        let advice = if requested <= most {
+            "; set CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES with cuFuncSetAttribute to raise the limit"
+        } else {
+            ""
         };
-        let message = format!("kernel {}: {asked} bytes of dynamic shared memory, {limit} allowed{advice}", function.name());
+        let message = format!("kernel {kernel}: {requested} bytes of dynamic shared memory requested, {limit} allowed{advice}");
         return Err(CuResult::INVALID_VALUE.because(message));
     }
     Ok(())
 }
 
-/// How to execute, by the settings in force.
+/// Returns how to execute a launch, from the settings in force.
 fn options() -> Result<LaunchOptions> {
-    let settings = state::settings()?;
+    let settings = driver::settings()?;
     let defaults = LaunchOptions::default();
     Ok(LaunchOptions {
         fuel: settings.fuel.unwrap_or(defaults.fuel),
@@ -108,56 +104,72 @@ fn options() -> Result<LaunchOptions> {
     })
 }
 
-/// Executes a launch that is in order, and records it. No lock is held meanwhile, so other threads launch and copy.
+/// Executes a launch and records it. No lock is held meanwhile, so other threads can launch and copy.
 fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchConfig, params: &[u8]) -> Result<()> {
     let (kernel, options) = (function.name(), options()?);
     let result = simt::launch(&driver.memory, function.image.image(), kernel, config, params, driver.profile, &options);
-    // A launch is complete when its call returns, so what it printed is due. That standard output is closed is no fault of it.
-    let printed = result.as_ref().map_or_else(LaunchError::printed, |report| &report.printed);
-    let mut output = std::io::stdout();
-    let _ = output.write_all(printed.as_bytes()).and_then(|()| output.flush());
-    let (outcome, returned) = match result {
-        Ok(report) => (Outcome::Finished(Box::new(report)), Ok(())),
-        Err(error) => {
-            let message = error.to_string();
-            let failure = code_of(&error).because(message.clone());
-            let returned = match error {
-                LaunchError::Misuse(_) => Err(failure),
-                _ => {
-                    context.fail(failure);
-                    Ok(())
-                }
-            };
-            let finding = if let LaunchError::Fault { finding, .. } = error { Some(finding) } else { None };
-            (Outcome::Failed { message, finding }, returned)
+    let outcome = match result {
+        Err(LaunchError::Misuse(misuse)) => {
+            let failure = refusal(kernel, &misuse);
+            driver.note_refusal(&failure);
+            return Err(failure);
+        }
+        result => {
+            print(result.as_ref().map_or_else(LaunchError::printed, |report: &LaunchReport| &report.printed));
+            result.map_or_else(|error| Outcome::Failed(fail(context, error)), |report| Outcome::Finished(Box::new(report)))
         }
     };
     let occupancy = function.occupancy(driver.profile, config.block.volume() as u32, config.dynamic_shared_bytes.into());
-    state::note_launch(LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome });
-    returned
+    driver.note_launch(LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome });
+    Ok(())
 }
 
-/// What a GPU's driver returns for what happened.
+/// Prints what a kernel printed. The launch is complete when its call returns, so the output is due by then.
+fn print(text: &str) {
+    let mut output = std::io::stdout();
+    // A closed standard output is not the launch's fault.
+    let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+}
+
+/// Makes the context unusable, and returns why.
+fn fail(context: &Context, error: LaunchError) -> Failed {
+    let message = error.to_string();
+    context.fail(code_of(&error).because(message.clone()));
+    let finding = if let LaunchError::Fault { finding, .. } = error { Some(finding) } else { None };
+    Failed { message, finding }
+}
+
+/// Makes a failure of a launch that no device could execute.
+fn refusal(kernel: &str, misuse: &LaunchMisuse) -> Failure {
+    let message = match misuse {
+        LaunchMisuse::Extent { .. } | LaunchMisuse::SharedMemory { .. } => format!("kernel {kernel}: {misuse}"),
+        // These messages name the kernel themselves.
+        LaunchMisuse::NoSuchKernel(_) | LaunchMisuse::Parameters { .. } => misuse.to_string(),
+    };
+    let code = if let LaunchMisuse::NoSuchKernel(_) = misuse { CuResult::NOT_FOUND } else { CuResult::INVALID_VALUE };
+    code.because(message)
+}
+
+/// Returns what a GPU's driver would return for the fault of a kernel.
 fn code_of(error: &LaunchError) -> CuResult {
     match error {
         LaunchError::Fault { finding, .. } => match finding.kind {
             FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => CuResult::ILLEGAL_ADDRESS,
             FindingKind::Misaligned { .. } => CuResult::MISALIGNED_ADDRESS,
             FindingKind::Assert { .. } => CuResult::ASSERT,
-            // A GPU hangs here until the watchdog, where there is one, ends the kernel.
+            // A GPU hangs here until its watchdog, if it has one, stops the kernel.
             FindingKind::DivergentBarrier { .. } | FindingKind::Deadlock { .. } | FindingKind::MbarrierDeadlock { .. } => {
                 CuResult::LAUNCH_TIMEOUT
             }
-            // A trap, and what no kernel can do and go on. Findings that hardware does not notice come with a launch that succeeds.
+            // A trap, or anything else that stops a kernel. What hardware does not notice is in the report of a launch that succeeds.
             _ => CuResult::LAUNCH_FAILED,
         },
         LaunchError::OutOfFuel { .. } => CuResult::LAUNCH_TIMEOUT,
-        LaunchError::Misuse(LaunchMisuse::NoSuchKernel(_)) => CuResult::NOT_FOUND,
         LaunchError::Misuse(_) => CuResult::INVALID_VALUE,
     }
 }
 
-/// Lays out parameters that the caller gave one by one, each as a pointer to its value.
+/// Lays out parameters that the caller passes one by one, each as a pointer to its value.
 fn pack_each(function: &Function, values: In<HostBytes>) -> Result<Vec<u8>> {
     let kernel = function.kernel();
     let mut packed = vec![0; kernel.param_bytes()];
@@ -167,12 +179,12 @@ fn pack_each(function: &Function, values: In<HostBytes>) -> Result<Vec<u8>> {
     Ok(packed)
 }
 
-/// Takes parameters that the caller laid out itself: marks and values, in pairs, up to an end mark.
+/// Reads parameters that the caller laid out itself: pairs of a tag and a value, up to an end tag.
 fn pack_whole(function: &Function, extra: In<HostBytes>) -> Result<Vec<u8>> {
     let (mut buffer, mut given) = (None, None);
     for pair in 0.. {
         let value = || extra.read_nth(2 * pair + 1);
-        match extra.read_nth(2 * pair)?.0 as usize {
+        match extra.read_nth(2 * pair)?.address() {
             PARAM_END => break,
             PARAM_BUFFER => buffer = Some(value()?),
             PARAM_BUFFER_SIZE => {
@@ -199,19 +211,18 @@ fn pack(function: &Function, values: In<HostBytes>, extra: In<HostBytes>) -> Res
     }
 }
 
-/// Reads the attributes of a launch. Many only say how fast or in which order, and need not be heeded.
+/// Reads the attributes of a launch. Most only affect speed or order, and can be ignored.
 fn read_attributes(config: &LaunchConfigEx) -> Result<Grid> {
     let mut grid = Grid::Independent;
     for index in 0..config.attribute_count as usize {
         let LaunchAttribute { id, value, .. } = config.attributes.read_nth(index)?;
-        let unsupported =
-            |what: &str| Err(Failure { code: CuResult::NOT_SUPPORTED, reason: Some(format!("{what} not supported")) });
+        let unsupported = |what: &str| Err(CuResult::NOT_SUPPORTED.because(format!("{what} are not supported")));
         match id {
             COOPERATIVE if value[0] != 0 => grid = Grid::Cooperative,
-            CLUSTER_DIMENSION if value[..3] != [1, 1, 1] => return unsupported("clusters of blocks are"),
-            PROGRAMMATIC_EVENT | COMPLETION_EVENT => return unsupported("events inside a launch are"),
-            DEVICE_UPDATABLE => return unsupported("graph nodes are"),
-            // A policy of streams, and no attribute of a launch.
+            CLUSTER_DIMENSION if value[..3] != [1, 1, 1] => return unsupported("clusters of blocks"),
+            PROGRAMMATIC_EVENT | COMPLETION_EVENT => return unsupported("events inside a launch"),
+            DEVICE_UPDATABLE => return unsupported("graph nodes"),
+            // A policy of streams, not an attribute of launches.
             SYNCHRONIZATION_POLICY => return CuResult::INVALID_VALUE.err(),
             0..=LAST_ATTRIBUTE => {}
             _ => return CuResult::INVALID_VALUE.err(),
@@ -224,7 +235,7 @@ fn dim([x, y, z]: [u32; 3]) -> Dim3 {
     Dim3::new(x, y, z)
 }
 
-crate::exports! {
+exports! {
     fn cuLaunchKernel(
         function: Handle,
         grid_x: u32,

@@ -5,12 +5,13 @@ use std::ffi::c_char;
 use simt::Profile;
 
 use crate::attributes;
-use crate::error::{CuResult, Result};
-use crate::ffi::{DeviceId, DeviceProperties, Handle, Out, Text, Uuid};
+use crate::driver::{DEVICE, driver, driver_of};
+use crate::export::exports;
+use crate::ffi::{DeviceId, DeviceProperties, Out, Text, Uuid};
 use crate::occupancy::WARP_SIZE;
-use crate::state::{DEVICE, driver, driver_of};
+use crate::result::{CuResult, Result};
 
-/// Where a program finds the device on the bus: domain, bus, device, function. There is no bus, so nothing else is found there.
+/// The device's address on the bus: domain, bus, device, function. There is no real bus, so nothing else can be there.
 const PCI_BUS_ID: &str = "0000:00:00.0";
 
 /// `CU_DEVICE_ATTRIBUTE_…` numbers that [`DeviceProperties`] repeats.
@@ -18,11 +19,11 @@ const TOTAL_CONSTANT_MEMORY: u32 = 9;
 const MAX_PITCH: u32 = 11;
 const TEXTURE_ALIGNMENT: u32 = 14;
 
-/// The same for every process that simulates this profile, as that of a real device is, and unlike that of any real device.
+/// Returns an ID that is the same in every process that simulates this profile, and that no real device has.
 fn uuid(profile: &Profile) -> Uuid {
     let mut bytes = *b"simcuda\0\0\0\0\0\0\0\0\0";
-    for (place, byte) in bytes[8..].iter_mut().zip(profile.name.bytes()) {
-        *place = byte;
+    for (target, byte) in bytes[8..].iter_mut().zip(profile.name.bytes()) {
+        *target = byte;
     }
     Uuid(bytes)
 }
@@ -32,7 +33,7 @@ fn put_uuid(out: Out<Uuid>, device: DeviceId) -> Result<()> {
     out.put(uuid(driver.profile))
 }
 
-crate::exports! {
+exports! {
     fn cuDeviceGet(device: Out<DeviceId>, ordinal: i32) {
         driver()?;
         device.check()?;
@@ -111,19 +112,18 @@ crate::exports! {
         }
     }
 
-    /// A device is no peer of its own, and there is no other.
+    /// A device is not its own peer, and there is no other device.
     fn cuDeviceCanAccessPeer(can: Out<i32>, device: DeviceId, peer: DeviceId) {
         driver_of(device)?;
         driver_of(peer)?;
         can.put(0)
     }
 
-    fn cuDeviceGetP2PAttribute(value: Out<i32>, attribute: u32, source: DeviceId, target: DeviceId) {
+    fn cuDeviceGetP2PAttribute(value: Out<i32>, _attribute: u32, source: DeviceId, target: DeviceId) {
         driver_of(source)?;
         driver_of(target)?;
         value.check()?;
-        // With one device, the two are the same, and that is no pair to ask about.
-        let _ = attribute;
+        // With one device, both are the same, and that is not a pair.
         CuResult::INVALID_DEVICE.err()
     }
 
@@ -131,23 +131,5 @@ crate::exports! {
     fn cuDeviceGetExecAffinitySupport(supported: Out<i32>, kind: u32, device: DeviceId) {
         driver_of(device)?;
         if kind == 0 { supported.put(0) } else { CuResult::INVALID_VALUE.err() }
-    }
-
-    fn cuDeviceGetDefaultMemPool(pool: Out<Handle>, device: DeviceId) {
-        let driver = driver_of(device)?;
-        crate::pool::check_supported(driver)?;
-        pool.put(driver.pools.default)
-    }
-
-    fn cuDeviceGetMemPool(pool: Out<Handle>, device: DeviceId) {
-        let driver = driver_of(device)?;
-        crate::pool::check_supported(driver)?;
-        pool.put(driver.pools.current())
-    }
-
-    fn cuDeviceSetMemPool(device: DeviceId, pool: Handle) {
-        let driver = driver_of(device)?;
-        crate::pool::check_supported(driver)?;
-        driver.pools.set_current(&driver.handles, pool)
     }
 }

@@ -1,4 +1,4 @@
-//! Functions: kernels of a module, with what a program can ask and set about each.
+//! Functions: the kernels of a module, and what a program can ask about them and set.
 
 use std::ffi::{CString, c_char};
 use std::sync::Arc;
@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use simt::{Kernel, Profile};
 
-use crate::context::Context;
-use crate::error::{CuResult, Result};
-use crate::ffi::{Handle, Out};
-use crate::module::{LoadedImage, Module};
+use super::context::Context;
+use super::image::LoadedImage;
+use crate::driver::{Driver, driver};
+use crate::export::exports;
+use crate::ffi::Out;
+use crate::handles::{Handle, Kind};
 use crate::occupancy::{self, BlockNeeds, Occupancy};
-use crate::state::driver;
+use crate::result::{CuResult, Result};
 
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` and `_PREFERRED_SHARED_MEMORY_CARVEOUT`
 const MAX_DYNAMIC_SHARED: u32 = 8;
@@ -19,7 +21,7 @@ const CARVEOUT: u32 = 9;
 /// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED` and `_CLUSTER_SCHEDULING_POLICY_PREFERENCE`
 const NON_PORTABLE_CLUSTER: u32 = 14;
 const CLUSTER_POLICY: u32 = 15;
-/// The highest of the values of `CUfunc_cache` and of `CUsharedconfig`.
+/// The highest values of `CUfunc_cache` and of `CUsharedconfig`.
 const LAST_CACHE_CONFIG: u32 = 3;
 const LAST_SHARED_CONFIG: u32 = 2;
 
@@ -31,23 +33,32 @@ pub struct Function {
     pub image: Arc<LoadedImage>,
     name: CString,
     module: Handle,
-    /// Dynamic shared memory that the program opted in to; negative while it has not.
+    /// Dynamic shared memory that the program opted in to; negative if it has not opted in.
     opted_in_shared: AtomicI32,
     carveout: AtomicI32,
 }
 
-/// What `CU_FUNC_ATTRIBUTE_NUM_REGS` says of a kernel whose PTX does not tell its registers. With 32, every generation from Kepler on
-/// can fill a multiprocessor with threads, so a program that divides by it goes on; it is a placeholder and no measurement.
+/// What `CU_FUNC_ATTRIBUTE_NUM_REGS` returns for a kernel whose PTX does not state its registers. This is a placeholder, not a
+/// measurement. With 32 registers, every generation from Kepler on can fill a multiprocessor with threads, so a program that divides by
+/// this number still works.
 const UNKNOWN_REGISTERS: u32 = 32;
 
+impl Kind for Function {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
+
+    fn context(&self) -> Option<Handle> {
+        Some(self.context.handle)
+    }
+}
+
 impl Function {
-    pub fn new(handle: Handle, module: &Module, context: Arc<Context>, image: Arc<LoadedImage>, name: String) -> Self {
+    pub fn new(handle: Handle, module: Handle, context: Arc<Context>, image: Arc<LoadedImage>, name: String) -> Self {
         Self {
             handle,
             context,
             image,
             name: CString::new(name).unwrap_or_default(),
-            module: module.handle,
+            module,
             opted_in_shared: AtomicI32::new(-1),
             carveout: AtomicI32::new(-1),
         }
@@ -61,19 +72,19 @@ impl Function {
         self.image.image().kernel(self.name()).expect("a function is only made for a kernel of its module")
     }
 
-    /// Dynamic shared memory that a launch may ask for: what a block may have without asking, or what the program opted in to.
+    /// Returns how much dynamic shared memory a launch may use: what the program opted in to, or else what every block may have.
     pub fn max_dynamic_shared(&self, profile: &Profile) -> u32 {
         let opted_in = self.opted_in_shared.load(Relaxed);
-        let without_asking = profile.shared_bytes_per_block.saturating_sub(self.kernel().static_shared_bytes());
-        u32::try_from(opted_in).unwrap_or(without_asking)
+        let default = profile.shared_bytes_per_block.saturating_sub(self.kernel().static_shared_bytes());
+        u32::try_from(opted_in).unwrap_or(default)
     }
 
-    /// Registers per thread, where the PTX tells them.
+    /// Returns the registers per thread, if the PTX states them.
     pub fn registers_per_thread(&self) -> Option<u32> {
         self.image.registers_per_thread(self.name())
     }
 
-    /// What a block of this kernel needs.
+    /// Returns what a block of this kernel needs.
     pub fn needs(&self, threads: u32, dynamic_shared_bytes: u64) -> BlockNeeds {
         let static_shared = u64::from(self.kernel().static_shared_bytes());
         BlockNeeds {
@@ -83,23 +94,23 @@ impl Function {
         }
     }
 
-    /// How blocks of this kernel fill a multiprocessor.
+    /// Returns how blocks of this kernel fill a multiprocessor.
     pub fn occupancy(&self, profile: &Profile, threads: u32, dynamic_shared_bytes: u64) -> Occupancy {
         Occupancy::of(profile, self.needs(threads, dynamic_shared_bytes))
     }
 
-    /// The most threads that a block of this kernel may have by the device's limit and the kernel's own bounds.
+    /// Returns how many threads a block of this kernel may have, by the device's limit and the kernel's own bounds.
     pub fn max_threads_by_bounds(&self, profile: &Profile) -> u32 {
         let limit = profile.max_threads_per_block;
         self.kernel().max_threads().map_or(limit, |threads| threads.min(limit))
     }
 
-    /// The most threads of a block for which there are registers, where those are known.
+    /// Returns for how many threads of a block there are registers, if the registers per thread are known.
     pub fn max_threads_by_registers(&self, profile: &Profile) -> Option<u32> {
         occupancy::max_threads_by_registers(profile, self.registers_per_thread()?)
     }
 
-    /// The most threads that a block of this kernel may have.
+    /// Returns how many threads a block of this kernel may have.
     pub fn max_threads(&self, profile: &Profile) -> u32 {
         let by_bounds = self.max_threads_by_bounds(profile);
         self.max_threads_by_registers(profile).map_or(by_bounds, |threads| threads.min(by_bounds))
@@ -133,14 +144,17 @@ impl Function {
                     self.opted_in_shared.store(value, Relaxed);
                     return Ok(());
                 }
-                let message = format!("{value} bytes of dynamic shared memory asked for, kernel {} can have {limit}", self.name());
+                let message = format!(
+                    "kernel {}: {value} bytes of dynamic shared memory requested, at most {limit} are possible",
+                    self.name()
+                );
                 Err(CuResult::INVALID_VALUE.because(message))
             }
             CARVEOUT if (-1..=100).contains(&value) => {
                 self.carveout.store(value, Relaxed);
                 Ok(())
             }
-            // Permissions for clusters, of which none will be launched.
+            // Permissions for clusters, which cannot be launched anyway.
             NON_PORTABLE_CLUSTER | CLUSTER_POLICY => Ok(()),
             10..NON_PORTABLE_CLUSTER => CuResult::NOT_SUPPORTED.err(),
             _ => CuResult::INVALID_VALUE.err(),
@@ -148,15 +162,15 @@ impl Function {
     }
 }
 
-/// The function of that handle, in a context that no fault left unusable.
-pub fn get(handle: Handle) -> Result<(&'static crate::state::Driver, Arc<Function>)> {
+/// Returns the function with this handle. Refuses one in a context that a fault left unusable.
+pub fn get(handle: Handle) -> Result<(&'static Driver, Arc<Function>)> {
     let driver = driver()?;
     let function: Arc<Function> = driver.handles.get(handle)?;
     function.context.check()?;
     Ok((driver, function))
 }
 
-crate::exports! {
+exports! {
     fn cuFuncGetAttribute(value: Out<i32>, attribute: u32, function: Handle) {
         let (driver, function) = get(function)?;
         value.check()?;
@@ -168,7 +182,7 @@ crate::exports! {
         function.set_attribute(attribute, value, driver.profile)
     }
 
-    /// A preference, which a driver may leave unheeded, as this one does.
+    /// A preference, which a driver may ignore. This one does.
     fn cuFuncSetCacheConfig(function: Handle, config: u32) {
         get(function)?;
         if config <= LAST_CACHE_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }

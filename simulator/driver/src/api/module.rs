@@ -1,30 +1,18 @@
-//! Modules: from the text of PTX to functions and variables with addresses.
+//! Modules: loading PTX, and finding its functions and variables.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 
-use simt::{Image, LoadError, Memory, Profile};
-
-use crate::context::{self, Context};
-use crate::error::{CuResult, Failure, Result};
-use crate::ffi::{DevicePtr, Handle, HostBytes, In, Out, Text};
-use crate::function::Function;
-use crate::registers::{self, Registers};
-use crate::state::{self, driver, lock};
-
-/// Text longer than this is none: an unterminated buffer must end somewhere.
-const LONGEST_PTX: usize = 256 << 20;
-
-/// The first version of PTX of which nothing is known. What is older and does not load is refused for what it holds.
-const UNKNOWN_PTX: (u32, u32) = (10, 0);
-
-/// How a cubin (an ELF file), a fat binary and the wrapper that `nvcc` puts around one begin.
-const BINARIES: [[u8; 4]; 3] = [*b"\x7fELF", 0xba55_ed50_u32.to_le_bytes(), 0x4662_43b1_u32.to_le_bytes()];
-
-/// The first generation for which today's compilers still make code. PTX made by them can be loaded by an older profile all the same,
-/// because a kernel for such a GPU could otherwise not be had at all.
-const OLDEST_WITH_COMPILER: (u32, u32) = (5, 0);
+use super::context::{self, Context};
+use super::function::Function;
+use super::image::{self, LONGEST_PTX, LoadedImage};
+use crate::driver::driver;
+use crate::export::exports;
+use crate::ffi::{DevicePtr, HostBytes, In, Out, Text};
+use crate::handles::{Handle, Kind};
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
 
 /// `CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES`, `CU_JIT_ERROR_LOG_BUFFER`, `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`, and the number of options
 const INFO_LOG_BYTES: u32 = 4;
@@ -35,105 +23,51 @@ const JIT_OPTIONS: u32 = 36;
 /// A module, loaded into a context.
 #[derive(Debug)]
 pub struct Module {
-    pub handle: Handle,
-    pub context: Arc<Context>,
+    handle: Handle,
+    context: Arc<Context>,
     image: Arc<LoadedImage>,
-    /// Tokens of the functions that were asked for, by name: who asks twice gets the same.
+    /// Handles of the functions that the program asked for, by name, so that asking twice returns the same handle.
     functions: Mutex<BTreeMap<String, Handle>>,
 }
 
-/// An image that leaves its memory when the last launch that uses it is over.
-#[derive(Debug)]
-pub struct LoadedImage {
-    image: Option<Image>,
-    memory: Arc<Memory>,
-    registers: Registers,
-}
+impl Kind for Module {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
 
-impl LoadedImage {
-    /// Registers per thread of a kernel, where the PTX tells them.
-    pub fn registers_per_thread(&self, kernel: &str) -> Option<u32> {
-        self.registers.get(kernel).copied()
+    fn context(&self) -> Option<Handle> {
+        Some(self.context.handle)
     }
-
-    pub fn image(&self) -> &Image {
-        self.image.as_ref().expect("an image is only taken out when it is dropped")
-    }
-}
-
-impl Drop for LoadedImage {
-    fn drop(&mut self) {
-        if let Some(image) = self.image.take() {
-            image.unload(&self.memory);
-        }
-    }
-}
-
-/// What the driver returns for PTX that the simulator does not load. To a program, what we cannot execute is PTX that does not compile.
-fn failure(error: &LoadError) -> Failure {
-    CuResult::INVALID_PTX.because(error.to_string())
-}
-
-/// PTX for a newer GPU than the profile's does not compile for it.
-fn check_target((major, minor): (u32, u32), profile: &Profile) -> Result<()> {
-    let has = profile.compute_capability;
-    if has >= OLDEST_WITH_COMPILER && (major, minor) > has {
-        return Err(CuResult::INVALID_PTX.because(format!(
-            "the PTX is for compute capability {major}.{minor} and up, the profile {} has {}.{}",
-            profile.name, has.0, has.1
-        )));
-    }
-    Ok(())
 }
 
 /// Loads an image from the caller's memory.
 fn load(out: Out<Handle>, image: HostBytes) -> Result<()> {
-    context::current()?;
+    let (driver, _) = context::current()?;
     out.check()?;
-    load_image(out, image).inspect_err(state::note_refusal)
+    // Machine code may contain NULs, so its first bytes are checked before the rest is read as text.
+    let loaded = image::check_not_binary(&image.until_nul(image::MAGIC_BYTES)?)
+        .and_then(|()| image.until_nul(LONGEST_PTX))
+        .and_then(|text| load_text(out, &text));
+    loaded.inspect_err(|failure| driver.note_refusal(failure))
 }
 
-/// Loads PTX, which ends with a NUL.
-fn load_image(out: Out<Handle>, image: HostBytes) -> Result<()> {
-    if BINARIES.iter().any(|magic| image.until_nul(4).is_ok_and(|start| start == magic)) {
-        return Err(CuResult::NO_BINARY_FOR_GPU.because("the image is machine code for a GPU; the simulator executes PTX"));
-    }
-    let text = image.until_nul(LONGEST_PTX)?;
-    if text.len() == LONGEST_PTX {
-        return Err(CuResult::INVALID_IMAGE.because(format!("no NUL ends the PTX within {} MiB", LONGEST_PTX >> 20)));
-    }
-    load_text(out, &String::from_utf8_lossy(&text))
-}
-
-fn load_text(out: Out<Handle>, text: &str) -> Result<()> {
+/// Loads PTX, which ends at the first NUL if there is one.
+fn load_text(out: Out<Handle>, bytes: &[u8]) -> Result<()> {
     let (driver, context) = context::current()?;
-    if !text.contains(".version") {
-        return Err(CuResult::INVALID_IMAGE.because("the text is no PTX: it has no .version"));
-    }
-    let module = simt::Module::parse(text).map_err(|error| failure(&error))?;
-    if module.ptx_version() >= UNKNOWN_PTX {
-        let (major, minor) = module.ptx_version();
-        return Err(CuResult::UNSUPPORTED_PTX_VERSION.because(format!("PTX version {major}.{minor} is not known")));
-    }
-    check_target(module.target(), driver.profile)?;
-    let image = Image::new(Arc::new(module), &driver.memory)?;
-    let registers = registers::read(text, driver.profile.compute_capability);
-    let image = Arc::new(LoadedImage { image: Some(image), memory: driver.memory.clone(), registers });
+    let image = Arc::new(LoadedImage::load(driver, bytes)?);
     let module = driver.handles.insert(|handle| Module { handle, context, image, functions: Mutex::default() });
     out.put(module.handle)
 }
 
-/// The caller's buffers for messages of the compiler.
+/// The caller's buffers for the compiler's messages.
 struct Logs {
     error: Out<u8>,
     error_bytes: usize,
-    /// Where the options hold the lengths, which become those of the messages.
+    /// Where the options hold the sizes of the buffers, to be replaced with the lengths of the messages.
     error_length: Option<Out<usize>>,
     info_length: Option<Out<usize>>,
 }
 
 impl Logs {
-    /// Reads the options of `cuModuleLoadDataEx`. A value is the array's element itself where it is a number or a pointer.
+    /// Reads the options of `cuModuleLoadDataEx`. The elements of `values` are the values themselves, numbers and pointers alike.
     fn read(count: u32, options: In<u32>, values: Out<usize>) -> Result<Self> {
         let mut logs = Self { error: Out::NULL, error_bytes: 0, error_length: None, info_length: None };
         for index in 0..count as usize {
@@ -142,12 +76,12 @@ impl Logs {
             match options.read_nth(index)? {
                 ERROR_LOG => logs.error = value.cast::<Out<u8>>().as_in().read()?,
                 ERROR_LOG_BYTES => {
-                    // Four bytes of the element count; a caller may have left the others as they were.
+                    // Only four bytes of the element count. The caller may not have set the others.
                     logs.error_bytes = value.cast::<u32>().as_in().read()? as usize;
                     logs.error_length = Some(value);
                 }
                 INFO_LOG_BYTES => logs.info_length = Some(value),
-                // The rest steer a compiler that is not here: registers, optimisation, caching.
+                // The others control a compiler that does not exist here: registers, optimization, caching.
                 0..JIT_OPTIONS => {}
                 _ => return CuResult::INVALID_VALUE.err(),
             }
@@ -155,8 +89,8 @@ impl Logs {
         Ok(logs)
     }
 
-    /// Writes the message of a load, or none, with a NUL; cut where it does not fit. As a GPU's driver has it, the length is that of the
-    /// message without its NUL, or of the whole buffer.
+    /// Writes the message of a load, which may be empty, and a NUL, truncated to fit. Like a GPU's driver, this sets the length to that of
+    /// the message without its NUL, or to that of the whole buffer.
     fn write(&self, message: &str) {
         let fits = message.len().min(self.error_bytes.saturating_sub(1));
         if self.error_bytes > 0 {
@@ -173,7 +107,7 @@ impl Logs {
     }
 }
 
-crate::exports! {
+exports! {
     fn cuModuleLoadData(module: Out<Handle>, image: HostBytes) {
         load(module, image)
     }
@@ -187,20 +121,20 @@ crate::exports! {
     }
 
     fn cuModuleLoad(module: Out<Handle>, path: Text) {
-        context::current()?;
+        let (driver, _) = context::current()?;
         module.check()?;
         let path = path.read()?;
-        let mut bytes = std::fs::read(&path).map_err(|error| CuResult::FILE_NOT_FOUND.because(format!("{path}: {error}")))?;
-        bytes.push(0);
-        load(module, HostBytes(bytes.as_mut_ptr().cast()))
+        let bytes = std::fs::read(&path).map_err(|error| CuResult::FILE_NOT_FOUND.because(format!("{path}: {error}")))?;
+        let loaded = image::check_not_binary(&bytes).and_then(|()| load_text(module, &bytes));
+        loaded.inspect_err(|failure| driver.note_refusal(failure))
     }
 
     fn cuModuleLoadFatBinary(_module: Out<Handle>, _image: HostBytes) {
         context::current()?;
-        Err(CuResult::NO_BINARY_FOR_GPU.because("a fat binary holds machine code for GPUs; the simulator executes PTX"))
+        Err(CuResult::NO_BINARY_FOR_GPU.because("a fat binary holds machine code for GPUs, but the simulator executes PTX"))
     }
 
-    /// The memory of its variables is freed when the launches that use it are over.
+    /// The memory of its variables is freed when the last launch that uses it has ended.
     fn cuModuleUnload(module: Handle) {
         let (driver, _) = context::current()?;
         let module = driver.handles.remove::<Module>(module)?;
@@ -222,7 +156,7 @@ crate::exports! {
         }
         let mut functions = lock(&module.functions);
         let handle = *functions.entry(name.clone()).or_insert_with(|| {
-            let make = |handle| Function::new(handle, &module, module.context.clone(), module.image.clone(), name);
+            let make = |handle| Function::new(handle, module.handle, module.context.clone(), module.image.clone(), name);
             driver.handles.insert(make).handle
         });
         function.put(handle)
@@ -233,7 +167,7 @@ crate::exports! {
         count.put(module.image.image().module().kernels().len() as u32)
     }
 
-    /// Either result may be left out, but not both.
+    /// The caller may leave out either result, but not both.
     fn cuModuleGetGlobal_v2(address: Out<DevicePtr>, bytes: Out<usize>, module: Handle, name: Text) {
         let (driver, _) = context::current()?;
         let name = name.read()?;
@@ -248,7 +182,7 @@ crate::exports! {
         Ok(())
     }
 
-    /// `CU_MODULE_EAGER_LOADING`: every instruction is decoded when a module is loaded.
+    /// `CU_MODULE_EAGER_LOADING`: every instruction is decoded when the module is loaded.
     fn cuModuleGetLoadingMode(mode: Out<u32>) {
         driver()?;
         mode.put(1)
@@ -256,7 +190,7 @@ crate::exports! {
 
     fn cuLinkCreate_v2(_count: u32, _options: In<u32>, _values: *mut *mut c_void, _state: Out<Handle>) {
         context::current()?;
-        Err(CuResult::NOT_SUPPORTED.because("the simulator does not link modules; load the PTX as one module"))
+        Err(CuResult::NOT_SUPPORTED.because("the simulator does not link modules; load all PTX as one module"))
     }
 }
 
@@ -265,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_log_is_cut_and_says_how_much_it_holds() {
+    fn a_message_is_truncated_to_its_buffer_and_its_length_is_set() {
         let (mut log, mut values) = ([1u8; 8], [0usize; 2]);
         values[0] = log.as_mut_ptr() as usize;
         values[1] = 5;

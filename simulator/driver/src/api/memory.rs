@@ -1,15 +1,19 @@
-//! Allocating and freeing memory of the device and memory of the host that the device can reach.
+//! Allocating and freeing device memory, and host memory that the device can access.
 
+use std::ffi::c_void;
+
+use super::context;
+use super::pool;
+use super::stream;
 use crate::allocations::MemoryKind;
-use crate::context;
-use crate::error::{CuResult, Result};
-use crate::ffi::{DeviceId, DevicePtr, Handle, HostBytes, MemLocation, Out};
+use crate::driver::{Driver, driver, driver_of};
+use crate::export::exports;
+use crate::ffi::{DeviceId, DevicePtr, HostBytes, MemLocation, Out};
+use crate::handles::Handle;
 use crate::host_memory;
-use crate::pool;
-use crate::state::{Driver, driver, driver_of};
-use crate::stream;
+use crate::result::{CuResult, Result};
 
-/// The alignment that rows of pitched memory get, which is that of every allocation.
+/// The alignment of rows in pitched memory, which is that of every allocation.
 const PITCH_ALIGNMENT: usize = 512;
 /// `CU_MEM_ATTACH_GLOBAL`, `_HOST` and `_SINGLE`
 const ATTACH_GLOBAL: u32 = 1;
@@ -17,11 +21,11 @@ const ATTACH_HOST: u32 = 2;
 const ATTACH_SINGLE: u32 = 4;
 /// `CU_MEMHOSTALLOC_PORTABLE`, `_DEVICEMAP` and `_WRITECOMBINED`
 const HOST_ALLOC_FLAGS: u32 = 1 | DEVICE_MAP | 4;
-/// The device reaches all such memory, whether asked for or not.
+/// The device can access all such memory, whether the program asks for it or not.
 const DEVICE_MAP: u32 = 2;
 /// `CU_MEMHOSTREGISTER_PORTABLE`, `_DEVICEMAP`, `_IOMEMORY` and `_READ_ONLY`
 const REGISTER_FLAGS: u32 = 1 | DEVICE_MAP | 4 | 8;
-/// Those of them that need no feature which this device lacks.
+/// The flags that need no feature that this device lacks.
 const REGISTER_SUPPORTED: u32 = 1 | DEVICE_MAP;
 
 fn allocate(bytes: usize, kind: MemoryKind) -> Result<u64> {
@@ -36,29 +40,28 @@ fn free(address: u64, frees: impl FnOnce(MemoryKind) -> bool) -> Result<()> {
     Ok(())
 }
 
-fn allocate_host(out: Out<HostBytes>, bytes: usize, flags: u32) -> Result<()> {
+fn allocate_host(out: Out<*mut c_void>, bytes: usize, flags: u32) -> Result<()> {
     context::current()?;
     out.check()?;
     if flags & !HOST_ALLOC_FLAGS != 0 {
         return CuResult::INVALID_VALUE.err();
     }
     if bytes == 0 {
-        return out.put(HostBytes(std::ptr::null_mut()));
+        return out.put(std::ptr::null_mut());
     }
     let address = allocate(bytes, MemoryKind::Pinned(flags | DEVICE_MAP))?;
-    out.put(HostBytes(address as *mut _))
+    out.put(std::ptr::with_exposed_provenance_mut(address as usize))
 }
 
-/// The range must lie in managed memory, and the place must exist. Nothing needs to move: there is one copy of the bytes.
+/// Refuses a range that is not in managed memory. Nothing ever needs to move, because there is only one copy of the bytes.
 fn check_managed(driver: &Driver, address: DevicePtr, bytes: usize) -> Result<()> {
-    let holding = driver.allocations.holding(address).filter(|owned| owned.kind == MemoryKind::Managed);
-    match holding {
+    match driver.allocations.containing(address).filter(|owned| owned.kind == MemoryKind::Managed) {
         Some(owned) if bytes as u64 <= owned.base + owned.bytes - address && bytes > 0 => Ok(()),
         _ => CuResult::INVALID_VALUE.err(),
     }
 }
 
-/// A place that managed memory can be moved to: the device (1), or the host as a whole or in part (2 to 4).
+/// Refuses a place that managed memory cannot move to. It can move to the device (1), or to the host as a whole or in part (2 to 4).
 fn check_place(location: MemLocation) -> Result<()> {
     match location {
         MemLocation { kind: 1, id } => driver_of(id).map(drop),
@@ -67,7 +70,7 @@ fn check_place(location: MemLocation) -> Result<()> {
     }
 }
 
-/// The place that a device number means; -1 is the host.
+/// Returns the place that a device number means; -1 is the host.
 fn place_of(device: DeviceId) -> MemLocation {
     if device == -1 { MemLocation { kind: 2, id: 0 } } else { MemLocation { kind: 1, id: device } }
 }
@@ -76,7 +79,7 @@ fn advise(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) 
     let (driver, _) = context::current()?;
     check_managed(driver, address, bytes)?;
     match advice {
-        // Where it is mostly read does not depend on the place, and neither does taking back a preferred place.
+        // Mostly read or not, and no preferred place: the location does not matter.
         1 | 2 | 4 => Ok(()),
         3 | 5 | 6 => check_place(location),
         _ => CuResult::INVALID_VALUE.err(),
@@ -90,7 +93,7 @@ fn prefetch(address: DevicePtr, bytes: usize, location: MemLocation, on: Handle)
     check_place(location)
 }
 
-crate::exports! {
+exports! {
     fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
         let (driver, _) = context::current()?;
         free.check()?;
@@ -126,11 +129,11 @@ crate::exports! {
         free(address, |kind| matches!(kind, MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Managed))
     }
 
-    fn cuMemAllocHost_v2(address: Out<HostBytes>, bytes: usize) {
+    fn cuMemAllocHost_v2(address: Out<*mut c_void>, bytes: usize) {
         allocate_host(address, bytes, 0)
     }
 
-    fn cuMemHostAlloc(address: Out<HostBytes>, bytes: usize, flags: u32) {
+    fn cuMemHostAlloc(address: Out<*mut c_void>, bytes: usize, flags: u32) {
         allocate_host(address, bytes, flags)
     }
 
@@ -142,12 +145,12 @@ crate::exports! {
         free(address.address(), |kind| matches!(kind, MemoryKind::Pinned(_)))
     }
 
-    /// The same address: memory of the host that the device reaches has one address for both.
+    /// Returns the same address: host memory that the device can access has one address for both.
     fn cuMemHostGetDevicePointer_v2(device: Out<DevicePtr>, host: HostBytes, flags: u32) {
         let (driver, _) = context::current()?;
         device.check()?;
-        let reached = driver.allocations.holding(host.address()).filter(|owned| matches!(owned.kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_)));
-        if flags != 0 || reached.is_none() {
+        let accessible = driver.allocations.containing(host.address()).filter(|owned| matches!(owned.kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_)));
+        if flags != 0 || accessible.is_none() {
             return CuResult::INVALID_VALUE.err();
         }
         device.put(host.address())
@@ -155,14 +158,14 @@ crate::exports! {
 
     fn cuMemHostGetFlags(flags: Out<u32>, host: HostBytes) {
         let (driver, _) = context::current()?;
-        match driver.allocations.holding(host.address()).map(|owned| owned.kind) {
+        match driver.allocations.containing(host.address()).map(|owned| owned.kind) {
             Some(MemoryKind::Pinned(given) | MemoryKind::Registered(given)) => flags.put(given),
             _ => CuResult::INVALID_VALUE.err(),
         }
     }
 
-    /// From then on kernels reach the memory, at the program's own address. It must stay allocated until it is unregistered, as CUDA
-    /// demands; a GPU would go on with pages that are nobody's any more, and here the kernel's access would be the program's own.
+    /// From then on, kernels can access the memory at the program's own address. CUDA demands that it stay allocated until it is
+    /// unregistered. If it does not, a GPU keeps using the old pages; here the kernel's access is an access of this process to freed memory.
     fn cuMemHostRegister_v2(host: HostBytes, bytes: usize, flags: u32) {
         let (driver, context) = context::current()?;
         if host.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 {
@@ -179,11 +182,12 @@ crate::exports! {
         }
         if !host_memory::is_writable(address, bytes as u64) {
             return Err(CuResult::INVALID_VALUE.because(format!(
-                "{bytes} bytes at {address:#x} are not all memory that this process can write"
+                "not all of the {bytes} bytes at {address:#x} are memory that this process can write"
             )));
         }
-        // SAFETY: the range is memory of this process, at a multiple of 4. That it stays so until it is unregistered, and is not written by
-        // others while a kernel uses it, is what CUDA demands of the C caller.
+        // SAFETY: the checks above found that the range starts at a multiple of 4 and is memory that this process can read and write. The
+        // C caller promises, because CUDA demands it, that the memory stays allocated until it is unregistered and that nobody else writes
+        // it while a kernel uses it.
         unsafe { driver.allocations.register(&driver.memory, address, bytes, flags, context.handle) }
     }
 
@@ -206,14 +210,14 @@ crate::exports! {
         address.put(allocate(bytes, MemoryKind::Managed)?)
     }
 
-    /// Says who uses managed memory when; as everything here is done before the call returns, nobody is ever in the way.
+    /// Says which stream uses managed memory. It has no effect here, because every operation is done before its call returns.
     fn cuStreamAttachMemAsync(on: Handle, address: DevicePtr, bytes: usize, flags: u32) {
         let (driver, _) = context::current()?;
         let on = stream::any(on)?;
         if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST | ATTACH_SINGLE) || (flags == ATTACH_SINGLE && on.is_none()) {
             return CuResult::INVALID_VALUE.err();
         }
-        match driver.allocations.holding(address) {
+        match driver.allocations.containing(address) {
             Some(owned) if owned.kind == MemoryKind::Managed && owned.base == address && [0, owned.bytes].contains(&(bytes as u64)) => {
                 Ok(())
             }

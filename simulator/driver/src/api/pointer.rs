@@ -1,12 +1,14 @@
-//! Asking about an address: which allocation holds it, and what is known of that.
+//! Asking about an address: which allocation contains it, and what is known about that allocation.
 
 use std::ffi::c_void;
 
+use super::context;
 use crate::allocations::{MemoryKind, Owned};
-use crate::context;
-use crate::error::{CuResult, Result};
-use crate::ffi::{DevicePtr, Handle, In, Out};
-use crate::state::{DEVICE, Driver};
+use crate::driver::{DEVICE, Driver};
+use crate::export::exports;
+use crate::ffi::{DevicePtr, In, Out};
+use crate::handles::Handle;
+use crate::result::{CuResult, Result};
 
 /// `CU_MEMORYTYPE_HOST` and `_DEVICE`
 const HOST: u32 = 1;
@@ -14,9 +16,9 @@ const ON_DEVICE: u32 = 2;
 /// `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`, the only attribute that can be set.
 const SYNC_MEMOPS: u32 = 6;
 
-/// The allocation that holds an address; a module's variable is one too.
-fn holding(driver: &Driver, address: u64) -> Option<Owned> {
-    driver.allocations.holding(address).or_else(|| {
+/// Finds the allocation that contains an address. A module's variable is one too.
+fn containing(driver: &Driver, address: u64) -> Option<Owned> {
+    driver.allocations.containing(address).or_else(|| {
         let variable = driver.memory.allocation_at(address)?;
         let context = context::current_handle();
         Some(Owned { base: variable.base, bytes: variable.bytes, kind: MemoryKind::Device, context, id: variable.base })
@@ -60,8 +62,8 @@ fn put(owned: Owned, attribute: u32, address: u64, out: Out<c_void>) -> Result<(
     }
 }
 
-/// Writes what `cuPointerGetAttributes` gives for an address that CUDA knows nothing of: zero, for a device that there is none, for an
-/// address of the host the address; and nothing for the extent of what is not there.
+/// Writes what `cuPointerGetAttributes` returns for an address that CUDA does not know: the address itself as its host address, -2 as its
+/// device, nothing for the extent of the allocation, and 0 for the rest.
 fn put_unknown(attribute: u32, address: u64, out: Out<c_void>) -> Result<()> {
     match attribute {
         4 => out.cast::<u64>().put(address),
@@ -73,23 +75,23 @@ fn put_unknown(attribute: u32, address: u64, out: Out<c_void>) -> Result<()> {
     }
 }
 
-crate::exports! {
+exports! {
     fn cuPointerGetAttribute(data: Out<c_void>, attribute: u32, address: DevicePtr) {
-        // What is known of an address does not depend on what a kernel did.
+        // A fault does not change what is known about an address.
         let (driver, _) = context::current_even_if_faulted()?;
         data.check()?;
-        put(holding(driver, address).ok_or(CuResult::INVALID_VALUE)?, attribute, address, data)
+        put(containing(driver, address).ok_or(CuResult::INVALID_VALUE)?, attribute, address, data)
     }
 
-    /// Unlike the function for one attribute, this one succeeds for an address that CUDA does not know.
+    /// Unlike the function for one attribute, this succeeds for an address that CUDA does not know.
     fn cuPointerGetAttributes(count: u32, attributes: In<u32>, data: In<Out<c_void>>, address: DevicePtr) {
         let (driver, _) = context::current()?;
-        let found = holding(driver, address);
+        let found = containing(driver, address);
         for index in 0..count as usize {
             let (attribute, data) = (attributes.read_nth(index)?, data.read_nth(index)?);
             data.check()?;
             match found {
-                // An attribute that this kind of memory does not have is zero, which `put` has left there.
+                // An attribute that this kind of memory does not have is 0.
                 Some(owned) => put(owned, attribute, address, data).or_else(|_| put_unknown(attribute, 0, data))?,
                 None => put_unknown(attribute, address, data)?,
             }
@@ -100,13 +102,13 @@ crate::exports! {
     fn cuPointerSetAttribute(value: In<u32>, attribute: u32, address: DevicePtr) {
         let (driver, _) = context::current()?;
         value.read()?;
-        // Every copy is complete when its call returns, which is all that the attribute could ask for.
-        if attribute == SYNC_MEMOPS && holding(driver, address).is_some() { Ok(()) } else { CuResult::INVALID_VALUE.err() }
+        // Every copy is complete when its call returns, so the attribute has no effect.
+        if attribute == SYNC_MEMOPS && containing(driver, address).is_some() { Ok(()) } else { CuResult::INVALID_VALUE.err() }
     }
 
     fn cuMemGetAddressRange_v2(base: Out<DevicePtr>, bytes: Out<usize>, address: DevicePtr) {
         let (driver, _) = context::current()?;
-        let owned = holding(driver, address).filter(|owned| !matches!(owned.kind, MemoryKind::Registered(_)));
+        let owned = containing(driver, address).filter(|owned| !matches!(owned.kind, MemoryKind::Registered(_)));
         let owned = owned.ok_or(CuResult::NOT_FOUND)?;
         base.put_if_asked(owned.base);
         bytes.put_if_asked(owned.bytes as usize);

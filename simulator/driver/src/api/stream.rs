@@ -1,33 +1,29 @@
 //! Streams. Every operation is complete when the call that enqueues it returns, so a stream is always idle.
 //!
-//! CUDA lets operations of one stream run as late as the next point where the program waits, and as early as it likes once the ones
-//! before are done. "At once" is within that, for any number of streams.
+//! CUDA may run an operation of a stream at any time between the end of the previous operation and the next point where the program
+//! waits. Running it at once is allowed, for any number of streams.
 
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use crate::context::{self, Context};
-use crate::error::{CuResult, Result};
-use crate::event::Event;
-use crate::ffi::{DeviceId, Handle, HostFn, Out, StreamCallback};
-use crate::state::{DEVICE, driver};
+use super::context::{self, Context};
+use crate::driver::{DEVICE, driver};
+use crate::export::exports;
+use crate::ffi::{DeviceId, HostFn, Out, StreamCallback};
+use crate::handles::{Handle, Kind};
+use crate::result::{CuResult, Result};
 
-/// The stream that is always there.
+/// The default stream, which always exists. [`Handle::LEGACY_STREAM`] and [`Handle::PER_THREAD_STREAM`] always exist as well.
 pub const DEFAULT: Handle = Handle::NULL;
-/// `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`: other names for streams that are always there.
-const LEGACY: Handle = Handle(1);
-const PER_THREAD: Handle = Handle(2);
 
-/// Priorities, of which the lower number is the more urgent. They order nothing where nothing waits.
-pub const LEAST_PRIORITY: i32 = 0;
-pub const GREATEST_PRIORITY: i32 = -5;
+/// Priorities. A lower number is more urgent. They have no effect here, because no stream ever waits.
+const LEAST_PRIORITY: i32 = 0;
+const GREATEST_PRIORITY: i32 = -5;
 
-/// `CU_EVENT_WAIT_EXTERNAL`, which only means something during a capture.
-const WAIT_EXTERNAL: u32 = 1;
 /// `CU_STREAM_NON_BLOCKING`
 const NON_BLOCKING: u32 = 1;
 
-/// A stream that a program made.
+/// A stream that the program made.
 #[derive(Debug)]
 pub struct Stream {
     pub handle: Handle,
@@ -36,20 +32,28 @@ pub struct Stream {
     priority: i32,
 }
 
-/// The stream of that handle, of any context; `None` for those that are always there.
+impl Kind for Stream {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
+
+    fn context(&self) -> Option<Handle> {
+        Some(self.context.handle)
+    }
+}
+
+/// Returns the stream with this handle, in any context; `None` for the streams that always exist.
 pub fn any(handle: Handle) -> Result<Option<Arc<Stream>>> {
     match handle {
-        DEFAULT | LEGACY | PER_THREAD => Ok(None),
+        DEFAULT | Handle::LEGACY_STREAM | Handle::PER_THREAD_STREAM => Ok(None),
         handle => driver()?.handles.get(handle).map(Some),
     }
 }
 
-/// Whether a handle means the stream that waits for all others, which no driver captures.
+/// Whether a handle means the legacy stream, which waits for all others and which no driver captures.
 pub fn is_legacy(handle: Handle) -> bool {
-    matches!(handle, DEFAULT | LEGACY)
+    matches!(handle, DEFAULT | Handle::LEGACY_STREAM)
 }
 
-/// The context that a stream belongs to: the current one for those that are always there.
+/// Returns the context of a stream. A stream that always exists belongs to the current context.
 pub fn context_of(handle: Handle) -> Result<Arc<Context>> {
     match any(handle)? {
         Some(stream) => Ok(stream.context.clone()),
@@ -57,13 +61,13 @@ pub fn context_of(handle: Handle) -> Result<Arc<Context>> {
     }
 }
 
-/// Refuses a stream of a context that is not current: a kernel can only be launched into the current one.
+/// Refuses a stream of another context, because a kernel can only be launched in the current one.
 pub fn check_current(handle: Handle, current: &Context) -> Result<()> {
     if context_of(handle)?.handle == current.handle { Ok(()) } else { CuResult::INVALID_HANDLE.err() }
 }
 
-/// The context of a stream that is to be used.
-fn usable(handle: Handle) -> Result<Arc<Context>> {
+/// Returns the context of a stream that is about to be used.
+pub fn usable(handle: Handle) -> Result<Arc<Context>> {
     driver()?;
     let context = context_of(handle)?;
     context.check()?;
@@ -81,7 +85,7 @@ fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
     out.put(stream.handle)
 }
 
-crate::exports! {
+exports! {
     fn cuStreamCreate(stream: Out<Handle>, flags: u32) {
         create(stream, flags, LEAST_PRIORITY)
     }
@@ -90,7 +94,7 @@ crate::exports! {
         create(stream, flags, priority)
     }
 
-    /// Destroyed even where a fault is returned.
+    /// Destroys the stream even if this returns a fault.
     fn cuStreamDestroy_v2(stream: Handle) {
         driver()?.handles.remove::<Stream>(stream)?.context.check()
     }
@@ -99,17 +103,9 @@ crate::exports! {
         usable(stream).map(drop)
     }
 
-    /// Never "not ready".
+    /// Never returns "not ready".
     fn cuStreamQuery(stream: Handle) {
         usable(stream).map(drop)
-    }
-
-    fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) {
-        usable(stream)?;
-        if flags & !WAIT_EXTERNAL != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
-        driver()?.handles.get::<Event>(event).map(drop)
     }
 
     fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) {
@@ -123,7 +119,7 @@ crate::exports! {
 
     fn cuStreamGetId(stream: Handle, id: Out<u64>) {
         usable(stream)?;
-        id.put(stream.0 as u64)
+        id.put(stream.number())
     }
 
     fn cuStreamGetFlags(stream: Handle, flags: Out<u32>) {
@@ -136,16 +132,23 @@ crate::exports! {
         priority.put(any(stream)?.map_or(LEAST_PRIORITY, |stream| stream.priority))
     }
 
+    fn cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
+        context::current()?;
+        least.put_if_asked(LEAST_PRIORITY);
+        greatest.put_if_asked(GREATEST_PRIORITY);
+        Ok(())
+    }
+
     fn cuStreamCopyAttributes(target: Handle, source: Handle) {
         usable(target)?;
         usable(source).map(drop)
     }
 
-    /// All work before it is done, so the function runs now, on this thread. It may not call CUDA, by CUDA's own rule.
+    /// All earlier work is done, so the function runs now, on this thread. CUDA forbids it to call CUDA functions.
     fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: *mut c_void) {
         usable(stream)?;
         let function = function.ok_or(CuResult::INVALID_VALUE)?;
-        // SAFETY: the C caller asks for exactly this call, and promises that `data` is what its function takes.
+        // SAFETY: the C caller asks for exactly this call and promises that its function accepts these arguments.
         unsafe { function(data) };
         Ok(())
     }
@@ -153,7 +156,7 @@ crate::exports! {
     fn cuStreamAddCallback(stream: Handle, callback: Option<StreamCallback>, data: *mut c_void, flags: u32) {
         usable(stream)?;
         let callback = callback.filter(|_| flags == 0).ok_or(CuResult::INVALID_VALUE)?;
-        // SAFETY: the C caller asks for exactly this call, and promises that `data` is what its function takes.
+        // SAFETY: the C caller asks for exactly this call and promises that its function accepts these arguments.
         unsafe { callback(stream, CuResult::SUCCESS, data) };
         Ok(())
     }

@@ -2,14 +2,16 @@
 
 use simt::Profile;
 
-use crate::context;
-use crate::error::{CuResult, Result};
-use crate::ffi::{Handle, In, LaunchConfigEx, Out, SharedBytesOfBlock};
-use crate::function::{self, Function};
+use super::context;
+use super::function::{self, Function};
+use crate::export::exports;
+use crate::ffi::{In, LaunchConfigEx, Out, SharedBytesOfBlock};
+use crate::handles::Handle;
 use crate::occupancy::{self, BlockNeeds, Occupancy, WARP_SIZE};
+use crate::result::{CuResult, Result};
 
-/// Blocks of a kernel that a multiprocessor holds; 0 when no block can have so many threads or so much shared memory. As a GPU's driver
-/// has it, neither the launch bounds of the kernel nor a lowered limit of dynamic shared memory counts here.
+/// Counts the blocks of a kernel that a multiprocessor holds; 0 if no block can have this many threads or this much shared memory. Like a
+/// GPU's driver, this ignores the kernel's launch bounds and a lowered limit on dynamic shared memory.
 fn blocks(function: &Function, profile: &Profile, threads: u32, dynamic_shared: usize) -> u32 {
     let static_shared = u64::from(function.kernel().static_shared_bytes());
     let shared = static_shared.saturating_add(dynamic_shared as u64);
@@ -27,7 +29,7 @@ fn put_blocks(out: Out<i32>, function: Handle, block: i32, dynamic_shared: usize
     out.put(blocks(&function, driver.profile, threads, dynamic_shared) as i32)
 }
 
-/// Finds the block size that fills a multiprocessor best; the largest of those that fill it equally.
+/// Finds the block size that fills a multiprocessor best, and the largest if several fill it equally.
 fn put_potential_block(
     min_grid: Out<i32>,
     block: Out<i32>,
@@ -40,7 +42,7 @@ fn put_potential_block(
     block.check()?;
     let profile = driver.profile;
     let most = function.max_threads(profile);
-    // No limit is asked for by 0.
+    // 0 means no limit.
     let limit = match u32::try_from(limit).map_err(|_| CuResult::INVALID_VALUE)? {
         0 => most,
         limit => limit.min(most),
@@ -50,13 +52,13 @@ fn put_potential_block(
         let blocks = blocks(&function, profile, threads, shared_of(threads as i32));
         (blocks * threads, threads, blocks)
     });
-    // Where no block size is possible, the answer is no blocks of no threads.
+    // If no block size is possible, the answer is no blocks of no threads.
     let (_, threads, blocks) = candidates.filter(|&(_, _, blocks)| blocks > 0).max().unwrap_or_default();
     min_grid.put((blocks * profile.multiprocessors) as i32)?;
     block.put(threads as i32)
 }
 
-/// `CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE`, which matters where caching global loads costs occupancy; it does not here.
+/// `CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE` has no effect, because caching global loads costs no occupancy here.
 fn check_flags(flags: u32) -> Result<()> {
     context::current()?;
     if flags & !1 == 0 { Ok(()) } else { CuResult::INVALID_VALUE.err() }
@@ -71,21 +73,21 @@ fn potential_block(
     limit: i32,
 ) -> Result<()> {
     let shared_of = |threads| match shared_of_block {
-        // SAFETY: the C caller gave the function to be called in just this way.
+        // SAFETY: the C caller passed the function to be called like this, with a block size.
         Some(shared_of_block) => unsafe { shared_of_block(threads) },
         None => shared,
     };
     put_potential_block(min_grid, block, function, shared_of, limit)
 }
 
-/// Clusters of blocks are not supported, whatever the profile's generation.
+/// Clusters of blocks are not supported in any generation.
 fn refuse_clusters(function: Handle, config: In<LaunchConfigEx>) -> Result<()> {
     function::get(function)?;
     config.read()?;
     Err(CuResult::NOT_SUPPORTED.because("clusters of blocks are not supported"))
 }
 
-crate::exports! {
+exports! {
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: Out<i32>, function: Handle, block: i32, dynamic_shared: usize) {
         put_blocks(blocks, function, block, dynamic_shared)
     }
@@ -125,8 +127,8 @@ crate::exports! {
         potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
     }
 
-    /// The share of each block when so many run at once, less what the kernel itself takes. As a GPU's driver has it, what the system
-    /// takes of each block is not subtracted.
+    /// Returns each block's share if this many blocks run at once, minus the kernel's static shared memory. Like a GPU's driver, this does
+    /// not subtract the part of each block that the system reserves.
     fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: Out<usize>, function: Handle, blocks: i32, block: i32) {
         let (driver, function) = function::get(function)?;
         bytes.check()?;

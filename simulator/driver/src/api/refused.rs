@@ -1,20 +1,21 @@
-//! The rest of the API of CUDA 12: features that this driver does not have, refused as a device without them would.
+//! The rest of the API of CUDA 12: features that this driver does not have, refused as by a device without them.
 //!
-//! They exist because bindings look functions up by name and take a missing one for a broken driver. None looks at its arguments, so
-//! none is declared: in the calling convention of C, on every 64-bit target, a callee may leave its arguments unread.
+//! They exist because bindings look functions up by name and treat a missing one as a broken driver. None of them reads its arguments, so
+//! none declares them: in the C calling convention, on every 64-bit target, a function may leave its arguments unread.
 
-use crate::error::{CuResult, Result};
-use crate::state::driver;
+use crate::driver::driver;
+use crate::export::exports;
+use crate::result::{CuResult, Result};
 
 fn refuse(function: &str, feature: &str) -> Result<()> {
     driver()?;
     Err(CuResult::NOT_SUPPORTED.because(format!("{function}: {feature} are not supported by the simulator")))
 }
 
-/// Exports functions that refuse, by the feature that they belong to.
+/// Exports functions that refuse, grouped by feature.
 macro_rules! refused {
     ($($feature:literal: $($name:ident)*;)*) => {
-        crate::exports! {
+        exports! {
             $($(fn $name() { refuse(stringify!($name), $feature) })*)*
         }
     };

@@ -1,37 +1,40 @@
-//! Contexts, the stack of current ones, and errors that stick.
+//! Contexts, the stack of current contexts, and errors that stick.
 //!
-//! A kernel that faults leaves its context unusable, as on a GPU: the launch itself has returned success by then, and every later call
-//! in that context returns the fault until the context is destroyed or the primary context reset. A GPU goes further: after most
-//! faults all contexts of the process are unusable, new ones too. Here the others go on, so that a test of one kernel cannot fail the
-//! next.
+//! A kernel that faults leaves its context unusable, as on a GPU. The launch itself has already returned success. Every later call in
+//! that context returns the fault until the context is destroyed or the primary context is reset. A GPU goes further: after most
+//! faults, all contexts of the process are unusable, new ones too. Here the other contexts still work, so that one kernel's fault cannot
+//! fail the test of the next kernel.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::error::{CuResult, Failure, Result};
-use crate::ffi::{DeviceId, Handle, In, Out};
-use crate::state::{DEVICE, Driver, driver, driver_of, lock};
+use crate::driver::{DEVICE, Driver, driver, driver_of};
+use crate::export::exports;
+use crate::ffi::{DeviceId, In, Out};
+use crate::handles::{Handle, Kind};
+use crate::lock::lock;
+use crate::result::{CuResult, Failure, Result};
 
-/// Flags that a context can have: how the host waits, mapped memory, local memory, core dumps, synchronous copies.
+/// Flags of a context: how the host waits, mapped memory, local memory, core dumps, synchronous copies.
 const KNOWN_FLAGS: u32 = 0xff;
-/// The highest of the values of `CUfunc_cache` and of `CUsharedconfig`.
+/// The highest values of `CUfunc_cache` and of `CUsharedconfig`.
 const LAST_CACHE_CONFIG: u32 = 3;
 const LAST_SHARED_CONFIG: u32 = 2;
 
-/// The highest number of `CUlimit` in CUDA 12.
+/// The highest number in `CUlimit` in CUDA 12.
 const LAST_LIMIT: u32 = 9;
 
-/// The limits that a context has here, by their numbers in `CUlimit`, with the values that it starts with.
+/// The limits that a context has here, by their numbers in `CUlimit`, with their initial values.
 const LIMITS: [(u32, usize); 7] = [
-    (0, 1024),    // stack of a thread
+    (0, 1024),    // stack of each thread
     (1, 1 << 20), // printf buffer
-    (2, 8 << 20), // heap of malloc in kernels
-    (3, 2),       // depth of synchronisation on the device
-    (4, 2048),    // launches pending on the device
+    (2, 8 << 20), // heap for malloc in kernels
+    (3, 2),       // depth of synchronization on the device
+    (4, 2048),    // pending launches on the device
     (5, 64),      // L2 fetch granularity
-    (6, 0),       // L2 set aside for persisting accesses
+    (6, 0),       // L2 reserved for persisting accesses
 ];
 
 /// A context.
@@ -39,11 +42,19 @@ const LIMITS: [(u32, usize); 7] = [
 pub struct Context {
     pub handle: Handle,
     pub flags: AtomicU32,
-    /// The fault of a kernel, once there was one.
+    /// The first fault of a kernel.
     fault: OnceLock<Failure>,
     limits: Mutex<BTreeMap<u32, usize>>,
     cache_config: AtomicU32,
     shared_config: AtomicU32,
+}
+
+impl Kind for Context {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_CONTEXT;
+
+    fn context(&self) -> Option<Handle> {
+        None
+    }
 }
 
 impl Context {
@@ -58,29 +69,29 @@ impl Context {
         }
     }
 
-    /// Makes the context unusable. The first fault stays: what comes after it may be its consequence.
+    /// Makes the context unusable. It keeps its first fault, because a later one may be a consequence.
     pub fn fail(&self, failure: Failure) {
         let _ = self.fault.set(failure);
     }
 
-    /// Refuses a context that a kernel's fault left unusable.
+    /// Refuses a context that a fault left unusable.
     pub fn check(&self) -> Result<()> {
         self.fault.get().cloned().map_or(Ok(()), Err)
     }
 }
 
 thread_local! {
-    /// This thread's contexts; the last is current.
+    /// This thread's contexts. The last one is current. CUDA defines the stack per thread.
     static STACK: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Token of the current context, null when there is none. The context may have been destroyed.
+/// Returns the handle of the current context, or null if there is none. The context may have been destroyed.
 pub fn current_handle() -> Handle {
     STACK.with_borrow(|stack| stack.last().copied().unwrap_or(Handle::NULL))
 }
 
-/// A context that a program names to work in it. The primary context can be named while nobody retains it, and then be used as little
-/// as one that was destroyed.
+/// Refuses a handle that a program may not make current. The primary context is accepted even while nobody retains it; until then, it is
+/// as unusable as a destroyed context.
 fn check_nameable(driver: &Driver, handle: Handle) -> Result<()> {
     match handle {
         Handle::NULL => CuResult::INVALID_VALUE.err(),
@@ -89,7 +100,7 @@ fn check_nameable(driver: &Driver, handle: Handle) -> Result<()> {
     }
 }
 
-/// The current context, whether or not a fault left it unusable.
+/// Returns the current context, even if a fault left it unusable.
 pub fn current_even_if_faulted() -> Result<(&'static Driver, Arc<Context>)> {
     let driver = driver()?;
     match current_handle() {
@@ -101,14 +112,14 @@ pub fn current_even_if_faulted() -> Result<(&'static Driver, Arc<Context>)> {
     }
 }
 
-/// The current context, for a function that works in it.
+/// Returns the current context, for a function that works in it.
 pub fn current() -> Result<(&'static Driver, Arc<Context>)> {
     let (driver, context) = current_even_if_faulted()?;
     context.check()?;
     Ok((driver, context))
 }
 
-/// Destroys what belongs to a context, and the context.
+/// Destroys a context and everything that belongs to it.
 pub fn destroy(driver: &Driver, context: Handle) {
     driver.handles.remove_context(context);
     driver.allocations.free_context(&driver.memory, context);
@@ -132,13 +143,13 @@ fn create(out: Out<Handle>, flags: u32, device: DeviceId) -> Result<()> {
     out.put(context.handle)
 }
 
-/// Refuses flags that do not exist, and two ways to wait at once.
+/// Refuses flags that do not exist, and more than one way to wait.
 pub fn check_flags(flags: u32) -> Result<()> {
     let ways_to_wait = (flags & 7).count_ones();
     if flags & !KNOWN_FLAGS != 0 || ways_to_wait > 1 { CuResult::INVALID_VALUE.err() } else { Ok(()) }
 }
 
-/// Why a context has no such limit.
+/// Explains why a context has no such limit.
 fn no_limit(limit: u32) -> CuResult {
     if limit > LAST_LIMIT { CuResult::INVALID_VALUE } else { CuResult::UNSUPPORTED_LIMIT }
 }
@@ -157,7 +168,7 @@ fn store_setting(value: u32, last: u32, setting: impl FnOnce(&Context) -> &Atomi
     Ok(())
 }
 
-/// A context argument of which null means the current one.
+/// Resolves a context argument for which null means the current context.
 fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
     match handle {
         Handle::NULL => Ok(current_even_if_faulted()?.1),
@@ -165,12 +176,12 @@ fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
     }
 }
 
-crate::exports! {
+exports! {
     fn cuCtxCreate_v2(context: Out<Handle>, flags: u32, device: DeviceId) {
         create(context, flags, device)
     }
 
-    /// Execution affinity, the right to a part of the multiprocessors, needs MPS; there is none here.
+    /// Execution affinity (a share of the multiprocessors) needs MPS, which this driver does not have.
     fn cuCtxCreate_v3(context: Out<Handle>, affinity: In<u64>, affinity_count: i32, flags: u32, device: DeviceId) {
         driver_of(device)?;
         if affinity_count != 0 || !affinity.is_null() {
@@ -179,7 +190,7 @@ crate::exports! {
         create(context, flags, device)
     }
 
-    /// `parameters` asks for execution affinity or for sharing with a graphics API, neither of which is here.
+    /// `parameters` asks for execution affinity or for sharing with a graphics API. This driver has neither.
     fn cuCtxCreate_v4(context: Out<Handle>, parameters: In<[usize; 3]>, flags: u32, device: DeviceId) {
         driver_of(device)?;
         if !parameters.is_null() && parameters.read()? != [0; 3] {
@@ -192,7 +203,7 @@ crate::exports! {
         let driver = driver()?;
         check_nameable(driver, handle)?;
         if handle == driver.primary.handle {
-            return Err(CuResult::INVALID_CONTEXT.because("the primary context is released, not destroyed"));
+            return Err(CuResult::INVALID_CONTEXT.because("the primary context cannot be destroyed; release it instead"));
         }
         destroy(driver, handle);
         if current_handle() == handle {
@@ -228,7 +239,7 @@ crate::exports! {
         handle.put(current_handle())
     }
 
-    /// The device is known of a primary context that nobody retains, too.
+    /// The device is also known for a primary context that nobody retains.
     fn cuCtxGetDevice(device: Out<DeviceId>) {
         if current_handle() != driver()?.primary.handle {
             current_even_if_faulted()?;
@@ -253,12 +264,12 @@ crate::exports! {
 
     fn cuCtxGetId(context: Handle, id: Out<u64>) {
         let context = context_or_current(context)?;
-        id.put(context.handle.0 as u64)
+        id.put(context.handle.number())
     }
 
     fn cuCtxGetApiVersion(context: Handle, version: Out<u32>) {
         context_or_current(context)?;
-        // The version of the context interface, which is not that of the driver.
+        // The version of the context interface, which is not the driver's.
         version.put(3020)
     }
 
@@ -274,7 +285,7 @@ crate::exports! {
         put_setting(config, |context| &context.cache_config)
     }
 
-    /// A preference, which a driver may leave unheeded, as this one does.
+    /// A preference, which a driver may ignore. This one does.
     fn cuCtxSetCacheConfig(config: u32) {
         store_setting(config, LAST_CACHE_CONFIG, |context| &context.cache_config)
     }
@@ -283,7 +294,7 @@ crate::exports! {
         put_setting(config, |context| &context.shared_config)
     }
 
-    /// Only Kepler could change the width of its banks; elsewhere the setting is taken and has no effect.
+    /// Only Kepler could change the width of its banks. Elsewhere the setting is stored and has no effect.
     fn cuCtxSetSharedMemConfig(config: u32) {
         store_setting(config, LAST_SHARED_CONFIG, |context| &context.shared_config)
     }
@@ -295,17 +306,10 @@ crate::exports! {
         value.put(found.ok_or(no_limit(limit))?)
     }
 
-    /// Limits are kept and given back; the simulator's own memory does not depend on them.
+    /// Limits are stored and returned. The simulator's own memory does not depend on them.
     fn cuCtxSetLimit(limit: u32, value: usize) {
         let (_, context) = current()?;
         *lock(&context.limits).get_mut(&limit).ok_or(no_limit(limit))? = value;
-        Ok(())
-    }
-
-    fn cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
-        current()?;
-        least.put_if_asked(crate::stream::LEAST_PRIORITY);
-        greatest.put_if_asked(crate::stream::GREATEST_PRIORITY);
         Ok(())
     }
 

@@ -1,14 +1,16 @@
 //! Copying and filling memory, in every direction and shape.
 //!
-//! An address may be the device's or the host's, and since both share one range of addresses it says itself which it is.
+//! An address may belong to the device or to the host. Both share one address range, so the address alone says which.
 
-use crate::context;
-use crate::error::{CuResult, Result};
-use crate::ffi::{DevicePtr, Handle, HostBytes, In, Memcpy2D, Memcpy3D};
-use crate::state::Driver;
-use crate::stream::{self, DEFAULT};
+use super::context::{self, Context};
+use super::stream::{self, DEFAULT};
+use crate::driver::Driver;
+use crate::export::exports;
+use crate::ffi::{DevicePtr, HostBytes, In, Memcpy2D, Memcpy3D, UnifiedPtr};
+use crate::handles::Handle;
+use crate::result::{CuResult, Result};
 
-/// Addresses from here on are the device's: no process has its own memory so high.
+/// Addresses from here on belong to the device: no process has memory of its own this high.
 const HOST_END: u64 = 1 << 48;
 
 /// `CU_MEMORYTYPE_HOST`, `_DEVICE`, `_UNIFIED`
@@ -19,26 +21,22 @@ const UNIFIED: u32 = 4;
 /// One end of a copy.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// In memory that the device reaches.
+    /// In memory that the device can access.
     Device(u64),
     /// Anywhere else in the program's memory.
     Host(HostBytes),
 }
 
 impl Place {
-    /// What an address means that may be of either kind.
-    fn unified(driver: &Driver, address: u64) -> Self {
-        if address >= HOST_END || driver.memory.allocation_at(address).is_some() {
-            Place::Device(address)
-        } else {
-            Place::Host(HostBytes(address as *mut _))
-        }
+    /// Resolves an address that may be of either kind.
+    fn unified(driver: &Driver, address: UnifiedPtr) -> Self {
+        if is_on_device(driver, address.device()) { Place::Device(address.device()) } else { Place::Host(address.host()) }
     }
 
-    /// What an address means that the program says is its own. It may be the device's all the same, which every driver with unified
-    /// addresses takes as it is meant.
+    /// Resolves an address that the program says is on the host. It may still be on the device: every driver with unified addressing
+    /// accepts that.
     fn host(driver: &Driver, bytes: HostBytes) -> Self {
-        Self::unified(driver, bytes.address())
+        if is_on_device(driver, bytes.address()) { Place::Device(bytes.address()) } else { Place::Host(bytes) }
     }
 
     fn offset(self, bytes: usize) -> Self {
@@ -47,6 +45,11 @@ impl Place {
             Place::Host(host) => Place::Host(host.offset(bytes)),
         }
     }
+}
+
+/// Whether the device can access this address.
+fn is_on_device(driver: &Driver, address: u64) -> bool {
+    address >= HOST_END || driver.memory.allocation_at(address).is_some()
 }
 
 fn copy(driver: &Driver, target: Place, source: Place, bytes: usize) -> Result<()> {
@@ -59,7 +62,7 @@ fn copy(driver: &Driver, target: Place, source: Place, bytes: usize) -> Result<(
         (Place::Device(target), Place::Host(source)) => source.with(bytes, |bytes| memory.write(target, bytes))??,
         (Place::Host(target), Place::Device(source)) => target.with_mut(bytes, |bytes| memory.read(source, bytes))??,
         (Place::Host(target), Place::Host(source)) => {
-            // By way of a copy, since the two may overlap.
+            // Through a temporary copy, because the two may overlap.
             let bytes = source.read(bytes)?;
             target.with_mut(bytes.len(), |target| target.copy_from_slice(&bytes))?;
         }
@@ -85,17 +88,17 @@ fn device_to_device(target: DevicePtr, source: DevicePtr, bytes: usize, on: Hand
     copy(driver, Place::Device(target), Place::Device(source), bytes)
 }
 
-fn anywhere(target: DevicePtr, source: DevicePtr, bytes: usize, on: Handle) -> Result<()> {
+fn anywhere(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, on: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
     stream::any(on)?;
     copy(driver, Place::unified(driver, target), Place::unified(driver, source), bytes)
 }
 
-/// Both contexts must exist, of which null is the current one; the addresses mean the same in each.
+/// Both contexts must exist; null means the current one. An address means the same in each.
 fn peer(target: (DevicePtr, Handle), source: (DevicePtr, Handle), bytes: usize, on: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
     for context in [target.1, source.1].into_iter().filter(|&context| context != Handle::NULL) {
-        driver.handles.get::<context::Context>(context)?.check()?;
+        driver.handles.get::<Context>(context)?.check()?;
     }
     device_to_device(target.0, source.0, bytes, on)
 }
@@ -105,12 +108,12 @@ fn peer(target: (DevicePtr, Handle), source: (DevicePtr, Handle), bytes: usize, 
 struct End {
     memory_type: u32,
     host: HostBytes,
-    device: DevicePtr,
+    device: UnifiedPtr,
     /// Start of the box: byte in the row, row, layer.
     start: [usize; 3],
-    /// Bytes from row to row; 0 means that the rows are packed.
+    /// Bytes from one row to the next; 0 means that the rows are packed.
     pitch: usize,
-    /// Rows from layer to layer; 0 means that the layers are packed.
+    /// Rows from one layer to the next; 0 means that the layers are packed.
     height: usize,
 }
 
@@ -118,13 +121,13 @@ struct End {
 type Extent = [usize; 3];
 
 impl End {
-    /// The place of the box's first byte, with the distances between its rows and its layers.
+    /// Returns the place of the box's first byte, the bytes between its rows, and the bytes between its layers.
     fn place(self, driver: &Driver, [width, rows, _]: Extent) -> Result<(Place, usize, usize)> {
         let base = match self.memory_type {
             HOST => Place::host(driver, self.host),
-            DEVICE => Place::Device(self.device),
+            DEVICE => Place::Device(self.device.device()),
             UNIFIED => Place::unified(driver, self.device),
-            // An array: none can exist here, so its handle is bad.
+            // An array. None can exist here, so the handle is bad.
             3 => return CuResult::INVALID_HANDLE.err(),
             _ => return CuResult::INVALID_VALUE.err(),
         };
@@ -203,7 +206,7 @@ fn copy_3d(copy: In<Memcpy3D>, on: Handle) -> Result<()> {
     copy_box(target, source, [copy.width_in_bytes, copy.height, copy.depth], on)
 }
 
-/// Fills rows with a pattern; a single row needs no pitch.
+/// Fills rows with a pattern. A single row needs no pitch.
 fn fill(target: DevicePtr, pitch: usize, pattern: &[u8], width: usize, rows: usize, on: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
     stream::any(on)?;
@@ -222,7 +225,7 @@ fn fill(target: DevicePtr, pitch: usize, pattern: &[u8], width: usize, rows: usi
     Ok(())
 }
 
-crate::exports! {
+exports! {
     fn cuMemcpyHtoD_v2(target: DevicePtr, source: HostBytes, bytes: usize) {
         host_to_device(target, source, bytes, DEFAULT)
     }
@@ -247,11 +250,11 @@ crate::exports! {
         device_to_device(target, source, bytes, on)
     }
 
-    fn cuMemcpy(target: DevicePtr, source: DevicePtr, bytes: usize) {
+    fn cuMemcpy(target: UnifiedPtr, source: UnifiedPtr, bytes: usize) {
         anywhere(target, source, bytes, DEFAULT)
     }
 
-    fn cuMemcpyAsync(target: DevicePtr, source: DevicePtr, bytes: usize, on: Handle) {
+    fn cuMemcpyAsync(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, on: Handle) {
         anywhere(target, source, bytes, on)
     }
 

@@ -1,22 +1,21 @@
-//! Looking exports up by name, as programs do that do not link against the driver.
+//! Looking up exports by name, for programs that do not link against the driver.
 
 use std::ffi::c_void;
 
-use crate::error::{CuResult, Result};
+use super::{
+    context, copy, device, errors, event, function, graph, init, launch, memory, module, occupancy, pointer, pool, primary,
+    refused, stream,
+};
+use crate::export::{Export, exports};
 use crate::ffi::{Out, Text};
-
-/// An exported function.
-pub struct Export {
-    pub name: &'static str,
-    pub address: *const (),
-}
+use crate::result::{CuResult, Result};
 
 /// `CU_GET_PROC_ADDRESS_SUCCESS` and `_SYMBOL_NOT_FOUND`
 const FOUND: u32 = 0;
 const NOT_FOUND: u32 = 1;
 
-/// Names whose plain form means another function before some version of CUDA (in the form `cuDriverGetVersion` has it) and after:
-/// plain name, version, suffix before, suffix from then on.
+/// Names whose plain form changed its meaning in some version of CUDA (written as `cuDriverGetVersion` returns it): plain name, version,
+/// suffix before that version, suffix from then on.
 const CHANGED: [(&str, i32, &str, &str); 7] = [
     ("cuCtxCreate", 13000, "_v2", "_v4"),
     ("cuCtxGetDevice", 13000, "", "_v2"),
@@ -27,29 +26,29 @@ const CHANGED: [(&str, i32, &str, &str); 7] = [
     ("cuMemPrefetchAsync", 13000, "", "_v2"),
 ];
 
-/// Suffixes of a plain name, the newest form that has the same meaning for every CUDA 12 first.
+/// Suffixes to try for a plain name, newest first. The forms that match have the same meaning in every version of CUDA 12.
 const SUFFIXES: [&str; 3] = ["_v3", "_v2", ""];
 
 fn every_export() -> impl Iterator<Item = &'static Export> {
     [
         EXPORTS,
-        crate::context::EXPORTS,
-        crate::copy::EXPORTS,
-        crate::device::EXPORTS,
-        crate::error::EXPORTS,
-        crate::event::EXPORTS,
-        crate::function::EXPORTS,
-        crate::graph::EXPORTS,
-        crate::launch::EXPORTS,
-        crate::memory::EXPORTS,
-        crate::module::EXPORTS,
-        crate::occupancy_api::EXPORTS,
-        crate::pointer::EXPORTS,
-        crate::pool::EXPORTS,
-        crate::primary::EXPORTS,
-        crate::refused::EXPORTS,
-        crate::state::EXPORTS,
-        crate::stream::EXPORTS,
+        context::EXPORTS,
+        copy::EXPORTS,
+        device::EXPORTS,
+        errors::EXPORTS,
+        event::EXPORTS,
+        function::EXPORTS,
+        graph::EXPORTS,
+        init::EXPORTS,
+        launch::EXPORTS,
+        memory::EXPORTS,
+        module::EXPORTS,
+        occupancy::EXPORTS,
+        pointer::EXPORTS,
+        pool::EXPORTS,
+        primary::EXPORTS,
+        refused::EXPORTS,
+        stream::EXPORTS,
     ]
     .into_iter()
     .flatten()
@@ -59,7 +58,7 @@ fn exact(name: &str) -> Option<*const ()> {
     every_export().find(|export| export.name == name).map(|export| export.address)
 }
 
-/// The function that a plain name means to a program made for this version of CUDA. A name with a suffix means nothing.
+/// Finds the function that a plain name means to a program for this version of CUDA. A name with a suffix means nothing.
 fn find(name: &str, version: i32) -> Option<*const ()> {
     if name.rsplit_once("_v").is_some_and(|(_, suffix)| suffix.parse::<u32>().is_ok()) {
         return None;
@@ -85,13 +84,13 @@ fn get(symbol: Text, function: Out<*mut c_void>, version: i32, status: Option<Ou
     }
 }
 
-crate::exports! {
-    /// `flags` chooses what the default stream of the functions is; with streams that are always idle, that is all the same.
+exports! {
+    /// `flags` selects the default stream of the functions. It makes no difference here, because all streams are always idle.
     fn cuGetProcAddress(symbol: Text, function: Out<*mut c_void>, version: i32, _flags: u64) {
         get(symbol, function, version, None)
     }
 
-    /// A name that is not there is no failure where the caller asks for the status.
+    /// An unknown name is not a failure if the caller asks for the status.
     fn cuGetProcAddress_v2(symbol: Text, function: Out<*mut c_void>, version: i32, _flags: u64, status: Out<u32>) {
         get(symbol, function, version, Some(status))
     }
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_name_means_the_form_of_the_callers_version() {
+    fn a_plain_name_means_the_form_for_the_callers_version() {
         let same = |name, version, wanted| assert_eq!(find(name, version), Some(exact(wanted).unwrap()), "{name} {version}");
         same("cuMemAlloc", 12000, "cuMemAlloc_v2");
         same("cuCtxCreate", 12090, "cuCtxCreate_v2");
@@ -124,7 +123,7 @@ mod tests {
 
     #[test]
     fn everything_that_cudarc_calls_is_there() {
-        // What cudarc 0.19.10 calls in its `result` and `safe` layers, for any of its versions of CUDA. It panics where one is missing.
+        // What cudarc 0.19.10 calls in its `result` and `safe` layers, for all versions of CUDA. It panics if a function is missing.
         let called = "
             cuCtxCreate_v3 cuCtxCreate_v4 cuCtxDestroy_v2 cuCtxGetCacheConfig cuCtxGetCurrent cuCtxGetLimit
             cuCtxGetStreamPriorityRange cuCtxSetCacheConfig cuCtxSetCurrent cuCtxSetFlags cuCtxSetLimit cuCtxSynchronize

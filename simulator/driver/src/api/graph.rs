@@ -1,14 +1,16 @@
-//! Graphs and the capture of streams into graphs, which this driver does not have: what could be captured has been executed by the time
-//! the call returns. Asking whether a stream captures works, because libraries ask before they do anything else.
+//! Graphs and stream capture, which this driver does not have: an operation has already run by the time its call returns, so nothing is
+//! left to capture. Asking whether a stream is capturing works, because libraries ask before they do anything else.
 
 use std::cell::Cell;
 use std::ffi::c_void;
 
-use crate::context;
-use crate::error::{CuResult, Result};
-use crate::ffi::{Handle, In, Out};
-use crate::state::driver;
-use crate::stream;
+use super::context;
+use super::stream;
+use crate::driver::driver;
+use crate::export::exports;
+use crate::ffi::{In, Out};
+use crate::handles::Handle;
+use crate::result::{CuResult, Result};
 
 /// `CU_STREAM_CAPTURE_STATUS_NONE`
 const NOT_CAPTURING: u32 = 0;
@@ -16,17 +18,17 @@ const NOT_CAPTURING: u32 = 0;
 const LAST_CAPTURE_MODE: u32 = 2;
 
 thread_local! {
-    /// What this thread may do while a stream captures: kept and given back.
+    /// What this thread may do while a stream captures. It is only stored and returned. CUDA defines it per thread.
     static CAPTURE_MODE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Refuses what would make a graph.
+/// Refuses to make a graph.
 fn refuse() -> Result<()> {
     context::current()?;
-    Err(CuResult::NOT_SUPPORTED.because("graphs and the capture of streams are not supported"))
+    Err(CuResult::NOT_SUPPORTED.because("graphs and stream capture are not supported"))
 }
 
-/// Refuses what takes a graph: there is none, so no handle can be one.
+/// Refuses a graph: none exists, so the handle is bad.
 fn no_graph() -> Result<()> {
     driver()?;
     CuResult::INVALID_VALUE.err()
@@ -38,7 +40,7 @@ fn put_status(stream: Handle, status: Out<u32>) -> Result<()> {
     status.put(NOT_CAPTURING)
 }
 
-crate::exports! {
+exports! {
     fn cuStreamIsCapturing(stream: Handle, status: Out<u32>) {
         put_status(stream, status)
     }
@@ -76,7 +78,7 @@ crate::exports! {
         refuse()
     }
 
-    /// No stream captures, so none can end its capture.
+    /// No stream is capturing, so none can end its capture.
     fn cuStreamEndCapture(stream: Handle, graph: Out<Handle>) {
         context::current()?;
         stream::any(stream)?;
