@@ -1,7 +1,6 @@
-//! A chapter's exercises, checked as a learner checks them: by the chapter's binary. The tests of every chapter include this file, and say in
-//! `BINARY` and `CHAPTER` which one it is.
+//! A chapter's exercises, checked the way a learner checks them: by the chapter's binary.
 //!
-//! Every check has a process of its own, because a kernel that goes wrong takes its driver with it.
+//! Every check has a process of its own, because a faulting kernel leaves its driver unusable.
 
 use std::env;
 use std::fs;
@@ -17,135 +16,135 @@ use workshop::manifest::Mistake;
 use workshop::text::{Version, version};
 use workshop::{Exercise, root};
 
-use crate::{BINARY, CHAPTER};
+use crate::Binary;
 
 /// Set to `1`, a machine without NVRTC fails the tests that compile.
 const REQUIRE_NVRTC: &str = "UNROLLED_REQUIRE_NVRTC";
 
-fn all() -> Vec<Exercise> {
-    Exercise::all(&root(), CHAPTER).unwrap_or_else(|error| panic!("{error}"))
+fn all(binary: &Binary) -> Vec<Exercise> {
+    Exercise::all(&root(), binary.chapter).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Those for which a kernel is written; none, and said so, on a machine that cannot compile one.
-fn written() -> Vec<Exercise> {
+/// The exercises that ask for a kernel. On a machine that cannot compile kernels there are none, and a line on stderr says so.
+fn written(binary: &Binary) -> Vec<Exercise> {
     if let Err(why) = Nvrtc::find() {
         assert!(!env::var(REQUIRE_NVRTC).is_ok_and(|value| value == "1"), "{REQUIRE_NVRTC}=1, and {why}");
         let line = why.to_string();
         let line = line.lines().next().unwrap_or_default();
-        // Straight to the stream: the test harness keeps what a passing test prints.
+        // `writeln!` to the stream, because the test harness captures what `eprintln!` prints in a passing test.
         let _ = writeln!(stderr(), "SKIPPED: exercises to write, because {line}; {REQUIRE_NVRTC}=1 makes this a failure");
         return Vec::new();
     }
-    all().into_iter().filter(Exercise::is_written).collect()
+    all(binary).into_iter().filter(Exercise::is_written).collect()
 }
 
 fn text(exercise: &Exercise, wanted: Version) -> String {
     version(&exercise.solution, wanted).unwrap_or_else(|error| panic!("{}: {error}", exercise.stem()))
 }
 
-/// The exercise on the command line, on the desk of a learner: exit status and what is said.
-fn exercise(desk: &Path, exercise: &Exercise, arguments: &[&str]) -> (Option<i32>, String) {
-    let mut command = Command::new(BINARY);
-    command.args(["exercise", &exercise.number.to_string()]).args(arguments).env(VARIABLE, desk).stdin(Stdio::null());
+/// Runs the binary on an exercise in a learner's workspace. Returns the exit status and all output.
+fn exercise(binary: &Binary, workspace: &Path, exercise: &Exercise, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(binary.path);
+    command.args(["exercise", &exercise.number.to_string()]).args(arguments).env(VARIABLE, workspace).stdin(Stdio::null());
     let output = command.output().expect("the chapter's binary can be started");
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     (output.status.code(), said)
 }
 
-/// A learner's desk with a text on it, checked.
-fn checked(asked: &Exercise, text: &str, device: &str) -> (Option<i32>, String) {
-    let desk = TempDir::new().expect("a temporary folder");
-    let copy = desk.path().join(CHAPTER).join(format!("{}.cu", asked.stem()));
+/// Checks a text as a learner's copy of an exercise. Returns the exit status and all output.
+fn checked(binary: &Binary, asked: &Exercise, text: &str, device: &str) -> (Option<i32>, String) {
+    let workspace = TempDir::new().expect("a temporary folder");
+    let copy = workspace.path().join(binary.chapter).join(format!("{}.cu", asked.stem()));
     fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder can be made");
     fs::write(copy, text).expect("a file can be written");
-    exercise(desk.path(), asked, &["--device", device, "--seed", "13"])
+    exercise(binary, workspace.path(), asked, &["--device", device, "--seed", "13"])
 }
 
-#[test]
-fn there_are_three_exercises_or_more() {
-    assert!(all().len() >= 3, "{CHAPTER} has {} exercises", all().len());
+/// Fails when a chapter has fewer than three exercises.
+pub fn are_three_or_more(binary: &Binary) {
+    assert!(all(binary).len() >= 3, "{} has {} exercises", binary.chapter, all(binary).len());
 }
 
-#[test]
-fn a_starter_is_what_a_learner_gets_and_the_solution_but_for_the_marked_parts() {
-    for asked in all().iter().filter(|asked| asked.is_written()) {
+/// The learner receives the starter, which differs from the solution in the marked parts only.
+pub fn starters_are_solutions_without_marked_parts(binary: &Binary) {
+    for asked in all(binary).iter().filter(|asked| asked.is_written()) {
         let (starter, solution) = (text(asked, Version::Starter), text(asked, Version::Solution));
         assert_ne!(starter, solution, "{}: nothing is marked", asked.stem());
         assert!(!starter.contains("SOLUTION"), "{}: a mark is left in the starter", asked.stem());
         let outside = |text: &str| asked.solution.lines().filter(|line| text.lines().any(|other| other == *line)).count();
         assert!(outside(&starter) > 3 && outside(&solution) > 3, "{}: the marked part is everything", asked.stem());
-        let desk = TempDir::new().expect("a temporary folder");
-        let (status, said) = exercise(desk.path(), asked, &[]);
+        let workspace = TempDir::new().expect("a temporary folder");
+        let (status, said) = exercise(binary, workspace.path(), asked, &[]);
         assert_eq!(status, Some(0), "{}: {said}", asked.stem());
-        let copy = Desk::at(desk.path().to_owned()).copy(asked);
+        let copy = Desk::at(workspace.path().to_owned()).copy(asked);
         assert_eq!(fs::read_to_string(copy).expect("the copy was made"), starter, "{}", asked.stem());
     }
 }
 
-#[test]
-fn every_starter_compiles_and_fails_with_the_message_that_is_promised() {
-    for asked in written() {
-        let (status, said) = checked(&asked, &text(&asked, Version::Starter), "sim");
+/// Every starter compiles, and its check fails with the message that the manifest promises.
+pub fn starters_fail_as_promised(binary: &Binary) {
+    for asked in written(binary) {
+        let (status, said) = checked(binary, &asked, &text(&asked, Version::Starter), "sim");
         let promised = asked.manifest.starter_says.as_deref().unwrap_or_default();
         assert_eq!(status, Some(1), "the starter of {}: {said}", asked.stem());
         assert!(said.contains(promised) && !said.contains("does not compile"), "{}: `{promised}` is not in:\n{said}", asked.stem());
     }
 }
 
-#[test]
-fn every_solution_passes() {
-    for asked in written() {
-        let (status, said) = checked(&asked, &text(&asked, Version::Solution), "sim");
+/// Every solution passes on the simulator.
+pub fn solutions_pass(binary: &Binary) {
+    for asked in written(binary) {
+        let (status, said) = checked(binary, &asked, &text(&asked, Version::Solution), "sim");
         assert_eq!(status, Some(0), "the solution of {}: {said}", asked.stem());
         assert!(said.contains("passed: right at all"), "{}: {said}", asked.stem());
     }
 }
 
-#[test]
-fn every_solution_passes_on_a_gpu() {
+/// Every solution passes on a GPU, where there is one.
+pub fn solutions_pass_on_a_gpu(binary: &Binary) {
     if let Err(why) = probe() {
         let _ = writeln!(stderr(), "SKIPPED: exercises on a GPU, because {why}");
         return;
     }
-    for asked in written() {
-        let (status, said) = checked(&asked, &text(&asked, Version::Solution), "gpu");
+    for asked in written(binary) {
+        let (status, said) = checked(binary, &asked, &text(&asked, Version::Solution), "gpu");
         assert_eq!(status, Some(0), "the solution of {}: {said}", asked.stem());
-        assert!(said.contains(" as fast"), "{}: no time is told: {said}", asked.stem());
+        assert!(said.contains(" as fast"), "{}: no time is reported: {said}", asked.stem());
     }
 }
 
-#[test]
-fn every_typical_mistake_is_named() {
-    for asked in written() {
+/// The check names every mistake of the manifest.
+pub fn mistakes_are_named(binary: &Binary) {
+    for asked in written(binary) {
         let solution = text(&asked, Version::Solution);
         for Mistake { what, replace, with, says } in &asked.manifest.mistakes {
             let times = solution.matches(replace.as_str()).count();
-            assert_eq!(times, 1, "{}, {what}: `{replace}` stands {times} times in the solution", asked.stem());
-            let (status, said) = checked(&asked, &solution.replace(replace.as_str(), with), "sim");
-            assert_eq!(status, Some(1), "{}, {what}, is not found:\n{said}", asked.stem());
+            assert_eq!(times, 1, "{}, {what}: `{replace}` occurs {times} times in the solution", asked.stem());
+            let (status, said) = checked(binary, &asked, &solution.replace(replace.as_str(), with), "sim");
+            assert_eq!(status, Some(1), "{}: {what} is not found:\n{said}", asked.stem());
             assert!(said.contains(says.as_str()), "{}, {what}: `{says}` is not in:\n{said}", asked.stem());
         }
     }
 }
 
-/// The first number of a line of `--solution`, where an answer stands.
+/// The answers that `--solution` prints: the first word of each indented line, where that is a number.
 fn answers(said: &str) -> Vec<String> {
     let numbers = said.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
     numbers.filter(|word| word.parse::<f64>().is_ok()).map(str::to_owned).collect()
 }
 
-#[test]
-fn predictions_take_the_right_numbers_and_say_what_is_wrong_with_others() {
-    for asked in all() {
+/// A prediction accepts the right numbers and explains wrong ones.
+pub fn predictions_are_judged(binary: &Binary) {
+    for asked in all(binary) {
         let Some(predict) = &asked.manifest.predict else { continue };
-        let desk = TempDir::new().expect("a temporary folder");
-        let (status, said) = exercise(desk.path(), &asked, &["--solution", "--really"]);
+        let workspace = TempDir::new().expect("a temporary folder");
+        let (status, said) = exercise(binary, workspace.path(), &asked, &["--solution", "--really"]);
         assert_eq!(status, Some(0), "{}: {said}", asked.stem());
         let right = answers(&said);
         assert_eq!(right.len(), predict.questions.len(), "{}: {said}", asked.stem());
         let answer = |answers: &[String]| {
             let answers: Vec<&str> = ["--answer"].into_iter().chain(answers.iter().map(String::as_str)).collect();
-            exercise(desk.path(), &asked, &answers)
+            exercise(binary, workspace.path(), &asked, &answers)
         };
         for (place, question) in predict.questions.iter().enumerate() {
             for near in &question.near {

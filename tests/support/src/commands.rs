@@ -1,10 +1,10 @@
-//! The commands that the book and the README tell a reader to type. Those that start a chapter are run by that chapter's tests, see
-//! `reader`; all others are listed here with the reason why no test runs them.
+//! The commands that the book and the README tell a reader to type. A chapter's tests run the commands that start the chapter (see
+//! [`reader`](crate::reader)). Every other command is listed here with the reason why no test runs it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What no test runs as it is shown: words of the command, and why.
+/// Commands that no test runs as shown: words of the command, and the reason.
 const NOT_RUN: [(&str, &str); 16] = [
     ("--device gpu", "needs a GPU"),
     ("--size 4096,64,4096", "takes minutes without a GPU"),
@@ -29,19 +29,19 @@ const NOT_RUN: [(&str, &str); 16] = [
 pub struct Command {
     /// Page and line.
     pub place: String,
-    /// What to type.
+    /// The line to type.
     pub text: String,
-    /// The status with which it ends, where `<!-- status 1 -->` stands before it; 0 otherwise.
+    /// The expected exit status: that of the mark `<!-- status 1 -->` before the block, or 0.
     pub status: i32,
 }
 
 /// The root of the repository.
 pub fn root() -> &'static Path {
     let is_root = |folder: &&Path| folder.join("book/src").is_dir();
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(is_root).expect("this package stands in the repository")
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(is_root).expect("this package is in the repository")
 }
 
-/// All commands of the book and the README: lines behind a `$` in a `console` block, and all lines of a block of `sh`.
+/// All commands of the book and the README: the lines after a `$` in `console` blocks, and all lines of `sh` blocks.
 pub fn of_pages() -> Vec<Command> {
     let mut pages: Vec<PathBuf> = fs::read_dir(root().join("book/src")).unwrap().map(|page| page.unwrap().path()).collect();
     pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
@@ -78,17 +78,17 @@ pub fn of_text(page: &str, text: &str) -> Vec<Command> {
 }
 
 impl Command {
-    /// Why no test runs it; `None` if one does.
+    /// Why no test runs this command, or `None` if a test does.
     pub fn is_not_run_because(&self) -> Option<&'static str> {
         NOT_RUN.iter().find(|(words, _)| self.has(words)).map(|(_, reason)| *reason)
     }
 
-    /// Whether these words are among its words, one after the other.
+    /// Whether the command contains these words in a row.
     pub fn has(&self, words: &str) -> bool {
         format!(" {} ", self.text).contains(&format!(" {words} "))
     }
 
-    /// The chapter that it starts, by its folder's name, and the arguments for it: `cargo run -p ch03-unroll -- …` and
+    /// The folder name and the arguments of the chapter that the command starts, as `cargo run -p ch03-unroll -- …` or
     /// `cargo 03-unroll …`.
     pub fn chapter(&self) -> Option<(&str, Vec<&str>)> {
         let mut words = self.text.split_whitespace();
@@ -107,7 +107,7 @@ impl Command {
     }
 }
 
-/// The words of the list above, each with its reason.
+/// The words of each command that no test runs, with the reason.
 pub fn not_run() -> impl Iterator<Item = (&'static str, &'static str)> {
     NOT_RUN.into_iter()
 }

@@ -1,9 +1,4 @@
-//! A reader who types what the pages show, on a machine without a GPU, in an empty folder with the files that the commands name. The
-//! tests of every chapter include this file.
-
-#[path = "commands.rs"]
-#[allow(dead_code, reason = "a chapter's tests run commands, and the package `tests` checks their list")]
-mod commands;
+//! A reader who types what the pages show. The reader has no GPU and works in an empty folder, with the files that the commands name.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -14,14 +9,17 @@ use std::time::{Duration, Instant};
 
 use common::{audio, npy, picture};
 
+use crate::{Binary, commands};
+
 /// Options that are followed by files to read.
 const INPUTS: [&str; 3] = ["--input", "--filter", "--template-file"];
 
-/// A reader would not wait as long: all of them end within some ten seconds, on a machine that does nothing else meanwhile.
+/// How long a command may take. Each needs about ten seconds at most on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Types all that the pages show of a chapter, and expects each command to end as its page says.
-pub fn follow(binary: &str, chapter: &str) {
+/// Types every command of a chapter that the pages show, and expects each command to end as its page says.
+pub fn types_what_the_pages_show(binary: &Binary) {
+    let chapter = binary.chapter;
     let folder = tempfile::tempdir().expect("a temporary folder");
     let commands = commands::of_pages();
     let mut typed = BTreeSet::new();
@@ -30,7 +28,7 @@ pub fn follow(binary: &str, chapter: &str) {
         let Some((_, arguments)) = command.chapter().filter(|(name, _)| *name == chapter) else { continue };
         if typed.insert((command.text.as_str(), command.status)) {
             bring_inputs(&arguments, folder.path());
-            if let Err(what) = run(binary, &arguments, folder.path(), command.status) {
+            if let Err(what) = run(binary.path, &arguments, folder.path(), command.status) {
                 wrong.push(format!("{}: `{}` {what}", command.place, command.text));
             }
         }
@@ -48,10 +46,15 @@ fn run(binary: &str, arguments: &[&str], folder: &Path, status: i32) -> Result<(
     } else if !arguments.iter().any(|argument| argument.starts_with("--device")) {
         command.args(["--device", "sim"]);
     }
-    // Into a file: nobody reads a pipe while this waits.
-    let said = folder.join("said.txt");
-    let file = |path: &Path| File::create(path).expect("a file for what is said");
-    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(file(&folder.join("table.txt"))).stderr(file(&said));
+    // Output goes to files, because nothing reads a pipe while this function waits.
+    let messages = folder.join("messages.txt");
+    let file = |path: &Path| File::create(path).expect("a file for output");
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(file(&folder.join("table.txt")))
+        .stderr(file(&messages));
     let start = Instant::now();
     let mut child = command.spawn().expect("the chapter's binary can be started");
     let ended = loop {
@@ -68,11 +71,11 @@ fn run(binary: &str, arguments: &[&str], folder: &Path, status: i32) -> Result<(
     if ended.code() == Some(status) {
         return Ok(());
     }
-    let said = fs::read_to_string(&said).unwrap_or_default();
-    Err(format!("ends with {ended} and not with status {status}: {}", said.trim()))
+    let messages = fs::read_to_string(&messages).unwrap_or_default();
+    Err(format!("ends with {ended} instead of status {status}: {}", messages.trim()))
 }
 
-/// Puts the files that a command reads where it expects them: those of the repository, or else some of their kind.
+/// Puts the files that a command reads where it expects them: copies of the repository's files, or made-up files of the same kind.
 fn bring_inputs(arguments: &[&str], folder: &Path) {
     let mut is_input = false;
     for &argument in arguments {
@@ -92,7 +95,7 @@ fn bring_inputs(arguments: &[&str], folder: &Path) {
     }
 }
 
-/// Makes a small file of the kind that its name says.
+/// Makes a small file of the kind that its extension names.
 fn make(path: &Path) {
     let mut file = File::create(path).expect("an input");
     match path.extension().and_then(|extension| extension.to_str()) {
@@ -110,6 +113,6 @@ fn make(path: &Path) {
             let rgb: Vec<u8> = (0..width * height).flat_map(|at| [(at * at / 7 % 251) as u8; 3]).collect();
             picture::write_png(&mut file, width, height, &rgb).expect("a picture");
         }
-        other => panic!("{}: it is not known how to make a file of the kind {other:?}", path.display()),
+        other => panic!("{}: cannot make a file of the kind {other:?}", path.display()),
     }
 }

@@ -3,10 +3,7 @@
 //! Everything runs on the simulator, so that the answers are the same on every machine; except for one test, which compares the
 //! simulator with a GPU where there is one.
 
-#[path = "../../../tests/support/binary.rs"]
-mod binary;
-#[path = "../../../tests/support/reader.rs"]
-mod reader;
+mod exercises;
 
 use std::fs;
 use std::io::Write;
@@ -16,17 +13,19 @@ use std::process::{Command, Output, Stdio};
 use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 use serde_json::Value;
 
-use binary::{assert_refused, command, run, stderr, stdout};
+use support::Binary;
+use support::binary::{stderr, stdout};
 
-/// The binary that the tests run.
-const BINARY: &str = env!("CARGO_BIN_EXE_01-conv-naive");
+const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_01-conv-naive"), chapter: "01-conv-naive" };
+
+support::chapter_tests!(BINARY);
 
 const STAGES: [&str; 6] = ["cpu", "cpu-parallel", "naive-strided", "naive", "copy-only", "copy-only-pinned"];
 
 #[test]
 fn every_stage_is_verified_at_sizes_of_every_kind() {
     for size in ["1x1", "1x700", "700x1", "257x31", "1000x256"] {
-        let output = run(&["--size", size]);
+        let output = BINARY.run(&["--size", size]);
         assert_eq!(output.status.code(), Some(0), "{size}: {}", stderr(&output));
         let table = stdout(&output);
         for stage in STAGES {
@@ -38,7 +37,7 @@ fn every_stage_is_verified_at_sizes_of_every_kind() {
 
 #[test]
 fn the_json_record_has_its_fixed_keys_and_no_times_of_a_simulated_device() {
-    let output = run(&["--size", "300x40", "--seed", "7", "--format", "json"]);
+    let output = BINARY.run(&["--size", "300x40", "--seed", "7", "--format", "json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let record: Value = serde_json::from_slice(&output.stdout).expect("stdout is JSON and nothing else");
     let assert_keys = |value: &Value, keys: &[&str]| {
@@ -71,7 +70,7 @@ fn the_json_record_has_its_fixed_keys_and_no_times_of_a_simulated_device() {
 #[test]
 fn counts_and_results_repeat_from_run_to_run() {
     let record = || {
-        let output = run(&["--size", "900x70", "--format", "json", "--stage", "naive"]);
+        let output = BINARY.run(&["--size", "900x70", "--format", "json", "--stage", "naive"]);
         let record: Value = serde_json::from_slice(&output.stdout).unwrap();
         (record["stages"].clone(), record["workload"].clone())
     };
@@ -80,11 +79,11 @@ fn counts_and_results_repeat_from_run_to_run() {
 
 #[test]
 fn stages_are_listed_and_chosen_by_name() {
-    let list = stdout(&run(&["--list"]));
+    let list = stdout(&BINARY.run(&["--list"]));
     let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(names, STAGES);
 
-    let output = run(&["--stage", "naive", "--stage", "cpu", "--size", "64x8", "--format", "markdown"]);
+    let output = BINARY.run(&["--stage", "naive", "--stage", "cpu", "--size", "64x8", "--format", "markdown"]);
     let rows: Vec<String> = stdout(&output)
         .lines()
         .filter(|line| line.starts_with('|'))
@@ -93,12 +92,12 @@ fn stages_are_listed_and_chosen_by_name() {
         .collect();
     assert_eq!(rows, ["cpu", "naive"]);
 
-    assert_refused(&["--stage", "fast"], &["fast", "cpu-parallel, naive-strided, naive"]);
+    BINARY.assert_refused(&["--stage", "fast"], &["fast", "cpu-parallel, naive-strided, naive"]);
 }
 
 #[test]
 fn a_stage_is_explained_by_its_source_its_bound_and_a_warp() {
-    let output = run(&["--explain", "naive-strided"]);
+    let output = BINARY.run(&["--explain", "naive-strided"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     // The line of the inner loop: sectors of both loads per request, and what they would be at best.
@@ -122,7 +121,7 @@ fn a_line_can_be_chosen_and_drawn_into_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.svg");
     let line = source_line("output[i] = sum;");
-    let output = run(&["--explain", "naive", "--line", &line, "--svg", path.to_str().unwrap()]);
+    let output = BINARY.run(&["--explain", "naive", "--line", &line, "--svg", path.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains(&format!("store to global memory on line {line}")), "{}", stdout(&output));
     let svg = fs::read_to_string(&path).unwrap();
@@ -131,16 +130,16 @@ fn a_line_can_be_chosen_and_drawn_into_a_file() {
 
 #[test]
 fn what_cannot_be_explained_is_refused() {
-    assert_refused(&["--explain", "fast"], &["fast", "naive-strided, naive"]);
-    assert_refused(&["--explain", "cpu"], &["cpu", "no kernel", "naive-strided, naive"]);
-    assert_refused(&["--line", "3"], &["--explain"]);
-    assert_refused(&["--explain", "naive", "--stage", "naive"], &["--explain", "--stage"]);
+    BINARY.assert_refused(&["--explain", "fast"], &["fast", "naive-strided, naive"]);
+    BINARY.assert_refused(&["--explain", "cpu"], &["cpu", "no kernel", "naive-strided, naive"]);
+    BINARY.assert_refused(&["--line", "3"], &["--explain"]);
+    BINARY.assert_refused(&["--explain", "naive", "--stage", "naive"], &["--explain", "--stage"]);
     // The loop's head touches no memory. A header stands before the message, as before any run.
     let head = source_line("for (unsigned j = 0;");
-    let output = run(&["--explain", "naive", "--line", &head, "--svg", "/no/such/folder/a.svg"]);
+    let output = BINARY.run(&["--explain", "naive", "--line", &head, "--svg", "/no/such/folder/a.svg"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("/no/such/folder/a.svg"), "{}", stderr(&output));
-    let output = run(&["--explain", "naive", "--line", &head]);
+    let output = BINARY.run(&["--explain", "naive", "--line", &head]);
     assert_eq!(output.status.code(), Some(2));
     let (body, store) = (source_line("sum += window[j] * filter[j];"), source_line("output[i] = sum;"));
     let words = format!("on line {head}: expected one of the lines {body}, {store}");
@@ -150,7 +149,7 @@ fn what_cannot_be_explained_is_refused() {
 
 #[test]
 fn a_stage_is_diagnosed_by_what_is_left_without_its_loads() {
-    let output = run(&["--diagnose", "naive", "--size", "300x40"]);
+    let output = BINARY.run(&["--diagnose", "naive", "--size", "300x40"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("work      300 outputs x 40 taps"), "{}", stderr(&output));
     let text = stdout(&output);
@@ -172,23 +171,23 @@ fn a_stage_is_diagnosed_by_what_is_left_without_its_loads() {
 
 #[test]
 fn what_cannot_be_diagnosed_is_refused() {
-    assert_refused(&["--diagnose", "fast"], &["fast", "naive-strided, naive"]);
+    BINARY.assert_refused(&["--diagnose", "fast"], &["fast", "naive-strided, naive"]);
     for stage in ["cpu", "copy-only"] {
-        assert_refused(&["--diagnose", stage], &[stage, "no kernel", "naive-strided, naive"]);
+        BINARY.assert_refused(&["--diagnose", stage], &[stage, "no kernel", "naive-strided, naive"]);
     }
     for other in [&["--stage", "naive"][..], &["--list"], &["--save", "a.json"], &["--explain", "naive"], &["--format", "json"]] {
-        assert_refused(&[&["--diagnose", "naive"], other].concat(), &["--diagnose", other[0]]);
+        BINARY.assert_refused(&[&["--diagnose", "naive"], other].concat(), &["--diagnose", other[0]]);
     }
-    assert!(stdout(&run(&["--help"])).contains("--diagnose <STAGE>"));
+    assert!(stdout(&BINARY.run(&["--help"])).contains("--diagnose <STAGE>"));
 }
 
 #[test]
 fn sizes_that_cannot_be_are_refused() {
     for size in ["0x1", "1x0", "12", "axb", "", "1x2x3", "9999999999x1", "99999999999999999999999x2"] {
-        assert_refused(&["--size", size], &["--size"]);
+        BINARY.assert_refused(&["--size", size], &["--size"]);
     }
     // 17 GB on a device that had 2.
-    let mut large = Command::new(env!("CARGO_BIN_EXE_01-conv-naive"));
+    let mut large = Command::new(BINARY.path);
     let output = large.args(["--size", "2147483648x1", "--device", "sim:gtx680"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains("this size needs") && stderr(&output).lines().count() == 1, "{}", stderr(&output));
@@ -196,17 +195,17 @@ fn sizes_that_cannot_be_are_refused() {
 
 #[test]
 fn wrong_arguments_are_refused_on_one_line() {
-    assert_refused(&["--no-such-flag"], &["--no-such-flag"]);
-    assert_refused(&["--repeat", "0"], &["--repeat"]);
-    assert_refused(&["--format", "xml"], &["xml", "markdown"]);
-    assert_refused(&["--input", "voice.wav"], &["--filter", "--output"]);
-    assert_refused(&["--input", "a.wav", "--filter", "b.wav", "--output", "c.wav", "--size", "8x8"], &["--size"]);
+    BINARY.assert_refused(&["--no-such-flag"], &["--no-such-flag"]);
+    BINARY.assert_refused(&["--repeat", "0"], &["--repeat"]);
+    BINARY.assert_refused(&["--format", "xml"], &["xml", "markdown"]);
+    BINARY.assert_refused(&["--input", "voice.wav"], &["--filter", "--output"]);
+    BINARY.assert_refused(&["--input", "a.wav", "--filter", "b.wav", "--output", "c.wav", "--size", "8x8"], &["--size"]);
 }
 
 #[test]
 fn a_device_that_is_not_there_is_refused() {
     let refused = |device: &str| {
-        let output = Command::new(env!("CARGO_BIN_EXE_01-conv-naive")).args(["--device", device]).output().unwrap();
+        let output = Command::new(BINARY.path).args(["--device", device]).output().unwrap();
         (output.status.code(), stderr(&output))
     };
     let (status, message) = refused("sim:voodoo2");
@@ -226,21 +225,21 @@ fn a_device_that_is_not_there_is_refused() {
 fn the_record_is_saved_beside_the_table_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("record.json");
-    let output = run(&["--size", "64x8", "--save", path.to_str().unwrap()]);
+    let output = BINARY.run(&["--size", "64x8", "--save", path.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains("verified"));
     let record: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!(record["stages"].as_array().unwrap().len(), STAGES.len());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
-    assert_refused(&["--size", "64x8", "--save", folder.path().to_str().unwrap()], &["cannot write"]);
-    assert_refused(&["--size", "64x8", "--save", "/no/such/folder/record.json"], &["/no/such/folder/record.json"]);
+    BINARY.assert_refused(&["--size", "64x8", "--save", folder.path().to_str().unwrap()], &["cannot write"]);
+    BINARY.assert_refused(&["--size", "64x8", "--save", "/no/such/folder/record.json"], &["/no/such/folder/record.json"]);
 }
 
 #[test]
 fn a_reader_who_leaves_early_is_no_error() {
     for arguments in [&["--size", "64x8"][..], &["--list"], &["--help"], &["--size", "64x8", "--format", "json"]] {
-        let mut child = command("sim", arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = BINARY.command("sim", arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
@@ -250,7 +249,7 @@ fn a_reader_who_leaves_early_is_no_error() {
 
 #[test]
 fn messages_that_nobody_reads_are_no_error_either() {
-    let mut child = command("sim", &["--size", "64x8"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = BINARY.command("sim", &["--size", "64x8"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stderr.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
@@ -284,12 +283,12 @@ impl Studio {
 
     fn convolve(&self, input: &str, filter: &str, output: &str) -> Output {
         let arguments = self.arguments(input, filter, output);
-        run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+        BINARY.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     fn assert_refused(&self, input: &str, filter: &str, output: &str, words: &[&str]) {
         let arguments = self.arguments(input, filter, output);
-        assert_refused(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), words);
+        BINARY.assert_refused(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), words);
     }
 
     fn files(&self) -> Vec<String> {
@@ -394,7 +393,7 @@ fn a_gpu_and_the_simulator_agree_bit_for_bit() {
     studio.record("room.wav", 48_000, 1, &noise(4_099, 4));
     for stage in ["naive", "naive-strided"] {
         let result = |device: &str| {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_01-conv-naive"));
+            let mut command = Command::new(BINARY.path);
             command.args(["--device", device, "--stage", stage]).args(studio.arguments("voice.wav", "room.wav", "wet.wav"));
             let output = command.stdin(Stdio::null()).output().expect("the chapter's binary can be started");
             assert_eq!(output.status.code(), Some(0), "{stage} on {device}: {}", stderr(&output));
@@ -402,9 +401,4 @@ fn a_gpu_and_the_simulator_agree_bit_for_bit() {
         };
         assert!(result("gpu") == result("sim"), "{stage}: the results differ");
     }
-}
-
-#[test]
-fn what_the_pages_show_can_be_typed() {
-    reader::follow(BINARY, "01-conv-naive");
 }

@@ -11,6 +11,8 @@ use toolkit::nvrtc::Nvrtc;
 use workshop::text::{Version, version};
 use workshop::{Exercise, root};
 
+use crate::BINARY;
+
 /// A learner, with a folder for what they write.
 struct Learner(TempDir);
 
@@ -20,7 +22,7 @@ impl Learner {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_01-conv-naive"));
+        let mut command = Command::new(BINARY.path);
         command.arg("exercise").args(arguments).env("UNROLLED_EXERCISES", self.0.path()).stdin(Stdio::null());
         command
     }
@@ -43,7 +45,7 @@ fn solution() -> String {
     version(&exercises[1].solution, Version::Solution).unwrap()
 }
 
-/// Whether kernels can be compiled here; `tests/exercises.rs` says so where they cannot.
+/// Whether kernels can be compiled here. Where they cannot, `support::exercises` reports the skip.
 fn has_compiler() -> bool {
     Nvrtc::find().is_ok()
 }
