@@ -28,10 +28,13 @@ fn level(package: &str) -> usize {
 
 #[test]
 fn crates_depend_on_crates_of_lower_levels() {
-    let packages: BTreeMap<String, toml::Table> =
-        members().iter().map(|folder| (manifest(folder)["package"]["name"].as_str().unwrap().to_owned(), manifest(folder))).collect();
+    let packages: BTreeMap<String, toml::Table> = members()
+        .iter()
+        .map(|folder| (manifest(folder)["package"]["name"].as_str().unwrap().to_owned(), manifest(folder)))
+        .collect();
     for (package, manifest) in &packages {
-        let dependencies = manifest.get("dependencies").and_then(|table| table.as_table()).into_iter().flat_map(|table| table.keys());
+        let dependencies =
+            manifest.get("dependencies").and_then(|table| table.as_table()).into_iter().flat_map(|table| table.keys());
         for dependency in dependencies.filter(|name| packages.contains_key(*name)) {
             // A chapter may start where the one before it ended.
             let is_earlier_chapter = level(package) == level("ch0") && level(dependency) == level("ch0") && dependency < package;
@@ -115,7 +118,9 @@ fn modules(src: &Path) -> BTreeMap<Module, Source> {
     for (module, source) in &mut modules {
         let declared = children(&source.code);
         for statement in source.code.split_inclusive(';').filter_map(|statement| statement.rsplit("pub").next()) {
-            let Some(tree) = statement.split_once("use ").filter(|(visibility, _)| visibility.trim().is_empty() || visibility.starts_with('(')) else {
+            let Some(tree) =
+                statement.split_once("use ").filter(|(visibility, _)| visibility.trim().is_empty() || visibility.starts_with('('))
+            else {
                 continue;
             };
             for path in paths(tree.1) {
@@ -175,7 +180,8 @@ fn definition(path: &[String], modules: &BTreeMap<Module, Source>) -> Module {
 fn absolute(path: Vec<String>, module: &Module, declared: &BTreeSet<String>) -> Vec<String> {
     let mut base = if path.first().is_some_and(|first| first == "crate") { Vec::new() } else { module.clone() };
     let mut names = path.into_iter().peekable();
-    let is_local = names.peek().is_some_and(|first| ["crate", "super", "self"].contains(&first.as_str()) || declared.contains(first));
+    let is_local =
+        names.peek().is_some_and(|first| ["crate", "super", "self"].contains(&first.as_str()) || declared.contains(first));
     if !is_local {
         // Of another crate.
         return vec!["extern".to_owned()];

@@ -12,7 +12,7 @@ mod sampled;
 use crate::guard::{Downloaded, POISON};
 
 pub use mismatch::{Mismatch, Pattern, Worst, WrongSums};
-pub use sampled::{Complex, POINTS, RUN, RunSum, Sampled, Weights, roundings, runs};
+pub use sampled::{Complex, POINTS, RUN, RunSum, Sampled, Weights, indices_of_sample, roundings, runs};
 
 /// The expected value of one output.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

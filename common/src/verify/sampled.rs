@@ -47,6 +47,9 @@ pub const RUN: usize = 64;
 /// Points at which the sums of each run are compared.
 pub const POINTS: usize = 2;
 
+/// Outputs of the sample that [`indices_of_sample`] chooses.
+pub const SAMPLED: usize = 16_384;
+
 /// A complex number: real and imaginary part.
 pub type Complex = [f64; 2];
 
@@ -68,6 +71,8 @@ pub struct Sampled {
     pub columns: usize,
     /// The expected values of the sample, by index.
     pub sample: Vec<(usize, Expected)>,
+    /// What each output is multiplied by before it is summed, where the outputs themselves are not linear in the inputs.
+    pub scales: Option<Vec<f64>>,
     /// The expected sums of every run, in order.
     pub sums: Vec<RunSum>,
 }
@@ -78,8 +83,9 @@ impl Sampled {
         let weights = Weights::new();
         let runs: Vec<Range<usize>> = runs(self.outputs, self.columns).collect();
         let is_wrong = |run: &Range<usize>, expected: &RunSum| {
-            let tolerance = expected.tolerance + allowance * run.len() as f64;
-            let sums = weights.sums(&values[run.clone()]);
+            let scale = |index: usize| self.scales.as_ref().map_or(1.0, |scales| scales[index]);
+            let tolerance = expected.tolerance + allowance * run.clone().map(scale).sum::<f64>();
+            let sums = weights.sums(run.clone().map(|index| scale(index) * f64::from(values[index])));
             let error = |(sum, value): (Complex, Complex)| (sum[0] - value[0]).hypot(sum[1] - value[1]);
             !sums.into_iter().zip(expected.values).map(error).all(|error| within(error, tolerance))
         };
@@ -122,16 +128,27 @@ impl Weights {
     }
 
     /// The weighted sums of a run.
-    pub fn sums(&self, run: &[f32]) -> [Complex; POINTS] {
+    pub fn sums(&self, run: impl Iterator<Item = f64>) -> [Complex; POINTS] {
         let mut sums = [[0.0; 2]; POINTS];
-        for (&value, weights) in run.iter().zip(&self.powers) {
-            let value = f64::from(value);
+        for (value, weights) in run.zip(&self.powers) {
             for (sum, weight) in sums.iter_mut().zip(weights) {
                 *sum = [sum[0] + weight[0] * value, sum[1] + weight[1] * value];
             }
         }
         sums
     }
+}
+
+/// Indices of a sample in ascending order: both ends, and a random output of each of [`SAMPLED`] equal stretches.
+pub fn indices_of_sample(outputs: usize) -> Vec<usize> {
+    let mut generator = ChaCha8Rng::seed_from_u64(4096);
+    let stretches = SAMPLED.min(outputs);
+    let start = |stretch: usize| (stretch as u128 * outputs as u128 / stretches as u128) as usize;
+    let mut index = |stretch: usize| start(stretch) + generator.next_u64() as usize % (start(stretch + 1) - start(stretch));
+    let mut indices: Vec<usize> = (0..stretches).map(&mut index).collect();
+    indices[0] = 0;
+    indices[stretches - 1] = outputs - 1;
+    indices
 }
 
 /// How many roundings an output's tolerance stands for: the largest ratio of the sample's tolerances to `unit * magnitude`, where the
@@ -145,4 +162,33 @@ impl Weights {
 pub fn roundings(ratios: impl Iterator<Item = f64>, at_least: f64) -> f64 {
     // A window of zeros has no ratio.
     ratios.filter(|ratio| ratio.is_finite()).fold(at_least, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_end_with_their_rows() {
+        assert_eq!(runs(200, 100).collect::<Vec<_>>(), [0..64, 64..100, 100..164, 164..200]);
+        assert_eq!(runs(65, 65).collect::<Vec<_>>(), [0..64, 64..65]);
+    }
+
+    #[test]
+    fn the_sample_visits_every_stretch_and_both_ends() {
+        for outputs in [1, 2, 5, SAMPLED, SAMPLED + 1, 100_000] {
+            let sample = indices_of_sample(outputs);
+            assert_eq!((sample.len(), sample[0], sample[sample.len() - 1]), (outputs.min(SAMPLED), 0, outputs - 1));
+            assert!(sample.is_sorted_by(|one, next| one < next));
+            assert!(sample.windows(2).all(|pair| pair[1] - pair[0] <= 2 * outputs.div_ceil(SAMPLED)), "{outputs}");
+        }
+    }
+
+    #[test]
+    fn weights_have_magnitude_1_and_the_points_differ() {
+        let weights = Weights::new();
+        assert!(weights.powers.as_flattened().iter().all(|[re, im]| (re.hypot(*im) - 1.0).abs() < 1e-15));
+        let [[one, _], [other, _]] = weights.points;
+        assert!((one - other).abs() > 0.1 && one.abs() < 0.93 && other.abs() < 0.93, "{one} {other}");
+    }
 }

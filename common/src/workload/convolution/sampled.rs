@@ -8,23 +8,18 @@
 //! So all outputs of a run together take two complex multiply-adds per tap. Because `z` has magnitude 1, the errors of this recurrence do
 //! not grow: in f64, they stay below `2^-53 * taps * sum |s|`, a thousandth of a run's tolerance at the largest sizes.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
 use super::{TREE_DEPTH, UNIT_ROUNDOFF, flushed, sums};
 use crate::progress;
-use crate::verify::{Complex, Expected, POINTS, RunSum, Sampled, Weights, roundings, runs};
-
-/// Outputs of the sample, one at a random index in each of as many equal stretches.
-const SAMPLED: usize = 16_384;
+use crate::verify::{Complex, Expected, POINTS, RunSum, Sampled, Weights, indices_of_sample, roundings, runs};
 
 /// Expected values for a sample, and expected sums for all outputs.
 pub(super) fn oracle(signal: &[f32], filter: &[f32]) -> Sampled {
     let (outputs, taps) = (signal.len() - filter.len() + 1, filter.len());
     let bar = progress::bar("oracle", outputs as u64);
     let one = |index: usize| (index, sums::<1>(&signal[index..], filter)[0]);
-    let sample: Vec<(usize, Expected)> = sample(outputs).into_par_iter().map(one).collect();
+    let sample: Vec<(usize, Expected)> = indices_of_sample(outputs).into_par_iter().map(one).collect();
 
     let filter_norm = norm(filter);
     let ratio = |(index, expected): &(usize, Expected)| {
@@ -44,12 +39,12 @@ pub(super) fn oracle(signal: &[f32], filter: &[f32]) -> Sampled {
         RunSum { values, tolerance: tolerance * run.len() as f64 }
     };
     let sums = runs.par_iter().map(sum).collect();
-    Sampled { outputs, columns: outputs, sample, sums }
+    Sampled { outputs, columns: outputs, sample, scales: None, sums }
 }
 
 /// The sums over `run` outputs that have these samples.
 fn run_sums(samples: &[f32], filter: &[f32], run: usize, weights: &Weights) -> [Complex; POINTS] {
-    let mut window = weights.sums(&samples[..run]);
+    let mut window = weights.sums(samples[..run].iter().map(|&sample| f64::from(sample)));
     let last = weights.powers[run - 1];
     let mut sums = [[0.0; 2]; POINTS];
     for (j, &tap) in filter.iter().enumerate() {
@@ -67,19 +62,6 @@ fn run_sums(samples: &[f32], filter: &[f32], run: usize, weights: &Weights) -> [
         }
     }
     sums
-}
-
-/// Indices of the sampled outputs, in ascending order: both ends, and a random one of each stretch.
-fn sample(outputs: usize) -> Vec<usize> {
-    let mut generator = ChaCha8Rng::seed_from_u64(4096);
-    let stretches = SAMPLED.min(outputs);
-    let start = |stretch: usize| (stretch as u128 * outputs as u128 / stretches as u128) as usize;
-    let mut sample: Vec<usize> = (0..stretches)
-        .map(|stretch| start(stretch) + generator.next_u64() as usize % (start(stretch + 1) - start(stretch)))
-        .collect();
-    sample[0] = 0;
-    sample[stretches - 1] = outputs - 1;
-    sample
 }
 
 /// The Euclidean norm.
@@ -121,16 +103,6 @@ mod tests {
                     }
                 }
             }
-        }
-    }
-
-    #[test]
-    fn the_sample_visits_every_stretch_and_both_ends() {
-        for outputs in [1, 2, 5, SAMPLED, SAMPLED + 1, 100_000] {
-            let sample = sample(outputs);
-            assert_eq!((sample.len(), sample[0], sample[sample.len() - 1]), (outputs.min(SAMPLED), 0, outputs - 1));
-            assert!(sample.is_sorted_by(|one, next| one < next));
-            assert!(sample.windows(2).all(|pair| pair[1] - pair[0] <= 2 * outputs.div_ceil(SAMPLED)), "{outputs}");
         }
     }
 

@@ -31,6 +31,7 @@
 
 mod matches;
 mod options;
+mod sampled;
 mod scene;
 
 use std::fmt;
@@ -42,7 +43,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::Argument;
 use super::image::{Border, clamped};
-use super::{Arithmetic, Footprint, Plan, Work, Workload};
+use super::{Arithmetic, Footprint, MOST_PRODUCTS_OF_A_WHOLE_ORACLE, Plan, Work, Workload};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
@@ -217,6 +218,12 @@ impl Correlation {
         }
         (n * products - image * template) as f64 / ((of_image as f64).sqrt() * (of_template as f64).sqrt())
     }
+
+    /// The coefficient of a window with its tolerance.
+    fn expect(&self, window: Sums, template: (u32, u32)) -> Expected {
+        let value = self.coefficient(window, template);
+        Expected { value, tolerance: ROUNDINGS * UNIT_ROUNDOFF * value.abs() }
+    }
     // ANCHOR_END: oracle
 }
 
@@ -347,12 +354,11 @@ impl Workload for Correlation {
 
     fn oracle(&self) -> &Oracle {
         self.oracle.get_or_init(|| {
+            if self.work().multiply_adds > MOST_PRODUCTS_OF_A_WHOLE_ORACLE {
+                return Oracle::Sampled(sampled::oracle(self));
+            }
             let template = self.template_sums();
-            let expect = |sums: &Sums| {
-                let value = self.coefficient(*sums, template);
-                Expected { value, tolerance: ROUNDINGS * UNIT_ROUNDOFF * value.abs() }
-            };
-            Oracle::Whole(self.sums().par_iter().map(expect).collect())
+            Oracle::Whole(self.sums().par_iter().map(|sums| self.expect(*sums, template)).collect())
         })
     }
 }

@@ -110,8 +110,10 @@ fn sampled(size: Size, a: &[f32], b: &[f32]) -> Outcome {
     let weights = Weights::new();
     let of_row: Vec<_> = runs(n, n).collect();
     let run_norms: Vec<f64> = of_row.iter().map(|run| column_norms[run.clone()].iter().sum()).collect();
-    let narrow: Vec<[[f64; 2]; POINTS]> =
-        b.par_chunks(n).flat_map_iter(|row| of_row.iter().map(|run| weights.sums(&row[run.clone()]))).collect();
+    let narrow: Vec<[[f64; 2]; POINTS]> = b
+        .par_chunks(n)
+        .flat_map_iter(|row| of_row.iter().map(|run| weights.sums(row[run.clone()].iter().map(|&value| f64::from(value)))))
+        .collect();
     let bar = progress::bar("oracle", u64::from(size.m));
     let several_rows = |(block, a): (usize, &[f32])| {
         let mut values = vec![[[0.0_f64; 2]; POINTS]; a.len() / k * of_row.len()];
@@ -136,7 +138,7 @@ fn sampled(size: Size, a: &[f32], b: &[f32]) -> Outcome {
 
     let largest = |norms: &[f64]| norms.iter().copied().fold(0.0, f64::max);
     let largest_magnitudes = largest(&row_norms) * largest(&column_norms);
-    let oracle = Oracle::Sampled(Sampled { outputs: size.m as usize * n, columns: n, sample, sums });
+    let oracle = Oracle::Sampled(Sampled { outputs: size.m as usize * n, columns: n, sample, scales: None, sums });
     Outcome { oracle, largest_magnitudes }
 }
 
