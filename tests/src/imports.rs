@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::tidy::{files, manifest, members, read, root};
+use support::root;
+
+use crate::repository::{manifest, members, read};
 
 /// Crates from the bottom up. Each may depend on crates of lower levels only; chapters are named by their prefix.
 const LEVELS: [&[&str]; 8] = [
@@ -118,13 +120,12 @@ fn modules(src: &Path) -> BTreeMap<Module, Source> {
     for (module, source) in &mut modules {
         let declared = children(&source.code);
         for statement in source.code.split_inclusive(';').filter_map(|statement| statement.rsplit("pub").next()) {
-            let Some(tree) =
-                statement.split_once("use ").filter(|(visibility, _)| visibility.trim().is_empty() || visibility.starts_with('('))
-            else {
+            let is_visibility =
+                |text: &str| text.is_empty() || (text.starts_with('(') && text.ends_with(')') && !text.contains('{'));
+            let Some((_, tree)) = statement.split_once("use ").filter(|(before, _)| is_visibility(before.trim())) else {
                 continue;
             };
-            for path in paths(tree.1) {
-                let path = absolute(path, module, &declared);
+            for path in paths(tree).into_iter().filter_map(|path| absolute(path, module, &declared)) {
                 if let Some(name) = path.last().filter(|name| *name != "*" && !known.contains(&path)) {
                     source.reexports.insert(name.clone(), path.clone());
                 }
@@ -148,8 +149,7 @@ fn dependencies(module: &Module, modules: &BTreeMap<Module, Source>) -> BTreeSet
             }
             let statement = before.rsplit([';', '}', '{']).next().unwrap_or_default();
             let is_reexport = statement.contains("pub") && statement.trim_end().ends_with("use");
-            for path in paths(&source.code[at..]) {
-                let path = absolute(path, module, &declared);
+            for path in paths(&source.code[at..]).into_iter().filter_map(|path| absolute(path, module, &declared)) {
                 if !is_reexport || path.last().is_some_and(|name| name == "*") {
                     found.insert(definition(&path, modules));
                 }
@@ -163,12 +163,18 @@ fn dependencies(module: &Module, modules: &BTreeMap<Module, Source>) -> BTreeSet
 /// The module that defines what a full path names.
 fn definition(path: &[String], modules: &BTreeMap<Module, Source>) -> Module {
     let mut module = Vec::new();
-    for (at, name) in path.iter().enumerate() {
+    let mut path = path.to_vec();
+    let mut followed = BTreeSet::new();
+    let mut at = 0;
+    while let Some(name) = path.get(at) {
         let child = [&module[..], std::slice::from_ref(name)].concat();
         if modules.contains_key(&child) {
-            module = child;
-        } else if let Some(target) = modules.get(&module).and_then(|source| source.reexports.get(name)) {
-            return definition(&[target, &path[at + 1..]].concat(), modules);
+            (module, at) = (child, at + 1);
+        } else if let Some(target) = modules.get(&module).and_then(|source| source.reexports.get(name))
+            && followed.insert(target)
+        {
+            path = [target, &path[at + 1..]].concat();
+            (module, at) = (Vec::new(), 0);
         } else {
             break;
         }
@@ -176,15 +182,14 @@ fn definition(path: &[String], modules: &BTreeMap<Module, Source>) -> Module {
     module
 }
 
-/// A path as it is written, from the root of the crate.
-fn absolute(path: Vec<String>, module: &Module, declared: &BTreeSet<String>) -> Vec<String> {
+/// A written path as a path from the root of the crate; `None` if it leads into another crate.
+fn absolute(path: Vec<String>, module: &Module, declared: &BTreeSet<String>) -> Option<Vec<String>> {
     let mut base = if path.first().is_some_and(|first| first == "crate") { Vec::new() } else { module.clone() };
     let mut names = path.into_iter().peekable();
     let is_local =
         names.peek().is_some_and(|first| ["crate", "super", "self"].contains(&first.as_str()) || declared.contains(first));
     if !is_local {
-        // Of another crate.
-        return vec!["extern".to_owned()];
+        return None;
     }
     while let Some(step) = names.next_if(|name| ["crate", "super", "self"].contains(&name.as_str())) {
         if step == "super" {
@@ -192,7 +197,7 @@ fn absolute(path: Vec<String>, module: &Module, declared: &BTreeSet<String>) -> 
         }
     }
     base.extend(names);
-    base
+    Some(base)
 }
 
 /// The paths at the start of a text: one, or those of a tree such as `a::{b, c::{D, E as F}}`.

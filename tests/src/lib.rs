@@ -16,6 +16,7 @@
 //! - `rows`: what the runner makes of stages that fail.
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `tidy`: the house rules that a test can check.
+//! - `repository`: its files and packages, for the last two.
 //! - `imports`: dependencies between crates, and between the files of a crate, run one way.
 //!
 //! # On which device
@@ -37,6 +38,7 @@ mod imports;
 mod matmul;
 mod mutants;
 mod oracle;
+mod repository;
 mod rows;
 mod stages;
 mod tensor;
