@@ -66,7 +66,7 @@ fn verdict(gpu: &Gpu, stage: &Stage<Convolution>) -> std::result::Result<Accurac
 #[test]
 fn every_mutant_is_caught_and_described() {
     let cases: [(Stage<Convolution>, &[&str]); 10] = [
-        (mutant!("no_guard"), &["all 4000 outputs are right", "96 elements beside the output", "1 past the last output"]),
+        (mutant!("no_guard"), &["all 4000 outputs are right", "96 elements outside the output", "1 past the last output"]),
         (mutant!("last_unwritten"), &["1 of 4000", "only output[3999]", "the poison"]),
         (mutant!("one_tap_short"), &["4000 of 4000", "every one", "worst"]),
         (mutant!("filter_reversed"), &["of 4000 outputs are wrong"]),

@@ -126,7 +126,7 @@ fn unchecked_the_missing_barrier_shows_in_the_results_and_with_one_tile_it_does_
     let output = BINARY.run(&["--stage", MISTAKE, "--check", "off"]);
     assert_eq!(output.status.code(), Some(1));
     // The simulator runs the warps of a block one after the other, so the first is the one that all others are behind.
-    assert!(stderr(&output).contains("places 32 to 255 of every block of 256"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("offsets 32 to 255 of every block of 256"), "{}", stderr(&output));
     let output = BINARY.run(&["--stage", MISTAKE, "--size", "300x256"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }

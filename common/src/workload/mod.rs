@@ -8,6 +8,8 @@ pub mod convolution;
 pub mod correlation;
 pub mod image;
 pub mod matmul;
+pub mod random;
+pub mod rounding;
 pub mod window_sums;
 
 use cudarc::driver::CudaViewMut;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::root;
+use crate::repository::root;
 
 /// Commands that no test runs as shown: words of the command, and the reason.
 const NOT_RUN: [(&str, &str); 16] = [

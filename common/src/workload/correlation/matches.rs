@@ -1,6 +1,6 @@
 //! What a correlation is for: the places where the template matches best, and a picture of them.
 
-use super::Correlation;
+use super::inputs::Correlation;
 use crate::atomic_file::AtomicFile;
 use crate::error::Result;
 use crate::picture::{Rectangle, write_png};

@@ -1,6 +1,6 @@
 //! What window sums are for: a picture of the variance around each pixel, and black and white with a threshold that follows the light.
 
-use super::WindowSums;
+use super::inputs::WindowSums;
 use crate::atomic_file::AtomicFile;
 use crate::error::Result;
 use crate::picture::write_png;
