@@ -185,9 +185,8 @@ exports! {
                 "not all of the {bytes} bytes at {address:#x} are memory that this process can write"
             )));
         }
-        // SAFETY: the checks above found that the range starts at a multiple of 4 and is memory that this process can read and write. The
-        // C caller promises, because CUDA demands it, that the memory stays allocated until it is unregistered and that nobody else writes
-        // it while a kernel uses it.
+        // SAFETY: the range starts at a multiple of 4, as checked above. The C caller promises, because CUDA demands it, that the range is
+        // its own memory, that the memory stays allocated until it is unregistered, and that nobody else writes it while a kernel uses it.
         unsafe { driver.allocations.register(&driver.memory, address, bytes, flags, context.handle) }
     }
 
