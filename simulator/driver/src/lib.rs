@@ -16,6 +16,7 @@
 //!
 //! - `interface`: the version of what crosses between client and library.
 //! - `error`: what can go wrong for a user of the Rust half. `result`: what a C function returns.
+//! - `lock`: locking that survives a panic.
 //! - [`settings`]: what can be set.
 //! - [`mod@occupancy`]: how a launch fills a multiprocessor.
 //! - [`records`]: what is remembered of the launches: totals over all, details of the latest.
@@ -28,7 +29,6 @@
 //!
 //! The C boundary:
 //!
-//! - `lock`: locking that survives a panic.
 //! - `handles`: tokens for the objects that a program holds.
 //! - `ffi`: the caller's pointers and structures.
 //! - `export`: the macro that defines an exported function, and how each one returns.

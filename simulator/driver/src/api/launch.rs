@@ -44,13 +44,13 @@ enum Grid {
 fn launch(
     handle: Handle,
     config: LaunchConfig,
-    on: Handle,
+    stream: Handle,
     grid: Grid,
     pack: impl FnOnce(&Function) -> Result<Vec<u8>>,
 ) -> Result<()> {
     let (driver, context) = context::current()?;
     let (_, function) = function::get(handle)?;
-    stream::check_current(on, &context)?;
+    stream::check_current(stream, &context)?;
     if function.context.handle != context.handle {
         return CuResult::INVALID_HANDLE.err();
     }
@@ -236,13 +236,13 @@ exports! {
         block_y: u32,
         block_z: u32,
         dynamic_shared_bytes: u32,
-        on: Handle,
+        stream: Handle,
         values: In<HostBytes>,
         extra: In<HostBytes>,
     ) {
         let config =
             LaunchConfig { grid: dim([grid_x, grid_y, grid_z]), block: dim([block_x, block_y, block_z]), dynamic_shared_bytes };
-        launch(function, config, on, Grid::Independent, |function| pack(function, values, extra))
+        launch(function, config, stream, Grid::Independent, |function| pack(function, values, extra))
     }
 
     fn cuLaunchKernelEx(config: In<LaunchConfigEx>, function: Handle, values: In<HostBytes>, extra: In<HostBytes>) {
@@ -263,12 +263,12 @@ exports! {
         block_y: u32,
         block_z: u32,
         dynamic_shared_bytes: u32,
-        on: Handle,
+        stream: Handle,
         values: In<HostBytes>,
     ) {
         let config =
             LaunchConfig { grid: dim([grid_x, grid_y, grid_z]), block: dim([block_x, block_y, block_z]), dynamic_shared_bytes };
-        launch(function, config, on, Grid::Cooperative, |function| pack_each(function, values))
+        launch(function, config, stream, Grid::Cooperative, |function| pack_each(function, values))
     }
 
     fn cuLaunchCooperativeKernelMultiDevice(_launches: Out<c_void>, _count: u32, _flags: u32) {
