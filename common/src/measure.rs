@@ -114,7 +114,9 @@ impl Measure {
     pub fn number(self, value: f64) -> String {
         match self {
             Measure::BankConflictShare => percent(value),
-            Measure::SectorsLoaded | Measure::GlobalRequests | Measure::SharedRequests | Measure::BankWavefronts => count(value as u64),
+            Measure::SectorsLoaded | Measure::GlobalRequests | Measure::SharedRequests | Measure::BankWavefronts => {
+                count(value as u64)
+            }
             _ if value.fract() == 0.0 => format!("{value:.0}"),
             _ => significant(value),
         }

@@ -250,7 +250,9 @@ mod tests {
 
     #[test]
     fn a_block_has_as_many_threads_as_their_memory_fits() {
-        for (shared_bytes, bytes_per_thread, threads) in [(48_896, 120, 128), (16_128, 128, 96), (48_896, 1016, 32), (48_896, 8184, 5)] {
+        for (shared_bytes, bytes_per_thread, threads) in
+            [(48_896, 120, 128), (16_128, 128, 96), (48_896, 1016, 32), (48_896, 8184, 5)]
+        {
             assert_eq!(threads_that_fit(shared_bytes, bytes_per_thread, 128), threads, "{shared_bytes} / {bytes_per_thread}");
         }
         assert_eq!(threads_that_fit(48_896, 65_528, 128), 0);

@@ -48,7 +48,11 @@ const LESSON: &[Comparison<Convolution>] = &[
     ),
     Comparison::counts(SHARED, SHARED_WIDE, Measure::SectorsLoaded, "With larger tiles, fewer samples are copied twice."),
     Comparison::counts(SHARED, SHARED_WIDE, Measure::BankWavefronts, "Copying is a small part of the work."),
-    Comparison::times(NAIVE, SHARED, "A load from shared memory does not have to find its line in a cache first, so warps wait less."),
+    Comparison::times(
+        NAIVE,
+        SHARED,
+        "A load from shared memory does not have to find its line in a cache first, so warps wait less.",
+    ),
     Comparison::times(SHARED, SHARED_WIDE, "Fewer tiles mean fewer copies and fewer barriers."),
 ];
 

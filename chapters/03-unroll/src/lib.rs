@@ -90,11 +90,7 @@ const LESSON: &[Comparison<Convolution>] = &[
         Measure::ExecutedPerMultiplyAdd,
         "Each factor is split into two numbers, which takes three products, and the zeros beside the band are multiplied as well.",
     ),
-    Comparison::times(
-        LONG_RUN,
-        tensor::F16X3,
-        "Tensor cores are fast enough to make up for three products in place of one.",
-    ),
+    Comparison::times(LONG_RUN, tensor::F16X3, "Tensor cores are fast enough to make up for three products in place of one."),
     Comparison::times(LONG_RUN, fft::FFT, "The work of a transform hardly grows with the length of the filter.")
         .otherwise("A filter this short is summed sooner than it is transformed."),
     Comparison::times(tensor::F16X3, fft::FFT, "At this length, the better algorithm beats the faster arithmetic.")
@@ -115,10 +111,9 @@ pub const UNROLL_4: Stage<Convolution> =
     });
 
 /// Unrolling by 8 leaves an eighth of the loop overhead.
-pub const UNROLL_8: Stage<Convolution> =
-    Stage::launches("unroll-8", "eight multiply-adds per iteration", |gpu, conv, buffers| {
-        launch(kernels::unroll::UNROLL_8, gpu, conv, buffers)
-    });
+pub const UNROLL_8: Stage<Convolution> = Stage::launches("unroll-8", "eight multiply-adds per iteration", |gpu, conv, buffers| {
+    launch(kernels::unroll::UNROLL_8, gpu, conv, buffers)
+});
 
 /// Unrolling by 16 leaves a sixteenth of the loop overhead, which was already small.
 pub const UNROLL_16: Stage<Convolution> =
@@ -141,10 +136,11 @@ pub const REGISTER_TILE: Stage<Convolution> = Stage::launches(
 );
 
 /// With sixteen outputs per thread there are too few threads to fill a GPU. Cutting the filter as well makes more.
-pub const SPLIT_FILTER: Stage<Convolution> =
-    Stage::prepared("split-filter", "a block for each slice of the filter, so that there are enough for the whole chip", |gpu, conv| {
-        Ok(Box::new(SplitFilter::prepare(gpu, conv)?))
-    });
+pub const SPLIT_FILTER: Stage<Convolution> = Stage::prepared(
+    "split-filter",
+    "a block for each slice of the filter, so that there are enough for the whole chip",
+    |gpu, conv| Ok(Box::new(SplitFilter::prepare(gpu, conv)?)),
+);
 
 /// A multiply-add has three operands, and reading all three from a lane's own registers takes longer than the arithmetic.
 pub const CONSTANT_FILTER: Stage<Convolution> =

@@ -173,7 +173,7 @@ impl Sums {
         Ok(Self { division, partial })
     }
 
-// ANCHOR: slices
+    // ANCHOR: slices
     /// Calls `multiply` to enqueue the product, with the launch shape and where to write, and adds the slices if there are several.
     fn enqueue(
         &mut self,

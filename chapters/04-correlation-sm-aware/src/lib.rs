@@ -15,11 +15,12 @@
 //!
 //! # Layout
 //!
-//! - [`variant`]: which kernel a device gets.
+//! - `shape`: what every kernel is given; [`variant`]: which kernel a device gets.
 //! - [`packed`]: the stages that multiply four pixels with one instruction.
 //! - [`tensor`]: the stage that multiplies matrices.
 
 pub mod packed;
+mod shape;
 pub mod tensor;
 pub mod variant;
 
@@ -32,10 +33,11 @@ use common::requirement::Unmet;
 use common::stage::Stage;
 use common::workload::Correlation;
 use common::workload::correlation::Buffers;
-use cudarc::driver::{DeviceRepr, LaunchConfig, PushKernelArg};
+use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::correlation::{self, BLOCK_X, BLOCK_Y};
 use rayon::prelude::*;
 
+use crate::shape::Shape;
 use crate::variant::{Attributes, Tile, TileKernel, TileKernels, Variant, chosen};
 
 /// The chapter, for its binary and for the tests.
@@ -94,46 +96,6 @@ const LESSON: &[Comparison<Correlation>] = &[
         .otherwise("There are too few outputs for its large blocks."),
 ];
 
-/// What every kernel is given: `Shape` of `kernels/cuda/04-correlation.cuh`, field by field.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
-    image_width: i32,
-    image_height: i32,
-    template_width: i32,
-    template_height: i32,
-    corner_x: i32,
-    corner_y: i32,
-    columns: i32,
-    rows: i32,
-    template_sum: i64,
-    template_variance: i64,
-}
-
-// SAFETY: `repr(C)` lays out the fields as the C++ compiler lays out the kernels' `Shape`, and none of them is a pointer.
-unsafe impl DeviceRepr for Shape {}
-
-impl Shape {
-    /// The template's sums are computed here, on the CPU, because they are the same for every output.
-    pub(crate) fn of(correlation: &Correlation) -> Self {
-        let (sum, squares) = correlation.template_sums();
-        let (sum, squares) = (i64::from(sum), i64::from(squares));
-        let ((corner_x, corner_y), (columns, rows)) = (correlation.corner(), correlation.outputs());
-        Self {
-            image_width: correlation.image().width as i32,
-            image_height: correlation.image().height as i32,
-            template_width: correlation.template().width as i32,
-            template_height: correlation.template().height as i32,
-            corner_x,
-            corner_y,
-            columns: columns as i32,
-            rows: rows as i32,
-            template_sum: sum,
-            template_variance: i64::from(correlation.template_pixels()) * squares - sum * sum,
-        }
-    }
-}
-
 /// A grid with one output per thread.
 fn one_each(correlation: &Correlation, shared_mem_bytes: u32) -> LaunchConfig {
     let (columns, rows) = correlation.outputs();
@@ -175,7 +137,8 @@ fn cpu(correlation: &Correlation, output: &mut [f32]) {
 
 // ANCHOR: global
 /// One thread per output, with image and template in global memory.
-pub const GLOBAL: Stage<Correlation> = Stage::launches("global", "one thread per output, image and template in global memory", global);
+pub const GLOBAL: Stage<Correlation> =
+    Stage::launches("global", "one thread per output, image and template in global memory", global);
 
 fn global(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(correlation::GLOBAL)?;
@@ -223,9 +186,7 @@ pub const SHARED: Stage<Correlation> = Stage::launches("shared", "the block's ti
 
 fn shared(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
     match chosen(gpu, correlation)? {
-        Variant::Shared { tile, .. } => {
-            with_tile(gpu, correlation, buffers, TileKernel::Coefficients(correlation::SHARED), tile)
-        }
+        Variant::Shared { tile, .. } => with_tile(gpu, correlation, buffers, TileKernel::Coefficients(correlation::SHARED), tile),
         Variant::Constant { .. } => constant(gpu, correlation, buffers),
     }
 }

@@ -10,7 +10,7 @@ use cudarc::driver::{CudaSlice, DevicePtr, LaunchConfig, PushKernelArg};
 use kernels::correlation::dp4a::{self, MOST_WORDS, RUN, TALL, VECTOR};
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
 
-use crate::Shape;
+use crate::shape::Shape;
 use crate::variant::{Attributes, Tile};
 
 /// Words of a row of the template.
@@ -109,12 +109,13 @@ fn four_outputs(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> 
 // ANCHOR: box_sums
 /// The sums of the image's pixels do not depend on the template. They are computed beforehand, by running sums, so only the products remain
 /// in the inner loop.
-pub const BOX_SUMS: Stage<Correlation> =
-    Stage::prepared("box-sums", "sums of pixels by running sums; only the products remain in the inner loop", |gpu, correlation| {
-        Ok(Box::new(BoxSums::new(gpu, correlation)?))
-    })
-    .needs_compute_capability(6, 1)
-    .requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, VECTOR, TALL)));
+pub const BOX_SUMS: Stage<Correlation> = Stage::prepared(
+    "box-sums",
+    "sums of pixels by running sums; only the products remain in the inner loop",
+    |gpu, correlation| Ok(Box::new(BoxSums::new(gpu, correlation)?)),
+)
+.needs_compute_capability(6, 1)
+.requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, VECTOR, TALL)));
 
 /// ΣI and ΣI² of every output, pair by pair, and of the rows that they are added from.
 pub(crate) struct BoxSums {

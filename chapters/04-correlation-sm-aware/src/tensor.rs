@@ -9,8 +9,8 @@ use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::correlation::tensor::{BAND_WORDS, CHUNK, FILL_BANDS, TALL, TENSOR, WIDE};
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
 
-use crate::Shape;
 use crate::packed::BoxSums;
+use crate::shape::Shape;
 
 // ANCHOR: tensor
 /// Rows of pixels times bands of the template: 4096 multiply-adds of bytes per instruction of a warp.

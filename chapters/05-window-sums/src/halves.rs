@@ -2,22 +2,16 @@
 
 use common::Result;
 use common::gpu::Gpu;
-use common::stage::Experiment;
 use common::workload::WindowSums;
 use common::workload::window_sums::Buffers;
 use cudarc::driver::PushKernelArg;
 use kernels::window_sums;
 
-use crate::{FUSED_GLOBAL, Shape, one_each};
-
-/// The two halves of [`FUSED_GLOBAL`].
-pub const EXPERIMENTS: [Experiment<WindowSums>; 2] = [
-    Experiment { stage: FUSED_GLOBAL, name: "sum-only", left: "the sums, without the sums of squares", run: sum_only },
-    Experiment { stage: FUSED_GLOBAL, name: "squares-only", left: "the sums of squares, without the sums", run: squares_only },
-];
+use crate::launch::{Shape, one_each};
 
 // ANCHOR: halves
-fn sum_only(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
+/// The sums, without the sums of squares.
+pub(crate) fn sum_only(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(window_sums::SUM_ONLY)?;
     let shape = Shape::of(workload);
     let mut output = buffers.output.view_mut();
@@ -31,7 +25,8 @@ fn sum_only(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<(
     Ok(())
 }
 
-fn squares_only(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
+/// The sums of squares, without the sums.
+pub(crate) fn squares_only(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(window_sums::SQUARES_ONLY)?;
     let shape = Shape::of(workload);
     let mut output = buffers.output.view_mut();

@@ -12,11 +12,13 @@
 //!
 //! # Layout
 //!
+//! - `launch`: the launch that most stages have in common.
 //! - [`slices`]: the stages that give each thread shared memory of its own.
 //! - [`tiles`]: the stages whose threads share a tile.
-//! - [`halves`]: the experiments that `--diagnose` runs.
+//! - `halves`: the launches of the experiments that `--diagnose` runs.
 
-pub mod halves;
+mod halves;
+mod launch;
 pub mod slices;
 pub mod tiles;
 
@@ -25,13 +27,15 @@ use common::Result;
 use common::gpu::Gpu;
 use common::lesson::Comparison;
 use common::measure::Measure;
-use common::stage::Stage;
+use common::stage::{Experiment, Stage};
 use common::workload::WindowSums;
 use common::workload::window_sums::Buffers;
-use cudarc::driver::{DeviceRepr, LaunchConfig, PushKernelArg};
-use kernels::Kernel;
-use kernels::window_sums::{self, BLOCK};
+use kernels::window_sums;
 use rayon::prelude::*;
+
+use crate::launch::{launch, one_each};
+
+pub use crate::launch::squares_by_powf;
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<WindowSums> = Chapter {
@@ -53,7 +57,7 @@ pub static CHAPTER: Chapter<WindowSums> = Chapter {
         tiles::TILE_SCAN,
     ],
     mistakes: &[],
-    experiments: &halves::EXPERIMENTS,
+    experiments: &[SUM_ONLY, SQUARES_ONLY],
     choice: None,
     lesson: LESSON,
 };
@@ -83,58 +87,6 @@ const LESSON: &[Comparison<WindowSums>] = &[
     Comparison::times(FUSED_GLOBAL, MULTIPLY, "A product replaces `powf`."),
     Comparison::times(FUSED_GLOBAL, REGISTERS, "The sums are in registers, and a product replaces `powf`."),
 ];
-
-/// What every kernel is given: `Shape` of `kernels/cuda/05-window-sums.cuh`, field by field.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    width: i32,
-    window: i32,
-    begin: i32,
-    end: i32,
-}
-
-// SAFETY: `repr(C)` lays out the fields as the C++ compiler lays out the kernels' `Shape`, and none of them is a pointer.
-unsafe impl DeviceRepr for Shape {}
-
-impl Shape {
-    fn of(sums: &WindowSums) -> Self {
-        let columns = sums.columns();
-        Self {
-            width: sums.image().width as i32,
-            window: sums.window() as i32,
-            begin: columns.start as i32,
-            end: columns.end as i32,
-        }
-    }
-}
-
-/// A grid with one output per thread, and a row of blocks for each row of the image.
-fn one_each(sums: &WindowSums) -> LaunchConfig {
-    let grid_dim = ((sums.columns().len() as u32).div_ceil(BLOCK), sums.image().height, 1);
-    LaunchConfig { grid_dim, block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 }
-}
-
-/// Launches a kernel that takes the image, the shape, and both halves of the output, as most of this chapter's kernels do.
-fn launch(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers, kernel: Kernel, config: LaunchConfig) -> Result<()> {
-    let kernel = gpu.kernel(kernel)?;
-    let shape = Shape::of(workload);
-    let mut output = buffers.output.view_mut();
-    let (mut sums, mut squares) = output.split_at_mut(buffers.image.len());
-    let mut launch = gpu.stream.launch_builder(&kernel);
-    launch.arg(&buffers.image).arg(&shape).arg(&mut sums).arg(&mut squares);
-    // SAFETY: with a row of blocks for each row of the image, the kernels read its pixels, with positions beyond the row moved to its edge, and
-    // write a sum and a sum of squares for each column from `begin` to `end`; the workload made the image and each half of the output as
-    // long as `shape` and the rows of the grid say.
-    unsafe { launch.launch(config) }?;
-    Ok(())
-}
-
-/// The rounding errors of stages that add results of `powf`, which CUDA promises to 4 units in the last place (CUDA C++ Programming Guide,
-/// "Mathematical Functions").
-pub fn squares_by_powf(workload: &WindowSums) -> f64 {
-    workload.rounding_of_f32_sums(4)
-}
 
 // ANCHOR: cpu
 /// The formula as loops: for each pixel a loop over its window, on all cores.
@@ -196,3 +148,15 @@ fn registers(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<
     launch(gpu, workload, buffers, window_sums::REGISTERS, one_each(workload))
 }
 // ANCHOR_END: registers
+
+/// The first half of [`FUSED_GLOBAL`].
+pub const SUM_ONLY: Experiment<WindowSums> =
+    Experiment { stage: FUSED_GLOBAL, name: "sum-only", left: "the sums, without the sums of squares", run: halves::sum_only };
+
+/// The second half of [`FUSED_GLOBAL`].
+pub const SQUARES_ONLY: Experiment<WindowSums> = Experiment {
+    stage: FUSED_GLOBAL,
+    name: "squares-only",
+    left: "the sums of squares, without the sums",
+    run: halves::squares_only,
+};

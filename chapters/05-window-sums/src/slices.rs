@@ -11,7 +11,7 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMO
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::window_sums;
 
-use crate::{Shape, squares_by_powf};
+use crate::launch::{Shape, squares_by_powf};
 
 /// Threads of a block, if their slices fit.
 pub const THREADS: u32 = 128;

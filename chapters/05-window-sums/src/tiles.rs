@@ -10,7 +10,7 @@ use cudarc::driver::LaunchConfig;
 use kernels::window_sums::tiles as kernel;
 use kernels::window_sums::tiles::{ROW_THREADS, RUN, RUN_THREADS, TILE, TILE_THREADS, WARP};
 
-use crate::{launch, one_each};
+use crate::launch::{launch, one_each};
 
 /// For every row, blocks of `threads` threads and `outputs` outputs, from the first column of the output on.
 fn blocks(workload: &WindowSums, outputs: u32, threads: u32) -> LaunchConfig {

@@ -59,9 +59,7 @@ pub static CHAPTER: Chapter<Matmul> = Chapter {
     ],
     mistakes: &[],
     experiments: &[],
-    choice: Some(|gpu, product| {
-        Ok(format!("{}: {}", slices::BY_SIZE.name, Division::of(product.size(), multiprocessors(gpu)?)))
-    }),
+    choice: Some(|gpu, product| Ok(format!("{}: {}", slices::BY_SIZE.name, Division::of(product.size(), multiprocessors(gpu)?)))),
     lesson: LESSON,
 };
 
