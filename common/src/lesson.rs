@@ -11,6 +11,9 @@ use crate::stage::Stage;
 use crate::units::{factor, milliseconds};
 use crate::workload::{Arithmetic, Workload};
 
+/// Values that differ by less than this share are called alike.
+const ALIKE: f64 = 0.02;
+
 /// One sentence of a lesson: how `to` differs from `from`, and why.
 pub struct Comparison<W: Workload> {
     /// The stage to start from.
@@ -108,6 +111,8 @@ impl fmt::Display for Observation {
         write!(f, "{to} {verb} {to_number}{unit}")?;
         if self.quantity == Quantity::Count(Measure::BankConflictShare) || of_from == 0.0 || of_to == 0.0 {
             write!(f, "; {from} {verb} {from_number}.")?;
+        } else if (of_from / of_to - 1.0).abs() < ALIKE {
+            write!(f, ", about {comparative} as {from} ({from_number}).")?;
         } else if of_to < of_from {
             write!(f, "; {from} {verb} {} {comparative} ({from_number}).", factor(of_from / of_to))?;
         } else {
@@ -163,6 +168,7 @@ mod tests {
         for (slow, fast, text) in [
             (loads(2, 33), loads(2, 9), "fast has 4.50 sectors per load; slow has 3.67x as many (16.5). It does less."),
             (loads(2, 9), loads(2, 33), "fast has 16.5 sectors per load, 3.67x as many as slow (4.50). It does less."),
+            (loads(2, 900), loads(2, 902), "fast has 451 sectors per load, about as many as slow (450). It does less."),
             (loads(2, 9), loads(2, 0), "fast has 0 sectors per load; slow has 4.50. It does less."),
         ] {
             assert_eq!(said(&sectors, &record(slow, fast)).as_deref(), Some(text));
