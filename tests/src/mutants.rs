@@ -1,7 +1,7 @@
-//! Kernels that are known to be wrong, each of which must be caught, with words that lead to the mistake.
+//! Kernels that are known to be wrong. Each must be caught, with a message that leads to the mistake.
 //!
-//! A check that nothing ever fails proves little. The kernels are in `tests/mutants/convolution.cu`; their PTX stands beside it, so
-//! that the tests need no compiler.
+//! A check that never fails proves little. The kernels are in `tests/mutants/convolution.cu`, with their PTX next to it, so that the
+//! tests need no compiler.
 
 use common::error::Result;
 use common::gpu::Gpu;
@@ -30,7 +30,7 @@ static SOURCE: Source = Source {
     constants: &[],
 };
 
-/// Launches a kernel with the arguments of `naive`, one thread per output, blocks of 128.
+/// Launches a kernel with the arguments of `naive`, with one thread per output and blocks of 128 threads.
 fn launch(gpu: &Gpu, name: &'static str, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(Kernel { source: &SOURCE, name })?;
     let (outputs, taps) = (conv.outputs(), conv.taps());
@@ -52,10 +52,10 @@ macro_rules! mutant {
     }};
 }
 
-/// Runs a mutant with guard bands on every device, so that it ends everywhere.
+/// Runs a mutant with guard bands on every device, so that no device stops it.
 fn verdict(gpu: &Gpu, stage: &Stage<Convolution>) -> std::result::Result<Accuracy, Box<Mismatch>> {
     let common::stage::Run::Launches(enqueue) = stage.run else { panic!("{} launches nothing", stage.name) };
-    // The last block is not full.
+    // The last block is partial.
     let conv = Convolution::random(Size { outputs: 4000, taps: 100 }, 13);
     let output = Guarded::with_band(gpu, conv.output_len(), BAND).unwrap();
     let mut buffers = Buffers { output, ..conv.upload(gpu).unwrap() };

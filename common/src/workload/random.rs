@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
 
-/// Values of either sign with magnitudes in 0.5..1; made from bits, so that no rounding can differ between machines.
+/// Values of either sign with magnitudes in 0.5..1, made from bits, so that rounding cannot differ between machines.
 pub fn values(generator: &mut ChaCha8Rng, count: usize) -> Vec<f32> {
     let value = |bits: u32| {
         let magnitude = f32::from_bits(0x3f00_0000 | bits >> 9);

@@ -3,7 +3,7 @@
 /// Reduction trees up to this depth (so over 32768 products) are within the tolerance.
 pub const TREE_DEPTH: f64 = 16.0;
 
-/// Rounding to the nearest f32 changes a number by at most this part of it.
+/// Rounding to the nearest f32 changes a number by at most this fraction of it.
 pub const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
 
 /// The part of a tolerance that covers results which are flushed to zero.

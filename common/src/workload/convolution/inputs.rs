@@ -30,12 +30,12 @@ pub(super) enum Origin {
 }
 
 impl Convolution {
-    /// Inputs from a random generator; the same for the same seed on every machine. They are numbers with which a mistake shows:
-    /// no two neighbours alike, both signs, and magnitudes in 0.5..1.
+    /// Inputs from a random generator, the same for the same seed on every machine. The numbers are chosen so that a mistake shows: neighbors
+    /// differ, both signs occur, and magnitudes are in 0.5..1.
     ///
     /// A missing tap changes an output by at least `0.5 * 0.5`, which is above the tolerance of nine outputs in ten at the
-    /// original's 32768 taps, and of every output at a few thousand. With magnitudes down to zero, a tap that hardly counts could
-    /// go missing unseen; with one sign only, the tolerance would have to be far larger.
+    /// original's 32768 taps, and of every output at a few thousand. If magnitudes could be near zero, a missing tap could go unnoticed; with
+    /// only one sign, the tolerance would have to be far larger.
     pub fn random(size: Size, seed: u64) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         let signal = values(&mut generator, size.samples() as usize);
@@ -43,7 +43,7 @@ impl Convolution {
         Self { signal, filter, origin: Origin::Seed(seed), oracle: OnceLock::new() }
     }
 
-    /// Inputs as given: the sum as the head of this module writes it.
+    /// Inputs as given, for the sum in the module's documentation.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl Convolution {
     ///
     /// # Errors
     ///
-    /// When the two do not go together.
+    /// When the two do not fit together.
     pub fn of_sounds(sound: &Sound, filter: &Sound) -> Result<Vec<Self>> {
         if sound.rate != filter.rate {
             return Err(Error::SampleRates {
@@ -121,7 +121,7 @@ impl Convolution {
     }
 }
 
-/// The sizes and the first few values: enough to repeat a failed test, and not a million numbers.
+/// Shows the sizes and the first few values: enough to repeat a failed test, without a million numbers.
 impl fmt::Debug for Convolution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let first = |values: &[f32]| values[..values.len().min(8)].to_vec();

@@ -2,9 +2,9 @@
 //!
 //! `output[i] = sum over j < taps of signal[i + j] * filter[j]`
 //!
-//! In this form the sum is a **correlation**; a convolution is the same sum with the filter reversed, and
-//! [`Convolution::of_sounds`] reverses it. The original tutorial defines the one and computes the other. For speed the two
-//! are the same; for the result they are not.
+//! In this form the sum is a **correlation**. A convolution is the same sum with the filter reversed, and
+//! [`Convolution::of_sounds`] reverses it. The original tutorial defines a convolution and computes a correlation. Both are equally fast,
+//! but their results differ.
 //!
 //! # How far from the oracle may a result lie?
 //!
@@ -14,16 +14,16 @@
 //!
 //! `e <= (1 + u)^taps * u * (|S[0]| + … + |S[taps - 1]|)`
 //!
-//! That is no statistics: no correct sum in this order can miss it, whatever the data, and it adapts to them. For terms of
-//! random sign the partial sums stay near zero and the bound is tight enough to see one missing tap (see [`Convolution::random`]); for terms
-//! of one sign it grows to the textbook bound `taps * u * sum |t|`, which the data then deserve.
+//! This is a strict bound, not a statistical one: every correct sum in this order meets it, whatever the data. For terms of random sign,
+//! the partial sums stay near zero, and the bound is tight enough to notice one missing tap (see [`Convolution::random`]). For terms of one
+//! sign, it grows to the textbook bound `taps * u * sum |t|`.
 //!
 //! Stages may sum in another order or round each product before they add it. A tree of additions of depth `d`, over products
 //! that were rounded, misses the exact sum by at most about `(d + 1) u * sum |t|`. So the tolerance has a second part,
 //! [`TREE_DEPTH`](crate::workload::rounding::TREE_DEPTH)` * u * sum |t|`: it covers a multiplication apart from its addition, and any reduction tree up to that depth.
 //!
 //! Last, `taps` times the smallest normal f32 covers results that are flushed to zero, as fast arithmetic does. The oracle's own
-//! error is of the order of `2^-53` in place of `2^-24`, and vanishes in that.
+//! error is on the order of `2^-53` instead of `2^-24`, which is negligible.
 
 mod inputs;
 mod options;
@@ -53,7 +53,7 @@ pub struct Buffers {
     pub signal: CudaSlice<f32>,
     /// The `taps` filter values.
     pub filter: CudaSlice<f32>,
-    /// Room for the outputs.
+    /// The outputs.
     pub output: Guarded,
 }
 

@@ -1,4 +1,4 @@
-//! The part of the command line that only convolutions have, and the run that it asks for.
+//! The command-line options that only convolutions have, and the run that they ask for.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::workload::{Delivery, Plan, Workload};
 
-/// The part of the command line that only convolutions have.
+/// The command-line options that only convolutions have.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Options {
     /// Outputs and taps, for example 4096x512; `seed` is the original tutorial's 294912x32768
@@ -32,7 +32,7 @@ pub struct Options {
 /// The run that the command line asks for.
 pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Convolution>> {
     if let (Some(input), Some(filter), Some(output)) = (&options.input, &options.filter, &options.output) {
-        // Before the long run: nobody should wait for a result that cannot be written.
+        // Before the long run, so that nobody waits for a result that cannot be written.
         let file = AtomicFile::create(output)?;
         let (input, filter) = (Sound::read(input)?, Sound::read(filter)?);
         let parts = Convolution::of_sounds(&input, &filter)?;

@@ -8,13 +8,13 @@ use crate::workload::Footprint;
 /// The original tutorial's size.
 pub const SEED_SIZE: Size = Size { outputs: 294_912, taps: 32_768 };
 
-/// Shows every effect, and a simulated GPU ends all rows of chapter 01 within seconds on two cores.
+/// Shows every effect, and a simulated GPU finishes all rows of chapter 01 within seconds on two cores.
 pub const TEACHING_SIZE: Size = Size { outputs: 16_384, taps: 1024 };
 
 /// Kernels count samples with 32 bits, and an index must stay free for the end of the last block.
 pub(super) const MOST_SAMPLES: u64 = 1 << 31;
 
-/// How many outputs, of how many taps each.
+/// The number of outputs, and of taps for each output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Number of outputs.
@@ -53,7 +53,7 @@ impl FromStr for Size {
             if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
                 return Err(wrong(form));
             }
-            // Digits that do not fit 64 bits are a number all the same, only too large.
+            // A number that does not fit 64 bits is too large, but it is a number.
             Ok(digits.parse().unwrap_or(u64::MAX))
         };
         let (outputs, taps) = (number(outputs)?, number(taps)?);

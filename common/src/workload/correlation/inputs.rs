@@ -15,11 +15,11 @@ use crate::workload::Workload;
 use crate::workload::image::{Border, clamped};
 use crate::workload::rounding::UNIT_ROUNDOFF;
 
-/// Roundings to f32 between the exact sums and a coefficient, with room to spare.
+/// Roundings to f32 between the exact sums and a coefficient, rounded up.
 pub const ROUNDINGS: f64 = 8.0;
 
-/// What a place in [`Buffers::sums`] holds that no stage has written. No sum of pixels is as large: the largest template that is
-/// accepted sums to less.
+/// What [`Buffers::sums`](super::Buffers::sums) holds where no stage has written. No sum of pixels is as large, because the largest accepted
+/// template sums to less.
 pub const NO_SUM: u32 = u32::MAX;
 
 const _: () = assert!(MOST_TEMPLATE_PIXELS * 255 * 255 < NO_SUM as u64);
@@ -54,8 +54,8 @@ pub struct Sums {
 }
 
 impl Correlation {
-    /// A generated image in which the template is hidden, the same for the same seed on every machine: once as it is, and where there is
-    /// room, brighter and with less contrast.
+    /// A generated image in which the template is hidden, the same for the same seed on every machine: once unchanged and, where it fits,
+    /// brighter and with less contrast.
     pub fn random(size: Size, border: Border, seed: u64) -> Self {
         let (image, template) = scene::generate(size, seed);
         Self { image, template, border, origin: Origin::Seed(seed), sums: OnceLock::new(), oracle: OnceLock::new() }
@@ -128,7 +128,7 @@ impl Correlation {
     }
 
     // ANCHOR: oracle
-    /// The sums, from the pixels as the formula has them, one row of outputs after the other.
+    /// The sums as the formula has them, one row of outputs after the other.
     fn count(&self) -> Vec<Sums> {
         let (columns, rows) = self.outputs();
         let (corner_x, corner_y) = self.corner();
@@ -137,7 +137,7 @@ impl Correlation {
         sums.par_chunks_mut(columns as usize).enumerate().for_each(|(y, sums)| {
             for (j, template) in self.template.pixels.chunks(self.template.width as usize).enumerate() {
                 let row = clamped(y as i64 + i64::from(corner_y) + j as i64, self.image.height);
-                // The image's row as far as the outputs see it, so that the loop below has neither edges nor questions.
+                // The image's row as far as the outputs use it, so that the loop below needs no tests for edges.
                 let length = columns + self.template.width - 1;
                 let seen = (0..i64::from(length)).map(|x| clamped(x + i64::from(corner_x), self.image.width));
                 let seen: Vec<u32> = seen.map(|x| u32::from(self.image.row(row)[x as usize])).collect();

@@ -1,4 +1,4 @@
-//! The part of the command line that only correlations have, and the run that it asks for.
+//! The command-line options that only correlations have, and the run that they ask for.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ use crate::picture::{Gray, Rectangle};
 use crate::workload::Plan;
 use crate::workload::image::{Border, number};
 
-/// The part of the command line that only correlations have.
+/// The command-line options that only correlations have.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Options {
     /// Image and template, for example 256x256,20x16; `seed` is 2048x2048,52x52
@@ -62,7 +62,7 @@ impl FromStr for Part {
 
 /// The run that the command line asks for.
 pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Correlation>> {
-    // Before the long run: nobody should wait for a result that cannot be written.
+    // Before the long run, so that nobody waits for a result that cannot be written.
     let file = options.output.as_deref().map(AtomicFile::create).transpose()?;
     let correlation = match &options.input {
         Some(input) => {

@@ -1,4 +1,4 @@
-//! The part of the command line that only matrix products have, and the run that it asks for.
+//! The command-line options that only matrix products have, and the run that they ask for.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::gpu::Gpu;
 use crate::npy::Matrix;
 use crate::workload::{Delivery, Plan, Workload};
 
-/// The part of the command line that only matrix products have.
+/// The command-line options that only matrix products have.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Options {
     /// Rows of A, columns of B, and what they have in common, for example 512,256,128; `seed` is 80,48,64
@@ -28,7 +28,7 @@ pub struct Options {
 
 /// The run that the command line asks for.
 pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Matmul>> {
-    // Before the long run: nobody should wait for a result that cannot be written.
+    // Before the long run, so that nobody waits for a result that cannot be written.
     let file = options.output.as_deref().map(AtomicFile::create).transpose()?;
     let product = match options.input.as_deref() {
         Some([a, b]) => {

@@ -19,7 +19,7 @@ pub const HEADLINE_SIZE: Size = Size { m: 4096, n: 4096, k: 4096 };
 /// The original's example: a result of 80 x 48. It does not tell `k`; 64 is four of its tiles.
 pub const SEED_SIZE: Size = Size { m: 80, n: 48, k: 64 };
 
-/// Shows every effect, and a simulated GPU ends all rows of the chapter within seconds on two cores.
+/// Shows every effect, and a simulated GPU finishes all rows of the chapter within seconds on two cores.
 pub const TEACHING_SIZE: Size = Size { m: 256, n: 256, k: 128 };
 
 /// The sizes of a product of matrices.

@@ -37,7 +37,7 @@ pub(super) enum Origin {
 }
 
 impl WindowSums {
-    /// Generated grey levels of 8 bits, the same for the same seed on every machine.
+    /// Generated gray levels of 8 bits, the same for the same seed on every machine.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The part of the command line that only window sums have, and the run that it asks for.
+//! The command-line options that only window sums have, and the run that they ask for.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::picture::Gray;
 use crate::workload::image::Border;
 use crate::workload::{Plan, Workload};
 
-/// The part of the command line that only window sums have.
+/// The command-line options that only window sums have.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     /// Width and height of the image, for example 640x480; `seed` is 8192x8192
@@ -48,7 +48,7 @@ fn sensitivity(text: &str) -> Result<f64, String> {
 
 /// The run that the command line asks for.
 pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<WindowSums>> {
-    // Before the long run: nobody should wait for a result that cannot be written.
+    // Before the long run, so that nobody waits for a result that cannot be written.
     let [variance, threshold] =
         [&options.output, &options.threshold].map(|path| path.as_deref().map(AtomicFile::create).transpose());
     let maps = Maps { variance: variance?, threshold: threshold?, sensitivity: options.sensitivity };

@@ -21,7 +21,7 @@ pub const MOST_ROWS: u32 = 65_535;
 /// The size at which results are compared. The original text names a window of 15 and no size.
 pub const HEADLINE_SIZE: Size = Size { width: 8192, height: 8192 };
 
-/// Shows every effect, and a simulated GPU ends all rows of the chapter within seconds on two cores.
+/// Shows every effect, and a simulated GPU finishes all rows of the chapter within seconds on two cores.
 pub const TEACHING_SIZE: Size = Size { width: 1024, height: 24 };
 
 /// The pixels of an image.
@@ -90,7 +90,7 @@ impl Size {
         Footprint { device_bytes, host_bytes: device_bytes + 32 * pixels }
     }
 
-    /// Grey levels of 8 bits.
+    /// Gray levels of 8 bits.
     pub(super) fn generate(self, seed: u64) -> Image {
         let Self { width, height } = self;
         let levels = clouds(width, height, &mut ChaCha8Rng::seed_from_u64(seed));
