@@ -1,11 +1,9 @@
 //! What a launch counts: the rules of `memory::rules` applied to every access that a kernel makes, and no access left out or counted
 //! twice, whatever the simulator remembers of accesses before.
 
-mod common;
-
 use std::fmt::Write;
 
-use common::{Gpu, Numbers, Params, every_way};
+use crate::common::{Gpu, Numbers, Params, every_way};
 use proptest::prelude::*;
 use simt::memory::rules::{Direction, GlobalRequests, Rules, SharedRequests};
 use simt::{Counters, LaunchOptions, LaunchReport};

@@ -1,8 +1,6 @@
 //! Kernels that do wrong, launches that ask for what cannot be, and texts that are no PTX: each is told apart, and told with its place.
 
-mod common;
-
-use common::{Extent, Gpu, Params};
+use crate::common::{Extent, Gpu, Params};
 use simt::finding::{Access, AccessOp, Nearest};
 use simt::{
     Dim3, Finding, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, LoadError, Memory, Module, Profile, Space,

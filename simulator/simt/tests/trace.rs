@@ -1,8 +1,6 @@
 //! What a traced block touches: every kind of access, thread by thread, against a list that was worked out by hand.
 
-mod common;
-
-use common::{Gpu, Params};
+use crate::common::{Gpu, Params};
 use simt::finding::AccessOp::{Atomic, Load, Store};
 use simt::{Dim3, LaunchOptions, LaunchReport, Touched};
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::finding::{AccessOp, Space};
 use crate::instructions::{Class, TABLE};
-use crate::program::{Action, FragmentAccess, Matrices, Origin, Program, SourceMap, TensorOp};
+use crate::program::{Action, Exchange, FragmentAccess, Matrices, Origin, Program, SourceMap, TensorOp};
 use crate::registers::LANES;
 
 /// What one worker counted.
@@ -243,9 +243,8 @@ impl Stats {
                 counters.branches = warps;
                 counters.divergent_branches = divergent;
             }
-            Action::Shuffle { .. } | Action::Vote { .. } | Action::Match { .. } | Action::Reduce { .. } | Action::Elect { .. } => {
-                counters.warp_exchanges = acting
-            }
+            Action::Exchange(Exchange::ActiveMask { .. }) => {}
+            Action::Exchange(_) => counters.warp_exchanges = acting,
             _ => {}
         }
         counters

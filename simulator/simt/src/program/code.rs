@@ -117,24 +117,31 @@ pub enum Action {
     Fence,
     /// Waits for the lanes of `members`, and orders their memory accesses.
     WarpSync { members: Reg },
-    /// The lanes that hold the same value as the lane itself, or as all of them.
-    Match { all: bool, destination: Reg, agrees: Reg, source: Reg, kind: Kind, members: Reg },
-    /// The lanes' values, combined.
-    Reduce { op: AtomicOp, destination: Reg, source: Reg, members: Reg },
-    /// A lane reads another's register.
-    Shuffle { mode: ShuffleMode, destination: Reg, in_range: Reg, source: Reg, lane: Reg, clamp: Reg },
-    /// The lanes' predicates, combined.
-    Vote { mode: VoteMode, destination: Reg, source: Reg, negated: bool, members: Reg },
-    /// Chooses one lane; the others learn which.
-    Elect { leader: Reg, elected: Reg, members: Reg },
-    /// The mask of the lanes that are here.
-    ActiveMask { destination: Reg },
+    /// The lanes of the warp tell each other values.
+    Exchange(Exchange),
     /// How far the warp has come.
     Clock { destination: Reg, kind: Kind },
     /// Copies a parameter or a result between functions, both in local memory.
     CopyLocal { from: u32, to: u32, bytes: u32 },
     /// Nothing that the simulator models.
     Nothing,
+}
+
+/// What lanes of a warp tell each other. `members` are the lanes that each lane names as those that take part.
+#[derive(Clone, Copy, Debug)]
+pub enum Exchange {
+    /// A lane reads another's register.
+    Shuffle { mode: ShuffleMode, destination: Reg, in_range: Reg, source: Reg, lane: Reg, clamp: Reg },
+    /// The lanes' predicates, combined.
+    Vote { mode: VoteMode, destination: Reg, source: Reg, negated: bool, members: Reg },
+    /// The lanes that hold the same value as the lane itself, or as all of them.
+    Match { all: bool, destination: Reg, agrees: Reg, source: Reg, kind: Kind, members: Reg },
+    /// The lanes' values, combined.
+    Reduce { op: AtomicOp, destination: Reg, source: Reg, members: Reg },
+    /// Chooses one lane; the others learn which.
+    Elect { leader: Reg, elected: Reg, members: Reg },
+    /// The mask of the lanes that are here.
+    ActiveMask { destination: Reg },
 }
 
 /// What `bar.red` asks the threads of the barrier: a predicate, of which each learns how many said yes, or whether all or any did.

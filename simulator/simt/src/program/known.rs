@@ -4,7 +4,7 @@
 //! 16, and multiplies in 24 bits where it knows that no more are needed. One fact for each register holds for all that is ever
 //! written to it. PTX from a compiler writes to most registers in one place only, so that little is lost.
 
-use super::code::{Action, ConstantValue, Inst, Program, Question, VoteMode};
+use super::code::{Action, ConstantValue, Exchange, Inst, Program, Question, VoteMode};
 use super::operations::{FragmentAccess, Matrices, MbarrierOp, MultiplyAdd, TensorOp};
 use crate::finding::Space;
 use crate::instructions::{Alu, TABLE};
@@ -263,7 +263,7 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         Action::Barrier { poll: Some(poll), .. } => {
             each(poll.destination, if poll.question == Question::Count { Kind::Word } else { Kind::Predicate });
         }
-        Action::Match { destination, agrees, .. } => {
+        Action::Exchange(Exchange::Match { destination, agrees, .. }) => {
             each(destination, Kind::Word);
             each(agrees, Kind::Predicate);
         }
@@ -272,18 +272,20 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
             MbarrierOp::Test { done, .. } => each(done, Kind::Predicate),
             MbarrierOp::Init { .. } | MbarrierOp::Invalidate | MbarrierOp::Expect { .. } => {}
         },
-        Action::Shuffle { destination, in_range, .. } => {
+        Action::Exchange(Exchange::Shuffle { destination, in_range, .. }) => {
             each(destination, Kind::Word);
             each(in_range, Kind::Predicate);
         }
-        Action::Elect { leader, elected, .. } => {
+        Action::Exchange(Exchange::Elect { leader, elected, .. }) => {
             each(leader, Kind::Word);
             each(elected, Kind::Predicate);
         }
-        Action::Vote { mode, destination, .. } => {
+        Action::Exchange(Exchange::Vote { mode, destination, .. }) => {
             each(destination, if mode == VoteMode::Ballot { Kind::Word } else { Kind::Predicate });
         }
-        Action::Reduce { destination, .. } | Action::ActiveMask { destination } => each(destination, Kind::Word),
+        Action::Exchange(Exchange::Reduce { destination, .. } | Exchange::ActiveMask { destination }) => {
+            each(destination, Kind::Word)
+        }
         Action::Clock { destination, kind } => each(destination, kind),
         Action::Tensor(index) => match &program.tensor_ops[index as usize] {
             TensorOp::MultiplyAdd(MultiplyAdd { d: fragment, .. }) | TensorOp::LoadFragment(FragmentAccess { fragment, .. }) => {

@@ -23,7 +23,7 @@
 use super::operations::MachineRequest;
 use std::collections::{BTreeMap, HashMap};
 
-use super::code::{Action, Inst, Program};
+use super::code::{Action, Exchange, Inst, Program};
 use super::fixed::TRUE;
 use super::flow::leads_block;
 use super::known::{Facts, constant, written};
@@ -96,11 +96,13 @@ impl Merging<'_> {
                 None => self.close_all(),
             },
             Action::Alu { .. }
-            | Action::Match { .. }
-            | Action::Reduce { .. }
-            | Action::Shuffle { .. }
-            | Action::Vote { .. }
-            | Action::ActiveMask { .. }
+            | Action::Exchange(
+                Exchange::Match { .. }
+                | Exchange::Reduce { .. }
+                | Exchange::Shuffle { .. }
+                | Exchange::Vote { .. }
+                | Exchange::ActiveMask { .. },
+            )
             | Action::Clock { .. }
             | Action::Nothing => {}
             _ => self.close_all(),

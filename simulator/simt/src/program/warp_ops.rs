@@ -1,6 +1,6 @@
 //! Decodes what lanes and warps do together: shuffles, votes, barriers, fences.
 
-use super::code::{Action, ConstantValue, Poll, Question, ShuffleMode, VoteMode};
+use super::code::{Action, ConstantValue, Exchange, Poll, Question, ShuffleMode, VoteMode};
 use super::decode::Decoder;
 use super::fixed::SINK;
 use super::operations::AtomicOp;
@@ -25,7 +25,7 @@ impl<'m, 't> Decoder<'m, 't> {
                     return Err(self.operands_of(instruction));
                 };
                 let destination = self.destination(destination, Kind::Word)?;
-                self.emit(Action::ActiveMask { destination });
+                self.emit(Action::Exchange(Exchange::ActiveMask { destination }));
                 Ok(())
             }
             "elect.sync" => self.elect(instruction),
@@ -104,7 +104,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let source = self.source(source, Kind::Word)?;
         let lane = self.source(lane, Kind::Word)?;
         let clamp = self.source(clamp, Kind::Word)?;
-        self.emit(Action::Shuffle { mode, destination, in_range, source, lane, clamp });
+        self.emit(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp }));
         Ok(())
     }
 
@@ -117,7 +117,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let destination = self.destination(destination, kind)?;
         let (source, negated) = self.voted(source)?;
         let members = self.source(members, Kind::Word)?;
-        self.emit(Action::Vote { mode, destination, source, negated, members });
+        self.emit(Action::Exchange(Exchange::Vote { mode, destination, source, negated, members }));
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let leader = if *leader == "_" { SINK } else { self.register(leader, Kind::Word)? };
         let elected = self.register(elected, Kind::Predicate)?;
         let members = self.source(members, Kind::Word)?;
-        self.emit(Action::Elect { leader, elected, members });
+        self.emit(Action::Exchange(Exchange::Elect { leader, elected, members }));
         Ok(())
     }
 
@@ -205,7 +205,7 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let source = self.source(source, kind)?;
         let members = self.source(members, Kind::Word)?;
-        self.emit(Action::Match { all, destination, agrees, source, kind, members });
+        self.emit(Action::Exchange(Exchange::Match { all, destination, agrees, source, kind, members }));
         Ok(())
     }
 
@@ -217,7 +217,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let destination = self.destination(destination, Kind::Word)?;
         let source = self.source(source, Kind::Word)?;
         let members = self.source(members, Kind::Word)?;
-        self.emit(Action::Reduce { op, destination, source, members });
+        self.emit(Action::Exchange(Exchange::Reduce { op, destination, source, members }));
         Ok(())
     }
 }

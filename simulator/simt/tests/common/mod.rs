@@ -1,7 +1,5 @@
 //! What the tests of the simulator share: a small host around one module, as `cuModuleLoad` and `cuLaunchKernel` are.
 
-#![allow(dead_code, reason = "every test file takes what it needs")]
-
 use std::sync::{Arc, Mutex};
 
 use bytemuck::{AnyBitPattern, NoUninit};

@@ -3,8 +3,8 @@
 use simt::instructions::{Row, TABLE, spellings};
 
 use crate::common::{Gpu, Numbers};
-use crate::exact::{BF16, F16, F32, F64, Format};
-use crate::{
+use crate::instructions::exact::{BF16, F16, F32, F64, Format};
+use crate::instructions::{
     Case, Group, INF32, INF64, Kernel, MINUS_INF32, MINUS_INF64, MINUS_ZERO32, MINUS_ZERO64, NAN32, QUIET_BIT, QUIET32, QUIET64,
     SIGNAL32, SIGNAL64, d, f, module, reference, results,
 };
@@ -24,7 +24,7 @@ const SPECIAL: &[(&str, [u64; 5])] = &[
 
 /// A result of that table in a format of 16 bits.
 fn narrowed(bits: u64, format: Format) -> u64 {
-    crate::exact::Value::of(bits, F32).round(format, crate::exact::Mode::Rn)
+    crate::instructions::exact::Value::of(bits, F32).round(format, crate::instructions::exact::Mode::Rn)
 }
 
 /// The cases whose results are named.

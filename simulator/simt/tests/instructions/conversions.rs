@@ -2,7 +2,9 @@
 
 use simt::instructions::{lookup, spellings};
 
-use crate::{Group, INF32, INF64, MINUS_INF32, MINUS_INF64, MINUS_ZERO32, MINUS_ZERO64, NAN32, NAN64, QUIET32, SIGNAL32, d, f};
+use crate::instructions::{
+    Group, INF32, INF64, MINUS_INF32, MINUS_INF64, MINUS_ZERO32, MINUS_ZERO64, NAN32, NAN64, QUIET32, SIGNAL32, d, f,
+};
 
 /// The columns.
 const TYPES: [&str; 8] = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"];

@@ -3,8 +3,8 @@
 use simt::instructions::{TABLE, spellings};
 
 use crate::common::Numbers;
-use crate::exact::{BF16, F16, F32, F64, Format, Mode, Value};
-use crate::{Case, Group, reference};
+use crate::instructions::exact::{BF16, F16, F32, F64, Format, Mode, Value};
+use crate::instructions::{Case, Group, reference};
 
 /// Cases with chance operands for each spelling.
 const BY_CHANCE: usize = 40;

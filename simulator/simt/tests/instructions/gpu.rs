@@ -1,4 +1,4 @@
-//! The same cases on a GPU: `cargo test -p simt --test instructions -- --ignored --nocapture`.
+//! The same cases on a GPU: `cargo test -p simt instructions::gpu -- --ignored --nocapture`.
 //!
 //! Every spelling is a module of its own, so that the driver's compiler may refuse one and the others still run. A GPU that gives other
 //! bits than a case expects, or a compiler that refuses a spelling, fails the test; all of them are printed. Of approximate functions
@@ -8,8 +8,8 @@ use cudarc::driver::{CudaContext, CudaStream, DriverError, LaunchConfig, PushKer
 use cudarc::nvrtc::Ptx;
 use simt::instructions::spellings;
 
-use crate::approximations::{sampled_groups, worst};
-use crate::{Group, Kernel, groups, module, rest};
+use crate::instructions::approximations::{sampled_groups, worst};
+use crate::instructions::{Group, Kernel, groups, module, rest};
 
 /// How much of a promise a GPU may use. The exponents that PTX states are rounded, and an H200 takes them at their end: its
 /// `tanh.approx.bf16x2` of 0.74609375 is 1.00007 times 2^-8 away.

@@ -8,7 +8,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, Zero};
 
-use crate::exact::{BF16, F16, F32, F64, Format, Mode, TF32, Value};
+use crate::instructions::exact::{BF16, F16, F32, F64, Format, Mode, TF32, Value};
 
 /// An opcode taken apart.
 struct Opcode<'o> {
@@ -225,7 +225,7 @@ fn convert(mut opcode: Opcode<'_>, from: &str, sources: &[u64]) -> Option<u64> {
             })
         }
         (None, Some(format), None, _) => {
-            let narrow = if to == "tf32" { TF32 } else { crate::reference::format(to)? };
+            let narrow = if to == "tf32" { TF32 } else { crate::instructions::reference::format(to)? };
             if format.is_nan(source) && !opcode.has("sat") {
                 return nan_of_conversion(&opcode, source, from, to);
             }

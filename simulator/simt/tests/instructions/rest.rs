@@ -1,7 +1,7 @@
 //! Cases of what few programs use: the carry flag, selections by a sign, masks, pairs of whole numbers; and of instructions that are put
 //! together from rows of the table.
 
-use crate::{Case, Group, INF32, M1D, M1H, M1W, MIND, MINH, MINUS_ZERO32, MINW, QUIET32, f};
+use crate::instructions::{Case, Group, INF32, M1D, M1H, M1W, MIND, MINH, MINUS_ZERO32, MINW, QUIET32, f};
 
 /// Arithmetic with the carry flag in its three forms, and the carry that each leaves.
 fn carries() -> Vec<Group> {
@@ -136,7 +136,7 @@ pub fn composed() -> Vec<Group> {
     vec![
         group!("set.lt.u32.s32", "ww>w", [1, 2] => M1W, [2, 1] => 0, [M1W, 0] => M1W),
         group!("set.eq.s32.u16", "hh>w", [7, 7] => M1W, [7, 8] => 0),
-        group!("set.gt.f32.f64", "dd>w", [crate::d(2.0), crate::d(1.0)] => f(1.0), [0, 0] => 0),
+        group!("set.gt.f32.f64", "dd>w", [crate::instructions::d(2.0), crate::instructions::d(1.0)] => f(1.0), [0, 0] => 0),
         group!("set.{neu,ltu,nan}.f32.f32", "ww>w", [QUIET32, f(1.0)] => f(1.0), [f(1.0), f(1.0)] => 0),
         group!("set.lt.ftz.u32.f32", "ww>w", [1, 2] => 0, [f(-1.0), 2] => M1W),
         group!("set.lt.u32.f32", "ww>w", [1, 2] => M1W),

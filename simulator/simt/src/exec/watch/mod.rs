@@ -1,5 +1,6 @@
 //! The checks that look at accesses together: races, and reads of what nobody wrote.
 //!
+//! - [`clock`]: vector clocks.
 //! - [`mark`]: who accessed a place last.
 //! - [`order`]: what happened before what in a block.
 //! - [`shared`]: the shadow of a block's shared memory.
@@ -10,6 +11,7 @@
 //!
 //! None of them stops a kernel, because none stops a GPU. What must stop it is checked in [`super::bounds`].
 
+mod clock;
 pub mod found;
 mod global;
 pub mod global_shadow;

@@ -7,53 +7,44 @@
 
 use std::collections::BTreeMap;
 
+use super::clock::VClock;
 use super::mark::Mark;
-
-/// Times of all warps of the block.
-type Clock = Vec<u32>;
 
 /// What the warps of a block know of each other.
 #[derive(Debug, Default)]
 pub struct Order {
-    warps: Vec<WarpOrder>,
+    warps: Vec<WarpClock>,
     /// What those know that have arrived at a barrier, until it opens.
-    barriers: BTreeMap<u32, Clock>,
+    barriers: BTreeMap<u32, VClock>,
     /// What those knew that have ended: they count as arrived at every later barrier.
-    ended: Clock,
+    ended: VClock,
     /// What those know that have arrived at a barrier in shared memory, until its phase ends.
-    in_memory: BTreeMap<u64, Clock>,
+    in_memory: BTreeMap<u64, VClock>,
     /// What was released at an address.
-    released: BTreeMap<u64, Clock>,
+    released: BTreeMap<u64, VClock>,
 }
 
+/// A warp's own time, and what is behind the warp.
 #[derive(Debug, Default)]
-struct WarpOrder {
+struct WarpClock {
     now: u32,
     /// What was done until then is behind this warp.
-    known: Clock,
+    known: VClock,
     /// Synchronisations of some of the lanes since the last one of all: who, and when.
     lanes: Vec<(u32, u32)>,
     /// What the warp knew at its last fence.
-    fenced: Option<Clock>,
+    fenced: Option<VClock>,
     /// What strong reads saw, which the next fence makes known.
-    seen: Option<Clock>,
-}
-
-fn join(clock: &mut Clock, other: &Clock) {
-    clock.resize(clock.len().max(other.len()), 0);
-    for (time, other) in clock.iter_mut().zip(other) {
-        *time = (*time).max(*other);
-    }
+    seen: Option<VClock>,
 }
 
 impl Order {
     /// A new block.
     pub fn start(&mut self, warps: usize) {
-        self.warps.resize_with(warps, WarpOrder::default);
+        self.warps.resize_with(warps, WarpClock::default);
         for warp in &mut self.warps {
             warp.now = 1;
             warp.known.clear();
-            warp.known.resize(warps, 0);
             warp.lanes.clear();
             (warp.fenced, warp.seen) = (None, None);
         }
@@ -73,7 +64,7 @@ impl Order {
     #[inline]
     pub fn is_behind(&self, earlier: Mark, warp: u32, lane: u32) -> bool {
         let own = &self.warps[warp as usize];
-        if earlier.clock() <= own.known[earlier.warp() as usize] {
+        if earlier.clock() <= own.known.at(earlier.warp()) {
             return true;
         }
         let both = 1 << earlier.lane() | 1 << lane;
@@ -82,10 +73,10 @@ impl Order {
     }
 
     /// What the warp has to tell now; its later accesses are not part of it.
-    fn tell(&mut self, warp: u32) -> Clock {
+    fn tell(&mut self, warp: u32) -> VClock {
         let own = &mut self.warps[warp as usize];
         let mut clock = own.known.clone();
-        clock[warp as usize] = own.now;
+        clock.advance(warp, own.now);
         own.now += 1;
         clock
     }
@@ -93,16 +84,16 @@ impl Order {
     /// A warp arrives at a barrier of the block, to wait there or not.
     pub fn arrive(&mut self, warp: u32, barrier: u32) {
         let told = self.tell(warp);
-        join(self.barriers.entry(barrier).or_default(), &told);
+        self.barriers.entry(barrier).or_default().join(&told);
     }
 
     /// A barrier opens for those that wait at it.
     pub fn open(&mut self, barrier: u32, waiting: impl Iterator<Item = u32>) {
         let mut told = self.barriers.remove(&barrier).unwrap_or_default();
-        join(&mut told, &self.ended);
+        told.join(&self.ended);
         for warp in waiting {
             let own = &mut self.warps[warp as usize];
-            join(&mut own.known, &told);
+            own.known.join(&told);
             own.lanes.clear();
         }
     }
@@ -110,27 +101,27 @@ impl Order {
     /// A warp arrives at a barrier in shared memory.
     pub fn arrive_in_memory(&mut self, warp: u32, address: u64) {
         let told = self.tell(warp);
-        join(self.in_memory.entry(address).or_default(), &told);
+        self.in_memory.entry(address).or_default().join(&told);
     }
 
     /// A phase of that barrier ends: who sees it from now on knows what those knew that arrived.
     pub fn complete_in_memory(&mut self, address: u64) {
         if let Some(told) = self.in_memory.remove(&address) {
-            join(self.released.entry(address).or_default(), &told);
+            self.released.entry(address).or_default().join(&told);
         }
     }
 
     /// All lanes of a warp have ended.
     pub fn end(&mut self, warp: u32) {
         let told = self.tell(warp);
-        join(&mut self.ended, &told);
+        self.ended.join(&told);
     }
 
     /// Lanes of a warp wait for each other; `live` are all that have not ended.
     pub fn synchronise_lanes(&mut self, warp: u32, members: u32, live: u32) {
         let own = &mut self.warps[warp as usize];
         if members & live == live {
-            own.known[warp as usize] = own.now;
+            own.known.advance(warp, own.now);
             own.lanes.clear();
         } else {
             // A later one of the same lanes says all that the earlier one said.
@@ -145,7 +136,7 @@ impl Order {
         let own = &mut self.warps[warp as usize];
         own.fenced = Some(told);
         if let Some(seen) = own.seen.take() {
-            join(&mut own.known, &seen);
+            own.known.join(&seen);
         }
     }
 
@@ -154,9 +145,9 @@ impl Order {
         let Some(released) = self.released.get(&address) else { return };
         let own = &mut self.warps[warp as usize];
         if acquires {
-            join(&mut own.known, released);
+            own.known.join(released);
         } else {
-            join(own.seen.get_or_insert_default(), released);
+            own.seen.get_or_insert_default().join(released);
         }
     }
 
@@ -164,7 +155,7 @@ impl Order {
     pub fn write(&mut self, warp: u32, address: u64, releases: bool) {
         let told = if releases { Some(self.tell(warp)) } else { self.warps[warp as usize].fenced.clone() };
         if let Some(told) = told {
-            join(self.released.entry(address).or_default(), &told);
+            self.released.entry(address).or_default().join(&told);
         }
     }
 }

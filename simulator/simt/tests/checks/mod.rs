@@ -1,10 +1,7 @@
 //! What the checks find and what they leave alone: kernels in pairs, one right and one wrong, in CUDA C (`*.cu`, with the PTX that
 //! NVRTC 12.0 makes of it beside it) and in PTX. Each runs with its warps in many orders, because a race must be found in any.
 
-#[path = "../common/mod.rs"]
-mod common;
-
-use common::{Gpu, Params};
+use crate::common::{Gpu, Params};
 use simt::finding::{Access, AccessOp};
 use simt::{Finding, FindingKind, LaunchError, LaunchOptions, Severity, Space, WarpOrder};
 

@@ -4,8 +4,6 @@
 
 mod async_copy;
 mod calls;
-#[path = "../common/mod.rs"]
-mod common;
 mod convolution;
 mod cooperation;
 mod divergence;

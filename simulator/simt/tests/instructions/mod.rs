@@ -8,16 +8,14 @@
 /// `group!("add.u32", "ww>w", [1, 2] => 3, …)`
 macro_rules! group {
     ($opcodes:literal, $operands:literal, $([$($source:expr),*] => $expected:expr),+ $(,)?) => {
-        crate::Group::new($opcodes, $operands, vec![$((vec![$($source),*], $expected)),+])
+        crate::instructions::Group::new($opcodes, $operands, vec![$((vec![$($source),*], $expected)),+])
     };
     ($opcodes:literal as $form:literal, $operands:literal, $([$($source:expr),*] => $expected:expr),+ $(,)?) => {
-        crate::Group { form: Some($form), ..crate::Group::new($opcodes, $operands, vec![$((vec![$($source),*], $expected)),+]) }
+        crate::instructions::Group { form: Some($form), ..crate::instructions::Group::new($opcodes, $operands, vec![$((vec![$($source),*], $expected)),+]) }
     };
 }
 
 mod approximations;
-#[path = "../common/mod.rs"]
-mod common;
 mod conversions;
 mod exact;
 mod floats;
@@ -29,7 +27,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-use common::{Gpu, Params};
+use crate::common::{Gpu, Params};
 use simt::instructions::{TABLE, spellings};
 
 /// Sources as bits, and the destination's bits.

@@ -1,14 +1,11 @@
 //! The arithmetic of `mma` against an H200, bit by bit.
 //!
 //! `h200.txt` holds elements of products that an H200 computed: a row of A, a column of B, an element of C, and what came out. Here each
-//! runs as an element of a product on the simulator. `cargo test -p simt --test tensor -- --ignored --nocapture` runs them on a GPU.
-
-#[path = "../common/mod.rs"]
-mod common;
+//! runs as an element of a product on the simulator. `cargo test -p simt tensor:: -- --ignored --nocapture` runs them on a GPU.
 
 use std::fmt::Write;
 
-use common::{Gpu, Params};
+use crate::common::{Gpu, Params};
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 
