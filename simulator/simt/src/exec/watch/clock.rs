@@ -13,7 +13,7 @@ impl VClock {
 
     /// Moves the time of a warp forward, which is from 1.
     pub fn advance(&mut self, warp: u32, time: u32) {
-        debug_assert!(time > 0 && time >= self.at(warp), "the time of warp {warp} goes back from {} to {time}", self.at(warp));
+        assert!(time > 0 && time >= self.at(warp), "the time of warp {warp} goes back from {} to {time}", self.at(warp));
         let index = warp as usize;
         if index >= self.0.len() {
             self.0.resize(index + 1, 0);
