@@ -18,8 +18,8 @@ fn assert_times(counters: &Counters, least_bytes: u64, name: &str, expected: &[(
     }
 }
 
-/// 294 912 outputs with 32 768 taps, one thread each: two loads per multiply-add of a warp, the one of a single address, the other of
-/// neighbouring ones; one pass each.
+/// 294 912 outputs with 32 768 taps, one thread each: two loads per multiply-add of a warp, the one of a single address, the other
+/// of neighboring ones; one pass each.
 fn naive() -> Counters {
     let multiply_adds = 294_912 * 32_768;
     let steps = multiply_adds / 32;
@@ -55,8 +55,9 @@ fn loads_of_a_bank_each_take_a_pass_each() {
 
 #[test]
 fn without_caches_memory_moves_every_sector() {
-    // Six sectors and what is stored, 57 982 058 496 + 1 179 648 bytes at 2 x 1107 MHz x 64 bytes; 30 multiprocessors at 1.296 GHz, where
-    // eight lanes multiply and add, and an instruction takes two clocks; how many instructions the requests are of is not known.
+    // Six sectors and what is stored, 57 982 058 496 + 1 179 648 bytes at 2 x 1107 MHz x 64 bytes; 30 multiprocessors at 1.296 GHz,
+    // where eight lanes multiply and add, and an instruction takes two clocks; how many instructions the requests are of is not
+    // known.
     let expected = [(Unit::Dram, 409_209.0), (Unit::F32, 31_068.9), (Unit::Issue, 15_534.5)];
     assert_times(&naive(), 2_621_436, "gtx280", &expected);
 }

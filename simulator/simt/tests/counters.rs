@@ -1,5 +1,5 @@
-//! What a launch counts: the rules of `memory::rules` applied to every access that a kernel makes, and no access left out or counted
-//! twice, whatever the simulator remembers of accesses before.
+//! What a launch counts: the rules of `memory::rules` applied to every access that a kernel makes, and no access left out or
+//! counted twice, whatever the simulator remembers of accesses before.
 
 use std::fmt::Write;
 
@@ -14,9 +14,9 @@ const PROGRAMS: &[&str] = &[include_str!("programs/convolution.ptx"), include_st
 /// Bytes of the memory that the generated kernels access.
 const BYTES: u64 = 1 << 14;
 
-/// A generated kernel: `rounds` times, each thread with a bit in its warp's mask accesses memory at the offset that a table gives it.
-/// Tables hold one entry per round and thread. The access of each round is one and the same instruction, so that what it remembers
-/// of the last round must not be taken for this one.
+/// A generated kernel: `rounds` times, each thread with a bit in its warp's mask accesses memory at the offset that a table gives
+/// it. Tables hold one entry per round and thread. The access of each round is one and the same instruction, so that what it
+/// remembers of the last round must not be taken for this one.
 fn indexed(access: &Kind) -> String {
     let Kind { space, direction, bytes, generic } = *access;
     let name = if generic { "" } else { space };
@@ -307,8 +307,8 @@ proptest! {
     }
 }
 
-/// Neighbouring threads that read neighbouring bytes of shared memory: the first GPUs took four steps for each half of a warp, since
-/// four of the bytes share a bank; later ones take one for the whole warp.
+/// Neighboring threads that read neighboring bytes of shared memory: the first GPUs took four steps for each half of a warp,
+/// since four of the bytes share a bank; later ones take one for the whole warp.
 #[test]
 fn bytes_side_by_side_conflict_on_the_first_gpus_only() {
     let kind = Kind { space: "shared", direction: Direction::Load, bytes: 1, generic: false };

@@ -1,4 +1,5 @@
-//! Kernels that do wrong, launches that ask for what cannot be, and texts that are no PTX: each is told apart, and told with its place.
+//! Kernels that do wrong, launches that ask for what cannot be, and texts that are no PTX: each is told apart, and told with its
+//! place.
 
 use crate::common::{Extent, Gpu, Params};
 use simt::finding::{Access, AccessOp, Nearest};

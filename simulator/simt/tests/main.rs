@@ -5,7 +5,8 @@
 //! - [`tensor`]: the arithmetic of tensor cores, against a GPU.
 //! - [`programs`]: whole programs, against the same computation in Rust.
 //! - [`faults`]: what ends a kernel; [`checks`]: what only the checks find.
-//! - [`counters`], [`memory_rules`], [`bound`], [`trace`]: what is counted of a launch, what an access costs, and what follows from that.
+//! - [`counters`], [`memory_rules`], [`bound`], [`trace`]: what is counted of a launch, what an access costs, and what follows from
+//!   that.
 //! - [`common`]: the host that launches all of these.
 
 mod bound;

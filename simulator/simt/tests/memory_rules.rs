@@ -97,8 +97,8 @@ const GLOBAL: &[(Pattern, u32, u32)] = &[
     (pattern!(Store, 16, ALL, |i| i * 64), 32, 16),
 ];
 
-/// Loads of global memory that the L1 cache holds, timed on an H200: a block of 32 warps repeats eight of them, each in lines of its
-/// own. Measured: cycles per request, which hold some overhead of the loop.
+/// Loads of global memory that the L1 cache holds, timed on an H200: a block of 32 warps repeats eight of them, each in lines of
+/// its own. Measured: cycles per request, which hold some overhead of the loop.
 #[rustfmt::skip]
 const CACHED: &[(Pattern, f64)] = &[
     (pattern!(Load, 4, ALL, |i| i * 4), 1.01),

@@ -1,4 +1,5 @@
-//! Damaged text: whatever stands in a module, parsing it and running what loads gives a result or an error, never a panic, and ends.
+//! Damaged text: whatever stands in a module, parsing it and running what loads gives a result or an error, never a panic, and
+//! ends.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! What lanes of a warp tell each other: shuffles, votes, matches, reductions and elections.
+//! Exchanges between the lanes of a warp: shuffles, votes, matches, reductions and elections.
 //!
-//! Each is a pure function over the lanes; [`execute`] reads the registers for it and writes what it gives. Lanes that are not active
-//! have any value.
+//! Each is a pure function over the lanes. [`execute`] reads its registers and writes its results. Results of inactive lanes are
+//! undefined.
 
 use super::atomics::combine;
 use super::request::{lanes_of, lanes_where};
@@ -60,7 +60,7 @@ fn set(registers: &mut Registers, predicate: u32, active: u32, bits: u32) {
     }
 }
 
-/// `shfl.sync`: the lane that each lane reads, and the lanes whose choice was in range; the others read themselves.
+/// `shfl.sync`: the lane that each lane reads, and the lanes whose source was in range; the others read themselves.
 ///
 /// `clamp` holds the segment's mask in bits 8 to 12 and the limit in bits 0 to 4 (PTX ISA, `shfl.sync`).
 pub fn shuffle_sources(mode: ShuffleMode, lane: &[u32; LANES], clamp: &[u32; LANES]) -> ([usize; LANES], u32) {
@@ -88,9 +88,9 @@ pub fn shuffle_sources(mode: ShuffleMode, lane: &[u32; LANES], clamp: &[u32; LAN
     (sources, in_range)
 }
 
-/// `vote.sync`: what each lane learns, the lanes that said yes (a ballot) or else all bits or none.
+/// `vote.sync`: the result for each lane: the lanes that voted yes (for a ballot), otherwise all ones or zero.
 ///
-/// Groups of lanes may vote side by side in one instruction, each lane among those that name the same members.
+/// Several groups of lanes may vote in one instruction. A lane votes with the lanes that name the same members.
 pub fn vote(mode: VoteMode, yes: u32, active: u32, members: &[u32; LANES]) -> [u32; LANES] {
     let mut results = [0; LANES];
     let mut open = active;
@@ -116,8 +116,8 @@ fn poll(mode: VoteMode, yes: u32, voters: u32) -> u32 {
     }
 }
 
-/// `match.sync`: for each lane, the members with the same value, and the lanes that have any. With `all`, a lane has some only where
-/// every member has its value.
+/// `match.sync`: for each lane, the members with the same value; and a mask of the lanes that found any. With `all`, a lane finds
+/// some only if every member has its value.
 pub fn matches(all: bool, values: &[u64; LANES], active: u32, members: &[u32; LANES]) -> ([u32; LANES], u32) {
     let mut same = [0; LANES];
     let mut agreed = 0;
@@ -132,7 +132,7 @@ pub fn matches(all: bool, values: &[u64; LANES], active: u32, members: &[u32; LA
     (same, agreed)
 }
 
-/// `redux.sync`: for each lane, its members' values combined; 0 for a lane without members.
+/// `redux.sync`: for each lane, the combined values of its members; 0 for a lane without members.
 pub fn reduce(combine: impl Fn(u32, u32) -> u32, values: &[u32; LANES], active: u32, members: &[u32; LANES]) -> [u32; LANES] {
     let mut results = [0; LANES];
     for lane in lanes_of(active) {
@@ -142,8 +142,8 @@ pub fn reduce(combine: impl Fn(u32, u32) -> u32, values: &[u32; LANES], active: 
     results
 }
 
-/// `elect.sync`: for each lane, the lane that its members elect, and the lanes that are elected. PTX leaves open which of the members it
-/// is; here it is the lowest, every time.
+/// `elect.sync`: for each lane, the lane that its members elect, and a mask of the elected lanes. PTX does not say which member is
+/// elected; here it is always the lowest.
 pub fn elect(active: u32, members: &[u32; LANES]) -> ([u32; LANES], u32) {
     let leaders = members.map(|members| (active & members).trailing_zeros());
     (leaders, lanes_where(active, |lane| leaders[lane] == lane as u32))
@@ -153,7 +153,7 @@ pub fn elect(active: u32, members: &[u32; LANES]) -> ([u32; LANES], u32) {
 mod tests {
     use super::*;
 
-    /// What `__shfl_*_sync` of CUDA passes as the clamp for a width.
+    /// The clamp that CUDA's `__shfl_*_sync` passes for a width.
     fn clamp(mode: ShuffleMode, width: u32) -> [u32; LANES] {
         let segment = (32 - width) << 8;
         [segment | if mode == ShuffleMode::Up { 0 } else { 31 }; LANES]

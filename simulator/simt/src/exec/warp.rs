@@ -1,7 +1,7 @@
 //! One warp: its registers, where its lanes are, and how it runs to its next pause.
 //!
-//! Lanes that part at a branch run one path after the other and meet again at the branch's immediate post-dominator. The paths that
-//! wait stand on a stack: where they go on, where they meet the others, and who they are.
+//! Lanes that diverge at a branch run one path after the other, and reconverge at the branch's immediate post-dominator. The
+//! waiting paths are on a stack: where each goes on, where it reconverges, and its lanes.
 
 use super::core::Core;
 use super::machine::Stop;
@@ -12,7 +12,8 @@ use crate::finding::FindingKind;
 use crate::program::{Action, NOWHERE, Poll, Question, TRUE, is_barrier};
 use crate::registers::{FULL, Kind, LANES, Lane, Reg, Registers};
 
-/// Instructions that a warp executes before the others get their turn; a warp may wait for what another one writes.
+/// Instructions that a warp executes before the next warp takes its turn. A warp may wait in a loop for a value that another one
+/// writes.
 const TURN: u64 = 1 << 14;
 
 /// A warp.
@@ -21,39 +22,39 @@ pub struct Warp {
     pub registers: Registers,
     /// Local memory: a word of each lane in a row.
     local: Vec<[u32; LANES]>,
-    /// The path that runs now.
+    /// The path that is running.
     path: Path,
-    /// The paths that wait, the next one to run last.
+    /// The waiting paths; the last one runs next.
     waiting: Vec<Path>,
-    /// Lanes that have not ended.
+    /// Lanes whose threads have not ended.
     live: u32,
     /// Instructions executed in this block.
     executed: u64,
-    /// The poll whose outcome the warp waits for, and the lanes that are to learn it.
+    /// The poll that the warp waits for, and the lanes that receive its outcome.
     poll: Option<(Poll, u32)>,
 }
 
-/// Lanes that are at the same place.
+/// Lanes that run together.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     /// The next instruction.
     pc: u32,
-    /// Where these lanes stop and wait for the others.
-    meet: u32,
+    /// The instruction at which these lanes stop, to reconverge with the others.
+    reconverge: u32,
     lanes: u32,
-    /// How many calls deep.
+    /// Depth of calls.
     depth: u32,
 }
 
-/// What the threads of a warp say in the poll of a barrier.
+/// The votes of a warp's threads in the poll of a barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Votes {
     pub yes: u32,
-    /// Threads that were asked.
+    /// Threads that voted.
     pub asked: u32,
 }
 
-/// Why a warp paused.
+/// The reason why a warp paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// All lanes have ended.
@@ -62,7 +63,7 @@ pub enum Pause {
     Barrier { barrier: u32, warps: Option<u32>, pc: u32, votes: Votes },
     /// It passed a barrier without waiting.
     Arrived { barrier: u32, warps: Option<u32> },
-    /// It tested a phase of a barrier in shared memory in vain; others may end it meanwhile.
+    /// It tested a phase of a barrier in shared memory that is not over. Other warps may end the phase.
     Vain(Vain),
     /// Its turn is over.
     Turn,
@@ -79,17 +80,17 @@ impl Warp {
             }
         }
         let local = vec![[0; LANES]; program.local_bytes as usize / 4];
-        let path = Path { pc: 0, meet: NOWHERE, lanes: 0, depth: 0 };
+        let path = Path { pc: 0, reconverge: NOWHERE, lanes: 0, depth: 0 };
         Self { registers, local, path, waiting: Vec::new(), live: 0, executed: 0, poll: None }
     }
 
-    /// Puts the warp at the start of the kernel. Special registers are the block's to fill.
+    /// Puts the warp at the start of the kernel. The block fills the special registers.
     pub fn start(&mut self, core: &Core<'_>, lanes: u32) {
         let program = core.machine.program;
         self.registers.clear(program.written_rows, program.predicates);
         self.registers.set_predicate(TRUE, FULL, FULL);
         self.local.fill([0; LANES]);
-        self.path = Path { pc: 0, meet: NOWHERE, lanes, depth: 0 };
+        self.path = Path { pc: 0, reconverge: NOWHERE, lanes, depth: 0 };
         self.waiting.clear();
         self.live = lanes;
         self.executed = 0;
@@ -100,7 +101,8 @@ impl Warp {
     pub fn run(&mut self, core: &mut Core<'_>) -> Result<Pause, Stop> {
         #[cfg(target_arch = "x86_64")]
         if core.executor.has_vectors() {
-            // SAFETY: the executor has looked for every feature that the function is compiled for.
+            // SAFETY: `has_vectors` is true only if the executor found on this processor every feature that `run_vector` is
+            // compiled for.
             return unsafe { self.run_vector(core) };
         }
         self.execute(core)
@@ -113,7 +115,8 @@ impl Warp {
         self.execute(core)
     }
 
-    /// The interpreter. It and all its steps are inlined into its two callers, so that each gets its own machine code for all of it.
+    /// The interpreter. It and all its steps are inlined into its two callers, so that each gets its own machine code for all of
+    /// it.
     #[inline(always)]
     fn execute(&mut self, core: &mut Core<'_>) -> Result<Pause, Stop> {
         let code = core.machine.program.code.as_slice();
@@ -122,7 +125,7 @@ impl Warp {
         let turn = TURN.min(core.fuel);
         let mut executed = 0;
         let pause = loop {
-            if path.pc == path.meet || path.lanes == 0 {
+            if path.pc == path.reconverge || path.lanes == 0 {
                 match self.waiting.pop() {
                     Some(next) => path = next,
                     None => break Pause::Done,
@@ -172,7 +175,7 @@ impl Warp {
                 }
                 Action::Call { target } => {
                     self.call(&mut path, active, target);
-                    // A tree of calls is finite, yet it may have more leaves than any fuel lasts for.
+                    // A tree of calls is finite, but it may have more leaves than the fuel lasts for.
                     if executed >= turn {
                         break Pause::Turn;
                     }
@@ -198,11 +201,11 @@ impl Warp {
                         watch.fence(core.warp);
                     }
                 }
-                // The lanes of a warp run in step here, so those that are to wait for each other have done so.
+                // The lanes of a warp run in lockstep here, so there is nothing to wait for.
                 Action::WarpSync { members } => {
                     if let Some(watch) = &mut core.watch {
                         let members = self.first_value(members, Kind::Word, active) as u32;
-                        watch.synchronise_lanes(core.warp, members, self.live);
+                        watch.synchronize_lanes(core.warp, members, self.live);
                     }
                 }
 
@@ -226,18 +229,18 @@ impl Warp {
         Ok(pause)
     }
 
-    /// Lanes in `taken` branch to `target`, and the other lanes of the path go on. Both meet again at `reconverge`.
+    /// Lanes in `taken` branch to `target`, and the other lanes of the path go on. Both reconverge at `reconverge`.
     #[inline(always)]
     fn diverge(&mut self, path: &mut Path, taken: u32, target: u32, reconverge: u32) {
         let others = path.lanes & !taken;
-        if reconverge != path.meet {
+        if reconverge != path.reconverge {
             if reconverge != NOWHERE {
                 self.waiting.push(Path { pc: reconverge, ..*path });
             }
-            path.meet = reconverge;
+            path.reconverge = reconverge;
         }
-        match (target == path.meet, path.pc == path.meet) {
-            // Lanes that are where they meet already wait with the path pushed before.
+        match (target == path.reconverge, path.pc == path.reconverge) {
+            // Lanes that are already at the reconvergence point wait there, in the path pushed above.
             (true, _) => path.lanes = others,
             (false, true) => (path.pc, path.lanes) = (target, taken),
             (false, false) => {
@@ -247,14 +250,14 @@ impl Warp {
         }
     }
 
-    /// Lanes in `called` go to a function. The others wait behind the call, together with those that come back.
+    /// Lanes in `called` go to a function. The others wait after the call for those that return.
     #[inline(always)]
     fn call(&mut self, path: &mut Path, called: u32, target: u32) {
         self.waiting.push(*path);
-        *path = Path { pc: target, meet: NOWHERE, lanes: called, depth: path.depth + 1 };
+        *path = Path { pc: target, reconverge: NOWHERE, lanes: called, depth: path.depth + 1 };
     }
 
-    /// Lanes leave a function; where it was called, they wait already.
+    /// Lanes return from a function. The path that waits after the call already has them.
     #[inline(always)]
     fn leave_function(&mut self, path: &mut Path, leaving: u32) {
         for waiting in self.waiting.iter_mut().filter(|waiting| waiting.depth == path.depth) {
@@ -263,7 +266,7 @@ impl Warp {
         path.lanes &= !leaving;
     }
 
-    /// Threads end, wherever they were to go on.
+    /// Ends threads, and removes them from every waiting path.
     #[inline(always)]
     fn end_threads(&mut self, path: &mut Path, ending: u32) {
         self.live &= !ending;
@@ -273,7 +276,7 @@ impl Warp {
         path.lanes &= !ending;
     }
 
-    /// Arrives at a barrier of the block: its number, how many threads meet there, whether the warp waits, and what it is asked.
+    /// Arrives at a barrier of the block, given its number, the number of threads, whether the warp waits, and the poll.
     #[inline(always)]
     fn barrier(
         &mut self,
@@ -320,7 +323,7 @@ impl Warp {
         }
     }
 
-    /// Tells the warp how the poll went that it waits for.
+    /// Gives the warp the outcome of the poll that it waits for.
     pub fn learn(&mut self, votes: Votes) {
         let Some((Poll { question, destination, .. }, lanes)) = self.poll.take() else { return };
         let agreed = match question {
@@ -345,7 +348,7 @@ impl Warp {
     }
 }
 
-/// The kernel's fault, by the lanes in `lanes` at an instruction.
+/// The stop for a defect of the kernel, by the lanes in `lanes` at an instruction.
 #[cold]
 fn fault(core: &Core<'_>, kind: FindingKind, lanes: u32, pc: u32) -> Stop {
     Stop::Fault { kind: Box::new(kind), pc, warp: core.warp, lane: lanes.trailing_zeros(), lanes: lanes.count_ones() }

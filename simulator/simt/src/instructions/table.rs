@@ -8,9 +8,9 @@
 //! AddF32 "add{,.rn}.f32" F32 (a: f32, b: f32) -> f32 { canonical32(a + b) }
 //! ```
 //!
-//! From left to right: the name of the variant; the spellings in PTX, with alternatives in braces; the [`Class`] that it counts as; the
-//! sources with their types; the type of the result; and the meaning of one lane, an expression over the sources. An approximate
-//! instruction also states its [`Accuracy`] after the class: `Special ~ [Ulps(2)]`.
+//! From left to right: the name of the variant; the spellings in PTX, with alternatives in braces; the [`Class`] that it counts as;
+//! the sources with their types; the type of the result; and the meaning of one lane, an expression over the sources. An
+//! approximate instruction also states its [`Accuracy`] after the class: `Special ~ [Ulps(2)]`.
 //!
 //! # What the row becomes
 //!
@@ -59,17 +59,17 @@
 //! ```
 //!
 //! To execute an instruction, [`Executor`] takes the function at the variant's place in `VECTOR`, or in `PORTABLE` on a processor
-//! without these vector instructions. Each instruction has a function of its own, which is compiled twice: the compiler does better with
-//! many small functions than with one `match` of enormous size. The meaning is in a plain loop over arrays of a known length, because
-//! that becomes vector instructions. An iterator or a closure might stay a call, and the function that is called is compiled without
-//! them.
+//! without these vector instructions. Each instruction has a function of its own, which is compiled twice: the compiler does better
+//! with many small functions than with one `match` of enormous size. The meaning is in a plain loop over arrays of a known length,
+//! because that becomes vector instructions. An iterator or a closure might stay a call, and the function that is called is
+//! compiled without them.
 //!
 //! # How the rows come together
 //!
-//! A macro cannot ask another macro for its rows, so the rows are passed on instead. Each file of `rows` has a macro with the rows of its
-//! family. It takes the names of the macros that follow and the rows so far, and calls the next macro with its own rows added. The
-//! last line of this file starts the chain, and its last macro, `instructions`, gets the rows of all families. Adding a row needs nothing
-//! but the row. Adding a family needs a file, and its name in that last line.
+//! A macro cannot ask another macro for its rows, so the rows are passed on instead. Each file of `rows` has a macro with the rows
+//! of its family. It takes the names of the macros that follow and the rows so far, and calls the next macro with its own rows
+//! added. The last line of this file starts the chain, and its last macro, `instructions`, gets the rows of all families. Adding a
+//! row needs nothing but the row. Adding a family needs a file, and its name in that last line.
 
 #![expect(
     clippy::neg_cmp_op_on_partial_ord,
@@ -92,7 +92,7 @@ use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 pub struct Row {
     /// The instruction.
     pub alu: Alu,
-    /// Its spellings; alternatives stand in braces.
+    /// Its spellings, with alternatives in braces.
     pub spelling: &'static str,
     /// What it counts as.
     pub class: Class,
@@ -100,7 +100,7 @@ pub struct Row {
     pub sources: &'static [Kind],
     /// What its destination needs.
     pub destination: Kind,
-    /// What PTX promises of an approximate function; all others are exact, or rounded once as they say.
+    /// The guaranteed accuracy of an approximate function; all others are exact, or rounded once.
     pub accuracy: Option<Accuracy>,
 }
 
@@ -191,12 +191,12 @@ type Execute = unsafe fn(&mut Registers, Reg, &[Reg; 4], u32);
 #[derive(Clone, Copy, Debug)]
 pub struct Executor {
     functions: &'static [Execute],
-    /// The functions, and all else that is compiled twice, may use vector instructions.
+    /// The processor has the vector instructions, so that code compiled for them may run.
     vectors: bool,
 }
 
 impl Executor {
-    /// The fastest functions for this processor, or those that run on any.
+    /// Selects the fastest functions for this processor, or the portable ones.
     pub fn new(portable: bool) -> Self {
         #[cfg(target_arch = "x86_64")]
         if !portable && has_vectors() {
@@ -206,7 +206,7 @@ impl Executor {
         Self { functions: PORTABLE, vectors: false }
     }
 
-    /// Whether code that is compiled for vector instructions may run.
+    /// Whether code that is compiled for the vector instructions may run.
     pub fn has_vectors(self) -> bool {
         self.vectors
     }
@@ -215,8 +215,8 @@ impl Executor {
     #[inline(always)]
     pub fn execute(self, alu: Alu, registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
         let function = self.functions[alu as usize];
-        // SAFETY: the functions need the processor's vector instructions at most, and `new` took those that do only after it had found
-        // these instructions.
+        // SAFETY: the portable functions are safe on every processor. `new` selects the vector functions only if the processor has
+        // all features that they are compiled for.
         unsafe { function(registers, destination, sources, mask) }
     }
 }

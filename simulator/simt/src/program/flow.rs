@@ -1,7 +1,7 @@
-//! Where the lanes of a warp meet again: the immediate post-dominator of every branch.
+//! Reconvergence points: the immediate post-dominator of every branch.
 //!
-//! A path that returns early never comes to the place where the others meet, and does not have to: lanes that have returned are not
-//! waited for. So when a branch's paths have no common place before the end, those that return early are left out of account.
+//! A path that returns early never gets to the point where the others reconverge. It does not have to, because nothing waits for
+//! lanes that have returned. So if a branch's paths have no common point before the end, the paths that return early are ignored.
 
 use super::code::{Action, Inst};
 use super::fixed::{NOWHERE, TRUE};
@@ -9,7 +9,7 @@ use super::fixed::{NOWHERE, TRUE};
 /// Fills in the reconvergence points of the branches of one function, which is `code[start..]` with targets resolved.
 pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
     let blocks = basic_blocks(code, start);
-    // The virtual exit stands behind the last block. A block that only returns is as good as the exit.
+    // The virtual exit is after the last block. A block that only returns is equivalent to the exit.
     let exit = blocks.len();
     let block_of = |at: u32| {
         let block = blocks.partition_point(|block| block.first <= at as usize) - 1;
@@ -26,14 +26,14 @@ pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
             let target = match last.action {
                 Action::Branch { target, .. } => block_of(target),
                 Action::Return | Action::Exit => exit,
-                // A trap ends the whole launch: no lane waits for one that traps.
+                // A trap ends the whole launch, so no lane waits for one that traps.
                 Action::Trap | Action::NoTarget { .. } if last.guard == TRUE => return Vec::new(),
                 _ => return vec![next],
             };
             if last.guard == TRUE { vec![target] } else { vec![target, next] }
         })
         .collect();
-    let meetings = meeting_points(&successors);
+    let meetings = reconvergence_points(&successors);
     for (index, block) in blocks.iter().enumerate() {
         if let Action::Branch { reconverge, .. } = &mut code[block.last].action {
             *reconverge = meetings[index].map_or(NOWHERE, |meeting| blocks[meeting].first as u32);
@@ -41,8 +41,8 @@ pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
     }
 }
 
-/// Where the paths from each node meet, if anywhere before the exit, which is node `successors.len()`.
-fn meeting_points(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
+/// The node where the paths from each node reconverge, if there is one before the exit, which is node `successors.len()`.
+fn reconvergence_points(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     let exit = successors.len();
     let before_exit = |dominators: Vec<Option<usize>>| dominators.into_iter().map(|node| node.filter(|node| *node != exit));
     let mut meetings: Vec<Option<usize>> = before_exit(immediate_post_dominators(successors)).collect();
@@ -50,7 +50,7 @@ fn meeting_points(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     if returns.len() < 2 || meetings.iter().zip(successors).all(|(meeting, targets)| meeting.is_some() || targets.len() < 2) {
         return meetings;
     }
-    // The return that most of the function leads to, or the last of them, is its regular end; the others are early in comparison.
+    // The return that most of the function leads to (the last one, if there are several) is the regular end. The others are early.
     let predecessors = predecessors(successors);
     returns.sort_by_cached_key(|node| std::cmp::Reverse((post_order(&predecessors, *node).len(), *node)));
     for end in returns {
@@ -67,7 +67,7 @@ fn meeting_points(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     meetings
 }
 
-/// Instructions that run one after the other, first and last included.
+/// Instructions that run in sequence, from the first to the last.
 struct Block {
     first: usize,
     last: usize,
@@ -80,7 +80,7 @@ fn basic_blocks(code: &[Inst], start: usize) -> Vec<Block> {
     firsts.iter().zip(ends).map(|(first, end)| Block { first: *first, last: end - 1 }).collect()
 }
 
-/// Whether each instruction from `start` on is the first of a basic block; one more for the end of the code.
+/// Whether each instruction from `start` on is the first of a basic block; with one more entry for the end of the code.
 pub fn leads_block(code: &[Inst], start: usize) -> Vec<bool> {
     let mut leads = vec![false; code.len() + 1];
     leads[start] = true;
@@ -127,7 +127,7 @@ fn immediate_post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     dominator
 }
 
-/// The graph with its edges turned round.
+/// The graph with its edges reversed.
 fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut predecessors = vec![Vec::new(); successors.len() + 1];
     for (node, targets) in successors.iter().enumerate() {
@@ -179,7 +179,7 @@ fn post_order(edges: &[Vec<usize>], root: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{immediate_post_dominators, meeting_points};
+    use super::{immediate_post_dominators, reconvergence_points};
 
     #[test]
     fn paths_meet_at_the_nearest_common_point() {
@@ -200,7 +200,7 @@ mod tests {
         // 0 goes to 1 or 3; 1 returns at 2 or goes on to 3; 3 ends.
         let graph = [vec![1, 3], vec![2, 3], vec![4], vec![4]];
         assert_eq!(immediate_post_dominators(&graph)[..2], [Some(4), Some(4)]);
-        assert_eq!(meeting_points(&graph)[..2], [Some(3), Some(3)]);
+        assert_eq!(reconvergence_points(&graph)[..2], [Some(3), Some(3)]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Decodes what lanes and warps do together: shuffles, votes, barriers, fences.
+//! Decodes exchanges between lanes, barriers, and fences.
 
 use super::code::{Action, ConstantValue, Exchange, Poll, Question, ShuffleMode, VoteMode};
 use super::decode::Decoder;
@@ -70,7 +70,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.emit(Action::WarpSync { members });
                 Ok(())
             }
-            // Mbarriers are in order and bulk copies see what was written before them, with these fences and without.
+            // These fences change nothing: mbarriers are always in order here, and bulk copies always see earlier writes.
             "fence.proxy.async"
             | "fence.proxy.async.shared::cta"
             | "fence.proxy.async.shared::cluster"
@@ -165,7 +165,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// The number of a barrier and of its threads. What stands in the text is judged now, what stands in a register when it is used.
+    /// The number of a barrier and of its threads. Numbers in the text are checked now, registers when the instruction is executed.
     fn barrier_number(
         &mut self,
         barrier: &'m Operand<'t>,
@@ -222,12 +222,12 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// Whether there is such a barrier, and whether so many threads can meet there: whole warps.
+/// Whether a barrier of this number exists, and this many threads can meet there, which must be whole warps.
 pub fn is_barrier(barrier: u32, threads: Option<u32>) -> bool {
     barrier < 16 && threads.is_none_or(|threads| threads != 0 && threads % 32 == 0)
 }
 
-/// `membar.level` and `fence{.sc,.acq_rel}.scope`; the proxy fences of asynchronous copies are something else.
+/// `membar.level` and `fence{.sc,.acq_rel}.scope`; not the proxy fences of asynchronous copies.
 fn is_fence(opcode: &str) -> bool {
     let mut parts = opcode.split('.');
     match parts.next() {

@@ -1,6 +1,7 @@
 //! Floating-point arithmetic with exact numbers: slow, and written from the definitions alone.
 //!
-//! A number is a fraction of whole numbers without limit. Every operation gives the exact result, which is then rounded to a format.
+//! A number is a fraction of whole numbers without limit. Every operation gives the exact result, which is then rounded to a
+//! format.
 
 use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
@@ -227,7 +228,7 @@ impl Value {
         }
     }
 
-    /// The square root. One that is no fraction is given as a number between the same neighbours of any of the formats.
+    /// The square root. One that is no fraction is given as a number between the same neighbors of any of the formats.
     pub fn root(&self) -> Self {
         match self {
             Self::Nan => Self::Nan,

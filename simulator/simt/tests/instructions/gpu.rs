@@ -1,8 +1,8 @@
 //! The same cases on a GPU: `cargo test -p simt instructions::gpu -- --ignored --nocapture`.
 //!
-//! Every spelling is a module of its own, so that the driver's compiler may refuse one and the others still run. A GPU that gives other
-//! bits than a case expects, or a compiler that refuses a spelling, fails the test; all of them are printed. Of approximate functions
-//! the largest deviation is printed, as a share of what PTX promises.
+//! Every spelling is a module of its own, so that the driver's compiler may refuse one and the others still run. A GPU that gives
+//! other bits than a case expects, or a compiler that refuses a spelling, fails the test; all of them are printed. Of approximate
+//! functions the largest deviation is printed, as a share of what PTX promises.
 
 use cudarc::driver::{CudaContext, CudaStream, DriverError, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;

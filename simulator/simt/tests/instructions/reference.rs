@@ -1,6 +1,7 @@
 //! What an instruction on floats should give, read from its spelling: the name, the modifiers one by one, the types.
 //!
-//! The table of the simulator has a row for each combination. Here the combinations come from the parts, as the PTX ISA defines them.
+//! The table of the simulator has a row for each combination. Here the combinations come from the parts, as the PTX ISA defines
+//! them.
 
 use std::cmp::Ordering;
 
@@ -105,7 +106,8 @@ fn limited(opcode: &Opcode<'_>, bits: u64, format: Format) -> u64 {
     if opcode.has("relu") && negative { 0 } else { bits }
 }
 
-/// The NaN of an f64 operation: the first among the operands, in the order of an H200, made quiet; or the one of an invalid operation.
+/// The NaN of an f64 operation: the first among the operands, in the order of an H200, made quiet; or the one of an invalid
+/// operation.
 fn nan64(root: &str, sources: &[u64]) -> u64 {
     let order: &[usize] = match root {
         "add" | "sub" | "mul" => &[1, 0],

@@ -1,5 +1,5 @@
-//! Cases of what few programs use: the carry flag, selections by a sign, masks, pairs of whole numbers; and of instructions that are put
-//! together from rows of the table.
+//! Cases of what few programs use: the carry flag, selections by a sign, masks, pairs of whole numbers; and of instructions that
+//! are put together from rows of the table.
 
 use crate::instructions::{Case, Group, INF32, M1D, M1H, M1W, MIND, MINH, MINUS_ZERO32, MINW, QUIET32, f};
 

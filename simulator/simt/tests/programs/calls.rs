@@ -69,7 +69,8 @@ fn what_kernels_print_comes_block_after_block() {
             let large = -5_000_000_000 * i as i64;
             expected += &format!("block {block} thread {thread:2}: {x:6.2}|text    |{character}|{hexadecimal:#x}|{large}%\n");
         }
-        // The seven arguments of the first one; the lane that prints the second one does so after all others have printed the first.
+        // The seven arguments of the first one; the lane that prints the second one does so after all others have printed the
+        // first.
         if i == 3 {
             expected += "7 from memory";
             expected += "\nend 0x10 1.234568e+04 0.0001  99.5% +7 -0042 -3 1099511627776\n";

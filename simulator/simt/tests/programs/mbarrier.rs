@@ -1,4 +1,5 @@
-//! Barriers in shared memory and bulk copies: what arrives when, and what is told of those who wait for what never comes or not at all.
+//! Barriers in shared memory and bulk copies: what arrives when, and what is told of those who wait for what never comes or not at
+//! all.
 
 use simt::finding::MbarrierMisuse;
 use simt::{Finding, FindingKind, LaunchError, LaunchOptions, SourceLine, WarpOrder};

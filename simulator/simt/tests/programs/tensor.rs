@@ -187,7 +187,7 @@ fn tiles_come_by_ldmatrix() {
     });
 }
 
-/// What a lane gets of an 8 x 8 matrix: two neighbours of a row, or of a column.
+/// What a lane gets of an 8 x 8 matrix: two neighbors of a row, or of a column.
 fn pair(matrix: impl Fn(usize, usize) -> u16, lane: usize, of_columns: bool) -> u32 {
     let (line, first) = (lane / 4, lane % 4 * 2);
     let at = |i: usize| u32::from(if of_columns { matrix(i, line) } else { matrix(line, i) });

@@ -1,7 +1,8 @@
 //! The arithmetic of `mma` against an H200, bit by bit.
 //!
-//! `h200.txt` holds elements of products that an H200 computed: a row of A, a column of B, an element of C, and what came out. Here each
-//! runs as an element of a product on the simulator. `cargo test -p simt tensor:: -- --ignored --nocapture` runs them on a GPU.
+//! `h200.txt` holds elements of products that an H200 computed: a row of A, a column of B, an element of C, and what came out. Here
+//! each runs as an element of a product on the simulator. `cargo test -p simt tensor:: -- --ignored --nocapture` runs them on a
+//! GPU.
 
 use std::fmt::Write;
 
@@ -89,7 +90,7 @@ impl Dot {
         };
         let mut words = Vec::new();
         for lane in 0..LANES {
-            // The four lanes of a group have four neighbouring registers' worth of a row of A and of a column of B.
+            // The four lanes of a group have four neighboring registers' worth of a row of A and of a column of B.
             let first = |block: usize| (block * 4 + lane % 4) * per_register;
             words.extend((0..a).map(|register| packed(&self.a, first(register / 2))));
             words.extend((0..b).map(|register| packed(&self.b, first(register))));

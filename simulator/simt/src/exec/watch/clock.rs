@@ -1,17 +1,17 @@
-//! Vector clocks: up to which time of each warp of a block everything that the warp did is known to have happened.
+//! Vector clocks: for each warp of a block, the time up to which everything that the warp did is known to have happened.
 
-/// A vector clock. Times only grow. The last time is not zero, so that clocks which say the same are equal.
+/// A vector clock. Times never go back, and the last time is not zero, so that clocks with the same times are equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VClock(Vec<u32>);
 
 impl VClock {
-    /// The time of a warp; 0 for a warp of which nothing is known.
+    /// The time of a warp; 0 if nothing is known of it.
     #[inline(always)]
     pub fn at(&self, warp: u32) -> u32 {
         self.0.get(warp as usize).copied().unwrap_or(0)
     }
 
-    /// Moves the time of a warp forward, which is from 1.
+    /// Sets the time of a warp, which is at least 1 and not before its time so far.
     pub fn advance(&mut self, warp: u32, time: u32) {
         assert!(time > 0 && time >= self.at(warp), "the time of warp {warp} goes back from {} to {time}", self.at(warp));
         let index = warp as usize;
@@ -21,7 +21,7 @@ impl VClock {
         self.0[index] = time;
     }
 
-    /// Adds what another clock knows.
+    /// Takes the later time of the two clocks for each warp.
     pub fn join(&mut self, other: &Self) {
         if other.0.len() > self.0.len() {
             self.0.resize(other.0.len(), 0);
@@ -31,7 +31,7 @@ impl VClock {
         }
     }
 
-    /// Forgets everything, at the start of another block.
+    /// Resets all times, at the start of a block.
     pub fn clear(&mut self) {
         self.0.clear();
     }
