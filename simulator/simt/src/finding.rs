@@ -13,7 +13,7 @@ use crate::geometry::Dim3;
 /// A defect of a kernel, with the instruction and the thread where it was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What is wrong.
+    /// The defect.
     pub kind: FindingKind,
     /// Name of the kernel.
     pub kernel: String,
@@ -103,7 +103,7 @@ pub enum FindingKind {
     InvalidMbarrier {
         /// Where it is, an offset in shared memory.
         address: u64,
-        /// What is wrong.
+        /// The defect.
         misuse: MbarrierMisuse,
     },
     /// A bulk copy whose size is not a multiple of 16 bytes.
@@ -222,7 +222,7 @@ impl fmt::Display for MbarrierMisuse {
 /// The other side of a race.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherAccess {
-    /// What it did.
+    /// The kind of its access.
     pub op: AccessOp,
     /// Index of its block in the grid.
     pub block: Dim3,

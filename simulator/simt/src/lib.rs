@@ -1,12 +1,12 @@
 //! Executes PTX on a CPU, warp by warp.
 //!
-//! This crate knows programs, threads and memory. It does not know CUDA's C interface (that is the `simcuda` package), files, or the
-//! kernels of this repository.
+//! This crate knows programs, threads and memory. It does not know CUDA's C interface (that is the `simcuda` package), files, or
+//! the kernels of this repository.
 //!
 //! # Layout
 //!
-//! From the bottom to the top. A module imports only modules above it in this list. The same holds for the files of each module: its
-//! `mod.rs` lists them, and none of them imports that `mod.rs`.
+//! From the bottom to the top. A module imports only modules above it in this list. The same holds for the files of each module:
+//! its `mod.rs` lists them, and none of them imports that `mod.rs`.
 //!
 //! - `registers`: the registers of a warp, and the kinds of register.
 //! - `windows`: generic addresses.

@@ -11,7 +11,7 @@ pub const FULL: u32 = u32::MAX;
 /// Names a register: the index of its first row, or of its predicate.
 pub type Reg = u32;
 
-/// What kind of register an operand needs.
+/// The kind of register that an operand needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A predicate.

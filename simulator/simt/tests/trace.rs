@@ -1,4 +1,4 @@
-//! What a traced block touches: every kind of access, thread by thread, against a list that was worked out by hand.
+//! The accesses of a traced block: every kind of access, thread by thread, compared with a list worked out by hand.
 
 use crate::common::{Gpu, Params};
 use simt::finding::AccessOp::{Atomic, Load, Store};

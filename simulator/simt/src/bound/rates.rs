@@ -6,21 +6,21 @@
 //! - Arithmetic of 3.0 and later: "Throughput of Native Arithmetic Instructions" in NVIDIA's CUDA C++ Programming Guide (8.0 for
 //!   3.0, 12.x for 7.5 and later; from 13 on in the Best Practices Guide), results per clock and multiprocessor. For 1.x: the Guide
 //!   of
-//! release 4.2, appendix F.3 (clocks for a warp: 4, 16 for special functions, 32 in double precision), and of release 2.0,
-//! section 5.1.1.1
+//!   release 4.2, appendix F.3 (clocks for a warp: 4, 16 for special functions, 32 in double precision), and of release 2.0,
+//!   section 5.1.1.1
 //!   (16 for a 32-bit integer multiplication, 4 for `__mul24`).
-//!   Integer additions of 7.0 and later have twice the Guide's rate of 64: the multiply-add units add too, and an H200 was timed at
-//! 128.   Byte dot products were timed at 64; the Guide has no row for them.
+//!   Integer additions of 7.0 and later have twice the Guide's rate of 64: the multiply-add units add too, and an H200 was timed
+//!   at 128. Byte dot products were timed at 64; the Guide has no row for them.
 //! - Tensor cores: multiply-adds of f16 per clock from NVIDIA's whitepapers on Turing (8 cores of 64), on the A100 (4 of 256), on
 //!   Ada (4 of 128), and on the H100 (4 of 512), times the two bytes of an f16, because the rate is inversely proportional to the
 //!   factors'
-//! width.   `mma` does not reach this rate on an H200 (timed: two thirds).
+//!   width. `mma` does not reach this rate on an H200 (timed: two thirds).
 //! - Issue: four schedulers from 3.0 on, which start one instruction per clock each, and two of a warp on 3.x (the Guide on each
 //!   compute capability). On 1.x one in four clocks, and a second one for the special function units; the second one is
 //!   second-hand.
 //! - Banks: 32 of four bytes, one wavefront per clock; 16 on 1.x, where a wavefront takes two clocks (the Guide of release 4.2,
-//! appendix F.3.3).   Timed on an H200 for loads from shared memory and from the L1 cache, alone and together: they share the
-//! wavefronts.
+//!   appendix F.3.3). Timed on an H200 for loads from shared memory and from the L1 cache, alone and together: they share the
+//!   wavefronts.
 //! - Between a multiprocessor and L2: 64 bytes per clock, second-hand. NVIDIA gives 5120 for the 108 of an A100 and 512 for the 8
 //!   of a GTX 680, which is 47 and 64 each.
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::core::Core;
 use super::machine::{Stop, thread_index};
-use super::mbarrier::{self, Vain};
+use super::mbarrier::{self, OpenPhase};
 use super::warp::{Pause, Votes, Warp};
 use crate::finding::FindingKind;
 use crate::geometry::Dim3;
@@ -22,7 +22,7 @@ enum State {
         votes: Votes,
     },
     /// It tested a phase that was not over, and may try again in the next round.
-    Testing(Vain),
+    Testing(OpenPhase),
     Done,
 }
 
@@ -61,7 +61,7 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
             }
             while states[number] == State::Ready {
                 let pause = warp.run(core)?;
-                moved |= !matches!(pause, Pause::Vain(_));
+                moved |= !matches!(pause, Pause::OpenPhase(_));
                 // An endless loop may contain a barrier.
                 if core.fuel == 0 && pause != Pause::Done {
                     return Err(Stop::OutOfFuel { pc: warp.pc() });
@@ -70,7 +70,7 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
                     match pause {
                         Pause::Done => watch.end(number as u32),
                         Pause::Barrier { barrier, .. } | Pause::Arrived { barrier, .. } => watch.arrive(number as u32, barrier),
-                        Pause::Vain(_) | Pause::Turn => {}
+                        Pause::OpenPhase(_) | Pause::Turn => {}
                     }
                 }
                 match pause {
@@ -85,7 +85,7 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
                             arrived.remove(&barrier);
                         }
                     }
-                    Pause::Vain(vain) => states[number] = State::Testing(vain),
+                    Pause::OpenPhase(open_phase) => states[number] = State::Testing(open_phase),
                     Pause::Turn => break,
                 }
             }
@@ -93,10 +93,10 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
         moved |= release(core, &mut states, warps, &mut arrived);
         moved |= std::mem::take(&mut core.mbarriers_moved);
         rounds_in_vain = if moved { 0 } else { rounds_in_vain + 1 };
-        let testing = states.iter().find_map(|state| if let State::Testing(vain) = state { Some(*vain) } else { None });
+        let testing = states.iter().find_map(|state| if let State::Testing(open_phase) = state { Some(*open_phase) } else { None });
         match testing {
             None if !moved => return Err(deadlock(&states)),
-            Some(vain) if rounds_in_vain > PATIENCE => return Err(mbarrier::deadlock(core, vain)),
+            Some(open_phase) if rounds_in_vain > PATIENCE => return Err(mbarrier::deadlock(core, open_phase)),
             _ => {}
         }
     }

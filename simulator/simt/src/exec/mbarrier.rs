@@ -85,7 +85,7 @@ impl State {
 
 /// A thread that tested a phase that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vain {
+pub struct OpenPhase {
     /// Address of the barrier.
     offset: u32,
     pc: u32,
@@ -95,14 +95,14 @@ pub struct Vain {
 
 /// Executes an instruction for the lanes in `mask`, one after the other, and returns the first lane that tested a phase that is not
 /// over.
-pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask: u32, pc: u32) -> Result<Option<Vain>, Stop> {
+pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask: u32, pc: u32) -> Result<Option<OpenPhase>, Stop> {
     let mbarrier = core.machine.program.mbarriers[index as usize];
     let addresses = lane_addresses(registers, &mbarrier.address);
     let stores = matches!(mbarrier.op, MbarrierOp::Init { .. } | MbarrierOp::Invalidate);
     let op = if stores { AccessOp::Store } else { AccessOp::Atomic };
     let request = Request { op, index, pc, bytes: 8, mask, addresses: &addresses };
     core.check_shared(&request)?;
-    let mut vain = None;
+    let mut open_phase = None;
     for lane in lanes_of(mask) {
         let offset = request.offset(lane);
         core.watch_shared_store(&request, lane, Semantics { strong: !stores, ..Semantics::default() }, false);
@@ -169,11 +169,11 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 _ => {}
             }
             if !is_over {
-                vain = vain.or(Some(Vain { offset, pc, warp: core.warp, lane: lane as u32 }));
+                open_phase = open_phase.or(Some(OpenPhase { offset, pc, warp: core.warp, lane: lane as u32 }));
             }
         }
     }
-    Ok(vain)
+    Ok(open_phase)
 }
 
 /// Starts the bulk copies of the lanes in `mask`.
@@ -230,8 +230,8 @@ pub fn begin_bulk(core: &mut Core<'_>, registers: &Registers, index: u32, mask: 
 }
 
 /// The fault of a block whose warps wait for a phase that never ends.
-pub fn deadlock(core: &Core<'_>, vain: Vain) -> Stop {
-    let Vain { offset, pc, warp, lane } = vain;
+pub fn deadlock(core: &Core<'_>, open_phase: OpenPhase) -> Stop {
+    let OpenPhase { offset, pc, warp, lane } = open_phase;
     let state = State::of(core.double(offset)).unwrap_or(State { odd: false, expected: 0, arrivals: 0, bytes: 0 });
     let kind = FindingKind::MbarrierDeadlock { address: offset.into(), arrivals: state.arrivals, bytes: state.bytes };
     Stop::Fault { kind: Box::new(kind), pc, warp, lane, lanes: 1 }

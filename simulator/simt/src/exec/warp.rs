@@ -5,7 +5,7 @@
 
 use super::core::Core;
 use super::machine::Stop;
-use super::mbarrier::{self, Vain};
+use super::mbarrier::{self, OpenPhase};
 use super::request::lanes_of;
 use super::{access, async_copy, atomics, exchange, matrix, print};
 use crate::finding::FindingKind;
@@ -64,7 +64,7 @@ pub enum Pause {
     /// It passed a barrier without waiting.
     Arrived { barrier: u32, warps: Option<u32> },
     /// It tested a phase of a barrier in shared memory that is not over. Other warps may end the phase.
-    Vain(Vain),
+    OpenPhase(OpenPhase),
     /// Its turn is over.
     Turn,
 }
@@ -191,8 +191,8 @@ impl Warp {
                     break self.barrier(core, (barrier, threads, waits, poll), active, at)?;
                 }
                 Action::Mbarrier(index) => {
-                    if let Some(vain) = mbarrier::execute(core, &mut self.registers, index, active, at)? {
-                        break Pause::Vain(vain);
+                    if let Some(open_phase) = mbarrier::execute(core, &mut self.registers, index, active, at)? {
+                        break Pause::OpenPhase(open_phase);
                     }
                 }
                 Action::Fence => {

@@ -1,6 +1,6 @@
-//! What an instruction counts as.
+//! Classes of instructions, for counting.
 
-/// What an instruction counts as in [`Counters`](crate::Counters).
+/// The class of an instruction, which decides how it counts in [`Counters`](crate::Counters).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Moves, selections, and sign changes, which cost nothing in the instruction that uses the result.

@@ -94,11 +94,11 @@ pub struct Row {
     pub alu: Alu,
     /// Its spellings, with alternatives in braces.
     pub spelling: &'static str,
-    /// What it counts as.
+    /// Its class, which decides the counter.
     pub class: Class,
-    /// What its sources need.
+    /// The kinds of its sources.
     pub sources: &'static [Kind],
-    /// What its destination needs.
+    /// The kind of its destination.
     pub destination: Kind,
     /// The guaranteed accuracy of an approximate function; all others are exact, or rounded once.
     pub accuracy: Option<Accuracy>,

@@ -33,10 +33,10 @@ pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
             if last.guard == TRUE { vec![target] } else { vec![target, next] }
         })
         .collect();
-    let meetings = reconvergence_points(&successors);
+    let points = reconvergence_points(&successors);
     for (index, block) in blocks.iter().enumerate() {
         if let Action::Branch { reconverge, .. } = &mut code[block.last].action {
-            *reconverge = meetings[index].map_or(NOWHERE, |meeting| blocks[meeting].first as u32);
+            *reconverge = points[index].map_or(NOWHERE, |point| blocks[point].first as u32);
         }
     }
 }
@@ -45,10 +45,10 @@ pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
 fn reconvergence_points(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     let exit = successors.len();
     let before_exit = |dominators: Vec<Option<usize>>| dominators.into_iter().map(|node| node.filter(|node| *node != exit));
-    let mut meetings: Vec<Option<usize>> = before_exit(immediate_post_dominators(successors)).collect();
+    let mut points: Vec<Option<usize>> = before_exit(immediate_post_dominators(successors)).collect();
     let mut returns: Vec<usize> = (0..exit).filter(|node| successors[*node].contains(&exit)).collect();
-    if returns.len() < 2 || meetings.iter().zip(successors).all(|(meeting, targets)| meeting.is_some() || targets.len() < 2) {
-        return meetings;
+    if returns.len() < 2 || points.iter().zip(successors).all(|(point, targets)| point.is_some() || targets.len() < 2) {
+        return points;
     }
     // The return that most of the function leads to (the last one, if there are several) is the regular end. The others are early.
     let predecessors = predecessors(successors);
@@ -60,11 +60,11 @@ fn reconvergence_points(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
             .enumerate()
             .map(|(node, targets)| targets.iter().copied().filter(|target| !is_other_end(node, *target)).collect())
             .collect();
-        for (meeting, found) in meetings.iter_mut().zip(before_exit(immediate_post_dominators(&only_to_end))) {
-            *meeting = meeting.or(found);
+        for (point, found) in points.iter_mut().zip(before_exit(immediate_post_dominators(&only_to_end))) {
+            *point = point.or(found);
         }
     }
-    meetings
+    points
 }
 
 /// Instructions that run in sequence, from the first to the last.
@@ -116,9 +116,9 @@ fn immediate_post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
         changed = false;
         for node in order.iter().rev().copied().filter(|node| *node != exit) {
             let known = successors[node].iter().copied().filter(|target| dominator[*target].is_some());
-            let meeting = known.reduce(|a, b| meet(a, b, &rank, &dominator));
-            if meeting.is_some() && dominator[node] != meeting {
-                dominator[node] = meeting;
+            let point = known.reduce(|a, b| common_dominator(a, b, &rank, &dominator));
+            if point.is_some() && dominator[node] != point {
+                dominator[node] = point;
                 changed = true;
             }
         }
@@ -139,7 +139,7 @@ fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
 }
 
 /// The nearest node that dominates both.
-fn meet(mut a: usize, mut b: usize, rank: &[usize], dominator: &[Option<usize>]) -> usize {
+fn common_dominator(mut a: usize, mut b: usize, rank: &[usize], dominator: &[Option<usize>]) -> usize {
     // Each step goes to a node of higher rank, and the exit, which has the highest, dominates all.
     let up = |node: usize| dominator[node].unwrap_or(node);
     while a != b {
@@ -182,21 +182,21 @@ mod tests {
     use super::{immediate_post_dominators, reconvergence_points};
 
     #[test]
-    fn paths_meet_at_the_nearest_common_point() {
+    fn paths_reconverge_at_the_nearest_common_point() {
         // 0 branches to 1 or 2; both go to 3; 3 loops to 0 or leaves to 4; 4 ends.
         let graph = [vec![1, 2], vec![3], vec![3], vec![0, 4], vec![5]];
         assert_eq!(immediate_post_dominators(&graph), [Some(3), Some(3), Some(3), Some(4), Some(5)]);
     }
 
     #[test]
-    fn an_early_return_leaves_the_exit_as_meeting_point() {
+    fn an_early_return_leaves_the_exit_as_reconvergence_point() {
         // 0 returns or goes on to 1, which returns.
         let graph = [vec![2, 1], vec![2]];
         assert_eq!(immediate_post_dominators(&graph), [Some(2), Some(2)]);
     }
 
     #[test]
-    fn a_path_that_returns_early_does_not_keep_the_others_from_meeting() {
+    fn a_path_that_returns_early_does_not_keep_the_others_from_reconverging() {
         // 0 goes to 1 or 3; 1 returns at 2 or goes on to 3; 3 ends.
         let graph = [vec![1, 3], vec![2, 3], vec![4], vec![4]];
         assert_eq!(immediate_post_dominators(&graph)[..2], [Some(4), Some(4)]);
@@ -204,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_without_a_way_out_has_no_meeting_point() {
+    fn a_loop_without_a_way_out_has_no_reconvergence_point() {
         // 0 goes to 1 or leaves; 1 loops forever.
         let graph = [vec![1, 2], vec![1]];
         assert_eq!(immediate_post_dominators(&graph), [Some(2), None]);
     }
 
     #[test]
-    fn nested_branches_meet_inside_out() {
+    fn nested_branches_reconverge_inside_out() {
         // 0: 1 | 4; 1: 2 | 3; 2, 3 -> 5; 5 -> 6; 4 -> 6; 6 ends.
         let graph = [vec![1, 4], vec![2, 3], vec![5], vec![5], vec![6], vec![6], vec![7]];
         assert_eq!(immediate_post_dominators(&graph), [Some(6), Some(5), Some(5), Some(5), Some(6), Some(6), Some(7)]);

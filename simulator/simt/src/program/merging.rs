@@ -8,27 +8,26 @@
 //!
 //! - Elements of 4 and 8 bytes merge, scalar or vector, and loads of any type with each other. Narrower elements never do.
 //! - They merge into aligned pieces of 16 bytes, or of 8. For loads, three of the four words are enough for one request of 16
-//! bytes, which   then fetches an unused word. Two words merge only if they are an aligned pair. Stores must not write other words,
-//! so they merge in   fours or in aligned pairs. A word that is loaded twice is loaded once.
+//!   bytes, which then fetches an unused word. Two words merge only if they are an aligned pair. Stores must not write other words,
+//!   so they merge in fours or in aligned pairs. A word that is loaded twice is loaded once.
 //! - The addresses must have the same base register plus numbers, and the base must be known to be aligned ([`Facts`]). The address
-//! of a   shared variable is as aligned as its offset, whatever `.align` says. Nothing is known about kernel parameters and the
-//! addresses of   global variables, so global accesses merge only after a mask. (Up to version 12.0, global variables have the
-//! alignment of their   `.align`. For 8.x and before, the offset of a shared variable counts as part of the access's offset, so
-//! accesses also merge in   variables that start between two multiples of 16.)
+//!   of a shared variable is as aligned as its offset, whatever `.align` says. Nothing is known about kernel parameters and the
+//!   addresses of global variables, so global accesses merge only after a mask. (Up to version 12.0, global variables have the
+//!   alignment of their `.align`. For 8.x and before, the offset of a shared variable counts as part of the access's offset, so
+//!   accesses also merge in variables that start between two multiples of 16.)
 //! - All are in one basic block, without a predicate. Between them there is no barrier, fence or call, and no store or atomic
-//! operation on   the same memory, not even one to a provably different address. Between stores there is no load from that memory
-//! either.
+//!   operation on the same memory, not even one to a provably different address. Between stores there is no load from that memory
+//!   either.
 //! - Volatile and ordered accesses do not merge.
 //!
 //! Unrolling does not matter: ptxas unrolls loops after merging, and the front end before.
-
-use super::operations::MachineRequest;
 use std::collections::{BTreeMap, HashMap};
 
 use super::code::{Action, Exchange, Inst, Program};
 use super::fixed::TRUE;
 use super::flow::leads_block;
 use super::known::{Facts, constant, written};
+use super::operations::MachineRequest;
 use crate::finding::Space;
 use crate::instructions::Alu;
 use crate::registers::{Kind, Reg};

@@ -6,9 +6,9 @@
 //!
 //! - no comments, no white space of its own, no `.loc`, `.file` or debug section, and no label that nothing refers to;
 //! - numbers instead of names that are not visible outside the module: labels, parameters, variables, device functions. They are
-//! numbered   in the order in which the kernel mentions them;
+//!   numbered in the order in which the kernel mentions them;
 //! - the module's version, target and pragmas, the kernel, and each variable and device function that it uses, directly or
-//! indirectly.   Nothing else of the module.
+//!   indirectly. Nothing else of the module.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

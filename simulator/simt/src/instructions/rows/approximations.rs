@@ -1,4 +1,4 @@
-//! Rows of functions that a GPU approximates, with what PTX promises of them.
+//! Rows of functions that a GPU approximates, with the accuracy that PTX guarantees.
 
 /// Adds the rows of this family to those so far and calls the next macro; see `table`.
 #[rustfmt::skip]
