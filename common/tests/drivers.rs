@@ -147,6 +147,6 @@ fn a_gpu_that_is_asked_for_and_not_there_is_an_error_of_the_environment() {
     let said = opened("gpu", folder.path(), &[("FAKE_INIT", "100")]);
     assert_eq!(
         said,
-        "no NVIDIA GPU can be used: the NVIDIA driver sees no device; try `--device sim`, and `cargo doctor` for what is missing (exit 2)"
+        "no NVIDIA GPU can be used: the NVIDIA driver sees no device; try `--device sim`, or `cargo doctor` to see what is missing (exit 2)"
     );
 }
