@@ -12,9 +12,9 @@ use std::process::{Command, Stdio};
 use common::probe::probe;
 use tempfile::TempDir;
 use toolkit::nvrtc::Nvrtc;
-use workshop::desk::{Desk, VARIABLE};
 use workshop::manifest::Mistake;
 use workshop::text::{Version, version};
+use workshop::workspace::{VARIABLE, Workspace};
 use workshop::{Exercise, root};
 
 use crate::{BINARY, CHAPTER};
@@ -43,22 +43,22 @@ fn text(exercise: &Exercise, wanted: Version) -> String {
     version(&exercise.solution, wanted).unwrap_or_else(|error| panic!("{}: {error}", exercise.stem()))
 }
 
-/// The exercise on the command line, on the desk of a learner: exit status and what is said.
-fn exercise(desk: &Path, exercise: &Exercise, arguments: &[&str]) -> (Option<i32>, String) {
+/// The exercise on the command line, in a learner's workspace: exit status and what is said.
+fn exercise(workspace: &Path, exercise: &Exercise, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(BINARY);
-    command.args(["exercise", &exercise.number.to_string()]).args(arguments).env(VARIABLE, desk).stdin(Stdio::null());
+    command.args(["exercise", &exercise.number.to_string()]).args(arguments).env(VARIABLE, workspace).stdin(Stdio::null());
     let output = command.output().expect("the chapter's binary can be started");
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     (output.status.code(), said)
 }
 
-/// A learner's desk with a text on it, checked.
+/// A learner's workspace with a text in it, checked.
 fn checked(asked: &Exercise, text: &str, device: &str) -> (Option<i32>, String) {
-    let desk = TempDir::new().expect("a temporary folder");
-    let copy = desk.path().join(CHAPTER).join(format!("{}.cu", asked.stem()));
+    let workspace = TempDir::new().expect("a temporary folder");
+    let copy = workspace.path().join(CHAPTER).join(format!("{}.cu", asked.stem()));
     fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder can be made");
     fs::write(copy, text).expect("a file can be written");
-    exercise(desk.path(), asked, &["--device", device, "--seed", "13"])
+    exercise(workspace.path(), asked, &["--device", device, "--seed", "13"])
 }
 
 #[test]
@@ -74,10 +74,10 @@ fn a_starter_is_what_a_learner_gets_and_the_solution_but_for_the_marked_parts() 
         assert!(!starter.contains("SOLUTION"), "{}: a mark is left in the starter", asked.stem());
         let outside = |text: &str| asked.solution.lines().filter(|line| text.lines().any(|other| other == *line)).count();
         assert!(outside(&starter) > 3 && outside(&solution) > 3, "{}: the marked part is everything", asked.stem());
-        let desk = TempDir::new().expect("a temporary folder");
-        let (status, said) = exercise(desk.path(), asked, &[]);
+        let workspace = TempDir::new().expect("a temporary folder");
+        let (status, said) = exercise(workspace.path(), asked, &[]);
         assert_eq!(status, Some(0), "{}: {said}", asked.stem());
-        let copy = Desk::at(desk.path().to_owned()).copy(asked);
+        let copy = Workspace::at(workspace.path().to_owned()).copy(asked);
         assert_eq!(fs::read_to_string(copy).expect("the copy was made"), starter, "{}", asked.stem());
     }
 }
@@ -138,14 +138,14 @@ fn answers(said: &str) -> Vec<String> {
 fn predictions_take_the_right_numbers_and_say_what_is_wrong_with_others() {
     for asked in all() {
         let Some(predict) = &asked.manifest.predict else { continue };
-        let desk = TempDir::new().expect("a temporary folder");
-        let (status, said) = exercise(desk.path(), &asked, &["--solution", "--really"]);
+        let workspace = TempDir::new().expect("a temporary folder");
+        let (status, said) = exercise(workspace.path(), &asked, &["--solution", "--really"]);
         assert_eq!(status, Some(0), "{}: {said}", asked.stem());
         let right = answers(&said);
         assert_eq!(right.len(), predict.questions.len(), "{}: {said}", asked.stem());
         let answer = |answers: &[String]| {
             let answers: Vec<&str> = ["--answer"].into_iter().chain(answers.iter().map(String::as_str)).collect();
-            exercise(desk.path(), &asked, &answers)
+            exercise(workspace.path(), &asked, &answers)
         };
         for (place, question) in predict.questions.iter().enumerate() {
             for near in &question.near {

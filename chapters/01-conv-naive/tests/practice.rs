@@ -63,7 +63,7 @@ fn the_list_says_how_far_one_has_come_and_what_is_next() {
     let (_, said) = learner.asks(&[]);
     let state = |title: &str| said.lines().find(|line| line.contains(title)).and_then(|line| line.split_whitespace().next_back());
     assert_eq!(state("What one load moves"), Some("passed"), "{said}");
-    assert_eq!(state("One thread per output"), Some("begun"), "{said}");
+    assert_eq!(state("One thread per output"), Some("started"), "{said}");
     assert!(said.contains("1 of 3 exercises passed") && said.ends_with("exercise 2\n"), "{said}");
 }
 
@@ -101,7 +101,7 @@ fn wrong_requests_are_refused_on_one_line() {
     let learner = Learner::new();
     for (arguments, words) in [
         (&["9"][..], "expected one of 1 to 3"),
-        (&["1", "--answer", "3"], "2 numbers are asked for, and --answer has 1"),
+        (&["1", "--answer", "3"], "asks for 2 numbers, but --answer has 1"),
         (&["--watch"], "required"),
         (&["2", "--really"], "--solution"),
     ] {

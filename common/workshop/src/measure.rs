@@ -1,10 +1,9 @@
-//! Counts by the names that targets and predictions use: the same on every machine, and each a reason why a kernel is fast or slow.
-
-use serde::Deserialize;
-use simt::Counters;
+//! The counts that targets and predictions use, by name. They are the same on every machine, and each explains a kernel's speed.
 
 use common::units::significant;
 use common::workload::{Arithmetic, Work};
+use serde::Deserialize;
+use simt::Counters;
 
 /// Lanes of a warp.
 const LANES: u64 = 32;
@@ -15,40 +14,40 @@ pub enum Measure {
     /// 32-byte sectors that a warp's load from global memory touches, on average.
     #[serde(rename = "sectors per load")]
     SectorsPerLoad,
-    /// The same of stores.
+    /// The same for stores.
     #[serde(rename = "sectors per store")]
     SectorsPerStore,
-    /// Bytes of all sectors that loads and stores touch, for each multiply-add.
+    /// Bytes in all sectors that loads and stores touch, per multiply-add.
     #[serde(rename = "bytes moved per multiply-add")]
     BytesPerMultiplyAdd,
-    /// Loads of a lane from global memory, for each multiply-add; of a vector as one.
+    /// A lane's loads from global memory per multiply-add. A vector load counts once.
     #[serde(rename = "global loads per multiply-add")]
     GlobalLoadsPerMultiplyAdd,
-    /// Loads of a lane from shared memory, for each multiply-add; of a vector as one.
+    /// A lane's loads from shared memory per multiply-add. A vector load counts once.
     #[serde(rename = "shared loads per multiply-add")]
     SharedLoadsPerMultiplyAdd,
-    /// Passes through the banks that a warp's load from shared memory takes, on average.
+    /// Wavefronts that a warp's load from shared memory takes, on average.
     #[serde(rename = "passes per shared load")]
-    PassesPerSharedLoad,
-    /// Passes beyond those that would do without conflicts, loads and stores together.
+    WavefrontsPerSharedLoad,
+    /// Wavefronts beyond the conflict-free minimum, loads and stores together.
     #[serde(rename = "bank conflicts")]
     BankConflicts,
-    /// PTX instructions of a lane, for each multiply-add.
+    /// A lane's PTX instructions per multiply-add.
     #[serde(rename = "PTX instructions per multiply-add")]
     InstructionsPerMultiplyAdd,
-    /// Branches at which the lanes of a warp part.
+    /// Branches at which the lanes of a warp diverge.
     #[serde(rename = "divergent branches")]
     DivergentBranches,
-    /// `__syncthreads()` that warps come to.
+    /// Executions of `__syncthreads()` by warps.
     #[serde(rename = "barriers")]
     Barriers,
-    /// Loads from and stores to local memory, of warps.
+    /// Loads from and stores to local memory by warps.
     #[serde(rename = "local memory accesses")]
     LocalAccesses,
 }
 
 impl Measure {
-    /// The number; `None` where there is nothing to divide by.
+    /// The count; `None` if there is nothing to divide by.
     pub fn of(self, counters: &Counters, work: Work) -> Option<f64> {
         let ratio = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
         let per_multiply_add = |part: u64| ratio(part, work.multiply_adds);
@@ -58,7 +57,7 @@ impl Measure {
             Measure::BytesPerMultiplyAdd => per_multiply_add(counters.bytes_moved()),
             Measure::GlobalLoadsPerMultiplyAdd => per_multiply_add(LANES * counters.global_load_requests),
             Measure::SharedLoadsPerMultiplyAdd => per_multiply_add(LANES * counters.shared_load_requests),
-            Measure::PassesPerSharedLoad => ratio(counters.shared_load_wavefronts, counters.shared_load_requests),
+            Measure::WavefrontsPerSharedLoad => ratio(counters.shared_load_wavefronts, counters.shared_load_requests),
             Measure::BankConflicts => Some(counters.bank_conflicts() as f64),
             Measure::InstructionsPerMultiplyAdd => per_multiply_add(counters.ptx_thread_instructions),
             Measure::DivergentBranches => Some(counters.divergent_branches as f64),
@@ -67,7 +66,7 @@ impl Measure {
         }
     }
 
-    /// The number in words, as a sentence goes on after "it has"; some are told per multiply-add, or per pixel.
+    /// The count in words that complete "it has …". Some are per multiply-add, or per pixel.
     pub fn words(self, value: f64, arithmetic: Arithmetic) -> String {
         let piece = arithmetic.piece();
         let number = if value.fract() == 0.0 { format!("{value:.0}") } else { significant(value) };
@@ -77,7 +76,7 @@ impl Measure {
             Measure::BytesPerMultiplyAdd => format!("{number} bytes moved per {piece}"),
             Measure::GlobalLoadsPerMultiplyAdd => format!("{number} loads from global memory per {piece}"),
             Measure::SharedLoadsPerMultiplyAdd => format!("{number} loads from shared memory per {piece}"),
-            Measure::PassesPerSharedLoad => format!("{number} passes per load from shared memory"),
+            Measure::WavefrontsPerSharedLoad => format!("{number} wavefronts per load from shared memory"),
             Measure::BankConflicts => format!("{number} bank conflicts"),
             Measure::InstructionsPerMultiplyAdd => format!("{number} PTX instructions per {piece}"),
             Measure::DivergentBranches => format!("{number} divergent branches"),
@@ -104,6 +103,6 @@ mod tests {
         ] {
             assert_eq!(measure.words(measure.of(&counters, work).unwrap(), work.arithmetic), words);
         }
-        assert_eq!(Measure::PassesPerSharedLoad.of(&counters, work), None, "there is no load from shared memory");
+        assert_eq!(Measure::WavefrontsPerSharedLoad.of(&counters, work), None, "nothing loads from shared memory");
     }
 }
