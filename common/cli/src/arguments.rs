@@ -7,7 +7,7 @@ use common::request::Request;
 
 /// A chapter's command line: what all chapters have, and the options `O` of its workload.
 #[derive(Debug, Parser)]
-#[command(args_conflicts_with_subcommands = true, override_usage = "{n} [OPTIONS] [COMMAND]")]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Arguments<O: Args> {
     #[command(subcommand)]
     pub action: Option<Action>,
@@ -32,23 +32,25 @@ pub enum Action {
 
 /// Flags of which a command line has at most one. Without one, the stages run and the table is drawn.
 #[derive(Debug, Args)]
-#[group(id = "mode", multiple = false)]
+#[group(multiple = false)]
 pub struct Modes {
     /// List the stages and exit
     #[arg(long)]
     pub list: bool,
     /// Explain a stage by what the simulator counts: counts per source line, the bottleneck, and one memory request of a warp
-    #[arg(long, value_name = "STAGE", conflicts_with = "table")]
+    #[arg(long, value_name = "STAGE", conflicts_with_all = TABLE_FLAGS)]
     pub explain: Option<String>,
     /// Find out what a stage waits for: run it whole, then without its global loads, without its shared loads, and as the chapter's own
     /// experiments
-    #[arg(long, value_name = "STAGE", conflicts_with = "table")]
+    #[arg(long, value_name = "STAGE", conflicts_with_all = TABLE_FLAGS)]
     pub diagnose: Option<String>,
 }
 
+/// The fields of [`TableFlags`], for the modes that draw no table.
+const TABLE_FLAGS: [&str; 3] = ["stages", "format", "save"];
+
 /// Flags of a run that draws the table. `--stage` also shortens the list of stages.
 #[derive(Debug, Args)]
-#[group(id = "table", multiple = true)]
 pub struct TableFlags {
     /// Run only this stage; repeat the flag for more
     #[arg(long = "stage", value_name = "NAME")]
@@ -89,22 +91,18 @@ pub struct SetupFlags {
     pub check: Switch,
 }
 
+// Comments on the variants would make the help four times as long.
 /// A format of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A table for a terminal
     Table,
-    /// A table in Markdown
     Markdown,
-    /// The record of the run
     Json,
 }
 
 /// Something that is off or on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Switch {
-    /// Do not
     Off,
-    /// Do
     On,
 }

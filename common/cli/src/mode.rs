@@ -66,6 +66,8 @@ impl<W: Workload> Mode<W> {
     pub fn parse(chapter: &Chapter<W>, arguments: impl Iterator<Item = OsString>) -> Result<Self> {
         let command = Arguments::<W::Options>::command();
         let command = command.name(chapter.name).about(chapter.about).version(env!("CARGO_PKG_VERSION"));
+        // clap would show two lines, because flags of the chapter do not go with a subcommand.
+        let command = command.override_usage(format!("{} [OPTIONS] [COMMAND]", chapter.name));
         let matches = command.try_get_matches_from(arguments)?;
         let Arguments { action, modes, table, picture, setup, workload } = Arguments::<W::Options>::from_arg_matches(&matches)?;
         if let Some(Action::Exercise(options)) = action {
