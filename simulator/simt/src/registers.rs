@@ -2,8 +2,6 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::instructions::Kind;
-
 /// Lanes of a warp.
 pub const LANES: usize = 32;
 
@@ -12,6 +10,17 @@ pub const FULL: u32 = u32::MAX;
 
 /// Names a register: the index of its first row, or of its predicate.
 pub type Reg = u32;
+
+/// What kind of register an operand needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A predicate.
+    Predicate,
+    /// A register of 8, 16 or 32 bits; each has a row of its own.
+    Word,
+    /// A register of 64 bits.
+    Double,
+}
 
 /// The 32 lanes of a 32-bit register, as wide as four vector registers of the host.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
