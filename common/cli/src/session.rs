@@ -42,7 +42,9 @@ impl<W: Workload> Session<W> {
     pub fn print_header(&self, chapter: &Chapter<W>, ceilings: Option<Ceilings>) -> Result<()> {
         let (info, work) = (self.gpu.info(), self.workload.work());
         let device = match &info.profile {
-            Some(profile) => format!("simulated {} (profile {profile}), which counts exactly and has no speed of its own", info.name),
+            Some(profile) => {
+                format!("simulated {} (profile {profile}), which counts exactly and has no speed of its own", info.name)
+            }
             None => info.name.clone(),
         };
         note(format_args!("{}: {}", chapter.name, chapter.about));

@@ -146,7 +146,7 @@ struct Attempt<'a> {
     cases: &'a Cases,
     function: CudaFunction,
     /// Size in bytes of each of the kernel's parameters.
-    parameters: Vec<usize>,
+    parameters: Vec<u64>,
 }
 
 impl<'a> Attempt<'a> {
@@ -164,9 +164,13 @@ impl<'a> Attempt<'a> {
             // The learner is not to blame: this compiler compiles nothing.
             Err(broken) => common::Error::from(broken).into(),
         })?;
-        let Some(parameters) = parameters(&ptx, &kernel.name) else {
-            let name = &kernel.name;
-            return Err(cannot_be_launched(format!("there is no kernel `extern \"C\" __global__ void {name}(…)` in it")));
+        let parameters = {
+            let module = simt::ptx::parse(&ptx).map_err(|error| cannot_be_launched(error.to_string()))?;
+            let Some(compiled) = module.kernel(&kernel.name) else {
+                let name = &kernel.name;
+                return Err(cannot_be_launched(format!("there is no kernel `extern \"C\" __global__ void {name}(…)` in it")));
+            };
+            compiled.params.iter().filter_map(|parameter| parameter.bytes).collect()
         };
         let refused = |error| {
             let message = gpu.simulator().and_then(|simulator| simulator.take_error().ok().flatten());
@@ -297,40 +301,13 @@ impl<'a> Attempt<'a> {
         };
         let arguments: Option<Vec<Argument>> = self.kernel.arguments.iter().map(argument).collect();
         let names = self.kernel.arguments.join(", ");
-        let arguments = arguments.ok_or_else(|| self.exercise.unusable(format!("an argument of {names} is unknown or used twice")))?;
-        if arguments.iter().map(Argument::bytes).ne(self.parameters.iter().copied()) {
-            let reason = format!(
-                "its parameters do not match the launch, which passes {names}: leave its first lines as they were"
-            );
+        let arguments =
+            arguments.ok_or_else(|| self.exercise.unusable(format!("an argument of {names} is unknown or used twice")))?;
+        if arguments.iter().map(|argument| argument.bytes() as u64).ne(self.parameters.iter().copied()) {
+            let reason =
+                format!("its parameters do not match the launch, which passes {names}: leave its first lines as they were");
             return Err(cannot_be_launched(reason));
         }
         Ok(arguments)
-    }
-}
-
-/// Bytes of each parameter of a kernel, as its PTX declares them; `None` when there is no such kernel.
-fn parameters(ptx: &str, kernel: &str) -> Option<Vec<usize>> {
-    let (_, rest) = ptx.split_once(&format!(".entry {kernel}("))?;
-    let (declared, _) = rest.split_once(')')?;
-    let bytes = |parameter: &str| {
-        let mut words = parameter.split_whitespace();
-        let kind = words.find(|word| word.starts_with('.') && !matches!(*word, ".param" | ".align" | ".ptr"))?;
-        let of_one = kind.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse::<usize>().ok()? / 8;
-        let elements = parameter.split_once('[').and_then(|(_, rest)| rest.split_once(']')?.0.parse().ok());
-        Some(of_one * elements.unwrap_or(1))
-    };
-    declared.split(',').map(str::trim).filter(|parameter| !parameter.is_empty()).map(bytes).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_are_read_from_ptx() {
-        let ptx = ".visible .entry tile(\n\t.param .u64 tile_param_0,\n\t.param .u32 tile_param_1,\n\t.param .align 8 .b8 tile_param_2[24]\n)\n{";
-        assert_eq!(parameters(ptx, "tile"), Some(vec![8, 4, 24]));
-        assert_eq!(parameters(ptx, "til"), None);
-        assert_eq!(parameters(".visible .entry none(\n\n)\n{", "none"), Some(Vec::new()));
     }
 }

@@ -109,7 +109,8 @@ fn nvrtc() -> Line {
 }
 
 fn library(library: &'static Library) -> Line {
-    let missing = || format!("not found; install it with `{}`; only needed on a GPU, for the stages that compare with it", library.pip());
+    let missing =
+        || format!("not found; install it with `{}`; only needed on a GPU, for the stages that compare with it", library.pip());
     Line::new(library.title, library.find().map(|path| path.display().to_string()).ok_or_else(missing), State::Missing)
 }
 
@@ -129,7 +130,8 @@ fn device() -> Line {
 fn exercises() -> Line {
     let count = || {
         let chapters = workshop::root().join("chapters");
-        let entries = fs::read_dir(&chapters).map_err(|error| format!("{}: {error}; is the repository still there?", chapters.display()))?;
+        let entries =
+            fs::read_dir(&chapters).map_err(|error| format!("{}: {error}; is the repository still there?", chapters.display()))?;
         let names: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         let mut count = 0;
         for name in &names {

@@ -13,7 +13,7 @@ use common::units::{factor, milliseconds};
 use common::workload::Workload;
 use toolkit::nvrtc::Nvrtc;
 
-use super::{Session, say, say_failed, short};
+use super::session::{Session, say, say_failed, short};
 use crate::check::{self, Text};
 use crate::error::{Error, Result};
 use crate::feedback;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::{call, say};
+use super::session::{call, say};
 use crate::error::Result;
 use crate::exercise::Exercise;
 use crate::workspace::{Progress, Workspace};

@@ -6,7 +6,7 @@ use common::gpu::Gpu;
 use common::runner;
 use common::workload::{Arithmetic, Plan, Workload};
 
-use super::{Session, say, say_failed};
+use super::session::{Session, say, say_failed};
 use crate::cases;
 use crate::error::{Error, Result};
 use crate::manifest::{Predict, Question};

@@ -19,15 +19,16 @@ mod working;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use common::observer::Launch;
+use common::units::{count, significant};
 use simcuda::occupancy::{Limit, Occupancy};
 use simt::bound::bound;
 use simt::memory::rules::Rules;
 use simt::{AccessSample, Counters, LaunchConfig, LineCounters, Profile, SourceLine};
 
 use crate::error::{Error, Result};
-use common::observer::Launch;
-use common::units::{count, significant};
 use grid::Grid;
+use picture::{title, what};
 
 pub use style::Style;
 
@@ -232,20 +233,6 @@ fn occupancy(occupancy: &Occupancy) -> String {
     let names = names.collect::<Vec<_>>().join(" and ");
     let plural = if *blocks == 1 { "" } else { "s" };
     format!("{registers}{blocks} block{plural} at once on an SM, {active_warps} of {max_warps} warps: limited by {names}")
-}
-
-/// What a picture shows.
-pub fn title(sample: &AccessSample) -> String {
-    let line = sample.location.source.as_ref().map_or(String::new(), |source| format!(" on line {}", source.line));
-    format!("a warp's {}{line}, {} byte{} per lane", what(sample), sample.bytes, if sample.bytes == 1 { "" } else { "s" })
-}
-
-/// What a request does, and where.
-fn what(sample: &AccessSample) -> String {
-    let op = if sample.op == simt::finding::AccessOp::Load { "load from" } else { "store to" };
-    let space = if sample.space == simt::Space::Global { "global" } else { "shared" };
-    let variable = sample.variable.as_ref().map_or(String::new(), |name| format!("{name} in "));
-    format!("{op} {variable}{space} memory")
 }
 
 fn put(text: &mut String, line: &str) {

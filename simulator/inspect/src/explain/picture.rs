@@ -85,6 +85,20 @@ pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
     }
 }
 
+/// What a picture shows.
+pub fn title(sample: &AccessSample) -> String {
+    let line = sample.location.source.as_ref().map_or(String::new(), |source| format!(" on line {}", source.line));
+    format!("a warp's {}{line}, {} byte{} per lane", what(sample), sample.bytes, if sample.bytes == 1 { "" } else { "s" })
+}
+
+/// What a request does, and where.
+pub fn what(sample: &AccessSample) -> String {
+    let op = if sample.op == simt::finding::AccessOp::Load { "load from" } else { "store to" };
+    let space = if sample.space == simt::Space::Global { "global" } else { "shared" };
+    let variable = sample.variable.as_ref().map_or(String::new(), |name| format!("{name} in "));
+    format!("{op} {variable}{space} memory")
+}
+
 fn header(grid: &Grid, style: Style) -> String {
     let mut text = String::new();
     if grid.space == Space::Global {

@@ -8,7 +8,7 @@ use simt::memory::rules::Rules;
 use simt::{AccessSample, Space};
 
 use super::grid::{COLUMNS, Grid, Row, SECTOR_WORDS};
-use super::{picture, title};
+use super::picture;
 
 /// Width and height of a word.
 const CELL: u32 = 17;
@@ -50,7 +50,7 @@ const STYLE: &str = "
 /// Draws a sample; `None` for memories that have neither sectors nor banks.
 pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String> {
     let grid = Grid::of(sample, rules)?;
-    let heading = format!("{caption}: {}", title(sample));
+    let heading = format!("{caption}: {}", picture::title(sample));
     let width = (left(&grid, COLUMNS - 1) + CELL).max(MARGIN + heading.chars().count() as u32 * LETTER) + MARGIN;
     let legend = TOP + grid.rows.len() as u32 * ROW + 14;
     let height = legend + CELL + MARGIN;
