@@ -49,7 +49,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The exit status of the process: 1 for a wrong kernel, 2 for a wrong request or a machine that lacks something.
+    /// The exit status of the process: 1 for a wrong kernel, 2 for a wrong request or an unfit machine.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Error::Usage(usage) => ExitCode::from(usage.exit_code() as u8),

@@ -1,7 +1,7 @@
 //! The command line that all chapters share: from arguments to an exit status.
 //!
 //! Results go to stdout, everything else to stderr. The exit status is 0 when everything is verified, 1 for a mismatch or a fault in a
-//! kernel, and 2 for a wrong request or a machine that lacks something.
+//! kernel, and 2 for a wrong request or a machine that cannot do what is asked.
 //!
 //! # Layout
 //!
@@ -36,7 +36,7 @@ pub fn run<W: Workload>(chapter: &Chapter<W>) -> ExitCode {
         Ok(exit_code) => exit_code,
         Err(error) => {
             match &error {
-                // Whoever read the results has seen enough.
+                // The reader has seen enough.
                 error if error.is_broken_pipe() => {}
                 Error::Usage(usage) if !usage.use_stderr() => drop(usage.print()),
                 error => note(format_args!("error: {error}")),

@@ -402,8 +402,8 @@ mod tests {
                 "{rest}"
             );
             // Next to a load that steers nothing.
-            let beside = format!("{load}\n{rest}\nld.global.f32 %f1, [%rd2+4];\nst.local.f32 [%rd2], %f1;");
-            let (text, ..) = removed(&beside, Loads::Global)
+            let two = format!("{load}\n{rest}\nld.global.f32 %f1, [%rd2+4];\nst.local.f32 [%rd2], %f1;");
+            let (text, ..) = removed(&two, Loads::Global)
                 .map(|(text, removed, kept)| {
                     assert_eq!((removed, kept), (1, 1), "{rest}");
                     (text, 0)
