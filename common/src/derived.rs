@@ -5,8 +5,9 @@ use std::fmt;
 use crate::gpu::DeviceKind;
 use crate::record::{Record, StageRecord};
 use crate::report::Place;
+use crate::stage::Stage;
 use crate::units;
-use crate::workload::{Arithmetic, Work};
+use crate::workload::{Arithmetic, Work, Workload};
 
 /// Work per second, in the unit that fits the arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +31,11 @@ impl fmt::Display for Rate {
 }
 
 impl Record {
+    /// The row of a stage; `None` when it was not run.
+    pub fn stage<W: Workload>(&self, stage: &Stage<W>) -> Option<&StageRecord> {
+        self.stages.iter().find(|row| row.name == stage.name)
+    }
+
     /// How fast a stage does the least work of the computation. `None` without a time, and on the simulator, where only the CPU has times.
     pub fn rate(&self, stage: &StageRecord) -> Option<Rate> {
         if self.device.kind == DeviceKind::Sim {

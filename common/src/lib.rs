@@ -7,11 +7,13 @@
 //! - [`units`] formats numbers for people.
 //! - [`probe`] finds out whether the NVIDIA driver of this machine works.
 //! - [`request`] is what `--device` asks for.
+//! - [`capability`] is the generation of a GPU, and [`requirement`] is what a stage needs and a device does not have.
 //! - [`error`] is everything that can go wrong, with the exit status that it means.
 //! - [`console`] prints results and messages; [`progress`] shows that a long run is alive.
 //! - [`atomic_file`] writes a file whole or not at all; [`audio`], [`picture`] and [`npy`] read and write the user's data.
 //! - [`device`] chooses between a GPU and the simulator.
 //! - [`gpu`] is the open device: cudarc's context and stream, and the kernels loaded on it.
+//! - [`planner`] cuts a sum into slices, so that its blocks fill the chip.
 //! - [`pinned`] allocates host memory that the device can copy directly.
 //! - [`cublas`] and [`cufft`] call NVIDIA's libraries, for the stages that compare with them.
 //! - [`timing`] times enqueued work with CUDA events.
@@ -20,12 +22,15 @@
 //! - [`ceilings`] measures the highest rates that the device reaches.
 //! - [`observer`] collects what the simulator counted and found.
 //! - [`report`] is the result of a run: a row per stage, where only a verified row can have a time.
-//! - [`stage`] is one way to compute a workload, and [`chapter`] is a lesson with its stages in order.
+//! - [`stage`] is one way to compute a workload.
 //! - [`runner`] runs stages: poison, run, verify, time, verify again.
 //! - [`record`] is a run for programs, [`derived`] is what follows from its numbers, and [`table`] draws it for people.
+//! - [`measure`] is a quantity that the simulator counts; [`lesson`] compares stages by such quantities, or by time.
+//! - [`chapter`] is a set of stages in order, with its lesson.
 
 pub mod atomic_file;
 pub mod audio;
+pub mod capability;
 pub mod ceilings;
 pub mod chapter;
 pub mod console;
@@ -36,15 +41,19 @@ pub mod device;
 pub mod error;
 pub mod gpu;
 pub mod guard;
+pub mod lesson;
+pub mod measure;
 pub mod npy;
 pub mod observer;
 pub mod picture;
 pub mod pinned;
+pub mod planner;
 pub mod probe;
 pub mod progress;
 pub mod record;
 pub mod report;
 pub mod request;
+pub mod requirement;
 pub mod runner;
 pub mod stage;
 pub mod table;

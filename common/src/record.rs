@@ -140,7 +140,8 @@ impl StageRecord {
         let (skipped, failure) = match &row.outcome {
             Outcome::Verified(_) => (None, None),
             Outcome::Failed(failure) => (None, Some(failure)),
-            Outcome::Skipped(reason) | Outcome::NotRun(reason) => (Some(reason.clone()), None),
+            Outcome::Skipped(unmet) => (Some(unmet.to_string()), None),
+            Outcome::NotRun(reason) => (Some(reason.clone()), None),
         };
         Self {
             name: row.name.to_owned(),

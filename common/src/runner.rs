@@ -99,11 +99,13 @@ impl<W: Workload> Runner<'_, W> {
                 Err(failure) => (Outcome::Failed(failure), None),
             };
         }
-        if let Some(reason) = stage.lacks(self.gpu, self.workload) {
-            return (Outcome::Skipped(reason), None);
-        }
         if let Some(reason) = &self.lost {
             return (Outcome::NotRun(reason.clone()), None);
+        }
+        match stage.unmet(self.gpu, self.workload) {
+            Ok(None) => {}
+            Ok(Some(unmet)) => return (Outcome::Skipped(unmet), None),
+            Err(error) => return (Outcome::Failed(self.recover(stage.name, error.into())), None),
         }
         let result = match stage.run {
             Run::Launches(mut enqueue) => self.launches(allowance, &mut enqueue),

@@ -138,6 +138,7 @@ fn verdict(stage: &StageRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capability::ComputeCapability;
     use crate::ceilings::Ceilings;
     use crate::gpu::{DeviceInfo, DeviceKind};
     use simt::Counters;
@@ -170,7 +171,7 @@ mod tests {
             device: DeviceInfo {
                 kind: if ceilings.is_some() { DeviceKind::Gpu } else { DeviceKind::Sim },
                 name: text(),
-                compute_capability: text(),
+                compute_capability: ComputeCapability::new(9, 0),
                 profile: ceilings.is_none().then(|| "h200".to_owned()),
                 driver: text(),
                 compiler: text(),

@@ -14,6 +14,8 @@
 //! - `diagnose`: stages with parts of their work taken out.
 //! - `mutants`: kernels that are known to be wrong, each of which must be caught.
 //! - `tensor`, `fft`: what tensor cores and transforms need so that the result is right.
+//! - `lessons`: what the chapters' lessons compare, and the stages that exercises name.
+//! - `planner`: into how many slices the chapters cut their sums.
 //! - `rows`: what the runner makes of stages that fail.
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `bound`: the bound of what the simulator counted against times of a GPU.
@@ -35,9 +37,11 @@ mod cudarc_api;
 mod device;
 mod diagnose;
 mod fft;
+mod lessons;
 mod matmul;
 mod mutants;
 mod oracle;
+mod planner;
 mod rows;
 mod stages;
 mod tensor;

@@ -3,11 +3,12 @@
 use common::gpu::Gpu;
 use common::guard::{Downloaded, POISON};
 use common::picture::Gray;
+use common::stage::Experiment;
 use common::verify::{Expected, check};
 use common::workload::window_sums::{Image, WindowSums, binary};
 use common::workload::{Border, Workload};
 use proptest::prelude::*;
-use window_sums::CHAPTER;
+use window_sums::{SQUARES_ONLY, SUM_ONLY};
 
 use crate::cases::{odd, window_sums};
 use crate::device::with_gpu;
@@ -47,8 +48,7 @@ fn in_f32(sums: &WindowSums, reversed: bool) -> Vec<f32> {
 }
 
 /// What an experiment writes, over poison.
-fn experiment(gpu: &Gpu, name: &str, workload: &WindowSums) -> Vec<f32> {
-    let experiment = CHAPTER.experiments.iter().find(|experiment| experiment.name == name).expect("an experiment of that name");
+fn done_by(experiment: &Experiment<WindowSums>, gpu: &Gpu, workload: &WindowSums) -> Vec<f32> {
     let mut buffers = workload.upload(gpu).unwrap();
     (experiment.run)(gpu, workload, &mut buffers).unwrap();
     buffers.output.download(gpu).unwrap().values
@@ -81,8 +81,7 @@ fn an_f32_sum_of_large_pixels_fails_without_its_allowance() {
 #[test]
 fn the_halves_of_the_experiment_do_a_half_each() {
     let sums = WindowSums::random(common::workload::window_sums::Size { width: 300, height: 3 }, 15, Border::Valid, 13).unwrap();
-    let of_both = |names: [&str; 2]| names.map(|name| with_gpu(|gpu| experiment(gpu, name, &sums)));
-    let [sum, squares] = of_both(["sum-only", "squares-only"]);
+    let [sum, squares] = [SUM_ONLY, SQUARES_ONLY].map(|experiment| with_gpu(|gpu| done_by(&experiment, gpu, &sums)));
     let half = sums.image().pixels.len();
     let untouched = |values: &[f32]| values.iter().all(|value| value.to_bits() == POISON);
     assert!(untouched(&sum[half..]) && untouched(&squares[..half]));

@@ -22,16 +22,9 @@ pub enum Error {
     /// `exercise` did not work.
     #[error(transparent)]
     Exercise(#[from] workshop::Error),
-    /// A stage that the chapter does not have.
-    #[error("chapter {chapter} has no stage named `{asked}`: expected one of {stages}")]
-    UnknownStage {
-        /// The chapter.
-        chapter: &'static str,
-        /// The name that is not there.
-        asked: String,
-        /// The names that are there.
-        stages: String,
-    },
+    /// A name that no stage of the chapter has.
+    #[error(transparent)]
+    UnknownStage(#[from] common::chapter::UnknownStage),
     /// `--explain` on a GPU, which counts nothing.
     #[error("--explain shows what the simulator counts, but this run would be on a GPU ({device}): add `--device sim`")]
     ExplainNeedsSimulator {

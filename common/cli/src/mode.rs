@@ -99,12 +99,8 @@ fn chosen<W: Workload>(chapter: &Chapter<W>, names: &[String]) -> Result<Vec<Sta
     if names.is_empty() {
         return Ok(chapter.stages.to_vec());
     }
-    let known = || chapter.stages.iter().chain(chapter.mistakes);
-    if let Some(unknown) = names.iter().find(|name| known().all(|stage| stage.name != name.as_str())) {
-        let stages = known().map(|stage| stage.name).collect::<Vec<_>>().join(", ");
-        return Err(Error::UnknownStage { chapter: chapter.name, asked: unknown.clone(), stages });
-    }
-    Ok(known().filter(|stage| names.iter().any(|name| name == stage.name)).copied().collect())
+    let named = names.iter().map(|name| chapter.stage(name)).collect::<Result<Vec<_>, _>>()?;
+    Ok(chapter.all_stages().filter(|stage| named.contains(stage)).copied().collect())
 }
 
 /// The stages to list: [`chosen`], and without names the mistakes, too, which run only when they are named.
@@ -115,16 +111,11 @@ fn listed<W: Workload>(chapter: &Chapter<W>, names: &[String]) -> Result<Vec<Sta
 
 /// The stage with this name, which must launch kernels.
 fn launching<W: Workload>(chapter: &Chapter<W>, name: &str) -> Result<Stage<W>> {
-    let stage = chosen(chapter, &[name.to_owned()])?.remove(0);
+    let stage = *chapter.stage(name)?;
     if stage.place() == Place::Device {
         return Ok(stage);
     }
     let launching = chapter.stages.iter().filter(|stage| stage.place() == Place::Device);
     let stages = launching.map(|stage| stage.name).collect::<Vec<_>>().join(", ");
     Err(Error::NoKernel { stage: stage.name, stages })
-}
-
-/// Whether the stage exists to show a mistake.
-pub fn is_mistake<W: Workload>(chapter: &Chapter<W>, stage: &Stage<W>) -> bool {
-    chapter.mistakes.iter().any(|mistake| mistake.name == stage.name)
 }

@@ -69,7 +69,11 @@ impl<W: Workload> Session<W> {
 /// Says why the only stage of a run has no verified result, and with which status to exit.
 pub fn not_verified(row: &Row) -> ExitCode {
     match &row.outcome {
-        Outcome::Skipped(reason) | Outcome::NotRun(reason) => {
+        Outcome::Skipped(unmet) => {
+            note(format_args!("error: stage {} did not run: {unmet}", row.name));
+            ExitCode::from(2)
+        }
+        Outcome::NotRun(reason) => {
             note(format_args!("error: stage {} did not run: {reason}", row.name));
             ExitCode::from(2)
         }

@@ -9,6 +9,7 @@ use common::atomic_file::AtomicFile;
 use common::ceilings::Ceilings;
 use common::console::{self, note};
 use common::gpu::Gpu;
+use common::lesson;
 use common::progress;
 use common::record::Record;
 use common::report::{Outcome, Place, Row};
@@ -20,7 +21,7 @@ use toolkit::stamp;
 
 use crate::arguments::Format;
 use crate::error::Result;
-use crate::mode::{Table, is_mistake};
+use crate::mode::Table;
 use crate::session::Session;
 
 /// Runs the stages, prints the table, saves the record, and writes results.
@@ -35,7 +36,7 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
         Ceilings::measure(gpu, workload.work().arithmetic)?
     };
     session.print_header(chapter, ceilings)?;
-    for stage in stages.iter().filter(|stage| is_mistake(chapter, stage)) {
+    for stage in stages.iter().filter(|stage| chapter.is_mistake(stage)) {
         note(format_args!("warning: {} is wrong on purpose ({}): its result and its time mean nothing", stage.name, stage.idea));
     }
     let Finished { rows, outputs } = runner::run(gpu, &stages, workload, setup.repeat)?;
@@ -51,8 +52,8 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
         &rows,
     );
     let shown = console::print(&match format {
-        Format::Table => with_lesson(chapter, &record, &rows, Drawing::Lines),
-        Format::Markdown => with_lesson(chapter, &record, &rows, Drawing::Markdown),
+        Format::Table => with_lesson(chapter, &record, Drawing::Lines),
+        Format::Markdown => with_lesson(chapter, &record, Drawing::Markdown),
         Format::Json => record.to_json(),
     });
     if let Some(file) = save {
@@ -67,9 +68,9 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
 }
 
 /// The table and what it shows.
-fn with_lesson<W: Workload>(chapter: &Chapter<W>, record: &Record, rows: &[Row], drawing: Drawing) -> String {
+fn with_lesson<W: Workload>(chapter: &Chapter<W>, record: &Record, drawing: Drawing) -> String {
     let mut text = table::draw(record, drawing) + "\n";
-    for line in (chapter.lesson)(rows) {
+    for line in lesson::sentences(chapter.lesson, record) {
         text += &format!("\n{line}\n");
     }
     text

@@ -2,11 +2,11 @@
 //!
 //! The first defect ends the check, because the rest would only repeat it.
 
+use common::Chapter;
 use common::error::describe;
 use common::gpu::{Gpu, TRIAL};
 use common::report::{Failure, Measured, Outcome};
 use common::runner;
-use common::stage::Stage;
 use common::workload::arguments::{self, Argument};
 use common::workload::{Arithmetic, Plan, Workload};
 use cudarc::driver::{CudaFunction, LaunchConfig};
@@ -105,10 +105,10 @@ pub fn time<W: Workload>(
     nvrtc: &Nvrtc,
     exercise: &Exercise,
     text: Text<'_>,
-    stages: &[Stage<W>],
+    chapter: &Chapter<W>,
     repeat: usize,
 ) -> Result<Result<Timed, Rejection>> {
-    verdict(Attempt::prepare(gpu, nvrtc, exercise, text).and_then(|attempt| attempt.time(stages, repeat)))
+    verdict(Attempt::prepare(gpu, nvrtc, exercise, text).and_then(|attempt| attempt.time(chapter, repeat)))
 }
 
 /// What ends a check early: the kernel's fault, or anything else's.
@@ -210,9 +210,8 @@ impl<'a> Attempt<'a> {
         Ok(Passed { sizes: right, counted, arithmetic })
     }
 
-    fn time<W: Workload>(&self, stages: &[Stage<W>], repeat: usize) -> Result<Timed, Stop> {
-        let baseline = stages.iter().find(|stage| stage.name == self.cases.baseline);
-        let baseline = baseline.ok_or_else(|| self.exercise.unusable(format!("no stage is named {}", self.cases.baseline)))?;
+    fn time<W: Workload>(&self, chapter: &Chapter<W>, repeat: usize) -> Result<Timed, Stop> {
+        let baseline = chapter.stage(&self.cases.baseline).map_err(|unknown| self.exercise.unusable(unknown))?;
         let (workload, measured) = self.run::<W>(&self.cases.timed, 13, repeat, 0)?;
         let row = runner::run(self.gpu, &[*baseline], &workload, repeat)?.rows.remove(0);
         match (measured.timing(), row.median_ms()) {
@@ -250,7 +249,8 @@ impl<'a> Attempt<'a> {
         match outcome {
             Outcome::Verified(measured) => Ok((workload, measured)),
             Outcome::Failed(failure) => Err(Stop::Rejection(Rejection::Fails { at: workload.describe(), right, failure })),
-            Outcome::Skipped(reason) | Outcome::NotRun(reason) => Err(self.exercise.unusable(reason).into()),
+            Outcome::Skipped(unmet) => Err(self.exercise.unusable(unmet).into()),
+            Outcome::NotRun(reason) => Err(self.exercise.unusable(reason).into()),
         }
     }
 

@@ -10,7 +10,6 @@
 //! Each module uses only modules above it.
 //!
 //! - [`error`]: what can go wrong, apart from the learner's kernel.
-//! - [`measure`]: the counts that targets and predictions use, by name.
 //! - [`manifest`]: what an `exercise.toml` holds.
 //! - [`text`]: the solution, and the starter made from it.
 //! - [`cases`]: the sizes at which a kernel is checked.
@@ -27,7 +26,6 @@ pub mod error;
 pub mod exercise;
 pub mod feedback;
 pub mod manifest;
-pub mod measure;
 pub mod text;
 pub mod workspace;
 

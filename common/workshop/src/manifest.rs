@@ -1,8 +1,7 @@
 //! What an `exercise.toml` holds: the task, the launch, the sizes to check, the counts to reach, and what to say.
 
+use common::measure::Measure;
 use serde::Deserialize;
-
-use crate::measure::Measure;
 
 /// An exercise's description.
 #[derive(Clone, Debug, Deserialize)]

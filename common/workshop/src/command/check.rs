@@ -66,7 +66,7 @@ impl<W: Workload> Session<'_, W> {
         let too = if self.options.if_there_is_one { ", too" } else { "" };
         let baseline = self.exercise.manifest.cases.as_ref().map_or("", |cases| &cases.baseline);
         let timed = match check::check::<W>(&gpu, nvrtc, self.exercise, text, seed)? {
-            Ok(_) => check::time(&gpu, nvrtc, self.exercise, text, self.chapter.stages, SAMPLES)?,
+            Ok(_) => check::time(&gpu, nvrtc, self.exercise, text, self.chapter, SAMPLES)?,
             Err(rejection) => Err(rejection),
         };
         match timed {

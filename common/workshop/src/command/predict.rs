@@ -62,8 +62,7 @@ impl<W: Workload> Session<'_, W> {
         let Plan { mut parts, .. } = W::plan(&options, 13, &gpu)?;
         let workload = parts.swap_remove(0);
         let count = |question: &Question| {
-            let stage = self.chapter.stages.iter().find(|stage| stage.name == question.stage);
-            let stage = stage.ok_or_else(|| unusable(format!("no stage is named {}", question.stage)))?;
+            let stage = self.chapter.stage(&question.stage).map_err(|unknown| unusable(unknown.to_string()))?;
             let row = runner::run(&gpu, &[*stage], &workload, 0)?.rows.remove(0);
             let counted = row.counters().and_then(|counters| question.measure.of(counters, workload.work()));
             Ok(counted.ok_or_else(|| unusable(format!("{} has no {:?}: {:?}", stage.name, question.measure, row.outcome)))?)
