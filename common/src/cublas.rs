@@ -18,7 +18,7 @@ use cudarc::driver::{CudaSlice, CudaViewMut, DevicePtr, DevicePtrMut};
 use thiserror::Error;
 use toolkit::libraries::{self, NotFound, Opened};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 
 /// Something that cuBLAS did not do.
@@ -28,6 +28,12 @@ pub struct Failed {
     /// What it was asked to do.
     what: String,
     reason: String,
+}
+
+impl From<Failed> for Error {
+    fn from(failed: Failed) -> Self {
+        Error::Library(failed.to_string())
+    }
 }
 
 /// The sizes of a product: `C`, of `m` rows and `n` columns, is `A`, `m` x `k`, times `B`, `k` x `n`.

@@ -12,7 +12,7 @@ use cudarc::driver::{CudaSlice, CudaViewMut, DevicePtr, DevicePtrMut};
 use thiserror::Error;
 use toolkit::libraries::{self, NotFound, Opened};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 
 /// A call of cuFFT that failed.
@@ -22,6 +22,12 @@ pub struct Failed {
     /// What it was asked to do.
     what: String,
     status: Status,
+}
+
+impl From<Failed> for Error {
+    fn from(failed: Failed) -> Self {
+        Error::Library(failed.to_string())
+    }
 }
 
 /// cuFFT's result; zero is success.
