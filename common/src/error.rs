@@ -63,18 +63,9 @@ pub enum Error {
         /// What the driver said.
         reason: String,
     },
-    /// A library of the CUDA toolkit is not there to call.
+    /// CUDA C did not compile, or a library of the CUDA toolkit is missing or failed.
     #[error(transparent)]
-    NoLibrary(#[from] toolkit::libraries::NotFound),
-    /// cuBLAS failed.
-    #[error(transparent)]
-    Cublas(#[from] crate::cublas::Failed),
-    /// cuFFT failed.
-    #[error(transparent)]
-    Cufft(#[from] crate::cufft::Failed),
-    /// CUDA C did not compile.
-    #[error(transparent)]
-    Compile(#[from] toolkit::nvrtc::CompileError),
+    Toolkit(#[from] toolkit::Error),
     /// A computation of this size cannot be.
     #[error("there is no run with {asked}: {reason}")]
     Size {
@@ -179,7 +170,7 @@ impl Error {
     /// The number behind [`Error::exit_code`].
     pub fn exit_status(&self) -> u8 {
         match self {
-            Error::Compile(_) => 1,
+            Error::Toolkit(toolkit::Error::Compile { .. }) => 1,
             Error::Driver(error) if !is_environment(error.0) => 1,
             _ => 2,
         }

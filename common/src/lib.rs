@@ -16,14 +16,11 @@
 //! - [`table`], [`record`], [`units`]: a report for people, for programs, and its numbers; [`derived`], what follows from a record.
 //! - [`progress`]: shows signs of life during long runs.
 //! - [`pinned`]: host memory that a device copies without the driver's help.
-//! - [`cublas`], [`cufft`]: NVIDIA's libraries of dense linear algebra and of Fourier transforms, for the rows that call them.
 
 pub mod atomic_file;
 pub mod audio;
 pub mod ceilings;
 pub mod chapter;
-pub mod cublas;
-pub mod cufft;
 pub mod derived;
 pub mod device;
 pub mod error;

@@ -5,7 +5,7 @@
 use cudarc::driver::{CudaFunction, LaunchConfig};
 use cudarc::nvrtc::Ptx;
 use toolkit::nvrtc::{Input, Nvrtc};
-use toolkit::options::options;
+use toolkit::recipe::options;
 
 use super::manifest::{Cases, Extent, Kernel, Target};
 use super::text::constant;
@@ -159,10 +159,10 @@ impl<'a> Bench<'a> {
         // A GPU's time is one of code for that GPU, as it is for the chapter's stages.
         let (nvrtc, architecture) = gpu.compiler().unwrap_or((nvrtc, &kernel.architecture));
         let options = options(architecture);
-        let ptx = nvrtc.compile(input, &options).map_err(|error| match nvrtc.compile(TRIAL, &options) {
-            Ok(_) => Stop::Trouble(Trouble::DoesNotCompile(error.log)),
+        let ptx = nvrtc.compile(input, &options).map_err(|error| match (error, nvrtc.compile(TRIAL, &options)) {
+            (toolkit::Error::Compile { log, .. }, Ok(_)) => Stop::Trouble(Trouble::DoesNotCompile(log)),
             // It is no fault of the learner's: this compiler compiles nothing.
-            Err(broken) => Stop::Error(common::Error::from(broken).into()),
+            (error, Ok(_)) | (_, Err(error)) => Stop::Error(common::Error::from(error).into()),
         })?;
         let Some(parameters) = parameters(&ptx, &kernel.name) else {
             let reason = format!("there is no kernel `extern \"C\" __global__ void {}(…)` in it", kernel.name);

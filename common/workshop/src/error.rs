@@ -4,7 +4,6 @@ use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
-use toolkit::libraries::NotFound;
 
 /// What a fallible function of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -39,7 +38,7 @@ pub enum Error {
     #[error("to check what you write takes a compiler: {why}. {}", without_compiler(predict))]
     NoCompiler {
         /// Where was looked for one, and what mends it.
-        why: NotFound,
+        why: toolkit::Error,
         /// The exercises of the chapter that need none.
         predict: Vec<u32>,
     },

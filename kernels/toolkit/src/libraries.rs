@@ -311,7 +311,11 @@ mod tests {
     #[test]
     fn a_missing_library_comes_with_the_way_to_get_it() {
         for (library, file, command) in [
-            (&NVRTC, "libnvrtc.so.12", "`pip install nvidia-cuda-nvrtc-cu12==12.0.140` installs it, or set UNROLLED_NVRTC to its path"),
+            (
+                &NVRTC,
+                "libnvrtc.so.12",
+                "`pip install nvidia-cuda-nvrtc-cu12==12.0.140` installs it, or set UNROLLED_NVRTC to its path",
+            ),
             (&CUBLAS, "libcublas.so.12", "`pip install nvidia-cublas-cu12` installs it, or set UNROLLED_CUBLAS to its path"),
             (&CUFFT, "libcufft.so.11", "`pip install nvidia-cufft-cu12` installs it, or set UNROLLED_CUFFT to its path"),
         ] {

@@ -184,8 +184,7 @@ impl Nvrtc {
         let pointers = |strings: &[CString]| strings.iter().map(|string| string.as_ptr()).collect::<Vec<*const c_char>>();
         let (header_pointers, header_name_pointers) = (pointers(&headers), pointers(&header_names));
         let header_count = c_int::try_from(headers.len()).map_err(|_| error("too many headers".to_owned()))?;
-        let options: Vec<CString> =
-            options.iter().map(|option| c_string(option.as_ref(), "an option")).collect::<Result<_>>()?;
+        let options: Vec<CString> = options.iter().map(|option| c_string(option.as_ref(), "an option")).collect::<Result<_>>()?;
         let option_pointers = pointers(&options);
         let option_count = c_int::try_from(options.len()).map_err(|_| error("too many options".to_owned()))?;
 

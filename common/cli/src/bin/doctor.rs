@@ -13,7 +13,7 @@ use common::probe::{self, Unusable};
 use simcuda::client;
 use toolkit::libraries::{CUBLAS, CUFFT, Library};
 use toolkit::nvrtc::{Input, Nvrtc};
-use toolkit::options::options;
+use toolkit::recipe::options;
 use workshop::Exercise;
 use workshop::desk::Desk;
 
@@ -172,7 +172,7 @@ fn check() -> Line {
     let begun = Instant::now();
     let compile = || -> common::Result<String> {
         let nvrtc = Nvrtc::find()?;
-        let source = Input::of(&kernels::conv_shared::SOURCE, "kernels/cuda/02-conv-shared.cu");
+        let source = Input::of(&kernels::conv_shared::SOURCE);
         Ok(nvrtc.compile(source, &options("compute_80"))?)
     };
     let (state, text) = match compile() {
