@@ -302,4 +302,13 @@ mod tests {
     fn more_points_than_cufft_counts_are_not_asked_for() {
         assert!(Blocks::candidates(1 << 31, 4).is_empty());
     }
+
+    #[test]
+    fn cudarc_finds_the_cufft_that_was_opened_by_its_path() {
+        let Ok(path) = cufft().inspect_err(|error| eprintln!("skipped: {error}")) else { return };
+        let mut version = 0;
+        // SAFETY: the pointer is to a live integer.
+        let status = unsafe { sys::cufftGetVersion(&mut version) };
+        assert!(status == sys::cufftResult::CUFFT_SUCCESS && version > 0, "{}: {status:?}, version {version}", path.display());
+    }
 }
