@@ -30,6 +30,7 @@ use std::time::Instant;
 
 use common::Result;
 use common::gpu::Gpu;
+use common::requirement::Unmet;
 use common::stage::{Prepared, Stage};
 use common::workload::convolution::Buffers;
 use common::workload::{Convolution, Workload};
@@ -40,23 +41,24 @@ use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::unroll::fft::{COLLECT, GATHER, MULTIPLY};
 use toolkit::libraries;
 
-/// By way of the spectra.
+/// The product of the spectra.
 pub const FFT: Stage<Convolution> =
-    Stage::prepared("fft", "another algorithm: cuFFT, blocks of the length that is fastest here", |gpu, conv| {
+    Stage::prepared("fft", "another algorithm: cuFFT, with blocks of the length that is fastest here", |gpu, conv| {
         Ok(Box::new(fastest(gpu, conv)?))
     })
-    .skipped_where(lacks)
+    .requires(requirement)
     .with_allowance(spread_over_the_ring)
     .calls("cuFFT");
 
-fn lacks(gpu: &Gpu, conv: &Convolution) -> Option<String> {
+fn requirement(gpu: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
     if gpu.is_simulated() {
-        return Some("cuFFT needs a GPU".to_owned());
+        return Ok(Some(Unmet::Gpu { library: "cuFFT" }));
     }
     if Blocks::candidates(conv.outputs(), conv.taps()).is_empty() {
-        return Some("cuFFT takes fewer than 2^31 points in a batch".to_owned());
+        let samples = u64::from(conv.outputs()) + u64::from(conv.taps()) - 1;
+        return Ok(Some(Unmet::Limit { what: "points in a batch of cuFFT", needed: 2 * samples, limit: i32::MAX as u64 }));
     }
-    cufft().err().map(|error| error.to_string())
+    Ok(cufft().err().map(|error| Unmet::Library { reason: error.to_string() }))
 }
 
 /// Makes sure that cudarc finds cuFFT, which it must not be asked for otherwise, and returns where it was found.

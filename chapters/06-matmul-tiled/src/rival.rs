@@ -8,6 +8,7 @@
 
 use common::Result;
 use common::gpu::Gpu;
+use common::requirement::Unmet;
 use common::stage::{Prepared, Stage};
 use common::workload::Matmul;
 use common::workload::matmul::{Buffers, Size};
@@ -17,22 +18,24 @@ use toolkit::cublas::{ComputeType, CudaBlas, Gemm};
 use crate::slices::any_order;
 use crate::tensor::rounded_factors;
 
-fn lacks(gpu: &Gpu, product: &Matmul) -> Option<String> {
+/// cuBLAS needs a GPU, and to be installed.
+fn requirement(gpu: &Gpu, product: &Matmul) -> Result<Option<Unmet>> {
     if gpu.is_simulated() {
-        return Some("cuBLAS comes as machine code, which the simulator does not execute".to_owned());
+        return Ok(Some(Unmet::Gpu { library: "cuBLAS" }));
     }
     let Size { m, n, k } = product.size();
-    if m.max(n).max(k) > i32::MAX as u32 {
-        return Some(format!("cuBLAS takes at most {} rows or columns", i32::MAX));
+    let (needed, limit) = (u64::from(m.max(n).max(k)), i32::MAX as u64);
+    if needed > limit {
+        return Ok(Some(Unmet::Limit { what: "rows or columns in cuBLAS", needed, limit }));
     }
-    CudaBlas::find().err().map(|error| error.to_string())
+    Ok(CudaBlas::find().err().map(|error| Unmet::Library { reason: error.to_string() }))
 }
 
 /// cuBLAS in single precision.
 pub const CUBLAS: Stage<Matmul> =
     Stage::prepared("cublas", "the vendor's library, in f32", |gpu, _| prepare(gpu, ComputeType::F32))
         .calls("cuBLAS")
-        .skipped_where(lacks)
+        .requires(requirement)
         .with_allowance(any_order);
 
 /// cuBLAS on tensor cores, with the factors rounded to tf32.
@@ -42,7 +45,7 @@ pub const CUBLAS_TF32: Stage<Matmul> =
     })
     .calls("cuBLAS")
     .needs_compute_capability(8, 0)
-    .skipped_where(lacks)
+    .requires(requirement)
     .with_allowance(rounded_factors);
 
 /// A product by cuBLAS.
@@ -73,7 +76,7 @@ impl Prepared<Matmul> for Library {
 
 /// The arguments for `C = A B` with `A`, `B` and `C` at these addresses, row by row without gaps.
 fn row_by_row(size: Size, a: u64, b: u64, c: u64, compute_type: ComputeType) -> Gemm {
-    // `lacks` keeps larger sizes away.
+    // `requirement` keeps larger sizes away.
     let [m, n, k] = [size.m, size.n, size.k].map(|side| side as i32);
     // cuBLAS's own `m` is the number of rows of the left factor, Bᵀ, and its `n` is the number of columns of the right one, Aᵀ.
     Gemm { m: n, n: m, k, a: b, lda: n, b: a, ldb: k, c, ldc: n, compute_type }
