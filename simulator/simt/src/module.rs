@@ -160,6 +160,12 @@ pub enum LoadError {
         /// Where it stands.
         location: Box<Location>,
     },
+    /// The text has no kernel of that name.
+    #[error("the PTX has no kernel named {kernel}")]
+    NoKernel {
+        /// The name.
+        kernel: String,
+    },
 }
 
 fn variable(tree: &ast::Module<'_>, variable: &ast::Variable<'_>) -> Result<Variable, LoadError> {

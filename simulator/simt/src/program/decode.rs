@@ -247,7 +247,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 let block = self.scopes.ids().next().unwrap_or(0);
                 self.labels.insert((block, name), self.program.code.len() as u32);
             }
-            Statement::Location { file, line } => self.origin.source = (*line != 0).then_some((*file, *line)),
+            Statement::Location { file, line, .. } => self.origin.source = (*line != 0).then_some((*file, *line)),
             Statement::Registers(registers) => self.registers(registers)?,
             Statement::Variable(variable) => self.variable(variable)?,
             // Looked up where they are used.

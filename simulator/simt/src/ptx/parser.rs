@@ -1,5 +1,7 @@
 //! Tokens to syntax tree, by recursive descent.
 
+use std::ops::Range;
+
 use super::ast::{
     Base, Function, Guard, Initializer, Instruction, Module, Operand, Prototype, Registers, StateSpace, Statement, Type, Variable,
 };
@@ -21,7 +23,7 @@ const DEEPEST: usize = 16;
 ///
 /// [`LoadError::Syntax`] with the line, what was expected and what was found.
 pub fn parse(text: &str) -> Result<Module<'_>, LoadError> {
-    Parser { tokens: tokens(text)?, at: 0 }.module()
+    Parser { tokens: tokens(text)?, at: 0 }.module(text)
 }
 
 struct Parser<'t> {
@@ -32,51 +34,37 @@ struct Parser<'t> {
 type Parsed<T> = Result<T, LoadError>;
 
 impl<'t> Parser<'t> {
-    fn module(&mut self) -> Parsed<Module<'t>> {
-        let mut module = Module::default();
+    fn module(&mut self, text: &'t str) -> Parsed<Module<'t>> {
+        let mut module = Module { text, ..Module::default() };
         let mut has_version = false;
         loop {
             let line = self.line();
+            let start = self.start();
             match self.next() {
                 Kind::End => break,
                 Kind::Word(".version") => {
                     module.version = self.version()?;
+                    module.directives.push(self.span_from(start));
                     has_version = true;
                 }
-                Kind::Word(".target") => module.target = self.target()?,
+                Kind::Word(".target") => {
+                    module.target = self.target()?;
+                    module.directives.push(self.span_from(start));
+                }
                 Kind::Word(".address_size") => {
                     let bits: u32 = self.integer("an address size")?;
                     if bits != 64 {
                         return Err(syntax(line, format!("expected 64-bit addresses, found {bits}-bit ones")));
                     }
+                    module.directives.push(self.span_from(start));
+                }
+                Kind::Word(".pragma") => {
+                    self.skip_past(b';')?;
+                    module.directives.push(self.span_from(start));
                 }
                 Kind::Word(".file") => module.files.push(self.file()?),
                 Kind::Word(".section") => self.section()?,
-                Kind::Word(".pragma") => self.skip_past(b';')?,
-                Kind::Word(".visible" | ".weak" | ".common") => {}
-                Kind::Word(".extern") => {
-                    if self.accept_word(".func") {
-                        let function = self.function(line, false)?;
-                        module.functions.push(function);
-                    } else {
-                        let mut variable = self.module_variable()?;
-                        variable.is_extern = true;
-                        module.variables.push(variable);
-                    }
-                }
-                Kind::Word(".entry") => {
-                    let function = self.function(line, true)?;
-                    module.functions.push(function);
-                }
-                Kind::Word(".func") => {
-                    let function = self.function(line, false)?;
-                    module.functions.push(function);
-                }
-                Kind::Word(".global" | ".const" | ".shared") => {
-                    self.at -= 1;
-                    let variable = self.module_variable()?;
-                    module.variables.push(variable);
-                }
+                Kind::Word(word) => self.declaration(word, &mut module)?,
                 found => return Err(expected(line, "a directive of a module", found)),
             }
             if !has_version {
@@ -87,6 +75,30 @@ impl<'t> Parser<'t> {
             return Err(syntax(1, "expected .version, found the end; this text is not PTX".to_owned()));
         }
         Ok(module)
+    }
+
+    /// A function or a variable, whose first word has been read: its linkage, if it has one.
+    fn declaration(&mut self, first: &'t str, module: &mut Module<'t>) -> Parsed<()> {
+        self.at -= 1;
+        let (start, line) = (self.start(), self.line());
+        let is_public = matches!(first, ".visible" | ".weak" | ".common" | ".extern");
+        if is_public {
+            self.next();
+        }
+        if let Kind::Word(word @ (".entry" | ".func")) = self.peek() {
+            self.next();
+            let mut function = self.function(line, word == ".entry")?;
+            function.is_public |= is_public;
+            function.span = self.span_from(start);
+            module.functions.push(function);
+            return Ok(());
+        }
+        let mut variable = self.module_variable()?;
+        variable.is_extern = first == ".extern";
+        variable.is_public = is_public;
+        variable.span = self.span_from(start);
+        module.variables.push(variable);
+        Ok(())
     }
 
     /// `8.0`
@@ -145,7 +157,7 @@ impl<'t> Parser<'t> {
             ".global" => StateSpace::Global,
             ".const" => StateSpace::Const,
             ".shared" => StateSpace::Shared,
-            found => return Err(expected(line, "a state space", Kind::Word(found))),
+            found => return Err(expected(line, "a directive of a module", Kind::Word(found))),
         };
         let variable = self.variable(space)?;
         self.expect(b';')?;
@@ -155,6 +167,7 @@ impl<'t> Parser<'t> {
     /// What follows the state space: attributes, type, name, extents, initial value.
     fn variable(&mut self, space: StateSpace) -> Parsed<Variable<'t>> {
         let line = self.line();
+        let start = self.tokens[self.at - 1].start;
         let mut align = None;
         let mut lanes = 1;
         let ty = loop {
@@ -210,7 +223,8 @@ impl<'t> Parser<'t> {
             }
         }
         let bytes = elements.map(|elements| elements * width);
-        Ok(Variable { space, name, ty, align, bytes, init, is_extern: false, line })
+        let span = self.span_from(start);
+        Ok(Variable { space, name, ty, align, bytes, init, is_extern: false, is_public: false, line, span })
     }
 
     fn initializer(&mut self, init: &mut Vec<Initializer<'t>>, width: u64, depth: usize) -> Parsed<()> {
@@ -248,11 +262,12 @@ impl<'t> Parser<'t> {
     }
 
     fn function(&mut self, line: u32, is_kernel: bool) -> Parsed<Function<'t>> {
+        let start = self.tokens[self.at - 1].start;
         let returns = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
         let name = self.word("the name of a function")?;
         let params = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
         let mut max_threads = None;
-        loop {
+        let body = loop {
             let line = self.line();
             match self.next() {
                 Kind::Word(".maxntid" | ".reqntid") => max_threads = Some(self.extents()?),
@@ -261,15 +276,13 @@ impl<'t> Parser<'t> {
                 }
                 Kind::Word(".noreturn" | ".explicitcluster") => {}
                 Kind::Word(".pragma") => self.skip_past(b';')?,
-                Kind::Punct(b';') => {
-                    return Ok(Function { name, is_kernel, returns, params, max_threads, body: None, line });
-                }
-                Kind::Punct(b'{') => break,
+                Kind::Punct(b';') => break None,
+                Kind::Punct(b'{') => break Some(self.body()?),
                 found => return Err(expected(line, "the body of a function", found)),
             }
-        }
-        let body = Some(self.body()?);
-        Ok(Function { name, is_kernel, returns, params, max_threads, body, line })
+        };
+        let (is_public, span) = (is_kernel, self.span_from(start));
+        Ok(Function { name, is_kernel, returns, params, max_threads, body, is_public, line, span })
     }
 
     fn parameter_list(&mut self) -> Parsed<Vec<Variable<'t>>> {
@@ -302,7 +315,7 @@ impl<'t> Parser<'t> {
         let mut body = Vec::new();
         let mut depth = 0_usize;
         loop {
-            let line = self.line();
+            let (start, line) = (self.start(), self.line());
             let statement = match self.next() {
                 Kind::Punct(b'{') => {
                     depth += 1;
@@ -318,7 +331,7 @@ impl<'t> Parser<'t> {
                     let negated = self.accept(b'!');
                     let name = self.word("a predicate")?;
                     let opcode = self.word("an instruction")?;
-                    Statement::Instruction(self.instruction(Some(Guard { name, negated }), opcode, line)?)
+                    Statement::Instruction(self.instruction(start, Some(Guard { name, negated }), opcode, line)?)
                 }
                 Kind::Word(".reg") => {
                     let ty = self.word("a type")?;
@@ -338,17 +351,18 @@ impl<'t> Parser<'t> {
                         ".const" => StateSpace::Const,
                         _ => StateSpace::Param,
                     };
-                    let variable = self.variable(space)?;
+                    let mut variable = self.variable(space)?;
                     self.expect(b';')?;
+                    variable.span = self.span_from(start);
                     Statement::Variable(variable)
                 }
-                Kind::Word(".loc") => self.location()?,
+                Kind::Word(".loc") => self.location(start)?,
                 Kind::Word(".pragma") => {
                     self.skip_past(b';')?;
                     continue;
                 }
                 Kind::Word(word) if self.accept(b':') => self.labelled(word)?,
-                Kind::Word(word) if !word.starts_with('.') => Statement::Instruction(self.instruction(None, word, line)?),
+                Kind::Word(word) if !word.starts_with('.') => Statement::Instruction(self.instruction(start, None, word, line)?),
                 found => return Err(expected(line, "an instruction", found)),
             };
             body.push(statement);
@@ -398,7 +412,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `1 10 5`, perhaps with `, function_name …, inlined_at 1 20 3` behind it: the place in the inlined function counts.
-    fn location(&mut self) -> Parsed<Statement<'t>> {
+    fn location(&mut self, start: usize) -> Parsed<Statement<'t>> {
         let file = self.integer("the number of a file")?;
         let line = self.integer("a line")?;
         self.integer::<u32>("a column")?;
@@ -417,10 +431,12 @@ impl<'t> Parser<'t> {
                 }
             }
         }
-        Ok(Statement::Location { file, line })
+        Ok(Statement::Location { file, line, span: self.span_from(start) })
     }
 
-    fn instruction(&mut self, guard: Option<Guard<'t>>, opcode: &'t str, line: u32) -> Parsed<Instruction<'t>> {
+    /// What follows the opcode; `start` is where the instruction starts.
+    fn instruction(&mut self, start: usize, guard: Option<Guard<'t>>, opcode: &'t str, line: u32) -> Parsed<Instruction<'t>> {
+        let opcode_start = self.tokens[self.at - 1].start;
         let mut operands = Vec::new();
         if !self.accept(b';') {
             loop {
@@ -431,7 +447,7 @@ impl<'t> Parser<'t> {
                 self.expect(b',')?;
             }
         }
-        Ok(Instruction { guard, opcode, operands, line })
+        Ok(Instruction { guard, opcode, operands, line, span: self.span_from(start), unguarded: self.span_from(opcode_start) })
     }
 
     fn operand(&mut self) -> Parsed<Operand<'t>> {
@@ -535,6 +551,16 @@ impl<'t> Parser<'t> {
 
     fn peek(&self) -> Kind<'t> {
         self.tokens[self.at].kind
+    }
+
+    /// Where the next token starts in the text.
+    fn start(&self) -> usize {
+        self.tokens[self.at].start
+    }
+
+    /// The bytes of the text from `start` to the end of the last token that was read.
+    fn span_from(&self, start: usize) -> Range<usize> {
+        start..self.tokens[self.at - 1].end
     }
 
     fn line(&self) -> u32 {
