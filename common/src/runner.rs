@@ -105,14 +105,16 @@ impl<W: Workload> Bench<'_, W> {
         if let Some(reason) = &self.lost {
             return (Outcome::NotRun(reason.clone()), None);
         }
+        self.gpu.take_asked();
         let result = match stage.run {
             Run::Launches(mut enqueue) => self.launches(allowance, &mut enqueue),
             Run::Prepared(prepare) => self.prepared(allowance, prepare),
             Run::Copies(prepare) => self.copies(prepare),
             Run::Cpu(_) => unreachable!("handled above"),
         };
+        let kernels = self.gpu.take_asked();
         match result {
-            Ok((measured, output)) => (Outcome::Verified(measured), Some(output)),
+            Ok((measured, output)) => (Outcome::Verified(measured.with_kernels(kernels)), Some(output)),
             Err(trouble) => (Outcome::Failed(self.recover(stage.name, trouble)), None),
         }
     }

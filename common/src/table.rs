@@ -140,6 +140,7 @@ mod tests {
     use super::*;
     use crate::ceilings::Ceilings;
     use crate::gpu::{DeviceInfo, DeviceKind};
+    use crate::record::KernelDigests;
     use simt::Counters;
 
     fn stage(name: &str, place: Place, median_ms: Option<f64>, counters: Option<Counters>) -> StageRecord {
@@ -149,6 +150,7 @@ mod tests {
             verified: true,
             skipped: None,
             failure: None,
+            kernels: KernelDigests::new(),
             median_ms,
             p10_ms: median_ms,
             p90_ms: median_ms.map(|ms| ms * 1.1),
@@ -165,7 +167,6 @@ mod tests {
         Record {
             chapter: text(),
             commit: text(),
-            kernel_sha256: text(),
             date: text(),
             device: DeviceInfo {
                 kind: if ceilings.is_some() { DeviceKind::Gpu } else { DeviceKind::Sim },
@@ -177,6 +178,7 @@ mod tests {
             },
             workload: workload.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect(),
             ceilings,
+            ceiling_kernels: KernelDigests::new(),
             stages,
         }
     }

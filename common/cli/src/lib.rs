@@ -28,7 +28,6 @@ use common::units;
 use common::workload::{Delivery, Plan, Workload};
 use inspect::diagnose;
 use inspect::explain::{Explanation, Style};
-use toolkit::stamp;
 use workshop::command as exercise;
 
 pub use error::{Error, Result};
@@ -198,15 +197,7 @@ fn execute<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) 
         }
     }
 
-    let record = Record::new(
-        chapter.name,
-        stamp::sha256_of(chapter.sources),
-        gpu.info(),
-        measured.sizes(),
-        measured.work(),
-        ceilings,
-        &rows,
-    );
+    let record = Record::new(chapter.name, gpu.info(), measured.sizes(), measured.work(), ceilings, &rows);
     if let Some(mut file) = save {
         let path = file.path().to_owned();
         file.write_all(record.to_json().as_bytes()).map_err(|source| Error::Write { path, source })?;
