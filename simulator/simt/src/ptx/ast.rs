@@ -34,6 +34,8 @@ pub struct Function<'t> {
     /// `.maxntid` or `.reqntid`: the product of its extents.
     pub max_threads: Option<u32>,
     pub body: Option<Vec<Statement<'t>>>,
+    /// What is between the braces of its body.
+    pub body_span: Option<Range<usize>>,
     /// Code outside the module can refer to it: it is a kernel, or its linkage is `.visible`, `.weak` or `.extern`.
     pub is_public: bool,
     pub line: u32,
@@ -140,6 +142,8 @@ pub struct Instruction<'t> {
     pub opcode: &'t str,
     pub operands: Vec<Operand<'t>>,
     pub line: u32,
+    /// The number of a file and the line in it of the `.loc` before the instruction, if there is one and it names a line.
+    pub source: Option<(u32, u32)>,
     /// From its guard, or else its opcode, to its semicolon.
     pub span: Range<usize>,
     /// From its opcode to its semicolon.

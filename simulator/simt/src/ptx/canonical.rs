@@ -13,9 +13,11 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::ast::{Function, Module, StateSpace, Statement};
+use super::ast::{Module, StateSpace};
 use super::lexer::{Kind, Token, tokens};
-use crate::module::LoadError;
+use super::parser::parse;
+use super::uses::{Item, Locals, items, used};
+use crate::error::LoadError;
 
 /// The canonical text of a kernel (see the [module](self)). It changes when an instruction, a parameter, a directive such as
 /// `.maxntid`, a variable that the kernel uses, a device function that it calls, or the module's version or target changes.
@@ -26,7 +28,7 @@ use crate::module::LoadError;
 ///
 /// [`LoadError::Syntax`] when the text is not PTX, [`LoadError::NoKernel`] when it has no kernel of that name.
 pub fn canonical(text: &str, kernel: &str) -> Result<String, LoadError> {
-    super::parse(text)?.canonical(kernel)
+    parse(text)?.canonical(kernel)
 }
 
 impl Module<'_> {
@@ -36,16 +38,14 @@ impl Module<'_> {
     ///
     /// [`LoadError::NoKernel`] when the module has no kernel of that name.
     pub fn canonical(&self, kernel: &str) -> Result<String, LoadError> {
-        let is_it = |function: &Function<'_>| function.is_kernel && function.body.is_some() && function.name == kernel;
-        let index = self.functions.iter().position(is_it).ok_or_else(|| LoadError::NoKernel { kernel: kernel.to_owned() })?;
-        let mut writer = Writer { module: self, items: items(self), used: vec![Item::Function(index)], text: String::new() };
+        let kernel = self.kernel(kernel).ok_or_else(|| LoadError::NoKernel { kernel: kernel.to_owned() })?;
+        let items = items(self);
+        let used = used(self, &items, kernel);
+        let mut writer = Writer { module: self, items, used, text: String::new() };
         for directive in &self.directives {
             writer.write(directive.clone(), &Locals::default())?;
         }
-        // Writing an item adds those that it is the first to mention.
-        let mut next = 0;
-        while let Some(item) = writer.used.get(next).copied() {
-            next += 1;
+        for item in writer.used.clone() {
             match item {
                 Item::Function(index) => {
                     let function = &self.functions[index];
@@ -65,77 +65,6 @@ impl Module<'_> {
     }
 }
 
-/// Something that a module declares, by its index in the module.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Item {
-    Function(usize),
-    Variable(usize),
-}
-
-/// What each name of a module refers to: of a function that is declared and defined, the definition.
-fn items<'t>(module: &Module<'t>) -> HashMap<&'t str, Item> {
-    let mut items: HashMap<&str, Item> = HashMap::new();
-    for (index, function) in module.functions.iter().enumerate() {
-        if function.body.is_some() || !items.contains_key(function.name) {
-            items.insert(function.name, Item::Function(index));
-        }
-    }
-    items.extend(module.variables.iter().enumerate().map(|(index, variable)| (variable.name, Item::Variable(index))));
-    items
-}
-
-/// What the tree says about the words of a function.
-#[derive(Default)]
-struct Locals<'t> {
-    /// Names that get a number: labels, parameters, variables.
-    numbered: HashSet<&'t str>,
-    /// Registers keep their names, because the compiler numbers them by function.
-    registers: HashSet<&'t str>,
-    labels: HashSet<&'t str>,
-    /// Where opcodes start: an opcode is never the name of an item.
-    opcodes: HashSet<usize>,
-    locations: Vec<Range<usize>>,
-}
-
-impl<'t> Locals<'t> {
-    fn of(function: &Function<'t>) -> Self {
-        let mut locals = Self::default();
-        locals.numbered.extend(function.returns.iter().chain(&function.params).map(|variable| variable.name));
-        for statement in function.body.iter().flatten() {
-            match statement {
-                Statement::Label(name) => {
-                    locals.labels.insert(name);
-                }
-                Statement::Prototype(prototype) => {
-                    locals.numbered.insert(prototype.name);
-                }
-                Statement::Targets { name, .. } => {
-                    locals.numbered.insert(name);
-                }
-                Statement::Variable(variable) => {
-                    locals.numbered.insert(variable.name);
-                }
-                Statement::Registers(registers) => {
-                    locals.registers.insert(registers.name);
-                }
-                Statement::Instruction(instruction) => {
-                    locals.opcodes.insert(instruction.unguarded.start);
-                }
-                Statement::Location { span, .. } => locals.locations.push(span.clone()),
-                Statement::Open | Statement::Close => {}
-            }
-        }
-        locals.numbered.extend(&locals.labels);
-        locals
-    }
-
-    fn is_in_location(&self, token: &Token<'_>) -> bool {
-        // Locations are in the order of the text.
-        let after = self.locations.partition_point(|location| location.start <= token.start);
-        after > 0 && token.start < self.locations[after - 1].end
-    }
-}
-
 struct Writer<'a, 't> {
     module: &'a Module<'t>,
     items: HashMap<&'t str, Item>,
@@ -149,7 +78,7 @@ impl<'t> Writer<'_, 't> {
     fn write(&mut self, span: Range<usize>, locals: &Locals<'t>) -> Result<(), LoadError> {
         let mut words = tokens(&self.module.text[span.clone()])?;
         words.iter_mut().for_each(|token| (token.start, token.end) = (token.start + span.start, token.end + span.start));
-        words.retain(|token| token.kind != Kind::End && !locals.is_in_location(token));
+        words.retain(|token| token.kind != Kind::End && !is_in(&locals.locations, token));
         let is_label = |at: usize| words.get(at + 1).is_some_and(|next| next.kind == Kind::Punct(b':'));
         let targets: HashSet<&str> = (0..words.len()).filter(|at| !is_label(*at)).filter_map(|at| words[at].word()).collect();
 
@@ -179,20 +108,25 @@ impl<'t> Writer<'_, 't> {
     }
 
     /// Appends a name that may be that of an item.
-    fn name(&mut self, name: &'t str) {
-        let Some(item) = self.items.get(name).copied() else {
-            self.text += name;
-            self.text.push(' ');
-            return;
-        };
-        let number = self.used.iter().position(|used| *used == item).unwrap_or_else(|| {
-            self.used.push(item);
-            self.used.len() - 1
+    fn name(&mut self, name: &str) {
+        let item = self.items.get(name);
+        let number = item.and_then(|item| self.used.iter().position(|used| used == item));
+        let is_public = item.is_some_and(|item| match item {
+            Item::Function(index) => self.module.functions[*index].is_public,
+            Item::Variable(index) => self.module.variables[*index].is_public,
         });
-        let is_public = match item {
-            Item::Function(index) => self.module.functions[index].is_public,
-            Item::Variable(index) => self.module.variables[index].is_public,
-        };
-        self.text += &if is_public { format!("{name} ") } else { format!("item#{number} ") };
+        match number {
+            Some(number) if !is_public => self.text += &format!("item#{number} "),
+            _ => {
+                self.text += name;
+                self.text.push(' ');
+            }
+        }
     }
+}
+
+/// Whether a token is part of a `.loc`. The locations are in the order of the text.
+fn is_in(locations: &[Range<usize>], token: &Token<'_>) -> bool {
+    let after = locations.partition_point(|location| location.start <= token.start);
+    after > 0 && token.start < locations[after - 1].end
 }

@@ -1,6 +1,6 @@
 //! PTX text as tokens.
 
-use crate::module::LoadError;
+use crate::error::LoadError;
 
 /// A token, the line it starts on, and the bytes of the text that it takes.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,8 @@ use super::ast::{
     Base, Function, Guard, Initializer, Instruction, Module, Operand, Prototype, Registers, StateSpace, Statement, Type, Variable,
 };
 use super::lexer::{Kind, Token, tokens};
-use crate::module::LoadError;
+use super::literal::{literal, negated, scalar_type};
+use crate::error::{LoadError, syntax};
 
 /// Most elements that one declaration may have: more is damage, not a program.
 const MOST_ELEMENTS: u64 = 1 << 32;
@@ -23,12 +24,14 @@ const DEEPEST: usize = 16;
 ///
 /// [`LoadError::Syntax`] with the line, what was expected and what was found.
 pub fn parse(text: &str) -> Result<Module<'_>, LoadError> {
-    Parser { tokens: tokens(text)?, at: 0 }.module(text)
+    Parser { tokens: tokens(text)?, at: 0, source: None }.module(text)
 }
 
 struct Parser<'t> {
     tokens: Vec<Token<'t>>,
     at: usize,
+    /// The file and line of the last `.loc` of the function.
+    source: Option<(u32, u32)>,
 }
 
 type Parsed<T> = Result<T, LoadError>;
@@ -277,12 +280,17 @@ impl<'t> Parser<'t> {
                 Kind::Word(".noreturn" | ".explicitcluster") => {}
                 Kind::Word(".pragma") => self.skip_past(b';')?,
                 Kind::Punct(b';') => break None,
-                Kind::Punct(b'{') => break Some(self.body()?),
+                Kind::Punct(b'{') => {
+                    let open = self.tokens[self.at - 1].end;
+                    let body = self.body()?;
+                    break Some((body, open..self.tokens[self.at - 1].start));
+                }
                 found => return Err(expected(line, "the body of a function", found)),
             }
         };
+        let (body, body_span) = body.unzip();
         let (is_public, span) = (is_kernel, self.span_from(start));
-        Ok(Function { name, is_kernel, returns, params, max_threads, body, is_public, line, span })
+        Ok(Function { name, is_kernel, returns, params, max_threads, body, body_span, is_public, line, span })
     }
 
     fn parameter_list(&mut self) -> Parsed<Vec<Variable<'t>>> {
@@ -314,6 +322,7 @@ impl<'t> Parser<'t> {
     fn body(&mut self) -> Parsed<Vec<Statement<'t>>> {
         let mut body = Vec::new();
         let mut depth = 0_usize;
+        self.source = None;
         loop {
             let (start, line) = (self.start(), self.line());
             let statement = match self.next() {
@@ -431,6 +440,7 @@ impl<'t> Parser<'t> {
                 }
             }
         }
+        self.source = (line != 0).then_some((file, line));
         Ok(Statement::Location { file, line, span: self.span_from(start) })
     }
 
@@ -447,7 +457,8 @@ impl<'t> Parser<'t> {
                 self.expect(b',')?;
             }
         }
-        Ok(Instruction { guard, opcode, operands, line, span: self.span_from(start), unguarded: self.span_from(opcode_start) })
+        let (span, unguarded) = (self.span_from(start), self.span_from(opcode_start));
+        Ok(Instruction { guard, opcode, operands, line, source: self.source, span, unguarded })
     }
 
     fn operand(&mut self) -> Parsed<Operand<'t>> {
@@ -631,50 +642,6 @@ impl<'t> Parser<'t> {
         };
         value.ok_or_else(|| expected(line, what, found))
     }
-}
-
-/// A number as PTX writes it: decimal, hexadecimal, octal or binary integers with an optional `U`, the bits of a float after `0f`
-/// or `0d`, and decimal floats.
-fn literal<'t>(number: &str) -> Option<Operand<'t>> {
-    let radix = |digits: &str, radix| {
-        let digits = digits.strip_suffix(['U', 'u']).unwrap_or(digits);
-        u64::from_str_radix(digits, radix).ok().map(Operand::Integer)
-    };
-    match number.as_bytes() {
-        [b'0', b'f' | b'F', ..] if number.len() == 10 => u32::from_str_radix(&number[2..], 16).ok().map(Operand::F32),
-        [b'0', b'd' | b'D', ..] if number.len() == 18 => u64::from_str_radix(&number[2..], 16).ok().map(Operand::F64),
-        [b'0', b'x' | b'X', ..] => radix(&number[2..], 16),
-        [b'0', b'b' | b'B', ..] => radix(&number[2..], 2),
-        [b'0', _, ..] if !number.contains('.') => radix(number, 8),
-        _ if number.contains('.') => number.parse::<f64>().ok().map(|value| Operand::F64(value.to_bits())),
-        _ => radix(number, 10),
-    }
-}
-
-fn negated<'t>(number: &str) -> Option<Operand<'t>> {
-    Some(match literal(number)? {
-        Operand::Integer(bits) => Operand::Integer(bits.wrapping_neg()),
-        Operand::F32(bits) => Operand::F32(bits ^ 1 << 31),
-        Operand::F64(bits) => Operand::F64(bits ^ 1 << 63),
-        _ => return None,
-    })
-}
-
-/// The width of `.b32`, `.f64` and the like.
-fn scalar_type(word: &str) -> Option<Type> {
-    Some(match word {
-        ".pred" => Type::Pred,
-        ".b8" | ".u8" | ".s8" => Type::Bytes(1),
-        ".b16" | ".u16" | ".s16" | ".f16" | ".bf16" => Type::Bytes(2),
-        ".b32" | ".u32" | ".s32" | ".f32" | ".f16x2" | ".bf16x2" => Type::Bytes(4),
-        ".b64" | ".u64" | ".s64" | ".f64" => Type::Bytes(8),
-        ".b128" => Type::Bytes(16),
-        _ => return None,
-    })
-}
-
-fn syntax(line: u32, message: String) -> LoadError {
-    LoadError::Syntax { line, message }
 }
 
 fn expected(line: u32, what: &str, found: Kind<'_>) -> LoadError {
