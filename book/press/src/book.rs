@@ -17,18 +17,6 @@ fn what_is_generated_is_what_the_records_say() {
 }
 
 #[test]
-fn listings_of_machine_code_are_not_older_than_their_kernels() {
-    for listing in fs::read_dir(generated::root().join("book/listings")).unwrap() {
-        let path = listing.unwrap().path();
-        let text = fs::read_to_string(&path).unwrap();
-        let head = |key: &str| text.lines().find_map(|line| line.strip_prefix(&format!("// {key}: "))).unwrap_or_default();
-        let source = kernels::sources().iter().find(|source| source.path() == head("source")).expect("its source is one of ours");
-        let now = toolkit::stamp::sha256_of(&[source]);
-        assert_eq!(head("sha256"), now, "{}: run `cargo run -p tests --bin listings`", path.display());
-    }
-}
-
-#[test]
 fn what_is_drawn_is_what_the_simulator_does() {
     let pictures = with_gpu(|gpu| gpu.is_simulated().then(|| pictures::pictures(gpu)));
     // A GPU shows no warp; the same test ran on the simulator before.

@@ -29,7 +29,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use common::gpu::DeviceKind;
 use common::record::Record;
 use common::report::Place;
@@ -38,9 +38,9 @@ use common::units;
 use common::workload::Work;
 use simt::bound::{Bound, bound};
 use simt::{Counters, Profile};
-use toolkit::stamp;
 
 use crate::chapters::chapters;
+use crate::stale::Kernels;
 use crate::{charts, counts, differences, exercise_pages, front_pages, instruction_tables, window_tables};
 
 /// The root of the repository.
@@ -52,7 +52,7 @@ pub fn root() -> &'static Path {
 ///
 /// # Errors
 ///
-/// When a record cannot be read, when it is older than its kernel, or when the README names a record that is not there.
+/// When a record cannot be read, or when the README names a record that is not there.
 pub fn files() -> Result<Vec<(PathBuf, String)>> {
     let results = root().join("book/results");
     let mut tables = Vec::new();
@@ -61,7 +61,6 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
         for run in sorted(&device)?.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
             let text = fs::read_to_string(&run).with_context(|| run.display().to_string())?;
             let record = Record::parse(&text).with_context(|| run.display().to_string())?;
-            check_age(&record).with_context(|| run.display().to_string())?;
             let name = run.strip_prefix(&results)?.with_extension("").to_string_lossy().replace('\\', "/");
             tables.push((name.clone(), page(&record, &name)));
             records.push((name, record));
@@ -87,7 +86,7 @@ pub fn files() -> Result<Vec<(PathBuf, String)>> {
     files.push((generated.join("naive-loop.ptx"), front_pages::naive_loop()?));
     let counts = [H200, SIMULATED_H200].map(|device| counts::Record::read(&root().join(format!("book/counts/{device}.json"))));
     let [hardware, simulated] = counts;
-    files.push((generated.join("counters.md"), counts::table(&hardware?, &simulated?)?));
+    files.push((generated.join("counters.md"), counts::table(&hardware?, &simulated?, Kernels::stored())?));
     files.push((generated.join("counters.names.md"), counts::names()));
     files.extend(charts.into_iter().map(|(name, svg)| (generated.join(format!("{name}.svg")), svg)));
     files.extend(differences::files()?);
@@ -234,16 +233,6 @@ fn profiles() -> String {
         );
     }
     table
-}
-
-/// A result that is older than its kernel says nothing about it.
-fn check_age(record: &Record) -> Result<()> {
-    let chapter = chapters().into_iter().find(|(name, _)| *name == record.chapter);
-    let Some((name, sources)) = chapter else { bail!("no chapter is named {}", record.chapter) };
-    if record.kernel_sha256 != stamp::sha256_of(sources) {
-        bail!("the kernels of {name} have changed since this run; run the chapter again with --save");
-    }
-    Ok(())
 }
 
 /// The table of a run with what it was run on.

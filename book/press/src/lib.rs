@@ -2,6 +2,8 @@
 
 pub mod chapters;
 pub mod charts;
+pub mod check;
+pub mod command;
 pub mod counts;
 pub mod differences;
 pub mod exercise_pages;
@@ -9,7 +11,11 @@ pub mod footprints;
 pub mod front_pages;
 pub mod generated;
 pub mod instruction_tables;
+pub mod listings;
+pub mod manifest;
 pub mod pictures;
+pub mod rerun;
+pub mod stale;
 pub mod window_tables;
 
 #[cfg(test)]

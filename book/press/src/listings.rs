@@ -83,10 +83,11 @@ impl Arguments {
 /// # Errors
 ///
 /// When the text is not that of a listing.
-pub fn is_stale(listing: &str) -> Result<bool> {
+pub fn is_stale(listing: &str, kernels: &Kernels) -> Result<bool> {
     let head = |key: &str| listing.lines().find_map(|line| line.strip_prefix(&format!("// {key}: ")));
-    let (kernel, digest) = head("kernel").zip(head("digest")).context("a listing starts with its kernel and the digest of its PTX")?;
-    Ok(Kernels::stored().digest(kernel) != Some(digest))
+    let (kernel, digest) =
+        head("kernel").zip(head("digest")).context("a listing starts with its kernel and the digest of its PTX")?;
+    Ok(kernels.digest(kernel) != Some(digest))
 }
 
 /// The kernel's machine code: labels, and instructions without their addresses.

@@ -53,7 +53,8 @@ impl Kernels {
 
     /// Those of a record's kernels that have changed since, or are gone.
     pub fn changed<'a>(&self, then: &'a KernelDigests) -> Vec<&'a str> {
-        let has_changed = |(name, digest): &(&'a String, &Option<String>)| digest.is_none() || self.digest(name) != digest.as_deref();
+        let has_changed =
+            |(name, digest): &(&'a String, &Option<String>)| digest.is_none() || self.digest(name) != digest.as_deref();
         then.iter().filter(has_changed).map(|(name, _)| name.as_str()).collect()
     }
 

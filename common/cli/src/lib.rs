@@ -48,6 +48,18 @@ pub fn run<W: Workload>(chapter: &Chapter<W>) -> ExitCode {
     }
 }
 
+/// The stages that a command line would run, in the order of the table; or what is wrong with it, on one line. Runs nothing.
+///
+/// # Errors
+///
+/// When the chapter does not take these arguments.
+pub fn stages<W: Workload>(chapter: &Chapter<W>, arguments: &[&str]) -> Result<Vec<&'static str>, String> {
+    let words = [chapter.name].into_iter().chain(arguments.iter().copied()).map(OsString::from);
+    let arguments = Arguments::parse_words(chapter, words).map_err(|error| one_line(&error.to_string()))?;
+    let stages = chosen(chapter, &arguments.common.stages).map_err(|error| error.to_string())?;
+    Ok(stages.iter().map(|stage| stage.name).collect())
+}
+
 /// A chapter's command line: what all chapters have, and what its workload adds.
 #[derive(Debug, Parser)]
 struct Arguments<O: Args> {
@@ -127,8 +139,7 @@ impl<O: Args> Arguments<O> {
         chapter: &Chapter<W>,
         arguments: impl Iterator<Item = OsString>,
     ) -> Result<Self, ExitCode> {
-        let command = Self::command().name(chapter.name).about(chapter.about).version(env!("CARGO_PKG_VERSION"));
-        command.try_get_matches_from(arguments).and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {
+        Self::parse_words(chapter, arguments).map_err(|error| {
             if error.use_stderr() {
                 note(format_args!("{}", one_line(&error.to_string())));
             } else {
@@ -137,6 +148,15 @@ impl<O: Args> Arguments<O> {
             }
             ExitCode::from(error.exit_code() as u8)
         })
+    }
+
+    /// Reads the command line.
+    fn parse_words<W: Workload<Options = O>>(
+        chapter: &Chapter<W>,
+        words: impl Iterator<Item = OsString>,
+    ) -> Result<Self, clap::Error> {
+        let command = Self::command().name(chapter.name).about(chapter.about).version(env!("CARGO_PKG_VERSION"));
+        command.try_get_matches_from(words).and_then(|matches| Self::from_arg_matches(&matches))
     }
 }
 

@@ -7,8 +7,10 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, ensure};
+use clap::Parser;
 use common::device::Request;
 use common::gpu::Gpu;
+use press::command::Arguments;
 use press::{generated, pictures};
 
 fn main() -> ExitCode {
@@ -25,6 +27,9 @@ fn run() -> Result<ExitCode> {
     if env::args().nth(1).as_deref() == Some(pictures::OLD_GPU) {
         write(pictures::of_old_gpu(&Gpu::open(&Request::Sim(Some(pictures::OLD_GPU.to_owned())))?)?)?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(code) = Arguments::parse().run()? {
+        return Ok(code);
     }
     write(generated::files()?)?;
     write(pictures::pictures(&Gpu::open(&Request::Sim(None))?)?)?;

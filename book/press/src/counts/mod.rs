@@ -17,6 +17,7 @@ use simt::Counters;
 use toolkit::digest;
 
 use crate::chapters::chapters;
+use crate::stale::Kernels;
 
 mod count;
 
@@ -205,9 +206,12 @@ const DIFFERENCES: &[Difference] = &[
     },
 ];
 
-/// The digest that a kernel of a group has now ([`toolkit::digest`]); `None` when there is no such kernel.
-fn digest_now(group: &str, kernel: &str) -> Option<String> {
-    let of = |sources: &[&Source]| sources.iter().find_map(|source| digest::of_source(source).remove(kernel));
+/// The digest that a kernel of a group has now; `None` when there is no such kernel.
+fn digest_now(kernels: &Kernels, group: &str, kernel: &str) -> Option<String> {
+    let of = |sources: &[&Source]| {
+        let names = sources.iter().map(|source| format!("{}/{kernel}", source.stem));
+        names.into_iter().find_map(|name| kernels.digest(&name).map(str::to_owned))
+    };
     match group {
         PATTERNS_GROUP => digest::of_text(PATTERNS_PTX).ok()?.remove(kernel),
         CEILINGS_GROUP => of(&[&ceilings::SOURCE, &ceilings::SOURCE_DP4A]),
@@ -218,7 +222,7 @@ fn digest_now(group: &str, kernel: &str) -> Option<String> {
 impl KernelCounts {
     /// Counts of a kernel as it is now.
     pub fn new(group: &str, kernel: &str) -> Self {
-        let digest = digest_now(group, kernel);
+        let digest = digest_now(Kernels::stored(), group, kernel);
         Self { group: group.to_owned(), kernel: kernel.to_owned(), digest, values: BTreeMap::new() }
     }
 
@@ -228,8 +232,8 @@ impl KernelCounts {
     }
 
     /// Whether the kernel has changed since, or is gone.
-    pub fn is_stale(&self) -> bool {
-        self.digest.is_none() || self.digest != digest_now(&self.group, &self.kernel)
+    pub fn is_stale(&self, kernels: &Kernels) -> bool {
+        self.digest.is_none() || self.digest != digest_now(kernels, &self.group, &self.kernel)
     }
 
     /// What people call it: `03-unroll/shared`.
@@ -299,7 +303,7 @@ const STALE_MARK: &str = "†";
 /// # Errors
 ///
 /// When the counts of a kernel that has not changed differ without a known reason, or no longer differ.
-pub fn table(hardware: &Record, simulated: &Record) -> Result<String> {
+pub fn table(hardware: &Record, simulated: &Record, kernels: &Kernels) -> Result<String> {
     let mut table = "| kernel |".to_owned();
     METRICS.iter().for_each(|metric| table += &format!(" {} |", metric.heading));
     table += &format!("\n|---|{}", "---:|".repeat(METRICS.len()));
@@ -313,7 +317,7 @@ pub fn table(hardware: &Record, simulated: &Record) -> Result<String> {
             group = &ours.group;
             let _ = write!(table, "\n| **{group}** |{}", " |".repeat(METRICS.len()));
         }
-        let is_stale = ours.is_stale() || theirs.is_stale();
+        let is_stale = [ours, theirs].iter().any(|counts| counts.is_stale(kernels));
         any_stale |= is_stale;
         let _ = write!(table, "\n| `{}`{} |", ours.kernel, if is_stale { format!(" {STALE_MARK}") } else { String::new() });
         for Metric { name, .. } in METRICS {
