@@ -169,3 +169,59 @@ fn files_below(folder: &std::path::Path) -> Result<Vec<std::path::PathBuf>> {
     files.sort();
     Ok(files)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generated::root;
+
+    #[test]
+    fn the_list_and_the_records_agree() {
+        let problems = problems(&Manifest::read(root()).unwrap()).unwrap();
+        assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+    }
+
+    #[test]
+    fn what_does_not_agree_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let book = folder.path().join("book");
+        for kind in ["results/sim-h200", "counts", "listings"] {
+            fs::create_dir_all(book.join(kind)).unwrap();
+        }
+        let record = "results/sim-h200/02-conv-shared.json";
+        fs::copy(root().join("book").join(record), book.join(record)).unwrap();
+        let found = |list: &str| {
+            fs::write(book.join("records.toml"), list).unwrap();
+            problems(&Manifest::read(folder.path()).unwrap()).unwrap()
+        };
+        let entry = |command: &str, rest: &str| format!("[\"{record}\"]\ncommand = \"{command}\"\n{rest}\n");
+        let right = "needs = \"sim\"\nused_by = [\"02-conv-shared.md\"]";
+        assert_eq!(found(&entry("02-conv-shared --device sim:h200", right)), Vec::<String>::new());
+        let cases = [
+            (String::new(), "does not say which command makes results/sim-h200/02-conv-shared.json"),
+            (entry("02-conv-shared", "needs = \"sim\"\nused_by = []"), "nothing uses it"),
+            (entry("02-conv-shared --devise sim", right), "unexpected argument '--devise'"),
+            (entry("02-conv-shared --stage shard", right), "no stage named `shard`"),
+            (entry("02-conv-shared --stage shared", right), "runs the stages [\"shared\"]"),
+            (entry("02-conv-shared --size 1x0", right), "at least 1"),
+            (entry("03-unroll", right), "03-unroll does not make a record of 02-conv-shared"),
+            (entry("02-conv-shared", &right.replace("sim", "gpu")), "names its model"),
+        ];
+        for (list, message) in cases {
+            let found = found(&list).join("\n");
+            assert!(found.contains(message), "{found}");
+        }
+        let gone = entry("02-conv-shared", right).replace("sim-h200", "sim-t4");
+        let found = found(&gone).join("\n");
+        assert!(found.contains("results/sim-t4/02-conv-shared.json: there is no such file"), "{found}");
+    }
+
+    #[test]
+    fn records_are_kept_as_they_are_written() {
+        for path in files_below(&root().join("book/results")).unwrap() {
+            let text = fs::read_to_string(&path).unwrap();
+            let record = Record::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert!(record.to_json() == text, "{} is not what `--save` writes", path.display());
+        }
+    }
+}

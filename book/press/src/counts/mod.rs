@@ -370,3 +370,58 @@ pub fn table(hardware: &Record, simulated: &Record, kernels: &Kernels) -> Result
     }
     Ok(table)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generated::root;
+
+    fn records() -> [Record; 2] {
+        ["nvidia-h200", "sim-h200"].map(|device| Record::read(&root().join(format!("book/counts/{device}.json"))).unwrap())
+    }
+
+    #[test]
+    fn the_table_of_nsight_compute_is_read() {
+        let names: Vec<String> = METRICS.iter().map(|metric| format!("\"{}\"", metric.name)).collect();
+        let row = |name: &str, value: &str| {
+            let values = vec![format!("\"{value}\""); METRICS.len()].join(",");
+            format!("\"0\",\"{name}\",{values}\n")
+        };
+        let text = format!(
+            "==PROF== Connected, \"quoted\"\n\"ID\",\"Kernel Name\",{}\n{}{}{}",
+            names.join(","),
+            row("", "inst"),
+            row("shared(float const*, int)", "1,234"),
+            row("shared(float const*, int)", "6"),
+        );
+        let kernels = read_profile("03-unroll", &text).unwrap();
+        let [KernelCounts { kernel, digest: Some(_), values, .. }] = &kernels[..] else { panic!("{kernels:?}") };
+        assert_eq!(kernel, "shared");
+        assert!(values.len() == METRICS.len() && values.values().all(|value| *value == 1240), "{values:?}");
+        assert!(read_profile("03-unroll", "==ERROR== nothing").is_err());
+        assert!(read_profile("03-unroll", "\"ID\",\"Kernel Name\"\n\"0\",\"k\"\n").is_err());
+    }
+
+    #[test]
+    fn a_count_that_is_older_than_its_kernel_is_labeled_and_needs_no_reason() {
+        let kernels = Kernels::stored();
+        let [hardware, mut simulated] = records();
+        let index = simulated.kernels.iter().position(|kernel| kernel.name() == "03-unroll/shared").unwrap();
+        let was_stale = table(&hardware, &simulated, kernels).unwrap().matches(STALE_MARK).count();
+        *simulated.kernels[index].values.values_mut().next().unwrap() += 1;
+        let difference = table(&hardware, &simulated, kernels);
+        assert!(difference.is_err() || was_stale > 0);
+        simulated.kernels[index].digest = Some("another".to_owned());
+        let labeled = table(&hardware, &simulated, kernels).unwrap();
+        assert!(labeled.contains(&format!("\n| `shared` {STALE_MARK} |")), "{labeled}");
+        assert!(labeled.contains(&format!("*{STALE_MARK} counted before this kernel last changed*")), "{labeled}");
+    }
+
+    #[test]
+    fn a_kernel_that_was_counted_on_one_side_only_is_named() {
+        let [mut hardware, simulated] = records();
+        let lone = hardware.kernels.pop().unwrap().name();
+        let table = table(&hardware, &simulated, Kernels::stored()).unwrap();
+        assert!(table.contains(&format!("*Counted only on the simulator: `{lone}`*")), "{table}");
+    }
+}
