@@ -172,8 +172,11 @@ fn files_below(folder: &std::path::Path) -> Result<Vec<std::path::PathBuf>> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
-    use crate::generated::root;
+    use crate::archive::Archive;
+    use crate::{page, readme, root};
 
     #[test]
     fn the_list_and_the_records_agree() {
@@ -214,6 +217,31 @@ mod tests {
         let gone = entry("02-conv-shared", right).replace("sim-h200", "sim-t4");
         let found = found(&gone).join("\n");
         assert!(found.contains("results/sim-t4/02-conv-shared.json: there is no such file"), "{found}");
+    }
+
+    #[test]
+    fn every_record_is_used_where_its_entry_says() {
+        let mut used: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for page in page::sources().unwrap() {
+            let name = page.path.strip_prefix("book/src/").unwrap_or(&page.path);
+            for record in page::records_of(&page).unwrap() {
+                used.entry(record).or_default().push(name.to_owned());
+            }
+        }
+        let archive = Archive::read().unwrap();
+        readme::current(&archive).unwrap();
+        for record in archive.take_used() {
+            used.entry(record).or_default().push("README.md".to_owned());
+        }
+        let mut wrong = Vec::new();
+        for (record, entry) in Manifest::read(root()).unwrap().entries() {
+            let found = used.remove(record).unwrap_or_default();
+            if found != entry.used_by {
+                wrong.push(format!("[\"{record}\"]\nused_by = {found:?}"));
+            }
+        }
+        wrong.extend(used.keys().map(|record| format!("pages use {record}, which is not listed")));
+        assert!(wrong.is_empty(), "book/records.toml should say\n{}\n", wrong.join("\n"));
     }
 
     #[test]

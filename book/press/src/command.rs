@@ -1,4 +1,4 @@
-//! The command line of `cargo book`.
+//! What `cargo book` does with records.
 
 use std::process::ExitCode;
 
@@ -7,17 +7,9 @@ use clap::{Parser, Subcommand};
 
 use crate::{check, counts, listings, rerun};
 
-/// Makes the book, and the records that it is made of
-#[derive(Debug, Parser)]
-#[command(name = "cargo book", bin_name = "cargo book")]
-pub struct Arguments {
-    /// What to do; without it, the book is built
-    #[command(subcommand)]
-    action: Option<Action>,
-}
-
+/// What to do with records.
 #[derive(Debug, Subcommand)]
-enum Action {
+pub enum Records {
     /// Check the records against book/records.toml, and list those that are stale
     Check(check::Arguments),
     /// Make records again
@@ -28,20 +20,18 @@ enum Action {
     Listing(listings::Arguments),
 }
 
-impl Arguments {
-    /// Does what is asked for; `None` when that is to build the book.
+impl Records {
+    /// Does it.
     ///
     /// # Errors
     ///
-    /// Those of the subcommands.
-    pub fn run(self) -> Result<Option<ExitCode>> {
-        let done = |()| Some(ExitCode::SUCCESS);
-        match self.action {
-            None => Ok(None),
-            Some(Action::Check(arguments)) => arguments.run().map(Some),
-            Some(Action::Record(arguments)) => arguments.run().map(Some),
-            Some(Action::Counts(arguments)) => arguments.run().map(done),
-            Some(Action::Listing(arguments)) => arguments.run().map(done),
+    /// Those of the subcommand.
+    pub fn run(self) -> Result<ExitCode> {
+        match self {
+            Records::Check(arguments) => arguments.run(),
+            Records::Record(arguments) => arguments.run(),
+            Records::Counts(arguments) => arguments.run().map(|()| ExitCode::SUCCESS),
+            Records::Listing(arguments) => arguments.run().map(|()| ExitCode::SUCCESS),
         }
     }
 }
@@ -50,7 +40,12 @@ impl Arguments {
 ///
 /// # Errors
 ///
-/// When it is not one of `cargo book`.
+/// When it is not one of these.
 pub fn accept(words: &[&str]) -> Result<(), clap::Error> {
-    Arguments::try_parse_from(words).map(drop)
+    #[derive(Parser)]
+    struct Alone {
+        #[command(subcommand)]
+        _action: Records,
+    }
+    Alone::try_parse_from(words).map(drop)
 }

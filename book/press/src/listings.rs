@@ -16,6 +16,9 @@ use toolkit::digest;
 use toolkit::nvrtc::{Input, Nvrtc};
 use toolkit::options::options;
 
+use crate::archive::{Archive, STALE_NOTE};
+use crate::directive::nearest;
+use crate::root;
 use crate::stale::Kernels;
 
 /// The architecture that listings are of.
@@ -66,8 +69,7 @@ impl Arguments {
         let lines = instructions.iter().map(|instruction| format!("{instruction:<width$}   {}\n", meaning(instruction)));
         let digest = digest::of(*kernel).with_context(|| format!("{} has no stored PTX: run `cargo ptx`", kernel.name))?;
         let text = format!(
-            "// kernel: {}/{}\n// digest: {digest}\n// made by: NVRTC {} for {ARCHITECTURE}, nvdisasm; what is on the right is ours\n\
-             // ANCHOR: code\n{}// ANCHOR_END: code\n",
+            "// kernel: {}/{}\n// digest: {digest}\n// made by: NVRTC {} for {ARCHITECTURE}, nvdisasm; what is on the right is ours\n{}",
             kernel.source.stem,
             kernel.name,
             nvrtc.build(),
@@ -76,6 +78,22 @@ impl Arguments {
         file.write_all(text.as_bytes())?;
         Ok(file.commit()?)
     }
+}
+
+/// The code of a listing, and a last line that says so if its kernel has changed since.
+///
+/// # Errors
+///
+/// When there is no such listing.
+pub fn read(archive: &Archive, name: &str) -> Result<String> {
+    let path = format!("listings/{name}.sass");
+    let known = || nearest(name, LISTINGS.iter().map(|(name, ..)| *name));
+    let text =
+        fs::read_to_string(root().join("book").join(&path)).with_context(|| format!("there is no book/{path}{}", known()))?;
+    archive.note(&path);
+    let code: String = text.lines().filter(|line| !line.starts_with("//")).map(|line| format!("{line}\n")).collect();
+    let label = if is_stale(&text, Kernels::stored())? { format!("{STALE_NOTE}\n") } else { String::new() };
+    Ok(code + &label)
 }
 
 /// Whether the kernel of a listing has changed since the listing was made.

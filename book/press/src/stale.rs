@@ -11,10 +11,13 @@ use anyhow::Result;
 use common::record::{KernelDigests, Record};
 use toolkit::digest;
 
-/// Whether a kernel of a stage has changed since the record was made. A stage that the record does not have is not stale.
+/// Whether a kernel of a stage, or of [`CEILING`], has changed since the record was made. A stage that the record does not have is not stale.
 pub fn is_stale(record: &Record, stage: &str) -> bool {
     Kernels::stored().is_stale(record, stage)
 }
+
+/// What stands for the ceilings of a run where the name of a stage is expected: they were measured with kernels, too.
+pub const CEILING: &str = "ceiling";
 
 /// The digests of kernels, by the stem of the source and the kernel's name: `03-unroll/shared`.
 #[derive(Clone, Debug)]
@@ -58,15 +61,15 @@ impl Kernels {
         then.iter().filter(has_changed).map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Whether a kernel of a stage has changed since the record was made.
+    /// Whether a kernel of a stage, or of [`CEILING`], has changed since the record was made.
     pub fn is_stale(&self, record: &Record, stage: &str) -> bool {
-        record.stages.iter().any(|row| row.name == stage && !self.changed(&row.kernels).is_empty())
+        self.stale_parts(record).iter().any(|(part, _)| *part == stage)
     }
 
-    /// What of a record no longer holds, each part with the kernels that have changed: stages by their names, and `ceilings`.
+    /// What of a record no longer holds, each part with the kernels that have changed: stages by their names, and [`CEILING`].
     pub fn stale_parts<'a>(&self, record: &'a Record) -> Vec<(&'a str, Vec<&'a str>)> {
         let stages = record.stages.iter().map(|row| (row.name.as_str(), &row.kernels));
-        let parts = stages.chain([("ceilings", &record.ceiling_kernels)]).map(|(part, then)| (part, self.changed(then)));
+        let parts = stages.chain([(CEILING, &record.ceiling_kernels)]).map(|(part, then)| (part, self.changed(then)));
         parts.filter(|(_, changed)| !changed.is_empty()).collect()
     }
 }
@@ -77,8 +80,8 @@ mod tests {
 
     use super::*;
     use crate::check::{Age, age};
-    use crate::generated::root;
     use crate::manifest::{Manifest, short};
+    use crate::root;
 
     fn manifest() -> Manifest {
         Manifest::read(root()).unwrap()
@@ -167,7 +170,7 @@ mod tests {
     fn the_kernels_of_the_ceilings_age_by_themselves() {
         let kernels = changed("ceilings", |ptx| another_instruction(ptx, "fma_chains"));
         let found = newly_stale(&kernels);
-        assert!(found.contains(&"nvidia-h200/01-conv-naive: ceilings (ceilings/fma_chains)".to_owned()), "{found:?}");
+        assert!(found.contains(&"nvidia-h200/01-conv-naive: ceiling (ceilings/fma_chains)".to_owned()), "{found:?}");
         assert!(
             found.iter().all(|part| part.ends_with("(ceilings/fma_chains)") || part.ends_with(": ceilings/fma_chains")),
             "{found:?}"

@@ -374,7 +374,7 @@ pub fn table(hardware: &Record, simulated: &Record, kernels: &Kernels) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generated::root;
+    use crate::root;
 
     fn records() -> [Record; 2] {
         ["nvidia-h200", "sim-h200"].map(|device| Record::read(&root().join(format!("book/counts/{device}.json"))).unwrap())
