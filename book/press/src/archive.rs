@@ -81,6 +81,12 @@ impl Archive {
         Ok(Self { runs, is_stale })
     }
 
+    /// An archive of these runs.
+    #[cfg(test)]
+    pub fn of(runs: BTreeMap<String, Record>) -> Self {
+        Self { runs, is_stale }
+    }
+
     /// The same records, with another judge of their age.
     #[must_use]
     pub fn judged_by(mut self, is_stale: fn(&Record, &str) -> bool) -> Self {
