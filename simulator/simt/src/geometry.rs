@@ -47,3 +47,14 @@ impl std::fmt::Display for Dim3 {
         write!(f, "({},{},{})", self.x, self.y, self.z)
     }
 }
+
+/// Shape of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchConfig {
+    /// Blocks in the grid.
+    pub grid: Dim3,
+    /// Threads in a block.
+    pub block: Dim3,
+    /// Bytes of dynamic shared memory per block.
+    pub dynamic_shared_bytes: u32,
+}

@@ -7,28 +7,19 @@ use thiserror::Error;
 
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::exec::grid::{self, Stopped};
+use crate::exec::machine::{Machine, Stop, thread_index};
+pub use crate::exec::warp_order::WarpOrder;
 use crate::exec::watch::found::{Defect, Entry};
-use crate::exec::watch::global::GlobalShadow;
-use crate::exec::{Machine, Stop, thread_index};
+use crate::exec::watch::global_shadow::GlobalShadow;
 use crate::finding::{Finding, FindingKind, Location, OtherAccess};
 use crate::geometry::Dim3;
+pub use crate::geometry::LaunchConfig;
 use crate::image::Image;
 use crate::memory::Memory;
 use crate::memory::rules::Rules;
 use crate::module::Kernel;
 use crate::profile::Profile;
 use crate::program::{ConstantValue, MachineRequest, SourceMap};
-
-/// Shape of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LaunchConfig {
-    /// Blocks in the grid.
-    pub grid: Dim3,
-    /// Threads in a block.
-    pub block: Dim3,
-    /// Bytes of dynamic shared memory per block.
-    pub dynamic_shared_bytes: u32,
-}
 
 /// How to execute a launch.
 #[derive(Clone, Debug)]
@@ -49,37 +40,6 @@ pub struct LaunchOptions {
     /// The block of which [`LaunchReport::touched`] tells, if the grid has it. The checks see every access, so without them nothing is
     /// told of it.
     pub trace: Option<Dim3>,
-}
-
-/// In which order the warps of a block get their turns. A kernel without races gives the same result in any.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WarpOrder {
-    /// By their numbers.
-    #[default]
-    Ascending,
-    /// Some other order in every block, the same for the same seed.
-    Shuffled(u64),
-}
-
-impl WarpOrder {
-    /// The order of `warps` warps in a block.
-    pub(crate) fn of(self, block: u64, warps: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..warps).collect();
-        if let WarpOrder::Shuffled(seed) = self {
-            // SplitMix64, and the shuffle of Fisher and Yates.
-            let mut state = seed ^ block.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let mut random = || {
-                state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-                mixed ^ mixed >> 31
-            };
-            for last in (1..warps).rev() {
-                order.swap(last, (random() % (last as u64 + 1)) as usize);
-            }
-        }
-        order
-    }
 }
 
 impl Default for LaunchOptions {

@@ -21,6 +21,7 @@
 
 pub mod bound;
 pub mod counters;
+mod error;
 mod exec;
 pub mod finding;
 pub mod geometry;
@@ -32,12 +33,15 @@ pub mod module;
 pub mod profile;
 mod program;
 pub mod ptx;
+mod registers;
+mod windows;
 
 pub use counters::{AccessSample, Counters, LineCounters, Touched};
+pub use error::LoadError;
 pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space};
-pub use geometry::Dim3;
+pub use geometry::{Dim3, LaunchConfig};
 pub use image::Image;
-pub use launch::{LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, WarpOrder, launch};
+pub use launch::{LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, WarpOrder, launch};
 pub use memory::{Memory, MemoryError};
-pub use module::{Kernel, LoadError, Module, Param, Variable};
+pub use module::{Kernel, Module, Param, Variable};
 pub use profile::Profile;

@@ -1,8 +1,8 @@
 //! A loaded module: PTX text, parsed and decoded, with nothing placed in memory yet.
 
-use thiserror::Error;
-
-use crate::finding::{Location, Space};
+use crate::error::LoadError;
+use crate::finding::Space;
+pub use crate::program::Param;
 use crate::program::{CallGraph, Program, SourceMap, address_of_function, decode_kernel, globals};
 use crate::ptx::ast::{self, Initializer, StateSpace, Type};
 
@@ -115,15 +115,6 @@ impl Kernel {
     }
 }
 
-/// A parameter's place in the parameter list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Param {
-    /// Offset in bytes from the start of the list.
-    pub offset: usize,
-    /// Size in bytes.
-    pub bytes: usize,
-}
-
 /// A module-scope variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
@@ -139,27 +130,6 @@ pub struct Variable {
     pub(crate) init: Vec<u8>,
     /// Addresses in its value: offset in the value, index of the variable pointed to, offset from there.
     pub(crate) pointers: Vec<(u64, usize, i64)>,
-}
-
-/// Why a module could not be loaded.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum LoadError {
-    /// The text is not PTX.
-    #[error("PTX line {line}: {message}")]
-    Syntax {
-        /// Line of the PTX text, from 1.
-        line: u32,
-        /// What was expected and what was found.
-        message: String,
-    },
-    /// The text is PTX that the simulator cannot execute.
-    #[error("{what} is not supported by the simulator: {location}")]
-    Unsupported {
-        /// The instruction or directive.
-        what: String,
-        /// Where it stands.
-        location: Box<Location>,
-    },
 }
 
 fn variable(tree: &ast::Module<'_>, variable: &ast::Variable<'_>) -> Result<Variable, LoadError> {

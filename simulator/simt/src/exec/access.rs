@@ -5,14 +5,13 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::Stop;
-use super::block::Core;
-use super::registers::{LANES, Reg, Registers, spread};
+use super::core::Core;
+use super::machine::Stop;
 use super::request::{Pattern, Request, lane_addresses, lanes_of, wide};
 use crate::finding::{AccessOp, Space};
-use crate::instructions::Kind;
 use crate::memory::Buffer;
 use crate::program::{Access, SINK};
+use crate::registers::{Kind, LANES, Reg, Registers, spread};
 
 /// Executes a load for the lanes in `mask`.
 #[inline(always)]

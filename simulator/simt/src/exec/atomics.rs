@@ -1,14 +1,13 @@
 //! Read-modify-write: `atom` and `red`.
 
-use super::block::Core;
-use super::registers::Registers;
+use super::core::Core;
+use super::machine::{Machine, Stop};
 use super::request::{Request, lane_addresses, lanes_of};
-use super::{Machine, Stop};
 use crate::finding::{AccessOp, Space};
-use crate::instructions::Kind;
 use crate::instructions::float::{canonical32, pass_nan};
 use crate::instructions::half::{self, Bf16, F16};
 use crate::program::{Atomic, AtomicOp, SINK};
+use crate::registers::{Kind, Registers};
 
 /// What an atomic operation leaves in memory, given what was there. Values of 4 bytes stand in the low half.
 pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u64 {

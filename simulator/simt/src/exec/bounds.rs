@@ -1,11 +1,11 @@
 //! Whether an access may happen: inside an allocation, aligned, not through a null pointer.
 
-use super::Stop;
-use super::block::Core;
-use super::registers::{LANES, spread};
+use super::core::Core;
+use super::machine::Stop;
 use super::request::{Request, lanes_where, wide};
 use crate::finding::{Access, FindingKind, Nearest, Space};
-use crate::program::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+use crate::registers::{LANES, spread};
+use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
 /// Addresses below this one are called null: a null pointer with an index or a field's offset.
 const NULL_BYTES: u64 = 1 << 16;

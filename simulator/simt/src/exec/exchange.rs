@@ -1,7 +1,7 @@
 //! What lanes of a warp tell each other: shuffles and votes. Pure functions over the lanes.
 
-use super::registers::LANES;
 use crate::program::{ShuffleMode, VoteMode};
+use crate::registers::LANES;
 
 /// `shfl.sync`: the lane that each lane reads, and the lanes whose choice was in range; the others read themselves.
 ///

@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use super::block::{self, Core};
-use super::registers::LANES;
+use super::block;
+use super::core::Core;
+use super::machine::{Machine, Stop};
 use super::stats::Stats;
 use super::warp::Warp;
 use super::watch::found::Found;
-use super::{Machine, Stop};
+use crate::registers::LANES;
 
 /// The first block, in the order of the grid, that could not go on.
 #[derive(Debug)]

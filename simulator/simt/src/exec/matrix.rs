@@ -1,14 +1,14 @@
 //! Matrices between memory and the registers of a warp: `ldmatrix`, `stmatrix`, `movmatrix`, `wmma.load` and `wmma.store`.
 
-use super::Stop;
-use super::block::Core;
-use super::registers::{FULL, LANES, Registers};
+use super::core::Core;
+use super::machine::Stop;
 use super::request::{Pattern, Request, lane_addresses, lanes_of};
 use super::tensor;
 use crate::finding::{AccessOp, Space};
-use crate::instructions::Kind;
 use crate::program::fragment::{MOST_REGISTERS, Number};
-use crate::program::{FragmentAccess, Matrices, Semantics, TensorOp, WINDOW_OFFSET};
+use crate::program::{FragmentAccess, Matrices, Semantics, TensorOp};
+use crate::registers::{FULL, Kind, LANES, Registers};
+use crate::windows::WINDOW_OFFSET;
 
 /// Rows of a matrix of `ldmatrix`, and elements of a row.
 const ROWS: usize = 8;

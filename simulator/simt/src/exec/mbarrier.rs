@@ -13,12 +13,13 @@
 //!
 //! As with `cp.async`, the bytes of a copy arrive at the latest moment: when a thread tests a barrier that lacks nothing but bytes.
 
-use super::Stop;
-use super::block::Core;
-use super::registers::{LANES, Registers};
+use super::copies::Bulk;
+use super::core::Core;
+use super::machine::Stop;
 use super::request::{Pattern, Request, lane_addresses, lanes_of};
 use crate::finding::{AccessOp, FindingKind, MbarrierMisuse};
 use crate::program::{MbarrierOp, Phase, SINK, Semantics};
+use crate::registers::{LANES, Registers};
 
 /// The most arrivals and the most bytes that a phase can count (PTX ISA, "Phase of the mbarrier object").
 const MOST: u32 = (1 << 20) - 1;
@@ -78,30 +79,6 @@ impl State {
             *self = Self { odd: !self.odd, arrivals: self.expected, ..*self };
         }
         complete
-    }
-}
-
-/// A copy that one thread began for the block.
-#[derive(Debug)]
-pub struct Bulk {
-    /// Where the barrier is that counts its bytes.
-    pub barrier: u32,
-    pub warp: u32,
-    pub lane: u32,
-    /// The instruction.
-    pub pc: u32,
-    /// Offset in shared memory.
-    pub target: u32,
-    pub data: Vec<u32>,
-}
-
-impl Bulk {
-    pub fn bytes(&self) -> u32 {
-        4 * self.data.len() as u32
-    }
-
-    pub fn words(&self) -> std::ops::Range<usize> {
-        self.target as usize / 4..(self.target + self.bytes()) as usize / 4
     }
 }
 
@@ -243,7 +220,7 @@ pub fn begin_bulk(core: &mut Core<'_>, registers: &Registers, index: u32, mask: 
         stats.sectors += sectors;
         stats.sectors_ideal += u64::from(bytes.div_ceil(32));
         stats.global_bytes += u64::from(bytes);
-        let target = (targets[lane] & crate::program::WINDOW_OFFSET) as u32;
+        let target = (targets[lane] & crate::windows::WINDOW_OFFSET) as u32;
         let bulk = Bulk { barrier: offset, warp: core.warp, lane: lane as u32, pc, target, data };
         core.begin_bulk(bulk);
     }

@@ -1,11 +1,11 @@
 //! What kernels say: `printf`, whose text goes to the report of the launch, and a failed `assert`, which ends the kernel.
 
-use super::Stop;
-use super::block::Core;
-use super::registers::LANES;
+use super::core::Core;
+use super::machine::Stop;
 use super::request::{Request, lanes_of};
 use crate::finding::{AccessOp, FindingKind, Space};
-use crate::program::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+use crate::registers::LANES;
+use crate::windows::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
 /// Most bytes that a block may print, as many as a GPU keeps by default for a whole launch (`cudaLimitPrintfFifoSize`). What is printed
 /// beyond them is lost, as it is there.

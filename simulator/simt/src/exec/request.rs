@@ -1,9 +1,9 @@
 //! One warp's access to memory, as all that look at it see it: bounds, cost, checks, and the bytes themselves.
 
-use super::registers::{FULL, LANES, Registers, spread};
 use crate::finding::{AccessOp, Space};
-use crate::instructions::Kind;
-use crate::program::{Address, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+use crate::program::Address;
+use crate::registers::{FULL, Kind, LANES, Registers, spread};
+use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
 /// Who asks for what, where.
 #[derive(Clone, Copy, Debug)]

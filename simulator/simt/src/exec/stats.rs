@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cost::Sample;
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
-use crate::finding::Space;
+use crate::finding::{AccessOp, Space};
 use crate::instructions::{Class, TABLE};
 use crate::program::{Action, FragmentAccess, Matrices, Origin, Program, SourceMap, TensorOp};
+use crate::registers::LANES;
 
 /// What one worker counted.
 #[derive(Debug)]
@@ -250,4 +250,14 @@ impl Stats {
         }
         counters
     }
+}
+
+/// A request as it was made.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    pub space: Space,
+    pub op: AccessOp,
+    pub bytes: u32,
+    pub mask: u32,
+    pub addresses: [u64; LANES],
 }

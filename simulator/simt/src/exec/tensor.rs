@@ -15,12 +15,12 @@
 //!
 //! Products of f64 are multiply-adds in order of k, each rounded, and integers are added without rounding.
 
-use super::registers::{LANES, Registers};
 use crate::instructions::float::{canonical32, round32};
 use crate::instructions::format::Rounding;
 use crate::instructions::half::{self, Bf16, F16, Half};
 use crate::program::MultiplyAdd;
 use crate::program::fragment::{Fragment, Number, Shape};
+use crate::registers::{LANES, Registers};
 
 /// Executes a product; all lanes take part.
 pub fn multiply_add(registers: &mut Registers, operation: &MultiplyAdd) {

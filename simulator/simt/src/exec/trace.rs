@@ -2,10 +2,10 @@
 //!
 //! The checks see every access of every kind, so it is they who ask; a launch without a traced block keeps nothing.
 
-use super::block::Core;
-use super::registers::LANES;
+use super::core::Core;
 use super::request::{Request, lanes_of};
 use crate::counters::Touched;
+use crate::registers::LANES;
 
 impl Core<'_> {
     /// Keeps what a request touches, in the block that is traced.

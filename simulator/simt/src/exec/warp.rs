@@ -3,17 +3,14 @@
 //! Lanes that part at a branch run one path after the other and meet again at the branch's immediate post-dominator. The paths that
 //! wait stand on a stack: where they go on, where they meet the others, and who they are.
 
-use super::Stop;
-use super::access;
-use super::block::Core;
-use super::exchange;
+use super::core::Core;
+use super::machine::Stop;
 use super::mbarrier::{self, Vain};
-use super::registers::{FULL, LANES, Registers};
 use super::request::{lanes_of, lanes_where};
-use super::{async_copy, atomics, matrix, print};
+use super::{access, async_copy, atomics, exchange, matrix, print};
 use crate::finding::FindingKind;
-use crate::instructions::Kind;
 use crate::program::{Action, NOWHERE, Poll, Question, SINK, TRUE, VoteMode, is_barrier};
+use crate::registers::{FULL, Kind, LANES, Registers};
 
 /// Instructions that a warp executes before the others get their turn; a warp may wait for what another one writes.
 const TURN: u64 = 1 << 14;

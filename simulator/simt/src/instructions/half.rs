@@ -4,8 +4,7 @@
 
 use super::float;
 use super::format::{self, Format, Rounding};
-use crate::exec::registers::{LANES, Lane, Reg, Registers};
-use crate::instructions::Kind;
+use crate::registers::{Kind, LANES, Lane, Reg, Registers};
 
 /// A number of 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

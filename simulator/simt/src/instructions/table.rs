@@ -7,15 +7,31 @@
 )]
 
 use super::approximate::{self, Accuracy};
-use super::exact;
+use super::class::Class;
 use super::float::{self, canonical32};
 use super::format::{self, Rounding};
 use super::half::{self, Bf16, F16, Half, Two};
-use super::integer;
 use super::rows::{approximations, bits, comparisons, conversions, double, halves, integers, moves, single};
-use super::{Class, Row};
-use crate::exec::registers::{LANES, Lane, Reg, Registers};
-use crate::program::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+use super::{exact, integer};
+use crate::registers::{Kind, LANES, Lane, Reg, Registers};
+use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct Row {
+    /// The instruction.
+    pub alu: Alu,
+    /// Its spellings; alternatives stand in braces.
+    pub spelling: &'static str,
+    /// What it counts as.
+    pub class: Class,
+    /// What its sources need.
+    pub sources: &'static [Kind],
+    /// What its destination needs.
+    pub destination: Kind,
+    /// What PTX promises of an approximate function; all others are exact, or rounded once as they say.
+    pub accuracy: Option<Accuracy>,
+}
 
 /// The accuracy of a row that names one.
 macro_rules! accuracy {
@@ -40,7 +56,7 @@ macro_rules! instructions {
         }
 
         /// All arithmetic instructions.
-        pub const TABLE: &[super::Row] = &[
+        pub const TABLE: &[Row] = &[
             $(Row {
                 alu: Alu::$name,
                 spelling: $spelling,

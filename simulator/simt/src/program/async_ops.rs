@@ -1,58 +1,14 @@
 //! Decodes barriers in shared memory, and the bulk copies that complete their phases: `mbarrier` and `cp.async.bulk`.
 
+use super::code::Action;
 use super::decode::Decoder;
+use super::fixed::SINK;
 use super::memory_ops::without_policy;
-use super::{Action, Address, SINK};
-use crate::exec::registers::Reg;
+use super::operations::{Address, BulkCopy, Mbarrier, MbarrierOp, Phase};
+use crate::error::LoadError;
 use crate::finding::Space;
-use crate::instructions::Kind;
-use crate::module::LoadError;
 use crate::ptx::ast::{Instruction, Operand};
-
-/// `mbarrier`
-#[derive(Clone, Copy, Debug)]
-pub struct Mbarrier {
-    /// Where it is, in shared memory.
-    pub address: Address,
-    pub op: MbarrierOp,
-}
-
-/// What a thread does with a barrier in shared memory.
-#[derive(Clone, Copy, Debug)]
-pub enum MbarrierOp {
-    /// Each phase is to have so many arrivals.
-    Init { count: Reg },
-    /// The memory is to be used for something else.
-    Invalidate,
-    /// So many bytes more are to arrive before the phase ends.
-    Expect { bytes: Reg },
-    /// `count` arrivals (`None`: one), after `bytes` more were expected. `drops`: there will be as many fewer in later phases.
-    /// `ends_none`: they may not be the last of the phase. What tells the phase goes to `state`.
-    Arrive { state: Reg, count: Option<Reg>, bytes: Option<Reg>, drops: bool, ends_none: bool },
-    /// Whether a phase is over.
-    Test { done: Reg, phase: Phase },
-}
-
-/// Which phase of a barrier is meant.
-#[derive(Clone, Copy, Debug)]
-pub enum Phase {
-    /// The one that an arrival told of.
-    State(Reg),
-    /// The current one or the one before, whichever has this parity; the first phase is even.
-    Parity(Reg),
-}
-
-/// `cp.async.bulk`, from global to shared memory.
-#[derive(Clone, Copy, Debug)]
-pub struct BulkCopy {
-    /// Index into [`Program::accesses`](super::Program::accesses): where from.
-    pub source: u32,
-    /// Where to, in shared memory.
-    pub target: Address,
-    pub bytes: Reg,
-    /// The barrier that expects the bytes.
-    pub barrier: Address,
-}
+use crate::registers::Kind;
 
 impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn mbarrier_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {

@@ -4,16 +4,10 @@
 //! flag before either is written.
 
 use super::decode::Decoder;
-use super::{CARRY, FALSE};
+use super::fixed::{CARRY, FALSE};
+use crate::error::LoadError;
 use crate::instructions;
-use crate::module::LoadError;
 use crate::ptx::ast;
-
-/// Whether the instruction reads or writes the carry flag.
-pub(super) fn carries(opcode: &str) -> bool {
-    let mut parts = opcode.split('.');
-    parts.next().is_some_and(|root| root.ends_with('c')) || parts.any(|part| part == "cc")
-}
 
 impl<'t> Decoder<'_, 't> {
     /// An instruction with the carry flag.

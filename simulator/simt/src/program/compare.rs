@@ -2,12 +2,13 @@
 //!
 //! The table has the comparisons of two values. What PTX can say beyond that in one instruction is put together here.
 
+use super::code::ConstantValue;
 use super::decode::Decoder;
-use super::{ConstantValue, FALSE, TRUE};
-use crate::exec::registers::Reg;
-use crate::instructions::{self, Alu, Kind, Row};
-use crate::module::LoadError;
+use super::fixed::{FALSE, TRUE};
+use crate::error::LoadError;
+use crate::instructions::{self, Alu, Row};
 use crate::ptx::ast::{self, Operand};
+use crate::registers::{Kind, Reg};
 
 /// A comparison taken apart.
 struct Comparison<'i, 't> {

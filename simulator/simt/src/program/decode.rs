@@ -2,21 +2,21 @@
 
 use std::collections::HashMap;
 
-use super::calls::{CallGraph, Frame, Function};
-use super::carry::carries;
+use super::call_graph::{CallGraph, address_of_function};
+use super::code::{Action, Constant, ConstantValue, Inst, Param, Program, SharedVariable, Special};
+use super::fixed::{FALSE, FIRST_PREDICATE, NOWHERE, SINK, TRUE};
 use super::flow::resolve_reconvergence;
+use super::frame::{Frame, Function};
 use super::known::Facts;
 use super::merging::machine_requests;
+use super::origin::{Origin, SourceMap};
 use super::scope::{Scopes, Symbol, special};
-use super::{
-    Action, Constant, ConstantValue, FALSE, FIRST_PREDICATE, Inst, LOCAL_WINDOW, NOWHERE, Origin, PARAM_WINDOW, Program,
-    SHARED_WINDOW, SINK, SharedVariable, SourceMap, Special, TRUE, WINDOW_OFFSET, address_of_function,
-};
-use crate::exec::registers::Reg;
+use crate::error::{LoadError, syntax};
 use crate::finding::Location;
-use crate::instructions::{self, Alu, Kind};
-use crate::module::{LoadError, Param};
+use crate::instructions::{self, Alu};
 use crate::ptx::ast::{self, Base, Operand, StateSpace, Statement, Type};
+use crate::registers::{Kind, Reg};
+use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
 /// Most local memory that one thread may have, as on a GPU.
 const MOST_LOCAL_BYTES: u64 = 512 << 10;
@@ -247,7 +247,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 let block = self.scopes.ids().next().unwrap_or(0);
                 self.labels.insert((block, name), self.program.code.len() as u32);
             }
-            Statement::Location { file, line } => self.origin.source = (*line != 0).then_some((*file, *line)),
+            Statement::Location { file, line, .. } => self.origin.source = (*line != 0).then_some((*file, *line)),
             Statement::Registers(registers) => self.registers(registers)?,
             Statement::Variable(variable) => self.variable(variable)?,
             // Looked up where they are used.
@@ -326,7 +326,9 @@ impl<'m, 't> Decoder<'m, 't> {
             "cvta" => self.convert_address(instruction)?,
             "setp" => self.compare(instruction)?,
             "set" => self.compare_into_register(instruction)?,
-            "add" | "addc" | "sub" | "subc" | "mad" | "madc" if carries(instruction.opcode) => self.carry(instruction)?,
+            "add" | "addc" | "sub" | "subc" | "mad" | "madc" if instructions::carries(instruction.opcode) => {
+                self.carry(instruction)?
+            }
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" | "bar" | "barrier" | "membar" | "fence" => {
                 self.warp_instruction(instruction)?
             }
@@ -648,10 +650,6 @@ fn described(kind: Kind) -> &'static str {
         Kind::Word => "a 32-bit value",
         Kind::Double => "a 64-bit value",
     }
-}
-
-pub(super) fn syntax(line: u32, message: String) -> LoadError {
-    LoadError::Syntax { line, message }
 }
 
 /// [`SINK`] is no register of any program.

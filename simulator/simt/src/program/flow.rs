@@ -3,7 +3,8 @@
 //! A path that returns early never comes to the place where the others meet, and does not have to: lanes that have returned are not
 //! waited for. So when a branch's paths have no common place before the end, those that return early are left out of account.
 
-use super::{Action, Inst, NOWHERE, TRUE};
+use super::code::{Action, Inst};
+use super::fixed::{NOWHERE, TRUE};
 
 /// Fills in the reconvergence points of the branches of one function, which is `code[start..]` with targets resolved.
 pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {

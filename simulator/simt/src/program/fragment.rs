@@ -3,9 +3,8 @@
 //! The layouts are those of `mma` (PTX ISA, "Matrix Fragments for mma"), all of which follow one rule. PTX leaves open how the lanes
 //! hold a fragment of `wmma`; here it is held as `mma` would hold it, cut into pieces of 8 rows and columns.
 
-use super::TRUE;
-use crate::exec::registers::Reg;
-use crate::instructions::Kind;
+use super::fixed::TRUE;
+use crate::registers::{Kind, Reg};
 
 /// Most registers that a fragment has in one lane.
 pub const MOST_REGISTERS: usize = 8;

@@ -4,12 +4,11 @@
 //! 16, and multiplies in 24 bits where it knows that no more are needed. One fact for each register holds for all that is ever
 //! written to it. PTX from a compiler writes to most registers in one place only, so that little is lost.
 
-use super::{
-    Action, ConstantValue, FragmentAccess, Inst, Matrices, MbarrierOp, MultiplyAdd, Program, Question, TensorOp, VoteMode,
-};
-use crate::exec::registers::Reg;
+use super::code::{Action, ConstantValue, Inst, Program, Question, VoteMode};
+use super::operations::{FragmentAccess, Matrices, MbarrierOp, MultiplyAdd, TensorOp};
 use crate::finding::Space;
-use crate::instructions::{Alu, Kind, TABLE};
+use crate::instructions::{Alu, TABLE};
+use crate::registers::{Kind, Reg};
 
 /// Times that the program is gone through before facts that still change are given up; a loop's counter settles sooner.
 const PATIENCE: usize = 8;

@@ -1,12 +1,14 @@
 //! Decodes loads, stores and atomic operations: opcodes that are lists of modifiers.
 
+use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
+use super::fixed::SINK;
+use super::operations::{Access, Address, Atomic, AtomicOp, Semantics};
 use super::scope::Symbol;
-use super::{Access, Action, Address, Atomic, AtomicOp, ConstantValue, SINK, Semantics};
+use crate::error::LoadError;
 use crate::finding::Space;
-use crate::instructions::Kind;
-use crate::module::LoadError;
 use crate::ptx::ast::{Base, Instruction, Operand};
+use crate::registers::Kind;
 
 /// An element's type: bytes and whether it is signed.
 #[derive(Clone, Copy)]

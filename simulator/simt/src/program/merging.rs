@@ -20,25 +20,16 @@
 //!
 //! Loops do not matter: ptxas unrolls them after this, and the front end before.
 
+use super::operations::MachineRequest;
 use std::collections::{BTreeMap, HashMap};
 
+use super::code::{Action, Inst, Program};
+use super::fixed::TRUE;
 use super::flow::leads_block;
 use super::known::{Facts, constant, written};
-use super::{Action, Inst, Program, TRUE};
-use crate::exec::registers::Reg;
 use crate::finding::Space;
-use crate::instructions::{Alu, Kind};
-
-/// The request that the machine code makes of a load or a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MachineRequest {
-    /// What PTX says.
-    AsWritten,
-    /// It asks for `bytes` of each lane, those of later accesses too, from `shift` bytes after its own address on.
-    Merged { bytes: u32, shift: i32 },
-    /// None: the request of an access before it has its bytes.
-    OfAnother,
-}
+use crate::instructions::Alu;
+use crate::registers::{Kind, Reg};
 
 /// The requests of a program's loads and stores.
 pub fn machine_requests(program: &Program, facts: &Facts) -> Vec<MachineRequest> {

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Axis, Special};
-use crate::exec::registers::Reg;
-use crate::instructions::Kind;
+use super::code::{Axis, Special};
+use crate::registers::{Kind, Reg};
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug)]

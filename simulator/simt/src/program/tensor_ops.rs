@@ -1,64 +1,15 @@
 //! Decodes the instructions of tensor cores: `mma`, `wmma`, and the loads and stores that bring matrices to a warp's registers.
 
+use super::code::Action;
 use super::decode::Decoder;
+use super::fixed::SINK;
 use super::fragment::{Fragment, MOST_REGISTERS, Number, Part, Shape};
 use super::memory_ops::elements;
-use super::{Access, Action, SINK, Semantics};
-use crate::exec::registers::Reg;
+use super::operations::{Access, FragmentAccess, Matrices, MultiplyAdd, Semantics, TensorOp};
+use crate::error::LoadError;
 use crate::finding::Space;
-use crate::instructions::Kind;
-use crate::module::LoadError;
 use crate::ptx::ast::{Base, Instruction, Operand};
-
-/// An instruction that all lanes of a warp execute together.
-#[derive(Clone, Copy, Debug)]
-pub enum TensorOp {
-    /// `mma` and `wmma.mma`
-    MultiplyAdd(MultiplyAdd),
-    /// `wmma.load`
-    LoadFragment(FragmentAccess),
-    /// `wmma.store`
-    StoreFragment(FragmentAccess),
-    /// `ldmatrix`
-    LoadMatrices(Matrices),
-    /// `stmatrix`
-    StoreMatrices(Matrices),
-    /// `movmatrix`
-    Transpose { destination: Reg, source: Reg },
-}
-
-/// D = A B + C.
-#[derive(Clone, Copy, Debug)]
-pub struct MultiplyAdd {
-    pub d: Fragment,
-    pub a: Fragment,
-    pub b: Fragment,
-    pub c: Fragment,
-    /// A sum that no s32 holds becomes the nearest one that does.
-    pub saturates: bool,
-}
-
-/// A fragment and its matrix in memory.
-#[derive(Clone, Copy, Debug)]
-pub struct FragmentAccess {
-    /// Index into [`Program::accesses`](super::Program::accesses): where the matrix starts.
-    pub access: u32,
-    pub fragment: Fragment,
-    /// The elements of a row stand side by side; otherwise those of a column.
-    pub by_rows: bool,
-    /// Elements from one row (or column) to the next; without it they follow each other.
-    pub stride: Option<Reg>,
-}
-
-/// Matrices of 8 x 8 elements of 16 bits. The lanes' addresses, eight for each matrix, are those of its rows.
-#[derive(Clone, Copy, Debug)]
-pub struct Matrices {
-    /// Index into [`Program::accesses`](super::Program::accesses). It holds a register for each matrix.
-    pub access: u32,
-    pub count: u32,
-    /// A lane has elements of a column of the matrix, not of a row.
-    pub transposed: bool,
-}
+use crate::registers::{Kind, Reg};
 
 /// A shape, the types that A and B may have, those of C and D, and the compute capability that has it first.
 type Product = (&'static str, &'static [Number], &'static [Number], (u32, u32));

@@ -1,12 +1,13 @@
 //! Decodes what lanes and warps do together: shuffles, votes, barriers, fences.
 
-use super::decode::{Decoder, syntax};
-use super::{Action, AtomicOp, ConstantValue, Poll, Question, SINK, ShuffleMode, VoteMode};
-use crate::exec::registers::Reg;
+use super::code::{Action, ConstantValue, Poll, Question, ShuffleMode, VoteMode};
+use super::decode::Decoder;
+use super::fixed::SINK;
+use super::operations::AtomicOp;
+use crate::error::{LoadError, syntax};
 use crate::finding::FindingKind;
-use crate::instructions::Kind;
-use crate::module::LoadError;
 use crate::ptx::ast::{Instruction, Operand};
+use crate::registers::{Kind, Reg};
 
 impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn warp_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {

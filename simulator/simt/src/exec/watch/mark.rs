@@ -1,6 +1,8 @@
 //! Who accessed a place last, in one word: the checks keep several of these for every place in memory.
 
-use crate::exec::registers::LANES;
+use crate::finding::AccessOp;
+use crate::program::Semantics;
+use crate::registers::LANES;
 
 /// How an access may meet another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,6 +13,17 @@ pub enum Strength {
     Strong,
     /// One step of read and write, which may meet other strong ones.
     Atomic,
+}
+
+impl Strength {
+    /// That of an access which promises what `semantics` says.
+    pub fn of(op: AccessOp, semantics: Semantics) -> Self {
+        match op {
+            AccessOp::Atomic => Self::Atomic,
+            _ if semantics.strong => Self::Strong,
+            _ => Self::Plain,
+        }
+    }
 }
 
 /// An access of a thread of the block under way. All zeros is none.

@@ -5,7 +5,7 @@
 //! From compute capability 7.0 on, the L1 cache and shared memory are the same memory with the same banks, and what a global load
 //! finds there passes through them by the same rule ([`l1_wavefronts`]; timed on an H200 with loads that hit).
 
-use super::{Direction, GlobalCost, LANES, SECTOR_BYTES, SharedCost, active_lanes, ideal_sectors};
+use super::cost::{Direction, GlobalCost, LANES, SECTOR_BYTES, SharedCost, active_lanes, ideal_sectors};
 
 /// Bytes of a line of the L1 cache, which has one tag.
 const LINE_BYTES: u64 = 128;

@@ -3,7 +3,7 @@
 //! CUDA C Programming Guide 4.2, appendix F.5.3.2: the mode of 32-bit words, which is the default. The mode of 64-bit words (F.5.3.1)
 //! has to be asked for with `cudaDeviceSetSharedMemConfig`.
 
-use super::{LANES, SharedCost, active_lanes};
+use super::cost::{LANES, SharedCost, active_lanes};
 
 const BANKS: usize = 32;
 

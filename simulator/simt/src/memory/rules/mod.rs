@@ -12,64 +12,15 @@
 //!
 //! Addresses are multiples of the access's width: an access that is not is a fault and has no cost.
 
+mod cost;
 mod current;
 mod kepler;
 mod tesla;
 
+pub use cost::{Direction, GlobalCost, GlobalRequests, SharedCost, SharedRequests};
 pub use current::{global, l1_wavefronts, shared};
 
-/// Lanes of a warp.
-const LANES: usize = 32;
-
-/// Bytes of a sector, the unit in which traffic to global memory is told.
-const SECTOR_BYTES: u64 = 32;
-
-/// Whether a warp reads or writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// The warp reads.
-    Load,
-    /// The warp writes.
-    Store,
-}
-
-/// Cost of one request to global memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GlobalCost {
-    /// 32-byte sectors that move: since compute capability 2.0, the distinct ones that the active lanes touch.
-    pub sectors: u32,
-    /// Sectors that the distinct bytes would fill if they stood side by side.
-    pub ideal: u32,
-}
-
-/// Cost of one request to shared memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SharedCost {
-    /// Passes through the banks.
-    pub wavefronts: u32,
-    /// Passes if no bank held two words that are asked for at once.
-    pub ideal: u32,
-}
-
-/// What one load or store of a warp becomes on its way to global memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GlobalRequests {
-    /// Requests: one, or one per half of the warp that has an active lane.
-    pub requests: u32,
-    /// Transactions with memory: of 32, 64 or 128 bytes each on compute capability 1.x, of one sector since.
-    pub transactions: u32,
-    /// Of all requests together.
-    pub cost: GlobalCost,
-}
-
-/// What one load or store of a warp becomes on its way to shared memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SharedRequests {
-    /// Requests: one, or, on compute capability 1.x, one per half of the warp and word of a lane.
-    pub requests: u32,
-    /// Of all requests together.
-    pub cost: SharedCost,
-}
+use cost::{LANES, SECTOR_BYTES};
 
 /// The rules of one generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,17 +94,4 @@ impl Rules {
     pub(crate) fn merges_requests(self) -> bool {
         self == Self::Current
     }
-}
-
-/// The set lanes of a mask, lowest first.
-fn active_lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
-}
-
-/// Sectors that the distinct bytes of the active lanes would fill if they stood side by side.
-fn ideal_sectors(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> u32 {
-    let mut distinct: Vec<u64> = active_lanes(mask).map(|lane| addresses[lane]).collect();
-    distinct.sort_unstable();
-    distinct.dedup();
-    (distinct.len() as u64 * u64::from(bytes)).div_ceil(SECTOR_BYTES) as u32
 }

@@ -3,7 +3,7 @@
 //! CUDA C Programming Guide 4.2, appendix F.3: F.3.2.1 and F.3.2.2 for global memory, F.3.3 for shared memory. The sections are named
 //! where they are followed.
 
-use super::{Direction, GlobalRequests, LANES, SECTOR_BYTES, SharedCost, SharedRequests, active_lanes, ideal_sectors};
+use super::cost::{Direction, GlobalRequests, LANES, SECTOR_BYTES, SharedCost, SharedRequests, active_lanes, ideal_sectors};
 
 /// Banks of shared memory, each one word wide (F.3.3).
 const BANKS: u32 = 16;

@@ -1,0 +1,37 @@
+//! Why PTX cannot be loaded.
+
+use thiserror::Error;
+
+use crate::finding::Location;
+
+/// Why a module could not be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LoadError {
+    /// The text is not PTX.
+    #[error("PTX line {line}: {message}")]
+    Syntax {
+        /// Line of the PTX text, from 1.
+        line: u32,
+        /// What was expected and what was found.
+        message: String,
+    },
+    /// The text is PTX that the simulator cannot execute.
+    #[error("{what} is not supported by the simulator: {location}")]
+    Unsupported {
+        /// The instruction or directive.
+        what: String,
+        /// Where it stands.
+        location: Box<Location>,
+    },
+    /// The text has no kernel of that name.
+    #[error("the PTX has no kernel named {kernel}")]
+    NoKernel {
+        /// The name.
+        kernel: String,
+    },
+}
+
+/// The text is not PTX: what was expected in a line and what was found.
+pub(crate) fn syntax(line: u32, message: String) -> LoadError {
+    LoadError::Syntax { line, message }
+}
