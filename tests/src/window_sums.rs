@@ -102,7 +102,7 @@ fn windows_wider_than_their_image_are_refused() {
 
 #[test]
 fn the_pictures_of_the_page_are_what_the_chapter_makes_of_them() {
-    let picture = |name: &str| Gray::read(&press::generated::root().join("book/src/pictures").join(name)).unwrap();
+    let picture = |name: &str| Gray::read(&press::root().join("book/src/pictures").join(name)).unwrap();
     let Gray { width, height, pixels, .. } = picture("page.png");
     let image = Image { width, height, pixels: pixels.into_iter().map(i32::from).collect() };
     let sums = WindowSums::new(image, 31, Border::Clamp).unwrap();

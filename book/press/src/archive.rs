@@ -79,6 +79,12 @@ impl Archive {
         Ok(Self { runs, is_stale, used: RefCell::default() })
     }
 
+    /// An archive of these runs.
+    #[cfg(test)]
+    pub fn of(runs: BTreeMap<String, Record>) -> Self {
+        Self { runs, is_stale }
+    }
+
     /// The same records, with another judge of their age.
     #[must_use]
     pub fn judged_by(mut self, is_stale: fn(&Record, &str) -> bool) -> Self {

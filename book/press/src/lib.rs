@@ -4,6 +4,7 @@
 //! # Layout
 //!
 //! - [`directive`]: the syntax. [`page`]: what each directive is replaced by. [`preprocess`]: mdBook's protocol.
+//! - [`include`] checks what mdBook includes itself.
 //! - [`archive`]: the saved runs. [`facts`]: numbers from elsewhere, with their sources.
 //! - [`values`]: numbers of a run, by [`expression`] and [`quantity`]; [`number`] writes them.
 //! - [`tables`], [`chip`], [`counts`], [`instructions`], [`exercises`], [`diff`], [`ptx`]: text and tables.
@@ -26,6 +27,7 @@ pub mod drawing;
 pub mod exercises;
 pub mod expression;
 pub mod facts;
+pub mod include;
 pub mod instructions;
 pub mod listings;
 pub mod manifest;
@@ -45,10 +47,6 @@ use std::path::Path;
 
 #[cfg(test)]
 mod commands;
-#[cfg(test)]
-mod links;
-#[cfg(test)]
-mod pages;
 
 /// The root of the repository.
 pub fn root() -> &'static Path {

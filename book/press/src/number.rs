@@ -186,7 +186,7 @@ mod tests {
     fn a_unit_of_something_else_is_refused() {
         let message = |quantity, options| written(quantity, options).unwrap_err().to_string();
         assert_eq!(message(Quantity::plain(2.0), "unit=ms"), "this is a plain number, and ms is the unit of a time");
-        assert_eq!(message(Quantity::milliseconds(2.0), "unit=us"), "there is no unit us; nearest: s, µs, ms");
+        assert_eq!(message(Quantity::milliseconds(2.0), "unit=us"), "there is no unit us; nearest: ms, ns, s");
         assert_eq!(message(Quantity::milliseconds(2.0), "digits=2"), "rounding a time takes a `unit`");
         assert!(message(Quantity::plain(2.0), "unit=% in=%").contains("take one of them"));
     }

@@ -14,7 +14,7 @@ use crate::number::Style;
 use crate::simulation::{self, Answers, Request};
 use crate::stale::Kernels;
 use crate::values::{bound_by, worth};
-use crate::{charts, chip, counts, diff, exercises, instructions, listings, ptx, root, tables};
+use crate::{charts, chip, counts, diff, exercises, include, instructions, listings, ptx, root, tables};
 
 /// A page of the book.
 #[derive(Clone, Debug)]
@@ -115,6 +115,10 @@ impl Press {
         let place = |offset: usize| format!("{path}:{}", text[..offset].matches('\n').count() + 1);
         let directives = find(text).map_err(|start| vec![format!("{}: a directive does not end with `}}}}`", place(start))])?;
         let (mut rendered, mut problems, mut done) = (String::new(), Vec::new(), 0);
+        for (start, target) in include::find(text) {
+            let error = include::check(path, target).err();
+            problems.extend(error.map(|error| format!("{}: {{{{#include {target}}}}}: {error:#}", place(start))));
+        }
         for directive in directives {
             let before = &text[done..directive.range.start];
             rendered += before;

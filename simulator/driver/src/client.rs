@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::env;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use libloading::Library;
 use serde::de::DeserializeOwned;
@@ -23,6 +23,7 @@ use simt::Dim3;
 pub use crate::error::Error;
 pub use crate::interface::LIBRARY_VARIABLE;
 use crate::interface::{self, FILE_NAME};
+use crate::lock::lock;
 use crate::records::Records;
 use crate::result::CuResult;
 use crate::settings::{self, Settings, Trace};
@@ -51,7 +52,7 @@ impl Simulator {
     ///
     /// [`Error::NotFound`], [`Error::Open`], [`Error::Version`]
     pub fn open() -> Result<&'static Self, Error> {
-        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = lock(&OPENED);
         if let Some(simulator) = *opened {
             return Ok(simulator);
         }
@@ -68,9 +69,9 @@ impl Simulator {
             Err(source) => return Err(Error::Open { path, source }),
         };
         let failed = |source| Error::Open { path: path.clone(), source };
-        // SAFETY: every version of the library has exported this function with this type.
+        // SAFETY: only our library exports this name, and every version of it has exported it with this type.
         let version = unsafe { library.get::<unsafe extern "C" fn() -> u32>(interface::VERSION_EXPORT) }.map_err(failed)?;
-        // SAFETY: the function has no arguments and only returns a number.
+        // SAFETY: the function only returns a number, and the library is still open.
         let found = unsafe { version() };
         if found != interface::VERSION {
             return Err(Error::Version { path, found });

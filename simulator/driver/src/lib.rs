@@ -10,12 +10,13 @@
 //!
 //! # Layout
 //!
-//! Imports run one way: each group uses the groups before it.
+//! Imports run one way: a module uses modules of its own group and of the groups before it, and there are no cycles.
 //!
 //! What the library and its users agree on:
 //!
-//! - `error`: what can go wrong for a user of the Rust half.
 //! - `interface`: the version of what crosses between client and library.
+//! - `error`: what can go wrong for a user of the Rust half. `result`: what a C function returns.
+//! - `lock`: locking that survives a panic.
 //! - [`settings`]: what can be set.
 //! - [`mod@occupancy`]: how a launch fills a multiprocessor.
 //! - [`records`]: what is remembered of the launches: totals over all, details of the latest.
@@ -28,7 +29,6 @@
 //!
 //! The C boundary:
 //!
-//! - `result`: results and failures. `lock`: locking that survives a panic.
 //! - `handles`: tokens for the objects that a program holds.
 //! - `ffi`: the caller's pointers and structures.
 //! - `export`: the macro that defines an exported function, and how each one returns.
@@ -39,6 +39,8 @@
 //! - `allocations`, `pools`, `primary`: who owns which memory; memory pools; the primary context.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
 //! - `at_exit`: writes the report when the process ends (on Linux).
+//!
+//! What a program calls:
 //!
 //! - `api`: the exported functions.
 

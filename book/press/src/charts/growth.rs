@@ -137,7 +137,7 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
         title: format!("{}: {}{}{}", run.record.chapter, over.fixed(run), over.fixed_words, (over.range)(least, largest)),
         notes: vec![
             origin(runs.iter().copied()),
-            format!("{} records of book/results/{}/{}.*json", runs.len(), run.device(), run.record.chapter),
+            format!("{} records of book/results/{}/{}*.json", runs.len(), run.device(), run.record.chapter),
         ],
         height: 420.0,
         x: Axis { ends: (least as f64, largest as f64), by_factors: true },

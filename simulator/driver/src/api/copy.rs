@@ -20,29 +20,29 @@ const UNIFIED: u32 = 4;
 
 /// One end of a copy.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum Location {
     /// In memory that the device can access.
     Device(u64),
     /// Anywhere else in the program's memory.
     Host(HostBytes),
 }
 
-impl Place {
+impl Location {
     /// Resolves an address that may be of either kind.
     fn unified(driver: &Driver, address: UnifiedPtr) -> Self {
-        if is_on_device(driver, address.device()) { Place::Device(address.device()) } else { Place::Host(address.host()) }
+        if is_on_device(driver, address.device()) { Location::Device(address.device()) } else { Location::Host(address.host()) }
     }
 
     /// Resolves an address that the program says is on the host. It may still be on the device: every driver with unified addressing
     /// accepts that.
     fn host(driver: &Driver, bytes: HostBytes) -> Self {
-        if is_on_device(driver, bytes.address()) { Place::Device(bytes.address()) } else { Place::Host(bytes) }
+        if is_on_device(driver, bytes.address()) { Location::Device(bytes.address()) } else { Location::Host(bytes) }
     }
 
     fn offset(self, bytes: usize) -> Self {
         match self {
-            Place::Device(address) => Place::Device(address.wrapping_add(bytes as u64)),
-            Place::Host(host) => Place::Host(host.offset(bytes)),
+            Location::Device(address) => Location::Device(address.wrapping_add(bytes as u64)),
+            Location::Host(host) => Location::Host(host.offset(bytes)),
         }
     }
 }
@@ -52,16 +52,16 @@ fn is_on_device(driver: &Driver, address: u64) -> bool {
     address >= HOST_END || driver.memory.allocation_at(address).is_some()
 }
 
-fn copy(driver: &Driver, target: Place, source: Place, bytes: usize) -> Result<()> {
+fn copy(driver: &Driver, target: Location, source: Location, bytes: usize) -> Result<()> {
     if bytes == 0 {
         return Ok(());
     }
     let memory = &driver.memory;
     match (target, source) {
-        (Place::Device(target), Place::Device(source)) => memory.copy(target, source, bytes as u64)?,
-        (Place::Device(target), Place::Host(source)) => source.with(bytes, |bytes| memory.write(target, bytes))??,
-        (Place::Host(target), Place::Device(source)) => target.with_mut(bytes, |bytes| memory.read(source, bytes))??,
-        (Place::Host(target), Place::Host(source)) => {
+        (Location::Device(target), Location::Device(source)) => memory.copy(target, source, bytes as u64)?,
+        (Location::Device(target), Location::Host(source)) => source.with(bytes, |bytes| memory.write(target, bytes))??,
+        (Location::Host(target), Location::Device(source)) => target.with_mut(bytes, |bytes| memory.read(source, bytes))??,
+        (Location::Host(target), Location::Host(source)) => {
             // Through a temporary copy, because the two may overlap.
             let bytes = source.read(bytes)?;
             target.with_mut(bytes.len(), |target| target.copy_from_slice(&bytes))?;
@@ -70,37 +70,37 @@ fn copy(driver: &Driver, target: Place, source: Place, bytes: usize) -> Result<(
     Ok(())
 }
 
-fn host_to_device(target: DevicePtr, source: HostBytes, bytes: usize, on: Handle) -> Result<()> {
+fn host_to_device(target: DevicePtr, source: HostBytes, bytes: usize, stream: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
-    stream::any(on)?;
-    copy(driver, Place::Device(target), Place::host(driver, source), bytes)
+    stream::any(stream)?;
+    copy(driver, Location::Device(target), Location::host(driver, source), bytes)
 }
 
-fn device_to_host(target: HostBytes, source: DevicePtr, bytes: usize, on: Handle) -> Result<()> {
+fn device_to_host(target: HostBytes, source: DevicePtr, bytes: usize, stream: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
-    stream::any(on)?;
-    copy(driver, Place::host(driver, target), Place::Device(source), bytes)
+    stream::any(stream)?;
+    copy(driver, Location::host(driver, target), Location::Device(source), bytes)
 }
 
-fn device_to_device(target: DevicePtr, source: DevicePtr, bytes: usize, on: Handle) -> Result<()> {
+fn device_to_device(target: DevicePtr, source: DevicePtr, bytes: usize, stream: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
-    stream::any(on)?;
-    copy(driver, Place::Device(target), Place::Device(source), bytes)
+    stream::any(stream)?;
+    copy(driver, Location::Device(target), Location::Device(source), bytes)
 }
 
-fn anywhere(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, on: Handle) -> Result<()> {
+fn anywhere(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, stream: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
-    stream::any(on)?;
-    copy(driver, Place::unified(driver, target), Place::unified(driver, source), bytes)
+    stream::any(stream)?;
+    copy(driver, Location::unified(driver, target), Location::unified(driver, source), bytes)
 }
 
 /// Both contexts must exist; null means the current one. An address means the same in each.
-fn peer(target: (DevicePtr, Handle), source: (DevicePtr, Handle), bytes: usize, on: Handle) -> Result<()> {
+fn peer(target: (DevicePtr, Handle), source: (DevicePtr, Handle), bytes: usize, stream: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
     for context in [target.1, source.1].into_iter().filter(|&context| context != Handle::NULL) {
         driver.handles.get::<Context>(context)?.check()?;
     }
-    device_to_device(target.0, source.0, bytes, on)
+    device_to_device(target.0, source.0, bytes, stream)
 }
 
 /// One end of a copy of a box: rows of bytes, layers of rows.
@@ -121,12 +121,12 @@ struct End {
 type Extent = [usize; 3];
 
 impl End {
-    /// Returns the place of the box's first byte, the bytes between its rows, and the bytes between its layers.
-    fn place(self, driver: &Driver, [width, rows, _]: Extent) -> Result<(Place, usize, usize)> {
+    /// Returns the location of the box's first byte, the bytes between its rows, and the bytes between its layers.
+    fn location(self, driver: &Driver, [width, rows, _]: Extent) -> Result<(Location, usize, usize)> {
         let base = match self.memory_type {
-            HOST => Place::host(driver, self.host),
-            DEVICE => Place::Device(self.device.device()),
-            UNIFIED => Place::unified(driver, self.device),
+            HOST => Location::host(driver, self.host),
+            DEVICE => Location::Device(self.device.device()),
+            UNIFIED => Location::unified(driver, self.device),
             // An array. None can exist here, so the handle is bad.
             3 => return CuResult::INVALID_HANDLE.err(),
             _ => return CuResult::INVALID_VALUE.err(),
@@ -143,15 +143,15 @@ impl End {
     }
 }
 
-fn copy_box(target: End, source: End, extent: Extent, on: Handle) -> Result<()> {
+fn copy_box(target: End, source: End, extent: Extent, stream: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
-    stream::any(on)?;
+    stream::any(stream)?;
     let [width, rows, layers] = extent;
     if extent.contains(&0) {
         return Ok(());
     }
-    let (to, to_pitch, to_layer) = target.place(driver, extent)?;
-    let (from, from_pitch, from_layer) = source.place(driver, extent)?;
+    let (to, to_pitch, to_layer) = target.location(driver, extent)?;
+    let (from, from_pitch, from_layer) = source.location(driver, extent)?;
     for layer in 0..layers {
         for row in 0..rows {
             let target = to.offset(layer.wrapping_mul(to_layer).wrapping_add(row.wrapping_mul(to_pitch)));
@@ -162,7 +162,7 @@ fn copy_box(target: End, source: End, extent: Extent, on: Handle) -> Result<()> 
     Ok(())
 }
 
-fn copy_2d(copy: In<Memcpy2D>, on: Handle) -> Result<()> {
+fn copy_2d(copy: In<Memcpy2D>, stream: Handle) -> Result<()> {
     context::current()?;
     let copy = copy.read()?;
     let target = End {
@@ -181,10 +181,10 @@ fn copy_2d(copy: In<Memcpy2D>, on: Handle) -> Result<()> {
         pitch: copy.src_pitch,
         height: 0,
     };
-    copy_box(target, source, [copy.width_in_bytes, copy.height, 1], on)
+    copy_box(target, source, [copy.width_in_bytes, copy.height, 1], stream)
 }
 
-fn copy_3d(copy: In<Memcpy3D>, on: Handle) -> Result<()> {
+fn copy_3d(copy: In<Memcpy3D>, stream: Handle) -> Result<()> {
     context::current()?;
     let copy = copy.read()?;
     let target = End {
@@ -203,13 +203,13 @@ fn copy_3d(copy: In<Memcpy3D>, on: Handle) -> Result<()> {
         pitch: copy.src_pitch,
         height: copy.src_height,
     };
-    copy_box(target, source, [copy.width_in_bytes, copy.height, copy.depth], on)
+    copy_box(target, source, [copy.width_in_bytes, copy.height, copy.depth], stream)
 }
 
 /// Fills rows with a pattern. A single row needs no pitch.
-fn fill(target: DevicePtr, pitch: usize, pattern: &[u8], width: usize, rows: usize, on: Handle) -> Result<()> {
+fn fill(target: DevicePtr, pitch: usize, pattern: &[u8], width: usize, rows: usize, stream: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
-    stream::any(on)?;
+    stream::any(stream)?;
     let unit = pattern.len();
     let row_bytes = width.checked_mul(unit).ok_or(CuResult::INVALID_VALUE)?;
     let is_aligned = target.is_multiple_of(unit as u64) && (rows <= 1 || pitch.is_multiple_of(unit));
@@ -230,32 +230,32 @@ exports! {
         host_to_device(target, source, bytes, DEFAULT)
     }
 
-    fn cuMemcpyHtoDAsync_v2(target: DevicePtr, source: HostBytes, bytes: usize, on: Handle) {
-        host_to_device(target, source, bytes, on)
+    fn cuMemcpyHtoDAsync_v2(target: DevicePtr, source: HostBytes, bytes: usize, stream: Handle) {
+        host_to_device(target, source, bytes, stream)
     }
 
     fn cuMemcpyDtoH_v2(target: HostBytes, source: DevicePtr, bytes: usize) {
         device_to_host(target, source, bytes, DEFAULT)
     }
 
-    fn cuMemcpyDtoHAsync_v2(target: HostBytes, source: DevicePtr, bytes: usize, on: Handle) {
-        device_to_host(target, source, bytes, on)
+    fn cuMemcpyDtoHAsync_v2(target: HostBytes, source: DevicePtr, bytes: usize, stream: Handle) {
+        device_to_host(target, source, bytes, stream)
     }
 
     fn cuMemcpyDtoD_v2(target: DevicePtr, source: DevicePtr, bytes: usize) {
         device_to_device(target, source, bytes, DEFAULT)
     }
 
-    fn cuMemcpyDtoDAsync_v2(target: DevicePtr, source: DevicePtr, bytes: usize, on: Handle) {
-        device_to_device(target, source, bytes, on)
+    fn cuMemcpyDtoDAsync_v2(target: DevicePtr, source: DevicePtr, bytes: usize, stream: Handle) {
+        device_to_device(target, source, bytes, stream)
     }
 
     fn cuMemcpy(target: UnifiedPtr, source: UnifiedPtr, bytes: usize) {
         anywhere(target, source, bytes, DEFAULT)
     }
 
-    fn cuMemcpyAsync(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, on: Handle) {
-        anywhere(target, source, bytes, on)
+    fn cuMemcpyAsync(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, stream: Handle) {
+        anywhere(target, source, bytes, stream)
     }
 
     fn cuMemcpyPeer(target: DevicePtr, target_context: Handle, source: DevicePtr, source_context: Handle, bytes: usize) {
@@ -268,9 +268,9 @@ exports! {
         source: DevicePtr,
         source_context: Handle,
         bytes: usize,
-        on: Handle,
+        stream: Handle,
     ) {
-        peer((target, target_context), (source, source_context), bytes, on)
+        peer((target, target_context), (source, source_context), bytes, stream)
     }
 
     fn cuMemcpy2D_v2(copy: In<Memcpy2D>) {
@@ -281,63 +281,63 @@ exports! {
         copy_2d(copy, DEFAULT)
     }
 
-    fn cuMemcpy2DAsync_v2(copy: In<Memcpy2D>, on: Handle) {
-        copy_2d(copy, on)
+    fn cuMemcpy2DAsync_v2(copy: In<Memcpy2D>, stream: Handle) {
+        copy_2d(copy, stream)
     }
 
     fn cuMemcpy3D_v2(copy: In<Memcpy3D>) {
         copy_3d(copy, DEFAULT)
     }
 
-    fn cuMemcpy3DAsync_v2(copy: In<Memcpy3D>, on: Handle) {
-        copy_3d(copy, on)
+    fn cuMemcpy3DAsync_v2(copy: In<Memcpy3D>, stream: Handle) {
+        copy_3d(copy, stream)
     }
 
     fn cuMemsetD8_v2(target: DevicePtr, value: u8, count: usize) {
         fill(target, 0, &[value], count, 1, DEFAULT)
     }
 
-    fn cuMemsetD8Async(target: DevicePtr, value: u8, count: usize, on: Handle) {
-        fill(target, 0, &[value], count, 1, on)
+    fn cuMemsetD8Async(target: DevicePtr, value: u8, count: usize, stream: Handle) {
+        fill(target, 0, &[value], count, 1, stream)
     }
 
     fn cuMemsetD16_v2(target: DevicePtr, value: u16, count: usize) {
         fill(target, 0, &value.to_le_bytes(), count, 1, DEFAULT)
     }
 
-    fn cuMemsetD16Async(target: DevicePtr, value: u16, count: usize, on: Handle) {
-        fill(target, 0, &value.to_le_bytes(), count, 1, on)
+    fn cuMemsetD16Async(target: DevicePtr, value: u16, count: usize, stream: Handle) {
+        fill(target, 0, &value.to_le_bytes(), count, 1, stream)
     }
 
     fn cuMemsetD32_v2(target: DevicePtr, value: u32, count: usize) {
         fill(target, 0, &value.to_le_bytes(), count, 1, DEFAULT)
     }
 
-    fn cuMemsetD32Async(target: DevicePtr, value: u32, count: usize, on: Handle) {
-        fill(target, 0, &value.to_le_bytes(), count, 1, on)
+    fn cuMemsetD32Async(target: DevicePtr, value: u32, count: usize, stream: Handle) {
+        fill(target, 0, &value.to_le_bytes(), count, 1, stream)
     }
 
     fn cuMemsetD2D8_v2(target: DevicePtr, pitch: usize, value: u8, width: usize, height: usize) {
         fill(target, pitch, &[value], width, height, DEFAULT)
     }
 
-    fn cuMemsetD2D8Async(target: DevicePtr, pitch: usize, value: u8, width: usize, height: usize, on: Handle) {
-        fill(target, pitch, &[value], width, height, on)
+    fn cuMemsetD2D8Async(target: DevicePtr, pitch: usize, value: u8, width: usize, height: usize, stream: Handle) {
+        fill(target, pitch, &[value], width, height, stream)
     }
 
     fn cuMemsetD2D16_v2(target: DevicePtr, pitch: usize, value: u16, width: usize, height: usize) {
         fill(target, pitch, &value.to_le_bytes(), width, height, DEFAULT)
     }
 
-    fn cuMemsetD2D16Async(target: DevicePtr, pitch: usize, value: u16, width: usize, height: usize, on: Handle) {
-        fill(target, pitch, &value.to_le_bytes(), width, height, on)
+    fn cuMemsetD2D16Async(target: DevicePtr, pitch: usize, value: u16, width: usize, height: usize, stream: Handle) {
+        fill(target, pitch, &value.to_le_bytes(), width, height, stream)
     }
 
     fn cuMemsetD2D32_v2(target: DevicePtr, pitch: usize, value: u32, width: usize, height: usize) {
         fill(target, pitch, &value.to_le_bytes(), width, height, DEFAULT)
     }
 
-    fn cuMemsetD2D32Async(target: DevicePtr, pitch: usize, value: u32, width: usize, height: usize, on: Handle) {
-        fill(target, pitch, &value.to_le_bytes(), width, height, on)
+    fn cuMemsetD2D32Async(target: DevicePtr, pitch: usize, value: u32, width: usize, height: usize, stream: Handle) {
+        fill(target, pitch, &value.to_le_bytes(), width, height, stream)
     }
 }

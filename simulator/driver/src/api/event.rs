@@ -43,9 +43,9 @@ fn get(handle: Handle) -> Result<Arc<Event>> {
     driver()?.handles.get(handle)
 }
 
-fn record(event: Handle, on: Handle) -> Result<()> {
+fn record(event: Handle, stream: Handle) -> Result<()> {
     let event = get(event)?;
-    let context = stream::context_of(on)?;
+    let context = stream::context_of(stream)?;
     context.check()?;
     if context.handle != event.context.handle {
         return CuResult::INVALID_HANDLE.err();

@@ -6,7 +6,7 @@
 use std::ffi::c_void;
 use std::io::Write;
 
-use simt::{Dim3, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, Profile};
+use simt::{Dim3, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
 
 use super::context::{self, Context};
 use super::function::{self, Function};
@@ -44,22 +44,23 @@ enum Grid {
 fn launch(
     handle: Handle,
     config: LaunchConfig,
-    on: Handle,
+    stream: Handle,
     grid: Grid,
     pack: impl FnOnce(&Function) -> Result<Vec<u8>>,
 ) -> Result<()> {
     let (driver, context) = context::current()?;
     let (_, function) = function::get(handle)?;
-    stream::check_current(on, &context)?;
+    stream::check_current(stream, &context)?;
     if function.context.handle != context.handle {
         return CuResult::INVALID_HANDLE.err();
     }
-    check_resources(&function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
+    let refused = |failure: &Failure| driver.note_refusal(failure);
+    check_resources(&function, config, driver.profile).inspect_err(refused)?;
     if grid == Grid::Cooperative {
         return Err(CuResult::NOT_SUPPORTED.because("the blocks of a simulated grid do not all run at once"));
     }
     let params = pack(&function)?;
-    run(driver, &context, &function, config, &params)
+    run(driver, &context, &function, config, &params).inspect_err(refused)
 }
 
 /// Refuses a launch for what only this driver knows: registers, and shared memory that the program must opt in to. [`simt::launch`] refuses
@@ -104,19 +105,19 @@ fn options() -> Result<LaunchOptions> {
     })
 }
 
-/// Executes a launch and records it. No lock is held meanwhile, so other threads can launch and copy.
+/// Executes a launch and records it, or refuses a launch that no device could execute. No lock is held meanwhile, so other threads can
+/// launch and copy.
 fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchConfig, params: &[u8]) -> Result<()> {
     let (kernel, options) = (function.name(), options()?);
-    let result = simt::launch(&driver.memory, function.image.image(), kernel, config, params, driver.profile, &options);
-    let outcome = match result {
-        Err(LaunchError::Misuse(misuse)) => {
-            let failure = refusal(kernel, &misuse);
-            driver.note_refusal(&failure);
-            return Err(failure);
+    let outcome = match simt::launch(&driver.memory, function.image.image(), kernel, config, params, driver.profile, &options) {
+        Ok(report) => {
+            print(&report.printed);
+            Outcome::Finished(Box::new(report))
         }
-        result => {
-            print(result.as_ref().map_or_else(LaunchError::printed, |report: &LaunchReport| &report.printed));
-            result.map_or_else(|error| Outcome::Failed(fail(context, error)), |report| Outcome::Finished(Box::new(report)))
+        Err(misuse @ LaunchError::Misuse(_)) => return Err(code_of(&misuse).because(format!("kernel {kernel}: {misuse}"))),
+        Err(fault) => {
+            print(fault.printed());
+            Outcome::Failed(fail(context, fault))
         }
     };
     let occupancy = function.occupancy(driver.profile, config.block.volume() as u32, config.dynamic_shared_bytes.into());
@@ -131,7 +132,7 @@ fn print(text: &str) {
     let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
 }
 
-/// Makes the context unusable, and returns why.
+/// Makes the context unusable and returns why.
 fn fail(context: &Context, error: LaunchError) -> Failed {
     let message = error.to_string();
     context.fail(code_of(&error).because(message.clone()));
@@ -139,18 +140,7 @@ fn fail(context: &Context, error: LaunchError) -> Failed {
     Failed { message, finding }
 }
 
-/// Makes a failure of a launch that no device could execute.
-fn refusal(kernel: &str, misuse: &LaunchMisuse) -> Failure {
-    let message = match misuse {
-        LaunchMisuse::Extent { .. } | LaunchMisuse::SharedMemory { .. } => format!("kernel {kernel}: {misuse}"),
-        // These messages name the kernel themselves.
-        LaunchMisuse::NoSuchKernel(_) | LaunchMisuse::Parameters { .. } => misuse.to_string(),
-    };
-    let code = if let LaunchMisuse::NoSuchKernel(_) = misuse { CuResult::NOT_FOUND } else { CuResult::INVALID_VALUE };
-    code.because(message)
-}
-
-/// Returns what a GPU's driver would return for the fault of a kernel.
+/// Returns what a GPU's driver returns in this case.
 fn code_of(error: &LaunchError) -> CuResult {
     match error {
         LaunchError::Fault { finding, .. } => match finding.kind {
@@ -165,6 +155,7 @@ fn code_of(error: &LaunchError) -> CuResult {
             _ => CuResult::LAUNCH_FAILED,
         },
         LaunchError::OutOfFuel { .. } => CuResult::LAUNCH_TIMEOUT,
+        LaunchError::Misuse(LaunchMisuse::NoSuchKernel(_)) => CuResult::NOT_FOUND,
         LaunchError::Misuse(_) => CuResult::INVALID_VALUE,
     }
 }
@@ -245,13 +236,13 @@ exports! {
         block_y: u32,
         block_z: u32,
         dynamic_shared_bytes: u32,
-        on: Handle,
+        stream: Handle,
         values: In<HostBytes>,
         extra: In<HostBytes>,
     ) {
         let config =
             LaunchConfig { grid: dim([grid_x, grid_y, grid_z]), block: dim([block_x, block_y, block_z]), dynamic_shared_bytes };
-        launch(function, config, on, Grid::Independent, |function| pack(function, values, extra))
+        launch(function, config, stream, Grid::Independent, |function| pack(function, values, extra))
     }
 
     fn cuLaunchKernelEx(config: In<LaunchConfigEx>, function: Handle, values: In<HostBytes>, extra: In<HostBytes>) {
@@ -272,12 +263,12 @@ exports! {
         block_y: u32,
         block_z: u32,
         dynamic_shared_bytes: u32,
-        on: Handle,
+        stream: Handle,
         values: In<HostBytes>,
     ) {
         let config =
             LaunchConfig { grid: dim([grid_x, grid_y, grid_z]), block: dim([block_x, block_y, block_z]), dynamic_shared_bytes };
-        launch(function, config, on, Grid::Cooperative, |function| pack_each(function, values))
+        launch(function, config, stream, Grid::Cooperative, |function| pack_each(function, values))
     }
 
     fn cuLaunchCooperativeKernelMultiDevice(_launches: Out<c_void>, _count: u32, _flags: u32) {

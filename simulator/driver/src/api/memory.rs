@@ -61,8 +61,8 @@ fn check_managed(driver: &Driver, address: DevicePtr, bytes: usize) -> Result<()
     }
 }
 
-/// Refuses a place that managed memory cannot move to. It can move to the device (1), or to the host as a whole or in part (2 to 4).
-fn check_place(location: MemLocation) -> Result<()> {
+/// Refuses a location that managed memory cannot move to. It can move to the device (1), or to the host as a whole or in part (2 to 4).
+fn check_location(location: MemLocation) -> Result<()> {
     match location {
         MemLocation { kind: 1, id } => driver_of(id).map(drop),
         MemLocation { kind: 2..=4, .. } => Ok(()),
@@ -70,8 +70,8 @@ fn check_place(location: MemLocation) -> Result<()> {
     }
 }
 
-/// Returns the place that a device number means; -1 is the host.
-fn place_of(device: DeviceId) -> MemLocation {
+/// Returns the location that a device number means; -1 is the host.
+fn location_of(device: DeviceId) -> MemLocation {
     if device == -1 { MemLocation { kind: 2, id: 0 } } else { MemLocation { kind: 1, id: device } }
 }
 
@@ -79,18 +79,18 @@ fn advise(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) 
     let (driver, _) = context::current()?;
     check_managed(driver, address, bytes)?;
     match advice {
-        // Mostly read or not, and no preferred place: the location does not matter.
+        // Mostly read or not, and no preferred location: the location does not matter.
         1 | 2 | 4 => Ok(()),
-        3 | 5 | 6 => check_place(location),
+        3 | 5 | 6 => check_location(location),
         _ => CuResult::INVALID_VALUE.err(),
     }
 }
 
-fn prefetch(address: DevicePtr, bytes: usize, location: MemLocation, on: Handle) -> Result<()> {
+fn prefetch(address: DevicePtr, bytes: usize, location: MemLocation, stream: Handle) -> Result<()> {
     let (driver, _) = context::current()?;
-    stream::any(on)?;
+    stream::any(stream)?;
     check_managed(driver, address, bytes)?;
-    check_place(location)
+    check_location(location)
 }
 
 exports! {
@@ -185,9 +185,8 @@ exports! {
                 "not all of the {bytes} bytes at {address:#x} are memory that this process can write"
             )));
         }
-        // SAFETY: the checks above found that the range starts at a multiple of 4 and is memory that this process can read and write. The
-        // C caller promises, because CUDA demands it, that the memory stays allocated until it is unregistered and that nobody else writes
-        // it while a kernel uses it.
+        // SAFETY: the range starts at a multiple of 4, as checked above. The C caller promises, because CUDA demands it, that the range is
+        // its own memory, that the memory stays allocated until it is unregistered, and that nobody else writes it while a kernel uses it.
         unsafe { driver.allocations.register(&driver.memory, address, bytes, flags, context.handle) }
     }
 
@@ -211,10 +210,10 @@ exports! {
     }
 
     /// Says which stream uses managed memory. It has no effect here, because every operation is done before its call returns.
-    fn cuStreamAttachMemAsync(on: Handle, address: DevicePtr, bytes: usize, flags: u32) {
+    fn cuStreamAttachMemAsync(stream: Handle, address: DevicePtr, bytes: usize, flags: u32) {
         let (driver, _) = context::current()?;
-        let on = stream::any(on)?;
-        if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST | ATTACH_SINGLE) || (flags == ATTACH_SINGLE && on.is_none()) {
+        let stream = stream::any(stream)?;
+        if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST | ATTACH_SINGLE) || (flags == ATTACH_SINGLE && stream.is_none()) {
             return CuResult::INVALID_VALUE.err();
         }
         match driver.allocations.containing(address) {
@@ -226,22 +225,22 @@ exports! {
     }
 
     fn cuMemAdvise(address: DevicePtr, bytes: usize, advice: u32, device: DeviceId) {
-        advise(address, bytes, advice, place_of(device))
+        advise(address, bytes, advice, location_of(device))
     }
 
     fn cuMemAdvise_v2(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) {
         advise(address, bytes, advice, location)
     }
 
-    fn cuMemPrefetchAsync(address: DevicePtr, bytes: usize, device: DeviceId, on: Handle) {
-        prefetch(address, bytes, place_of(device), on)
+    fn cuMemPrefetchAsync(address: DevicePtr, bytes: usize, device: DeviceId, stream: Handle) {
+        prefetch(address, bytes, location_of(device), stream)
     }
 
-    fn cuMemPrefetchAsync_v2(address: DevicePtr, bytes: usize, location: MemLocation, flags: u32, on: Handle) {
+    fn cuMemPrefetchAsync_v2(address: DevicePtr, bytes: usize, location: MemLocation, flags: u32, stream: Handle) {
         if flags != 0 {
             driver()?;
             return CuResult::INVALID_VALUE.err();
         }
-        prefetch(address, bytes, location, on)
+        prefetch(address, bytes, location, stream)
     }
 }

@@ -30,11 +30,11 @@ fn check_supported(driver: &Driver) -> Result<()> {
     }
 }
 
-fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, on: Handle) -> Result<()> {
+fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Handle) -> Result<()> {
     let (driver, context) = context::current()?;
     check_supported(driver)?;
     out.check()?;
-    stream::any(on)?;
+    stream::any(stream)?;
     let pool = driver.handles.get::<Pool>(pool.unwrap_or(driver.pools.current()))?;
     // Unlike `cuMemAlloc`, this accepts a size of 0 and returns null, which can be freed.
     if bytes == 0 {
@@ -64,18 +64,18 @@ fn check_location(location: MemLocation) -> Result<()> {
 }
 
 exports! {
-    fn cuMemAllocAsync(address: Out<DevicePtr>, bytes: usize, on: Handle) {
-        allocate(address, bytes, None, on)
+    fn cuMemAllocAsync(address: Out<DevicePtr>, bytes: usize, stream: Handle) {
+        allocate(address, bytes, None, stream)
     }
 
-    fn cuMemAllocFromPoolAsync(address: Out<DevicePtr>, bytes: usize, pool: Handle, on: Handle) {
-        allocate(address, bytes, Some(pool), on)
+    fn cuMemAllocFromPoolAsync(address: Out<DevicePtr>, bytes: usize, pool: Handle, stream: Handle) {
+        allocate(address, bytes, Some(pool), stream)
     }
 
-    fn cuMemFreeAsync(address: DevicePtr, on: Handle) {
+    fn cuMemFreeAsync(address: DevicePtr, stream: Handle) {
         let (driver, _) = context::current()?;
         check_supported(driver)?;
-        stream::any(on)?;
+        stream::any(stream)?;
         if address == 0 {
             return Ok(());
         }

@@ -1,18 +1,22 @@
 //! Where the links and images of the book and of the repository's other pages lead: to files and headings that are there, or to the web
 //! by a whole address. Nothing is fetched.
 
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::generated::root;
-use crate::pages::{self, Link, Page};
+use press::page::Page;
+use press::root;
+
+use crate::markdown::{Link, Markdown};
+use crate::rendered;
 
 /// Pages beside the book.
-const OTHERS: [&str; 2] = ["CONTRIBUTING.md", "simulator/README.md"];
+const OTHERS: [&str; 3] = ["README.md", "CONTRIBUTING.md", "simulator/README.md"];
 
-/// Every page, with what it includes.
+/// Every page, as a reader gets it.
 fn all() -> Vec<Page> {
-    let others = OTHERS.map(Page::read);
-    pages::all().iter().map(Page::with_includes).chain(others).collect()
+    let others = OTHERS.map(|path| Page { path: path.into(), text: fs::read_to_string(root().join(path)).unwrap() });
+    rendered().iter().cloned().chain(others).collect()
 }
 
 /// What is wrong with a link of a page; its path is that of the page when there is nothing before `#`.
@@ -44,7 +48,8 @@ fn wrong(page: &Page, link: &Link, all: &[Page]) -> Option<String> {
         return None;
     }
     let Some(other) = all.iter().find(|other| other.path == path) else { return Some(format!("{path} is no page with headings")) };
-    (!other.ids().contains(id)).then(|| format!("{path} has no heading #{id}, but {:?}", other.ids()))
+    let ids = Markdown(&other.text).ids();
+    (!ids.contains(id)).then(|| format!("{path} has no heading #{id}, but {ids:?}"))
 }
 
 /// A file named from a page, from the root of the repository.
@@ -65,7 +70,7 @@ fn beside(page: &str, file: &str) -> String {
 fn every_link_leads_somewhere() {
     let all = all();
     let of_page = |page: &Page| {
-        let links = page.links().into_iter();
+        let links = Markdown(&page.text).links().into_iter();
         let wrong = links.filter_map(|link| Some(format!("{}: `{}`: {}", page.path, link.target, wrong(page, &link, &all)?)));
         wrong.collect::<Vec<_>>()
     };
@@ -75,55 +80,50 @@ fn every_link_leads_somewhere() {
 
 #[test]
 fn every_page_is_in_the_summary() {
-    let pages = pages::book();
-    let summary = pages.iter().find(|page| page.stem() == "SUMMARY").expect("the book has a summary").links();
-    for page in pages.iter().filter(|page| page.stem() != "SUMMARY") {
+    let (summary, pages): (Vec<Page>, Vec<Page>) = rendered().iter().cloned().partition(|page| page.path.ends_with("SUMMARY.md"));
+    let summary = Markdown(&summary[0].text).links();
+    for page in pages {
         let name = page.path.trim_start_matches("book/src/");
         assert!(summary.iter().any(|link| link.target == name), "SUMMARY.md does not list {name}");
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_link_that_leads_nowhere_is_found() {
-        let page = |text: &str| Page { path: "book/src/03-unroll.md".into(), text: text.into() };
-        let other = Page { path: "book/src/setup.md".into(), text: "# Set-up\n".into() };
-        let all = [page("## Run it\n"), other];
-        let found = |text: &str| {
-            let page = page(text);
-            let links = page.links();
-            assert_eq!(links.len(), 1, "{text}");
-            wrong(&page, &links[0], &all).unwrap_or_default()
-        };
-        let right = [
-            "[a](#run-it)",
-            "[a](setup.md#set-up)",
-            "[a](setup.md)",
-            "[`a`](https://arxiv.org/abs/1804.06826)",
-            "<https://docs.nvidia.com/cuda/>",
-            "![a page](pictures/page.png)",
-        ];
-        for text in right {
-            assert_eq!(found(text), "", "{text}");
-        }
-        let wrong = [
-            ("[a](#run)", "has no heading #run, but {\"run-it\"}"),
-            ("[a](setup.md#run-it)", "book/src/setup.md has no heading"),
-            ("[a](set-up.md)", "there is no book/src/set-up.md"),
-            ("[a](pictures/page.png#x)", "is no page with headings"),
-            ("[a](../../README.md)", "README.md is not in the book"),
-            ("[a](http://arxiv.org)", "begin with https://"),
-            ("[a](mailto:a@b.c)", "begin with https://"),
-            ("[a](https://arxiv)", "no address"),
-            ("[a](https://arxiv..org/x)", "no address"),
-            ("[a](<https://arxiv.org/a b>)", "no address"),
-            ("![](pictures/page.png)", "needs words"),
-        ];
-        for (text, message) in wrong {
-            assert!(found(text).contains(message), "{text}: {}", found(text));
-        }
+#[test]
+fn a_link_that_leads_nowhere_is_found() {
+    let page = |text: &str| Page { path: "book/src/03-unroll.md".into(), text: text.into() };
+    let other = Page { path: "book/src/setup.md".into(), text: "# Set-up\n".into() };
+    let all = [page("## Run it\n"), other];
+    let found = |text: &str| {
+        let page = page(text);
+        let links = Markdown(&page.text).links();
+        assert_eq!(links.len(), 1, "{text}");
+        wrong(&page, &links[0], &all).unwrap_or_default()
+    };
+    let right = [
+        "[a](#run-it)",
+        "[a](setup.md#set-up)",
+        "[a](setup.md)",
+        "[`a`](https://arxiv.org/abs/1804.06826)",
+        "<https://docs.nvidia.com/cuda/>",
+        "![a page](pictures/page.png)",
+    ];
+    for text in right {
+        assert_eq!(found(text), "", "{text}");
+    }
+    let wrong = [
+        ("[a](#run)", "has no heading #run, but {\"run-it\"}"),
+        ("[a](setup.md#run-it)", "book/src/setup.md has no heading"),
+        ("[a](set-up.md)", "there is no book/src/set-up.md"),
+        ("[a](pictures/page.png#x)", "is no page with headings"),
+        ("[a](../../README.md)", "README.md is not in the book"),
+        ("[a](http://arxiv.org)", "begin with https://"),
+        ("[a](mailto:a@b.c)", "begin with https://"),
+        ("[a](https://arxiv)", "no address"),
+        ("[a](https://arxiv..org/x)", "no address"),
+        ("[a](<https://arxiv.org/a b>)", "no address"),
+        ("![](pictures/page.png)", "needs words"),
+    ];
+    for (text, message) in wrong {
+        assert!(found(text).contains(message), "{text}: {}", found(text));
     }
 }
