@@ -82,7 +82,7 @@ impl Archive {
     /// An archive of these runs.
     #[cfg(test)]
     pub fn of(runs: BTreeMap<String, Record>) -> Self {
-        Self { runs, is_stale }
+        Self { runs, is_stale, used: RefCell::default() }
     }
 
     /// The same records, with another judge of their age.

@@ -137,7 +137,8 @@ mod tests {
         for (chapter, listings) in [("02-conv-shared", &[][..]), ("03-unroll", &["listings/03-unroll.shared"])] {
             let kernels = changed(chapter, |ptx| another_instruction(ptx, "shared"));
             let kernel = format!("{chapter}/shared");
-            let records = manifest().entries().keys().filter_map(|path| {
+            let manifest = manifest();
+            let records = manifest.entries().keys().filter_map(|path| {
                 let name = short(path);
                 let run = name.rsplit('/').next().unwrap_or_default();
                 let of_chapter = run == chapter || run.starts_with(&format!("{chapter}."));
