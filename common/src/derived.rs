@@ -6,8 +6,9 @@ use std::fmt;
 use crate::gpu::DeviceKind;
 use crate::record::{Record, StageRecord};
 use crate::report::Place;
+use crate::stage::Stage;
 use crate::units;
-use crate::workload::{Arithmetic, Work};
+use crate::workload::{Arithmetic, Work, Workload};
 
 /// How much is done per second, in what the field counts for such work.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +32,11 @@ impl fmt::Display for Rate {
 }
 
 impl Record {
+    /// The row of a stage; `None` when it was not run.
+    pub fn stage<W: Workload>(&self, stage: &Stage<W>) -> Option<&StageRecord> {
+        self.stages.iter().find(|row| row.name == stage.name)
+    }
+
     /// How fast a stage does the work that the computation takes at least. `None` without a time, and on the simulator, where only
     /// the CPU has one.
     pub fn rate(&self, stage: &StageRecord) -> Option<Rate> {

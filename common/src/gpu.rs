@@ -17,6 +17,7 @@ use toolkit::nvrtc::{Input, Nvrtc};
 use toolkit::options::options;
 use toolkit::pinned::PINNED_VERSION;
 
+use crate::capability::ComputeCapability;
 use crate::device::{self, Device, Request};
 use crate::error::{Error, Result, describe};
 
@@ -40,8 +41,8 @@ pub struct DeviceInfo {
     pub kind: DeviceKind,
     /// The driver's name for the device, for example `NVIDIA H200`.
     pub name: String,
-    /// Major and minor, for example `9.0`.
-    pub compute_capability: String,
+    /// What its generation can do.
+    pub compute_capability: ComputeCapability,
     /// The simulator's profile; `None` on a GPU.
     pub profile: Option<String>,
     /// Version of the driver.
@@ -101,7 +102,7 @@ impl Gpu {
         let info = DeviceInfo {
             kind: if device.simulator().is_some() { DeviceKind::Sim } else { DeviceKind::Gpu },
             name: context.name()?,
-            compute_capability: format!("{major}.{minor}"),
+            compute_capability: ComputeCapability::new(major.unsigned_abs(), minor.unsigned_abs()),
             profile: device.profile().map(str::to_owned),
             driver: device.driver(),
             compiler: compiler.describe(device.simulator().is_some()),

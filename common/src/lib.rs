@@ -9,7 +9,9 @@
 //! - [`timing`]: how long enqueued work takes, by CUDA events.
 //! - [`ceilings`]: what the device can do at best.
 //! - [`workload`]: what is computed, with the oracle: inputs, sizes, expected results; [`audio`], [`picture`], [`npy`] and [`atomic_file`] for the user's own.
-//! - [`stage`]: one way to compute a workload; [`chapter`]: a lesson, its stages in order.
+//! - [`stage`]: one way to compute a workload; [`requirement`]: what it needs and a device does not have; [`capability`]: the generation.
+//! - [`chapter`]: its stages in order, and its lesson; [`lesson`]: comparisons of stages; [`measure`]: what is compared.
+//! - [`planner`]: into how many slices a sum is cut, so that its blocks fill the chip.
 //! - [`guard`], [`verify`]: outputs that show what was not written or written beside them, and their comparison with the oracle.
 //! - [`runner`]: runs stages: poison, run, verify, time, verify again; [`observer`] asks the simulator what it saw.
 //! - [`report`]: what a run found out, where no time stands without a verified result.
@@ -20,6 +22,7 @@
 
 pub mod atomic_file;
 pub mod audio;
+pub mod capability;
 pub mod ceilings;
 pub mod chapter;
 pub mod cublas;
@@ -29,14 +32,18 @@ pub mod device;
 pub mod error;
 pub mod gpu;
 pub mod guard;
+pub mod lesson;
+pub mod measure;
 pub mod npy;
 pub mod observer;
 pub mod picture;
 pub mod pinned;
+pub mod planner;
 pub mod probe;
 pub mod progress;
 pub mod record;
 pub mod report;
+pub mod requirement;
 pub mod runner;
 pub mod stage;
 pub mod table;

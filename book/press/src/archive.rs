@@ -243,6 +243,14 @@ impl<'a> Pair<'a> {
         self.measured.is_stale(stage) || self.counted.is_stale(stage)
     }
 
+    /// Whether a stage was measured and counted with the same kernels. Where one of the two was made again since a kernel changed, times and counts
+    /// say nothing about each other.
+    pub fn is_of_same_kernels(&self, stage: &str) -> bool {
+        let [measured, counted] = [self.measured, self.counted].map(|run| run.stage(stage).ok().map(|row| &row.kernels));
+        let (Some(measured), Some(counted)) = (measured, counted) else { return false };
+        measured.iter().all(|(kernel, digest)| counted.get(kernel).is_none_or(|other| other == digest))
+    }
+
     /// Whether both runs computed the same.
     pub fn is_same_size(&self) -> bool {
         self.measured.record.work() == self.counted.record.work()

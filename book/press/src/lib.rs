@@ -46,6 +46,8 @@ pub mod values;
 use std::path::Path;
 
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod commands;
 
 /// The root of the repository.

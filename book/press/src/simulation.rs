@@ -220,7 +220,7 @@ fn finding<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<Str
 
 /// Whole warps make the requests of a warp those of each of its threads.
 fn accesses<W: Workload>(gpu: &Gpu, stage: &Stage<W>, chapter: &Chapter<W>, workload: &W, what: &str) -> Result<String> {
-    let parts = chapter.experiments.iter().filter(|part| part.stage == stage.name);
+    let parts = chapter.experiments.iter().filter(|part| part.stage.name == stage.name);
     let kernels = parts.map(|part| (part.name, part.left, Run::Launches(part.run)));
     let mut table = "| kernel | what it computes | loads | stores | accesses |\n|---|---|---:|---:|---:|\n".to_owned();
     let mut accesses = Vec::new();

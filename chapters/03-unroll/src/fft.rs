@@ -29,29 +29,31 @@ use std::time::Instant;
 use common::Result;
 use common::cufft::{Cufft, Forward, Inverse};
 use common::gpu::Gpu;
+use common::requirement::Unmet;
 use common::stage::{Prepared, Stage};
 use common::workload::convolution::Buffers;
 use common::workload::{Convolution, Workload};
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::unroll::fft::{COLLECT, GATHER, MULTIPLY};
 
-/// By way of the spectra.
+/// The product of the spectra.
 pub const FFT: Stage<Convolution> =
-    Stage::prepared("fft", "another algorithm: cuFFT, blocks of the length that is fastest here", |gpu, conv| {
+    Stage::prepared("fft", "another algorithm: cuFFT, with blocks of the length that is fastest here", |gpu, conv| {
         Ok(Box::new(fastest(gpu, conv)?))
     })
-    .skipped_where(lacks)
+    .requires(requirement)
     .with_allowance(spread_over_the_ring)
     .calls("cuFFT");
 
-fn lacks(gpu: &Gpu, conv: &Convolution) -> Option<String> {
+fn requirement(gpu: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
     if gpu.is_simulated() {
-        return Some("cuFFT needs a GPU".to_owned());
+        return Ok(Some(Unmet::Gpu { library: "cuFFT" }));
     }
     if Blocks::candidates(conv.outputs(), conv.taps()).is_empty() {
-        return Some("cuFFT takes fewer than 2^31 points in a batch".to_owned());
+        let samples = u64::from(conv.outputs()) + u64::from(conv.taps()) - 1;
+        return Ok(Some(Unmet::Limit { what: "points in a batch of cuFFT", needed: 2 * samples, limit: i32::MAX as u64 }));
     }
-    Cufft::find().err().map(|error| error.to_string())
+    Ok(Cufft::find().err().map(|error| Unmet::Library { reason: error.to_string() }))
 }
 
 /// What the stage's rounding errors may come to beyond the workload's tolerance; derived at the head of this file.

@@ -3,6 +3,7 @@
 use common::Result;
 use common::cublas::{Cublas, Handle, Precision, Shape};
 use common::gpu::Gpu;
+use common::requirement::Unmet;
 use common::stage::{Prepared, Stage};
 use common::workload::Matmul;
 use common::workload::matmul::{Buffers, Size};
@@ -10,19 +11,19 @@ use common::workload::matmul::{Buffers, Size};
 use crate::slices::any_order;
 use crate::tensor::rounded_factors;
 
-/// What the stages cannot do without.
-fn lacks(gpu: &Gpu, _: &Matmul) -> Option<String> {
+/// The library needs a GPU, and to be installed.
+fn requirement(gpu: &Gpu, _: &Matmul) -> Result<Option<Unmet>> {
     if gpu.is_simulated() {
-        return Some("cuBLAS brings machine code, which the simulator does not execute".to_owned());
+        return Ok(Some(Unmet::Gpu { library: "cuBLAS" }));
     }
-    Cublas::find().err().map(|error| error.to_string())
+    Ok(Cublas::find().err().map(|error| Unmet::Library { reason: error.to_string() }))
 }
 
 /// The library in single precision.
 pub const CUBLAS: Stage<Matmul> =
     Stage::prepared("cublas", "the library of the vendor, in f32", |gpu, _| prepare(gpu, Precision::F32))
         .calls("cuBLAS")
-        .skipped_where(lacks)
+        .requires(requirement)
         .with_allowance(any_order);
 
 /// The library with factors of tf32.
@@ -32,7 +33,7 @@ pub const CUBLAS_TF32: Stage<Matmul> =
     })
     .calls("cuBLAS")
     .needs_compute_capability(8, 0)
-    .skipped_where(lacks)
+    .requires(requirement)
     .with_allowance(rounded_factors);
 
 /// A product by cuBLAS.

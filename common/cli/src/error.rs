@@ -21,16 +21,9 @@ pub enum Error {
     /// `exercise` did not work.
     #[error(transparent)]
     Workshop(#[from] workshop::Error),
-    /// `--stage` with a name that the chapter does not have.
-    #[error("chapter {chapter} has no stage named `{asked}`: expected one of {stages}")]
-    UnknownStage {
-        /// The chapter.
-        chapter: &'static str,
-        /// What was asked for.
-        asked: String,
-        /// The names that there are.
-        stages: String,
-    },
+    /// A name that no stage of the chapter has.
+    #[error(transparent)]
+    UnknownStage(#[from] common::chapter::UnknownStage),
     /// `--explain` on a GPU, which counts nothing.
     #[error("--explain shows what the simulator counts, and this run would be on a GPU ({device}): add `--device sim`")]
     ExplainNeedsSimulator {

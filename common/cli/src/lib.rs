@@ -18,6 +18,7 @@ use common::atomic_file::AtomicFile;
 use common::ceilings::Ceilings;
 use common::device::Request;
 use common::gpu::Gpu;
+use common::lesson;
 use common::progress;
 use common::record::Record;
 use common::report::{Outcome, Place, Row};
@@ -184,7 +185,7 @@ fn execute<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) 
         let all = || stages.iter().chain(mistakes);
         let width = all().map(|stage| stage.name.len()).max().unwrap_or(0);
         let line = |stage: &Stage<W>| {
-            let note = if is_mistake(chapter, stage.name) { " (wrong on purpose, runs only when it is named)" } else { "" };
+            let note = if chapter.is_mistake(stage) { " (wrong on purpose, runs only when it is named)" } else { "" };
             format!("{:width$}  {}{note}\n", stage.name, stage.idea)
         };
         print(&all().map(line).collect::<String>())?;
@@ -201,7 +202,7 @@ fn execute<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) 
         Ceilings::measure(&gpu, measured.work().arithmetic)?
     };
     note(format_args!("{}", header(chapter, &gpu, measured, ceilings)?));
-    for stage in stages.iter().filter(|stage| is_mistake(chapter, stage.name)) {
+    for stage in stages.iter().filter(|stage| chapter.is_mistake(stage)) {
         note(format_args!("warning: {} is wrong on purpose ({}); its result and its time mean nothing", stage.name, stage.idea));
     }
     let repeat = usize::from(common.repeat);
@@ -230,7 +231,7 @@ fn execute<W: Workload>(chapter: &Chapter<W>, arguments: Arguments<W::Options>) 
     let draw = |drawing| {
         let mut text = table::draw(&record, drawing);
         text.push('\n');
-        for line in (chapter.lesson)(&rows) {
+        for line in lesson::sentences(chapter.lesson, &record) {
             text.push('\n');
             text.push_str(&line);
             text.push('\n');
@@ -291,7 +292,7 @@ fn diagnose<W: Workload>(chapter: &Chapter<W>, stage: &str, common: &Common, opt
 
 /// The stage of that name, which must launch kernels.
 fn chosen_kernel<W: Workload>(chapter: &Chapter<W>, name: &str) -> Result<Stage<W>> {
-    let stage = chosen(chapter, &[name.to_owned()])?.remove(0);
+    let stage = *chapter.stage(name)?;
     if stage.place() == Place::Device {
         return Ok(stage);
     }
@@ -303,7 +304,11 @@ fn chosen_kernel<W: Workload>(chapter: &Chapter<W>, name: &str) -> Result<Stage<
 /// Says why a stage that is to be looked into has no verified result.
 fn not_verified(row: &Row) -> ExitCode {
     match &row.outcome {
-        Outcome::Skipped(reason) | Outcome::NotRun(reason) => {
+        Outcome::Skipped(unmet) => {
+            note(format_args!("error: stage {} was not run: {unmet}", row.name));
+            ExitCode::from(2)
+        }
+        Outcome::NotRun(reason) => {
             note(format_args!("error: stage {} was not run: {reason}", row.name));
             ExitCode::from(2)
         }
@@ -320,17 +325,8 @@ fn chosen<W: Workload>(chapter: &Chapter<W>, names: &[String]) -> Result<Vec<Sta
     if names.is_empty() {
         return Ok(chapter.stages.to_vec());
     }
-    let known = || chapter.stages.iter().chain(chapter.mistakes);
-    if let Some(unknown) = names.iter().find(|name| known().all(|stage| stage.name != name.as_str())) {
-        let stages = known().map(|stage| stage.name).collect::<Vec<_>>().join(", ");
-        return Err(Error::UnknownStage { chapter: chapter.name, asked: unknown.clone(), stages });
-    }
-    Ok(known().filter(|stage| names.iter().any(|name| name == stage.name)).copied().collect())
-}
-
-/// Whether the stage of that name is there to show a mistake.
-fn is_mistake<W: Workload>(chapter: &Chapter<W>, name: &str) -> bool {
-    chapter.mistakes.iter().any(|stage| stage.name == name)
+    let named = names.iter().map(|name| chapter.stage(name)).collect::<Result<Vec<_>, _>>()?;
+    Ok(chapter.all_stages().filter(|stage| named.contains(stage)).copied().collect())
 }
 
 /// Switches the simulator's checks; a GPU has none.

@@ -11,11 +11,11 @@ use super::manifest::{Cases, Extent, Kernel, Target};
 use super::text::constant;
 use crate::error::{Error, Result};
 use crate::{Exercise, Unusable, cases};
+use common::chapter::Chapter;
 use common::error::describe;
 use common::gpu::{Gpu, TRIAL};
 use common::report::{Failure, Measured, Outcome};
 use common::runner;
-use common::stage::Stage;
 use common::workload::arguments::{self, Argument};
 use common::workload::{Arithmetic, Plan, Workload};
 
@@ -126,10 +126,10 @@ pub fn time<W: Workload>(
     nvrtc: &Nvrtc,
     exercise: &Exercise,
     text: Text<'_>,
-    stages: &[Stage<W>],
+    chapter: &Chapter<W>,
     repeat: usize,
 ) -> Result<Result<Timed, Trouble>> {
-    let timed = Bench::prepare(gpu, nvrtc, exercise, text).and_then(|bench| bench.time(stages, repeat));
+    let timed = Bench::prepare(gpu, nvrtc, exercise, text).and_then(|bench| bench.time(chapter, repeat));
     match timed {
         Ok(timed) => Ok(Ok(timed)),
         Err(Stop::Trouble(trouble)) => Ok(Err(trouble)),
@@ -207,9 +207,8 @@ impl<'a> Bench<'a> {
         Ok(Passed { sizes: right, counted, arithmetic })
     }
 
-    fn time<W: Workload>(&self, stages: &[Stage<W>], repeat: usize) -> Result<Timed, Stop> {
-        let baseline = stages.iter().find(|stage| stage.name == self.cases.baseline);
-        let baseline = baseline.ok_or_else(|| unusable(self.exercise, format!("no stage is named {}", self.cases.baseline)))?;
+    fn time<W: Workload>(&self, chapter: &Chapter<W>, repeat: usize) -> Result<Timed, Stop> {
+        let baseline = chapter.stage(&self.cases.baseline).map_err(|unknown| unusable(self.exercise, unknown.to_string()))?;
         let (workload, measured) = self.run::<W>(&self.cases.timed, 13, repeat, 0)?;
         let rows = runner::run(self.gpu, &[*baseline], &workload, repeat)?.rows;
         match (measured.timing(), rows[0].median_ms()) {
@@ -247,7 +246,8 @@ impl<'a> Bench<'a> {
         match outcome {
             Outcome::Verified(measured) => Ok((workload, measured)),
             Outcome::Failed(failure) => Err(Stop::Trouble(Trouble::Fails { at: workload.describe(), right, failure })),
-            Outcome::Skipped(reason) | Outcome::NotRun(reason) => Err(unusable(self.exercise, reason).into()),
+            Outcome::Skipped(unmet) => Err(unusable(self.exercise, unmet.to_string()).into()),
+            Outcome::NotRun(reason) => Err(unusable(self.exercise, reason).into()),
         }
     }
 

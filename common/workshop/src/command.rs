@@ -220,8 +220,7 @@ impl<W: Workload> Session<'_, W> {
         let Plan { mut parts, .. } = W::plan(&options, 13, &gpu)?;
         let workload = parts.swap_remove(0);
         let count = |question: &Question| {
-            let stage = self.chapter.stages.iter().find(|stage| stage.name == question.stage);
-            let stage = stage.ok_or_else(|| unusable(format!("no stage is named {}", question.stage)))?;
+            let stage = self.chapter.stage(&question.stage).map_err(|unknown| unusable(unknown.to_string()))?;
             let rows = runner::run(&gpu, &[*stage], &workload, 0)?.rows;
             let counted = rows[0].counters().and_then(|counters| question.measure.of(counters, workload.work()));
             counted.ok_or_else(|| unusable(format!("{} counts no such thing: {:?}", question.stage, rows[0].outcome)))
@@ -304,7 +303,7 @@ impl<W: Workload> Session<'_, W> {
         // Nobody has looked at the simulator where only the GPU was asked for.
         let too = if self.options.if_there_is_one { ", too" } else { "" };
         let baseline = self.exercise.manifest.cases.as_ref().map_or("", |cases| &cases.baseline);
-        match check::time(gpu, nvrtc, self.exercise, text, self.chapter.stages, 15)? {
+        match check::time(gpu, nvrtc, self.exercise, text, self.chapter, 15)? {
             Ok(timed) => said(&format!(
                 "right on {name}{too}: {}, where {baseline} takes {}: {} as fast",
                 milliseconds(timed.learner_ms),

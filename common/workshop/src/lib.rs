@@ -11,7 +11,6 @@
 //! - [`text`]: the solution, and the starter that is made from it.
 //! - [`desk`]: the learner's copies, and how far they have come.
 //! - [`cases`]: the sizes at which a kernel is checked.
-//! - [`measure`]: counts by the names that targets and predictions use.
 //! - [`check`]: compile, run, compare, count.
 //! - [`teach`]: what a check has to say.
 //! - [`command`]: `exercise` on the command line of every chapter.
@@ -22,7 +21,6 @@ pub mod command;
 pub mod desk;
 pub mod error;
 pub mod manifest;
-pub mod measure;
 pub mod teach;
 pub mod text;
 

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::measure::Measure;
+use common::measure::Measure;
 
 /// An exercise's description.
 #[derive(Clone, Debug, Deserialize)]

@@ -188,7 +188,7 @@ pub fn diagnose<W: Workload>(
         let kept = if kept > 0 { format!(", {kept} loads that decide addresses or branches") } else { String::new() };
         trials.push(Trial { name: name_of(loads).to_owned(), left: format!("{left}{kept}"), kind: Kind::Without(loads), effort });
     }
-    for own in experiments.iter().filter(|experiment| experiment.stage == stage.name) {
+    for own in experiments.iter().filter(|experiment| experiment.stage == *stage) {
         let _alive = progress::spinner(own.name);
         let effort = Ok(bench.own(own)?);
         trials.push(Trial { name: own.name.to_owned(), left: own.left.to_owned(), kind: Kind::Own, effort });
