@@ -49,7 +49,7 @@ pub type KernelDigests = BTreeMap<String, Option<String>>;
 
 /// The kernels with their digests of now.
 fn digests(kernels: &[Kernel]) -> KernelDigests {
-    kernels.iter().map(|kernel| (format!("{}/{}", kernel.source.stem, kernel.name), digest::of(*kernel))).collect()
+    kernels.iter().map(|kernel| (digest::name(*kernel), digest::of(*kernel))).collect()
 }
 
 /// One row of a run. Only a verified row can have a time; [`Record::parse`] refuses others.

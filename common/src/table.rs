@@ -1,7 +1,7 @@
-//! The table of a run.
+//! Draws the table of a run.
 //!
-//! On a GPU it shows times and what they mean: the rate, its share of what this device can do, the gain over the first row. On the
-//! simulator it shows no times of the device, because there are none, but the counts that explain the times which a GPU would show.
+//! On a GPU it shows times and what they mean: the rate, the share of the device's ceiling, and the speed-up over the first kernel. On the
+//! simulator there are no times of the device, so it shows counts, which explain the times that a GPU would show.
 
 use tabled::builder::Builder;
 use tabled::settings::object::{Columns, Rows};
@@ -20,10 +20,10 @@ pub enum Drawing {
     Markdown,
 }
 
-/// See [`Arithmetic::piece`].
+/// Replaced by [`Arithmetic::piece`](crate::workload::Arithmetic::piece).
 const PIECE: &str = "PIECE";
 
-/// A column: its title, in which [`PIECE`] stands for what the workload is made of, and what a row has in it.
+/// A column: its title, and its text for a row.
 struct Column {
     title: &'static str,
     cell: fn(&Record, &StageRecord) -> Option<String>,
@@ -42,7 +42,7 @@ const COLUMNS: [Column; 10] = [
     Column { title: "error / tolerance", cell: accuracy },
 ];
 
-/// Draws a run. A column that no row fills is left out.
+/// Draws a run, without the columns that no row fills.
 pub fn draw(record: &Record, drawing: Drawing) -> String {
     let columns: Vec<(&Column, Vec<Option<String>>)> = COLUMNS
         .iter()
@@ -98,7 +98,7 @@ fn instructions(record: &Record, stage: &StageRecord) -> Option<String> {
     Some(significant(record.per_multiply_add(stage.counters?.ptx_thread_instructions)))
 }
 
-/// What a load takes, and what it would take if the lanes' bytes stood side by side.
+/// Sectors per load, and how many it would take if the lanes' bytes were contiguous.
 fn load_sectors(_: &Record, stage: &StageRecord) -> Option<String> {
     let counters = stage.counters?;
     Some(format!("{} ({})", significant(counters.sectors_per_load()?), significant(counters.ideal_sectors_per_load()?)))
@@ -108,14 +108,14 @@ fn bytes_moved(record: &Record, stage: &StageRecord) -> Option<String> {
     Some(significant(record.per_multiply_add(stage.counters?.bytes_moved())))
 }
 
-/// Left out where no kernel uses shared memory.
+/// Empty for kernels that use no shared memory.
 fn bank_conflicts(_: &Record, stage: &StageRecord) -> Option<String> {
     let counters = stage.counters?;
     let requests = counters.shared_load_requests + counters.shared_store_requests;
     (requests > 0).then(|| count(counters.bank_conflicts()))
 }
 
-/// The two parts of the simulated chip that need most time at least, as shares of the one that binds.
+/// The two parts of the simulated chip that need the most time, as shares of the bottleneck.
 fn bound_by(record: &Record, stage: &StageRecord) -> Option<String> {
     let bound = record.bound(stage)?;
     let shares = bound.shares().take(2).map(|(unit, share)| format!("{unit} {:.0} %", 100.0 * share));

@@ -14,7 +14,7 @@ use common::atomic_file::AtomicFile;
 use kernels::{Kernel, unroll};
 use toolkit::digest;
 use toolkit::nvrtc::{Input, Nvrtc};
-use toolkit::options::options;
+use toolkit::recipe::options;
 
 use crate::archive::{Archive, STALE_NOTE};
 use crate::directive::nearest;
@@ -70,7 +70,7 @@ impl Arguments {
         let digest = digest::of(*kernel).with_context(|| format!("{} has no stored PTX: run `cargo ptx`", kernel.name))?;
         let text = format!(
             "// kernel: {}/{}\n// digest: {digest}\n// made by: NVRTC {} for {ARCHITECTURE}, nvdisasm; what is on the right is ours\n{}",
-            kernel.source.stem,
+            digest::stem(kernel.source),
             kernel.name,
             nvrtc.build(),
             lines.collect::<String>(),
@@ -110,8 +110,7 @@ pub fn is_stale(listing: &str, kernels: &Kernels) -> Result<bool> {
 
 /// The kernel's machine code: labels, and instructions without their addresses.
 fn machine_code(nvrtc: &Nvrtc, kernel: Kernel) -> Result<Vec<String>> {
-    let path = kernel.source.path();
-    let cubin = nvrtc.compile_to_cubin(Input::of(kernel.source, &path), &options(ARCHITECTURE))?;
+    let cubin = nvrtc.compile_to_cubin(Input::of(kernel.source), &options(ARCHITECTURE))?;
     let folder = std::env::temp_dir().join(format!("listing-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
     let file = folder.join("kernel.cubin");

@@ -29,7 +29,7 @@ impl Kernels {
         static STORED: LazyLock<Kernels> = LazyLock::new(|| {
             let of_source = |source: &&'static kernels::Source| {
                 let kernels = digest::of_source(source).into_iter();
-                kernels.map(|(kernel, digest)| (format!("{}/{kernel}", source.stem), digest)).collect::<Vec<_>>()
+                kernels.map(|(kernel, digest)| (format!("{}/{kernel}", digest::stem(source)), digest)).collect::<Vec<_>>()
             };
             Kernels(kernels::sources().iter().flat_map(of_source).collect())
         });
@@ -89,7 +89,7 @@ mod tests {
 
     /// The kernels with another text for one source.
     fn changed(stem: &str, change: impl Fn(&str) -> String) -> Kernels {
-        let source = kernels::sources().iter().find(|source| source.stem == stem).unwrap();
+        let source = kernels::sources().iter().find(|source| digest::stem(source) == stem).unwrap();
         let text = change(source.ptx);
         assert_ne!(text, source.ptx);
         Kernels::stored().with(stem, &text).unwrap()
@@ -127,8 +127,8 @@ mod tests {
                 }
                 None => format!("{line} // a comment\n"),
             };
-            let kernels = changed(source.stem, |ptx| ptx.lines().map(shifted).collect());
-            assert_eq!(newly_stale(&kernels), Vec::<String>::new(), "{}", source.stem);
+            let kernels = changed(digest::stem(source), |ptx| ptx.lines().map(shifted).collect());
+            assert_eq!(newly_stale(&kernels), Vec::<String>::new(), "{}", source.path);
         }
     }
 

@@ -140,10 +140,10 @@ fn the_request_of_a_warp_that_is_explained_names_its_array_and_its_neighbours() 
 }
 
 #[test]
-fn a_gpu_of_2008_has_room_for_one_block_with_wide_tiles_where_it_had_room_for_four() {
+fn a_gpu_of_2008_holds_one_block_with_wide_tiles_instead_of_four() {
     for (stage, occupancy) in [
-        ("shared", "4 blocks at once on an SM, 32 of 32 warps: limited by warps"),
-        ("shared-wide", "1 block at once on an SM, 8 of 32 warps: limited by shared memory"),
+        ("shared", "4 resident blocks per SM, 32 of 32 warps: limited by warps"),
+        ("shared-wide", "1 resident block per SM, 8 of 32 warps: limited by shared memory"),
     ] {
         let text = stdout(&BINARY.run_on("sim:gtx280", &["--size", "512x300", "--explain", stage]));
         assert!(text.contains(occupancy), "{stage}: {text}");

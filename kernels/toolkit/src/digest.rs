@@ -29,7 +29,18 @@ pub fn of_source(source: &Source) -> BTreeMap<String, String> {
     /// Each text is parsed once: a large one takes milliseconds.
     static KNOWN: Mutex<BTreeMap<&str, BTreeMap<String, String>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.entry(source.stem).or_insert_with(|| of_text(source.ptx).unwrap_or_default()).clone()
+    known.entry(source.path).or_insert_with(|| of_text(source.ptx).unwrap_or_default()).clone()
+}
+
+/// What records call a source: the name of its `.cu` without the extension, for example `03-unroll`.
+pub fn stem(source: &Source) -> &'static str {
+    let name = source.path.rsplit('/').next().unwrap_or(source.path);
+    name.strip_suffix(".cu").unwrap_or(name)
+}
+
+/// What records call a kernel: its source and its name, for example `03-unroll/shared`.
+pub fn name(kernel: Kernel) -> String {
+    format!("{}/{}", stem(kernel.source), kernel.name)
 }
 
 /// The digest of a kernel; `None` while it has no stored PTX.
@@ -45,8 +56,8 @@ mod tests {
     fn every_kernel_has_a_digest_of_its_own() {
         let mut seen = BTreeMap::new();
         for kernel in kernels::all() {
-            let digest = of(*kernel).unwrap_or_else(|| panic!("{} has no stored PTX", kernel.name));
-            let twin = seen.insert(digest, (kernel.source.stem, kernel.name));
+            let digest = of(kernel).unwrap_or_else(|| panic!("{} has no stored PTX", kernel.name));
+            let twin = seen.insert(digest, name(kernel));
             assert_eq!(twin, None, "the same digest as {}", kernel.name);
         }
     }

@@ -209,12 +209,12 @@ const DIFFERENCES: &[Difference] = &[
 /// The digest that a kernel of a group has now; `None` when there is no such kernel.
 fn digest_now(kernels: &Kernels, group: &str, kernel: &str) -> Option<String> {
     let of = |sources: &[&Source]| {
-        let names = sources.iter().map(|source| format!("{}/{kernel}", source.stem));
+        let names = sources.iter().map(|source| format!("{}/{kernel}", digest::stem(source)));
         names.into_iter().find_map(|name| kernels.digest(&name).map(str::to_owned))
     };
     match group {
         PATTERNS_GROUP => digest::of_text(PATTERNS_PTX).ok()?.remove(kernel),
-        CEILINGS_GROUP => of(&[&ceilings::SOURCE, &ceilings::SOURCE_DP4A]),
+        CEILINGS_GROUP => of(&[&ceilings::SOURCE, &ceilings::dp4a::SOURCE]),
         chapter => chapters().into_iter().find(|(name, _)| *name == chapter).and_then(|(_, sources)| of(sources)),
     }
 }

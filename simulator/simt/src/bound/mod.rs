@@ -154,7 +154,7 @@ pub fn bound(counters: &Counters, least_bytes: u64, profile: &Profile) -> Bound 
         Some(per_sm(Unit::Special, "lanes", c.special, rates.special)),
         rates.dp4a.map(|rate| per_sm(Unit::Dp4a, "lanes", c.dp4a, rate)),
         rates.tensor_bytes.map(|rate| per_sm(Unit::Tensor, "factor bytes", c.tensor_factor_bytes, rate)),
-        Some(per_sm(Unit::L1Shared, "passes", passes(c, rates.global), rates.passes)),
+        Some(per_sm(Unit::L1Shared, "wavefronts", passes(c, rates.global), rates.passes)),
         rates.l2_bytes.map(|rate| per_sm(Unit::L2, "bytes", l2_bytes(c, least_bytes, rates.global), rate)),
         Some(memory),
     ];
