@@ -140,15 +140,15 @@ mod tests {
     /// A run of both stages.
     fn record(slow: (Option<f64>, Option<Counters>), fast: (Option<f64>, Option<Counters>)) -> Record {
         let stage = |name: &str, (median_ms, counters): (Option<f64>, Option<Counters>)| {
-            let empty = r#""place": "device", "verified": true, "skipped": null, "failure": null, "median_ms": null, "p10_ms": null,
+            let empty = r#""place": "device", "verified": true, "skipped": null, "failure": null, "kernels": {}, "median_ms": null, "p10_ms": null,
                 "p90_ms": null, "max_error": null, "tolerance": null, "counters": {}, "findings": []"#;
             let mut stage: StageRecord = serde_json::from_str(&format!(r#"{{"name": "{name}", {empty}}}"#)).unwrap();
             (stage.median_ms, stage.counters) = (median_ms, counters);
             stage
         };
-        let text = r#"{"chapter": "x", "commit": "c", "kernel_sha256": "0", "date": "d", "device": {"kind": "sim", "name": "n",
+        let text = r#"{"chapter": "x", "commit": "c", "date": "d", "device": {"kind": "sim", "name": "n",
             "compute_capability": "9.0", "profile": null, "driver": "d", "compiler": "c"}, "workload": {"multiply_adds": 100},
-            "ceilings": null, "stages": []}"#;
+            "ceilings": null, "ceiling_kernels": {}, "stages": []}"#;
         let mut record = Record::parse(text).unwrap();
         record.stages = vec![stage("slow", slow), stage("fast", fast)];
         record

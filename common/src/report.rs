@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use kernels::Kernel;
 use serde::{Deserialize, Serialize};
 use simt::{Counters, Finding};
 
@@ -55,6 +56,7 @@ pub struct Measured {
     accuracy: Accuracy,
     timing: Option<Timing>,
     counters: Option<Box<Counters>>,
+    kernels: Vec<Kernel>,
     launches: Vec<Launch>,
     warnings: Vec<Finding>,
 }
@@ -63,7 +65,12 @@ impl Measured {
     /// The measurements of a result that was compared with the oracle, as `accuracy` proves. No timing where the clock says
     /// nothing about the device, no counters where there are none.
     pub fn new(accuracy: Accuracy, timing: Option<Timing>, counters: Option<Counters>) -> Self {
-        Self { accuracy, timing, counters: counters.map(Box::new), launches: Vec::new(), warnings: Vec::new() }
+        Self { accuracy, timing, counters: counters.map(Box::new), kernels: Vec::new(), launches: Vec::new(), warnings: Vec::new() }
+    }
+
+    /// The same with the kernels that the stage asked for.
+    pub fn with_kernels(self, kernels: Vec<Kernel>) -> Self {
+        Self { kernels, ..self }
     }
 
     /// The same with what the simulator reported of each launch.
@@ -79,6 +86,11 @@ impl Measured {
     /// Findings that leave the result valid.
     pub fn warnings(&self) -> &[Finding] {
         &self.warnings
+    }
+
+    /// The kernels of ours that the stage asked for: those that it launched, and those by which it chose how to.
+    pub fn kernels(&self) -> &[Kernel] {
+        &self.kernels
     }
 
     /// How close the result is.
