@@ -90,7 +90,7 @@ const LESSON: &[Comparison<Convolution>] = &[
         Measure::ExecutedPerMultiplyAdd,
         "Each factor is split into two numbers, which takes three products, and the zeros beside the band are multiplied as well.",
     ),
-    Comparison::times(LONG_RUN, tensor::F16X3, "Tensor cores are fast enough to make up for three products in place of one."),
+    Comparison::times(LONG_RUN, tensor::F16X3, "Tensor cores are fast enough to make up for three products instead of one."),
     Comparison::times(LONG_RUN, fft::FFT, "The work of a transform hardly grows with the length of the filter.")
         .otherwise("A filter this short is summed sooner than it is transformed."),
     Comparison::times(tensor::F16X3, fft::FFT, "At this length, the better algorithm beats the faster arithmetic.")
