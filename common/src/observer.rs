@@ -1,7 +1,7 @@
-//! What the simulator saw of the launches of a stage. A GPU tells nothing of that kind.
+//! What the simulator saw of the launches of a stage. A GPU reports nothing like it.
 
 use simcuda::occupancy::Occupancy;
-use simcuda::records::{LaunchRecord, Outcome};
+use simcuda::records::{Failed, Outcome, Records};
 use simt::{Counters, Dim3, Finding, LaunchReport};
 
 use crate::error::{Error, Result};
@@ -12,13 +12,16 @@ use crate::gpu::Gpu;
 pub struct Observed {
     /// Counts over all launches; `None` on a GPU.
     pub counters: Option<Counters>,
-    /// Each launch that finished, in order.
+    /// Each launch that finished, in order. Empty if the simulator dropped the details of some launches, so that nobody takes a part of
+    /// them for all.
     pub launches: Vec<Launch>,
-    /// Defects that did not stop a kernel.
+    /// Launches whose details the simulator dropped. The counts and the findings cover them all the same.
+    pub dropped: u64,
+    /// Defects that did not stop a kernel: each one once, with how often it was seen.
     pub findings: Vec<Finding>,
-    /// The defect that stopped a kernel.
+    /// The defect that stopped the first kernel that failed.
     pub fault: Option<Finding>,
-    /// What the simulator says of a launch that failed.
+    /// Why the first launch that failed did so.
     pub message: Option<String>,
 }
 
@@ -57,24 +60,27 @@ pub fn trace(gpu: &Gpu, block: Option<Dim3>) -> Result<()> {
 /// [`Error::Simulator`], when the simulator does not answer.
 pub fn take(gpu: &Gpu) -> Result<Observed> {
     let Some(simulator) = gpu.simulator() else { return Ok(Observed::default()) };
-    let records = simulator.take_records().map_err(Error::Simulator)?;
-    Ok(sum(records.launches))
+    simulator.take_records().map(Observed::from).map_err(Error::Simulator)
 }
 
-fn sum(launches: impl IntoIterator<Item = LaunchRecord>) -> Observed {
-    let mut seen = Observed { counters: Some(Counters::default()), ..Observed::default() };
-    for launch in launches {
-        match launch.outcome {
-            Outcome::Finished(report) => {
-                *seen.counters.get_or_insert_default() += report.counters;
-                seen.findings.extend_from_slice(&report.findings);
-                seen.launches.push(Launch { report: *report, occupancy: launch.occupancy });
-            }
-            Outcome::Failed { message, finding } => {
-                seen.message = Some(message);
-                seen.fault = finding.map(|finding| *finding);
-            }
+impl From<Records> for Observed {
+    fn from(records: Records) -> Self {
+        let launches = records.all_launches().map(|launches| {
+            let finished = launches.filter_map(|launch| match &launch.outcome {
+                Outcome::Finished(report) => Some(Launch { report: report.as_ref().clone(), occupancy: launch.occupancy.clone() }),
+                Outcome::Failed(_) => None,
+            });
+            finished.collect()
+        });
+        let (launches, dropped) = (launches.unwrap_or_default(), records.dropped());
+        let (message, fault) = records.totals.first_failure.map(|Failed { message, finding }| (message, finding)).unzip();
+        Self {
+            counters: Some(records.totals.counters),
+            launches,
+            dropped,
+            findings: records.totals.findings,
+            fault: fault.flatten().map(|finding| *finding),
+            message,
         }
     }
-    seen
 }

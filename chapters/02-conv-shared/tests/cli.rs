@@ -1,21 +1,18 @@
 //! What is this chapter's own of its binary: its rows, its lesson, and the stage that is wrong on purpose. What all chapters share is
 //! tested with chapter 01.
 
-#[path = "../../../tests/support/binary.rs"]
-mod binary;
-#[path = "../../../tests/support/reader.rs"]
-mod reader;
-
 use std::fs;
 use std::path::Path;
 
 use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 use serde_json::Value;
 
-use binary::{record, run, run_on, stderr, stdout};
+use support::Binary;
+use support::binary::{stderr, stdout};
 
-/// The binary that the tests run.
-const BINARY: &str = env!("CARGO_BIN_EXE_02-conv-shared");
+const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_02-conv-shared"), chapter: "02-conv-shared" };
+
+support::chapter_tests!(BINARY);
 
 const STAGES: [&str; 3] = ["naive", "shared", "shared-wide"];
 const MISTAKE: &str = "shared-missing-barrier";
@@ -30,7 +27,7 @@ fn every_row_is_verified_at_sizes_of_every_kind_on_every_gpu() {
     let sizes = ["1x1", "1x257", "257x1", "256x256", "255x1025", "513x509"];
     let runs = sizes.map(|size| ("sim", size)).into_iter().chain([("sim:gtx280", "300x1030"), ("sim:t4", "300x1030")]);
     for (device, size) in runs {
-        let record = record(device, &["--size", size]);
+        let record = BINARY.record(device, &["--size", size]);
         let stages = record["stages"].as_array().expect("an array");
         assert_eq!(stages.iter().map(|stage| stage["name"].as_str().unwrap()).collect::<Vec<_>>(), STAGES);
         assert!(stages.iter().all(|stage| stage["verified"] == true), "{size} on {device}: {stages:?}");
@@ -39,7 +36,7 @@ fn every_row_is_verified_at_sizes_of_every_kind_on_every_gpu() {
 
 #[test]
 fn tiles_take_the_loads_away_from_global_memory_and_wide_tiles_some_of_the_rest() {
-    let record = record("sim", &[]);
+    let record = BINARY.record("sim", &[]);
     let [naive, shared, wide] = [0, 1, 2].map(|row| &record["stages"][row]["counters"]);
     let count = |counters: &Value, name: &str| counters[name].as_u64().expect("a count");
     for counters in [naive, shared, wide] {
@@ -57,7 +54,7 @@ fn tiles_take_the_loads_away_from_global_memory_and_wide_tiles_some_of_the_rest(
     assert_eq!(count(shared, "shared_load_wavefronts"), 2 * 16_384 * 1024 / 32);
     assert_eq!(count(shared, "shared_load_wavefronts"), count(shared, "shared_load_wavefronts_ideal"));
 
-    let text = stdout(&run(&[]));
+    let text = stdout(&BINARY.run(&[]));
     assert!(text.contains("naive has 125x as many (3.08 M). A block loads once what its threads share."), "{text}");
     assert!(text.contains("shared has 1.06 M wavefronts in L1 and shared memory, about as many as naive (1.05 M)."), "{text}");
     assert!(text.contains("shared has 1.32x as many (24.6 k). With larger tiles, fewer samples are copied twice."), "{text}");
@@ -65,25 +62,25 @@ fn tiles_take_the_loads_away_from_global_memory_and_wide_tiles_some_of_the_rest(
 
 #[test]
 fn a_gpu_without_an_l1_cache_is_not_said_to_have_one() {
-    let text = stdout(&run_on("sim:gtx280", &["--size", "512x300"]));
+    let text = stdout(&BINARY.run_on("sim:gtx280", &["--size", "512x300"]));
     assert!(text.contains("A block loads once") && !text.contains("use the same banks"), "{text}");
 }
 
 #[test]
 fn the_mistake_is_listed_with_a_note_and_runs_only_when_it_is_named() {
-    let list = stdout(&run(&["--list"]));
+    let list = stdout(&BINARY.run(&["--list"]));
     let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(names, [&STAGES[..], &[MISTAKE]].concat());
     let noted: Vec<&str> = list.lines().filter(|line| line.contains("wrong on purpose")).collect();
     assert!(matches!(noted[..], [line] if line.starts_with(MISTAKE)), "{list}");
 
-    let output = run(&["--size", "300x300"]);
+    let output = BINARY.run(&["--size", "300x300"]);
     assert!(!stdout(&output).contains(MISTAKE) && !stderr(&output).contains("warning"), "{}", stderr(&output));
 }
 
 #[test]
 fn the_missing_barrier_is_found_with_both_lines_and_a_remedy() {
-    let output = run(&["--stage", MISTAKE]);
+    let output = BINARY.run(&["--stage", MISTAKE]);
     let report = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{report}");
     assert!(report.contains(&format!("warning: {MISTAKE} is wrong on purpose")), "{report}");
@@ -98,14 +95,14 @@ fn the_missing_barrier_is_found_with_both_lines_and_a_remedy() {
 
 #[test]
 fn a_stage_that_is_wrong_is_not_diagnosed() {
-    let output = run(&["--diagnose", MISTAKE]);
+    let output = BINARY.run(&["--diagnose", MISTAKE]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("data race on shared memory") && stdout(&output).is_empty(), "{}", stdout(&output));
 }
 
 #[test]
 fn without_either_kind_of_load_the_multiply_adds_are_left() {
-    let text = stdout(&run(&["--diagnose", "shared", "--size", "512x300"]));
+    let text = stdout(&BINARY.run(&["--diagnose", "shared", "--size", "512x300"]));
     let row = |name: &str| -> Vec<String> {
         let row =
             text.lines().find(|line| line.starts_with(&format!("│ {name} "))).unwrap_or_else(|| panic!("no {name} in\n{text}"));
@@ -126,17 +123,17 @@ fn without_either_kind_of_load_the_multiply_adds_are_left() {
 
 #[test]
 fn unchecked_the_missing_barrier_shows_in_the_results_and_with_one_tile_it_does_not_matter() {
-    let output = run(&["--stage", MISTAKE, "--check", "off"]);
+    let output = BINARY.run(&["--stage", MISTAKE, "--check", "off"]);
     assert_eq!(output.status.code(), Some(1));
     // The simulator runs the warps of a block one after the other, so the first is the one that all others are behind.
     assert!(stderr(&output).contains("places 32 to 255 of every block of 256"), "{}", stderr(&output));
-    let output = run(&["--stage", MISTAKE, "--size", "300x256"]);
+    let output = BINARY.run(&["--stage", MISTAKE, "--size", "300x256"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
 #[test]
 fn the_request_of_a_warp_that_is_explained_names_its_array_and_its_neighbours() {
-    let text = stdout(&run(&["--size", "512x300", "--explain", "shared"]));
+    let text = stdout(&BINARY.run(&["--size", "512x300", "--explain", "shared"]));
     let line = source_line("sum += *window++");
     assert!(text.contains(&format!("a warp's load from s_signal in shared memory on line {line}, 4 bytes per lane")), "{text}");
     assert!(text.contains("  also on this line:\n    load from s_filter in shared memory: 1 wavefront for 32 lanes"), "{text}");
@@ -148,7 +145,7 @@ fn a_gpu_of_2008_has_room_for_one_block_with_wide_tiles_where_it_had_room_for_fo
         ("shared", "4 blocks at once on an SM, 32 of 32 warps: limited by warps"),
         ("shared-wide", "1 block at once on an SM, 8 of 32 warps: limited by shared memory"),
     ] {
-        let text = stdout(&run_on("sim:gtx280", &["--size", "512x300", "--explain", stage]));
+        let text = stdout(&BINARY.run_on("sim:gtx280", &["--size", "512x300", "--explain", stage]));
         assert!(text.contains(occupancy), "{stage}: {text}");
     }
 }
@@ -163,7 +160,7 @@ fn sounds_come_out_the_same_from_every_stage() {
     write_sound(Path::new(&path("room.wav")), noise(300, 5000));
     let wet = STAGES.map(|stage| {
         let files = ["--input", &path("voice.wav"), "--filter", &path("room.wav"), "--output", &path("wet.wav")];
-        let output = run(&[&["--stage", stage], &files[..]].concat());
+        let output = BINARY.run(&[&["--stage", stage], &files[..]].concat());
         assert_eq!(output.status.code(), Some(0), "{stage}: {}", stderr(&output));
         assert_eq!(WavReader::open(path("wet.wav")).unwrap().duration(), 900 + 300 - 1);
         fs::read(path("wet.wav")).unwrap()
@@ -176,9 +173,4 @@ fn write_sound(path: &Path, samples: impl Iterator<Item = i16>) {
     let mut writer = WavWriter::create(path, spec).unwrap();
     samples.for_each(|sample| writer.write_sample(sample).unwrap());
     writer.finalize().unwrap();
-}
-
-#[test]
-fn what_the_pages_show_can_be_typed() {
-    reader::follow(BINARY, "02-conv-shared");
 }

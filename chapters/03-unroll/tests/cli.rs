@@ -1,15 +1,12 @@
 //! What is this chapter's own of its binary: its rows, and the story that their counts tell. What all chapters share is tested with
 //! chapter 01.
 
-#[path = "../../../tests/support/binary.rs"]
-mod binary;
-#[path = "../../../tests/support/reader.rs"]
-mod reader;
+use support::Binary;
+use support::binary::{count, stdout};
 
-use binary::{count, record, run_on, stdout};
+const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_03-unroll"), chapter: "03-unroll" };
 
-/// The binary that the tests run.
-const BINARY: &str = env!("CARGO_BIN_EXE_03-unroll");
+support::chapter_tests!(BINARY);
 
 const STAGES: [&str; 9] =
     ["shared", "unroll-4", "unroll-8", "unroll-16", "wide-unroll", "register-tile", "split-filter", "constant-filter", "long-run"];
@@ -21,7 +18,7 @@ fn every_row_is_verified_at_sizes_of_every_kind_on_every_gpu() {
     let sizes = ["1x1", "1x257", "257x1", "1023x31", "1025x33", "1791x513", "1793x1025"];
     let runs = sizes.map(|size| ("sim", size)).into_iter().chain([("sim:gtx680", "2000x1030"), ("sim:t4", "2000x1030")]);
     for (device, size) in runs {
-        let record = record(device, &["--size", size]);
+        let record = BINARY.record(device, &["--size", size]);
         let stages = record["stages"].as_array().expect("an array");
         assert_eq!(stages.iter().map(|stage| stage["name"].as_str().unwrap()).collect::<Vec<_>>(), [&STAGES[..], &OTHERS].concat());
         // Tensor cores with tf32 came with compute capability 8.0, and cuFFT is made for GPUs.
@@ -40,7 +37,7 @@ fn every_row_is_verified_at_sizes_of_every_kind_on_every_gpu() {
 #[test]
 fn unrolling_saves_instructions_and_runs_of_outputs_save_trips_to_shared_memory() {
     // Blocks, tiles, runs and turns are whole at this size: 16 tiles of long runs, 28 of the others.
-    let record = record("sim", &["--size", "28672x1024"]);
+    let record = BINARY.record("sim", &["--size", "28672x1024"]);
     let multiply_adds = 28_672 * 1024;
     for stage in STAGES {
         assert_eq!(count(&record, stage, "f32_fma"), multiply_adds, "{stage}");
@@ -76,7 +73,7 @@ fn unrolling_saves_instructions_and_runs_of_outputs_save_trips_to_shared_memory(
 
 #[test]
 fn slices_cost_copies_and_change_nothing_else() {
-    let record = record("sim", &["--size", "16384x1024"]);
+    let record = BINARY.record("sim", &["--size", "16384x1024"]);
     let bytes = |stage| count(&record, stage, "global_load_bytes");
     assert!(bytes("split-filter") > bytes("register-tile"));
     assert_eq!(count(&record, "split-filter", "f32_fma"), count(&record, "register-tile", "f32_fma"));
@@ -84,7 +81,7 @@ fn slices_cost_copies_and_change_nothing_else() {
 
 #[test]
 fn the_lesson_is_told_from_the_counts() {
-    let text = stdout(&run_on("sim", &[]));
+    let text = stdout(&BINARY.run_on("sim", &[]));
     for words in [
         "unroll-8 has 3.77 PTX instructions per multiply-add; shared has 2.16x as many (8.14).",
         "register-tile has 0.293 shared-memory wavefronts per multiply-add of a warp; unroll-16 has 5.16x as many (1.51).",
@@ -96,7 +93,7 @@ fn the_lesson_is_told_from_the_counts() {
 
 #[test]
 fn a_filter_longer_than_constant_memory_comes_in_parts() {
-    let record = record("sim", &["--size", "64x40000", "--stage", "long-run"]);
+    let record = BINARY.record("sim", &["--size", "64x40000", "--stage", "long-run"]);
     assert_eq!(record["stages"][0]["verified"], true);
     // Three parts in slices, of 13344 taps at most; each is whole turns of 32 steps for the 1792 outputs of a block.
     let turns = |taps: u64| taps.div_ceil(32) * 32;
@@ -105,7 +102,7 @@ fn a_filter_longer_than_constant_memory_comes_in_parts() {
 
 /// The share of PTX instructions that `--explain` shows beside a line of the source, in percent.
 fn share(stage: &str, size: &str, line: &str) -> f64 {
-    let text = stdout(&run_on("sim", &["--size", size, "--explain", stage]));
+    let text = stdout(&BINARY.run_on("sim", &["--size", size, "--explain", stage]));
     // Long lines are cut off.
     let listed = text.lines().find(|listed| listed.contains(line)).unwrap_or_else(|| panic!("no {line:?} in\n{text}"));
     listed.split_whitespace().nth(1).and_then(|share| share.parse().ok()).unwrap_or_else(|| panic!("no share in {listed:?}"))
@@ -123,9 +120,4 @@ fn unrolling_takes_the_loop_away_and_leaves_the_multiply_add_with_its_loads() {
 #[test]
 fn a_long_run_is_multiply_adds_but_for_a_few_instructions() {
     assert!(share("long-run", "28672x1024", "sum[i] += ") > 85.0);
-}
-
-#[test]
-fn what_the_pages_show_can_be_typed() {
-    reader::follow(BINARY, "03-unroll");
 }

@@ -1,20 +1,17 @@
 //! What is this chapter's own of its binary: the choice of kernels on every generation, pictures in and out. What all chapters share is
 //! tested with chapter 01.
 
-#[path = "../../../tests/support/binary.rs"]
-mod binary;
-#[path = "../../../tests/support/reader.rs"]
-mod reader;
-
 use std::fs;
 use std::path::Path;
 
 use common::picture::{Gray, Rectangle, write_png};
 
-use binary::{assert_refused, count, record, run, run_on, stage, stderr, verified};
+use support::Binary;
+use support::binary::{count, stage, stderr, verified};
 
-/// The binary that the tests run.
-const BINARY: &str = env!("CARGO_BIN_EXE_04-correlation-sm-aware");
+const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_04-correlation-sm-aware"), chapter: "04-correlation-sm-aware" };
+
+support::chapter_tests!(BINARY);
 
 const STAGES: [&str; 11] = [
     "cpu",
@@ -57,9 +54,9 @@ fn every_generation_gets_its_kernels_and_all_of_them_are_right() {
         ("sim:h200", "32 bits", "tensor"),
     ] {
         let arguments = ["--size", "70x50,19x9"];
-        let output = run_on(device, &arguments);
+        let output = BINARY.run_on(device, &arguments);
         assert!(stderr(&output).contains(bits), "{device}: {}", stderr(&output));
-        let record = record(device, &arguments);
+        let record = BINARY.record(device, &arguments);
         let expected = &STAGES[..=STAGES.iter().position(|stage| *stage == last).unwrap()];
         assert_eq!(verified(&record), expected, "{device}");
     }
@@ -70,11 +67,11 @@ fn a_tile_too_large_for_the_device_leaves_the_work_to_constant_memory() {
     // 16 KiB on compute capability 1.x, 48 KiB on the others: the same template fits the one and not the other.
     let arguments = ["--size", "140x130,112x110"];
     for (device, says) in [("sim:gtx280", "`constant`, because a tile of"), ("sim:h200", "in shared memory")] {
-        let output = run_on(device, &arguments);
+        let output = BINARY.run_on(device, &arguments);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert!(stderr(&output).contains(says), "{device}: {}", stderr(&output));
     }
-    let old = record("sim:gtx280", &arguments);
+    let old = BINARY.record("sim:gtx280", &arguments);
     assert_eq!(stage(&old, "shared")["counters"], stage(&old, "constant")["counters"]);
     assert!(
         stage(&old, "shared-sums")["skipped"].as_str().is_some_and(|reason| reason.contains("bytes of shared memory per block"))
@@ -83,7 +80,7 @@ fn a_tile_too_large_for_the_device_leaves_the_work_to_constant_memory() {
 
 #[test]
 fn unrolling_leaves_the_bank_conflicts_of_bytes_as_they_are() {
-    let record = record("sim:gtx280", &["--size", "70x50,20x9"]);
+    let record = BINARY.record("sim:gtx280", &["--size", "70x50,20x9"]);
     let conflicts = |name| count(&record, name, "shared_load_wavefronts") - count(&record, name, "shared_load_wavefronts_ideal");
     assert!(conflicts("shared") > 0);
     assert_eq!(conflicts("shared"), conflicts("shared-unroll-4"));
@@ -92,14 +89,14 @@ fn unrolling_leaves_the_bank_conflicts_of_bytes_as_they_are() {
 #[test]
 fn the_highest_image_is_computed() {
     // A grid is wide and not high: this many rows are its limit.
-    let record = record("sim", &["--size", "1x262144,1x3", "--border", "clamp", "--stage", "shared", "--stage", "box-sums"]);
+    let record = BINARY.record("sim", &["--size", "1x262144,1x3", "--border", "clamp", "--stage", "shared", "--stage", "box-sums"]);
     assert_eq!(verified(&record), ["shared", "box-sums"]);
 }
 
 #[test]
 fn both_borders_are_computed() {
     for (border, outputs) in [("valid", (60 - 8, 40 - 4)), ("clamp", (60, 40))] {
-        let record = record("sim", &["--size", "60x40,9x5", "--border", border]);
+        let record = BINARY.record("sim", &["--size", "60x40,9x5", "--border", border]);
         assert_eq!(verified(&record), STAGES);
         assert_eq!(record["workload"]["multiply_adds"], outputs.0 * outputs.1 * 45);
     }
@@ -114,7 +111,7 @@ fn a_part_of_a_picture_is_found_where_it_was_cut_out() {
     png(Path::new(&path("part.png")), &scene.crop(Rectangle { x: 31, y: 12, width: 10, height: 7 }).unwrap());
     for template in [["--template", "31,12,10,7"], ["--template-file", &path("part.png")]] {
         let heat = path("heat.png");
-        let output = run(&[&["--input", &path("scene.png"), "--output", &heat], &template[..]].concat());
+        let output = BINARY.run(&[&["--input", &path("scene.png"), "--output", &heat], &template[..]].concat());
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert!(stderr(&output).contains("best matches: 1.0000 at 31,12 (10x7)"), "{}", stderr(&output));
         let heat = Gray::read(Path::new(&heat)).unwrap();
@@ -130,19 +127,14 @@ fn requests_that_make_no_sense_are_refused_and_leave_nothing_behind() {
     png(Path::new(&path("scene.png")), &picture());
     fs::write(path("text.png"), "no picture").unwrap();
     let (scene, heat) = (path("scene.png"), path("heat.png"));
-    assert_refused(&["--size", "20x10,21x5"], &["larger than the image"]);
-    assert_refused(&["--size", "300x300,257x256"], &["65792 pixels", "65536"]);
-    assert_refused(&["--size", "20x10"], &["256x256,20x16"]);
-    assert_refused(&["--input", &scene, "--output", &heat], &["--template", "scene.png"]);
-    assert_refused(&["--input", &scene, "--template", "55,0,10,5", "--output", &heat], &["55,0,10,5", "60x40"]);
-    assert_refused(&["--input", &path("text.png"), "--template", "0,0,1,1"], &["text.png", "neither a PNG nor a PGM"]);
-    assert_refused(&["--input", &scene, "--template", "0,0,5,5", "--output", &path("no/heat.png")], &["heat.png"]);
+    BINARY.assert_refused(&["--size", "20x10,21x5"], &["larger than the image"]);
+    BINARY.assert_refused(&["--size", "300x300,257x256"], &["65792 pixels", "65536"]);
+    BINARY.assert_refused(&["--size", "20x10"], &["256x256,20x16"]);
+    BINARY.assert_refused(&["--input", &scene, "--output", &heat], &["--template", "scene.png"]);
+    BINARY.assert_refused(&["--input", &scene, "--template", "55,0,10,5", "--output", &heat], &["55,0,10,5", "60x40"]);
+    BINARY.assert_refused(&["--input", &path("text.png"), "--template", "0,0,1,1"], &["text.png", "neither a PNG nor a PGM"]);
+    BINARY.assert_refused(&["--input", &scene, "--template", "0,0,5,5", "--output", &path("no/heat.png")], &["heat.png"]);
     let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["scene.png", "text.png"]);
-}
-
-#[test]
-fn what_the_pages_show_can_be_typed() {
-    reader::follow(BINARY, "04-correlation-sm-aware");
 }

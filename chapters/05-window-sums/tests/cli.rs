@@ -1,19 +1,16 @@
 //! What is this chapter's own of its binary: windows and borders, pictures in and out. What all chapters share is tested with chapter 01.
 
-#[path = "../../../tests/support/binary.rs"]
-mod binary;
-#[path = "../../../tests/support/reader.rs"]
-mod reader;
-
 use std::fs;
 use std::path::Path;
 
 use common::picture::{Gray, write_png};
 
-use binary::{assert_refused, count, record, run, run_on, stage, stderr, stdout, verified};
+use support::Binary;
+use support::binary::{count, stage, stderr, stdout, verified};
 
-/// The binary that the tests run.
-const BINARY: &str = env!("CARGO_BIN_EXE_05-window-sums");
+const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_05-window-sums"), chapter: "05-window-sums" };
+
+support::chapter_tests!(BINARY);
 
 /// The names of all stages.
 fn stages() -> Vec<&'static str> {
@@ -34,7 +31,7 @@ fn both_borders_and_all_windows_are_computed() {
     for (border, window, places) in
         [("valid", "15", (60 - 14) * 40), ("clamp", "15", 60 * 40), ("valid", "59", 2 * 40), ("clamp", "1", 60 * 40)]
     {
-        let record = record("sim", &["--size", "60x40", "--window", window, "--border", border]);
+        let record = BINARY.record("sim", &["--size", "60x40", "--window", window, "--border", border]);
         assert_eq!(verified(&record), stages(), "{border}, {window}");
         assert_eq!(record["workload"]["multiply_adds"], places);
         assert_eq!(record["workload"]["least_bytes"], 4 * 60 * 40 + 8 * places);
@@ -43,7 +40,7 @@ fn both_borders_and_all_windows_are_computed() {
 
 #[test]
 fn the_original_s_rows_have_its_order_on_its_gpu() {
-    let record = record("sim:9800gt", &["--size", "512x8"]);
+    let record = BINARY.record("sim:9800gt", &["--size", "512x8"]);
     let sectors = |name| count(&record, name, "global_load_sectors") + count(&record, name, "global_store_sectors");
     let [fused, split, slices] = ["fused-global", "split-global", "shared-slices"].map(sectors);
     // Published: 12, 7 and 1.65 ms.
@@ -52,7 +49,7 @@ fn the_original_s_rows_have_its_order_on_its_gpu() {
 
 #[test]
 fn each_half_of_the_first_version_takes_a_third_of_it_on_the_original_s_gpu() {
-    let output = run_on("sim:9800gt", &["--size", "512x8", "--diagnose", "fused-global"]);
+    let output = BINARY.run_on("sim:9800gt", &["--size", "512x8", "--diagnose", "fused-global"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let table = stdout(&output);
     for half in ["sum-only", "squares-only"] {
@@ -65,7 +62,7 @@ fn each_half_of_the_first_version_takes_a_third_of_it_on_the_original_s_gpu() {
 #[test]
 fn slices_of_an_odd_number_of_words_have_no_bank_conflicts_and_padded_ones_do() {
     for device in ["sim:9800gt", "sim:gtx680", "sim:h200"] {
-        let record = record(device, &["--size", "300x2", "--stage", "shared-slices", "--stage", "padded-slices"]);
+        let record = BINARY.record(device, &["--size", "300x2", "--stage", "shared-slices", "--stage", "padded-slices"]);
         let conflicts = |name: &str| {
             let wavefronts = |kind: &str| count(&record, name, &format!("shared_{kind}"));
             let of = |kind: &str| wavefronts(&format!("{kind}_wavefronts")) - wavefronts(&format!("{kind}_wavefronts_ideal"));
@@ -78,7 +75,7 @@ fn slices_of_an_odd_number_of_words_have_no_bank_conflicts_and_padded_ones_do() 
 
 #[test]
 fn slices_that_do_not_fit_are_skipped_with_a_reason() {
-    let record = record("sim", &["--size", "8191x1", "--window", "8191"]);
+    let record = BINARY.record("sim", &["--size", "8191x1", "--window", "8191"]);
     let skipped = stage(&record, "shared-slices")["skipped"].as_str().expect("a reason");
     assert!(skipped.contains("65784 bytes") && skipped.contains("49152"), "{skipped}");
 }
@@ -89,7 +86,7 @@ fn strokes_are_told_from_paper_wherever_it_is_darker() {
     let path = |name: &str| folder.path().join(name).display().to_string();
     write_page(Path::new(&path("page.pgm")));
     let (variance, binary) = (path("variance.png"), path("binary.png"));
-    let output = run(&["--input", &path("page.pgm"), "--output", &variance, "--threshold", &binary, "--border", "clamp"]);
+    let output = BINARY.run(&["--input", &path("page.pgm"), "--output", &variance, "--threshold", &binary, "--border", "clamp"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("variance.png (white is a variance of "), "{}", stderr(&output));
     let [variance, binary] = [variance, binary].map(|path| Gray::read(Path::new(&path)).unwrap());
@@ -107,16 +104,16 @@ fn requests_that_make_no_sense_are_refused_and_leave_nothing_behind() {
     write_page(Path::new(&path("page.pgm")));
     fs::write(path("text.png"), "no picture").unwrap();
     let (page, map) = (path("page.pgm"), path("map.png"));
-    assert_refused(&["--size", "20x10", "--window", "21"], &["wider than the image", "20x10"]);
-    assert_refused(&["--size", "20x10", "--window", "4"], &["odd"]);
-    assert_refused(&["--size", "20"], &["640x480"]);
-    assert_refused(&["--size", "4x65536"], &["65535 rows"]);
-    assert_refused(&["--size", "90000x1", "--window", "70001"], &["32 bits", "4294967296"]);
-    assert_refused(&["--input", &page, "--window", "97", "--output", &map], &["wider than the image"]);
-    assert_refused(&["--input", &path("text.png"), "--output", &map], &["text.png", "neither a PNG nor a PGM"]);
-    assert_refused(&["--input", &page, "--output", &path("no/map.png")], &["map.png"]);
-    assert_refused(&["--input", &page, "--sensitivity", "0.3"], &["--threshold"]);
-    assert_refused(&["--input", &page, "--threshold", &map, "--sensitivity", "2"], &["from 0 to 1"]);
+    BINARY.assert_refused(&["--size", "20x10", "--window", "21"], &["wider than the image", "20x10"]);
+    BINARY.assert_refused(&["--size", "20x10", "--window", "4"], &["odd"]);
+    BINARY.assert_refused(&["--size", "20"], &["640x480"]);
+    BINARY.assert_refused(&["--size", "4x65536"], &["65535 rows"]);
+    BINARY.assert_refused(&["--size", "90000x1", "--window", "70001"], &["32 bits", "4294967296"]);
+    BINARY.assert_refused(&["--input", &page, "--window", "97", "--output", &map], &["wider than the image"]);
+    BINARY.assert_refused(&["--input", &path("text.png"), "--output", &map], &["text.png", "neither a PNG nor a PGM"]);
+    BINARY.assert_refused(&["--input", &page, "--output", &path("no/map.png")], &["map.png"]);
+    BINARY.assert_refused(&["--input", &page, "--sensitivity", "0.3"], &["--threshold"]);
+    BINARY.assert_refused(&["--input", &page, "--threshold", &map, "--sensitivity", "2"], &["from 0 to 1"]);
     let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["page.pgm", "text.png"]);
@@ -128,12 +125,7 @@ fn a_picture_in_png_is_read_as_well() {
     let path = folder.path().join("gray.png");
     let rgb: Vec<u8> = (0..40 * 3).flat_map(|i| [(i * 37) as u8; 3]).collect();
     write_png(&mut fs::File::create(&path).unwrap(), 40, 3, &rgb).unwrap();
-    let record = record("sim", &["--input", &path.display().to_string(), "--window", "9"]);
+    let record = BINARY.record("sim", &["--input", &path.display().to_string(), "--window", "9"]);
     assert_eq!(verified(&record), stages());
     assert_eq!(record["workload"]["input"], "gray.png");
-}
-
-#[test]
-fn what_the_pages_show_can_be_typed() {
-    reader::follow(BINARY, "05-window-sums");
 }

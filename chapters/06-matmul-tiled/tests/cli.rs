@@ -1,20 +1,17 @@
 //! What is this chapter's own of its binary: sizes, the choice of a division, matrices in and out. What all chapters share is tested with
 //! chapter 01.
 
-#[path = "../../../tests/support/binary.rs"]
-mod binary;
-#[path = "../../../tests/support/reader.rs"]
-mod reader;
-
 use std::fs;
 use std::path::Path;
 
 use common::npy::Matrix;
 
-use binary::{assert_refused, count, record, run, run_on, stage, stderr, verified};
+use support::Binary;
+use support::binary::{count, stage, stderr, verified};
 
-/// The binary that the tests run.
-const BINARY: &str = env!("CARGO_BIN_EXE_06-matmul-tiled");
+const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_06-matmul-tiled"), chapter: "06-matmul-tiled" };
+
+support::chapter_tests!(BINARY);
 
 /// Writes a matrix whose numbers are small integers, all different from their neighbours.
 fn write(path: &Path, rows: usize, columns: usize) -> Matrix {
@@ -29,7 +26,7 @@ fn every_row_is_verified_at_the_original_s_size_on_gpus_of_several_generations()
     for (device, last) in
         [("sim:9800gt", "warp-tile"), ("sim:gtx680", "warp-tile"), ("sim:t4", "warp-tile"), ("sim:a100", "tensor-tf32")]
     {
-        let record = record(device, &["--size", "seed"]);
+        let record = BINARY.record(device, &["--size", "seed"]);
         assert_eq!(verified(&record).last(), Some(&last), "{device}");
         assert_eq!(record["workload"]["multiply_adds"], 80 * 48 * 64);
         assert!(stage(&record, "cublas")["skipped"].as_str().is_some_and(|why| why.contains("simulator")));
@@ -38,7 +35,7 @@ fn every_row_is_verified_at_the_original_s_size_on_gpus_of_several_generations()
 
 #[test]
 fn a_device_with_less_shared_memory_skips_the_tensor_stage_with_a_reason() {
-    let record = record("sim:rtx4090", &["--size", "seed"]);
+    let record = BINARY.record("sim:rtx4090", &["--size", "seed"]);
     let skipped = stage(&record, "tensor-tf32")["skipped"].as_str().expect("a reason");
     assert!(skipped.contains("156672 bytes"), "{skipped}");
     assert_eq!(verified(&record).last(), Some(&"by-size"));
@@ -47,7 +44,7 @@ fn a_device_with_less_shared_memory_skips_the_tensor_stage_with_a_reason() {
 #[test]
 fn the_division_depends_on_the_size_and_is_told() {
     for (size, division) in [("64,64,2048", "slices"), ("20,2000,8", "tiles of")] {
-        let output = run_on("sim", &["--size", size, "--stage", "by-size"]);
+        let output = BINARY.run_on("sim", &["--size", size, "--stage", "by-size"]);
         assert!(
             stderr(&output).contains("choice    by-size: tiles of") && stderr(&output).contains(division),
             "{}",
@@ -58,7 +55,7 @@ fn the_division_depends_on_the_size_and_is_told() {
 
 #[test]
 fn padding_and_transposing_leave_no_bank_conflicts() {
-    let record = record("sim", &["--size", "256,256,32"]);
+    let record = BINARY.record("sim", &["--size", "256,256,32"]);
     let conflicts = |name: &str| {
         let of = |kind: &str| count(&record, name, &format!("shared_{kind}_wavefronts"));
         of("load") + of("store")
@@ -77,7 +74,7 @@ fn matrices_come_from_files_and_go_to_one() {
     let path = |name: &str| folder.path().join(name);
     let (a, b) = (write(&path("a.npy"), 5, 7), write(&path("b.npy"), 7, 3));
     let [in_a, in_b, out] = ["a.npy", "b.npy", "c.npy"].map(|name| path(name).display().to_string());
-    let output = run(&["--input", &in_a, &in_b, "--output", &out, "--stage", "warp-tile"]);
+    let output = BINARY.run(&["--input", &in_a, &in_b, "--output", &out, "--stage", "warp-tile"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("5 x 7 times 7 x 3: a.npy times b.npy"), "{}", stderr(&output));
     let expected: Vec<f32> = (0..15).map(|at| (0..7).map(|l| a.values[at / 3 * 7 + l] * b.values[l * 3 + at % 3]).sum()).collect();
@@ -91,18 +88,13 @@ fn requests_that_make_no_sense_are_refused_and_leave_nothing_behind() {
     write(Path::new(&path("a.npy")), 5, 7);
     fs::write(path("text.npy"), "no array").unwrap();
     let (a, out) = (path("a.npy"), path("c.npy"));
-    assert_refused(&["--size", "20,10"], &["512,256,128"]);
-    assert_refused(&["--size", "0,1,1"], &["at least one number"]);
-    assert_refused(&["--input", &a, &a, "--output", &out], &["7 columns", "5 rows"]);
-    assert_refused(&["--input", &a, &path("text.npy"), "--output", &out], &["text.npy", "no .npy file"]);
-    assert_refused(&["--input", &a], &["2"]);
-    assert_refused(&["--input", &a, &a, "--output", &path("no/c.npy")], &["c.npy"]);
+    BINARY.assert_refused(&["--size", "20,10"], &["512,256,128"]);
+    BINARY.assert_refused(&["--size", "0,1,1"], &["at least one number"]);
+    BINARY.assert_refused(&["--input", &a, &a, "--output", &out], &["7 columns", "5 rows"]);
+    BINARY.assert_refused(&["--input", &a, &path("text.npy"), "--output", &out], &["text.npy", "no .npy file"]);
+    BINARY.assert_refused(&["--input", &a], &["2"]);
+    BINARY.assert_refused(&["--input", &a, &a, "--output", &path("no/c.npy")], &["c.npy"]);
     let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["a.npy", "text.npy"]);
-}
-
-#[test]
-fn what_the_pages_show_can_be_typed() {
-    reader::follow(BINARY, "06-matmul-tiled");
 }

@@ -1,5 +1,5 @@
-//! Doubles a thousand numbers on a GPU: cudarc as anyone has it, with nothing of this repository in it. The tests run it on the
-//! simulator as a user would, and `simulator/README.md` shows it.
+//! Doubles a thousand numbers on a GPU, with stock cudarc and nothing from this repository. The tests run it on the simulator as a user
+//! would, and `simulator/README.md` shows it.
 
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use cudarc::driver::{CudaContext, DriverError, LaunchConfig, PushKernelArg};

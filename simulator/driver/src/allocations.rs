@@ -1,15 +1,15 @@
-//! Who owns which memory, and of what kind it is. The bytes are in [`simt::Memory`]; what CUDA knows of them besides is here.
+//! Allocations: who owns which memory, and of what kind it is. [`simt::Memory`] has the bytes; this module has what CUDA knows about them.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use simt::Memory;
 
-use crate::error::{CuResult, Result};
-use crate::ffi::Handle;
-use crate::state::lock;
+use crate::handles::Handle;
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
 
-/// All allocations that a program made.
+/// All live allocations of the program.
 #[derive(Debug, Default)]
 pub struct Allocations {
     table: Mutex<Table>,
@@ -21,6 +21,7 @@ struct Table {
     owned: BTreeMap<u64, Owned>,
     /// Bytes that count against the device's memory.
     device_bytes: u64,
+    /// Allocations made so far, freed ones included.
     made: u64,
 }
 
@@ -30,24 +31,24 @@ pub struct Owned {
     pub base: u64,
     pub bytes: u64,
     pub kind: MemoryKind,
-    /// The context that it goes with.
+    /// The context that it is freed with.
     pub context: Handle,
-    /// Different for every allocation that the process ever made (`CU_POINTER_ATTRIBUTE_BUFFER_ID`).
+    /// Different for every allocation of the process (`CU_POINTER_ATTRIBUTE_BUFFER_ID`).
     pub id: u64,
 }
 
-/// Where memory lies and how it came to be.
+/// Where memory is and how it was allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryKind {
     /// On the device.
     Device,
     /// On the device, from a pool.
     Pooled(Handle),
-    /// On the host, allocated so that the device can reach it, with the flags of `cuMemHostAlloc`.
+    /// On the host, allocated so that the device can access it, with the flags of `cuMemHostAlloc`.
     Pinned(u32),
-    /// Wherever it is used.
+    /// Managed: on the device and on the host.
     Managed,
-    /// On the host, the program's own, registered with these flags.
+    /// The program's own memory on the host, registered with these flags.
     Registered(u32),
 }
 
@@ -58,7 +59,7 @@ impl MemoryKind {
 }
 
 impl Allocations {
-    /// Allocates `bytes` bytes of a device that has `capacity` bytes in all.
+    /// Allocates `bytes` bytes on a device with `capacity` bytes in total.
     pub fn allocate(&self, memory: &Memory, capacity: u64, bytes: usize, kind: MemoryKind, context: Handle) -> Result<u64> {
         let bytes = bytes as u64;
         if bytes == 0 {
@@ -67,9 +68,8 @@ impl Allocations {
         let mut table = lock(&self.table);
         let free = capacity.saturating_sub(table.device_bytes);
         if kind.is_on_device() && bytes > free {
-            return Err(
-                CuResult::OUT_OF_MEMORY.because(format!("{bytes} bytes asked, {free} of the device's {capacity} bytes free"))
-            );
+            return Err(CuResult::OUT_OF_MEMORY
+                .because(format!("{bytes} bytes requested, {free} of the device's {capacity} bytes are free")));
         }
         let base = match kind {
             MemoryKind::Device | MemoryKind::Pooled(_) => memory.allocate(bytes, None)?,
@@ -80,58 +80,53 @@ impl Allocations {
         Ok(base)
     }
 
-    /// Lets the device reach memory of the program's own.
+    /// Lets the device access the program's own memory.
     ///
     /// # Safety
     ///
-    /// As for [`Memory::adopt`]; that the range holds no allocation yet is found out here.
+    /// The caller upholds what [`Memory::adopt`] demands of the range, except that no allocation may overlap it: this function checks that.
     pub unsafe fn register(&self, memory: &Memory, base: u64, bytes: usize, flags: u32, context: Handle) -> Result<()> {
         let mut table = lock(&self.table);
         let before_end = table.owned.range(..base.saturating_add(bytes as u64)).next_back();
         match before_end.map(|(_, owned)| *owned).filter(|owned| owned.base + owned.bytes > base) {
             None => {}
             Some(Owned { kind: MemoryKind::Registered(_), .. }) => return CuResult::HOST_MEMORY_ALREADY_REGISTERED.err(),
-            // Memory that CUDA allocated is pinned as it is.
+            // Memory that CUDA allocated is already pinned.
             Some(_) => return CuResult::INVALID_VALUE.err(),
         }
-        // SAFETY: passed on to the caller, and no allocation lies in the range.
+        // SAFETY: the caller upholds what `Memory::adopt` demands of the range, and the check above found no allocation that overlaps it.
         unsafe { memory.adopt(base, bytes as u64) };
         table.insert(base, bytes as u64, MemoryKind::Registered(flags), context);
         Ok(())
     }
 
-    /// Frees the allocation that starts at `base`, if it is of a kind that the caller frees.
+    /// Frees the allocation that starts at `base`, if `frees` accepts its kind.
     pub fn free(&self, memory: &Memory, base: u64, frees: impl FnOnce(MemoryKind) -> bool) -> Result<Owned> {
         let mut table = lock(&self.table);
         let owned = *table.owned.get(&base).filter(|owned| frees(owned.kind)).ok_or_else(|| {
-            CuResult::INVALID_VALUE.because(format!("{base:#x} is not the start of a live allocation that this function frees"))
+            CuResult::INVALID_VALUE.because(format!("{base:#x} is not the start of a live allocation that this function can free"))
         })?;
         table.remove(memory, owned);
         Ok(owned)
     }
 
-    /// Frees all that belongs to a context.
+    /// Frees everything that belongs to a context.
     pub fn free_context(&self, memory: &Memory, context: Handle) {
-        self.free_all(memory, |owned| owned.context == context);
-    }
-
-    /// Frees every allocation for which `gone` holds.
-    pub fn free_all(&self, memory: &Memory, mut gone: impl FnMut(&Owned) -> bool) {
         let mut table = lock(&self.table);
-        let gone: Vec<Owned> = table.owned.values().copied().filter(|owned| gone(owned)).collect();
+        let gone: Vec<Owned> = table.owned.values().copied().filter(|owned| owned.context == context).collect();
         for owned in gone {
             table.remove(memory, owned);
         }
     }
 
-    /// The allocation that holds an address.
-    pub fn holding(&self, address: u64) -> Option<Owned> {
+    /// Finds the allocation that contains an address.
+    pub fn containing(&self, address: u64) -> Option<Owned> {
         let table = lock(&self.table);
         let (_, owned) = table.owned.range(..=address).next_back()?;
         (address - owned.base < owned.bytes).then_some(*owned)
     }
 
-    /// Bytes of the device that are allocated.
+    /// Returns how many bytes of the device are allocated.
     pub fn device_bytes(&self) -> u64 {
         lock(&self.table).device_bytes
     }
@@ -151,7 +146,7 @@ impl Table {
         if owned.kind.is_on_device() {
             self.device_bytes -= owned.bytes;
         }
-        // Every allocation was made in `memory` and is freed there by nobody else.
+        // This cannot fail: every allocation was made in `memory`, and nobody else frees it there.
         let _ = memory.free(owned.base);
     }
 }
@@ -159,24 +154,27 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::handles::Handles;
 
-    const CONTEXT: Handle = Handle(16);
+    fn context() -> Handle {
+        Handles::default().reserve()
+    }
 
     #[test]
     fn the_device_has_no_more_than_its_capacity() {
         let (memory, allocations) = (Memory::new(u64::MAX), Allocations::default());
-        let allocate = |bytes, kind| allocations.allocate(&memory, 1000, bytes, kind, CONTEXT);
+        let allocate = |bytes, kind| allocations.allocate(&memory, 1000, bytes, kind, context());
         let first = allocate(900, MemoryKind::Device).unwrap();
         assert_eq!(allocate(101, MemoryKind::Managed).unwrap_err().code, CuResult::OUT_OF_MEMORY);
-        allocate(5000, MemoryKind::Pinned(0)).expect("memory of the host is not the device's");
+        allocate(5000, MemoryKind::Pinned(0)).expect("host memory does not count against the device");
         allocations.free(&memory, first, |kind| kind == MemoryKind::Device).unwrap();
         allocate(1000, MemoryKind::Device).unwrap();
     }
 
     #[test]
-    fn memory_is_freed_once_by_its_start_and_by_the_right_function() {
+    fn memory_is_freed_once_by_its_start_and_the_right_function() {
         let (memory, allocations) = (Memory::new(u64::MAX), Allocations::default());
-        let base = allocations.allocate(&memory, 1000, 100, MemoryKind::Device, CONTEXT).unwrap();
+        let base = allocations.allocate(&memory, 1000, 100, MemoryKind::Device, context()).unwrap();
         let free = |address, kind| allocations.free(&memory, address, |found| found == kind).map(drop);
         assert!(free(base + 4, MemoryKind::Device).is_err());
         assert!(free(base, MemoryKind::Managed).is_err());
@@ -186,13 +184,13 @@ mod tests {
     }
 
     #[test]
-    fn an_address_finds_the_allocation_that_holds_it() {
+    fn an_address_finds_the_allocation_that_contains_it() {
         let (memory, allocations) = (Memory::new(u64::MAX), Allocations::default());
-        let base = allocations.allocate(&memory, 1000, 100, MemoryKind::Device, CONTEXT).unwrap();
-        assert_eq!(allocations.holding(base + 99).unwrap().base, base);
-        assert!(allocations.holding(base + 100).is_none());
-        allocations.free_context(&memory, CONTEXT);
-        assert!(allocations.holding(base).is_none());
+        let base = allocations.allocate(&memory, 1000, 100, MemoryKind::Device, context()).unwrap();
+        assert_eq!(allocations.containing(base + 99).unwrap().base, base);
+        assert!(allocations.containing(base + 100).is_none());
+        allocations.free_context(&memory, context());
+        assert!(allocations.containing(base).is_none());
     }
 
     #[test]
@@ -200,12 +198,12 @@ mod tests {
         let (memory, allocations) = (Memory::new(u64::MAX), Allocations::default());
         let mut own = vec![0u32; 48];
         let base = own.as_mut_ptr().expose_provenance() as u64;
-        // SAFETY: the vector lives longer than `memory` is used, and no kernel runs.
-        let register = |offset| unsafe { allocations.register(&memory, base + offset, 64, 0, CONTEXT) };
+        // SAFETY: the vector outlives every use of `memory`, its address is a multiple of 4, and no kernel runs.
+        let register = |offset| unsafe { allocations.register(&memory, base + offset, 64, 0, context()) };
         register(0).unwrap();
         assert_eq!(register(32).unwrap_err().code, CuResult::HOST_MEMORY_ALREADY_REGISTERED);
         register(64).unwrap();
-        allocations.free_context(&memory, CONTEXT);
+        allocations.free_context(&memory, context());
         register(32).expect("free again");
     }
 }

@@ -1,37 +1,35 @@
-//! What happens when the process ends: the report is written where it was asked for, and the exit status told of defects.
+//! What happens when the process ends: the report is written to its destinations, and the exit status reflects the defects.
 //!
-//! The program knows nothing of all this, so the library has a destructor, which the loader runs when the process ends by `exit`, by a
-//! return from `main` or by a panic. A process that is killed or that aborts ends without it, and nothing can be done about that; each
-//! defect has been told on the standard error by then, when it was first seen.
+//! The program does not know about any of this, so the library has a destructor. The loader runs it when the process ends by `exit`, by
+//! a return from `main`, or by a panic. A process that is killed or aborts ends without it, and nothing can be done about that. By then,
+//! each defect has been printed to standard error when it was first seen.
+//!
+//! This module exists on Linux only. Elsewhere [`Reporting`](crate::settings::Reporting) refuses a report at exit.
 
+use std::ffi::{c_int, c_void};
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::MutexGuard;
-use std::time::Duration;
+use std::sync::{MutexGuard, TryLockError};
+use std::time::{Duration, Instant};
 
 use simt::Severity;
 
+use crate::driver::{self, Driver};
+use crate::error::Error;
 use crate::report::Report;
-use crate::settings::{Destination, Reporting};
-use crate::state;
+use crate::settings::Destination;
 
-/// Whether this platform runs the library's destructor. Elsewhere, asking for a report at exit is refused.
-pub const SUPPORTED: bool = cfg!(target_os = "linux");
-
-/// How long a thread that is in the middle of noting a launch is waited for.
+/// How long to wait for a thread that is recording a launch.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The loader calls every function in this section when the process ends, after the program's own `atexit` functions.
-#[cfg(target_os = "linux")]
+/// The destructor. The loader calls every function in this section when the process ends, after the program's own `atexit` functions.
+/// It is static so that the loader finds it.
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static DESTRUCTOR: extern "C" fn() = at_exit;
 
-#[cfg(target_os = "linux")]
 extern "C" fn at_exit() {
-    use std::ffi::{c_int, c_void};
-
     unsafe extern "C" {
         fn fflush(stream: *mut c_void) -> c_int;
         safe fn _exit(status: c_int) -> !;
@@ -39,55 +37,55 @@ extern "C" fn at_exit() {
 
     let status = std::panic::catch_unwind(finish).unwrap_or_default();
     if let Some(status) = status {
-        // SAFETY: null means every stream that is open. It is all that is left to do before the process is gone.
+        // SAFETY: `fflush` accepts null, which means every open stream.
         unsafe { fflush(std::ptr::null_mut()) };
         _exit(status.into());
     }
 }
 
-/// Writes the report; the status that the process must end with, where that is not its own.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nobody calls it where there is no destructor"))]
+/// Writes the report. Returns the status that the process must end with instead of its own, if any.
 fn finish() -> Option<u8> {
-    let reporting = state::reporting_of_this_process()?;
-    let report = patiently()?;
-    for destination in &reporting.destinations {
+    let driver = driver::driver_of_this_process()?;
+    let report = wait_for_report(driver)?;
+    for destination in &driver.reporting.destinations {
         if let Err(error) = write(&report, destination) {
-            eprintln!("simcuda: the report was not written: {error}");
+            eprintln!("simcuda: cannot write the report: {error}");
         }
     }
-    let Reporting { exit_status, .. } = reporting;
-    exit_status.filter(|_| report.count(Severity::Error) > 0)
+    driver.reporting.exit_status.filter(|_| report.count(Severity::Error) > 0)
 }
 
-/// The report. Other threads may still run, and one that holds it lets go of it at once; unless `exit` was called from a signal that
-/// came just then, and then nobody ever lets go.
-fn patiently() -> Option<MutexGuard<'static, Report>> {
-    let started = std::time::Instant::now();
+/// Locks the report. Other threads may still be running, but none holds the lock for long. The exception is a thread that was recording a
+/// launch when a signal handler on the same thread called `exit`: it never lets go, so this function gives up after a while.
+fn wait_for_report(driver: &Driver) -> Option<MutexGuard<'_, Report>> {
+    let started = Instant::now();
     loop {
-        match state::try_report() {
-            Some(report) => return Some(report),
-            None if started.elapsed() > PATIENCE => {
-                eprintln!("simcuda: no report: a thread that was ended holds it");
+        match driver.report.try_lock() {
+            Ok(report) => return Some(report),
+            Err(TryLockError::Poisoned(report)) => return Some(report.into_inner()),
+            Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => {
+                eprintln!("simcuda: no report: a thread that no longer runs holds it");
                 return None;
             }
-            None => std::thread::sleep(Duration::from_millis(1)),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
         }
     }
 }
 
-fn write(report: &Report, destination: &Destination) -> Result<(), String> {
+fn write(report: &Report, destination: &Destination) -> Result<(), Error> {
     match destination {
         Destination::Text => eprint!("{report}"),
         Destination::Github => eprint!("{}", report.github()),
         Destination::Json(path) => {
-            let text = serde_json::to_string_pretty(report).map_err(|error| error.to_string())?;
-            replace(path, &(text + "\n")).map_err(|error| format!("{}: {error}", path.display()))?;
+            let written =
+                serde_json::to_string_pretty(report).map_err(io::Error::from).and_then(|text| replace(path, &(text + "\n")));
+            written.map_err(|source| Error::File { path: path.clone(), source })?;
         }
     }
     Ok(())
 }
 
-/// Writes a file so that nobody ever sees half of it.
+/// Writes a file in one step, so that nobody ever sees half of it.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));

@@ -1,24 +1,24 @@
 //! Device attributes: what a program asks to find out which GPU it has.
 //!
-//! Sizes and rates come from the profile. Yes-or-no attributes say what *this driver* can do, so that a program which asks before it
-//! uses a feature takes the path that works; where a GPU of the profile's generation could not do it either, that decides. Textures
-//! have the true limits of the generation although this driver has no textures: they are sizes, not promises.
+//! Sizes and rates come from the profile. Yes-or-no attributes say what *this driver* can do, so that a program which asks before it uses a
+//! feature takes a path that works. A feature that the profile's generation does not have is a "no" as well. Textures have the real limits
+//! of the generation, although this driver has no textures: a limit is not a promise.
 
 use simt::Profile;
 
 use crate::occupancy::WARP_SIZE;
 
-/// A feature that GPUs have from this compute capability on.
+/// Returns 1 for a feature that GPUs have from this compute capability on, if this one has it, or else 0.
 fn since(profile: &Profile, major: u32, minor: u32) -> i32 {
     i32::from(profile.compute_capability >= (major, minor))
 }
 
-/// A count or size as an attribute has it.
+/// Converts a count or a size to the type of attributes.
 fn int(value: impl TryInto<i32>) -> i32 {
     value.try_into().unwrap_or(i32::MAX)
 }
 
-/// The value of a `CU_DEVICE_ATTRIBUTE_…`; `None` for a number that CUDA 12 does not have.
+/// Returns the value of a `CU_DEVICE_ATTRIBUTE_…`; `None` for a number that CUDA 12 does not have.
 pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
     let value = match attribute {
         1 => int(profile.max_threads_per_block),
@@ -31,22 +31,22 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         8 => int(profile.shared_bytes_per_block),
         9 => 64 << 10, // constant memory, the same for every generation
         10 => int(WARP_SIZE),
-        11 => i32::MAX, // pitch of a copy in bytes
+        11 => i32::MAX, // largest pitch of a copy in bytes
         12 => int(profile.registers_per_block),
         13 => int(profile.clock_khz),
-        14 => 256 << since(profile, 2, 0), // alignment of textures
+        14 => 256 << since(profile, 2, 0), // texture alignment
         15 => since(profile, 1, 1),        // copies while a kernel runs
         16 => int(profile.multiprocessors),
-        17 => 0, // time limit on kernels: only a GPU that drives a display has one
-        18 => 0, // integrated with the host
+        17 => 0, // time limit for kernels: only a GPU that drives a display has one
+        18 => 0, // integrated with the host's memory
         19 => 1, // host memory can be mapped
         20 => 0, // compute mode: default
         21..=29 | 42 | 43 | 45..=49 | 52..=74 | 77 => texture(profile, attribute),
-        30 => since(profile, 2, 0) * 512, // alignment of surfaces
+        30 => since(profile, 2, 0) * 512, // surface alignment
         31 => since(profile, 2, 0),       // concurrent kernels
         32 => error_correction(profile),
         33 | 34 | 50 => 0, // bus, device and domain number
-        35 => 0,           // the Windows driver without a display
+        35 => 0,           // the Windows driver for GPUs without a display
         36 => int(profile.memory_clock_khz),
         37 => int(profile.memory_bus_bits),
         38 => int(profile.l2_bytes),
@@ -58,8 +58,8 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
             _ => 3,
         }, // copy engines
         41 => since(profile, 2, 0), // unified addressing
-        44 => since(profile, 2, 0), // gather from textures
-        51 => 32,                   // alignment of a texture's pitch
+        44 => since(profile, 2, 0), // texture gather
+        51 => 32,                   // texture pitch alignment
         75 => int(profile.compute_capability.0),
         76 => int(profile.compute_capability.1),
         78 => since(profile, 3, 5), // stream priorities
@@ -69,22 +69,22 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         82 => int(profile.registers_per_sm),
         83 => since(profile, 3, 0), // managed memory
         84 | 85 => 0,               // several GPUs on one board
-        86 => 0,                    // atomics on the host's memory over the link
+        86 => 0,                    // atomics on host memory over the link
         87 => f32_per_f64(profile),
         88 => 0,                    // access to pageable host memory
-        89 => since(profile, 6, 0), // managed memory for host and device at once
-        90 => since(profile, 6, 0), // preemption
-        91 => since(profile, 2, 0), // registered host memory at the host's own address
-        92..=94 | 122 | 123 => 0,   // waiting for and writing values in memory by streams
-        95 | 96 => 0,               // cooperative launch: blocks here do not all run at once
+        89 => since(profile, 6, 0), // concurrent access to managed memory by host and device
+        90 => since(profile, 6, 0), // compute preemption
+        91 => since(profile, 2, 0), // registered host memory at its host address
+        92..=94 | 122 | 123 => 0,   // stream operations that wait for or write values in memory
+        95 | 96 => 0,               // cooperative launch: here, the blocks do not all run at once
         97 => int(profile.shared_bytes_per_block_optin),
         98 => 0,        // flushing remote writes
         99 => 1,        // registering host memory
-        100 | 101 => 0, // the host's page tables; managed memory of the device reached by the host
+        100 | 101 => 0, // the host's page tables; direct access by the host to managed memory on the device
         102..=105 => 0, // virtual memory management and its handles
         106 => int(profile.max_blocks_per_sm),
         107 => 0,       // compressible memory
-        108 | 109 => 0, // L2 set aside for persisting accesses
+        108 | 109 => 0, // L2 reserved for persisting accesses
         110 => 0,       // remote access to virtual memory
         111 => int(profile.shared_bytes_reserved),
         112 => 0,                    // sparse arrays
@@ -94,23 +94,23 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         116..=119 => 0,              // remote access, and sharing pools between processes
         120 => 0,                    // clusters of blocks
         121 => 0,                    // deferred mapping of arrays
-        124 => 0,                    // memory as files of the operating system
+        124 => 0,                    // DMA-BUF
         125 => 0,                    // events shared between processes
-        126 => 1,                    // domains of memory order: one, the ordinary
+        126 => 1,                    // memory synchronization domains: only the default one
         127 => 0,                    // tensor maps
         128 => 0,                    // fabric handles
         129 => 0,                    // unified function pointers
-        130 => 0,                    // no memory of its own in the host's topology
-        131 | 134 => -1,             // number of the host's memory nearest to it: none
+        130 => 0,                    // not a NUMA node of its own
+        131 | 134 => -1,             // ID of the nearest NUMA node of the host: none
         132 | 133 => 0,              // multicast; MPS
-        135..=143 => 0,              // graphics interoperation, decompression, sharing of the host's memory
+        135..=143 => 0,              // graphics interoperability, decompression, sharing of host memory
         _ => return None,
     };
     Some(value)
 }
 
-/// Limits of textures and surfaces, by the tables of the CUDA programming guide: one column for compute capability 1, one for 2 and 3,
-/// one for 5, one from 6 on.
+/// Returns a limit of textures and surfaces, from the tables of the CUDA programming guide. The columns are compute capability 1; 2 and 3;
+/// 5; and 6 or higher.
 fn texture(profile: &Profile, attribute: u32) -> i32 {
     let column = match profile.compute_capability.0 {
         ..=1 => 0,
@@ -127,10 +127,10 @@ fn texture(profile: &Profile, attribute: u32) -> i32 {
         29 | 43 => [512, 2048, 2048, 2048],         // layers
         42 => [8192, 16384, 16384, 32768],          // 1D layered
         45 | 46 => [0, 16384, 16384, 32768],        // gather
-        47 | 48 => [0, 2048, 2048, 8192],           // 3D, the other shape
-        49 => [0, 16384, 16384, 32768],             // its depth
-        52 | 53 => [0, 16384, 16384, 32768],        // cubes
-        54 => [0, 2046, 2046, 2046],                // layers of cubes
+        47 | 48 => [0, 2048, 2048, 8192],           // 3D width and height, alternate shape
+        49 => [0, 16384, 16384, 32768],             // 3D depth, alternate shape
+        52 | 53 => [0, 16384, 16384, 32768],        // cube maps
+        54 => [0, 2046, 2046, 2046],                // layers of cube maps
         55 => [0, 65536, 16384, 32768],             // surface 1D
         56 => [0, 65536, 65536, 131072],            // surface 2D width
         57 => [0, 32768, 65536, 65536],             // surface 2D height
@@ -141,12 +141,12 @@ fn texture(profile: &Profile, attribute: u32) -> i32 {
         62 | 65 => [0, 2048, 2048, 2048],           // layers of surfaces
         63 => [0, 65536, 16384, 32768],             // surface 2D layered width
         64 => [0, 32768, 16384, 32768],             // surface 2D layered height
-        66 | 67 => [0, 32768, 16384, 32768],        // surface cubes
-        68 => [0, 2046, 2046, 2046],                // layers of surface cubes
-        69 => [1 << 27, 1 << 27, 1 << 27, 1 << 28], // 1D over linear memory
-        70 => [65000, 65000, 65536, 131072],        // 2D over linear memory
-        71 => [65000, 65000, 65536, 65000],         // its height
-        72 => [1048544, 1048544, 1048544, 2097120], // its pitch
+        66 | 67 => [0, 32768, 16384, 32768],        // surface cube maps
+        68 => [0, 2046, 2046, 2046],                // layers of surface cube maps
+        69 => [1 << 27, 1 << 27, 1 << 27, 1 << 28], // 1D on linear memory
+        70 => [65000, 65000, 65536, 131072],        // 2D width on linear memory
+        71 => [65000, 65000, 65536, 65000],         // 2D height on linear memory
+        72 => [1048544, 1048544, 1048544, 2097120], // 2D pitch on linear memory
         73 | 74 => [0, 16384, 16384, 32768],        // 2D mipmapped
         77 => [0, 16384, 16384, 32768],             // 1D mipmapped
         _ => [0; 4],
@@ -154,7 +154,7 @@ fn texture(profile: &Profile, attribute: u32) -> i32 {
     limits[column]
 }
 
-/// How many times more f32 than f64 results a multiprocessor gives per clock.
+/// Returns the ratio of f32 to f64 throughput.
 fn f32_per_f64(profile: &Profile) -> i32 {
     match profile.compute_capability {
         (1, 3) => 8,
@@ -167,7 +167,7 @@ fn f32_per_f64(profile: &Profile) -> i32 {
     }
 }
 
-/// Whether memory errors are corrected: on all cards but those made for games, since there are caches to protect.
+/// Whether memory has error correction: on all cards except gaming cards, from compute capability 2 on.
 fn error_correction(profile: &Profile) -> i32 {
     i32::from(profile.compute_capability >= (2, 0) && !profile.product.contains("GeForce"))
 }

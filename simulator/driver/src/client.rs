@@ -1,7 +1,7 @@
 //! Finds the shared library, opens it before anyone else looks for a CUDA driver, and talks to it.
 //!
-//! A Rust program that depends on this package holds a copy of its code, with statics of its own; the driver that the CUDA bindings use
-//! is the one in the shared library. Everything here goes through that library's C functions for this reason.
+//! A Rust program that depends on this package has a copy of its code, with its own statics. The CUDA bindings use the driver in the shared
+//! library instead. That is why everything here calls the C functions of that library.
 //!
 //! ```no_run
 //! let simulator = simcuda::client::Simulator::open()?;
@@ -14,65 +14,19 @@ use std::collections::BTreeSet;
 use std::env;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use libloading::Library;
 use serde::de::DeserializeOwned;
 use simt::Dim3;
-use thiserror::Error;
 
-use crate::error::CuResult;
-use crate::extras::INTERFACE_VERSION;
+pub use crate::error::Error;
+pub use crate::interface::LIBRARY_VARIABLE;
+use crate::interface::{self, FILE_NAME};
+use crate::lock::lock;
 use crate::records::Records;
+use crate::result::CuResult;
 use crate::settings::{self, Settings, Trace};
-
-/// The environment variable that names the library's file.
-pub const LIBRARY_VARIABLE: &str = "SIMCUDA_LIBRARY";
-
-/// The library's file name where cargo leaves it.
-const FILE_NAME: &str = if cfg!(windows) {
-    "simcuda.dll"
-} else if cfg!(target_os = "macos") {
-    "libsimcuda.dylib"
-} else {
-    "libsimcuda.so"
-};
-
-/// Why the simulator cannot be used.
-#[derive(Debug, Error)]
-pub enum Error {
-    /// The library is in none of the places where it is looked for.
-    #[error(
-        "the simulator's library {FILE_NAME} was not found in {}; build it with `cargo build -p simcuda` or name its file in {LIBRARY_VARIABLE}",
-        .searched.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
-    )]
-    NotFound {
-        /// The folders.
-        searched: Vec<PathBuf>,
-    },
-    /// The library is there and cannot be opened.
-    #[error("cannot open the simulator's library {}: {source}", .path.display())]
-    Open {
-        /// Its file.
-        path: PathBuf,
-        /// What the loader says.
-        source: libloading::Error,
-    },
-    /// The library was built from another version of this package.
-    #[error("{} has interface {found}, this program needs {INTERFACE_VERSION}; build both again", .path.display())]
-    Version {
-        /// Its file.
-        path: PathBuf,
-        /// The version that it has.
-        found: u32,
-    },
-    /// A value that the simulator does not take.
-    #[error("{0}")]
-    Refused(String),
-    /// The library's answer is not what this program understands.
-    #[error("the simulator's answer is not understood: {0}")]
-    Answer(#[from] serde_json::Error),
-}
 
 type Configure = unsafe extern "C" fn(*const u8, usize) -> u32;
 type Take = unsafe extern "C" fn(*mut c_void, usize, *mut usize) -> u32;
@@ -86,24 +40,24 @@ pub struct Simulator {
     take_error: Take,
 }
 
-/// Opened once; a failure may be mended and tried again.
+/// The library, once opened. It is static because the loader gives the whole process one driver. After a failure, a program may try again.
 static OPENED: Mutex<Option<&'static Simulator>> = Mutex::new(None);
 
 impl Simulator {
-    /// Opens the library, or returns it when it is open already.
+    /// Opens the library, or returns it if it is already open.
     ///
-    /// Call this before the first call of a CUDA binding: a binding keeps the first driver that it finds.
+    /// Call this before a CUDA binding makes its first call: a binding keeps the first driver that it finds.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Open`], [`Error::Version`]
     pub fn open() -> Result<&'static Self, Error> {
-        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = lock(&OPENED);
         if let Some(simulator) = *opened {
             return Ok(simulator);
         }
         let simulator = &*Box::leak(Box::new(Self::load(find_library()?)?));
-        // Makes this program the one who reads the records, before there are any.
+        // Tells the library, before anything is launched, that this program reads the records.
         simulator.configure(&Settings::default())?;
         *opened = Some(simulator);
         Ok(simulator)
@@ -115,14 +69,14 @@ impl Simulator {
             Err(source) => return Err(Error::Open { path, source }),
         };
         let failed = |source| Error::Open { path: path.clone(), source };
-        // SAFETY: the type is that of the export in `extras`.
-        let version = unsafe { library.get::<unsafe extern "C" fn() -> u32>(b"simcuda_interface_version\0") }.map_err(failed)?;
-        // SAFETY: the function takes nothing and only returns a number.
+        // SAFETY: only our library exports this name, and every version of it has exported it with this type.
+        let version = unsafe { library.get::<unsafe extern "C" fn() -> u32>(interface::VERSION_EXPORT) }.map_err(failed)?;
+        // SAFETY: the function only returns a number, and the library is still open.
         let found = unsafe { version() };
-        if found != INTERFACE_VERSION {
+        if found != interface::VERSION {
             return Err(Error::Version { path, found });
         }
-        // SAFETY: in this version of the interface the exports have these types.
+        // SAFETY: the check above found the version of the interface in which the exports have these types.
         let (configure, take_records, take_error) = unsafe {
             (
                 *library.get::<Configure>(b"simcuda_configure\0").map_err(failed)?,
@@ -130,12 +84,12 @@ impl Simulator {
                 *library.get::<Take>(b"simcuda_take_error\0").map_err(failed)?,
             )
         };
-        // Never closed, so the functions stay where they are.
+        // Keeps the library open, so that the functions stay valid.
         std::mem::forget(library);
         Ok(Self { path, configure, take_records, take_error })
     }
 
-    /// The library's file.
+    /// Returns the path of the library.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -144,12 +98,12 @@ impl Simulator {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`], naming all the profiles, when there is no such one; or when CUDA is initialised already with another.
+    /// [`Error::Refused`] if there is no such profile, or if CUDA is already initialized with another one.
     pub fn set_profile(&self, name: &str) -> Result<(), Error> {
         self.configure(&Settings { profile: Some(name.to_owned()), ..Settings::default() })
     }
 
-    /// Switches the checks of kernels on or off, for launches from now on.
+    /// Turns the checks of kernels on or off, from the next launch on.
     ///
     /// # Errors
     ///
@@ -158,7 +112,7 @@ impl Simulator {
         self.configure(&Settings { checks: Some(checks), ..Settings::default() })
     }
 
-    /// Sets how many warp instructions one block may execute before its kernel is called endless.
+    /// Sets how many warp instructions one block may execute. A kernel that needs more is stopped as endless.
     ///
     /// # Errors
     ///
@@ -167,7 +121,7 @@ impl Simulator {
         self.configure(&Settings { fuel: Some(fuel), ..Settings::default() })
     }
 
-    /// Sets how many threads of the host execute blocks; `None` takes one per core.
+    /// Sets how many threads of the host execute blocks; `None` means one per core.
     ///
     /// # Errors
     ///
@@ -176,7 +130,7 @@ impl Simulator {
         self.configure(&Settings { workers: Some(workers.unwrap_or(0)), ..Settings::default() })
     }
 
-    /// Keeps what the threads of a block touch of global memory, for launches from now on; `None` keeps nothing. The checks have to be on.
+    /// Records which global memory the threads of this block access, from the next launch on; `None` stops it. The checks must be on.
     ///
     /// # Errors
     ///
@@ -186,23 +140,23 @@ impl Simulator {
         self.configure(&Settings { trace: Some(trace), ..Settings::default() })
     }
 
-    /// Changes settings; what is `None` stays as it is.
+    /// Changes settings. A field that is `None` stays as it is.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`]
     pub fn configure(&self, settings: &Settings) -> Result<(), Error> {
-        let text = serde_json::to_string(settings)?;
+        let text = serde_json::to_string(settings).map_err(|error| Error::Refused(error.to_string()))?;
         // SAFETY: the pointer and the length are those of `text`.
         let code = unsafe { (self.configure)(text.as_ptr(), text.len()) };
         if code == CuResult::SUCCESS.0 {
             return Ok(());
         }
-        let reason = self.take_error()?.unwrap_or_else(|| format!("settings refused with error {code}"));
+        let reason = self.take_error()?.unwrap_or_else(|| format!("the simulator refused the settings with error {code}"));
         Err(Error::Refused(reason))
     }
 
-    /// Takes what is known of the launches since this was last called, by any thread.
+    /// Takes what is known about the launches since this was last called, on any thread.
     ///
     /// # Errors
     ///
@@ -211,8 +165,8 @@ impl Simulator {
         self.take(self.take_records)
     }
 
-    /// Takes the reason of the last failure of a CUDA function **on this thread** that had more to say than its number: why a module
-    /// did not load, what was wrong with a launch, what a kernel did.
+    /// Takes the reason of the last failure of a CUDA function **on this thread** that has one: why a module did not load, what was wrong
+    /// with a launch, what a kernel did.
     ///
     /// # Errors
     ///
@@ -223,33 +177,33 @@ impl Simulator {
 
     fn take<T: DeserializeOwned>(&self, take: Take) -> Result<T, Error> {
         let mut length = 0;
-        // SAFETY: a null buffer asks for the length alone.
+        // SAFETY: the function accepts a null buffer, which asks for the length, and `length` is a live variable.
         let asked = unsafe { take(std::ptr::null_mut(), 0, &mut length) };
         let mut buffer = vec![0u8; length];
-        // SAFETY: the buffer has the capacity that is given.
+        // SAFETY: the buffer has the capacity that is passed, and `length` is a live variable.
         let taken = unsafe { take(buffer.as_mut_ptr().cast(), buffer.len(), &mut length) };
         if (asked, taken) != (CuResult::SUCCESS.0, CuResult::SUCCESS.0) {
             return Err(Error::Refused(format!("the simulator did not answer: errors {asked} and {taken}")));
         }
-        Ok(serde_json::from_slice(&buffer)?)
+        serde_json::from_slice(&buffer).map_err(Error::Answer)
     }
 }
 
-/// The profiles that can be simulated, newest first: name and product.
+/// Returns the name and the product of each profile that can be simulated, newest first.
 pub fn profiles() -> impl Iterator<Item = (&'static str, &'static str)> {
     simt::Profile::all().iter().map(|profile| (profile.name, profile.product))
 }
 
-/// Checks a profile's name without opening anything.
+/// Checks a profile's name without opening the library.
 ///
 /// # Errors
 ///
-/// [`Error::Refused`], naming all the profiles.
+/// [`Error::UnknownProfile`], which lists all profiles.
 pub fn check_profile(name: &str) -> Result<(), Error> {
-    settings::profile_named(name).map(drop).map_err(Error::Refused)
+    settings::profile_named(name).map(drop)
 }
 
-/// Finds the library's file: where [`LIBRARY_VARIABLE`] says, or near the executable, where cargo leaves it.
+/// Finds the library: where [`LIBRARY_VARIABLE`] says, or near the executable, where cargo leaves it.
 ///
 /// # Errors
 ///
@@ -266,9 +220,9 @@ pub fn find_library() -> Result<PathBuf, Error> {
     found.ok_or(Error::NotFound { searched })
 }
 
-/// The executable's folder, its parent, and the `deps/` of both. `cargo run` starts programs from `target/<profile>`, `cargo test` from
-/// `deps/` in it, and examples from `examples/`; the library is in `deps/`, and beside that folder too when it was built by name. The
-/// copies in `deps/` go first: cargo renews them with every build of a program that needs them, and the others only by name.
+/// Returns the executable's folder, its parent, and the `deps/` of both. `cargo run` starts programs in `target/<profile>`, `cargo test` in
+/// its `deps/`, and examples are in its `examples/`. The library is in `deps/`, and also next to that folder if it was built by name. The
+/// copies in `deps/` come first: cargo updates them whenever it builds a program that needs them, but updates the others only by name.
 fn folders_near(folder: &Path) -> Vec<PathBuf> {
     let mut folders = vec![folder.join("deps"), folder.to_owned()];
     if let Some(parent) = folder.parent() {
@@ -282,18 +236,18 @@ fn folders_near(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Opens a library so that the loader hands it to whoever asks for the same name later.
+/// Opens a library so that the loader returns it to everyone who later asks for the same name.
 #[cfg(unix)]
 fn open_globally(path: &Path) -> Result<Library, libloading::Error> {
     use libloading::os::unix::{Library as UnixLibrary, RTLD_GLOBAL, RTLD_NOW};
-    // SAFETY: the library's only initialisers are those of Rust's standard library.
+    // SAFETY: the library's only initializers are those of Rust's standard library, and its destructor may run at any exit.
     unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }.map(Library::from)
 }
 
-/// Opens a library so that the loader hands it to whoever asks for the same name later.
+/// Opens a library so that the loader returns it to everyone who later asks for the same name.
 #[cfg(not(unix))]
 fn open_globally(path: &Path) -> Result<Library, libloading::Error> {
-    // SAFETY: the library's only initialisers are those of Rust's standard library.
+    // SAFETY: the library's only initializers are those of Rust's standard library, and its destructor may run at any exit.
     unsafe { Library::new(path) }
 }
 
@@ -302,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_library_is_looked_for_where_cargo_leaves_it() {
+    fn the_library_is_searched_where_cargo_leaves_it() {
         let from = |folder: &str| folders_near(Path::new(folder)).iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
         assert_eq!(from("/t/debug"), ["/t/debug/deps", "/t/debug", "/t/deps", "/t"]);
         assert_eq!(from("/t/debug/deps")[0], "/t/debug/deps");
@@ -310,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_profile_is_answered_with_those_there_are() {
+    fn an_unknown_profile_is_answered_with_the_known_ones() {
         let message = check_profile("voodoo2").unwrap_err().to_string();
         assert!(profiles().all(|(name, _)| message.contains(name)), "{message}");
     }

@@ -1,89 +1,63 @@
-//! Tokens for the objects that a program holds.
+//! Handles: tokens for the objects that a program holds.
 //!
-//! A program may hand back any number as a handle: destroyed, never made, of another kind. A handle is therefore a name that is looked
-//! up and never a pointer that is followed, and no token is used twice, so a stale one cannot come to mean something new.
+//! A program may pass any number as a handle: one that was destroyed, one that never existed, one of another kind. So a handle is a key
+//! that is looked up, never a pointer that is followed. No token is used twice, so a stale handle cannot start to mean something new.
+//!
+//! The table knows no kind of object: each module implements [`Kind`] for its own.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::context::Context;
-use crate::error::{CuResult, Result};
-use crate::event::Event;
-use crate::ffi::Handle;
-use crate::function::Function;
-use crate::module::Module;
-use crate::pool::Pool;
-use crate::stream::Stream;
+use crate::result::{CuResult, Result};
 
 /// First token. No processor that we run on has such an address, so a program that follows a handle faults at once.
 const FIRST_TOKEN: usize = 0x5100_0000_0000_0000;
 
-/// Every live object, by token.
-#[derive(Debug)]
-pub struct Handles {
-    next: AtomicUsize,
-    table: RwLock<HashMap<Handle, Object>>,
-}
+/// An opaque handle (`CUcontext`, `CUstream`, …). Only [`Handles`] makes new ones.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Handle(usize);
 
-/// An object of any kind.
-#[derive(Clone, Debug)]
-pub enum Object {
-    Context(Arc<Context>),
-    Module(Arc<Module>),
-    Function(Arc<Function>),
-    Stream(Arc<Stream>),
-    Event(Arc<Event>),
-    Pool(Arc<Pool>),
+impl Handle {
+    pub const NULL: Self = Self(0);
+    /// `CU_STREAM_LEGACY`
+    pub const LEGACY_STREAM: Self = Self(1);
+    /// `CU_STREAM_PER_THREAD`
+    pub const PER_THREAD_STREAM: Self = Self(2);
+
+    /// The token as a number, for calls that return an ID.
+    pub fn number(self) -> u64 {
+        self.0 as u64
+    }
 }
 
 /// A kind of object.
-pub trait Kind: Sized {
-    /// What a function returns that is given a bad handle of this kind.
+pub trait Kind: Any + Send + Sync {
+    /// What a function returns when its handle is not a live object of this kind.
     const BAD_HANDLE: CuResult;
-    fn from_object(object: &Object) -> Option<&Arc<Self>>;
-    fn into_object(this: Arc<Self>) -> Object;
+
+    /// The context that this object is destroyed with.
+    fn context(&self) -> Option<Handle>;
 }
 
-macro_rules! kinds {
-    ($($kind:ident: $bad:ident,)*) => {$(
-        impl Kind for $kind {
-            const BAD_HANDLE: CuResult = CuResult::$bad;
-
-            fn from_object(object: &Object) -> Option<&Arc<Self>> {
-                match object {
-                    Object::$kind(found) => Some(found),
-                    _ => None,
-                }
-            }
-
-            fn into_object(this: Arc<Self>) -> Object {
-                Object::$kind(this)
-            }
-        }
-    )*};
-}
-
-kinds! {
-    Context: INVALID_CONTEXT,
-    Module: INVALID_HANDLE,
-    Function: INVALID_HANDLE,
-    Stream: INVALID_HANDLE,
-    Event: INVALID_HANDLE,
-    Pool: INVALID_VALUE,
+/// A live object of any kind.
+struct Object {
+    context: Option<Handle>,
+    object: Arc<dyn Any + Send + Sync>,
 }
 
 impl Object {
-    /// The context that the object goes with when it is destroyed.
-    fn context(&self) -> Option<Handle> {
-        match self {
-            Object::Module(module) => Some(module.context.handle),
-            Object::Function(function) => Some(function.context.handle),
-            Object::Stream(stream) => Some(stream.context.handle),
-            Object::Event(event) => Some(event.context.handle),
-            Object::Context(_) | Object::Pool(_) => None,
-        }
+    fn downcast<T: Kind>(&self) -> Option<Arc<T>> {
+        self.object.clone().downcast().ok()
     }
+}
+
+/// Every live object, by its handle.
+pub struct Handles {
+    next: AtomicUsize,
+    table: RwLock<HashMap<Handle, Object>>,
 }
 
 impl Default for Handles {
@@ -93,60 +67,106 @@ impl Default for Handles {
 }
 
 impl Handles {
-    /// A token that nothing has.
+    /// Reserves a handle that no object has.
     pub fn reserve(&self) -> Handle {
-        // Steps of 16, because programs tag the low bits of what they take for pointers.
+        // Steps of 16, because programs store tags in the low bits of what they take for pointers.
         Handle(self.next.fetch_add(16, Relaxed))
     }
 
-    /// Makes an object that knows its own token.
+    /// Makes an object that knows its own handle.
     pub fn insert<T: Kind>(&self, make: impl FnOnce(Handle) -> T) -> Arc<T> {
         let handle = self.reserve();
         self.insert_at(handle, make(handle))
     }
 
-    /// Puts an object under a reserved token.
+    /// Stores an object under a reserved handle.
     pub fn insert_at<T: Kind>(&self, handle: Handle, object: T) -> Arc<T> {
         let object = Arc::new(object);
-        self.write().insert(handle, T::into_object(object.clone()));
+        self.write().insert(handle, Object { context: object.context(), object: object.clone() });
         object
     }
 
-    /// The object of that token.
+    /// Looks up the object with this handle.
     pub fn get<T: Kind>(&self, handle: Handle) -> Result<Arc<T>> {
-        self.read().get(&handle).and_then(T::from_object).cloned().ok_or(T::BAD_HANDLE.into())
+        self.read().get(&handle).and_then(Object::downcast).ok_or(T::BAD_HANDLE.into())
     }
 
-    /// Takes the object out, so that its token means nothing from then on.
+    /// Removes the object with this handle. From then on, the handle means nothing.
     pub fn remove<T: Kind>(&self, handle: Handle) -> Result<Arc<T>> {
         let mut table = self.write();
-        let object = table.get(&handle).and_then(T::from_object).cloned().ok_or(T::BAD_HANDLE)?;
+        let object = table.get(&handle).and_then(Object::downcast).ok_or(T::BAD_HANDLE)?;
         table.remove(&handle);
         Ok(object)
     }
 
-    /// Takes out every object for which `gone` holds.
-    pub fn remove_all(&self, mut gone: impl FnMut(&Object) -> bool) {
-        let mut table = self.write();
-        let removed: Vec<Handle> = table.iter().filter(|(_, object)| gone(object)).map(|(&handle, _)| handle).collect();
-        let dropped: Vec<Object> = removed.iter().filter_map(|handle| table.remove(handle)).collect();
-        // Dropping a module frees memory; the table need not be locked for that.
-        drop(table);
-        drop(dropped);
-    }
-
-    /// Takes out everything that belongs to a context, and the context itself.
+    /// Removes a context and everything that belongs to it.
     pub fn remove_context(&self, context: Handle) {
-        self.remove_all(|object| object.context() == Some(context));
-        self.remove_all(|object| matches!(object, Object::Context(found) if found.handle == context));
+        let mut table = self.write();
+        let removed: Vec<Object> = table
+            .extract_if(|&handle, object| handle == context || object.context == Some(context))
+            .map(|(_, object)| object)
+            .collect();
+        // Dropping a module frees its memory, which does not need the lock.
+        drop(table);
+        drop(removed);
     }
 
-    // The table is whole after a panic too: a change to it is one insert or one removal.
+    // A panic cannot leave the table inconsistent, because each change is one insertion or one removal.
     fn read(&self) -> RwLockReadGuard<'_, HashMap<Handle, Object>> {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, HashMap<Handle, Object>> {
         self.table.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Owner;
+    struct Owned(Handle);
+
+    impl Kind for Owner {
+        const BAD_HANDLE: CuResult = CuResult::INVALID_CONTEXT;
+
+        fn context(&self) -> Option<Handle> {
+            None
+        }
+    }
+
+    impl Kind for Owned {
+        const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
+
+        fn context(&self) -> Option<Handle> {
+            Some(self.0)
+        }
+    }
+
+    #[test]
+    fn a_handle_is_only_good_for_its_own_kind_and_only_once() {
+        let handles = Handles::default();
+        let handle = handles.reserve();
+        handles.insert_at(handle, Owner);
+        assert!(handles.get::<Owner>(handle).is_ok());
+        assert_eq!(handles.get::<Owned>(handle).err().unwrap().code, CuResult::INVALID_HANDLE);
+        assert_eq!(handles.remove::<Owned>(handle).err().unwrap().code, CuResult::INVALID_HANDLE);
+        assert!(handles.remove::<Owner>(handle).is_ok());
+        assert_eq!(handles.remove::<Owner>(handle).err().unwrap().code, CuResult::INVALID_CONTEXT);
+        assert_ne!(handles.reserve(), handle);
+    }
+
+    #[test]
+    fn a_context_takes_what_belongs_to_it_along() {
+        let handles = Handles::default();
+        let [context, other, owned, kept] = [(); 4].map(|()| handles.reserve());
+        handles.insert_at(context, Owner);
+        handles.insert_at(other, Owner);
+        handles.insert_at(owned, Owned(context));
+        handles.insert_at(kept, Owned(other));
+        handles.remove_context(context);
+        assert!(handles.get::<Owner>(context).is_err() && handles.get::<Owned>(owned).is_err());
+        assert!(handles.get::<Owner>(other).is_ok() && handles.get::<Owned>(kept).is_ok());
     }
 }

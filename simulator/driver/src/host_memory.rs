@@ -1,6 +1,6 @@
-//! What the operating system knows of the program's own memory.
+//! What the operating system knows about the program's own memory.
 
-/// Whether all bytes of a range are memory that this process may read and write. Where the system does not tell, they are taken to be.
+/// Whether this process may read and write every byte of a range. Assumes so on a system that does not say.
 pub fn is_writable(address: u64, bytes: u64) -> bool {
     let Some(end) = address.checked_add(bytes) else { return false };
     match std::fs::read_to_string("/proc/self/maps") {
@@ -9,7 +9,7 @@ pub fn is_writable(address: u64, bytes: u64) -> bool {
     }
 }
 
-/// Whether the writable ranges of `maps`, which are in order, cover `address..end` without a gap.
+/// Whether the writable ranges of `maps`, which are sorted, cover `address..end` without a gap.
 fn covers(maps: &str, address: u64, end: u64) -> bool {
     let mut covered = address;
     for (first, last) in maps.lines().filter_map(writable_range) {
@@ -20,7 +20,7 @@ fn covers(maps: &str, address: u64, end: u64) -> bool {
     covered >= end
 }
 
-/// First address and one past the last of a line such as `7f00-8f00 rw-p …`, if it may be read and written.
+/// Reads the first address and the one after the last from a line such as `7f00-8f00 rw-p …`, if the range is readable and writable.
 fn writable_range(line: &str) -> Option<(u64, u64)> {
     let (range, rest) = line.split_once(' ')?;
     let (first, last) = range.split_once('-')?;
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_covered_by_neighbours_and_not_across_a_gap() {
+    fn adjacent_ranges_cover_a_range_but_not_across_a_gap() {
         let maps = "1000-2000 rw-p 0\n2000-3000 rw-s 0 heap\n3000-4000 r--p 0\n5000-6000 rw-p 0\nnonsense\n";
         for (first, last, expected) in [
             (0x1000, 0x3000, true),
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_of_this_process_is_its_own() {
+    fn the_memory_of_this_process_is_writable() {
         let own = vec![0u8; 10_000];
         let address = own.as_ptr() as u64;
         assert!(is_writable(address, 10_000));

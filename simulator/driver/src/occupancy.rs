@@ -1,8 +1,8 @@
 //! Occupancy: how many blocks of a kernel a multiprocessor holds at once, and what keeps it from holding more.
 //!
-//! A block needs warps, registers and shared memory, each given out in units that differ between the generations. A kernel's registers
-//! are known where its PTX tells them (see [`LaunchRecord::occupancy`](crate::records::LaunchRecord::occupancy)); where it does not,
-//! they limit nothing here, and the answer is the most that a GPU could give.
+//! A block needs warps, registers and shared memory, each allocated in units that differ between generations. A kernel's registers are
+//! known if its PTX states them (see [`LaunchRecord::occupancy`](crate::records::LaunchRecord::occupancy)). If it does not, registers limit
+//! nothing here, and the answer is the most that a GPU could hold.
 
 use serde::{Deserialize, Serialize};
 use simt::Profile;
@@ -13,15 +13,15 @@ pub const WARP_SIZE: u32 = 32;
 /// How the blocks of a launch fill a multiprocessor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupancy {
-    /// Registers per thread; `None` where the PTX does not tell.
+    /// Registers per thread; `None` if the PTX does not state them.
     pub registers_per_thread: Option<u32>,
-    /// Blocks that a multiprocessor holds at once; 0 when not even one fits.
+    /// Blocks that a multiprocessor holds at once; 0 if not even one fits.
     pub blocks_per_multiprocessor: u32,
     /// Warps of those blocks.
     pub active_warps: u32,
     /// Warps that a multiprocessor can hold.
     pub max_warps: u32,
-    /// What is used up first; more than one where several are used up by the same number of blocks.
+    /// What runs out first. There are several if they run out at the same number of blocks.
     pub limits: Vec<Limit>,
 }
 
@@ -29,9 +29,9 @@ pub struct Occupancy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
-    /// Places for warps.
+    /// Resident warps.
     Warps,
-    /// Places for blocks.
+    /// Resident blocks.
     Blocks,
     /// Registers.
     Registers,
@@ -44,13 +44,13 @@ pub enum Limit {
 pub struct BlockNeeds {
     /// Threads, at least one.
     pub threads: u32,
-    /// Registers per thread, where they are known.
+    /// Registers per thread, if they are known.
     pub registers_per_thread: Option<u32>,
     /// Shared memory in bytes, static and dynamic together.
     pub shared_bytes: u64,
 }
 
-/// The units in which a generation gives out what a block needs.
+/// The units in which a generation allocates what a block needs.
 struct Units {
     /// Warps of a block are rounded up to a multiple of this.
     warps: u32,
@@ -59,17 +59,17 @@ struct Units {
     shared_bytes: u32,
 }
 
-/// Who is given registers.
+/// How a generation allocates registers.
 enum RegisterUnits {
-    /// A whole block, in multiples of so many.
+    /// To a whole block, in multiples of this number.
     Block(u32),
-    /// Each warp, in multiples of `unit`, from the share of its partition; the multiprocessor's warps are spread over `partitions`.
+    /// To each warp, in multiples of `unit`, from the registers of its partition. The multiprocessor spreads its warps over `partitions`.
     Warp { unit: u32, partitions: u32 },
 }
 
-/// Of compute capability 1: CUDA C Programming Guide 4.2, section 4.2, where the symbols are `G_W`, `G_T` and `G_S`; of 2: there and,
-/// for the partitions, the CUDA Occupancy Calculator; the figures of both are second-hand. From 3 on: `cuda_occupancy.h` of the CUDA
-/// toolkit 12.0, in which the driver's own arithmetic is published.
+/// Returns the units of a profile's generation. Sources: for compute capability 1, the CUDA C Programming Guide 4.2, section 4.2, where the
+/// symbols are `G_W`, `G_T` and `G_S`; for 2, the same guide and, for the partitions, the CUDA Occupancy Calculator. We have the figures of
+/// both second-hand. From 3 on, `cuda_occupancy.h` of the CUDA toolkit 12.0, in which NVIDIA publishes the driver's own arithmetic.
 fn units(profile: &Profile) -> Units {
     let warp = |unit, partitions| RegisterUnits::Warp { unit, partitions };
     match profile.compute_capability {
@@ -83,7 +83,7 @@ fn units(profile: &Profile) -> Units {
 }
 
 impl Occupancy {
-    /// The occupancy of blocks with these needs on a GPU.
+    /// Computes the occupancy of blocks with these needs on a GPU.
     pub fn of(profile: &Profile, needs: BlockNeeds) -> Self {
         let units = units(profile);
         let warps = needs.threads.div_ceil(WARP_SIZE).max(1);
@@ -111,14 +111,14 @@ impl Occupancy {
         }
     }
 
-    /// Active warps as a share of those that a multiprocessor can hold, from 0 to 1: the theoretical occupancy of a profiler.
+    /// Returns the active warps divided by the most that a multiprocessor can hold: what a profiler calls theoretical occupancy.
     pub fn fraction(&self) -> f64 {
         f64::from(self.active_warps) / f64::from(self.max_warps)
     }
 }
 
 impl RegisterUnits {
-    /// Blocks of so many warps for which there are registers; 0 when one block may not have so many.
+    /// Returns for how many blocks of this many warps there are registers; 0 if a single block needs too many.
     fn blocks(&self, profile: &Profile, warps: u32, per_thread: u32) -> u32 {
         let per_warp = per_thread.max(1).saturating_mul(WARP_SIZE);
         match *self {
@@ -129,7 +129,7 @@ impl RegisterUnits {
             }
             RegisterUnits::Warp { unit, partitions } => {
                 let per_warp = per_warp.checked_next_multiple_of(unit).unwrap_or(u32::MAX);
-                // A block's warps are spread over the partitions, so the fullest one decides whether the block may exist at all.
+                // A block's warps are spread over the partitions, so the fullest partition decides whether the block fits at all.
                 if per_warp.saturating_mul(warps.next_multiple_of(partitions)) > profile.registers_per_block {
                     return 0;
                 }
@@ -139,14 +139,15 @@ impl RegisterUnits {
     }
 }
 
-/// The most threads of a block for which a GPU has registers; `None` when even one warp's are too many.
+/// Returns for how many threads of a block a GPU has registers; `None` if even one warp needs too many.
 pub fn max_threads_by_registers(profile: &Profile, per_thread: u32) -> Option<u32> {
     let units = units(profile);
     let most = profile.max_threads_per_block / WARP_SIZE;
     (1..=most).rev().find(|&warps| units.registers.blocks(profile, warps, per_thread) > 0).map(|warps| warps * WARP_SIZE)
 }
 
-/// Bytes of shared memory that each of `blocks` blocks can have, before what the kernel itself and the system take of it.
+/// Returns how many bytes of shared memory each of `blocks` blocks can have, including what the kernel's static variables and the system
+/// take.
 pub fn shared_bytes_each(profile: &Profile, blocks: u32) -> u32 {
     let unit = units(profile).shared_bytes;
     profile.shared_bytes_per_sm / blocks / unit * unit
@@ -169,7 +170,7 @@ mod tests {
         // 2048 threads, 32 blocks, 228 KiB in units of 128 bytes with 1 KiB reserved per block.
         assert_eq!(blocks("h200", 1024, None, 0), 2, "threads");
         assert_eq!(blocks("h200", 32, None, 0), 32, "blocks");
-        assert_eq!(blocks("h200", 33, None, 0), 32, "64 threads in two warps: still the blocks");
+        assert_eq!(blocks("h200", 33, None, 0), 32, "64 threads in two warps: still limited by blocks");
         assert_eq!(blocks("h200", 65, None, 0), 21, "three warps of 64");
         assert_eq!(blocks("h200", 128, None, 48 << 10), 4, "49 KiB each");
         assert_eq!(blocks("h200", 128, None, 227 << 10), 1, "all of it");
@@ -179,27 +180,27 @@ mod tests {
     }
 
     #[test]
-    fn registers_are_given_to_warps_in_units_of_256_from_four_partitions() {
-        // 65536 registers: 32 for each of 2048 threads, and one more costs a whole unit.
+    fn registers_are_allocated_to_warps_in_units_of_256_from_four_partitions() {
+        // 65536 registers: 32 for each of 2048 threads. One more register costs a whole unit.
         assert_eq!(blocks("h200", 256, 32, 0), 8);
         assert_eq!(of("h200", 256, Some(32), 0).limits, [Limit::Warps, Limit::Registers]);
         // 40 per thread are 1280 per warp: 12 warps of each partition's 16384, 48 in all.
         assert_eq!(blocks("h200", 256, 33, 0), 6);
         assert_eq!(blocks("h200", 256, 40, 0), 6);
-        assert_eq!(blocks("h200", 64, 40, 0), 24, "and 1024 registers of each partition that no warp can have");
+        assert_eq!(blocks("h200", 64, 40, 0), 24, "1024 registers of each partition remain unused");
         assert_eq!(blocks("h200", 64, 48, 0), 20);
         assert_eq!(of("h200", 256, Some(40), 0).fraction(), 0.75);
-        // 55 are given out as 56, 1792 per warp: 9 warps per partition, 36 in all.
+        // 55 registers are rounded up to 56, 1792 per warp: 9 warps per partition, 36 in all.
         assert_eq!(blocks("h200", 256, 55, 0), 4);
         assert_eq!(blocks("h200", 128, 55, 0), 9);
         assert_eq!(blocks("h200", 256, 255, 0), 1);
         assert_eq!(of("h200", 256, Some(255), 0).limits, [Limit::Registers]);
-        assert_eq!(blocks("h200", 512, 255, 0), 0, "8192 registers per warp, 16 warps: twice what a block may have");
+        assert_eq!(blocks("h200", 512, 255, 0), 0, "8192 registers per warp, 16 warps: twice as many as a block may have");
     }
 
     #[test]
     fn a_block_may_have_fewer_registers_than_a_multiprocessor() {
-        // As on the GPUs of Tegra: 1792 registers per warp, 18 warps of them in 32768, but in fours only 16.
+        // As on Tegra GPUs: at 1792 registers per warp, 18 warps fit in 32768 registers, but in multiples of four only 16.
         let half = Profile { registers_per_block: 32_768, ..Profile::named("h200").unwrap().clone() };
         let blocks = |threads| {
             Occupancy::of(&half, BlockNeeds { threads, registers_per_thread: Some(56), shared_bytes: 0 }).blocks_per_multiprocessor
@@ -209,7 +210,7 @@ mod tests {
 
     #[test]
     fn generations_differ() {
-        // 64 registers per thread leave places for 32 warps on all of these, and that is all that a T4 has.
+        // With 64 registers per thread, all of these hold 32 warps, and a T4 cannot hold more anyway.
         for (profile, warps) in [("h200", 64), ("a100", 64), ("rtx4090", 48), ("t4", 32), ("gtx680", 64)] {
             let occupancy = of(profile, 256, Some(64), 0);
             assert_eq!((occupancy.active_warps, occupancy.max_warps), (32, warps), "{profile}");
@@ -218,21 +219,21 @@ mod tests {
     }
 
     #[test]
-    fn the_first_generation_gives_out_pairs_of_warps_and_half_kilobytes() {
+    fn the_first_generation_allocates_pairs_of_warps_and_half_kilobytes() {
         // 24 warps, 8 blocks, 16 KiB, 8192 registers.
-        assert_eq!(blocks("9800gt", 96, None, 0), 6, "three warps take up four");
+        assert_eq!(blocks("9800gt", 96, None, 0), 6, "three warps are rounded up to four");
         assert_eq!(blocks("9800gt", 64, None, 2049), 6, "2560 bytes each");
-        // 10 registers for each of 768 threads are nearly all there are, and 11 cost a block.
+        // 10 registers for each of 768 threads use nearly all registers; 11 cost a block.
         assert_eq!(blocks("9800gt", 256, 10, 0), 3);
         assert_eq!(blocks("9800gt", 256, 11, 0), 2);
-        // Compute capability 1.3 has twice the registers, given out by 512.
+        // Compute capability 1.3 has twice the registers, allocated in units of 512.
         assert_eq!(blocks("gtx280", 256, 16, 0), 4);
         assert_eq!(blocks("gtx280", 256, 17, 0), 3);
-        assert_eq!(blocks("gtx280", 96, 17, 0), 6, "2176 for four warps, given out as 2560");
+        assert_eq!(blocks("gtx280", 96, 17, 0), 6, "2176 for four warps, rounded up to 2560");
     }
 
     #[test]
-    fn the_largest_block_leaves_registers_for_each_of_its_threads() {
+    fn the_largest_block_has_registers_for_each_of_its_threads() {
         let h200 = Profile::named("h200").unwrap();
         let most = |registers| max_threads_by_registers(h200, registers);
         assert_eq!(

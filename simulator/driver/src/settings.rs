@@ -1,65 +1,74 @@
-//! What can be set: by [the client](crate::client), or by the environment for programs that know nothing of the simulator.
+//! Settings: from [the client](crate::client), or from the environment for programs that do not know about the simulator.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use simt::{Dim3, Profile};
 
-use crate::at_exit;
+use crate::error::Error;
 
 /// The environment variable that chooses the profile.
 pub const PROFILE_VARIABLE: &str = "SIMCUDA_PROFILE";
-/// The environment variable that says how many warp instructions a block may execute.
+/// The environment variable that limits how many warp instructions a block may execute.
 pub const FUEL_VARIABLE: &str = "SIMCUDA_FUEL";
-/// The environment variable that switches the checks: `on` or `off`.
+/// The environment variable that turns the checks `on` or `off`.
 pub const CHECKS_VARIABLE: &str = "SIMCUDA_CHECKS";
-/// The environment variable that says where the report goes when the process ends; see [`Reporting`].
+/// The environment variable that says where the report goes when the process ends. See [`Reporting`].
 pub const REPORT_VARIABLE: &str = "SIMCUDA_REPORT";
-/// The environment variable that gives the exit status of a process whose kernels had defects (errors, not warnings).
+/// The environment variable that sets the exit status of a process whose kernels had defects (errors, not warnings).
 pub const EXIT_VARIABLE: &str = "SIMCUDA_EXITCODE";
 
 /// The profile when none is chosen.
 pub const DEFAULT_PROFILE: &str = "h200";
 
-/// A change of settings: what is `None` stays as it is.
+/// Whether this operating system runs the library's destructor, which writes the report.
+const REPORTS_AT_EXIT: bool = cfg!(target_os = "linux");
+
+/// A change of settings. A field that is `None` stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Name of the profile to simulate. Can be changed only before `cuInit`, because a device does not change under a program.
+    /// Name of the profile to simulate. It can only be changed before `cuInit`, because a program's device does not change while it runs.
     pub profile: Option<String>,
-    /// Whether kernels are checked for defects that do not stop them.
+    /// Whether to check kernels for defects that do not stop them.
     pub checks: Option<bool>,
-    /// Warp instructions that one block may execute before the kernel is called endless.
+    /// Warp instructions that one block may execute. A kernel that needs more is stopped as endless.
     pub fuel: Option<u64>,
-    /// Threads of the host that execute blocks; 0 takes one per core.
+    /// Threads of the host that execute blocks; 0 means one per core.
     pub workers: Option<usize>,
-    /// What is kept of the accesses of each launch.
+    /// Which memory accesses of each launch are recorded.
     pub trace: Option<Trace>,
 }
 
-/// What is kept of the accesses of each launch.
+/// Which memory accesses of each launch are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trace {
-    /// Nothing.
+    /// None.
     Off,
-    /// What each thread of the block with this index touches of global memory: [`LaunchReport::touched`](simt::LaunchReport::touched).
+    /// The accesses to global memory of each thread in the block with this index, in
+    /// [`LaunchReport::touched`](simt::LaunchReport::touched).
     Block(Dim3),
 }
 
 impl Settings {
-    /// The settings that the environment asks for.
+    /// Reads the settings from the environment.
     ///
     /// # Errors
     ///
-    /// A message that names the variable whose value is not understood.
-    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
-        let fuel = variable(FUEL_VARIABLE)
-            .map(|text| text.parse().map_err(|_| format!("{FUEL_VARIABLE} must be a number of warp instructions, got {text:?}")));
+    /// [`Error::Variable`]
+    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        let fuel = variable(FUEL_VARIABLE).map(|text| {
+            text.parse().map_err(|_| Error::Variable {
+                variable: FUEL_VARIABLE,
+                expected: "a number of warp instructions",
+                got: text,
+            })
+        });
         let checks = variable(CHECKS_VARIABLE).map(|text| match text.as_str() {
             "on" => Ok(true),
             "off" => Ok(false),
-            _ => Err(format!("{CHECKS_VARIABLE} must be on or off, got {text:?}")),
+            _ => Err(Error::Variable { variable: CHECKS_VARIABLE, expected: "on or off", got: text }),
         });
         Ok(Self {
             profile: variable(PROFILE_VARIABLE),
@@ -69,100 +78,109 @@ impl Settings {
             trace: None,
         })
     }
+
+    /// Applies a change: a field that is `None` there stays as it is here.
+    pub(crate) fn apply(&mut self, change: Settings) {
+        let Settings { profile, checks, fuel, workers, trace } = change;
+        self.profile = profile.or(self.profile.take());
+        self.checks = checks.or(self.checks);
+        self.fuel = fuel.or(self.fuel);
+        self.workers = workers.or(self.workers);
+        self.trace = trace.or(self.trace);
+    }
 }
 
-/// What a process says of itself on the simulator, and when.
+/// What a process reports about its own kernels, and when.
 ///
-/// The environment alone decides. [`REPORT_VARIABLE`] is `off`, or destinations with commas between them: `text`, `github`, and
-/// `json:FILE` or just a `FILE` that ends with `.json`. In `FILE`, `%p` stands for the number of the process. When the variable is not
-/// set, there is no report at exit.
+/// Only the environment decides. [`REPORT_VARIABLE`] is `off` or a list of destinations separated by commas: `text`, `github`, and
+/// `json:FILE` or just a `FILE` that ends with `.json`. In `FILE`, `%p` stands for the process ID. If the variable is not set, there is
+/// no report at exit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reporting {
-    /// Nothing goes to the standard error while the process runs: no defect when it is first seen, and no reason of a refusal.
+    /// Print nothing to standard error while the process runs: no defect when it is first seen, and no reason for a refusal.
     pub quiet: bool,
     /// Where the report goes when the process ends.
     pub destinations: Vec<Destination>,
-    /// The exit status when there were defects other than warnings.
+    /// The exit status if there were defects other than warnings.
     pub exit_status: Option<u8>,
 }
 
 /// Where a report goes, and in which form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// To the standard error, for a person.
+    /// To standard error, for people.
     Text,
-    /// To the standard error, as annotations of GitHub Actions.
+    /// To standard error, as annotations for GitHub Actions.
     Github,
-    /// To a file, as [`crate::report::Report`] in JSON.
+    /// To a file, as a [`Report`](crate::report::Report) in JSON.
     Json(PathBuf),
 }
 
 impl Reporting {
-    /// What the environment asks for.
+    /// Reads from the environment what to report.
     ///
     /// # Errors
     ///
-    /// A message that names the variable whose value is not understood.
-    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
-        let exit_status = variable(EXIT_VARIABLE).map(|text| {
-            let status = text.parse::<u8>().ok().filter(|&status| status > 0);
-            status.ok_or_else(|| format!("{EXIT_VARIABLE} must be a number from 1 to 255, got {text:?}"))
+    /// [`Error::Variable`], [`Error::ReportFile`], [`Error::NoReportAtExit`]
+    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        let exit_status = variable(EXIT_VARIABLE).map(|text| match text.parse::<u8>() {
+            Ok(status @ 1..) => Ok(status),
+            _ => Err(Error::Variable { variable: EXIT_VARIABLE, expected: "a number from 1 to 255", got: text }),
         });
         let exit_status = exit_status.transpose()?;
-        let asked = variable(REPORT_VARIABLE);
-        if (asked.as_deref().is_some_and(|text| text != "off") || exit_status.is_some()) && !at_exit::SUPPORTED {
-            return Err(format!("{REPORT_VARIABLE} and {EXIT_VARIABLE} work on Linux only"));
+        let (quiet, destinations) = match variable(REPORT_VARIABLE).as_deref() {
+            None => (false, Vec::new()),
+            Some("off") => (true, Vec::new()),
+            Some(list) => (false, list.split(',').map(Destination::parse).collect::<Result<_, _>>()?),
+        };
+        if !REPORTS_AT_EXIT && !destinations.is_empty() {
+            return Err(Error::NoReportAtExit(REPORT_VARIABLE));
         }
-        match asked.as_deref() {
-            None => Ok(Self { exit_status, ..Self::default() }),
-            Some("off") => Ok(Self { quiet: true, exit_status, ..Self::default() }),
-            Some(list) => {
-                let destinations = list.split(',').map(Destination::parse).collect::<Result<_, _>>()?;
-                Ok(Self { quiet: false, destinations, exit_status })
-            }
+        if !REPORTS_AT_EXIT && exit_status.is_some() {
+            return Err(Error::NoReportAtExit(EXIT_VARIABLE));
         }
+        Ok(Self { quiet, destinations, exit_status })
     }
 }
 
 impl Destination {
-    fn parse(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, Error> {
         match text {
             "text" => Ok(Self::Text),
             "github" => Ok(Self::Github),
             _ => match text.strip_prefix("json:").or(Some(text).filter(|text| text.ends_with(".json"))) {
                 Some(path) => json_file(path).map(Self::Json),
-                None => Err(format!(
-                    "{REPORT_VARIABLE} must be off, or of text, github and json:FILE with commas between; got {text:?}"
-                )),
+                None => Err(Error::Variable {
+                    variable: REPORT_VARIABLE,
+                    expected: "off, or a list of text, github and json:FILE separated by commas",
+                    got: text.to_owned(),
+                }),
             },
         }
     }
 }
 
-/// The file that a path means now: the program may change its folder later.
-fn json_file(path: &str) -> Result<PathBuf, String> {
-    let path = path.replace("%p", &std::process::id().to_string());
-    let refuse = |reason: &str| format!("{REPORT_VARIABLE}: cannot write {path:?}: {reason}");
-    let absolute = std::path::absolute(&path).map_err(|error| refuse(&error.to_string()))?;
+/// Makes a path absolute now, because the program may change its working directory later.
+fn json_file(path: &str) -> Result<PathBuf, Error> {
+    let path = PathBuf::from(path.replace("%p", &std::process::id().to_string()));
+    let refuse = |reason: String| Error::ReportFile { variable: REPORT_VARIABLE, path: path.clone(), reason };
+    let absolute = std::path::absolute(&path).map_err(|error| refuse(error.to_string()))?;
     if absolute.file_name().is_none() || absolute.is_dir() {
-        return Err(refuse("it is no name of a file"));
+        return Err(refuse("it is not the name of a file".to_owned()));
     }
     if !absolute.parent().is_some_and(Path::is_dir) {
-        return Err(refuse("its folder does not exist"));
+        return Err(refuse("its folder does not exist".to_owned()));
     }
     Ok(absolute)
 }
 
-/// The profile of that name.
+/// Finds a profile by its name.
 ///
 /// # Errors
 ///
-/// A message that names all the profiles there are.
-pub fn profile_named(name: &str) -> Result<&'static Profile, String> {
-    Profile::named(name).ok_or_else(|| {
-        let names: Vec<&str> = Profile::all().iter().map(|profile| profile.name).collect();
-        format!("there is no profile {name:?}; choose one of {}", names.join(", "))
-    })
+/// [`Error::UnknownProfile`], which lists all profiles.
+pub fn profile_named(name: &str) -> Result<&'static Profile, Error> {
+    Profile::named(name).ok_or_else(|| Error::UnknownProfile { name: name.to_owned() })
 }
 
 #[cfg(test)]
@@ -170,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_is_read_or_refused_by_name() {
+    fn an_environment_variable_is_read_or_refused_by_its_name() {
         let settings = |name: &'static str, value: &'static str| {
             Settings::from_environment(move |asked| (asked == name).then(|| value.to_owned()))
         };
@@ -178,13 +196,20 @@ mod tests {
         assert_eq!(settings(FUEL_VARIABLE, "77").unwrap().fuel, Some(77));
         assert_eq!(settings(CHECKS_VARIABLE, "off").unwrap().checks, Some(false));
         assert_eq!(settings(PROFILE_VARIABLE, "t4").unwrap().profile.as_deref(), Some("t4"));
-        assert!(settings(FUEL_VARIABLE, "much").unwrap_err().contains(FUEL_VARIABLE));
-        assert!(settings(CHECKS_VARIABLE, "yes").unwrap_err().contains("on or off"));
+        assert!(settings(FUEL_VARIABLE, "much").unwrap_err().to_string().contains(FUEL_VARIABLE));
+        assert!(settings(CHECKS_VARIABLE, "yes").unwrap_err().to_string().contains("on or off"));
+    }
+
+    #[test]
+    fn a_change_leaves_alone_what_it_does_not_name() {
+        let mut settings = Settings { fuel: Some(1), workers: Some(2), ..Settings::default() };
+        settings.apply(Settings { fuel: Some(3), checks: Some(false), ..Settings::default() });
+        assert_eq!(settings, Settings { fuel: Some(3), workers: Some(2), checks: Some(false), ..Settings::default() });
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn reports_go_where_the_environment_says_or_are_refused_by_name() {
+    fn reports_go_where_the_environment_says_or_the_variable_is_refused() {
         let reporting = |name: &'static str, value: &'static str| {
             Reporting::from_environment(move |asked| (asked == name).then(|| value.to_owned()))
         };
@@ -207,15 +232,15 @@ mod tests {
             (EXIT_VARIABLE, "256"),
             (EXIT_VARIABLE, ""),
         ] {
-            let message = reporting(name, value).unwrap_err();
+            let message = reporting(name, value).unwrap_err().to_string();
             assert!(message.contains(name), "{value:?}: {message}");
         }
     }
 
     #[test]
-    fn a_profile_that_is_not_there_is_answered_with_those_that_are() {
+    fn an_unknown_profile_is_answered_with_the_known_ones() {
         assert_eq!(profile_named(DEFAULT_PROFILE).unwrap().name, DEFAULT_PROFILE);
-        let message = profile_named("voodoo2").unwrap_err();
+        let message = profile_named("voodoo2").unwrap_err().to_string();
         assert!(message.contains("voodoo2") && message.contains(DEFAULT_PROFILE), "{message}");
     }
 }

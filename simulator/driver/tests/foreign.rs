@@ -1,5 +1,5 @@
-//! Programs that know nothing of the simulator, run as a user runs them: in a process of their own, with the loader's path set and
-//! nothing else. In Rust with cudarc, in C, in Python; and what is reported when they end.
+//! Programs that do not know about the simulator, run as a user runs them: in a process of their own, with only the loader's path set. In
+//! Rust with cudarc, in C, and in Python; and what is reported when they end.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 /// This package.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// A folder with the driver under the names that programs look for, made once.
+/// Returns a folder in which the driver is installed, once for all tests.
 fn driver() -> &'static Path {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     FOLDER
@@ -24,18 +24,18 @@ fn driver() -> &'static Path {
         .path()
 }
 
-/// A program with nothing in its environment but the loader's path.
+/// Prepares a program with only the loader's path in its environment.
 fn program(path: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(path);
     command.env_clear().env("LD_LIBRARY_PATH", driver());
     command
 }
 
-/// An example of this package, which cargo has built beside this test.
+/// Prepares an example of this package, which cargo has built with this test.
 fn example(name: &str) -> Command {
     let test = std::env::current_exe().unwrap();
     let path = test.parent().unwrap().with_file_name("examples").join(name);
-    assert!(path.is_file(), "{} is not there: `cargo build -p simcuda --examples` makes it", path.display());
+    assert!(path.is_file(), "{} does not exist; build it with `cargo build -p simcuda --examples`", path.display());
     program(path)
 }
 
@@ -43,7 +43,7 @@ fn ptx(name: &str) -> PathBuf {
     Path::new(ROOT).join("tests/ptx").join(name)
 }
 
-/// The program in C, which ends in the way that `how` says after it has run a kernel of the faulty ones.
+/// Prepares the program in C, which runs one of the faulty kernels and then ends as `how` says.
 fn ends(kernel: &str, how: &str) -> Command {
     static PROGRAM: OnceLock<TempDir> = OnceLock::new();
     let folder = PROGRAM.get_or_init(|| {
@@ -62,7 +62,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Exit status, standard output, standard error.
+/// Runs a program. Returns its exit status, standard output and standard error.
 fn run(command: &mut Command) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = command.output().unwrap();
     (status.code(), text(&stdout), text(&stderr))
@@ -80,29 +80,29 @@ fn stock_cudarc_finds_the_simulator() {
 #[test]
 fn the_readme_shows_the_program_that_was_run() {
     let program = std::fs::read_to_string(Path::new(ROOT).join("examples/double.rs")).unwrap();
-    let (_, program) = program.split_once("\n\n").expect("the file's own documentation comes first");
+    let (_, program) = program.split_once("\n\n").expect("the file starts with its documentation");
     let readme = std::fs::read_to_string(Path::new(ROOT).join("../README.md")).unwrap();
-    assert!(readme.contains(program), "simulator/README.md does not show examples/double.rs as it is");
+    assert!(readme.contains(program), "simulator/README.md does not show the current examples/double.rs");
 }
 
 #[test]
 fn what_a_kernel_printed_before_it_failed_is_not_lost() {
     let (status, stdout, stderr) = run(&mut ends("fails_an_assertion", "return"));
-    assert_eq!((status, stdout.as_str()), (Some(0), "n is 0\nsynchronised: 710\nthe program's own end\n"), "{stderr}");
+    assert_eq!((status, stdout.as_str()), (Some(0), "n is 0\nsynchronized: 710\nthe program's own end\n"), "{stderr}");
     assert!(stderr.starts_with("simcuda: kernel fails_an_assertion failed: assertion `n > 0` failed"), "{stderr}");
 }
 
 #[test]
 fn a_program_in_c_finds_the_simulator() {
     let (status, stdout, stderr) = run(&mut ends("misaligned", "return"));
-    assert_eq!((status, stdout.as_str()), (Some(0), "synchronised: 716\nthe program's own end\n"), "{stderr}");
+    assert_eq!((status, stdout.as_str()), (Some(0), "synchronized: 716\nthe program's own end\n"), "{stderr}");
     assert!(stderr.starts_with("simcuda: kernel misaligned failed: misaligned: store of 4 bytes"), "{stderr}");
 }
 
 #[test]
 fn a_program_in_python_finds_the_simulator() {
     let Ok(python) = Command::new("python3").args(["-c", "import sys, ctypes; print(sys.executable)"]).output() else {
-        eprintln!("skipped: no python3 on this machine");
+        eprintln!("skipped: this machine has no python3");
         return;
     };
     let python = text(&python.stdout);
@@ -112,14 +112,14 @@ fn a_program_in_python_finds_the_simulator() {
 }
 
 #[test]
-fn a_report_is_made_however_the_process_ends_but_for_an_abort() {
+fn a_report_is_written_however_the_process_ends_except_by_an_abort() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("report.json");
     for (how, status, made) in [("return", Some(0), true), ("exit", Some(7), true), ("fork", Some(0), true), ("abort", None, false)]
     {
         let (found, _, stderr) = run(ends("misaligned", how).env("SIMCUDA_REPORT", &file));
         assert_eq!(found, status, "{how}: {stderr}");
-        assert!(stderr.contains("misaligned: store of 4 bytes"), "{how}: told when it is seen: {stderr}");
+        assert!(stderr.contains("misaligned: store of 4 bytes"), "{how}: the defect is printed when it is seen: {stderr}");
         assert_eq!(file.exists(), made, "{how}");
         if made {
             let report: Report = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
@@ -130,15 +130,11 @@ fn a_report_is_made_however_the_process_ends_but_for_an_abort() {
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no unfinished file is left");
     let (_, _, stderr) = run(ends("misaligned", "fork").env("SIMCUDA_REPORT", "text"));
-    assert_eq!(
-        stderr.matches("1 launch on the profile").count(),
-        1,
-        "the child that was forked off has launched nothing: {stderr}"
-    );
+    assert_eq!(stderr.matches("1 launch on the profile").count(), 1, "the forked child has launched nothing: {stderr}");
 }
 
 #[test]
-fn defects_give_the_exit_status_that_was_asked_for_and_nothing_else_does() {
+fn only_defects_give_the_requested_exit_status() {
     for (kernel, how, status) in [
         ("misaligned", "return", 9),
         ("misaligned", "exit", 9),
@@ -153,15 +149,15 @@ fn defects_give_the_exit_status_that_was_asked_for_and_nothing_else_does() {
 }
 
 #[test]
-fn what_hardware_does_not_notice_is_reported_and_no_error() {
+fn what_hardware_does_not_notice_is_reported_but_is_not_an_error_code() {
     let mut command = ends("reads_what_nobody_wrote", "return");
     let (status, stdout, stderr) = run(command.env("SIMCUDA_REPORT", "github").env("SIMCUDA_EXITCODE", "9"));
     assert_eq!(status, Some(9), "{stderr}");
-    assert!(stdout.starts_with("synchronised: 0\n"), "the program is told of nothing: {stdout}");
+    assert!(stdout.starts_with("synchronized: 0\n"), "the program sees no error: {stdout}");
     assert!(stderr.starts_with("simcuda: ") && stderr.contains("in kernel reads_what_nobody_wrote"), "{stderr}");
     assert!(stderr.contains("\n::error title=kernel reads_what_nobody_wrote::"), "{stderr}");
     let (status, _, stderr) = run(command.env("SIMCUDA_CHECKS", "off"));
-    assert_eq!((status, stderr.as_str()), (Some(0), ""), "nobody looked");
+    assert_eq!((status, stderr.as_str()), (Some(0), ""), "the checks are off");
 }
 
 #[test]
@@ -173,14 +169,14 @@ fn a_report_goes_to_several_places_or_to_none() {
     assert!(stderr.contains("\n::error title=kernel misaligned::misaligned: store of 4 bytes"), "{stderr}");
     assert!(stderr.contains("\nsimcuda: 1 launch on the profile h200: 1 error, 0 warnings\n"), "{stderr}");
     let name = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().file_name();
-    assert!(name.to_str().unwrap().parse::<u32>().is_ok(), "{name:?} is the number of the process");
+    assert!(name.to_str().unwrap().parse::<u32>().is_ok(), "{name:?} is the process ID");
 
     let (status, _, stderr) = run(ends("misaligned", "return").env("SIMCUDA_REPORT", "off").env("SIMCUDA_EXITCODE", "9"));
     assert_eq!((status, stderr.as_str()), (Some(9), ""));
 }
 
 #[test]
-fn a_value_that_is_not_understood_fails_the_first_call() {
+fn a_bad_value_fails_the_first_call() {
     for (variable, value) in [
         ("SIMCUDA_REPORT", "xml"),
         ("SIMCUDA_REPORT", "/no/such/folder/report.json"),
@@ -195,7 +191,7 @@ fn a_value_that_is_not_understood_fails_the_first_call() {
     }
 }
 
-/// What the book shows of a run with a defect. `SIMCUDA_BLESS=1` writes it anew.
+/// The book includes this output. `SIMCUDA_BLESS=1` writes it again.
 #[test]
 fn the_book_shows_what_a_run_with_a_defect_prints() {
     let (status, stdout, stderr) = run(example("saxpy").env("SIMCUDA_REPORT", "text,github").env("SIMCUDA_EXITCODE", "3"));
@@ -205,16 +201,16 @@ fn the_book_shows_what_a_run_with_a_defect_prints() {
         std::fs::write(&saved, &stderr).unwrap();
     }
     let saved = std::fs::read_to_string(saved).unwrap_or_default();
-    assert!(saved == stderr, "not what the book shows; SIMCUDA_BLESS=1 saves it anew:\n{stderr}");
+    assert!(saved == stderr, "the book shows something else; SIMCUDA_BLESS=1 writes it again:\n{stderr}");
 }
 
-/// A step of a job: its command, and the variables that it sets for itself.
+/// A step of a job: its command, and the variables for this command.
 struct Step {
     command: String,
     variables: Vec<(String, String)>,
 }
 
-/// The steps of a workflow that run a command. As much of YAML as the file in `examples/` has: one key per line, no quotes.
+/// Reads the steps of a workflow that run a command. This supports only the YAML in the file in `examples/`: one key per line, no quotes.
 fn steps(workflow: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut in_variables = false;
@@ -231,10 +227,10 @@ fn steps(workflow: &str) -> Vec<Step> {
     steps
 }
 
-/// Runs the commands of the job as GitHub does: `bash -e`, and what one writes to `GITHUB_ENV` is set for those after it. `cargo` stands for
-/// what cargo would build and run: the installer, and for the user's tests the program of the book.
+/// Runs the commands of the job as GitHub does: with `bash -e`, and with what a command writes to `GITHUB_ENV` set for the commands after it.
+/// A fake `cargo` runs what cargo would build and run: the installer, and the book's program as the user's tests.
 #[test]
-fn the_job_of_the_book_runs_and_fails_for_the_defect() {
+fn the_job_in_the_book_runs_and_fails_because_of_the_defect() {
     let folder = TempDir::new().unwrap();
     let (cargo, exported) = (folder.path().join("cargo"), folder.path().join("exported"));
     let user = example("saxpy").get_program().to_owned();
@@ -272,7 +268,7 @@ fn the_job_of_the_book_runs_and_fails_for_the_defect() {
 
 #[test]
 fn a_test_that_panics_is_reported() {
-    // This test again, in a process that has the simulator for its driver.
+    // This executable again, in a process whose driver is the simulator.
     let this = std::env::current_exe().unwrap();
     let mut child = program(this);
     child.args(["--exact", "a_users_test_that_fails", "--ignored"]).env("SIMCUDA_REPORT", "text").env("SIMCUDA_EXITCODE", "9");
@@ -295,7 +291,7 @@ fn a_users_test_that_fails() {
     let misaligned = module.load_function("misaligned").unwrap();
     let mut launch = stream.launch_builder(&misaligned);
     launch.arg(&mut out);
-    // SAFETY: it is not, which is the point.
+    // SAFETY: the simulator stops the kernel, which stores to a misaligned address, before it does harm. That is what this test needs.
     unsafe { launch.launch(LaunchConfig::for_num_elems(1)) }.unwrap();
     stream.synchronize().unwrap();
 }
@@ -305,7 +301,7 @@ fn a_driver_that_is_not_ours_is_left_alone() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("libcuda.so"), "some driver").unwrap();
     let message = install(folder.path()).unwrap_err().to_string();
-    assert!(message.contains("libcuda.so") && message.contains("a folder of its own"), "{message}");
+    assert!(message.contains("libcuda.so") && message.contains("choose another folder"), "{message}");
     assert!(!folder.path().join("libcuda.so.1").exists());
 }
 

@@ -7,11 +7,13 @@ use thiserror::Error;
 
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::exec::grid::{self, Stopped};
+use crate::exec::machine::{Machine, Stop, thread_index};
+pub use crate::exec::warp_order::WarpOrder;
 use crate::exec::watch::found::{Defect, Entry};
-use crate::exec::watch::global::GlobalShadow;
-use crate::exec::{Machine, Stop, thread_index};
+use crate::exec::watch::global_shadow::GlobalShadow;
 use crate::finding::{Finding, FindingKind, Location, OtherAccess};
 use crate::geometry::Dim3;
+pub use crate::geometry::LaunchConfig;
 use crate::image::Image;
 use crate::memory::Memory;
 use crate::memory::rules::Rules;
@@ -19,67 +21,26 @@ use crate::module::Kernel;
 use crate::profile::Profile;
 use crate::program::{ConstantValue, MachineRequest, SourceMap};
 
-/// Shape of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LaunchConfig {
-    /// Blocks in the grid.
-    pub grid: Dim3,
-    /// Threads in a block.
-    pub block: Dim3,
-    /// Bytes of dynamic shared memory per block.
-    pub dynamic_shared_bytes: u32,
-}
-
-/// How to execute a launch.
+/// Options of a launch.
 #[derive(Clone, Debug)]
 pub struct LaunchOptions {
-    /// Warp instructions that one block may execute before the kernel is called endless.
+    /// Warp instructions that one block may execute before the launch fails as endless.
     pub fuel: u64,
     /// Threads of the host to run blocks on; `None` takes one per core.
     pub workers: Option<usize>,
-    /// Count neighbouring loads and stores as the requests that the machine code makes of them; without it, each load and store of PTX
-    /// is a request of its own. Of profiles before compute capability 5.0, whose compilers were not looked at, the latter holds always.
+    /// Count neighboring loads and stores as the wider requests that the machine code makes of them. Otherwise each load and store
+    /// of PTX is a request of its own; so it always is for profiles before compute capability 5.0, whose compilers were not
+    /// examined.
     pub merge_requests: bool,
-    /// Run the code that needs no vector instructions, as on a processor that has none. It is slower and gives the same bits.
+    /// Run the code that needs no vector instructions, as on a processor without them. It is slower and gives the same bits.
     pub portable: bool,
-    /// Look for races and for reads of what nobody wrote. What ends a kernel on a GPU is always looked for.
+    /// Look for data races and reads of uninitialized memory. Defects that end a kernel on a GPU are always found.
     pub checks: bool,
-    /// In which order the warps of a block get their turns.
+    /// The order in which the warps of a block take turns.
     pub warp_order: WarpOrder,
-    /// The block of which [`LaunchReport::touched`] tells, if the grid has it. The checks see every access, so without them nothing is
-    /// told of it.
+    /// The block whose accesses [`LaunchReport::touched`] lists, if the grid has it. The checks collect them, so the list is empty
+    /// without [`checks`](Self::checks).
     pub trace: Option<Dim3>,
-}
-
-/// In which order the warps of a block get their turns. A kernel without races gives the same result in any.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WarpOrder {
-    /// By their numbers.
-    #[default]
-    Ascending,
-    /// Some other order in every block, the same for the same seed.
-    Shuffled(u64),
-}
-
-impl WarpOrder {
-    /// The order of `warps` warps in a block.
-    pub(crate) fn of(self, block: u64, warps: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..warps).collect();
-        if let WarpOrder::Shuffled(seed) = self {
-            // SplitMix64, and the shuffle of Fisher and Yates.
-            let mut state = seed ^ block.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let mut random = || {
-                state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-                mixed ^ mixed >> 31
-            };
-            for last in (1..warps).rev() {
-                order.swap(last, (random() % (last as u64 + 1)) as usize);
-            }
-        }
-        order
-    }
 }
 
 impl Default for LaunchOptions {
@@ -96,23 +57,23 @@ impl Default for LaunchOptions {
     }
 }
 
-/// What a finished launch did.
+/// The report of a launch that finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchReport {
     /// Name of the kernel.
     pub kernel: String,
     /// Its shape.
     pub config: LaunchConfig,
-    /// Counts of the whole launch.
+    /// Counts over the whole launch.
     pub counters: Counters,
     /// Counts per line of CUDA source, in order of file and line.
     pub lines: Vec<LineCounters>,
-    /// One request of each load and store that the first warp executed, in the order of the program.
+    /// One request of each load and store that the first warp executed, in program order.
     pub samples: Vec<AccessSample>,
-    /// What the threads of the block in [`LaunchOptions::trace`] touched, in order and nothing twice.
+    /// The bytes that the threads of the block in [`LaunchOptions::trace`] accessed, sorted and without duplicates.
     #[serde(default)]
     pub touched: Vec<Touched>,
-    /// What the kernel printed (`printf`), block after block in the order of the grid.
+    /// The output of `printf`, block by block in the order of the grid.
     #[serde(default)]
     pub printed: String,
     /// Defects that did not stop the kernel.
@@ -122,12 +83,12 @@ pub struct LaunchReport {
 /// Why a launch did not finish.
 #[derive(Debug, Error)]
 pub enum LaunchError {
-    /// The kernel did something that ends it: the kernel's fault.
+    /// The kernel has a defect that ends it.
     #[error("{finding}")]
     Fault {
-        /// What it did.
+        /// The defect.
         finding: Box<Finding>,
-        /// What the block that did it and those before it printed until then.
+        /// The output of that block and the blocks before it up to then.
         printed: String,
     },
     /// The kernel did not end within its fuel.
@@ -137,11 +98,11 @@ pub enum LaunchError {
         kernel: String,
         /// The block that used up its fuel.
         block: Dim3,
-        /// What it was allowed.
+        /// Its limit.
         fuel: u64,
-        /// Where it was when the fuel ended.
+        /// The instruction at which the fuel ran out.
         location: Box<Location>,
-        /// What that block and those before it printed until then.
+        /// The output of that block and the blocks before it up to then.
         printed: String,
     },
     /// The host asked for a launch that no device could execute.
@@ -150,7 +111,7 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
-    /// What the kernel printed before it failed.
+    /// The output of the kernel before it failed.
     pub fn printed(&self) -> &str {
         match self {
             LaunchError::Fault { printed, .. } | LaunchError::OutOfFuel { printed, .. } => printed,
@@ -159,10 +120,10 @@ impl LaunchError {
     }
 }
 
-/// What the host can ask wrongly of a launch.
+/// A launch that the host asked for wrongly.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LaunchMisuse {
-    /// No kernel of that name in the module.
+    /// The module has no kernel of that name.
     #[error("no kernel named {0} in this module")]
     NoSuchKernel(String),
     /// An extent of the grid or the block is zero or above the profile's limit.
@@ -170,9 +131,9 @@ pub enum LaunchMisuse {
     Extent {
         /// Which extent, for example `block.x` or `threads per block`.
         what: &'static str,
-        /// What was asked.
+        /// The extent that was asked for.
         extent: u64,
-        /// What the profile (or the kernel's launch bounds) allows.
+        /// The limit of the profile, or of the kernel's launch bounds.
         limit: u64,
     },
     /// Static and dynamic shared memory together are more than a block may have.
@@ -185,7 +146,7 @@ pub enum LaunchMisuse {
         /// Name of the profile.
         profile: &'static str,
     },
-    /// The parameter bytes are not as many as the kernel's parameters need.
+    /// The size of the parameters differs from the size of the kernel's parameter list.
     #[error("kernel {kernel} takes {expected} bytes of parameters, got {got}")]
     Parameters {
         /// Name of the kernel.
@@ -203,7 +164,7 @@ pub enum LaunchMisuse {
 ///
 /// # Errors
 ///
-/// See [`LaunchError`]. After an error, global memory holds what was written until then.
+/// See [`LaunchError`]. After an error, global memory holds what the kernel had written by then.
 pub fn launch(
     memory: &Memory,
     image: &Image,
@@ -292,7 +253,7 @@ pub fn launch(
     }
 }
 
-/// What the checks found, in the words of findings.
+/// Turns what the checks found into findings.
 fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap) -> Finding {
     let Entry { site, defect, times } = entry;
     let config = machine.config;
@@ -327,7 +288,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
     }
 }
 
-/// A parameter's value; beyond the list it reads as zero, which only a kernel that asks for what it did not declare sees.
+/// A parameter's value. Beyond the list it is zero, which only a kernel can see that reads parameters it did not declare.
 fn param(params: &[u8], offset: u32, width: u32, signed: bool) -> u64 {
     let bytes = params.iter().skip(offset as usize).take(width as usize);
     let value = bytes.rev().fold(0, |value, byte| value << 8 | u64::from(*byte));

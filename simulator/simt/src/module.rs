@@ -1,8 +1,8 @@
 //! A loaded module: PTX text, parsed and decoded, with nothing placed in memory yet.
 
-use thiserror::Error;
-
-use crate::finding::{Location, Space};
+use crate::error::LoadError;
+use crate::finding::Space;
+pub use crate::program::Param;
 use crate::program::{CallGraph, Program, SourceMap, address_of_function, decode_kernel, globals};
 use crate::ptx::ast::{self, Initializer, StateSpace, Type};
 
@@ -21,11 +21,11 @@ pub struct Module {
 
 impl Module {
     /// Parses and decodes PTX text. Every instruction of every kernel, and of every function that a kernel calls, is decoded here,
-    /// so that an unknown one is refused at load and not in the middle of a launch.
+    /// so that loading reports an unknown instruction before anything is launched.
     ///
     /// # Errors
     ///
-    /// [`LoadError::Syntax`] when the text is no PTX, [`LoadError::Unsupported`] when it holds an instruction or a directive that
+    /// [`LoadError::Syntax`] when the text is not PTX, [`LoadError::Unsupported`] when it holds an instruction or a directive that
     /// the simulator does not know.
     pub fn parse(ptx: &str) -> Result<Self, LoadError> {
         let tree = crate::ptx::parse(ptx)?;
@@ -109,19 +109,10 @@ impl Kernel {
         self.program.local_bytes
     }
 
-    /// The most threads per block that the kernel was compiled for (`.maxntid`), if it says so.
+    /// The most threads per block that the kernel was compiled for (`.maxntid`), if it states a limit.
     pub fn max_threads(&self) -> Option<u32> {
         self.max_threads
     }
-}
-
-/// A parameter's place in the parameter list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Param {
-    /// Offset in bytes from the start of the list.
-    pub offset: usize,
-    /// Size in bytes.
-    pub bytes: usize,
 }
 
 /// A module-scope variable.
@@ -135,31 +126,11 @@ pub struct Variable {
     pub bytes: u64,
     /// Alignment in bytes.
     pub align: u64,
-    /// First bytes of its value; the rest is zero.
+    /// The first bytes of its initial value; the rest is zero.
     pub(crate) init: Vec<u8>,
-    /// Addresses in its value: offset in the value, index of the variable pointed to, offset from there.
+    /// Addresses in its initial value: the offset in the value, the index of the variable pointed to, and the offset in that
+    /// variable.
     pub(crate) pointers: Vec<(u64, usize, i64)>,
-}
-
-/// Why a module could not be loaded.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum LoadError {
-    /// The text is not PTX.
-    #[error("PTX line {line}: {message}")]
-    Syntax {
-        /// Line of the PTX text, from 1.
-        line: u32,
-        /// What was expected and what was found.
-        message: String,
-    },
-    /// The text is PTX that the simulator cannot execute.
-    #[error("{what} is not supported by the simulator: {location}")]
-    Unsupported {
-        /// The instruction or directive.
-        what: String,
-        /// Where it stands.
-        location: Box<Location>,
-    },
 }
 
 fn variable(tree: &ast::Module<'_>, variable: &ast::Variable<'_>) -> Result<Variable, LoadError> {

@@ -1,5 +1,5 @@
-//! `y = a * x + y` with a defect, for the book's page on tests without a GPU: cudarc as anyone has it, and a kernel that forgets its
-//! bounds. On a GPU the program mostly succeeds, because what lies behind `y` is memory too.
+//! `y = a * x + y` with a defect, for the book's page on tests without a GPU: stock cudarc, and a kernel that forgets to check its bounds.
+//! On a GPU the program usually succeeds, because there is other memory after `y`.
 
 // ANCHOR: program
 use cudarc::driver::{CudaContext, DriverError, LaunchConfig, PushKernelArg};
@@ -15,7 +15,7 @@ fn main() -> Result<(), DriverError> {
     let mut y = stream.clone_htod(&vec![2.0f32; n as usize])?;
     let mut launch = stream.launch_builder(&saxpy);
     launch.arg(&3.0f32).arg(&x).arg(&mut y).arg(&n);
-    // SAFETY: the kernel reads and writes `n` floats. (That is what we think.)
+    // SAFETY: the kernel reads and writes `n` floats. (Or so we think.)
     unsafe { launch.launch(LaunchConfig::for_num_elems(n)) }?;
 
     let y = stream.clone_dtoh(&y)?;

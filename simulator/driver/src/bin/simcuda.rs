@@ -1,20 +1,20 @@
-//! `cargo simcuda install FOLDER`: the simulator for programs that know nothing of it.
+//! `cargo simcuda install FOLDER`: the simulator for programs that do not know about it.
 
 use std::process::ExitCode;
 
 use simcuda::install::{LOADER_VARIABLE, install};
 
 const USAGE: &str = "\
-Puts the simulated CUDA driver into a folder, under the names that programs ask the loader for
+Install the simulated CUDA driver into a folder, under the names that programs ask the loader for
 
 Usage: cargo simcuda install FOLDER
 
-Prints the environment variable that makes a program use it, as NAME=VALUE. Run your program with it:
+Prints the environment variable that makes a program use the driver, as NAME=VALUE. Run your program with it:
 
     export \"$(cargo simcuda install FOLDER)\"
     cargo run
 
-SIMCUDA_PROFILE, SIMCUDA_REPORT and other variables choose what is simulated and reported: see simulator/README.md";
+SIMCUDA_PROFILE, SIMCUDA_REPORT and other variables set what is simulated and reported: see simulator/README.md";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,6 +1,6 @@
-//! The report as annotations of GitHub Actions, which shows them at the lines of a pull request that they name.
+//! The report as annotations for GitHub Actions, which shows each one at the line of the pull request that it names.
 //!
-//! The form is that of GitHub's documentation, "Workflow commands for GitHub Actions": one line of `::error file=…,line=…::message` each.
+//! GitHub's documentation "Workflow commands for GitHub Actions" has the format: one line `::error file=…,line=…::message` each.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use simt::Severity;
 use super::{Defect, Report};
 
 impl Report {
-    /// One line per defect.
+    /// Formats each defect as one line.
     pub fn github(&self) -> String {
         self.defects.iter().map(annotation).collect()
     }
@@ -21,33 +21,33 @@ fn annotation(defect: &Defect) -> String {
         Severity::Warning => "warning",
     };
     let mut line = format!("::{command} title={}", property(&format!("kernel {}", defect.kernel)));
-    // Without `-lineinfo` a defect has no line of CUDA C, and the annotation stands at the run and at no file.
+    // Without `-lineinfo`, a defect has no line of CUDA C, so the annotation belongs to the run and not to a file.
     if let Some(source) = defect.finding.as_ref().and_then(|finding| finding.location.source.as_ref()) {
-        // A String takes all that is written to it.
+        // Writing to a String never fails.
         let _ = write!(line, ",file={},line={}", property(&source.file), source.line);
     }
     format!("{line}::{}\n", data(&defect.message))
 }
 
-/// A message, in which a line break would end the command.
+/// Escapes a message. A line break would end the command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A property, which a colon or a comma would end too.
+/// Escapes a property. A colon or a comma would end it too.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{failed, finding, finished};
     use super::*;
+    use crate::samples::{failed, finding, finished};
     use simt::FindingKind;
 
     #[test]
     fn a_defect_is_annotated_at_its_line() {
-        let mut report = Report::new();
+        let mut report = Report::default();
         report.note(&failed("k", Some(finding(12))));
         let mut elsewhere = finding(1);
         elsewhere.location.source = None;

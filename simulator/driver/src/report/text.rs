@@ -1,4 +1,4 @@
-//! The report for a person.
+//! The report as text, for people.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use simt::Severity;
 
 use super::{Report, counted};
 
-/// Columns of the table of kernels, after the kernel's name.
+/// Columns of the kernel table, after the kernel's name.
 const COLUMNS: [&str; 6] = ["launches", "failed", "PTX instructions", "sectors per load", "sectors per store", "bank conflicts"];
 
-/// `4.00`; nothing where nothing was counted.
+/// `4.00`, or nothing if there were no requests.
 fn ratio(sectors: u64, requests: u64) -> String {
     if requests == 0 { String::new() } else { format!("{:.2}", sectors as f64 / requests as f64) }
 }
@@ -31,7 +31,7 @@ impl fmt::Display for Report {
             writeln!(f, "\n{times}: {}", defect.message)?;
         }
         if self.defects_not_kept > 0 {
-            writeln!(f, "\n{} more that are not listed", self.defects_not_kept)?;
+            writeln!(f, "\n{} more, not listed", self.defects_not_kept)?;
         }
         for refusal in &self.refusals {
             writeln!(f, "\nrefused {}: {}", counted(refusal.times, "time", "times"), refusal.reason)?;
@@ -73,12 +73,12 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{failed, finding, finished};
     use super::*;
+    use crate::samples::{failed, finding, finished};
 
     #[test]
-    fn a_person_reads_the_kernels_and_then_the_defects() {
-        let mut report = Report { profile: "t4".to_owned(), ..Report::new() };
+    fn the_text_shows_the_kernels_and_then_the_defects() {
+        let mut report = Report { profile: "t4".to_owned(), ..Report::default() };
         report.note(&finished("first", vec![]));
         for _ in 0..3 {
             report.note(&failed("k", Some(finding(12))));

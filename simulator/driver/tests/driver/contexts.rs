@@ -1,4 +1,4 @@
-//! Contexts: the stack of current ones, the primary context, misuse.
+//! Contexts: the stack of current contexts, the primary context, misuse.
 
 use std::ptr::null_mut;
 
@@ -49,7 +49,7 @@ fn a_context_is_current_on_one_thread_only() {
 }
 
 #[test]
-fn what_is_asked_of_a_context_is_answered() {
+fn a_context_answers_questions() {
     let context = raw_context();
     let (mut device, mut flags, mut version, mut limit, mut config) = (-1, 77, 0, 0, sys::CUfunc_cache::CU_FUNC_CACHE_PREFER_EQUAL);
     let (mut least, mut greatest) = (9, 9);
@@ -74,11 +74,11 @@ fn what_is_asked_of_a_context_is_answered() {
 }
 
 #[test]
-fn handles_that_are_no_contexts_are_refused() {
+fn handles_that_are_not_contexts_are_refused() {
     let context = raw_context();
     returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
     returns! { cuCtxPushCurrent_v2(null_mut()) => CUDA_ERROR_INVALID_VALUE; }
-    // A real driver follows these pointers and may crash, so only ours is asked.
+    // A real driver follows these pointers and may crash.
     if !on_gpu() {
         let mut stream = null_mut();
         let other = raw_context();
@@ -105,7 +105,7 @@ fn a_context_that_another_thread_destroyed_stays_current_and_is_refused() {
 }
 
 #[test]
-fn flags_of_a_context_are_checked() {
+fn context_flags_are_checked() {
     open();
     let mut context = null_mut();
     returns! {
@@ -119,7 +119,7 @@ fn flags_of_a_context_are_checked() {
 }
 
 #[test]
-fn memory_goes_with_its_context() {
+fn memory_is_freed_with_its_context() {
     let context = own_context();
     let stream = context.default_stream();
     let kept = stream.alloc_zeros::<u8>(4096).unwrap().leak();
@@ -130,7 +130,7 @@ fn memory_goes_with_its_context() {
 }
 
 #[test]
-fn cudarc_works_in_contexts_of_its_own() {
+fn cudarc_works_in_contexts_that_it_makes() {
     let context = own_context();
     assert!(!context.is_primary());
     let stream = context.new_stream().unwrap();

@@ -9,7 +9,7 @@ use cudarc::driver::{CudaContext, result, sys};
 use crate::support::{cu, on_gpu, open, own_context, returns};
 
 #[test]
-fn the_device_has_a_name_a_size_and_an_identity() {
+fn the_device_has_a_name_a_size_and_an_id() {
     let context = own_context();
     assert!(CudaContext::device_count().unwrap() >= 1);
     assert!(!context.name().unwrap().is_empty());
@@ -23,7 +23,7 @@ fn the_device_has_a_name_a_size_and_an_identity() {
 }
 
 #[test]
-fn a_name_is_cut_to_the_callers_buffer() {
+fn a_name_is_truncated_to_the_callers_buffer() {
     open();
     let mut name = [1; 4];
     returns! {
@@ -73,9 +73,9 @@ fn attributes_are_those_of_the_profile() {
 fn every_attribute_of_cuda_12_has_a_value() {
     open();
     returns! { cuInit(0) => CUDA_SUCCESS; }
-    // The newest is tensor maps' neighbour, 129; 128 was unassigned in 12.0.
+    // In CUDA 12.0, the highest number is 129, and 128 is not assigned.
     for number in (1..=127).chain([129]) {
-        // SAFETY: every number up to the newest attribute of 12.0 but 128 is an enumerator in these bindings.
+        // SAFETY: in the bindings for CUDA 12.0, every number up to 129 except 128 is an enumerator of this type.
         let attribute: sys::CUdevice_attribute = unsafe { std::mem::transmute(number) };
         let mut value = -1;
         assert_eq!(cu!(cuDeviceGetAttribute(&mut value, attribute, 0)), crate::support::OK, "attribute {number}");
@@ -93,7 +93,7 @@ fn errors_have_names_and_descriptions() {
         (sys::CUresult::CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"),
     ] {
         returns! { cuGetErrorName(code, &mut text) => CUDA_SUCCESS; }
-        // SAFETY: the driver gave a NUL-terminated text that is never freed.
+        // SAFETY: the driver returned a NUL-terminated text that is never freed.
         assert_eq!(unsafe { CStr::from_ptr(text) }.to_str().unwrap(), wanted);
         returns! { cuGetErrorString(code, &mut text) => CUDA_SUCCESS; }
         assert!(!text.is_null());
@@ -117,11 +117,11 @@ fn functions_are_found_by_name() {
     }
     assert!(!function.is_null());
     assert_eq!(status, sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS);
-    // SAFETY: this is the type of cuMemAlloc_v2.
+    // SAFETY: this is the type of cuMemAlloc_v2, whose address the driver returned.
     let allocate: unsafe extern "C" fn(*mut u64, usize) -> sys::CUresult = unsafe { std::mem::transmute(function) };
     let context = own_context();
     let mut address = 0;
-    // SAFETY: the place for the address is a live variable.
+    // SAFETY: the pointer is to a live variable.
     assert_eq!(unsafe { allocate(&mut address, 64) }, crate::support::OK);
     returns! { cuMemFree_v2(address) => CUDA_SUCCESS; }
     drop(context);
@@ -133,7 +133,7 @@ fn functions_are_found_by_name() {
 }
 
 #[test]
-fn a_device_is_no_peer_of_itself() {
+fn a_device_is_not_its_own_peer() {
     open();
     let mut can = 9;
     returns! {

@@ -1,4 +1,4 @@
-//! Events: time between them, when there is none, misuse.
+//! Events: the time between them, events without a time, misuse.
 
 use std::ptr::null_mut;
 
@@ -23,7 +23,7 @@ fn time_passes_between_events() {
 }
 
 #[test]
-fn events_without_a_time_have_none_between_them() {
+fn events_without_a_time_cannot_be_compared() {
     let context = raw_context();
     let (mut timed, mut other, mut untimed) = (null_mut(), null_mut(), null_mut());
     returns! {
@@ -61,7 +61,7 @@ fn events_and_streams_of_different_contexts_do_not_mix() {
 }
 
 #[test]
-fn handles_that_are_no_events_are_refused() {
+fn handles_that_are_not_events_are_refused() {
     // A real driver follows these pointers and may crash.
     if on_gpu() {
         return;

@@ -13,7 +13,7 @@ fn vectors_are_added() {
     let context = own_context();
     let stream = context.new_stream().unwrap();
     let add = load(&context, VECTORS).load_function("add").unwrap();
-    // Around a warp and around a block, where the last block is only partly used.
+    // Around the size of a warp and of a block, so that the last block is partly unused.
     for n in [1u32, 31, 32, 33, 255, 256, 257, 1000] {
         let a: Vec<f32> = (0..n).map(|i| i as f32).collect();
         let b: Vec<f32> = (0..n).map(|i| 1000.0 - 3.0 * i as f32).collect();
@@ -27,7 +27,7 @@ fn vectors_are_added() {
         let out = stream.clone_dtoh(&out).unwrap();
         let wanted: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
         assert_eq!(out[..n as usize], wanted, "{n}");
-        assert!(out[n as usize..].iter().all(|value| value.is_nan()), "{n}: nothing behind the end is written");
+        assert!(out[n as usize..].iter().all(|value| value.is_nan()), "{n}: nothing after the end is written");
     }
 }
 
@@ -47,7 +47,7 @@ fn variables_keep_what_launches_wrote() {
 }
 
 #[test]
-fn parameters_of_different_sizes_lie_where_the_kernel_expects_them() {
+fn parameters_of_different_sizes_are_where_the_kernel_expects_them() {
     let context = raw_context();
     let (_, function) = raw_function(VECTORS, c"mixed");
     let (mut out, mut result) = (0u64, 0u32);
@@ -61,7 +61,7 @@ fn parameters_of_different_sizes_lie_where_the_kernel_expects_them() {
     }
     assert_eq!(result, 7 + 256 * 5 + 65536 * 3);
 
-    // The same in one buffer, laid out by the caller: the byte at 0, the short at 2, the pointer at 8, the word at 16.
+    // The same in one buffer that the caller lays out: the byte at 0, the short at 2, the pointer at 8, the word at 16.
     let mut packed = [0u8; 20];
     (packed[0], packed[2], packed[16]) = (1, 2, 4);
     packed[8..16].copy_from_slice(&out.to_le_bytes());
@@ -76,7 +76,7 @@ fn parameters_of_different_sizes_lie_where_the_kernel_expects_them() {
     returns! {
         cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), null_mut(), null_mut()) => CUDA_ERROR_INVALID_VALUE;
     }
-    // CUDA's reference forbids both ways at once, and a buffer too short; a GPU's driver launches all the same, with what it finds there.
+    // CUDA's reference forbids both ways at once, and a buffer that is too short. A GPU's driver launches anyway, with whatever it finds.
     if !on_gpu() {
         returns! {
             cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), each.as_mut_ptr(), extra.as_mut_ptr())
@@ -95,7 +95,7 @@ fn parameters_of_different_sizes_lie_where_the_kernel_expects_them() {
 }
 
 #[test]
-fn shapes_that_no_launch_can_have_are_refused_by_the_launch() {
+fn a_launch_refuses_impossible_shapes() {
     let context = raw_context();
     let (_, count) = raw_function(VECTORS, c"count");
     let (_, bounded) = raw_function(VECTORS, c"bounded");
@@ -115,7 +115,7 @@ fn shapes_that_no_launch_can_have_are_refused_by_the_launch() {
 }
 
 #[test]
-fn more_shared_memory_than_usual_must_be_asked_for() {
+fn more_shared_memory_than_usual_needs_an_opt_in() {
     let context = own_context();
     let stream = context.default_stream();
     let reverse = load(&context, SHARED).load_function("reverse").unwrap();
@@ -139,10 +139,10 @@ fn more_shared_memory_than_usual_must_be_asked_for() {
 }
 
 #[test]
-fn a_launch_may_come_with_attributes() {
+fn a_launch_may_have_attributes() {
     let context = raw_context();
     let (module, function) = raw_function(VECTORS, c"count");
-    // SAFETY: all of their fields may be zero.
+    // SAFETY: all fields of these structures may be zero.
     let (mut config, mut priority): (sys::CUlaunchConfig, sys::CUlaunchAttribute) = unsafe { std::mem::zeroed() };
     priority.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PRIORITY;
     (config.gridDimX, config.gridDimY, config.gridDimZ) = (2, 1, 1);
@@ -159,7 +159,7 @@ fn a_launch_may_come_with_attributes() {
 }
 
 #[test]
-fn threads_launch_in_contexts_of_their_own_at_once() {
+fn threads_launch_at_once_in_contexts_of_their_own() {
     std::thread::scope(|scope| {
         for thread in 0..4u32 {
             scope.spawn(move || {
@@ -181,7 +181,7 @@ fn threads_launch_in_contexts_of_their_own_at_once() {
 }
 
 #[test]
-fn handles_that_are_no_functions_are_refused() {
+fn handles_that_are_not_functions_are_refused() {
     let context = raw_context();
     let no = null_mut();
     returns! { cuLaunchKernel(null_mut(), 1, 1, 1, 1, 1, 1, 0, no, null_mut(), null_mut()) => CUDA_ERROR_INVALID_HANDLE; }

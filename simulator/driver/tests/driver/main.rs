@@ -1,14 +1,23 @@
 //! The driver API, called by stock cudarc: each part of it, and what happens when it is misused.
+//!
+//! All tests are in one executable. A test that needs a process of its own starts this executable again
+//! ([`support::in_own_process`]). That way the tests share their support as an ordinary module, and cargo links one executable instead of
+//! six.
 
+mod before_init;
+mod client;
 mod contexts;
 mod device;
 mod events;
 mod faults;
 mod launches;
 mod memory;
+mod misuse;
 mod modules;
 mod occupancy;
+mod old_gpu;
 mod pools;
+mod primary;
 mod streams;
 mod support;
 mod unsupported;

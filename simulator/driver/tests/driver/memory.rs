@@ -50,7 +50,7 @@ fn copies_go_in_every_direction() {
     }
     assert_eq!((&back[..128], &back[128..]), (&data[128..], &data[128..]));
 
-    // Where the addresses say what they are.
+    // Unified addresses say where they are.
     let mut back = [0u8; 4];
     returns! {
         cuMemcpy(first, second + 8, 4) => CUDA_SUCCESS;
@@ -67,7 +67,7 @@ fn copies_go_in_every_direction() {
 }
 
 #[test]
-fn nothing_is_copied_from_or_to_the_outside_of_an_allocation() {
+fn nothing_outside_an_allocation_is_copied() {
     let context = raw_context();
     let address = upload(&[1; 64]);
     let mut host = [7u8; 128];
@@ -156,7 +156,7 @@ fn a_box_is_copied() {
     let context = raw_context();
     let source = upload(&(0..24).collect::<Vec<u8>>());
     let mut back = [0u8; 8];
-    // Two layers of three rows of four bytes; of each, two rows from the second on, two bytes from the third on.
+    // From two layers of three rows of four bytes: in each layer, two rows from the second on, and of each row two bytes from the third on.
     let copy = sys::CUDA_MEMCPY3D {
         srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_UNIFIED,
         srcHost: NULL,
@@ -190,7 +190,7 @@ fn a_box_is_copied() {
 }
 
 #[test]
-fn allocations_that_cannot_be_are_refused() {
+fn impossible_allocations_are_refused() {
     let context = raw_context();
     let mut address = 0;
     returns! {
@@ -221,7 +221,7 @@ fn memory_is_freed_once_and_by_its_start() {
 }
 
 #[test]
-fn pinned_memory_is_the_hosts_and_the_devices() {
+fn pinned_memory_belongs_to_the_host_and_the_device() {
     let context = raw_context();
     let mut host: *mut c_void = null_mut();
     let (mut device, mut flags, mut kind) = (0, 0, 0u32);
@@ -232,7 +232,7 @@ fn pinned_memory_is_the_hosts_and_the_devices() {
         cuPointerGetAttribute((&raw mut kind).cast(), CU_POINTER_ATTRIBUTE_MEMORY_TYPE, host as u64) => CUDA_SUCCESS;
     }
     assert_eq!((device, flags & 1, kind), (host as u64, 1, sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32));
-    // SAFETY: the driver allocated 64 bytes there.
+    // SAFETY: the driver allocated 64 bytes there, and nothing else uses them now.
     unsafe { host.cast::<u8>().write_bytes(5, 64) };
     let on_device = allocate(64);
     returns! {
@@ -241,7 +241,7 @@ fn pinned_memory_is_the_hosts_and_the_devices() {
         cuCtxSynchronize() => CUDA_SUCCESS;
     }
     assert_eq!(download(on_device, 64), [5; 64]);
-    // SAFETY: as above.
+    // SAFETY: the driver allocated 64 bytes there, all of which were written, and nothing writes them now.
     assert_eq!(unsafe { std::slice::from_raw_parts(host.cast::<u8>(), 33) }, [[6; 32].as_slice(), &[5]].concat());
     returns! {
         cuMemFree_v2(host as u64) => CUDA_ERROR_INVALID_VALUE;
@@ -253,7 +253,7 @@ fn pinned_memory_is_the_hosts_and_the_devices() {
 #[test]
 fn managed_memory_needs_no_copies() {
     let context = own_context();
-    // SAFETY: bytes may have any value.
+    // SAFETY: bytes may have any value, so memory that was not initialized holds valid ones.
     let mut unified = unsafe { context.alloc_unified::<u8>(64, true) }.unwrap();
     unified.as_mut_slice().unwrap().fill(3);
     let stream = context.default_stream();
@@ -273,7 +273,7 @@ fn managed_memory_needs_no_copies() {
 }
 
 #[test]
-fn an_address_says_what_it_belongs_to() {
+fn an_address_leads_to_its_allocation() {
     let context = raw_context();
     let address = allocate(1000);
     let (mut base, mut bytes, mut kind, mut ordinal, mut of) = (0, 0, 0u32, -1i32, null_mut::<c_void>());
@@ -295,7 +295,7 @@ fn an_address_says_what_it_belongs_to() {
     let mut attributes = [CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL];
     let mut places = [(&raw mut kind).cast(), (&raw mut ordinal).cast()];
     returns! { cuPointerGetAttributes(2, attributes.as_mut_ptr(), places.as_mut_ptr(), ours) => CUDA_SUCCESS; }
-    assert_eq!((kind, ordinal), (0, -2), "unknown addresses are no error when several attributes are asked for");
+    assert_eq!((kind, ordinal), (0, -2), "an unknown address is not an error when several attributes are asked for");
     returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
@@ -318,7 +318,7 @@ fn host_memory_is_registered_once() {
 }
 
 #[test]
-fn a_kernel_reaches_registered_memory_at_its_own_address() {
+fn a_kernel_accesses_registered_memory_at_its_host_address() {
     let context = raw_context();
     let (_, add) = raw_function(VECTORS, c"add");
     let n = 100u32;
@@ -330,7 +330,7 @@ fn a_kernel_reaches_registered_memory_at_its_own_address() {
         cuMemHostGetDevicePointer_v2(&mut reached, place, 0) => CUDA_SUCCESS;
     }
     assert_eq!(reached, place as u64);
-    // The first hundred become the sum of the others.
+    // The first hundred numbers become the sums of the second and the third hundred.
     let (mut out, mut a, mut b, mut count) = (reached, reached + 400, reached + 800, n);
     let mut parameters: [*mut c_void; 4] =
         [(&raw mut out).cast(), (&raw mut a).cast(), (&raw mut b).cast(), (&raw mut count).cast()];
@@ -345,7 +345,7 @@ fn a_kernel_reaches_registered_memory_at_its_own_address() {
 }
 
 #[test]
-fn what_is_not_the_programs_memory_is_not_registered() {
+fn only_the_programs_own_memory_is_registered() {
     let context = raw_context();
     let mut host = vec![0u8; 64];
     let place: *mut c_void = host.as_mut_ptr().cast();
@@ -365,7 +365,7 @@ fn what_is_not_the_programs_memory_is_not_registered() {
 fn free_memory_shrinks_and_grows() {
     let context = raw_context();
     let (mut before, mut during, mut total) = (0, 0, 0);
-    // Other tests make and free memory at the same time, on a GPU whole contexts; at some moment they leave the numbers alone.
+    // Other tests allocate and free memory at the same time (on a GPU, whole contexts). In some try, they do not interfere.
     let seen = (0..50).any(|_| {
         returns! { cuMemGetInfo_v2(&mut before, &mut total) => CUDA_SUCCESS; }
         let address = allocate(64 << 20);
@@ -391,7 +391,7 @@ fn cudarc_copies_slices() {
     assert_eq!(stream.clone_dtoh(&data).unwrap(), vec![0.0; 1000]);
     let window = copy.slice(10..20);
     assert_eq!(stream.clone_dtoh(&window).unwrap(), numbers[10..20]);
-    // SAFETY: floats may have any value.
+    // SAFETY: floats may have any value, so memory that was not initialized holds valid ones.
     let mut pinned = unsafe { context.alloc_pinned::<f32>(10) }.unwrap();
     stream.memcpy_dtoh(&window, &mut pinned).unwrap();
     assert_eq!(pinned.as_slice().unwrap(), &numbers[10..20]);

@@ -1,4 +1,4 @@
-//! Modules: loading PTX, what is not PTX, functions and variables.
+//! Modules: loading PTX, refusing what is not PTX, functions and variables.
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
@@ -27,7 +27,7 @@ fn functions_and_variables_are_found_by_name() {
         cuModuleGetGlobal_v2(&mut address, &mut bytes, module, c"absent".as_ptr()) => CUDA_ERROR_NOT_FOUND;
         cuModuleGetGlobal_v2(null_mut(), null_mut(), module, c"table".as_ptr()) => CUDA_ERROR_INVALID_VALUE;
     }
-    assert_eq!(value, 7, "a variable starts with its value");
+    assert_eq!(value, 7, "a variable has its initial value");
 
     let mut of = null_mut();
     returns! {
@@ -39,7 +39,7 @@ fn functions_and_variables_are_found_by_name() {
 }
 
 #[test]
-fn a_module_is_gone_when_it_is_unloaded() {
+fn an_unloaded_module_is_gone() {
     // A real driver follows these pointers and may crash.
     if on_gpu() {
         return;
@@ -61,7 +61,7 @@ fn a_module_is_gone_when_it_is_unloaded() {
 }
 
 #[test]
-fn what_is_no_ptx_is_refused() {
+fn what_is_not_ptx_is_refused() {
     let context = raw_context();
     let mut module = null_mut();
     let cubin = b"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00".repeat(8);
@@ -90,7 +90,7 @@ fn what_is_no_ptx_is_refused() {
 }
 
 #[test]
-fn the_compilers_message_goes_into_the_callers_buffer() {
+fn the_compilers_message_goes_to_the_callers_buffer() {
     let context = raw_context();
     let mut module = null_mut();
     let broken = CString::new(VECTORS.replace("add.f32", "add.f33")).unwrap();

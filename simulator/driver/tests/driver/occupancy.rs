@@ -1,4 +1,4 @@
-//! Occupancy, as the profile and the GPU of the same name give it.
+//! Occupancy, which must be the same for a profile and for the GPU that it describes.
 
 use std::fmt::Write;
 use std::ptr::null_mut;
@@ -9,11 +9,11 @@ use simt::Profile;
 
 use crate::support::{SHARED, VECTORS, load, on_gpu, own_context, raw_context, raw_function, returns};
 
-/// Kernels that must keep so many values in registers at once, with what ptxas 12.0 gives them for sm_90 (`ptxas -v`).
+/// Kernels that must keep this many values in registers at once, and how many registers ptxas 12.0 gives them for sm_90 (`ptxas -v`).
 const KEEPS: [(u32, u32); 8] = [(8, 22), (24, 32), (40, 48), (60, 72), (90, 96), (120, 128), (180, 254), (230, 254)];
 
-/// The PTX of those kernels. They read their values before they write the first, and may leave out neither; a GPU's driver counts the
-/// registers itself and takes the first line for a comment.
+/// Makes the PTX of those kernels. They read all their values before they write the first, and all accesses are volatile. A GPU's driver
+/// counts the registers itself and treats the first line as a comment.
 fn keeps() -> String {
     let counts: Vec<String> = KEEPS.iter().map(|(values, registers)| format!("keeps_{values} {registers}")).collect();
     let mut ptx = format!("// registers sm_90: {}\n.version 7.0\n.target sm_70\n.address_size 64\n", counts.join(", "));
@@ -82,7 +82,7 @@ fn the_block_size_that_fills_a_multiprocessor_is_found() {
 }
 
 #[test]
-fn the_shared_memory_left_for_each_block_is_found() {
+fn the_shared_memory_available_to_each_block_is_found() {
     let context = own_context();
     let shared = load(&context, SHARED);
     let reverse = shared.load_function("reverse").unwrap();
@@ -100,7 +100,7 @@ fn the_shared_memory_left_for_each_block_is_found() {
 }
 
 #[test]
-fn questions_that_make_no_sense_are_refused() {
+fn senseless_questions_are_refused() {
     let context = raw_context();
     let (_, function) = raw_function(VECTORS, c"bounded");
     let mut blocks = 9;
@@ -110,15 +110,15 @@ fn questions_that_make_no_sense_are_refused() {
         cuOccupancyMaxActiveBlocksPerMultiprocessor(std::ptr::null_mut(), function, 32, 0) => CUDA_ERROR_INVALID_VALUE;
         cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, 65, 0) => CUDA_SUCCESS;
     }
-    assert_eq!(blocks, 21, "the kernel's own bound of 64 does not count");
+    assert_eq!(blocks, 21, "the kernel's own launch bound of 64 does not count");
     returns! { cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, 1025, 0) => CUDA_SUCCESS; }
-    assert_eq!(blocks, 0, "no block can have so many threads");
+    assert_eq!(blocks, 0, "no block can have this many threads");
     let (mut grid, mut block) = (9, 9);
     returns! {
         cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, function, None, 0, -1) => CUDA_ERROR_INVALID_VALUE;
         cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, function, None, 60_000, 0) => CUDA_SUCCESS;
     }
-    assert_eq!((grid, block), (0, 0), "no block can have so much shared memory without opting in");
+    assert_eq!((grid, block), (0, 0), "no block can have this much shared memory without opting in");
     returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
 
@@ -130,7 +130,7 @@ fn registers_limit_occupancy() {
     for (values, registers) in KEEPS {
         let function = module.load_function(&format!("keeps_{values}")).unwrap();
         let registers_per_thread = function.num_regs().unwrap() as u32;
-        // The compiler in a GPU's driver is another version and may give other counts; the arithmetic from there on is the same.
+        // The compiler in a GPU's driver has another version and may use other numbers of registers. The arithmetic after that is the same.
         assert!(on_gpu() || registers_per_thread == registers);
         let most = max_threads_by_registers(h200, registers_per_thread).unwrap();
         assert_eq!(function.max_threads_per_block().unwrap() as u32, most, "{registers_per_thread} registers");
@@ -146,7 +146,7 @@ fn registers_limit_occupancy() {
 }
 
 #[test]
-fn a_block_with_too_many_registers_is_refused_by_the_launch() {
+fn a_launch_refuses_a_block_with_too_many_registers() {
     let context = raw_context();
     let (_, function) = raw_function(&keeps(), c"keeps_230");
     let mut data = 0u64;

@@ -1,4 +1,4 @@
-//! Memory pools and allocation in the order of streams.
+//! Memory pools and stream-ordered allocation.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -9,7 +9,7 @@ use cudarc::driver::sys::CUmemPool_attribute_enum::*;
 use crate::support::{raw_context, returns};
 
 #[test]
-fn memory_comes_from_pools_in_the_order_of_a_stream() {
+fn memory_is_allocated_from_pools_in_stream_order() {
     let context = raw_context();
     let (mut stream, mut pool, mut current) = (null_mut(), null_mut(), null_mut());
     let mut address = 0;
@@ -29,9 +29,9 @@ fn memory_comes_from_pools_in_the_order_of_a_stream() {
 }
 
 #[test]
-fn pools_are_made_asked_and_destroyed() {
+fn pools_are_created_queried_and_destroyed() {
     let context = raw_context();
-    // SAFETY: all of its fields may be zero.
+    // SAFETY: all fields of this structure may be zero.
     let mut properties: sys::CUmemPoolProps = unsafe { std::mem::zeroed() };
     properties.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
     properties.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;

@@ -1,4 +1,4 @@
-//! Streams: what they answer, callbacks, misuse.
+//! Streams: their attributes, callbacks, misuse.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -31,11 +31,11 @@ fn streams_keep_their_flags_and_priority() {
         cuStreamCreate(null_mut(), 0) => CUDA_ERROR_INVALID_VALUE;
         cuCtxDestroy_v2(context) => CUDA_SUCCESS;
     }
-    assert_eq!(priority, 0, "priorities are brought into their range");
+    assert_eq!(priority, 0, "priorities are clamped to their range");
 }
 
 #[test]
-fn the_streams_that_are_always_there_have_three_names() {
+fn the_streams_that_always_exist_have_three_names() {
     let context = raw_context();
     for stream in [null_mut(), LEGACY, PER_THREAD] {
         let mut of = null_mut();
@@ -53,19 +53,19 @@ fn the_streams_that_are_always_there_have_three_names() {
 }
 
 unsafe extern "C" fn note(data: *mut c_void) {
-    // SAFETY: the tests pass a pointer to a counter that outlives the wait for the stream.
+    // SAFETY: the tests pass a pointer to a counter that lives until they have waited for the stream.
     unsafe { *data.cast::<u32>() += 1 };
 }
 
 unsafe extern "C" fn note_status(_stream: sys::CUstream, status: sys::CUresult, data: *mut c_void) {
     if status == sys::CUresult::CUDA_SUCCESS {
-        // SAFETY: as in `note`.
+        // SAFETY: `note` demands a pointer to a live counter, and that is what the tests pass to this callback.
         unsafe { note(data) }
     }
 }
 
 #[test]
-fn functions_of_the_host_run_in_the_order_of_a_stream() {
+fn host_functions_run_in_stream_order() {
     let context = raw_context();
     let mut stream = null_mut();
     let mut calls = 0u32;
@@ -83,7 +83,7 @@ fn functions_of_the_host_run_in_the_order_of_a_stream() {
 }
 
 #[test]
-fn handles_that_are_no_streams_are_refused() {
+fn handles_that_are_not_streams_are_refused() {
     // A real driver follows these pointers and may crash.
     if on_gpu() {
         return;

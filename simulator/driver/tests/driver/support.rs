@@ -1,11 +1,13 @@
-//! What the tests share. With `SIMCUDA_TEST_GPU` set they leave the simulator alone and test the machine's own driver: what they demand
-//! is what CUDA does, so both must pass.
+//! What the tests share. With `SIMCUDA_TEST_GPU` set, they test the machine's own driver instead of the simulator: they demand what CUDA
+//! does, so both must pass.
 
+use std::process::Command;
 use std::sync::Arc;
 
 use cudarc::driver::sys::{CUcontext, CUresult};
 use cudarc::driver::{CudaContext, CudaModule, sys};
 use cudarc::nvrtc::Ptx;
+use simcuda::client::Simulator;
 
 pub const OK: CUresult = CUresult::CUDA_SUCCESS;
 
@@ -13,23 +15,22 @@ pub const VECTORS: &str = include_str!("../ptx/vectors.ptx");
 pub const SHARED: &str = include_str!("../ptx/shared.ptx");
 pub const FAULTS: &str = include_str!("../ptx/faults.ptx");
 
-/// Calls a function of the driver API by its name.
+/// Calls a function of the driver API by name.
 macro_rules! cu {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: pointers are to live variables of the test, or null where the driver must refuse null; handles may be anything, since
-        // it is the driver's part to look them up.
+        // SAFETY: pointers are to live variables of the test, or null where the driver must refuse null. Handles may be anything, because
+        // the driver looks them up.
         unsafe { cudarc::driver::sys::$function($($argument),*) }
     };
 }
 
-/// Asserts what functions of the driver API return: `returns!(cuInit(1) => CUDA_ERROR_INVALID_VALUE)`.
+/// Asserts what functions of the driver API return: `returns! { cuInit(1) => CUDA_ERROR_INVALID_VALUE; }`.
 macro_rules! returns {
     ($($function:ident($($argument:expr),* $(,)?) => $code:ident;)*) => {
         $(assert_eq!($crate::support::cu!($function($($argument),*)), cudarc::driver::sys::CUresult::$code, stringify!($function));)*
     };
 }
 
-#[allow(unused_imports, reason = "not every test uses both")]
 pub(crate) use {cu, returns};
 
 /// Whether the tests run on the machine's own driver.
@@ -37,20 +38,51 @@ pub fn on_gpu() -> bool {
     std::env::var_os("SIMCUDA_TEST_GPU").is_some()
 }
 
-/// Opens the simulator, where that is what is tested.
+/// Opens the simulator, if that is what is tested.
 pub fn open() {
     if !on_gpu() {
-        simcuda::client::Simulator::open().unwrap();
+        Simulator::open().unwrap();
     }
 }
 
-/// A context of the test's own, current on this thread, so that what one test breaks is not another's.
+/// Runs a test in a process of its own, for what a process can do only once, for what it has only one of, and for what is over after a
+/// fault.
+pub fn in_own_process(test: impl FnOnce()) {
+    run_alone(std::any::type_name_of_val(&test), test);
+}
+
+/// Runs a test with the simulator, in a process of its own. Skips it on a GPU.
+pub fn with_simulator(test: impl FnOnce(&'static Simulator)) {
+    if on_gpu() {
+        eprintln!("skipped: this test needs the simulator");
+        return;
+    }
+    run_alone(std::any::type_name_of_val(&test), || test(Simulator::open().unwrap()));
+}
+
+/// Starts this executable again for just one test. The child process then runs the test. A closure's type is named after the function
+/// that contains it, `driver::client::a_launch_is_recorded::{{closure}}`, which is the name of the test.
+fn run_alone(closure: &str, test: impl FnOnce()) {
+    const CHILD: &str = "SIMCUDA_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        return test();
+    }
+    let name = closure.split_once("::").and_then(|(_, name)| name.strip_suffix("::{{closure}}"));
+    let name = name.unwrap_or_else(|| panic!("{closure} is not a closure in a test function"));
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let output = child.args(["--exact", name, "--nocapture"]).env(CHILD, "1").output().unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    // Without the second condition, a name that matches no test would pass.
+    assert!(output.status.success() && text.contains("test result: ok. 1 passed"), "{name} in a process of its own:\n{text}");
+}
+
+/// Makes a context of the test's own and makes it current on this thread, so that no test can break another's context.
 pub fn own_context() -> Arc<CudaContext> {
     open();
     CudaContext::new_non_primary(0, 0).unwrap()
 }
 
-/// A context of the test's own without the safe layer, which would meet a fault again on every drop.
+/// Makes a context of the test's own without cudarc's safe layer, which would run into a fault again on every drop.
 pub fn raw_context() -> CUcontext {
     open();
     let mut context = std::ptr::null_mut();
@@ -65,7 +97,7 @@ pub fn load(context: &Arc<CudaContext>, ptx: &str) -> Arc<CudaModule> {
     context.load_module(Ptx::from_src(ptx)).unwrap()
 }
 
-/// A module and a function of it, without the safe layer.
+/// Loads a module and finds a function in it, without cudarc's safe layer.
 pub fn raw_function(ptx: &str, name: &std::ffi::CStr) -> (sys::CUmodule, sys::CUfunction) {
     let text = std::ffi::CString::new(ptx).unwrap();
     let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
@@ -76,7 +108,7 @@ pub fn raw_function(ptx: &str, name: &std::ffi::CStr) -> (sys::CUmodule, sys::CU
     (module, function)
 }
 
-/// A handle that was never given out.
+/// Returns a handle that no driver ever made.
 pub fn garbage<T>() -> *mut T {
     0x0dea_dbee_fbad_f00d_usize as *mut T
 }

@@ -1,4 +1,4 @@
-//! What this driver does not do is refused in the way that programs ask for it, and never by a missing function.
+//! Unsupported features are refused with an error code that programs understand, and never by a missing function.
 
 use std::ptr::null_mut;
 
@@ -47,7 +47,7 @@ fn features_of_other_gpus_are_refused() {
 }
 
 #[test]
-fn cudarc_is_told_and_does_not_panic() {
+fn cudarc_gets_an_error_and_does_not_panic() {
     if on_gpu() {
         return;
     }

@@ -1,4 +1,4 @@
-"""A Python program that calls the CUDA driver by way of ctypes: runs the kernel `count` of a PTX file and prints what it counted."""
+"""A Python program that calls the CUDA driver through ctypes: runs the kernel `count` of a PTX file and prints what it counted."""
 
 import ctypes
 import sys

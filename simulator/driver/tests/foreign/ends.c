@@ -1,4 +1,4 @@
-/* A C program that knows the CUDA driver by its library's name: runs one kernel of a PTX file and ends in the way that is asked for.
+/* A C program that finds the CUDA driver by its library's name, runs one kernel of a PTX file, and ends in the given way.
    usage: ends FILE.ptx KERNEL return|exit|abort|fork */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,14 +11,14 @@ static void *driver;
 
 #define FUNCTION(type, name, ...) type (*name)(__VA_ARGS__) = (type (*)(__VA_ARGS__))dlsym(driver, #name)
 
-static void said_at_exit(void) { printf("the program's own end\n"); }
+static void print_at_exit(void) { printf("the program's own end\n"); }
 
 int main(int count, char **arguments) {
     if (count != 4 || !(driver = dlopen("libcuda.so.1", RTLD_NOW))) {
         fprintf(stderr, "no driver: %s\n", dlerror());
         return 90;
     }
-    atexit(said_at_exit);
+    atexit(print_at_exit);
     FUNCTION(int, cuInit, unsigned);
     FUNCTION(int, cuCtxCreate_v2, void **, unsigned, int);
     FUNCTION(int, cuModuleLoad, void **, const char *);
@@ -35,8 +35,8 @@ int main(int count, char **arguments) {
         || cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL);
     if (failed)
         return 91;
-    /* Not flushed: that is left to the end of the process. */
-    printf("synchronised: %d\n", cuCtxSynchronize());
+    /* Not flushed here: the end of the process must do that. */
+    printf("synchronized: %d\n", cuCtxSynchronize());
 
     dlclose(driver);
     if (!strcmp(arguments[3], "fork")) {

@@ -2,72 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::async_copy::Copies;
-use super::cost::Slot;
-use super::mbarrier::{self, Vain};
-use super::registers::LANES;
-use super::stats::Stats;
+use super::core::Core;
+use super::machine::{Stop, thread_index};
+use super::mbarrier::{self, OpenPhase};
 use super::warp::{Pause, Votes, Warp};
-use super::watch::Watch;
-use super::{Machine, Stop, thread_index};
 use crate::finding::FindingKind;
 use crate::geometry::Dim3;
-use crate::instructions::{Executor, Kind};
 use crate::program::{Axis, Special};
+use crate::registers::{Kind, LANES};
 
-/// One worker's part of the machine: what the block under way needs besides its warps, kept from block to block.
-pub struct Core<'a> {
-    pub machine: &'a Machine<'a>,
-    pub stats: Stats,
-    /// The block's shared memory, in words.
-    pub shared: Vec<u32>,
-    /// What each load and store remembers.
-    pub slots: Vec<Slot>,
-    /// What the block under way has printed.
-    pub printed: Vec<u8>,
-    /// Copies into shared memory that are not finished.
-    pub copies: Copies,
-    /// A barrier in shared memory has changed since this was last looked at.
-    pub mbarriers_moved: bool,
-    pub check_hint: u32,
-    pub atomic_hint: u32,
-    /// The block under way is the one whose requests are kept as samples.
-    pub keeps_samples: bool,
-    /// The block under way is the one that is traced.
-    pub traces: bool,
-    /// The warp that runs now.
-    pub warp: u32,
-    /// Instructions that this block may still execute.
-    pub fuel: u64,
-    /// The arithmetic, for the host's processor.
-    pub executor: Executor,
-    /// The checks, where they are asked for.
-    pub watch: Option<Box<Watch>>,
-}
-
-impl<'a> Core<'a> {
-    pub fn new(machine: &'a Machine<'a>) -> Self {
-        Self {
-            machine,
-            stats: Stats::new(machine.program),
-            shared: vec![0; machine.shared_bytes.div_ceil(4) as usize],
-            slots: machine.program.accesses.iter().map(|_| Slot::default()).collect(),
-            printed: Vec::new(),
-            copies: Copies::new(machine),
-            mbarriers_moved: false,
-            check_hint: 0,
-            atomic_hint: 0,
-            keeps_samples: false,
-            traces: false,
-            warp: 0,
-            executor: Executor::new(machine.portable),
-            fuel: 0,
-            watch: machine.checks.then(|| Box::new(Watch::new(machine))),
-        }
-    }
-}
-
-/// Where a warp of the block stands.
+/// The state of a warp of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Ready,
@@ -77,15 +21,15 @@ enum State {
         pc: u32,
         votes: Votes,
     },
-    /// It tested a phase in vain, and may go on in the next round.
-    Testing(Vain),
+    /// It tested a phase that was not over, and may try again in the next round.
+    Testing(OpenPhase),
     Done,
 }
 
-/// Rounds in which all warps wait or test in vain, after which none is hoped for. A program may give up after some tests.
+/// Rounds without progress after which the block counts as deadlocked. A program may give up by itself after some tests.
 const PATIENCE: u32 = 1 << 10;
 
-/// Executes the block of that number. `warps` are the worker's, as many as a block has.
+/// Executes the block of that number with the worker's warps, one for each warp of the block.
 pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Result<(), Stop> {
     let index = core.machine.config.grid.index_of(block);
     core.shared.fill(0);
@@ -117,8 +61,8 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
             }
             while states[number] == State::Ready {
                 let pause = warp.run(core)?;
-                moved |= !matches!(pause, Pause::Vain(_));
-                // An endless loop may also be one through a barrier.
+                moved |= !matches!(pause, Pause::OpenPhase(_));
+                // An endless loop may contain a barrier.
                 if core.fuel == 0 && pause != Pause::Done {
                     return Err(Stop::OutOfFuel { pc: warp.pc() });
                 }
@@ -126,7 +70,7 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
                     match pause {
                         Pause::Done => watch.end(number as u32),
                         Pause::Barrier { barrier, .. } | Pause::Arrived { barrier, .. } => watch.arrive(number as u32, barrier),
-                        Pause::Vain(_) | Pause::Turn => {}
+                        Pause::OpenPhase(_) | Pause::Turn => {}
                     }
                 }
                 match pause {
@@ -135,13 +79,13 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
                     Pause::Arrived { barrier, warps } => {
                         let count = arrived.entry(barrier).or_default();
                         *count += 1;
-                        // The last to arrive opens the barrier also when nobody waits there.
+                        // The last to arrive opens the barrier, even if no warp waits there.
                         let waits = |state: &State| matches!(state, State::Waiting { barrier: other, .. } if *other == barrier);
                         if Some(*count) == warps && !states.iter().any(waits) {
                             arrived.remove(&barrier);
                         }
                     }
-                    Pause::Vain(vain) => states[number] = State::Testing(vain),
+                    Pause::OpenPhase(open_phase) => states[number] = State::Testing(open_phase),
                     Pause::Turn => break,
                 }
             }
@@ -149,17 +93,17 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
         moved |= release(core, &mut states, warps, &mut arrived);
         moved |= std::mem::take(&mut core.mbarriers_moved);
         rounds_in_vain = if moved { 0 } else { rounds_in_vain + 1 };
-        let testing = states.iter().find_map(|state| if let State::Testing(vain) = state { Some(*vain) } else { None });
+        let testing = states.iter().find_map(|state| if let State::Testing(open_phase) = state { Some(*open_phase) } else { None });
         match testing {
             None if !moved => return Err(deadlock(&states)),
-            Some(vain) if rounds_in_vain > PATIENCE => return Err(mbarrier::deadlock(core, vain)),
+            Some(open_phase) if rounds_in_vain > PATIENCE => return Err(mbarrier::deadlock(core, open_phase)),
             _ => {}
         }
     }
     Ok(())
 }
 
-/// Opens every barrier that all its warps have reached. A warp that has ended counts as arrived, as it does on a GPU.
+/// Opens every barrier that all of its warps have reached. A warp that has ended counts as arrived, as on a GPU.
 fn release(core: &mut Core<'_>, states: &mut [State], block: &mut [Warp], arrived: &mut BTreeMap<u32, u32>) -> bool {
     let live = states.iter().filter(|state| **state != State::Done).count() as u32;
     let mut opened = false;

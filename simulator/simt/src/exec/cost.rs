@@ -1,100 +1,17 @@
-//! What the requests of a launch cost, counted; and one request of each load and store kept, to be looked at.
+//! Counts the cost of each request, and keeps one request of each load and store as a sample.
 //!
-//! The cost of most requests follows from the first address alone. That of the others is remembered by its pattern: a loop repeats
-//! the same offsets between lanes again and again.
+//! The cost of most requests follows from the first address alone. For the others, the cost is remembered by the pattern of
+//! addresses, because a loop repeats the same offsets between lanes.
 
-use super::block::Core;
-use super::registers::{FULL, LANES, spread};
-use super::request::{Pattern, Request, wide};
+use super::core::Core;
+use super::memo::Cost;
+use super::request::{Pattern, Request};
+use super::stats::Sample;
 use crate::finding::{AccessOp, Space};
 use crate::memory::rules::{Direction, GlobalRequests, Rules, SharedRequests};
-use crate::program::{MachineRequest, WINDOW_OFFSET};
-
-/// What a load or store remembers from its last execution.
-#[derive(Debug)]
-pub struct Slot {
-    /// Where the last address was found.
-    pub hint: u32,
-    memo: Memo,
-}
-
-impl Default for Slot {
-    fn default() -> Self {
-        Self { hint: 0, memo: Memo { mask: 0, unit: 0, relative: [0; LANES], costs: [None; PHASES], passes: 0 } }
-    }
-}
-
-/// What a load or store of a warp costs, of either memory.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cost {
-    requests: u32,
-    transactions: u32,
-    /// Sectors or wavefronts.
-    units: u32,
-    ideal: u32,
-}
-
-/// Phases of a pattern whose costs are remembered. A loop that steps through a sector word by word has eight.
-const PHASES: usize = 8;
-
-/// The last pattern of addresses that was not simple, and its costs. A cost does not change when all addresses move by a multiple
-/// of what the memory's units repeat by; the rest of such a move is the phase.
-#[derive(Debug)]
-struct Memo {
-    /// Active lanes; none before the first use.
-    mask: u32,
-    /// Tells the memories apart: a generic address may lead to one or the other.
-    unit: u64,
-    relative: [u64; LANES],
-    /// Phases with their costs. Where two phases have one place, the later one takes it.
-    costs: [Option<(u64, Cost)>; PHASES],
-    /// Passes through the banks of the L1 cache, which are the same at every phase.
-    passes: u32,
-}
-
-impl Memo {
-    #[inline(always)]
-    fn cost(
-        &mut self,
-        request: &Request<'_>,
-        unit: u64,
-        passes: impl FnOnce() -> u32,
-        count: impl FnOnce() -> Cost,
-    ) -> (Cost, u32) {
-        let Request { mask, addresses, .. } = *request;
-        let first = addresses[request.first_lane()];
-        let phase = first % unit;
-        let keep = spread(mask);
-        let mut relative = [0; LANES];
-        let mut differs = 0;
-        for lane in 0..LANES {
-            relative[lane] = addresses[lane].wrapping_sub(first) & wide(keep[lane]);
-            differs |= relative[lane] ^ self.relative[lane];
-        }
-        if differs != 0 || mask != self.mask || unit != self.unit {
-            *self = Memo { mask, unit, relative, costs: [None; PHASES], passes: passes() };
-        }
-        let place = &mut self.costs[(phase * PHASES as u64 / unit) as usize];
-        match *place {
-            Some((known, cost)) if known == phase => (cost, self.passes),
-            _ => {
-                let cost = count();
-                *place = Some((phase, cost));
-                (cost, self.passes)
-            }
-        }
-    }
-}
-
-/// A request as it was made.
-#[derive(Clone, Debug)]
-pub struct Sample {
-    pub space: Space,
-    pub op: AccessOp,
-    pub bytes: u32,
-    pub mask: u32,
-    pub addresses: [u64; LANES],
-}
+use crate::program::MachineRequest;
+use crate::registers::{FULL, LANES};
+use crate::windows::WINDOW_OFFSET;
 
 impl Core<'_> {
     /// Counts a load from or a store to global memory.
@@ -116,7 +33,7 @@ impl Core<'_> {
         let rules = self.machine.rules;
         let (cost, passes) = match pattern {
             Pattern::Same(_) if rules == Rules::Current => {
-                // Sixteen bytes go through the banks by half warps, even when all lanes want the same ones.
+                // Requests of 16 bytes per lane take one wavefront per half-warp, even when all lanes read the same bytes.
                 let both_halves = mask & 0xffff != 0 && mask >> 16 != 0;
                 (Cost { requests: 1, transactions: 1, units: 1, ideal: 1 }, if bytes == 16 && both_halves { 2 } else { 1 })
             }
@@ -165,7 +82,7 @@ impl Core<'_> {
             Pattern::Same(_) | Pattern::Run(_) if bytes == 4 && rules == Rules::Current => {
                 Cost { requests: 1, transactions: 0, units: 1, ideal: 1 }
             }
-            // Merged loads of a value that all lanes share. Sixteen bytes go through the banks by half warps even so.
+            // Merged loads of a value that all lanes share. Requests of 16 bytes per lane take one wavefront per half-warp even so.
             Pattern::Same(_) if rules == Rules::Current && op == AccessOp::Load && mask == FULL && bytes >= 8 => {
                 Cost { requests: 1, transactions: 0, units: bytes / 8, ideal: bytes / 8 }
             }
@@ -186,7 +103,7 @@ impl Core<'_> {
         self.keep_sample(Space::Shared, request);
     }
 
-    /// Counts a request for the rows of matrices, 16 bytes each. Eight lanes at a time pass the banks, as for a store of that width.
+    /// Counts a request for the rows of matrices, 16 bytes each. Eight lanes take one wavefront, as in a store of that width.
     pub fn count_rows(&mut self, request: &Request<'_>) {
         let offsets = std::array::from_fn(|lane| request.offset(lane));
         let SharedRequests { requests, cost } = self.machine.rules.shared(Direction::Store, request.mask, request.bytes, &offsets);
@@ -229,10 +146,10 @@ impl Core<'_> {
     }
 }
 
-/// Where a request starts that is wider than the access it is made for, and its pattern.
+/// The addresses and the pattern of a request that is wider than its access.
 #[inline(always)]
 fn merged(request: &Request<'_>, shift: i32, pattern: Pattern) -> ([u64; LANES], Pattern) {
-    // All lanes at one address stay so; lanes that stood side by side overlap now.
+    // Lanes at one address stay together. Lanes that were contiguous now overlap.
     let pattern = match pattern {
         Pattern::Same(address) => Pattern::Same(address.wrapping_add_signed(shift.into())),
         Pattern::Run(_) | Pattern::Other => Pattern::Other,

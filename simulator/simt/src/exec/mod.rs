@@ -1,130 +1,43 @@
 //! The machine that executes programs: warps of 32 lanes, blocks of warps, a grid of blocks.
 //!
-//! - [`registers`]: the registers of a warp, a row of lanes each.
-//! - [`warp`]: one warp from its start to its next pause; divergence and reconvergence.
-//! - [`request`]: one warp's access to memory, as the next four see it.
+//! - [`warp`]: one warp, from its start to its next pause; divergence and reconvergence.
+//! - [`request`]: one warp's access to memory.
 //! - [`access`]: loads and stores, the bytes.
-//! - [`bounds`]: whether a request may happen.
-//! - [`cost`]: what it costs, counted.
+//! - [`bounds`]: checks whether a request is allowed.
+//! - [`cost`]: counts what a request costs, with [`memo`]s of the last costs.
 //! - [`atomics`]: `atom` and `red`, which read and write in one step.
-//! - [`async_copy`]: copies that the threads do not wait for.
+//! - [`async_copy`]: copies that the threads do not wait for, kept in [`copies`].
 //! - [`mbarrier`]: barriers in shared memory, and the bulk copies that they count.
-//! - [`matrix`]: matrices between memory and registers.
-//! - [`tensor`]: their products.
+//! - [`matrix`]: loads and stores of matrices.
+//! - [`tensor`]: products of matrices.
 //! - [`print`]: `printf` and `assert`.
-//! - [`exchange`]: shuffles and votes.
-//! - [`watch`]: races, and reads of what nobody wrote.
-//! - [`trace`]: what one block touches of global memory.
+//! - [`exchange`]: shuffles, votes, matches, reductions and elections.
+//! - [`watch`]: the checks for data races and reads of uninitialized memory.
+//! - [`trace`]: records which bytes of global memory one block accesses.
 //! - [`block`]: the warps of a block and their barriers.
-//! - [`grid`]: blocks over the cores of the host.
-//! - [`stats`]: what was counted, instruction by instruction.
+//! - [`warp_order`]: the order in which the warps of a block take turns.
+//! - [`grid`]: runs the blocks on the cores of the host. [`machine`] is what all workers share, [`core`] what each has.
+//! - [`stats`]: the counts of each instruction.
 
 mod access;
 mod async_copy;
 mod atomics;
 mod block;
 mod bounds;
+mod copies;
+mod core;
 mod cost;
 mod exchange;
 pub mod grid;
+pub mod machine;
 mod matrix;
 mod mbarrier;
+mod memo;
 mod print;
-pub mod registers;
 mod request;
 mod stats;
 mod tensor;
 mod trace;
 mod warp;
+pub mod warp_order;
 pub mod watch;
-
-use std::sync::{Arc, Mutex};
-
-use crate::finding::{Access, FindingKind, Nearest, Space};
-use crate::geometry::Dim3;
-use crate::instructions::Kind;
-use crate::launch::{LaunchConfig, WarpOrder};
-use crate::memory::rules::Rules;
-use crate::memory::{Memory, Region};
-use crate::program::{MachineRequest, Program};
-use registers::Reg;
-use watch::global::GlobalShadow;
-
-/// What all workers of a launch read: the program and the memory around it.
-pub struct Machine<'a> {
-    pub program: &'a Program,
-    pub config: LaunchConfig,
-    /// The kernel's parameters.
-    pub params: &'a [u8],
-    /// Registers that hold the same value in every thread.
-    pub constants: Vec<(Reg, Kind, u64)>,
-    /// Static and dynamic shared memory of a block, in bytes.
-    pub shared_bytes: u32,
-    pub multiprocessors: u32,
-    /// What an access costs.
-    pub rules: Rules,
-    /// What the loads and stores of the program ask for.
-    pub requests: Vec<MachineRequest>,
-    /// Run the code that needs no vector instructions.
-    pub portable: bool,
-    pub memory: &'a Memory,
-    /// The allocations, as they were when the launch began.
-    pub regions: Vec<Arc<Region>>,
-    /// Look for races and for reads of what nobody wrote.
-    pub checks: bool,
-    /// Which blocks accessed what, where that can be judged.
-    pub global_shadow: Option<GlobalShadow>,
-    pub warp_order: WarpOrder,
-    /// The block whose accesses are kept.
-    pub traced: Option<u64>,
-    /// Makes 64-bit atomic operations, which span two words, one at a time.
-    pub wide_atomics: Mutex<()>,
-}
-
-impl Machine<'_> {
-    /// The region that holds `bytes` bytes at `address`. `hint` is where the last one was found, and is kept up to date.
-    #[inline(always)]
-    fn region(&self, hint: &mut u32, address: u64, bytes: u64) -> Option<&Region> {
-        let holds = |region: &Region| address.wrapping_sub(region.base) < region.buffer.bytes() && bytes <= region.end() - address;
-        if let Some(region) = self.regions.get(*hint as usize)
-            && holds(region)
-        {
-            return Some(region);
-        }
-        let after = self.regions.partition_point(|region| region.base <= address);
-        let index = after.checked_sub(1)?;
-        let region = &self.regions[index];
-        *hint = index as u32;
-        holds(region).then_some(region)
-    }
-
-    fn nearest(&self, address: u64) -> Option<Nearest> {
-        self.memory.nearest(address)
-    }
-
-    /// What an access inside global or shared memory meets there.
-    pub fn place(&self, access: &Access) -> Option<Nearest> {
-        if access.space == Space::Global {
-            return self.nearest(access.address);
-        }
-        let variable = self.program.shared_variable(access.address)?;
-        let bytes = u64::from(variable.bytes.unwrap_or(self.shared_bytes - variable.offset));
-        let base = u64::from(variable.offset);
-        let allocation = format!("{} ({bytes} bytes)", variable.name);
-        Some(Nearest { allocation, base, bytes, offset: (access.address - base) as i64, freed: false })
-    }
-}
-
-/// Why a block cannot go on.
-#[derive(Debug)]
-pub enum Stop {
-    /// The kernel's fault, at an instruction, in a warp's lane, with as many lanes.
-    Fault { kind: Box<FindingKind>, pc: u32, warp: u32, lane: u32, lanes: u32 },
-    /// The block used up its fuel, at an instruction.
-    OutOfFuel { pc: u32 },
-}
-
-/// The index of a thread in its block.
-pub fn thread_index(block: Dim3, warp: u32, lane: u32) -> Dim3 {
-    block.index_of(u64::from(warp) * registers::LANES as u64 + u64::from(lane))
-}

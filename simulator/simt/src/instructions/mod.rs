@@ -1,10 +1,11 @@
-//! The arithmetic instructions: one table that says how each is spelled, what it takes, and what it means.
+//! The arithmetic instructions: one table with the spelling, the operands, and the meaning of each.
 //!
-//! The decoder looks spellings up here, the executor is generated from the same rows, and the documentation lists them. A row is
-//! the meaning of one lane, a pure function; the executor applies it to the 32 lanes of a warp. Instructions that touch memory,
-//! other lanes, barriers or the flow of control have their own parts of the executor, and are listed in [`OTHERS`].
+//! The decoder looks up spellings here, the executor is generated from the same rows, and the documentation lists them. A row
+//! defines the meaning of one lane as a pure function, and the executor applies it to the 32 lanes of a warp. Instructions that
+//! access memory or other lanes, barriers, and control flow are implemented elsewhere in the executor. [`OTHERS`] lists them.
 
 mod approximate;
+mod class;
 mod exact;
 pub(crate) mod float;
 pub(crate) mod format;
@@ -16,95 +17,21 @@ mod table;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+pub use crate::registers::Kind;
 pub use approximate::Accuracy;
+pub use class::Class;
 pub(crate) use table::Executor;
-pub use table::{Alu, TABLE};
+pub use table::{Alu, Row, TABLE};
 
-/// What kind of register an operand needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A predicate.
-    Predicate,
-    /// A register of 8, 16 or 32 bits; each has a row of its own.
-    Word,
-    /// A register of 64 bits.
-    Double,
-}
-
-/// What an instruction counts as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    /// Moves and selections, and changes of a sign, which an instruction that uses the result can do on the way.
-    Move,
-    /// Comparisons and logic on predicates.
-    Predicate,
-    /// Integer multiplications and multiply-adds.
-    IntMad,
-    /// Other integer and logic operations.
-    Int,
-    /// Dot products of bytes.
-    Dp4a,
-    /// f32 multiply-adds.
-    F32Fma,
-    /// Other f32 additions, subtractions, multiplications, comparisons of magnitude.
-    F32,
-    /// f64 arithmetic.
-    F64,
-    /// Arithmetic of f16 and bf16.
-    Half,
-    /// Arithmetic of pairs of f16 or bf16: two results.
-    HalfPair,
-    /// Between types.
-    Convert,
-    /// Division, square root and the like.
-    Special,
-}
-
-impl Class {
-    /// The counter of [`Counters`](crate::Counters) that it adds to; moves and predicates add to none.
-    pub fn counter(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Move | Self::Predicate => return None,
-            Self::IntMad => "int_mad",
-            Self::Int => "int_other",
-            Self::Dp4a => "dp4a",
-            Self::F32Fma => "f32_fma",
-            Self::F32 => "f32_other",
-            Self::F64 => "f64_ops",
-            Self::Half => "f16_ops",
-            Self::HalfPair => "f16_ops, two each",
-            Self::Convert => "conversions",
-            Self::Special => "special",
-        })
-    }
-}
-
-/// A row of the table.
-#[derive(Debug)]
-pub struct Row {
-    /// The instruction.
-    pub alu: Alu,
-    /// Its spellings; alternatives stand in braces.
-    pub spelling: &'static str,
-    /// What it counts as.
-    pub class: Class,
-    /// What its sources need.
-    pub sources: &'static [Kind],
-    /// What its destination needs.
-    pub destination: Kind,
-    /// What PTX promises of an approximate function; all others are exact, or rounded once as they say.
-    pub accuracy: Option<Accuracy>,
-}
-
-/// Instructions outside the table: names, what of them is executed, and the compute capability that has them first, where that is
-/// later than the first for which compilers of today make PTX.
+/// Instructions outside the table: their names, the supported forms, and the first compute capability that has them, if that is
+/// later than the oldest one that today's compilers support.
 #[derive(Debug)]
 pub struct Other {
     /// Their names.
     pub names: &'static str,
-    /// What of them is executed.
+    /// The supported forms.
     pub what: &'static str,
-    /// The first compute capability that has them; `None` for those that every one has.
+    /// The first compute capability that has them; `None` if all have.
     pub since: Option<(u32, u32)>,
 }
 
@@ -116,7 +43,7 @@ const fn since(major: u32, minor: u32, names: &'static str, what: &'static str) 
     Other { names, what, since: Some((major, minor)) }
 }
 
-/// Instructions outside the table, by what they do.
+/// Instructions outside the table, by purpose.
 #[rustfmt::skip]
 pub const OTHERS: &[(&str, &[Other])] = &[
     ("Memory", &[
@@ -159,7 +86,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
     ]),
 ];
 
-/// The row of an opcode as it is spelled in PTX.
+/// The row of an opcode, as spelled in PTX.
 pub fn lookup(opcode: &str) -> Option<&'static Row> {
     static INDEX: OnceLock<HashMap<String, &'static Row>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
@@ -168,7 +95,13 @@ pub fn lookup(opcode: &str) -> Option<&'static Row> {
     index.get(opcode).copied()
 }
 
-/// All spellings that a pattern with alternatives in braces stands for; an alternative may be empty.
+/// Whether the instruction reads or writes the carry flag.
+pub(crate) fn carries(opcode: &str) -> bool {
+    let mut parts = opcode.split('.');
+    parts.next().is_some_and(|root| root.ends_with('c')) || parts.any(|part| part == "cc")
+}
+
+/// All spellings of a pattern with alternatives in braces; an alternative may be empty.
 pub fn spellings(pattern: &str) -> Vec<String> {
     let Some((before, rest)) = pattern.split_once('{') else {
         return vec![pattern.to_owned()];

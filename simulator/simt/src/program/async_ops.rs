@@ -1,58 +1,14 @@
 //! Decodes barriers in shared memory, and the bulk copies that complete their phases: `mbarrier` and `cp.async.bulk`.
 
+use super::code::Action;
 use super::decode::Decoder;
+use super::fixed::SINK;
 use super::memory_ops::without_policy;
-use super::{Action, Address, SINK};
-use crate::exec::registers::Reg;
+use super::operations::{Address, BulkCopy, Mbarrier, MbarrierOp, Phase};
+use crate::error::LoadError;
 use crate::finding::Space;
-use crate::instructions::Kind;
-use crate::module::LoadError;
 use crate::ptx::ast::{Instruction, Operand};
-
-/// `mbarrier`
-#[derive(Clone, Copy, Debug)]
-pub struct Mbarrier {
-    /// Where it is, in shared memory.
-    pub address: Address,
-    pub op: MbarrierOp,
-}
-
-/// What a thread does with a barrier in shared memory.
-#[derive(Clone, Copy, Debug)]
-pub enum MbarrierOp {
-    /// Each phase is to have so many arrivals.
-    Init { count: Reg },
-    /// The memory is to be used for something else.
-    Invalidate,
-    /// So many bytes more are to arrive before the phase ends.
-    Expect { bytes: Reg },
-    /// `count` arrivals (`None`: one), after `bytes` more were expected. `drops`: there will be as many fewer in later phases.
-    /// `ends_none`: they may not be the last of the phase. What tells the phase goes to `state`.
-    Arrive { state: Reg, count: Option<Reg>, bytes: Option<Reg>, drops: bool, ends_none: bool },
-    /// Whether a phase is over.
-    Test { done: Reg, phase: Phase },
-}
-
-/// Which phase of a barrier is meant.
-#[derive(Clone, Copy, Debug)]
-pub enum Phase {
-    /// The one that an arrival told of.
-    State(Reg),
-    /// The current one or the one before, whichever has this parity; the first phase is even.
-    Parity(Reg),
-}
-
-/// `cp.async.bulk`, from global to shared memory.
-#[derive(Clone, Copy, Debug)]
-pub struct BulkCopy {
-    /// Index into [`Program::accesses`](super::Program::accesses): where from.
-    pub source: u32,
-    /// Where to, in shared memory.
-    pub target: Address,
-    pub bytes: Reg,
-    /// The barrier that expects the bytes.
-    pub barrier: Address,
-}
+use crate::registers::Kind;
 
 impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn mbarrier_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
@@ -94,7 +50,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 let (count, bytes) = if expects { (None, operand) } else { (operand, None) };
                 (place, MbarrierOp::Arrive { state, count, bytes, drops: name == "arrive_drop", ends_none })
             }
-            // A time limit may follow, after which the thread learns that it waited in vain.
+            // A time limit may follow, after which the wait returns false.
             ("test_wait", [done, place, phase]) | ("try_wait", [done, place, phase] | [done, place, phase, _]) => {
                 let done = self.destination(done, Kind::Predicate)?;
                 let phase = if of_parity {
@@ -111,7 +67,7 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let address = self.in_shared(place, space, instruction)?;
         self.program.mbarriers.push(Mbarrier { address, op });
-        // Arrivals and waits order what the threads of the block do.
+        // Arrivals and waits order accesses of the block's threads.
         self.program.has_fences = true;
         self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
         Ok(())
@@ -141,7 +97,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// An address in shared memory, also one that does not say so.
+    /// An address in shared memory, with or without the modifier that says so.
     fn in_shared(
         &mut self,
         place: &'m Operand<'t>,

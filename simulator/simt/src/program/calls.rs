@@ -1,60 +1,19 @@
 //! Decodes calls of functions, by name and through pointers: parameters and results in local memory, no recursion.
 
-use std::collections::HashSet;
+use super::call_graph::{Call, defined, function_address, statements};
+use super::frame::{Frame, Function};
 
-use super::decode::{Decoder, syntax};
+use super::code::{Action, ConstantValue};
+use super::decode::Decoder;
+use super::fixed::{FALSE, NOWHERE, TRUE};
 use super::scope::Symbol;
-use super::{Action, ConstantValue, FALSE, NOWHERE, TRUE};
-use crate::exec::registers::Reg;
-use crate::instructions::{self, Alu, Kind};
-use crate::module::LoadError;
-use crate::ptx::ast::{self, Base, Initializer, Operand, Prototype, Statement};
+use crate::error::{LoadError, syntax};
+use crate::instructions::{self, Alu};
+use crate::ptx::ast::{self, Operand, Statement};
+use crate::registers::{Kind, Reg};
 
 /// Most functions that one kernel may reach.
 const MOST_FUNCTIONS: usize = 1 << 12;
-
-/// A function of the program under way.
-pub(super) struct Function {
-    /// Index in the module.
-    pub index: usize,
-    /// Where its code starts; known once it is decoded.
-    pub entry: u32,
-    pub frame: Frame,
-}
-
-/// Where a function's parameters and results stand in local memory. A function that can be on the stack only once, since recursion
-/// is refused, has one place for them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Frame {
-    pub params: Vec<(u32, u32)>,
-    pub returns: Vec<(u32, u32)>,
-}
-
-/// A call as it is written.
-struct Call<'o> {
-    results: &'o [&'o str],
-    callee: &'o str,
-    arguments: &'o [&'o str],
-    /// The name of the prototype, or of the list of targets, of a call through a pointer.
-    through: Option<&'o str>,
-}
-
-impl<'o> Call<'o> {
-    fn of(instruction: &'o ast::Instruction<'_>) -> Option<Self> {
-        let (results, rest): (&[&str], _) = match instruction.operands.as_slice() {
-            [Operand::List(results), rest @ ..] => (results, rest),
-            rest => (&[], rest),
-        };
-        let (callee, arguments, through): (&str, &[&str], _) = match rest {
-            [Operand::Name(callee)] => (callee, &[], None),
-            [Operand::Name(callee), Operand::List(arguments)] => (callee, arguments, None),
-            [Operand::Name(callee), Operand::List(arguments), Operand::Name(through)] => (callee, arguments, Some(*through)),
-            [Operand::Name(callee), Operand::Name(through)] => (callee, &[], Some(*through)),
-            _ => return None,
-        };
-        Some(Self { results, callee, arguments, through })
-    }
-}
 
 impl<'m, 't> Decoder<'m, 't> {
     /// `call (results), function, (arguments)`: copies the arguments, goes there, copies the results.
@@ -113,7 +72,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// `call (results), pointer, (arguments), prototype`: one call by name after the other, each by the lanes whose pointer holds that
+    /// `call (results), pointer, (arguments), prototype`: a sequence of calls by name, each by the lanes whose pointer holds that
     /// function's address.
     fn call_through(&mut self, instruction: &'m ast::Instruction<'t>, call: &Call<'_>, through: &str) -> Result<(), LoadError> {
         let guard = self.guard;
@@ -156,7 +115,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// Compares a register with each of the values: a predicate for each. That there is none is the kernel's fault.
+    /// Compares a register with each of the values, and returns a predicate for each. If none is equal, the kernel fails.
     fn choose(&mut self, register: Reg, kind: Kind, cases: &[ConstantValue]) -> Result<Vec<Reg>, LoadError> {
         let opcode = if kind == Kind::Double { "setp.eq.s64" } else { "setp.eq.s32" };
         let equal = instructions::lookup(opcode).ok_or_else(|| self.unsupported(opcode))?.alu;
@@ -168,7 +127,7 @@ impl<'m, 't> Decoder<'m, 't> {
         for case in cases {
             let value = self.constant(*case, kind);
             let is_case = self.temporary_predicate();
-            // Lanes that do not execute the instruction choose nothing.
+            // Lanes that do not execute the instruction match nothing.
             self.unguarded(Alu::MovPred, is_case, FALSE);
             self.alu(equal, is_case, &[register, value]);
             self.guard = (is_case, false);
@@ -210,7 +169,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(self.functions.len() - 1)
     }
 
-    /// The place of a parameter or a result of a call, which is as large as the callee's.
+    /// The local memory of a parameter or result of a call, which must have the size of the callee's.
     fn local_symbol(&self, name: &str, bytes: u32) -> Result<u32, LoadError> {
         match self.scopes.find(name) {
             Some(Symbol::Local(offset, found)) if found == bytes => Ok(offset),
@@ -219,139 +178,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// Whether a function takes as many arguments, and gives as many results, as a call has.
+/// Whether a function has the same number of parameters and results as a call.
 fn fits(function: &ast::Function<'_>, call: &Call<'_>) -> bool {
     function.params.len() == call.arguments.len() && function.returns.len() == call.results.len()
-}
-
-fn statements<'m, 't>(module: &'m ast::Module<'t>, function: usize) -> impl Iterator<Item = &'m Statement<'t>> {
-    module.functions[function].body.iter().flatten()
-}
-
-/// Which functions of a module call which.
-pub struct CallGraph {
-    /// By function, those that it calls or may call through a pointer.
-    callees: Vec<Vec<usize>>,
-    /// The functions whose address the module takes anywhere.
-    addresses_taken: Vec<usize>,
-}
-
-impl CallGraph {
-    pub fn new(module: &ast::Module<'_>) -> Self {
-        let mut graph = Self { callees: Vec::new(), addresses_taken: addresses_taken(module) };
-        graph.callees = (0..module.functions.len()).map(|function| graph.callees_of(module, function)).collect();
-        graph
-    }
-
-    fn callees_of(&self, module: &ast::Module<'_>, function: usize) -> Vec<usize> {
-        let calls = statements(module, function).filter_map(|statement| match statement {
-            Statement::Instruction(instruction) if instruction.opcode.starts_with("call") => Call::of(instruction),
-            _ => None,
-        });
-        calls
-            .flat_map(|call| match call.through {
-                Some(through) => self.candidates(module, function, through).unwrap_or_default(),
-                None => defined(module, call.callee).into_iter().collect(),
-            })
-            .collect()
-    }
-
-    /// The functions that a call through a pointer may reach: those of its list of targets, or those that fit its prototype and whose
-    /// address is taken. `None` without either.
-    fn candidates(&self, module: &ast::Module<'_>, caller: usize, through: &str) -> Option<Vec<usize>> {
-        statements(module, caller).find_map(|statement| match statement {
-            Statement::Targets { name, targets } if *name == through => {
-                Some(targets.iter().filter_map(|target| defined(module, target)).collect())
-            }
-            Statement::Prototype(prototype) if prototype.name == through => {
-                let fits = |index: &usize| matches(&module.functions[*index], prototype);
-                Some(self.addresses_taken.iter().copied().filter(fits).collect())
-            }
-            _ => None,
-        })
-    }
-
-    /// Which functions a function reaches by calls; itself only if it does.
-    fn reached_from(&self, function: usize) -> Vec<bool> {
-        let mut reached = vec![false; self.callees.len()];
-        let mut open = vec![function];
-        while let Some(caller) = open.pop() {
-            for callee in &self.callees[caller] {
-                if !std::mem::replace(&mut reached[*callee], true) {
-                    open.push(*callee);
-                }
-            }
-        }
-        reached
-    }
-
-    /// The functions that a kernel reaches, itself among them, and the names that stand in their instructions.
-    pub(super) fn names_used<'t>(&self, module: &ast::Module<'t>, kernel: usize) -> (Vec<bool>, HashSet<&'t str>) {
-        let mut reached = self.reached_from(kernel);
-        reached[kernel] = true;
-        let mut names = HashSet::new();
-        for function in (0..reached.len()).filter(|function| reached[*function]) {
-            for statement in statements(module, function) {
-                if let Statement::Instruction(instruction) = statement {
-                    instruction.operands.iter().for_each(|operand| collect_names(operand, &mut names));
-                }
-            }
-        }
-        (reached, names)
-    }
-}
-
-fn matches(function: &ast::Function<'_>, prototype: &Prototype<'_>) -> bool {
-    let same = |a: &[ast::Variable<'_>], b: &[ast::Variable<'_>]| {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a.bytes, a.align) == (b.bytes, b.align))
-    };
-    same(&function.params, &prototype.params) && same(&function.returns, &prototype.returns)
-}
-
-/// The addresses of functions are above this one, so that no memory lies there.
-const FUNCTION_WINDOW: u64 = 4 << 56;
-
-/// The address of the module's function with that index.
-fn function_address(index: usize) -> u64 {
-    FUNCTION_WINDOW + (index as u64 + 1) * 16
-}
-
-/// The address of the function of that name.
-pub fn address_of_function(module: &ast::Module<'_>, name: &str) -> Option<u64> {
-    defined(module, name).map(function_address)
-}
-
-/// The function of that name, if it can be called.
-fn defined(module: &ast::Module<'_>, name: &str) -> Option<usize> {
-    module.functions.iter().position(|function| function.name == name && function.body.is_some() && !function.is_kernel)
-}
-
-/// The functions whose addresses stand in registers or variables, in the order of the module.
-fn addresses_taken(module: &ast::Module<'_>) -> Vec<usize> {
-    let in_variables = module.variables.iter().flat_map(|variable| &variable.init).filter_map(|value| match value {
-        Initializer::Address { name, .. } => Some(*name),
-        Initializer::Bits(_) => None,
-    });
-    let instructions = (0..module.functions.len()).flat_map(|function| statements(module, function));
-    let in_code = instructions.filter_map(|statement| match statement {
-        Statement::Instruction(instruction) if instruction.opcode.starts_with("mov") => match instruction.operands.as_slice() {
-            [_, Operand::Name(name)] => Some(*name),
-            _ => None,
-        },
-        _ => None,
-    });
-    let mut taken: Vec<usize> = in_variables.chain(in_code).filter_map(|name| defined(module, name)).collect();
-    taken.sort_unstable();
-    taken.dedup();
-    taken
-}
-
-fn collect_names<'t>(operand: &Operand<'t>, names: &mut HashSet<&'t str>) {
-    match operand {
-        Operand::Name(name) | Operand::Offset(name, _) | Operand::Address(Base::Name(name), _) => {
-            names.insert(name);
-        }
-        Operand::Vector(elements) => elements.iter().for_each(|element| collect_names(element, names)),
-        _ => {}
-    }
 }

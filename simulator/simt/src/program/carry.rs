@@ -1,19 +1,13 @@
-//! Arithmetic with the carry flag: `add.cc`, `addc`, and what they are for `sub` and `mad`.
+//! Arithmetic with the carry flag: `add.cc`, `addc`, and the same for `sub` and `mad`.
 //!
-//! The flag is a predicate of its own. An instruction is two rows of the table: one gives the sum and one its carry, and both read the
-//! flag before either is written.
+//! The flag is a predicate of its own. An instruction becomes two rows of the table: one computes the sum and one the carry. Both
+//! read the flag before it is written.
 
 use super::decode::Decoder;
-use super::{CARRY, FALSE};
+use super::fixed::{CARRY, FALSE};
+use crate::error::LoadError;
 use crate::instructions;
-use crate::module::LoadError;
 use crate::ptx::ast;
-
-/// Whether the instruction reads or writes the carry flag.
-pub(super) fn carries(opcode: &str) -> bool {
-    let mut parts = opcode.split('.');
-    parts.next().is_some_and(|root| root.ends_with('c')) || parts.any(|part| part == "cc")
-}
 
 impl<'t> Decoder<'_, 't> {
     /// An instruction with the carry flag.

@@ -1,28 +1,14 @@
 //! Decodes copies from global to shared memory that the threads do not wait for: `cp.async`.
 
+use super::code::Action;
 use super::decode::Decoder;
+use super::fixed::SINK;
 use super::memory_ops::without_policy;
-use super::{Action, Address, SINK};
-use crate::exec::registers::Reg;
+use super::operations::AsyncCopy;
+use crate::error::LoadError;
 use crate::finding::Space;
-use crate::instructions::Kind;
-use crate::module::LoadError;
 use crate::ptx::ast::{Instruction, Operand};
-
-/// `cp.async`
-#[derive(Clone, Copy, Debug)]
-pub struct AsyncCopy {
-    /// Index into [`Program::accesses`](super::Program::accesses): where from.
-    pub source: u32,
-    /// Where to, in shared memory.
-    pub target: Address,
-    /// Bytes: 4, 8 or 16.
-    pub bytes: u32,
-    /// Bytes to read; zeros fill the rest.
-    pub source_bytes: Option<Reg>,
-    /// Lanes with this predicate read nothing.
-    pub ignored: Option<(Reg, bool)>,
-}
+use crate::registers::Kind;
 
 impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn copy_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {

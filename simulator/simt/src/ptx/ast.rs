@@ -1,10 +1,17 @@
-//! The syntax tree of a PTX module. Names borrow from the text, and so tell where in it they stand.
+//! The syntax tree of a PTX module. Names borrow from the text; a `span` is a range of its bytes, so that a caller can edit the
+//! text.
 
 #![expect(missing_docs, reason = "parts are named as the PTX ISA manual names them")]
+
+use std::ops::Range;
 
 /// A module: header, variables, functions.
 #[derive(Debug, Default)]
 pub struct Module<'t> {
+    /// The text that was parsed.
+    pub text: &'t str,
+    /// The directives that apply to every function: `.version`, `.target`, `.address_size`, and each `.pragma` outside functions.
+    pub directives: Vec<Range<usize>>,
     /// `.version major.minor`
     pub version: (u32, u32),
     /// `.target sm_XY` as a compute capability.
@@ -28,7 +35,13 @@ pub struct Function<'t> {
     /// `.maxntid` or `.reqntid`: the product of its extents.
     pub max_threads: Option<u32>,
     pub body: Option<Vec<Statement<'t>>>,
+    /// The text between the braces of its body.
+    pub body_span: Option<Range<usize>>,
+    /// Code outside the module can refer to it: it is a kernel, or its linkage is `.visible`, `.weak` or `.extern`.
+    pub is_public: bool,
     pub line: u32,
+    /// From its linkage (`.visible`) to the closing brace, or to the semicolon of a declaration.
+    pub span: Range<usize>,
 }
 
 /// A line of a function's body.
@@ -44,6 +57,7 @@ pub enum Statement<'t> {
     Location {
         file: u32,
         line: u32,
+        span: Range<usize>,
     },
     /// `name: .callprototype (results) _ (parameters);`
     Prototype(Prototype<'t>),
@@ -59,7 +73,7 @@ pub enum Statement<'t> {
     Instruction(Instruction<'t>),
 }
 
-/// What a function that is called through a pointer takes and gives.
+/// The parameters and results of a function that is called through a pointer.
 #[derive(Debug)]
 pub struct Prototype<'t> {
     pub name: &'t str,
@@ -89,7 +103,11 @@ pub struct Variable<'t> {
     pub init: Vec<Initializer<'t>>,
     /// Declared here, defined elsewhere.
     pub is_extern: bool,
+    /// Code outside the module can refer to it: its linkage is `.visible`, `.weak`, `.common` or `.extern`.
+    pub is_public: bool,
     pub line: u32,
+    /// From its linkage or state space to its semicolon, which a parameter does not have.
+    pub span: Range<usize>,
 }
 
 /// One element of a variable's initial value, as wide as the variable's type.
@@ -99,7 +117,7 @@ pub enum Initializer<'t> {
     Address { name: &'t str, offset: i64 },
 }
 
-/// Where a variable lives.
+/// The state space of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateSpace {
     Global,
@@ -109,7 +127,7 @@ pub enum StateSpace {
     Param,
 }
 
-/// A register's or variable's type; only its width and whether it is a predicate matter to storage.
+/// A register's or variable's type: its width, or that it is a predicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     Pred,
@@ -125,6 +143,12 @@ pub struct Instruction<'t> {
     pub opcode: &'t str,
     pub operands: Vec<Operand<'t>>,
     pub line: u32,
+    /// The file number and the line of the last `.loc` before the instruction, if there is one and it names a line.
+    pub source: Option<(u32, u32)>,
+    /// From its guard, or else its opcode, to its semicolon.
+    pub span: Range<usize>,
+    /// The same without the guard: from its opcode to its semicolon.
+    pub unguarded: Range<usize>,
 }
 
 /// `@%p1` or `@!%p1`
@@ -161,7 +185,7 @@ pub enum Operand<'t> {
     Texture,
 }
 
-/// What an address starts from.
+/// The base of an address.
 #[derive(Clone, Copy, Debug)]
 pub enum Base<'t> {
     Name(&'t str),

@@ -1,12 +1,24 @@
 //! PTX text as tokens.
 
-use crate::module::LoadError;
+use crate::error::LoadError;
 
-/// A token and the line it starts on.
+/// A token, the line on which it starts, and its bytes in the text.
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'t> {
     pub kind: Kind<'t>,
     pub line: u32,
+    pub start: usize,
+    pub end: usize,
+}
+
+impl<'t> Token<'t> {
+    /// Its text, if it is a word.
+    pub fn word(&self) -> Option<&'t str> {
+        match self.kind {
+            Kind::Word(word) => Some(word),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +33,7 @@ pub enum Kind<'t> {
     End,
 }
 
-/// Splits the text; comments and white space go.
+/// Splits the text into tokens; comments and white space are dropped.
 pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, LoadError> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::with_capacity(text.len() / 4);
@@ -76,9 +88,9 @@ pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, LoadError> {
                 return Err(error(line, &format!("the character {found:?}, which PTX does not have")));
             }
         };
-        tokens.push(Token { kind, line });
+        tokens.push(Token { kind, line, start, end: at });
     }
-    tokens.push(Token { kind: Kind::End, line });
+    tokens.push(Token { kind: Kind::End, line, start: at, end: at });
     Ok(tokens)
 }
 

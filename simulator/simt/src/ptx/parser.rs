@@ -1,12 +1,15 @@
 //! Tokens to syntax tree, by recursive descent.
 
+use std::ops::Range;
+
 use super::ast::{
     Base, Function, Guard, Initializer, Instruction, Module, Operand, Prototype, Registers, StateSpace, Statement, Type, Variable,
 };
 use super::lexer::{Kind, Token, tokens};
-use crate::module::LoadError;
+use super::literal::{literal, negated, scalar_type};
+use crate::error::{LoadError, syntax};
 
-/// Most elements that one declaration may have: more is damage, not a program.
+/// Most elements that one declaration may have; a file that asks for more is damaged.
 const MOST_ELEMENTS: u64 = 1 << 32;
 
 /// Most registers that one `.reg` may declare.
@@ -21,62 +24,50 @@ const DEEPEST: usize = 16;
 ///
 /// [`LoadError::Syntax`] with the line, what was expected and what was found.
 pub fn parse(text: &str) -> Result<Module<'_>, LoadError> {
-    Parser { tokens: tokens(text)?, at: 0 }.module()
+    Parser { tokens: tokens(text)?, at: 0, source: None }.module(text)
 }
 
 struct Parser<'t> {
     tokens: Vec<Token<'t>>,
     at: usize,
+    /// The file and line of the last `.loc` of the function.
+    source: Option<(u32, u32)>,
 }
 
 type Parsed<T> = Result<T, LoadError>;
 
 impl<'t> Parser<'t> {
-    fn module(&mut self) -> Parsed<Module<'t>> {
-        let mut module = Module::default();
+    fn module(&mut self, text: &'t str) -> Parsed<Module<'t>> {
+        let mut module = Module { text, ..Module::default() };
         let mut has_version = false;
         loop {
             let line = self.line();
+            let start = self.start();
             match self.next() {
                 Kind::End => break,
                 Kind::Word(".version") => {
                     module.version = self.version()?;
+                    module.directives.push(self.span_from(start));
                     has_version = true;
                 }
-                Kind::Word(".target") => module.target = self.target()?,
+                Kind::Word(".target") => {
+                    module.target = self.target()?;
+                    module.directives.push(self.span_from(start));
+                }
                 Kind::Word(".address_size") => {
                     let bits: u32 = self.integer("an address size")?;
                     if bits != 64 {
                         return Err(syntax(line, format!("expected 64-bit addresses, found {bits}-bit ones")));
                     }
+                    module.directives.push(self.span_from(start));
+                }
+                Kind::Word(".pragma") => {
+                    self.skip_past(b';')?;
+                    module.directives.push(self.span_from(start));
                 }
                 Kind::Word(".file") => module.files.push(self.file()?),
                 Kind::Word(".section") => self.section()?,
-                Kind::Word(".pragma") => self.skip_past(b';')?,
-                Kind::Word(".visible" | ".weak" | ".common") => {}
-                Kind::Word(".extern") => {
-                    if self.accept_word(".func") {
-                        let function = self.function(line, false)?;
-                        module.functions.push(function);
-                    } else {
-                        let mut variable = self.module_variable()?;
-                        variable.is_extern = true;
-                        module.variables.push(variable);
-                    }
-                }
-                Kind::Word(".entry") => {
-                    let function = self.function(line, true)?;
-                    module.functions.push(function);
-                }
-                Kind::Word(".func") => {
-                    let function = self.function(line, false)?;
-                    module.functions.push(function);
-                }
-                Kind::Word(".global" | ".const" | ".shared") => {
-                    self.at -= 1;
-                    let variable = self.module_variable()?;
-                    module.variables.push(variable);
-                }
+                Kind::Word(word) => self.declaration(word, &mut module)?,
                 found => return Err(expected(line, "a directive of a module", found)),
             }
             if !has_version {
@@ -87,6 +78,30 @@ impl<'t> Parser<'t> {
             return Err(syntax(1, "expected .version, found the end; this text is not PTX".to_owned()));
         }
         Ok(module)
+    }
+
+    /// A function or a variable, whose first word has been read: its linkage, if it has one.
+    fn declaration(&mut self, first: &'t str, module: &mut Module<'t>) -> Parsed<()> {
+        self.at -= 1;
+        let (start, line) = (self.start(), self.line());
+        let is_public = matches!(first, ".visible" | ".weak" | ".common" | ".extern");
+        if is_public {
+            self.next();
+        }
+        if let Kind::Word(word @ (".entry" | ".func")) = self.peek() {
+            self.next();
+            let mut function = self.function(line, word == ".entry")?;
+            function.is_public |= is_public;
+            function.span = self.span_from(start);
+            module.functions.push(function);
+            return Ok(());
+        }
+        let mut variable = self.module_variable()?;
+        variable.is_extern = first == ".extern";
+        variable.is_public = is_public;
+        variable.span = self.span_from(start);
+        module.variables.push(variable);
+        Ok(())
     }
 
     /// `8.0`
@@ -102,7 +117,7 @@ impl<'t> Parser<'t> {
             .ok_or_else(|| expected(line, "a version such as 8.0", found))
     }
 
-    /// `sm_86` or `sm_90a`, perhaps with options behind it.
+    /// `sm_86` or `sm_90a`, perhaps followed by options.
     fn target(&mut self) -> Parsed<(u32, u32)> {
         let line = self.line();
         let found = self.next();
@@ -118,7 +133,7 @@ impl<'t> Parser<'t> {
         Ok((number / 10, number % 10))
     }
 
-    /// `1 "name"`, perhaps with a time and a size behind it.
+    /// `1 "name"`, perhaps followed by a time and a size.
     fn file(&mut self) -> Parsed<(u32, &'t str)> {
         let index = self.integer("the number of a file")?;
         let line = self.line();
@@ -132,7 +147,7 @@ impl<'t> Parser<'t> {
         Ok((index, name))
     }
 
-    /// Debug information: nothing in it is executed.
+    /// Debug information, which is skipped.
     fn section(&mut self) -> Parsed<()> {
         self.word("the name of a section")?;
         self.expect(b'{')?;
@@ -145,7 +160,7 @@ impl<'t> Parser<'t> {
             ".global" => StateSpace::Global,
             ".const" => StateSpace::Const,
             ".shared" => StateSpace::Shared,
-            found => return Err(expected(line, "a state space", Kind::Word(found))),
+            found => return Err(expected(line, "a directive of a module", Kind::Word(found))),
         };
         let variable = self.variable(space)?;
         self.expect(b';')?;
@@ -155,6 +170,7 @@ impl<'t> Parser<'t> {
     /// What follows the state space: attributes, type, name, extents, initial value.
     fn variable(&mut self, space: StateSpace) -> Parsed<Variable<'t>> {
         let line = self.line();
+        let start = self.tokens[self.at - 1].start;
         let mut align = None;
         let mut lanes = 1;
         let ty = loop {
@@ -170,7 +186,7 @@ impl<'t> Parser<'t> {
                 }
             }
         };
-        // In a parameter list `.ptr` and its attributes may also follow the type; they say nothing about the storage.
+        // In a parameter list `.ptr` and its attributes may also follow the type; they do not matter for storage.
         while let Kind::Word(".ptr" | ".global" | ".const" | ".shared" | ".local" | ".align") = self.peek() {
             if self.next() == Kind::Word(".align") {
                 self.integer::<u64>("an alignment")?;
@@ -210,7 +226,8 @@ impl<'t> Parser<'t> {
             }
         }
         let bytes = elements.map(|elements| elements * width);
-        Ok(Variable { space, name, ty, align, bytes, init, is_extern: false, line })
+        let span = self.span_from(start);
+        Ok(Variable { space, name, ty, align, bytes, init, is_extern: false, is_public: false, line, span })
     }
 
     fn initializer(&mut self, init: &mut Vec<Initializer<'t>>, width: u64, depth: usize) -> Parsed<()> {
@@ -248,11 +265,12 @@ impl<'t> Parser<'t> {
     }
 
     fn function(&mut self, line: u32, is_kernel: bool) -> Parsed<Function<'t>> {
+        let start = self.tokens[self.at - 1].start;
         let returns = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
         let name = self.word("the name of a function")?;
         let params = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
         let mut max_threads = None;
-        loop {
+        let body = loop {
             let line = self.line();
             match self.next() {
                 Kind::Word(".maxntid" | ".reqntid") => max_threads = Some(self.extents()?),
@@ -261,15 +279,18 @@ impl<'t> Parser<'t> {
                 }
                 Kind::Word(".noreturn" | ".explicitcluster") => {}
                 Kind::Word(".pragma") => self.skip_past(b';')?,
-                Kind::Punct(b';') => {
-                    return Ok(Function { name, is_kernel, returns, params, max_threads, body: None, line });
+                Kind::Punct(b';') => break None,
+                Kind::Punct(b'{') => {
+                    let open = self.tokens[self.at - 1].end;
+                    let body = self.body()?;
+                    break Some((body, open..self.tokens[self.at - 1].start));
                 }
-                Kind::Punct(b'{') => break,
                 found => return Err(expected(line, "the body of a function", found)),
             }
-        }
-        let body = Some(self.body()?);
-        Ok(Function { name, is_kernel, returns, params, max_threads, body, line })
+        };
+        let (body, body_span) = body.unzip();
+        let (is_public, span) = (is_kernel, self.span_from(start));
+        Ok(Function { name, is_kernel, returns, params, max_threads, body, body_span, is_public, line, span })
     }
 
     fn parameter_list(&mut self) -> Parsed<Vec<Variable<'t>>> {
@@ -301,8 +322,9 @@ impl<'t> Parser<'t> {
     fn body(&mut self) -> Parsed<Vec<Statement<'t>>> {
         let mut body = Vec::new();
         let mut depth = 0_usize;
+        self.source = None;
         loop {
-            let line = self.line();
+            let (start, line) = (self.start(), self.line());
             let statement = match self.next() {
                 Kind::Punct(b'{') => {
                     depth += 1;
@@ -318,7 +340,7 @@ impl<'t> Parser<'t> {
                     let negated = self.accept(b'!');
                     let name = self.word("a predicate")?;
                     let opcode = self.word("an instruction")?;
-                    Statement::Instruction(self.instruction(Some(Guard { name, negated }), opcode, line)?)
+                    Statement::Instruction(self.instruction(start, Some(Guard { name, negated }), opcode, line)?)
                 }
                 Kind::Word(".reg") => {
                     let ty = self.word("a type")?;
@@ -338,24 +360,25 @@ impl<'t> Parser<'t> {
                         ".const" => StateSpace::Const,
                         _ => StateSpace::Param,
                     };
-                    let variable = self.variable(space)?;
+                    let mut variable = self.variable(space)?;
                     self.expect(b';')?;
+                    variable.span = self.span_from(start);
                     Statement::Variable(variable)
                 }
-                Kind::Word(".loc") => self.location()?,
+                Kind::Word(".loc") => self.location(start)?,
                 Kind::Word(".pragma") => {
                     self.skip_past(b';')?;
                     continue;
                 }
                 Kind::Word(word) if self.accept(b':') => self.labelled(word)?,
-                Kind::Word(word) if !word.starts_with('.') => Statement::Instruction(self.instruction(None, word, line)?),
+                Kind::Word(word) if !word.starts_with('.') => Statement::Instruction(self.instruction(start, None, word, line)?),
                 found => return Err(expected(line, "an instruction", found)),
             };
             body.push(statement);
         }
     }
 
-    /// What follows the colon behind a name: something to which the name belongs, or else it is a label.
+    /// What follows the colon after a name: a directive that the name belongs to; otherwise the name is a label.
     fn labelled(&mut self, name: &'t str) -> Parsed<Statement<'t>> {
         if self.accept_word(".callprototype") {
             let returns = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
@@ -375,7 +398,7 @@ impl<'t> Parser<'t> {
         Ok(Statement::Label(name))
     }
 
-    /// `.reg .b32 %r<35>, %s;`, from behind the type on.
+    /// `.reg .b32 %r<35>, %s;`, from after the type on.
     fn registers(&mut self, word: &'t str, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
         let line = self.line();
         let ty = scalar_type(word).ok_or_else(|| expected(line, "a type", Kind::Word(word)))?;
@@ -397,8 +420,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `1 10 5`, perhaps with `, function_name …, inlined_at 1 20 3` behind it: the place in the inlined function counts.
-    fn location(&mut self) -> Parsed<Statement<'t>> {
+    /// `1 10 5`, perhaps followed by `, function_name …, inlined_at 1 20 3`. The location in the inlined function counts.
+    fn location(&mut self, start: usize) -> Parsed<Statement<'t>> {
         let file = self.integer("the number of a file")?;
         let line = self.integer("a line")?;
         self.integer::<u32>("a column")?;
@@ -417,10 +440,13 @@ impl<'t> Parser<'t> {
                 }
             }
         }
-        Ok(Statement::Location { file, line })
+        self.source = (line != 0).then_some((file, line));
+        Ok(Statement::Location { file, line, span: self.span_from(start) })
     }
 
-    fn instruction(&mut self, guard: Option<Guard<'t>>, opcode: &'t str, line: u32) -> Parsed<Instruction<'t>> {
+    /// What follows the opcode; `start` is where the instruction starts.
+    fn instruction(&mut self, start: usize, guard: Option<Guard<'t>>, opcode: &'t str, line: u32) -> Parsed<Instruction<'t>> {
+        let opcode_start = self.tokens[self.at - 1].start;
         let mut operands = Vec::new();
         if !self.accept(b';') {
             loop {
@@ -431,7 +457,8 @@ impl<'t> Parser<'t> {
                 self.expect(b',')?;
             }
         }
-        Ok(Instruction { guard, opcode, operands, line })
+        let (span, unguarded) = (self.span_from(start), self.span_from(opcode_start));
+        Ok(Instruction { guard, opcode, operands, line, source: self.source, span, unguarded })
     }
 
     fn operand(&mut self) -> Parsed<Operand<'t>> {
@@ -460,7 +487,7 @@ impl<'t> Parser<'t> {
             Kind::Punct(b'{') => {
                 let mut elements = Vec::new();
                 loop {
-                    // Looked at before it is parsed: text that is all braces must not go as deep as it is long.
+                    // Checked before it is parsed, so that text full of braces does not overflow the stack.
                     if let Kind::Punct(b'{' | b'(' | b'[') = self.peek() {
                         return Err(expected(self.line(), "a register or a number inside a vector", self.peek()));
                     }
@@ -488,13 +515,13 @@ impl<'t> Parser<'t> {
         Ok(operand)
     }
 
-    /// What stands between brackets: a base and an offset.
+    /// An address between brackets: a base and an offset.
     fn address(&mut self) -> Parsed<Operand<'t>> {
         let line = self.line();
         match self.next() {
             Kind::Word(name) => {
                 let offset = self.offset()?;
-                // `[texture, {coordinates}]`: read to its end, so that the instruction can be refused by its name.
+                // `[texture, {coordinates}]`: read to its end, so that the instruction can be reported by its name.
                 if self.accept(b',') {
                     while !matches!(self.peek(), Kind::Punct(b']' | b';') | Kind::End) {
                         self.next();
@@ -537,11 +564,21 @@ impl<'t> Parser<'t> {
         self.tokens[self.at].kind
     }
 
+    /// Where the next token starts in the text.
+    fn start(&self) -> usize {
+        self.tokens[self.at].start
+    }
+
+    /// The bytes of the text from `start` to the end of the last token that was read.
+    fn span_from(&self, start: usize) -> Range<usize> {
+        start..self.tokens[self.at - 1].end
+    }
+
     fn line(&self) -> u32 {
         self.tokens[self.at].line
     }
 
-    /// The next token; the last one, the end, stays.
+    /// Takes the next token; at the end, returns the end again and again.
     fn next(&mut self) -> Kind<'t> {
         let kind = self.peek();
         if kind != Kind::End {
@@ -605,50 +642,6 @@ impl<'t> Parser<'t> {
         };
         value.ok_or_else(|| expected(line, what, found))
     }
-}
-
-/// A number as PTX writes it: decimal, hexadecimal, octal or binary integers with an optional `U`, the bits of a float after `0f`
-/// or `0d`, and decimal floats.
-fn literal<'t>(number: &str) -> Option<Operand<'t>> {
-    let radix = |digits: &str, radix| {
-        let digits = digits.strip_suffix(['U', 'u']).unwrap_or(digits);
-        u64::from_str_radix(digits, radix).ok().map(Operand::Integer)
-    };
-    match number.as_bytes() {
-        [b'0', b'f' | b'F', ..] if number.len() == 10 => u32::from_str_radix(&number[2..], 16).ok().map(Operand::F32),
-        [b'0', b'd' | b'D', ..] if number.len() == 18 => u64::from_str_radix(&number[2..], 16).ok().map(Operand::F64),
-        [b'0', b'x' | b'X', ..] => radix(&number[2..], 16),
-        [b'0', b'b' | b'B', ..] => radix(&number[2..], 2),
-        [b'0', _, ..] if !number.contains('.') => radix(number, 8),
-        _ if number.contains('.') => number.parse::<f64>().ok().map(|value| Operand::F64(value.to_bits())),
-        _ => radix(number, 10),
-    }
-}
-
-fn negated<'t>(number: &str) -> Option<Operand<'t>> {
-    Some(match literal(number)? {
-        Operand::Integer(bits) => Operand::Integer(bits.wrapping_neg()),
-        Operand::F32(bits) => Operand::F32(bits ^ 1 << 31),
-        Operand::F64(bits) => Operand::F64(bits ^ 1 << 63),
-        _ => return None,
-    })
-}
-
-/// The width of `.b32`, `.f64` and the like.
-fn scalar_type(word: &str) -> Option<Type> {
-    Some(match word {
-        ".pred" => Type::Pred,
-        ".b8" | ".u8" | ".s8" => Type::Bytes(1),
-        ".b16" | ".u16" | ".s16" | ".f16" | ".bf16" => Type::Bytes(2),
-        ".b32" | ".u32" | ".s32" | ".f32" | ".f16x2" | ".bf16x2" => Type::Bytes(4),
-        ".b64" | ".u64" | ".s64" | ".f64" => Type::Bytes(8),
-        ".b128" => Type::Bytes(16),
-        _ => return None,
-    })
-}
-
-fn syntax(line: u32, message: String) -> LoadError {
-    LoadError::Syntax { line, message }
 }
 
 fn expected(line: u32, what: &str, found: Kind<'_>) -> LoadError {

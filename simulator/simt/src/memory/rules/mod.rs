@@ -1,75 +1,26 @@
-//! What a warp's access costs, by the rules of the GPU's generation.
+//! Rules for the cost of a warp's access, by generation of the GPU.
 //!
-//! Compute capability 5.0 and later follow the measured rules of [`global`] and [`shared`]. The oldest generations are no longer to
-//! be had; their rules are those that the CUDA C Programming Guide writes down.
+//! Compute capability 5.0 and later follow the measured rules of [`global`] and [`shared`]. The oldest generations could not be
+//! measured. Their rules are from the CUDA C Programming Guide.
 //!
 //! | compute capability | shared memory | global memory |
 //! |---|---|---|
-//! | 1.0, 1.1 | 16 banks, each half of the warp for itself | one transaction per half-warp, or one per lane |
-//! | 1.2, 1.3 | as 1.0 | as few segments of 32, 64 or 128 bytes as cover a half-warp |
+//! | 1.0, 1.1 | 16 banks, separately for each half of the warp | one transaction per half-warp, or one per lane |
+//! | 1.2, 1.3 | as 1.0 | the fewest segments of 32, 64 or 128 bytes that cover a half-warp |
 //! | 3.x | 32 banks of two words | 32-byte sectors |
 //! | 2.x, 5.0 and later | 32 banks of one word | 32-byte sectors |
 //!
-//! Addresses are multiples of the access's width: an access that is not is a fault and has no cost.
+//! Addresses are multiples of the access's width. A misaligned access is a fault and has no cost.
 
+mod cost;
 mod current;
 mod kepler;
 mod tesla;
 
+pub use cost::{Direction, GlobalCost, GlobalRequests, SharedCost, SharedRequests};
 pub use current::{global, l1_wavefronts, shared};
 
-/// Lanes of a warp.
-const LANES: usize = 32;
-
-/// Bytes of a sector, the unit in which traffic to global memory is told.
-const SECTOR_BYTES: u64 = 32;
-
-/// Whether a warp reads or writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// The warp reads.
-    Load,
-    /// The warp writes.
-    Store,
-}
-
-/// Cost of one request to global memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GlobalCost {
-    /// 32-byte sectors that move: since compute capability 2.0, the distinct ones that the active lanes touch.
-    pub sectors: u32,
-    /// Sectors that the distinct bytes would fill if they stood side by side.
-    pub ideal: u32,
-}
-
-/// Cost of one request to shared memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SharedCost {
-    /// Passes through the banks.
-    pub wavefronts: u32,
-    /// Passes if no bank held two words that are asked for at once.
-    pub ideal: u32,
-}
-
-/// What one load or store of a warp becomes on its way to global memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GlobalRequests {
-    /// Requests: one, or one per half of the warp that has an active lane.
-    pub requests: u32,
-    /// Transactions with memory: of 32, 64 or 128 bytes each on compute capability 1.x, of one sector since.
-    pub transactions: u32,
-    /// Of all requests together.
-    pub cost: GlobalCost,
-}
-
-/// What one load or store of a warp becomes on its way to shared memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SharedRequests {
-    /// Requests: one, or, on compute capability 1.x, one per half of the warp and word of a lane.
-    pub requests: u32,
-    /// Of all requests together.
-    pub cost: SharedCost,
-}
+use cost::{LANES, SECTOR_BYTES};
 
 /// The rules of one generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +31,7 @@ pub enum Rules {
     TeslaSegments,
     /// Compute capability 3.x.
     Kepler,
-    /// Compute capability 5.0 and later. 2.x, of which there is no profile, differs only where it caches global loads in its L1.
+    /// Compute capability 5.0 and later. 2.x, which has no profile, differs only where it caches global loads in its L1.
     Current,
 }
 
@@ -95,14 +46,14 @@ impl Rules {
         }
     }
 
-    /// A global load or store of `bytes` (1 to 16) per lane. `mask` has a bit for each active lane, at least one; `addresses` are in
-    /// bytes.
+    /// A global load or store of `bytes` (1 to 16) per lane. `mask` has a bit for each active lane, at least one; `addresses` are
+    /// in bytes.
     pub fn global(self, mask: u32, bytes: u32, addresses: &[u64; LANES]) -> GlobalRequests {
         match self {
             Self::Tesla => tesla::global(tesla::in_sequence, mask, bytes, addresses),
             Self::TeslaSegments => tesla::global(tesla::in_segments, mask, bytes, addresses),
-            // On 3.0, global loads pass by the L1, which is kept for local memory (Kepler Tuning Guide, "L1 Cache"); what only the L2
-            // caches moves in 32 bytes, not in lines of 128 (Programming Guide 4.2, F.4.2).
+            // On 3.0, global loads bypass the L1, which is reserved for local memory (Kepler Tuning Guide, "L1 Cache"). Data that
+            // only the L2 caches moves in 32 bytes, not in lines of 128 (Programming Guide 4.2, F.4.2).
             Self::Kepler | Self::Current => {
                 let cost = global(mask, bytes, addresses);
                 GlobalRequests { requests: 1, transactions: cost.sectors, cost }
@@ -110,7 +61,7 @@ impl Rules {
         }
     }
 
-    /// Passes of a global load through the banks of the L1 cache; none where the L1 holds no global memory.
+    /// Wavefronts of a global load in the L1 cache; none if the L1 does not cache global memory.
     pub fn l1_wavefronts(self, mask: u32, bytes: u32, addresses: &[u64; LANES]) -> u32 {
         if self == Self::Current { l1_wavefronts(mask, bytes, addresses) } else { 0 }
     }
@@ -126,7 +77,8 @@ impl Rules {
         }
     }
 
-    /// Bytes by which all addresses of a request may move together, or any multiple, without a change of cost: of global memory.
+    /// Period of the cost of global memory: the cost stays the same when all addresses of a request move by a multiple of this many
+    /// bytes.
     pub(crate) fn global_period(self) -> u64 {
         match self {
             Self::Tesla | Self::TeslaSegments => tesla::LARGEST_SEGMENT,
@@ -134,26 +86,13 @@ impl Rules {
         }
     }
 
-    /// As [`Self::global_period`], of shared memory.
+    /// The same for shared memory.
     pub(crate) fn shared_period(self) -> u64 {
         if self == Self::Kepler { kepler::SEGMENT_BYTES } else { 4 }
     }
 
-    /// Whether the compiler of this generation is known to merge loads as `program::merging` says.
+    /// Whether the compiler for this generation merges loads as modeled in `program::merging`.
     pub(crate) fn merges_requests(self) -> bool {
         self == Self::Current
     }
-}
-
-/// The set lanes of a mask, lowest first.
-fn active_lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
-}
-
-/// Sectors that the distinct bytes of the active lanes would fill if they stood side by side.
-fn ideal_sectors(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> u32 {
-    let mut distinct: Vec<u64> = active_lanes(mask).map(|lane| addresses[lane]).collect();
-    distinct.sort_unstable();
-    distinct.dedup();
-    (distinct.len() as u64 * u64::from(bytes)).div_ceil(SECTOR_BYTES) as u32
 }

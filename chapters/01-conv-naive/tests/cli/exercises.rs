@@ -1,0 +1,206 @@
+//! `exercise` as a learner at a terminal meets it: what is kept, what is told, what happens without a compiler.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use toolkit::nvrtc::Nvrtc;
+use workshop::text::{Version, version};
+use workshop::{Exercise, root};
+
+use crate::BINARY;
+
+/// A learner, with a folder for what they write.
+struct Learner(TempDir);
+
+impl Learner {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(BINARY.path);
+        command.arg("exercise").args(arguments).env("UNROLLED_EXERCISES", self.0.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Exit status and all that is said.
+    fn asks(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
+        (status.code(), String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap())
+    }
+
+    fn copy(&self, stem: &str) -> PathBuf {
+        self.0.path().join("01-conv-naive").join(stem).with_extension("cu")
+    }
+}
+
+const WRITTEN: &str = "2-one-thread-per-output";
+
+fn solution() -> String {
+    let exercises = Exercise::all(&root(), "01-conv-naive").unwrap();
+    version(&exercises[1].solution, Version::Solution).unwrap()
+}
+
+/// Whether kernels can be compiled here. Where they cannot, `support::exercises` reports the skip.
+fn has_compiler() -> bool {
+    Nvrtc::find().is_ok()
+}
+
+#[test]
+fn the_list_says_how_far_one_has_come_and_what_is_next() {
+    let learner = Learner::new();
+    let (status, said) = learner.asks(&[]);
+    assert_eq!(status, Some(0));
+    assert!(
+        said.contains("0 of 3 exercises passed") && said.ends_with("next: cargo run -p ch01-conv-naive -- exercise 1\n"),
+        "{said}"
+    );
+    assert_eq!(learner.asks(&["1", "--answer", "1", "1"]).0, Some(1));
+    assert_eq!(learner.asks(&["1", "--answer", "2.9", "16.5"]).0, Some(0));
+    assert_eq!(learner.asks(&["2"]).0, Some(0));
+    let (_, said) = learner.asks(&[]);
+    let state = |title: &str| said.lines().find(|line| line.contains(title)).and_then(|line| line.split_whitespace().next_back());
+    assert_eq!(state("What one load moves"), Some("passed"), "{said}");
+    assert_eq!(state("One thread per output"), Some("begun"), "{said}");
+    assert!(said.contains("1 of 3 exercises passed") && said.ends_with("exercise 2\n"), "{said}");
+}
+
+#[test]
+fn what_a_learner_wrote_is_never_lost() {
+    let learner = Learner::new();
+    learner.asks(&["2"]);
+    for mine in ["my first", "my second"] {
+        fs::write(learner.copy(WRITTEN), mine).unwrap();
+        let (status, said) = learner.asks(&["2", "--reset"]);
+        assert_eq!(status, Some(0), "{said}");
+        assert!(said.contains("your old one is kept as"), "{said}");
+    }
+    let kept = |number: u32| fs::read_to_string(learner.copy(WRITTEN).with_extension(format!("old{number}.cu"))).unwrap();
+    assert_eq!((kept(1).as_str(), kept(2).as_str()), ("my first", "my second"));
+    assert!(fs::read_to_string(learner.copy(WRITTEN)).unwrap().contains("Is there one?"));
+}
+
+#[test]
+fn hints_come_one_by_one_and_the_solution_last() {
+    let learner = Learner::new();
+    for hints in [1, 2, 3, 3] {
+        let (status, said) = learner.asks(&["2", "--hint"]);
+        assert_eq!((status, said.lines().filter(|line| line.starts_with("hint ")).count()), (Some(0), hints), "{said}");
+    }
+    let (status, said) = learner.asks(&["2", "--solution"]);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("--really"), "{said}");
+    let (status, said) = learner.asks(&["2", "--solution", "--really"]);
+    assert_eq!((status, said.trim_end()), (Some(0), solution().trim_end()));
+}
+
+#[test]
+fn wrong_requests_are_refused_on_one_line() {
+    let learner = Learner::new();
+    for (arguments, words) in [
+        (&["9"][..], "expected one of 1 to 3"),
+        (&["1", "--answer", "3"], "2 numbers are asked for, and --answer has 1"),
+        (&["--watch"], "required"),
+        (&["2", "--really"], "--solution"),
+    ] {
+        let (status, said) = learner.asks(arguments);
+        assert_eq!(status, Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+    fs::create_dir_all(learner.0.path()).unwrap();
+    fs::write(learner.0.path().join("progress.json"), "no JSON").unwrap();
+    let (status, said) = learner.asks(&[]);
+    assert!(status == Some(2) && said.contains("progress.json"), "{said}");
+}
+
+#[test]
+fn progress_can_be_exported() {
+    let learner = Learner::new();
+    learner.asks(&["1", "--answer", "1", "1"]);
+    learner.asks(&["1", "--answer", "2.9", "16.5"]);
+    learner.asks(&["2", "--hint"]);
+    let file = learner.0.path().join("mine.json");
+    assert_eq!(learner.asks(&["--export", file.to_str().unwrap()]).0, Some(0));
+    let progress: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let first = &progress["01-conv-naive/1-sectors"];
+    assert_eq!((&first["attempts"], first["passed"].is_string()), (&2.into(), true), "{progress}");
+    let second = &progress["01-conv-naive/2-one-thread-per-output"];
+    assert_eq!((&second["hints"], second["passed"].is_null()), (&1.into(), true), "{progress}");
+}
+
+#[test]
+fn without_a_compiler_one_is_told_how_to_get_it() {
+    let learner = Learner::new();
+    learner.asks(&["2"]);
+    let output = learner.command(&["2"]).env("UNROLLED_NVRTC", "/nowhere/libnvrtc.so").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("pip install nvidia-cuda-nvrtc-cu12") && said.contains("Exercise 1 needs none"), "{said}");
+}
+
+#[test]
+fn what_is_wrong_before_the_first_run_is_told_as_well() {
+    if !has_compiler() {
+        return;
+    }
+    let learner = Learner::new();
+    learner.asks(&["2"]);
+    for (replace, with, words) in [
+        ("float sum = 0.0f;", "float sum = 0.0f", "expected a \";\""),
+        (" convolve(", " convolute(", "there is no kernel"),
+        ("unsigned outputs,", "double outputs,", "leave its first lines as they were"),
+        ("++j", "j += 0", "does not end"),
+    ] {
+        fs::write(learner.copy(WRITTEN), solution().replace(replace, with)).unwrap();
+        let (status, said) = learner.asks(&["2", "--device", "sim"]);
+        assert_eq!(status, Some(1), "{with}: {said}");
+        assert!(said.contains(words), "{with}: `{words}` is not in\n{said}");
+    }
+}
+
+#[test]
+fn a_fault_is_shown_in_the_learners_own_line() {
+    if !has_compiler() {
+        return;
+    }
+    let learner = Learner::new();
+    learner.asks(&["2"]);
+    fs::write(learner.copy(WRITTEN), solution().replace("if (i >= outputs) {", "if (false) {")).unwrap();
+    // From the folder above, as from the root of the repository, and from elsewhere.
+    for folder in [learner.0.path().to_owned(), std::env::temp_dir()] {
+        let output = learner.command(&["2", "--device", "sim"]).current_dir(&folder).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains("out of bounds") && said.contains(" |         sum += signal[i + j] * filter[j];"), "{said}");
+        let short = learner.copy(WRITTEN).strip_prefix(&folder).unwrap().display().to_string();
+        assert!(said.lines().all(|line| !line.contains(".cu") || line.contains(&short)), "{short}: {said}");
+        assert!(!said.contains(&folder.display().to_string()), "{said}");
+    }
+}
+
+#[test]
+fn a_watched_exercise_is_checked_again_when_it_is_saved() {
+    if !has_compiler() {
+        return;
+    }
+    let learner = Learner::new();
+    learner.asks(&["2"]);
+    let mut watch =
+        learner.command(&["2", "--watch", "--device", "sim"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    assert!(watch.try_wait().unwrap().is_none(), "the starter does not pass, so that the watch goes on");
+    fs::write(learner.copy(WRITTEN), solution()).unwrap();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(20) {
+        if let Some(status) = watch.try_wait().unwrap() {
+            assert!(status.success());
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    watch.kill().unwrap();
+    panic!("the watch did not see the solution");
+}

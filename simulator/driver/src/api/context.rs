@@ -1,0 +1,331 @@
+//! Contexts, the stack of current contexts, and errors that stick.
+//!
+//! A kernel that faults leaves its context unusable, as on a GPU. The launch itself has already returned success. Every later call in
+//! that context returns the fault until the context is destroyed or the primary context is reset. A GPU goes further: after most
+//! faults, all contexts of the process are unusable, new ones too. Here the other contexts still work, so that one kernel's fault cannot
+//! fail the test of the next kernel.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::driver::{DEVICE, Driver, driver, driver_of};
+use crate::export::exports;
+use crate::ffi::{DeviceId, In, Out};
+use crate::handles::{Handle, Kind};
+use crate::lock::lock;
+use crate::result::{CuResult, Failure, Result};
+
+/// Flags of a context: how the host waits, mapped memory, local memory, core dumps, synchronous copies.
+const KNOWN_FLAGS: u32 = 0xff;
+/// The highest values of `CUfunc_cache` and of `CUsharedconfig`.
+const LAST_CACHE_CONFIG: u32 = 3;
+const LAST_SHARED_CONFIG: u32 = 2;
+
+/// The highest number in `CUlimit` in CUDA 12.
+const LAST_LIMIT: u32 = 9;
+
+/// The limits that a context has here, by their numbers in `CUlimit`, with their initial values.
+const LIMITS: [(u32, usize); 7] = [
+    (0, 1024),    // stack of each thread
+    (1, 1 << 20), // printf buffer
+    (2, 8 << 20), // heap for malloc in kernels
+    (3, 2),       // depth of synchronization on the device
+    (4, 2048),    // pending launches on the device
+    (5, 64),      // L2 fetch granularity
+    (6, 0),       // L2 reserved for persisting accesses
+];
+
+/// A context.
+#[derive(Debug)]
+pub struct Context {
+    pub handle: Handle,
+    pub flags: AtomicU32,
+    /// The first fault of a kernel.
+    fault: OnceLock<Failure>,
+    limits: Mutex<BTreeMap<u32, usize>>,
+    cache_config: AtomicU32,
+    shared_config: AtomicU32,
+}
+
+impl Kind for Context {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_CONTEXT;
+
+    fn context(&self) -> Option<Handle> {
+        None
+    }
+}
+
+impl Context {
+    pub fn new(handle: Handle, flags: u32) -> Self {
+        Self {
+            handle,
+            flags: AtomicU32::new(flags),
+            fault: OnceLock::new(),
+            limits: Mutex::new(LIMITS.into()),
+            cache_config: AtomicU32::new(0),
+            shared_config: AtomicU32::new(0),
+        }
+    }
+
+    /// Makes the context unusable. It keeps its first fault, because a later one may be a consequence.
+    pub fn fail(&self, failure: Failure) {
+        let _ = self.fault.set(failure);
+    }
+
+    /// Refuses a context that a fault left unusable.
+    pub fn check(&self) -> Result<()> {
+        self.fault.get().cloned().map_or(Ok(()), Err)
+    }
+}
+
+thread_local! {
+    /// This thread's contexts. The last one is current. CUDA defines the stack per thread.
+    static STACK: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Returns the handle of the current context, or null if there is none. The context may have been destroyed.
+pub fn current_handle() -> Handle {
+    STACK.with_borrow(|stack| stack.last().copied().unwrap_or(Handle::NULL))
+}
+
+/// Refuses a handle that a program may not make current. The primary context is accepted even while nobody retains it; until then, it is
+/// as unusable as a destroyed context.
+fn check_nameable(driver: &Driver, handle: Handle) -> Result<()> {
+    match handle {
+        Handle::NULL => CuResult::INVALID_VALUE.err(),
+        handle if handle == driver.primary.handle => Ok(()),
+        handle => driver.handles.get::<Context>(handle).map(drop),
+    }
+}
+
+/// Returns the current context, even if a fault left it unusable.
+pub fn current_even_if_faulted() -> Result<(&'static Driver, Arc<Context>)> {
+    let driver = driver()?;
+    match current_handle() {
+        Handle::NULL => CuResult::INVALID_CONTEXT.err(),
+        handle => {
+            let context = driver.handles.get::<Context>(handle).map_err(|_| CuResult::CONTEXT_IS_DESTROYED)?;
+            Ok((driver, context))
+        }
+    }
+}
+
+/// Returns the current context, for a function that works in it.
+pub fn current() -> Result<(&'static Driver, Arc<Context>)> {
+    let (driver, context) = current_even_if_faulted()?;
+    context.check()?;
+    Ok((driver, context))
+}
+
+/// Destroys a context and everything that belongs to it.
+pub fn destroy(driver: &Driver, context: Handle) {
+    driver.handles.remove_context(context);
+    driver.allocations.free_context(&driver.memory, context);
+}
+
+fn set_current(handle: Handle) {
+    STACK.with_borrow_mut(|stack| {
+        stack.pop();
+        if handle != Handle::NULL {
+            stack.push(handle);
+        }
+    });
+}
+
+fn create(out: Out<Handle>, flags: u32, device: DeviceId) -> Result<()> {
+    let driver = driver_of(device)?;
+    out.check()?;
+    check_flags(flags)?;
+    let context = driver.handles.insert(|handle| Context::new(handle, flags));
+    STACK.with_borrow_mut(|stack| stack.push(context.handle));
+    out.put(context.handle)
+}
+
+/// Refuses flags that do not exist, and more than one way to wait.
+pub fn check_flags(flags: u32) -> Result<()> {
+    let ways_to_wait = (flags & 7).count_ones();
+    if flags & !KNOWN_FLAGS != 0 || ways_to_wait > 1 { CuResult::INVALID_VALUE.err() } else { Ok(()) }
+}
+
+/// Explains why a context has no such limit.
+fn no_limit(limit: u32) -> CuResult {
+    if limit > LAST_LIMIT { CuResult::INVALID_VALUE } else { CuResult::UNSUPPORTED_LIMIT }
+}
+
+fn put_setting(out: Out<u32>, setting: impl FnOnce(&Context) -> &AtomicU32) -> Result<()> {
+    let (_, context) = current()?;
+    out.put(setting(&context).load(Relaxed))
+}
+
+fn store_setting(value: u32, last: u32, setting: impl FnOnce(&Context) -> &AtomicU32) -> Result<()> {
+    let (_, context) = current()?;
+    if value > last {
+        return CuResult::INVALID_VALUE.err();
+    }
+    setting(&context).store(value, Relaxed);
+    Ok(())
+}
+
+/// Resolves a context argument for which null means the current context.
+fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
+    match handle {
+        Handle::NULL => Ok(current_even_if_faulted()?.1),
+        handle => driver()?.handles.get(handle),
+    }
+}
+
+exports! {
+    fn cuCtxCreate_v2(context: Out<Handle>, flags: u32, device: DeviceId) {
+        create(context, flags, device)
+    }
+
+    /// Execution affinity (a share of the multiprocessors) needs MPS, which this driver does not have.
+    fn cuCtxCreate_v3(context: Out<Handle>, affinity: In<u64>, affinity_count: i32, flags: u32, device: DeviceId) {
+        driver_of(device)?;
+        if affinity_count != 0 || !affinity.is_null() {
+            return CuResult::UNSUPPORTED_EXEC_AFFINITY.err();
+        }
+        create(context, flags, device)
+    }
+
+    /// `parameters` asks for execution affinity or for sharing with a graphics API. This driver has neither.
+    fn cuCtxCreate_v4(context: Out<Handle>, parameters: In<[usize; 3]>, flags: u32, device: DeviceId) {
+        driver_of(device)?;
+        if !parameters.is_null() && parameters.read()? != [0; 3] {
+            return CuResult::NOT_SUPPORTED.err();
+        }
+        create(context, flags, device)
+    }
+
+    fn cuCtxDestroy_v2(handle: Handle) {
+        let driver = driver()?;
+        check_nameable(driver, handle)?;
+        if handle == driver.primary.handle {
+            return Err(CuResult::INVALID_CONTEXT.because("the primary context cannot be destroyed; release it instead"));
+        }
+        destroy(driver, handle);
+        if current_handle() == handle {
+            STACK.with_borrow_mut(Vec::pop);
+        }
+        Ok(())
+    }
+
+    fn cuCtxPushCurrent_v2(handle: Handle) {
+        check_nameable(driver()?, handle)?;
+        STACK.with_borrow_mut(|stack| stack.push(handle));
+        Ok(())
+    }
+
+    fn cuCtxPopCurrent_v2(popped: Out<Handle>) {
+        driver()?;
+        let handle = STACK.with_borrow_mut(Vec::pop).ok_or(CuResult::INVALID_CONTEXT)?;
+        popped.put_if_asked(handle);
+        Ok(())
+    }
+
+    fn cuCtxSetCurrent(handle: Handle) {
+        let driver = driver()?;
+        if handle != Handle::NULL {
+            check_nameable(driver, handle)?;
+        }
+        set_current(handle);
+        Ok(())
+    }
+
+    fn cuCtxGetCurrent(handle: Out<Handle>) {
+        driver()?;
+        handle.put(current_handle())
+    }
+
+    /// The device is also known for a primary context that nobody retains.
+    fn cuCtxGetDevice(device: Out<DeviceId>) {
+        if current_handle() != driver()?.primary.handle {
+            current_even_if_faulted()?;
+        }
+        device.put(DEVICE)
+    }
+
+    fn cuCtxGetDevice_v2(device: Out<DeviceId>, context: Handle) {
+        context_or_current(context)?;
+        device.put(DEVICE)
+    }
+
+    fn cuCtxGetFlags(flags: Out<u32>) {
+        let (_, context) = current_even_if_faulted()?;
+        flags.put(context.flags.load(Relaxed))
+    }
+
+    fn cuCtxSetFlags(flags: u32) {
+        check_flags(flags)?;
+        store_setting(flags, KNOWN_FLAGS, |context| &context.flags)
+    }
+
+    fn cuCtxGetId(context: Handle, id: Out<u64>) {
+        let context = context_or_current(context)?;
+        id.put(context.handle.number())
+    }
+
+    fn cuCtxGetApiVersion(context: Handle, version: Out<u32>) {
+        context_or_current(context)?;
+        // The version of the context interface, which is not the driver's.
+        version.put(3020)
+    }
+
+    fn cuCtxSynchronize() {
+        current().map(drop)
+    }
+
+    fn cuCtxSynchronize_v2(context: Handle) {
+        context_or_current(context)?.check()
+    }
+
+    fn cuCtxGetCacheConfig(config: Out<u32>) {
+        put_setting(config, |context| &context.cache_config)
+    }
+
+    /// A preference, which a driver may ignore. This one does.
+    fn cuCtxSetCacheConfig(config: u32) {
+        store_setting(config, LAST_CACHE_CONFIG, |context| &context.cache_config)
+    }
+
+    fn cuCtxGetSharedMemConfig(config: Out<u32>) {
+        put_setting(config, |context| &context.shared_config)
+    }
+
+    /// Only Kepler could change the width of its banks. Elsewhere the setting is stored and has no effect.
+    fn cuCtxSetSharedMemConfig(config: u32) {
+        store_setting(config, LAST_SHARED_CONFIG, |context| &context.shared_config)
+    }
+
+    fn cuCtxGetLimit(value: Out<usize>, limit: u32) {
+        let (_, context) = current()?;
+        value.check()?;
+        let found = lock(&context.limits).get(&limit).copied();
+        value.put(found.ok_or(no_limit(limit))?)
+    }
+
+    /// Limits are stored and returned. The simulator's own memory does not depend on them.
+    fn cuCtxSetLimit(limit: u32, value: usize) {
+        let (_, context) = current()?;
+        *lock(&context.limits).get_mut(&limit).ok_or(no_limit(limit))? = value;
+        Ok(())
+    }
+
+    fn cuCtxResetPersistingL2Cache() {
+        current().map(drop)
+    }
+
+    fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) {
+        let (driver, _) = current()?;
+        driver.handles.get::<Context>(peer)?;
+        if flags != 0 { CuResult::INVALID_VALUE.err() } else { CuResult::PEER_ACCESS_UNSUPPORTED.err() }
+    }
+
+    fn cuCtxDisablePeerAccess(peer: Handle) {
+        let (driver, _) = current()?;
+        driver.handles.get::<Context>(peer)?;
+        CuResult::PEER_ACCESS_NOT_ENABLED.err()
+    }
+}

@@ -1,0 +1,25 @@
+//! Names and descriptions of results.
+
+use std::ffi::c_char;
+
+use crate::export::exports;
+use crate::ffi::Out;
+use crate::result::{CuResult, Result};
+
+/// Writes a null pointer and returns [`CuResult::INVALID_VALUE`] if no result has this number.
+fn put_text(out: Out<*const c_char>, text: Option<&'static str>) -> Result<()> {
+    match text {
+        Some(text) => out.put(text.as_ptr().cast()),
+        None => out.put(std::ptr::null()).and(CuResult::INVALID_VALUE.err()),
+    }
+}
+
+exports! {
+    fn cuGetErrorName(error: CuResult, text: Out<*const c_char>) {
+        put_text(text, error.texts().map(|(name, _)| name))
+    }
+
+    fn cuGetErrorString(error: CuResult, text: Out<*const c_char>) {
+        put_text(text, error.texts().map(|(_, description)| description))
+    }
+}

@@ -1,0 +1,82 @@
+//! The exports that CUDA does not have: the other side of [`crate::client`].
+//!
+//! What crosses is JSON, so that client and library agree on names and not on the layout of structures. The caller provides the buffer for
+//! an answer. With a null buffer, a function makes the answer and returns its length. With a buffer that is long enough, the next call
+//! writes the answer and forgets it.
+
+use std::cell::RefCell;
+
+use serde::Serialize;
+
+use crate::driver;
+use crate::export::{guard, take_last_reason};
+use crate::ffi::{HostBytes, Out};
+use crate::interface;
+use crate::result::{CuResult, Result};
+use crate::settings::Settings;
+
+thread_local! {
+    /// The answer whose length this thread knows. Each thread has its own, because two calls on one thread make one answer.
+    static ANSWER: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Returns an answer in two steps. See the module's documentation.
+fn answer(buffer: HostBytes, capacity: usize, length: Out<usize>, make: impl FnOnce() -> Result<String>) -> Result<()> {
+    length.check()?;
+    if buffer.is_null() {
+        let answer = make()?;
+        length.put(answer.len())?;
+        ANSWER.set(Some(answer));
+        return Ok(());
+    }
+    let answer = ANSWER.take().ok_or(CuResult::ILLEGAL_STATE)?;
+    if capacity < answer.len() {
+        ANSWER.set(Some(answer));
+        return CuResult::INVALID_VALUE.err();
+    }
+    length.put(answer.len())?;
+    buffer.with_mut(answer.len(), |target| target.copy_from_slice(answer.as_bytes()))
+}
+
+fn json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| CuResult::UNKNOWN.because(error.to_string()))
+}
+
+/// Returns the version of these functions.
+#[unsafe(no_mangle)]
+pub extern "C" fn simcuda_interface_version() -> u32 {
+    interface::VERSION
+}
+
+/// Changes settings: `text` holds [`Settings`] as JSON.
+///
+/// # Safety
+///
+/// The caller passes a `text` that points to `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn simcuda_configure(text: HostBytes, length: usize) -> CuResult {
+    guard(|| {
+        let settings = text.with(length, |text| serde_json::from_slice::<Settings>(text))?;
+        driver::configure(settings.map_err(|error| CuResult::INVALID_VALUE.because(error.to_string()))?)
+    })
+}
+
+/// Takes the [`Records`](crate::records::Records) of the launches since they were last taken.
+///
+/// # Safety
+///
+/// The caller passes a `buffer` that is null or has space for `capacity` bytes, and a `length` that is valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn simcuda_take_records(buffer: HostBytes, capacity: usize, length: Out<usize>) -> CuResult {
+    guard(|| answer(buffer, capacity, length, || json(&driver::take_records())))
+}
+
+/// Takes the reason of this thread's last failure that had one, as a JSON text or `null`.
+///
+/// # Safety
+///
+/// The caller passes a `buffer` that is null or has space for `capacity` bytes, and a `length` that is valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn simcuda_take_error(buffer: HostBytes, capacity: usize, length: Out<usize>) -> CuResult {
+    guard(|| answer(buffer, capacity, length, || json(&take_last_reason())))
+}

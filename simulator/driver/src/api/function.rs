@@ -1,0 +1,230 @@
+//! Functions: the kernels of a module, and what a program can ask about them and set.
+
+use std::ffi::{CString, c_char};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+use simt::{Kernel, Profile};
+
+use super::context::Context;
+use super::image::LoadedImage;
+use crate::driver::{Driver, driver};
+use crate::export::exports;
+use crate::ffi::Out;
+use crate::handles::{Handle, Kind};
+use crate::occupancy::{self, BlockNeeds, Occupancy};
+use crate::result::{CuResult, Result};
+
+/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` and `_PREFERRED_SHARED_MEMORY_CARVEOUT`
+const MAX_DYNAMIC_SHARED: u32 = 8;
+const CARVEOUT: u32 = 9;
+/// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED` and `_CLUSTER_SCHEDULING_POLICY_PREFERENCE`
+const NON_PORTABLE_CLUSTER: u32 = 14;
+const CLUSTER_POLICY: u32 = 15;
+/// The highest values of `CUfunc_cache` and of `CUsharedconfig`.
+const LAST_CACHE_CONFIG: u32 = 3;
+const LAST_SHARED_CONFIG: u32 = 2;
+
+/// A kernel of a loaded module.
+#[derive(Debug)]
+pub struct Function {
+    pub handle: Handle,
+    pub context: Arc<Context>,
+    pub image: Arc<LoadedImage>,
+    name: CString,
+    module: Handle,
+    /// Dynamic shared memory that the program opted in to; negative if it has not opted in.
+    opted_in_shared: AtomicI32,
+    carveout: AtomicI32,
+}
+
+/// What `CU_FUNC_ATTRIBUTE_NUM_REGS` returns for a kernel whose PTX does not state its registers. This is a placeholder, not a
+/// measurement. With 32 registers, every generation from Kepler on can fill a multiprocessor with threads, so a program that divides by
+/// this number still works.
+const UNKNOWN_REGISTERS: u32 = 32;
+
+impl Kind for Function {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
+
+    fn context(&self) -> Option<Handle> {
+        Some(self.context.handle)
+    }
+}
+
+impl Function {
+    pub fn new(handle: Handle, module: Handle, context: Arc<Context>, image: Arc<LoadedImage>, name: String) -> Self {
+        Self {
+            handle,
+            context,
+            image,
+            name: CString::new(name).unwrap_or_default(),
+            module,
+            opted_in_shared: AtomicI32::new(-1),
+            carveout: AtomicI32::new(-1),
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        self.name.to_str().unwrap_or_default()
+    }
+
+    pub fn kernel(&self) -> &Kernel {
+        self.image.image().kernel(self.name()).expect("a function is only made for a kernel of its module")
+    }
+
+    /// Returns how much dynamic shared memory a launch may use: what the program opted in to, or else what every block may have.
+    pub fn max_dynamic_shared(&self, profile: &Profile) -> u32 {
+        let opted_in = self.opted_in_shared.load(Relaxed);
+        let default = profile.shared_bytes_per_block.saturating_sub(self.kernel().static_shared_bytes());
+        u32::try_from(opted_in).unwrap_or(default)
+    }
+
+    /// Returns the registers per thread, if the PTX states them.
+    pub fn registers_per_thread(&self) -> Option<u32> {
+        self.image.registers_per_thread(self.name())
+    }
+
+    /// Returns what a block of this kernel needs.
+    pub fn needs(&self, threads: u32, dynamic_shared_bytes: u64) -> BlockNeeds {
+        let static_shared = u64::from(self.kernel().static_shared_bytes());
+        BlockNeeds {
+            threads,
+            registers_per_thread: self.registers_per_thread(),
+            shared_bytes: static_shared.saturating_add(dynamic_shared_bytes),
+        }
+    }
+
+    /// Returns how blocks of this kernel fill a multiprocessor.
+    pub fn occupancy(&self, profile: &Profile, threads: u32, dynamic_shared_bytes: u64) -> Occupancy {
+        Occupancy::of(profile, self.needs(threads, dynamic_shared_bytes))
+    }
+
+    /// Returns how many threads a block of this kernel may have, by the device's limit and the kernel's own bounds.
+    pub fn max_threads_by_bounds(&self, profile: &Profile) -> u32 {
+        let limit = profile.max_threads_per_block;
+        self.kernel().max_threads().map_or(limit, |threads| threads.min(limit))
+    }
+
+    /// Returns for how many threads of a block there are registers, if the registers per thread are known.
+    pub fn max_threads_by_registers(&self, profile: &Profile) -> Option<u32> {
+        occupancy::max_threads_by_registers(profile, self.registers_per_thread()?)
+    }
+
+    /// Returns how many threads a block of this kernel may have.
+    pub fn max_threads(&self, profile: &Profile) -> u32 {
+        let by_bounds = self.max_threads_by_bounds(profile);
+        self.max_threads_by_registers(profile).map_or(by_bounds, |threads| threads.min(by_bounds))
+    }
+
+    fn attribute(&self, attribute: u32, profile: &Profile) -> Option<i32> {
+        let kernel = self.kernel();
+        let module = self.image.image().module();
+        let version = |(major, minor): (u32, u32)| (major * 10 + minor) as i32;
+        Some(match attribute {
+            0 => self.max_threads(profile) as i32,
+            1 => kernel.static_shared_bytes() as i32,
+            2 => module.variables().iter().filter(|variable| variable.space == simt::Space::Const).map(|v| v.bytes as i32).sum(),
+            3 => kernel.local_bytes() as i32,
+            4 => self.registers_per_thread().unwrap_or(UNKNOWN_REGISTERS) as i32,
+            5 => version(module.target()),
+            6 => version(profile.compute_capability),
+            7 => 0, // compiled to cache global loads
+            MAX_DYNAMIC_SHARED => self.max_dynamic_shared(profile) as i32,
+            CARVEOUT => self.carveout.load(Relaxed),
+            10..=CLUSTER_POLICY => 0, // clusters of blocks
+            _ => return None,
+        })
+    }
+
+    fn set_attribute(&self, attribute: u32, value: i32, profile: &Profile) -> Result<()> {
+        match attribute {
+            MAX_DYNAMIC_SHARED => {
+                let limit = profile.shared_bytes_per_block_optin.saturating_sub(self.kernel().static_shared_bytes());
+                if u32::try_from(value).is_ok_and(|value| value <= limit) {
+                    self.opted_in_shared.store(value, Relaxed);
+                    return Ok(());
+                }
+                let message = format!(
+                    "kernel {}: {value} bytes of dynamic shared memory requested, at most {limit} are possible",
+                    self.name()
+                );
+                Err(CuResult::INVALID_VALUE.because(message))
+            }
+            CARVEOUT if (-1..=100).contains(&value) => {
+                self.carveout.store(value, Relaxed);
+                Ok(())
+            }
+            // Permissions for clusters, which cannot be launched anyway.
+            NON_PORTABLE_CLUSTER | CLUSTER_POLICY => Ok(()),
+            10..NON_PORTABLE_CLUSTER => CuResult::NOT_SUPPORTED.err(),
+            _ => CuResult::INVALID_VALUE.err(),
+        }
+    }
+}
+
+/// Returns the function with this handle. Refuses one in a context that a fault left unusable.
+pub fn get(handle: Handle) -> Result<(&'static Driver, Arc<Function>)> {
+    let driver = driver()?;
+    let function: Arc<Function> = driver.handles.get(handle)?;
+    function.context.check()?;
+    Ok((driver, function))
+}
+
+exports! {
+    fn cuFuncGetAttribute(value: Out<i32>, attribute: u32, function: Handle) {
+        let (driver, function) = get(function)?;
+        value.check()?;
+        value.put(function.attribute(attribute, driver.profile).ok_or(CuResult::INVALID_VALUE)?)
+    }
+
+    fn cuFuncSetAttribute(function: Handle, attribute: u32, value: i32) {
+        let (driver, function) = get(function)?;
+        function.set_attribute(attribute, value, driver.profile)
+    }
+
+    /// A preference, which a driver may ignore. This one does.
+    fn cuFuncSetCacheConfig(function: Handle, config: u32) {
+        get(function)?;
+        if config <= LAST_CACHE_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }
+    }
+
+    fn cuFuncSetSharedMemConfig(function: Handle, config: u32) {
+        get(function)?;
+        if config <= LAST_SHARED_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }
+    }
+
+    fn cuFuncGetModule(module: Out<Handle>, function: Handle) {
+        let (_, function) = get(function)?;
+        module.put(function.module)
+    }
+
+    /// The text lives as long as the module.
+    fn cuFuncGetName(name: Out<*const c_char>, function: Handle) {
+        let (_, function) = get(function)?;
+        name.put(function.name.as_ptr())
+    }
+
+    fn cuFuncGetParamInfo(function: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
+        let (_, function) = get(function)?;
+        offset.check()?;
+        let parameter = function.kernel().params().get(index).copied().ok_or(CuResult::INVALID_VALUE)?;
+        offset.put(parameter.offset)?;
+        bytes.put_if_asked(parameter.bytes);
+        Ok(())
+    }
+
+    fn cuFuncGetParamCount(function: Handle, count: Out<usize>) {
+        let (_, function) = get(function)?;
+        count.put(function.kernel().params().len())
+    }
+
+    /// `CU_FUNCTION_LOADING_STATE_LOADED`
+    fn cuFuncIsLoaded(state: Out<u32>, function: Handle) {
+        get(function)?;
+        state.put(1)
+    }
+
+    fn cuFuncLoad(function: Handle) {
+        get(function).map(drop)
+    }
+}

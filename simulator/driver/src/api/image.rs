@@ -1,0 +1,99 @@
+//! Images: PTX that was checked, parsed, and placed in device memory.
+
+use std::sync::Arc;
+
+use simt::{Image, LoadError, Memory, Profile};
+
+use crate::driver::Driver;
+use crate::registers::{self, Registers};
+use crate::result::{CuResult, Failure, Result};
+
+/// The longest text that is accepted. An unterminated buffer must end somewhere.
+pub const LONGEST_PTX: usize = 256 << 20;
+
+/// The first version of PTX that the simulator does not know at all. PTX of an older version is only refused for what it contains.
+const UNKNOWN_PTX: (u32, u32) = (10, 0);
+
+/// How many bytes identify machine code.
+pub const MAGIC_BYTES: usize = 4;
+
+/// The first bytes of a cubin (an ELF file), of a fat binary, and of the wrapper that `nvcc` puts around a fat binary.
+const BINARIES: [[u8; MAGIC_BYTES]; 3] = [*b"\x7fELF", 0xba55_ed50_u32.to_le_bytes(), 0x4662_43b1_u32.to_le_bytes()];
+
+/// The first generation that today's compilers still support. An older profile loads their PTX anyway, because there is no other way to
+/// get a kernel for such a GPU.
+const OLDEST_WITH_COMPILER: (u32, u32) = (5, 0);
+
+/// An image that leaves device memory when the last launch that uses it has ended.
+#[derive(Debug)]
+pub struct LoadedImage {
+    image: Option<Image>,
+    memory: Arc<Memory>,
+    registers: Registers,
+}
+
+impl LoadedImage {
+    /// Loads PTX, which ends at the first NUL if there is one.
+    pub fn load(driver: &Driver, bytes: &[u8]) -> Result<Self> {
+        let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+        if bytes.len() >= LONGEST_PTX {
+            return Err(CuResult::INVALID_IMAGE.because(format!("the PTX has no terminating NUL within {} MiB", LONGEST_PTX >> 20)));
+        }
+        let text = String::from_utf8_lossy(bytes);
+        if !text.contains(".version") {
+            return Err(CuResult::INVALID_IMAGE.because("the text is not PTX: it has no .version directive"));
+        }
+        let module = simt::Module::parse(&text).map_err(|error| failure(&error))?;
+        if module.ptx_version() >= UNKNOWN_PTX {
+            let (major, minor) = module.ptx_version();
+            return Err(CuResult::UNSUPPORTED_PTX_VERSION.because(format!("PTX version {major}.{minor} is not supported")));
+        }
+        check_target(module.target(), driver.profile)?;
+        let image = Image::new(Arc::new(module), &driver.memory)?;
+        let registers = registers::read(&text, driver.profile.compute_capability);
+        Ok(Self { image: Some(image), memory: driver.memory.clone(), registers })
+    }
+
+    /// Returns the registers per thread of a kernel, if the PTX states them.
+    pub fn registers_per_thread(&self, kernel: &str) -> Option<u32> {
+        self.registers.get(kernel).copied()
+    }
+
+    pub fn image(&self) -> &Image {
+        self.image.as_ref().expect("the image is only taken out on drop")
+    }
+}
+
+impl Drop for LoadedImage {
+    fn drop(&mut self) {
+        if let Some(image) = self.image.take() {
+            image.unload(&self.memory);
+        }
+    }
+}
+
+/// Refuses machine code, by its first bytes.
+pub fn check_not_binary(start: &[u8]) -> Result<()> {
+    if BINARIES.iter().any(|magic| start.starts_with(magic)) {
+        return Err(CuResult::NO_BINARY_FOR_GPU.because("the image is machine code for a GPU, but the simulator executes PTX"));
+    }
+    Ok(())
+}
+
+/// Makes a failure of PTX that the simulator cannot load. To a program, PTX that the simulator cannot execute is PTX that does not
+/// compile.
+fn failure(error: &LoadError) -> Failure {
+    CuResult::INVALID_PTX.because(error.to_string())
+}
+
+/// Refuses PTX for a newer GPU than the profile's, because it does not compile there.
+fn check_target((major, minor): (u32, u32), profile: &Profile) -> Result<()> {
+    let has = profile.compute_capability;
+    if has >= OLDEST_WITH_COMPILER && (major, minor) > has {
+        return Err(CuResult::INVALID_PTX.because(format!(
+            "the PTX needs compute capability {major}.{minor} or higher; the profile {} has {}.{}",
+            profile.name, has.0, has.1
+        )));
+    }
+    Ok(())
+}

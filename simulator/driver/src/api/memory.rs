@@ -1,0 +1,246 @@
+//! Allocating and freeing device memory, and host memory that the device can access.
+
+use std::ffi::c_void;
+
+use super::context;
+use super::pool;
+use super::stream;
+use crate::allocations::MemoryKind;
+use crate::driver::{Driver, driver, driver_of};
+use crate::export::exports;
+use crate::ffi::{DeviceId, DevicePtr, HostBytes, MemLocation, Out};
+use crate::handles::Handle;
+use crate::host_memory;
+use crate::result::{CuResult, Result};
+
+/// The alignment of rows in pitched memory, which is that of every allocation.
+const PITCH_ALIGNMENT: usize = 512;
+/// `CU_MEM_ATTACH_GLOBAL`, `_HOST` and `_SINGLE`
+const ATTACH_GLOBAL: u32 = 1;
+const ATTACH_HOST: u32 = 2;
+const ATTACH_SINGLE: u32 = 4;
+/// `CU_MEMHOSTALLOC_PORTABLE`, `_DEVICEMAP` and `_WRITECOMBINED`
+const HOST_ALLOC_FLAGS: u32 = 1 | DEVICE_MAP | 4;
+/// The device can access all such memory, whether the program asks for it or not.
+const DEVICE_MAP: u32 = 2;
+/// `CU_MEMHOSTREGISTER_PORTABLE`, `_DEVICEMAP`, `_IOMEMORY` and `_READ_ONLY`
+const REGISTER_FLAGS: u32 = 1 | DEVICE_MAP | 4 | 8;
+/// The flags that need no feature that this device lacks.
+const REGISTER_SUPPORTED: u32 = 1 | DEVICE_MAP;
+
+fn allocate(bytes: usize, kind: MemoryKind) -> Result<u64> {
+    let (driver, context) = context::current()?;
+    driver.allocations.allocate(&driver.memory, driver.profile.memory_bytes, bytes, kind, context.handle)
+}
+
+fn free(address: u64, frees: impl FnOnce(MemoryKind) -> bool) -> Result<()> {
+    let (driver, _) = context::current()?;
+    let freed = driver.allocations.free(&driver.memory, address, frees)?;
+    pool::note_freed(driver, freed.kind, freed.bytes);
+    Ok(())
+}
+
+fn allocate_host(out: Out<*mut c_void>, bytes: usize, flags: u32) -> Result<()> {
+    context::current()?;
+    out.check()?;
+    if flags & !HOST_ALLOC_FLAGS != 0 {
+        return CuResult::INVALID_VALUE.err();
+    }
+    if bytes == 0 {
+        return out.put(std::ptr::null_mut());
+    }
+    let address = allocate(bytes, MemoryKind::Pinned(flags | DEVICE_MAP))?;
+    out.put(std::ptr::with_exposed_provenance_mut(address as usize))
+}
+
+/// Refuses a range that is not in managed memory. Nothing ever needs to move, because there is only one copy of the bytes.
+fn check_managed(driver: &Driver, address: DevicePtr, bytes: usize) -> Result<()> {
+    match driver.allocations.containing(address).filter(|owned| owned.kind == MemoryKind::Managed) {
+        Some(owned) if bytes as u64 <= owned.base + owned.bytes - address && bytes > 0 => Ok(()),
+        _ => CuResult::INVALID_VALUE.err(),
+    }
+}
+
+/// Refuses a location that managed memory cannot move to. It can move to the device (1), or to the host as a whole or in part (2 to 4).
+fn check_location(location: MemLocation) -> Result<()> {
+    match location {
+        MemLocation { kind: 1, id } => driver_of(id).map(drop),
+        MemLocation { kind: 2..=4, .. } => Ok(()),
+        _ => CuResult::INVALID_VALUE.err(),
+    }
+}
+
+/// Returns the location that a device number means; -1 is the host.
+fn location_of(device: DeviceId) -> MemLocation {
+    if device == -1 { MemLocation { kind: 2, id: 0 } } else { MemLocation { kind: 1, id: device } }
+}
+
+fn advise(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) -> Result<()> {
+    let (driver, _) = context::current()?;
+    check_managed(driver, address, bytes)?;
+    match advice {
+        // Mostly read or not, and no preferred location: the location does not matter.
+        1 | 2 | 4 => Ok(()),
+        3 | 5 | 6 => check_location(location),
+        _ => CuResult::INVALID_VALUE.err(),
+    }
+}
+
+fn prefetch(address: DevicePtr, bytes: usize, location: MemLocation, stream: Handle) -> Result<()> {
+    let (driver, _) = context::current()?;
+    stream::any(stream)?;
+    check_managed(driver, address, bytes)?;
+    check_location(location)
+}
+
+exports! {
+    fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
+        let (driver, _) = context::current()?;
+        free.check()?;
+        let bytes = driver.profile.memory_bytes;
+        total.put(bytes as usize)?;
+        free.put(bytes.saturating_sub(driver.allocations.device_bytes()) as usize)
+    }
+
+    fn cuMemAlloc_v2(address: Out<DevicePtr>, bytes: usize) {
+        context::current()?;
+        address.check()?;
+        address.put(allocate(bytes, MemoryKind::Device)?)
+    }
+
+    fn cuMemAllocPitch_v2(address: Out<DevicePtr>, pitch: Out<usize>, width: usize, height: usize, element_bytes: u32) {
+        context::current()?;
+        address.check()?;
+        pitch.check()?;
+        if !matches!(element_bytes, 4 | 8 | 16) {
+            return CuResult::INVALID_VALUE.err();
+        }
+        let row = width.checked_next_multiple_of(PITCH_ALIGNMENT).ok_or(CuResult::OUT_OF_MEMORY)?;
+        let bytes = row.checked_mul(height).ok_or(CuResult::OUT_OF_MEMORY)?;
+        address.put(allocate(bytes, MemoryKind::Device)?)?;
+        pitch.put(row)
+    }
+
+    /// Freeing null does nothing.
+    fn cuMemFree_v2(address: DevicePtr) {
+        if address == 0 {
+            return context::current().map(drop);
+        }
+        free(address, |kind| matches!(kind, MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Managed))
+    }
+
+    fn cuMemAllocHost_v2(address: Out<*mut c_void>, bytes: usize) {
+        allocate_host(address, bytes, 0)
+    }
+
+    fn cuMemHostAlloc(address: Out<*mut c_void>, bytes: usize, flags: u32) {
+        allocate_host(address, bytes, flags)
+    }
+
+    /// Freeing null does nothing.
+    fn cuMemFreeHost(address: HostBytes) {
+        if address.is_null() {
+            return context::current().map(drop);
+        }
+        free(address.address(), |kind| matches!(kind, MemoryKind::Pinned(_)))
+    }
+
+    /// Returns the same address: host memory that the device can access has one address for both.
+    fn cuMemHostGetDevicePointer_v2(device: Out<DevicePtr>, host: HostBytes, flags: u32) {
+        let (driver, _) = context::current()?;
+        device.check()?;
+        let accessible = driver.allocations.containing(host.address()).filter(|owned| matches!(owned.kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_)));
+        if flags != 0 || accessible.is_none() {
+            return CuResult::INVALID_VALUE.err();
+        }
+        device.put(host.address())
+    }
+
+    fn cuMemHostGetFlags(flags: Out<u32>, host: HostBytes) {
+        let (driver, _) = context::current()?;
+        match driver.allocations.containing(host.address()).map(|owned| owned.kind) {
+            Some(MemoryKind::Pinned(given) | MemoryKind::Registered(given)) => flags.put(given),
+            _ => CuResult::INVALID_VALUE.err(),
+        }
+    }
+
+    /// From then on, kernels can access the memory at the program's own address. CUDA demands that it stay allocated until it is
+    /// unregistered. If it does not, a GPU keeps using the old pages; here the kernel's access is an access of this process to freed memory.
+    fn cuMemHostRegister_v2(host: HostBytes, bytes: usize, flags: u32) {
+        let (driver, context) = context::current()?;
+        if host.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 {
+            return CuResult::INVALID_VALUE.err();
+        }
+        if flags & !REGISTER_SUPPORTED != 0 {
+            return Err(CuResult::NOT_SUPPORTED.because("memory of other devices and read-only memory cannot be registered"));
+        }
+        let address = host.address();
+        if !address.is_multiple_of(4) {
+            return Err(CuResult::NOT_SUPPORTED.because(format!(
+                "memory at {address:#x} cannot be registered: the simulated device needs an address that is a multiple of 4"
+            )));
+        }
+        if !host_memory::is_writable(address, bytes as u64) {
+            return Err(CuResult::INVALID_VALUE.because(format!(
+                "not all of the {bytes} bytes at {address:#x} are memory that this process can write"
+            )));
+        }
+        // SAFETY: the range starts at a multiple of 4, as checked above. The C caller promises, because CUDA demands it, that the range is
+        // its own memory, that the memory stays allocated until it is unregistered, and that nobody else writes it while a kernel uses it.
+        unsafe { driver.allocations.register(&driver.memory, address, bytes, flags, context.handle) }
+    }
+
+    fn cuMemHostUnregister(host: HostBytes) {
+        let (driver, _) = context::current()?;
+        let unregisters = |kind| matches!(kind, MemoryKind::Registered(_));
+        driver.allocations.free(&driver.memory, host.address(), unregisters).map_err(|_| CuResult::HOST_MEMORY_NOT_REGISTERED)?;
+        Ok(())
+    }
+
+    fn cuMemAllocManaged(address: Out<DevicePtr>, bytes: usize, flags: u32) {
+        let (driver, _) = context::current()?;
+        address.check()?;
+        if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST) {
+            return CuResult::INVALID_VALUE.err();
+        }
+        if driver.profile.compute_capability < (3, 0) {
+            return CuResult::NOT_SUPPORTED.err();
+        }
+        address.put(allocate(bytes, MemoryKind::Managed)?)
+    }
+
+    /// Says which stream uses managed memory. It has no effect here, because every operation is done before its call returns.
+    fn cuStreamAttachMemAsync(stream: Handle, address: DevicePtr, bytes: usize, flags: u32) {
+        let (driver, _) = context::current()?;
+        let stream = stream::any(stream)?;
+        if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST | ATTACH_SINGLE) || (flags == ATTACH_SINGLE && stream.is_none()) {
+            return CuResult::INVALID_VALUE.err();
+        }
+        match driver.allocations.containing(address) {
+            Some(owned) if owned.kind == MemoryKind::Managed && owned.base == address && [0, owned.bytes].contains(&(bytes as u64)) => {
+                Ok(())
+            }
+            _ => CuResult::INVALID_VALUE.err(),
+        }
+    }
+
+    fn cuMemAdvise(address: DevicePtr, bytes: usize, advice: u32, device: DeviceId) {
+        advise(address, bytes, advice, location_of(device))
+    }
+
+    fn cuMemAdvise_v2(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) {
+        advise(address, bytes, advice, location)
+    }
+
+    fn cuMemPrefetchAsync(address: DevicePtr, bytes: usize, device: DeviceId, stream: Handle) {
+        prefetch(address, bytes, location_of(device), stream)
+    }
+
+    fn cuMemPrefetchAsync_v2(address: DevicePtr, bytes: usize, location: MemLocation, flags: u32, stream: Handle) {
+        if flags != 0 {
+            driver()?;
+            return CuResult::INVALID_VALUE.err();
+        }
+        prefetch(address, bytes, location, stream)
+    }
+}

@@ -1,0 +1,25 @@
+//! The exported functions, one module for each part of the CUDA driver API.
+//!
+//! A module may use the modules before it in this list: `context`; `stream`; `event`; `image`, `function`, `module`; everything else, which
+//! nothing uses but `proc_address`, where functions are looked up by name. (`memory` also uses `pool`.)
+
+mod context;
+mod copy;
+mod device;
+mod errors;
+mod event;
+mod extras;
+mod function;
+mod graph;
+mod image;
+mod init;
+mod launch;
+mod memory;
+mod module;
+mod occupancy;
+mod pointer;
+mod pool;
+mod primary;
+mod proc_address;
+mod refused;
+mod stream;

@@ -1,0 +1,154 @@
+//! The part of the API that asks about [occupancy](crate::occupancy).
+
+use simt::Profile;
+
+use super::context;
+use super::function::{self, Function};
+use crate::export::exports;
+use crate::ffi::{In, LaunchConfigEx, Out, SharedBytesOfBlock};
+use crate::handles::Handle;
+use crate::occupancy::{self, BlockNeeds, Occupancy, WARP_SIZE};
+use crate::result::{CuResult, Result};
+
+/// Counts the blocks of a kernel that a multiprocessor holds; 0 if no block can have this many threads or this much shared memory. Like a
+/// GPU's driver, this ignores the kernel's launch bounds and a lowered limit on dynamic shared memory.
+fn blocks(function: &Function, profile: &Profile, threads: u32, dynamic_shared: usize) -> u32 {
+    let static_shared = u64::from(function.kernel().static_shared_bytes());
+    let shared = static_shared.saturating_add(dynamic_shared as u64);
+    let opted_in = static_shared + u64::from(function.max_dynamic_shared(profile));
+    if threads > profile.max_threads_per_block || shared > opted_in.max(profile.shared_bytes_per_block.into()) {
+        return 0;
+    }
+    function.occupancy(profile, threads, dynamic_shared as u64).blocks_per_multiprocessor
+}
+
+fn put_blocks(out: Out<i32>, function: Handle, block: i32, dynamic_shared: usize) -> Result<()> {
+    let (driver, function) = function::get(function)?;
+    out.check()?;
+    let threads = u32::try_from(block).ok().filter(|&threads| threads > 0).ok_or(CuResult::INVALID_VALUE)?;
+    out.put(blocks(&function, driver.profile, threads, dynamic_shared) as i32)
+}
+
+/// Finds the block size that fills a multiprocessor best, and the largest if several fill it equally.
+fn put_potential_block(
+    min_grid: Out<i32>,
+    block: Out<i32>,
+    handle: Handle,
+    shared_of: impl Fn(i32) -> usize,
+    limit: i32,
+) -> Result<()> {
+    let (driver, function) = function::get(handle)?;
+    min_grid.check()?;
+    block.check()?;
+    let profile = driver.profile;
+    let most = function.max_threads(profile);
+    // 0 means no limit.
+    let limit = match u32::try_from(limit).map_err(|_| CuResult::INVALID_VALUE)? {
+        0 => most,
+        limit => limit.min(most),
+    };
+    let sizes = (1..=limit.div_ceil(WARP_SIZE)).map(|warps| (warps * WARP_SIZE).min(limit));
+    let candidates = sizes.map(|threads| {
+        let blocks = blocks(&function, profile, threads, shared_of(threads as i32));
+        (blocks * threads, threads, blocks)
+    });
+    // If no block size is possible, the answer is no blocks of no threads.
+    let (_, threads, blocks) = candidates.filter(|&(_, _, blocks)| blocks > 0).max().unwrap_or_default();
+    min_grid.put((blocks * profile.multiprocessors) as i32)?;
+    block.put(threads as i32)
+}
+
+/// `CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE` has no effect, because caching global loads costs no occupancy here.
+fn check_flags(flags: u32) -> Result<()> {
+    context::current()?;
+    if flags & !1 == 0 { Ok(()) } else { CuResult::INVALID_VALUE.err() }
+}
+
+fn potential_block(
+    min_grid: Out<i32>,
+    block: Out<i32>,
+    function: Handle,
+    shared_of_block: Option<SharedBytesOfBlock>,
+    shared: usize,
+    limit: i32,
+) -> Result<()> {
+    let shared_of = |threads| match shared_of_block {
+        // SAFETY: the C caller passed the function to be called like this, with a block size.
+        Some(shared_of_block) => unsafe { shared_of_block(threads) },
+        None => shared,
+    };
+    put_potential_block(min_grid, block, function, shared_of, limit)
+}
+
+/// Clusters of blocks are not supported in any generation.
+fn refuse_clusters(function: Handle, config: In<LaunchConfigEx>) -> Result<()> {
+    function::get(function)?;
+    config.read()?;
+    Err(CuResult::NOT_SUPPORTED.because("clusters of blocks are not supported"))
+}
+
+exports! {
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: Out<i32>, function: Handle, block: i32, dynamic_shared: usize) {
+        put_blocks(blocks, function, block, dynamic_shared)
+    }
+
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks: Out<i32>,
+        function: Handle,
+        block: i32,
+        dynamic_shared: usize,
+        flags: u32,
+    ) {
+        check_flags(flags)?;
+        put_blocks(blocks, function, block, dynamic_shared)
+    }
+
+    fn cuOccupancyMaxPotentialBlockSize(
+        min_grid: Out<i32>,
+        block: Out<i32>,
+        function: Handle,
+        shared_of_block: Option<SharedBytesOfBlock>,
+        dynamic_shared: usize,
+        limit: i32,
+    ) {
+        potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
+    }
+
+    fn cuOccupancyMaxPotentialBlockSizeWithFlags(
+        min_grid: Out<i32>,
+        block: Out<i32>,
+        function: Handle,
+        shared_of_block: Option<SharedBytesOfBlock>,
+        dynamic_shared: usize,
+        limit: i32,
+        flags: u32,
+    ) {
+        check_flags(flags)?;
+        potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
+    }
+
+    /// Returns each block's share if this many blocks run at once, minus the kernel's static shared memory. Like a GPU's driver, this does
+    /// not subtract the part of each block that the system reserves.
+    fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: Out<usize>, function: Handle, blocks: i32, block: i32) {
+        let (driver, function) = function::get(function)?;
+        bytes.check()?;
+        let profile = driver.profile;
+        let (Ok(blocks @ 1..), Ok(threads @ 1..)) = (u32::try_from(blocks), u32::try_from(block)) else {
+            return CuResult::INVALID_VALUE.err();
+        };
+        let without_shared = Occupancy::of(profile, BlockNeeds { shared_bytes: 0, ..function.needs(threads, 0) });
+        if threads > profile.max_threads_per_block || without_shared.blocks_per_multiprocessor < blocks {
+            return CuResult::INVALID_VALUE.err();
+        }
+        let free = occupancy::shared_bytes_each(profile, blocks).saturating_sub(function.kernel().static_shared_bytes());
+        bytes.put(free.min(function.max_dynamic_shared(profile)) as usize)
+    }
+
+    fn cuOccupancyMaxActiveClusters(_clusters: Out<i32>, function: Handle, config: In<LaunchConfigEx>) {
+        refuse_clusters(function, config)
+    }
+
+    fn cuOccupancyMaxPotentialClusterSize(_size: Out<i32>, function: Handle, config: In<LaunchConfigEx>) {
+        refuse_clusters(function, config)
+    }
+}

@@ -1,0 +1,88 @@
+//! The part of the API that works on the [primary context](crate::primary).
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::context::{self, Context};
+use crate::driver::{Driver, driver_of};
+use crate::export::exports;
+use crate::ffi::{DeviceId, Out};
+use crate::handles::Handle;
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
+
+fn is_active(driver: &Driver) -> bool {
+    driver.handles.get::<Context>(driver.primary.handle).is_ok()
+}
+
+fn release(device: DeviceId) -> Result<()> {
+    let driver = driver_of(device)?;
+    let mut state = lock(&driver.primary.state);
+    state.retains = state.retains.checked_sub(1).ok_or(CuResult::INVALID_CONTEXT)?;
+    if state.retains == 0 {
+        context::destroy(driver, driver.primary.handle);
+    }
+    Ok(())
+}
+
+fn reset(device: DeviceId) -> Result<()> {
+    let driver = driver_of(device)?;
+    // The number of retains stays as it is. The next retain makes a new context, without the old one's objects and without its fault.
+    let _state = lock(&driver.primary.state);
+    context::destroy(driver, driver.primary.handle);
+    Ok(())
+}
+
+fn set_flags(device: DeviceId, flags: u32) -> Result<()> {
+    let driver = driver_of(device)?;
+    context::check_flags(flags)?;
+    lock(&driver.primary.state).flags = flags;
+    if let Ok(context) = driver.handles.get::<Context>(driver.primary.handle) {
+        context.flags.store(flags, Relaxed);
+    }
+    Ok(())
+}
+
+exports! {
+    fn cuDevicePrimaryCtxRetain(context: Out<Handle>, device: DeviceId) {
+        let driver = driver_of(device)?;
+        context.check()?;
+        let handle = driver.primary.handle;
+        let mut state = lock(&driver.primary.state);
+        state.retains += 1;
+        if !is_active(driver) {
+            driver.handles.insert_at(handle, Context::new(handle, state.flags));
+        }
+        context.put(handle)
+    }
+
+    fn cuDevicePrimaryCtxRelease(device: DeviceId) {
+        release(device)
+    }
+
+    fn cuDevicePrimaryCtxRelease_v2(device: DeviceId) {
+        release(device)
+    }
+
+    fn cuDevicePrimaryCtxReset(device: DeviceId) {
+        reset(device)
+    }
+
+    fn cuDevicePrimaryCtxReset_v2(device: DeviceId) {
+        reset(device)
+    }
+
+    fn cuDevicePrimaryCtxSetFlags(device: DeviceId, flags: u32) {
+        set_flags(device, flags)
+    }
+
+    fn cuDevicePrimaryCtxSetFlags_v2(device: DeviceId, flags: u32) {
+        set_flags(device, flags)
+    }
+
+    fn cuDevicePrimaryCtxGetState(device: DeviceId, flags: Out<u32>, active: Out<i32>) {
+        let driver = driver_of(device)?;
+        flags.check()?;
+        active.put(i32::from(is_active(driver)))?;
+        flags.put(lock(&driver.primary.state).flags)
+    }
+}

@@ -1,0 +1,153 @@
+//! Looking up exports by name, for programs that do not link against the driver.
+
+use std::ffi::c_void;
+
+use super::{
+    context, copy, device, errors, event, function, graph, init, launch, memory, module, occupancy, pointer, pool, primary,
+    refused, stream,
+};
+use crate::export::{Export, exports};
+use crate::ffi::{Out, Text};
+use crate::result::{CuResult, Result};
+
+/// `CU_GET_PROC_ADDRESS_SUCCESS` and `_SYMBOL_NOT_FOUND`
+const FOUND: u32 = 0;
+const NOT_FOUND: u32 = 1;
+
+/// Names whose plain form changed its meaning in some version of CUDA (written as `cuDriverGetVersion` returns it): plain name, version,
+/// suffix before that version, suffix from then on.
+const CHANGED: [(&str, i32, &str, &str); 7] = [
+    ("cuCtxCreate", 13000, "_v2", "_v4"),
+    ("cuCtxGetDevice", 13000, "", "_v2"),
+    ("cuCtxSynchronize", 13000, "", "_v2"),
+    ("cuEventElapsedTime", 12080, "", "_v2"),
+    ("cuGetProcAddress", 12000, "", "_v2"),
+    ("cuMemAdvise", 13000, "", "_v2"),
+    ("cuMemPrefetchAsync", 13000, "", "_v2"),
+];
+
+/// Suffixes to try for a plain name, newest first. The forms that match have the same meaning in every version of CUDA 12.
+const SUFFIXES: [&str; 3] = ["_v3", "_v2", ""];
+
+fn every_export() -> impl Iterator<Item = &'static Export> {
+    [
+        EXPORTS,
+        context::EXPORTS,
+        copy::EXPORTS,
+        device::EXPORTS,
+        errors::EXPORTS,
+        event::EXPORTS,
+        function::EXPORTS,
+        graph::EXPORTS,
+        init::EXPORTS,
+        launch::EXPORTS,
+        memory::EXPORTS,
+        module::EXPORTS,
+        occupancy::EXPORTS,
+        pointer::EXPORTS,
+        pool::EXPORTS,
+        primary::EXPORTS,
+        refused::EXPORTS,
+        stream::EXPORTS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+fn exact(name: &str) -> Option<*const ()> {
+    every_export().find(|export| export.name == name).map(|export| export.address)
+}
+
+/// Finds the function that a plain name means to a program for this version of CUDA. A name with a suffix means nothing.
+fn find(name: &str, version: i32) -> Option<*const ()> {
+    if name.rsplit_once("_v").is_some_and(|(_, suffix)| suffix.parse::<u32>().is_ok()) {
+        return None;
+    }
+    match CHANGED.iter().find(|(changed, ..)| *changed == name) {
+        Some((_, since, before, after)) => exact(&format!("{name}{}", if version >= *since { after } else { before })),
+        None => SUFFIXES.iter().find_map(|suffix| exact(&format!("{name}{suffix}"))),
+    }
+}
+
+fn get(symbol: Text, function: Out<*mut c_void>, version: i32, status: Option<Out<u32>>) -> Result<()> {
+    function.check()?;
+    let name = symbol.read()?;
+    let found = find(&name, version);
+    let status = status.filter(|status| !status.is_null());
+    if let Some(status) = status {
+        status.put_if_asked(if found.is_some() { FOUND } else { NOT_FOUND });
+    }
+    function.put(found.map_or(std::ptr::null_mut(), |address| address as *mut c_void))?;
+    match (found, status) {
+        (None, None) => Err(CuResult::NOT_FOUND.because(format!("this driver has no function {name}"))),
+        _ => Ok(()),
+    }
+}
+
+exports! {
+    /// `flags` selects the default stream of the functions. It makes no difference here, because all streams are always idle.
+    fn cuGetProcAddress(symbol: Text, function: Out<*mut c_void>, version: i32, _flags: u64) {
+        get(symbol, function, version, None)
+    }
+
+    /// An unknown name is not a failure if the caller asks for the status.
+    fn cuGetProcAddress_v2(symbol: Text, function: Out<*mut c_void>, version: i32, _flags: u64, status: Out<u32>) {
+        get(symbol, function, version, Some(status))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_function_is_listed_once() {
+        let mut seen = BTreeSet::new();
+        for export in every_export() {
+            assert!(seen.insert(export.name), "{} is listed twice", export.name);
+        }
+    }
+
+    #[test]
+    fn a_plain_name_means_the_form_for_the_callers_version() {
+        let same = |name, version, wanted| assert_eq!(find(name, version), Some(exact(wanted).unwrap()), "{name} {version}");
+        same("cuMemAlloc", 12000, "cuMemAlloc_v2");
+        same("cuCtxCreate", 12090, "cuCtxCreate_v2");
+        same("cuCtxCreate", 13000, "cuCtxCreate_v4");
+        same("cuMemPrefetchAsync", 12020, "cuMemPrefetchAsync");
+        same("cuInit", 2000, "cuInit");
+        assert_eq!(find("cuMemAlloc_v2", 12000), None);
+        assert_eq!(find("cuMakeCoffee", 12000), None);
+    }
+
+    #[test]
+    fn everything_that_cudarc_calls_is_there() {
+        // What cudarc 0.19.10 calls in its `result` and `safe` layers, for all versions of CUDA. It panics if a function is missing.
+        let called = "
+            cuCtxCreate_v3 cuCtxCreate_v4 cuCtxDestroy_v2 cuCtxGetCacheConfig cuCtxGetCurrent cuCtxGetLimit
+            cuCtxGetStreamPriorityRange cuCtxSetCacheConfig cuCtxSetCurrent cuCtxSetFlags cuCtxSetLimit cuCtxSynchronize
+            cuDestroyExternalMemory cuDeviceGet cuDeviceGetAttribute cuDeviceGetCount cuDeviceGetDefaultMemPool
+            cuDeviceGetMemPool cuDeviceGetName cuDeviceGetUuid cuDeviceGetUuid_v2 cuDevicePrimaryCtxRelease_v2
+            cuDevicePrimaryCtxRetain cuDeviceSetMemPool cuDeviceTotalMem_v2 cuEventCreate cuEventDestroy_v2
+            cuEventElapsedTime cuEventElapsedTime_v2 cuEventQuery cuEventRecord cuEventSynchronize
+            cuExternalMemoryGetMappedBuffer cuFuncGetAttribute cuFuncSetAttribute cuFuncSetCacheConfig cuGetErrorName
+            cuGetErrorString cuGraphDestroy cuGraphExecDestroy cuGraphInstantiateWithFlags cuGraphLaunch cuGraphUpload
+            cuImportExternalMemory cuInit cuLaunchCooperativeKernel cuLaunchHostFunc cuLaunchKernel cuMemAdvise_v2
+            cuMemAllocAsync cuMemAllocFromPoolAsync cuMemAllocManaged cuMemAlloc_v2 cuMemFreeAsync cuMemFreeHost
+            cuMemFree_v2 cuMemGetInfo_v2 cuMemHostAlloc cuMemPoolCreate cuMemPoolDestroy cuMemPoolGetAttribute
+            cuMemPoolSetAttribute cuMemPoolTrimTo cuMemPrefetchAsync_v2 cuMemcpyDtoDAsync_v2 cuMemcpyDtoD_v2
+            cuMemcpyDtoHAsync_v2 cuMemcpyDtoH_v2 cuMemcpyHtoDAsync_v2 cuMemcpyHtoD_v2 cuMemcpyPeerAsync cuMemsetD8Async
+            cuMemsetD8_v2 cuModuleGetFunction cuModuleGetGlobal_v2 cuModuleLoad cuModuleLoadData cuModuleUnload
+            cuOccupancyAvailableDynamicSMemPerBlock cuOccupancyMaxActiveBlocksPerMultiprocessor
+            cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cuOccupancyMaxActiveClusters
+            cuOccupancyMaxPotentialBlockSize cuOccupancyMaxPotentialBlockSizeWithFlags cuOccupancyMaxPotentialClusterSize
+            cuProfilerStart cuProfilerStop cuStreamAttachMemAsync cuStreamBeginCapture_v2 cuStreamCreate
+            cuStreamCreateWithPriority cuStreamDestroy_v2 cuStreamEndCapture cuStreamIsCapturing cuStreamSynchronize
+            cuStreamWaitEvent
+        ";
+        for name in called.split_whitespace() {
+            assert!(exact(name).is_some(), "{name} is missing");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The driver as a whole: what `cuInit` creates and what lives until the process ends.
+//!
+//! The library's global state is in the two statics of this module. A few thread-locals are elsewhere, next to their only user: the
+//! stack of current contexts, the capture mode, and what a thread has yet to read of its last failure and its last answer.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use simt::{Memory, Profile};
+
+use crate::allocations::Allocations;
+use crate::error::Error;
+use crate::ffi::DeviceId;
+use crate::handles::Handles;
+use crate::lock::lock;
+use crate::pools::Pools;
+use crate::primary::Primary;
+use crate::records::{LaunchRecord, Records};
+use crate::report::Report;
+use crate::result::{CuResult, Failure, Result};
+use crate::settings::{self, Reporting, Settings};
+
+/// The one device.
+pub const DEVICE: DeviceId = 0;
+
+/// The driver. It is static because a C function has no other way to reach it, and it is set once because CUDA cannot be shut down.
+static DRIVER: OnceLock<Driver> = OnceLock::new();
+
+/// The settings in force. They are not part of [`DRIVER`], because a client sets them before `cuInit`.
+static SETTINGS: Mutex<InForce> = Mutex::new(InForce { settings: None, has_client: false });
+
+/// The device with everything that exists on it, and what is known about its launches.
+pub struct Driver {
+    pub profile: &'static Profile,
+    /// The memory of the device. All contexts share it, so that an address means the same in each, as in unified addressing.
+    pub memory: Arc<Memory>,
+    pub allocations: Allocations,
+    pub handles: Handles,
+    pub primary: Primary,
+    pub pools: Pools,
+    /// What this process reports about itself.
+    pub reporting: Reporting,
+    /// What happened since the process started.
+    pub report: Mutex<Report>,
+    /// What happened since the client last took the records.
+    records: Mutex<Records>,
+    /// The process that initialized the driver. A forked child has a copy of everything but must not report it.
+    process: u32,
+}
+
+/// The settings in force.
+struct InForce {
+    /// `None` until first needed; then they start with what the environment says.
+    settings: Option<Settings>,
+    /// Whether a client reads the records, so that messages need not be printed for it.
+    has_client: bool,
+}
+
+/// Returns the driver, once it is initialized.
+pub fn driver() -> Result<&'static Driver> {
+    DRIVER.get().ok_or(CuResult::NOT_INITIALIZED.into())
+}
+
+/// Returns the driver for a function that takes a device.
+pub fn driver_of(device: DeviceId) -> Result<&'static Driver> {
+    let driver = driver()?;
+    if device == DEVICE { Ok(driver) } else { CuResult::INVALID_DEVICE.err() }
+}
+
+/// Returns the driver if this process has initialized it.
+pub fn driver_of_this_process() -> Option<&'static Driver> {
+    DRIVER.get().filter(|driver| driver.process == std::process::id())
+}
+
+/// Initializes the driver, once.
+pub fn initialize() -> Result<()> {
+    if DRIVER.get().is_some() {
+        return Ok(());
+    }
+    let name = settings()?.profile;
+    let profile = settings::profile_named(name.as_deref().unwrap_or(settings::DEFAULT_PROFILE));
+    let profile = profile.map_err(|error| print_and_refuse(CuResult::NO_DEVICE, &error))?;
+    let reporting = Reporting::from_environment(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
+    DRIVER.get_or_init(|| Driver::new(profile, reporting));
+    Ok(())
+}
+
+/// Returns the settings in force.
+pub fn settings() -> Result<Settings> {
+    with_settings(|settings| settings.clone())
+}
+
+/// Changes the settings for a client, which from now on reads the records.
+pub fn configure(change: Settings) -> Result<()> {
+    if let Some(name) = &change.profile {
+        let profile = settings::profile_named(name).map_err(|error| CuResult::INVALID_VALUE.because(error.to_string()))?;
+        if let Some(driver) = DRIVER.get().filter(|driver| driver.profile.name != profile.name) {
+            let message =
+                format!("cannot change the profile to {name}: this process has already initialized {}", driver.profile.name);
+            return Err(CuResult::ILLEGAL_STATE.because(message));
+        }
+    }
+    with_settings(|settings| settings.apply(change))?;
+    lock(&SETTINGS).has_client = true;
+    Ok(())
+}
+
+/// Takes what is known about the launches since this was last called.
+pub fn take_records() -> Records {
+    DRIVER.get().map(|driver| std::mem::take(&mut *lock(&driver.records))).unwrap_or_default()
+}
+
+impl Driver {
+    fn new(profile: &'static Profile, reporting: Reporting) -> Self {
+        let handles = Handles::default();
+        Self {
+            profile,
+            // `Allocations` enforces the device's own size. Host memory that the device can access has no such limit.
+            memory: Arc::new(Memory::new(u64::MAX)),
+            allocations: Allocations::default(),
+            primary: Primary::new(&handles),
+            pools: Pools::new(&handles),
+            handles,
+            reporting,
+            report: Mutex::new(Report { profile: profile.name.to_owned(), ..Report::default() }),
+            records: Mutex::default(),
+            process: std::process::id(),
+        }
+    }
+
+    /// Records a finished launch, and prints what is new about it.
+    pub fn note_launch(&self, record: LaunchRecord) {
+        let new = lock(&self.report).note(&record);
+        lock(&self.records).push(record);
+        new.iter().for_each(|message| self.print(message));
+    }
+
+    /// Records that a module or a launch is refused, and prints the reason if it is new.
+    pub fn note_refusal(&self, failure: &Failure) {
+        if let Some(reason) = &failure.reason
+            && lock(&self.report).note_refusal(reason)
+        {
+            self.print(reason);
+        }
+    }
+
+    /// Prints a message for a program that does not know about the simulator and would see only an error code. A client reads the message
+    /// elsewhere.
+    fn print(&self, message: &str) {
+        if !self.reporting.quiet && !lock(&SETTINGS).has_client {
+            eprintln!("simcuda: {message}");
+        }
+    }
+}
+
+/// Calls `look` with the settings in force.
+fn with_settings<T>(look: impl FnOnce(&mut Settings) -> T) -> Result<T> {
+    let mut in_force = lock(&SETTINGS);
+    let settings = match &mut in_force.settings {
+        Some(settings) => settings,
+        unset => {
+            let settings = Settings::from_environment(variable);
+            unset.insert(settings.map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?)
+        }
+    };
+    Ok(look(settings))
+}
+
+/// Reads an environment variable.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Refuses what the environment asks for. A program that was not made for the simulator can only learn of it from standard error.
+fn print_and_refuse(code: CuResult, error: &Error) -> Failure {
+    eprintln!("simcuda: {error}");
+    code.because(error.to_string())
+}

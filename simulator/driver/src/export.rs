@@ -1,0 +1,85 @@
+//! How a function leaves the library: the macro that defines exports, and what every export does before it returns.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::result::{CuResult, Result};
+
+/// An exported function.
+pub struct Export {
+    pub name: &'static str,
+    pub address: *const (),
+}
+
+thread_local! {
+    /// The reason of this thread's last failure. Each thread has its own, because a program asks for the reason on the thread that
+    /// made the call.
+    static LAST_REASON: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs the body of an export. A panic must not reach the C caller, because Rust must not unwind the caller's stack.
+pub fn guard(body: impl FnOnce() -> Result<()>) -> CuResult {
+    let failure = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => return CuResult::SUCCESS,
+        Ok(Err(failure)) => failure,
+        Err(panic) => CuResult::UNKNOWN.because(format!("internal error in the simulated driver: {}", panic_text(&*panic))),
+    };
+    if let Some(reason) = failure.reason {
+        LAST_REASON.set(Some(reason));
+    }
+    failure.code
+}
+
+/// Takes the reason of this thread's last failure that had one.
+pub fn take_last_reason() -> Option<String> {
+    LAST_REASON.take()
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a message")
+}
+
+/// Defines exported functions. The body is an expression of type [`Result`]`<()>`. The macro gives it the C interface, keeps panics
+/// from crossing it, and lists the function for `cuGetProcAddress`.
+///
+/// Each function is `unsafe` for one reason: it is called from C. The caller promises that its pointers are null or point to what the
+/// CUDA driver API says. The argument types in [`crate::ffi`] rely on that promise.
+macro_rules! exports {
+    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
+        $(
+            $(#[$meta])*
+            #[allow(non_snake_case, reason = "the name is the C API's")]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::result::CuResult {
+                $crate::export::guard(move || $body)
+            }
+        )*
+
+        /// The functions that this module exports.
+        pub const EXPORTS: &[$crate::export::Export] =
+            &[$($crate::export::Export { name: stringify!($name), address: $name as *const () }),*];
+    };
+}
+
+pub(crate) use exports;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_unknown_error_with_its_message() {
+        assert_eq!(guard(|| panic!("boom {}", 7)), CuResult::UNKNOWN);
+        assert_eq!(take_last_reason().unwrap(), "internal error in the simulated driver: boom 7");
+        assert_eq!(take_last_reason(), None);
+    }
+
+    #[test]
+    fn a_failure_without_a_reason_keeps_the_last_reason() {
+        guard(|| Err(CuResult::INVALID_PTX.because("line 3")));
+        assert_eq!(guard(|| CuResult::INVALID_VALUE.err()), CuResult::INVALID_VALUE);
+        assert_eq!(take_last_reason().unwrap(), "line 3");
+    }
+}

@@ -1,0 +1,147 @@
+//! The structures of the CUDA driver API that this driver reads.
+
+use std::ffi::{c_int, c_uint};
+
+use super::arguments::{HostBytes, In, UnifiedPtr};
+use crate::handles::Handle;
+
+/// `CUuuid`.
+#[repr(transparent)]
+pub struct Uuid(pub [u8; 16]);
+
+/// `CUdevprop`.
+#[repr(C)]
+pub struct DeviceProperties {
+    pub max_threads_per_block: c_int,
+    pub max_threads_dim: [c_int; 3],
+    pub max_grid_size: [c_int; 3],
+    pub shared_mem_per_block: c_int,
+    pub total_constant_memory: c_int,
+    pub simd_width: c_int,
+    pub mem_pitch: c_int,
+    pub regs_per_block: c_int,
+    pub clock_rate: c_int,
+    pub texture_align: c_int,
+}
+
+/// `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Memcpy2D {
+    pub src_x_in_bytes: usize,
+    pub src_y: usize,
+    pub src_memory_type: c_uint,
+    pub src_host: HostBytes,
+    pub src_device: UnifiedPtr,
+    pub src_array: Handle,
+    pub src_pitch: usize,
+    pub dst_x_in_bytes: usize,
+    pub dst_y: usize,
+    pub dst_memory_type: c_uint,
+    pub dst_host: HostBytes,
+    pub dst_device: UnifiedPtr,
+    pub dst_array: Handle,
+    pub dst_pitch: usize,
+    pub width_in_bytes: usize,
+    pub height: usize,
+}
+
+/// `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Memcpy3D {
+    pub src_x_in_bytes: usize,
+    pub src_y: usize,
+    pub src_z: usize,
+    pub src_lod: usize,
+    pub src_memory_type: c_uint,
+    pub src_host: HostBytes,
+    pub src_device: UnifiedPtr,
+    pub src_array: Handle,
+    pub reserved0: usize,
+    pub src_pitch: usize,
+    pub src_height: usize,
+    pub dst_x_in_bytes: usize,
+    pub dst_y: usize,
+    pub dst_z: usize,
+    pub dst_lod: usize,
+    pub dst_memory_type: c_uint,
+    pub dst_host: HostBytes,
+    pub dst_device: UnifiedPtr,
+    pub dst_array: Handle,
+    pub reserved1: usize,
+    pub dst_pitch: usize,
+    pub dst_height: usize,
+    pub width_in_bytes: usize,
+    pub height: usize,
+    pub depth: usize,
+}
+
+/// `CUmemLocation`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemLocation {
+    pub kind: c_uint,
+    pub id: c_int,
+}
+
+/// `CUmemAccessDesc`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MemAccess {
+    pub location: MemLocation,
+    pub flags: c_uint,
+}
+
+/// `CUmemPoolProps`, as far as it is read here. Newer versions of CUDA use some of the reserved bytes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PoolProperties {
+    pub alloc_type: c_uint,
+    pub handle_types: c_uint,
+    pub location: MemLocation,
+    pub win32_security_attributes: usize,
+    pub max_size: usize,
+    pub reserved: [u8; 56],
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LaunchConfigEx {
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub shared_mem_bytes: c_uint,
+    pub stream: Handle,
+    pub attributes: In<LaunchAttribute>,
+    pub attribute_count: c_uint,
+}
+
+/// `CUlaunchAttribute`: a number that selects a member of the 64-byte union after it.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+pub struct LaunchAttribute {
+    pub id: c_uint,
+    pub pad: [u8; 4],
+    pub value: [c_uint; 16],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::size_of;
+
+    #[test]
+    fn structures_have_the_sizes_of_the_c_api() {
+        use cudarc::driver::sys;
+        assert_eq!(size_of::<Memcpy2D>(), size_of::<sys::CUDA_MEMCPY2D>());
+        assert_eq!(size_of::<Memcpy3D>(), size_of::<sys::CUDA_MEMCPY3D>());
+        assert_eq!(size_of::<PoolProperties>(), size_of::<sys::CUmemPoolProps>());
+        assert_eq!(size_of::<LaunchConfigEx>(), size_of::<sys::CUlaunchConfig>());
+        assert_eq!(size_of::<LaunchAttribute>(), size_of::<sys::CUlaunchAttribute>());
+        assert_eq!(size_of::<MemLocation>(), size_of::<sys::CUmemLocation>());
+        assert_eq!(size_of::<MemAccess>(), size_of::<sys::CUmemAccessDesc>());
+        assert_eq!(size_of::<DeviceProperties>(), size_of::<sys::CUdevprop>());
+        assert_eq!(size_of::<Uuid>(), size_of::<sys::CUuuid>());
+    }
+}

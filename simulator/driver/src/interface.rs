@@ -1,0 +1,19 @@
+//! What [the client](crate::client) and the shared library must agree on before they can talk.
+
+/// Changes with every change of what crosses, so that a client never misreads a library from another build.
+pub const VERSION: u32 = 4;
+
+/// The export that returns [`VERSION`]. NVIDIA's driver has no such name, so it also tells our library from NVIDIA's.
+pub const VERSION_EXPORT: &str = "simcuda_interface_version";
+
+/// The library's file name where cargo leaves it.
+pub const FILE_NAME: &str = if cfg!(windows) {
+    "simcuda.dll"
+} else if cfg!(target_os = "macos") {
+    "libsimcuda.dylib"
+} else {
+    "libsimcuda.so"
+};
+
+/// The environment variable that gives the path of the library.
+pub const LIBRARY_VARIABLE: &str = "SIMCUDA_LIBRARY";

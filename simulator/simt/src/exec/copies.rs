@@ -1,0 +1,128 @@
+//! The unfinished asynchronous copies into a block's shared memory.
+
+use super::machine::Machine;
+use super::request::lanes_of;
+use crate::registers::LANES;
+
+/// The unfinished copies of a block.
+#[derive(Debug)]
+pub struct Copies {
+    pub by_warp: Vec<Pending>,
+    /// Bulk copies, which barriers in shared memory wait for, in the order in which they started.
+    pub bulk: Vec<Bulk>,
+    /// A bit for each word of shared memory that an unfinished copy writes.
+    words: Vec<u64>,
+    /// Unfinished copies of all warps.
+    pub count: usize,
+}
+
+/// The unfinished copies of a warp, in the order in which they started.
+#[derive(Debug, Default)]
+pub struct Pending {
+    pub copies: Vec<Copy>,
+    /// Groups that each lane has committed.
+    pub groups: [u32; LANES],
+}
+
+/// One lane's copy.
+#[derive(Clone, Copy, Debug)]
+pub struct Copy {
+    pub lane: u32,
+    /// Number of its group, which may not be committed yet.
+    pub group: u32,
+    /// Offset in shared memory.
+    pub target: u32,
+    pub bytes: u32,
+    pub data: [u32; 4],
+    /// The instruction.
+    pub pc: u32,
+}
+
+impl Copy {
+    pub fn words(&self) -> std::ops::Range<usize> {
+        self.target as usize / 4..(self.target + self.bytes) as usize / 4
+    }
+}
+
+impl Copies {
+    pub fn new(machine: &Machine<'_>) -> Self {
+        if machine.program.copies.is_empty() && machine.program.bulk_copies.is_empty() {
+            return Self { by_warp: Vec::new(), bulk: Vec::new(), words: Vec::new(), count: 0 };
+        }
+        let warps = machine.config.block.volume().div_ceil(LANES as u64);
+        let by_warp = (0..warps).map(|_| Pending::default()).collect();
+        Self { by_warp, bulk: Vec::new(), words: vec![0; machine.shared_bytes.div_ceil(256) as usize], count: 0 }
+    }
+
+    /// Forgets the copies of the previous block, which may have ended without waiting for them.
+    pub fn clear(&mut self) {
+        for pending in &mut self.by_warp {
+            pending.copies.clear();
+            pending.groups = [0; LANES];
+        }
+        self.bulk.clear();
+        self.words.fill(0);
+        self.count = 0;
+    }
+
+    /// Commits a group of the lanes in `mask`.
+    pub fn commit(&mut self, warp: u32, mask: u32) {
+        if let Some(pending) = self.by_warp.get_mut(warp as usize) {
+            lanes_of(mask).for_each(|lane| pending.groups[lane] += 1);
+        }
+    }
+
+    /// Whether an unfinished copy writes some of the `bytes` bytes from an offset on.
+    pub fn touch(&self, offset: u64, bytes: u64) -> bool {
+        let words = offset as usize / 4..(offset + bytes).div_ceil(4) as usize;
+        words.into_iter().any(|word| self.words[word / 64] >> (word % 64) & 1 != 0)
+    }
+
+    /// The unfinished copy that writes some of the `bytes` bytes from an offset on: its instruction, warp and lane.
+    pub fn writer(&self, offset: u32, bytes: u32) -> Option<(u32, u32, u32)> {
+        let writes = |copy: &&Copy| copy.target < offset + bytes && offset < copy.target + copy.bytes;
+        let of_lane = self.by_warp.iter().zip(0..).find_map(|(pending, warp)| {
+            let copy = pending.copies.iter().find(writes)?;
+            Some((copy.pc, warp, copy.lane))
+        });
+        let bulk = || self.bulk.iter().find(|copy| copy.target < offset + bytes && offset < copy.target + copy.bytes());
+        of_lane.or_else(|| bulk().map(|copy| (copy.pc, copy.warp, copy.lane)))
+    }
+
+    /// Takes out the unfinished copies whose bytes a barrier counts; the caller finishes them.
+    pub fn take_bulk(&mut self, barrier: u32) -> Vec<Bulk> {
+        self.bulk.extract_if(.., |copy| copy.barrier == barrier).collect()
+    }
+
+    pub fn mark(&mut self, words: std::ops::Range<usize>) {
+        words.for_each(|word| self.words[word / 64] |= 1 << (word % 64));
+    }
+
+    pub fn unmark(&mut self, words: std::ops::Range<usize>) {
+        words.for_each(|word| self.words[word / 64] &= !(1 << (word % 64)));
+    }
+}
+
+/// A copy that one thread started for the block.
+#[derive(Debug)]
+pub struct Bulk {
+    /// Address of the barrier that counts its bytes.
+    pub barrier: u32,
+    pub warp: u32,
+    pub lane: u32,
+    /// The instruction.
+    pub pc: u32,
+    /// Offset in shared memory.
+    pub target: u32,
+    pub data: Vec<u32>,
+}
+
+impl Bulk {
+    pub fn bytes(&self) -> u32 {
+        4 * self.data.len() as u32
+    }
+
+    pub fn words(&self) -> std::ops::Range<usize> {
+        self.target as usize / 4..(self.target + self.bytes()) as usize / 4
+    }
+}

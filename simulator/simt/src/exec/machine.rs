@@ -1,0 +1,91 @@
+//! The state that all workers of a launch share, and the reasons why a block stops.
+
+use std::sync::{Arc, Mutex};
+
+use super::warp_order::WarpOrder;
+use super::watch::global_shadow::GlobalShadow;
+use crate::finding::{Access, FindingKind, Nearest, Space};
+use crate::geometry::{Dim3, LaunchConfig};
+use crate::memory::rules::Rules;
+use crate::memory::{Memory, Region};
+use crate::program::{MachineRequest, Program};
+use crate::registers::{self, Kind, Reg};
+
+/// The state that all workers of a launch share: the program and the memory around it.
+pub struct Machine<'a> {
+    pub program: &'a Program,
+    pub config: LaunchConfig,
+    /// The kernel's parameters.
+    pub params: &'a [u8],
+    /// Registers that hold the same value in every thread.
+    pub constants: Vec<(Reg, Kind, u64)>,
+    /// Static and dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+    pub multiprocessors: u32,
+    /// The rules for the cost of an access.
+    pub rules: Rules,
+    /// The requests of the program's loads and stores.
+    pub requests: Vec<MachineRequest>,
+    /// Run the code that needs no vector instructions.
+    pub portable: bool,
+    pub memory: &'a Memory,
+    /// The allocations, as of the start of the launch.
+    pub regions: Vec<Arc<Region>>,
+    /// Look for data races and reads of uninitialized memory.
+    pub checks: bool,
+    /// The shadow of global memory, if races between blocks can be found in this program.
+    pub global_shadow: Option<GlobalShadow>,
+    pub warp_order: WarpOrder,
+    /// The block to trace.
+    pub traced: Option<u64>,
+    /// Serializes 64-bit atomic operations, which span two words.
+    pub wide_atomics: Mutex<()>,
+}
+
+impl Machine<'_> {
+    /// The region that holds `bytes` bytes at `address`. `hint` is the index of the last one found, and is updated.
+    #[inline(always)]
+    pub fn region(&self, hint: &mut u32, address: u64, bytes: u64) -> Option<&Region> {
+        let holds = |region: &Region| address.wrapping_sub(region.base) < region.buffer.bytes() && bytes <= region.end() - address;
+        if let Some(region) = self.regions.get(*hint as usize)
+            && holds(region)
+        {
+            return Some(region);
+        }
+        let after = self.regions.partition_point(|region| region.base <= address);
+        let index = after.checked_sub(1)?;
+        let region = &self.regions[index];
+        *hint = index as u32;
+        holds(region).then_some(region)
+    }
+
+    pub fn nearest(&self, address: u64) -> Option<Nearest> {
+        self.memory.nearest(address)
+    }
+
+    /// The allocation or variable that an access to global or shared memory hits.
+    pub fn place(&self, access: &Access) -> Option<Nearest> {
+        if access.space == Space::Global {
+            return self.nearest(access.address);
+        }
+        let variable = self.program.shared_variable(access.address)?;
+        let bytes = u64::from(variable.bytes.unwrap_or(self.shared_bytes - variable.offset));
+        let base = u64::from(variable.offset);
+        let allocation = format!("{} ({bytes} bytes)", variable.name);
+        Some(Nearest { allocation, base, bytes, offset: (access.address - base) as i64, freed: false })
+    }
+}
+
+/// The reason why a block stops.
+#[derive(Debug)]
+pub enum Stop {
+    /// A defect of the kernel: the instruction, the warp, the first lane, and the number of lanes.
+    Fault { kind: Box<FindingKind>, pc: u32, warp: u32, lane: u32, lanes: u32 },
+    /// The block used up its fuel.
+    OutOfFuel { pc: u32 },
+}
+
+/// The index of a thread in its block.
+pub fn thread_index(block: Dim3, warp: u32, lane: u32) -> Dim3 {
+    block.index_of(u64::from(warp) * registers::LANES as u64 + u64::from(lane))
+}

@@ -1,0 +1,174 @@
+//! The shadow of global memory: which blocks of a launch wrote and read every place.
+//!
+//! Blocks run in any order and at the same time. Only fences with flags can order them, and programs with fences are not checked.
+//! In all other programs two blocks race when they access the same place and one of them writes.
+
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
+
+use bytemuck::Zeroable;
+
+use super::mark::Strength;
+use crate::finding::Space;
+use crate::memory::Region;
+use crate::program::{Action, Program};
+
+/// The shadow of all allocations, one per launch. The shadow of an allocation is made when it is first needed.
+#[derive(Debug)]
+pub struct GlobalShadow {
+    regions: Vec<OnceLock<Box<[Place]>>>,
+    /// Bytes of a place, as an exponent of two.
+    pub shift: u32,
+}
+
+/// The last writer and reader of a place; zero for none.
+#[derive(Debug, Zeroable)]
+pub struct Place {
+    writer: AtomicU64,
+    reader: AtomicU64,
+}
+
+/// An access by a thread of the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Visit(u64);
+
+/// Bits for the index of the instruction, and for the thread in its block.
+const PC_BITS: u32 = 19;
+const THREAD_BITS: u32 = 10;
+const STRENGTH: u32 = PC_BITS + THREAD_BITS;
+/// Other blocks than the named one read here, too.
+const MANY: u64 = 1 << (STRENGTH + 2);
+const BLOCK: u32 = STRENGTH + 3;
+/// Instead of a writer: a write is in progress.
+const BEING_WRITTEN: u64 = u64::MAX;
+
+impl Visit {
+    pub fn new(block: u64, thread: u32, pc: u32, strength: Strength) -> Self {
+        Self((block + 1) << BLOCK | (strength as u64) << STRENGTH | u64::from(thread) << PC_BITS | u64::from(pc))
+    }
+
+    /// The same access by a later thread of the block.
+    #[inline(always)]
+    pub fn further(self, threads: u32) -> Self {
+        Self(self.0 + (u64::from(threads) << PC_BITS))
+    }
+
+    /// Decodes a word of a place; `None` for zero.
+    fn of(word: u64) -> Option<Self> {
+        (word != 0).then_some(Self(word))
+    }
+
+    #[inline(always)]
+    pub fn block(self) -> u64 {
+        (self.0 >> BLOCK) - 1
+    }
+
+    pub fn thread(self) -> u32 {
+        (self.0 >> PC_BITS) as u32 & ((1 << THREAD_BITS) - 1)
+    }
+
+    pub fn pc(self) -> u32 {
+        self.0 as u32 & ((1 << PC_BITS) - 1)
+    }
+
+    pub fn strength(self) -> Strength {
+        match self.0 >> STRENGTH & 3 {
+            0 => Strength::Plain,
+            1 => Strength::Strong,
+            _ => Strength::Atomic,
+        }
+    }
+
+    pub fn conflicts(self, other: Visit) -> bool {
+        self.block() != other.block() && self.strength().min(other.strength()) == Strength::Plain
+    }
+}
+
+impl GlobalShadow {
+    /// A shadow, if it is useful: for several blocks, with writes, and without fences between blocks.
+    pub fn new(program: &Program, blocks: u64, regions: usize) -> Option<Self> {
+        let writes = program.code.iter().any(|inst| match inst.action {
+            Action::Store(index) => matches!(program.accesses[index as usize].space, None | Some(Space::Global)),
+            Action::Atomic(_) => true,
+            _ => false,
+        });
+        let names_fit = program.code.len() < 1 << PC_BITS && blocks < (1 << (64 - BLOCK)) - 1;
+        if blocks < 2 || !writes || program.orders_blocks || !names_fit {
+            return None;
+        }
+        let shift = program.narrowest_access(Space::Global).clamp(1, 4).ilog2();
+        Some(Self { regions: (0..regions).map(|_| OnceLock::new()).collect(), shift })
+    }
+
+    /// The places of a range of one allocation.
+    #[inline(always)]
+    pub fn places(&self, regions: &[Arc<Region>], region: u32, offset: u64, bytes: u64) -> &[Place] {
+        let places = self.regions[region as usize].get_or_init(|| {
+            let count = regions[region as usize].buffer.bytes().div_ceil(1 << self.shift) as usize;
+            // Zeroed pages cost only where they are touched. If there is no memory for a shadow, there are no places and nothing is
+            // found.
+            bytemuck::allocation::try_zeroed_slice_box(count).unwrap_or_default()
+        });
+        let range = (offset >> self.shift) as usize..(offset + bytes).div_ceil(1 << self.shift) as usize;
+        places.get(range).unwrap_or_default()
+    }
+}
+
+impl Place {
+    /// Notes a reader, and returns the writer that it conflicts with.
+    #[inline(always)]
+    pub fn read(&self, visit: Visit) -> Option<Visit> {
+        // A read notes the reader and then looks for a writer. A write does it the other way around, so one of the two sees the
+        // other.
+        let noted = self.reader.load(SeqCst);
+        if noted == 0 || (noted & MANY == 0 && Visit(noted).block() != visit.block()) {
+            self.note_reader(noted, visit);
+        }
+        self.writer().filter(|writer| writer.conflicts(visit))
+    }
+
+    #[inline(never)]
+    fn note_reader(&self, mut noted: u64, visit: Visit) {
+        loop {
+            let next = match Visit::of(noted) {
+                None => visit.0,
+                Some(reader) if reader.block() == visit.block() => return,
+                // A plain reader conflicts with every writer that a strong reader conflicts with.
+                Some(reader) if reader.strength() > visit.strength() => visit.0 | MANY,
+                Some(_) => noted | MANY,
+            };
+            match self.reader.compare_exchange(noted, next, SeqCst, SeqCst) {
+                Ok(_) => return,
+                Err(now) => noted = now,
+            }
+        }
+    }
+
+    /// Starts a write, and returns the previous writer. Other blocks wait until the write [ends](Self::end_write), so that what is
+    /// found does not depend on timing.
+    pub fn begin_write(&self) -> Option<Visit> {
+        loop {
+            match self.writer.swap(BEING_WRITTEN, SeqCst) {
+                BEING_WRITTEN => std::hint::spin_loop(),
+                writer => return Visit::of(writer),
+            }
+        }
+    }
+
+    /// Ends a write, and returns the last reader.
+    pub fn end_write(&self, visit: Visit) -> Option<Visit> {
+        self.writer.store(visit.0, SeqCst);
+        Visit::of(self.reader.load(SeqCst))
+    }
+
+    /// The last writer.
+    #[inline(always)]
+    fn writer(&self) -> Option<Visit> {
+        loop {
+            match self.writer.load(SeqCst) {
+                BEING_WRITTEN => std::hint::spin_loop(),
+                writer => return Visit::of(writer),
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! A program: its instructions and the tables that they index.
+
+use super::operations::{Access, AsyncCopy, Atomic, AtomicOp, BulkCopy, MachineRequest, Mbarrier, TensorOp};
+use super::origin::Origin;
+use crate::finding::Space;
+use crate::instructions::Alu;
+use crate::registers::{Kind, Reg};
+
+/// The location of a parameter in the parameter list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Offset in bytes from the start of the list.
+    pub offset: usize,
+    /// Size in bytes.
+    pub bytes: usize,
+}
+
+/// The code of one kernel and of all functions that it calls.
+#[derive(Debug, Default)]
+pub struct Program {
+    pub code: Vec<Inst>,
+    /// Where each instruction comes from.
+    pub origins: Vec<Origin>,
+    /// Loads and stores.
+    pub accesses: Vec<Access>,
+    /// Atomic operations.
+    pub atomics: Vec<Atomic>,
+    /// Operations on matrices.
+    pub tensor_ops: Vec<TensorOp>,
+    /// Copies from global to shared memory that the threads do not wait for.
+    pub copies: Vec<AsyncCopy>,
+    /// Operations on barriers in shared memory.
+    pub mbarriers: Vec<Mbarrier>,
+    /// Copies that a thread starts for the whole block.
+    pub bulk_copies: Vec<BulkCopy>,
+    /// The requests that the machine code makes of the loads and stores.
+    pub machine_requests: Vec<MachineRequest>,
+    /// Which instructions multiply in 24 bits, by index in the code.
+    pub multiplies_24: Vec<bool>,
+    /// Rows that instructions write; the rows of constants and special registers follow.
+    pub written_rows: usize,
+    /// All rows.
+    pub rows: usize,
+    /// All predicates.
+    pub predicates: usize,
+    /// Registers that are filled before the launch runs.
+    pub constants: Vec<Constant>,
+    /// Special registers, such as the thread's index.
+    pub specials: Vec<(Special, Kind, Reg)>,
+    /// Bytes of static shared memory; dynamic shared memory follows.
+    pub static_shared_bytes: u32,
+    /// The variables in shared memory.
+    pub shared_variables: Vec<SharedVariable>,
+    /// Where dynamic shared memory starts.
+    pub dynamic_shared_offset: u32,
+    /// Bytes of local memory per thread, with the parameters of the functions called.
+    pub local_bytes: u32,
+    /// An atomic sum of floats depends on the order of the blocks.
+    pub order_matters: bool,
+    /// A fence, an acquire or a release orders accesses of different threads without a barrier.
+    pub has_fences: bool,
+    /// One of these orders threads of different blocks.
+    pub orders_blocks: bool,
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Inst {
+    /// Only lanes with this predicate (or without it, if `negated`) act.
+    pub guard: Reg,
+    pub negated: bool,
+    pub action: Action,
+}
+
+/// The action of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub enum Action {
+    /// A row of the instruction table.
+    Alu { alu: Alu, destination: Reg, sources: [Reg; 4] },
+    /// Index into [`Program::accesses`].
+    Load(u32),
+    /// Index into [`Program::accesses`].
+    Store(u32),
+    /// Index into [`Program::atomics`].
+    Atomic(u32),
+    /// Index into [`Program::tensor_ops`].
+    Tensor(u32),
+    /// Index into [`Program::copies`].
+    Copy(u32),
+    /// Index into [`Program::mbarriers`].
+    Mbarrier(u32),
+    /// Index into [`Program::bulk_copies`].
+    BulkCopy(u32),
+    /// Commits the copies started since the last commit as a group.
+    CommitCopies,
+    /// Waits until at most `pending` of the thread's groups are unfinished; without a number, until all copies are finished.
+    WaitForCopies { pending: Option<u32> },
+    /// Goes on at `target`; lanes that diverge reconverge at `reconverge`.
+    Branch { target: u32, reconverge: u32 },
+    /// Calls the function at `target`.
+    Call { target: u32 },
+    /// Returns to the caller; in the kernel itself, ends the thread.
+    Return,
+    /// Ends the thread.
+    Exit,
+    /// Ends the kernel with an error.
+    Trap,
+    /// Ends the kernel with an error: a register is not the address of a function that can be called here, or not an index of a
+    /// branch table.
+    NoTarget { register: Reg, kind: Kind },
+    /// `vprintf`: the offsets in local memory of its two parameters, and of its result.
+    Print { format: u32, arguments: u32, result: Option<u32> },
+    /// `__assertfail`: the offsets in local memory of its parameters, the message, the file, the line and the function.
+    AssertFail { params: [u32; 4] },
+    /// Arrives at a barrier of the block, and waits there or not.
+    Barrier { barrier: Reg, threads: Option<Reg>, waits: bool, poll: Option<Poll> },
+    /// Orders the thread's own memory accesses, as other threads see them.
+    Fence,
+    /// Waits for the lanes of `members`, and orders their memory accesses.
+    WarpSync { members: Reg },
+    /// Exchanges values between the lanes of the warp.
+    Exchange(Exchange),
+    /// The number of instructions that the warp has executed, as a clock.
+    Clock { destination: Reg, kind: Kind },
+    /// Copies a parameter or a result between functions, both in local memory.
+    CopyLocal { from: u32, to: u32, bytes: u32 },
+    /// An instruction whose effect is not modeled.
+    Nothing,
+}
+
+/// An exchange between the lanes of a warp. `members` holds, for each lane, the mask of the lanes that take part.
+#[derive(Clone, Copy, Debug)]
+pub enum Exchange {
+    /// Each lane reads a register of another lane.
+    Shuffle { mode: ShuffleMode, destination: Reg, in_range: Reg, source: Reg, lane: Reg, clamp: Reg },
+    /// Combines the lanes' predicates.
+    Vote { mode: VoteMode, destination: Reg, source: Reg, negated: bool, members: Reg },
+    /// Finds the lanes that hold the same value.
+    Match { all: bool, destination: Reg, agrees: Reg, source: Reg, kind: Kind, members: Reg },
+    /// Combines the lanes' values.
+    Reduce { op: AtomicOp, destination: Reg, source: Reg, members: Reg },
+    /// Elects one lane.
+    Elect { leader: Reg, elected: Reg, members: Reg },
+    /// The mask of the active lanes.
+    ActiveMask { destination: Reg },
+}
+
+/// The poll of a `bar.red`: each thread votes with a predicate, and receives how many voted yes, or whether all or any did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Poll {
+    pub question: Question,
+    pub destination: Reg,
+    pub source: Reg,
+    pub negated: bool,
+}
+
+/// `bar.red.popc`, `.and`, `.or`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    Count,
+    All,
+    Any,
+}
+
+/// `shfl.sync`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShuffleMode {
+    Index,
+    Up,
+    Down,
+    Butterfly,
+}
+
+/// `vote.sync`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VoteMode {
+    All,
+    Any,
+    Uniform,
+    Ballot,
+}
+
+/// A register that is filled before the kernel runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Constant {
+    pub register: Reg,
+    pub kind: Kind,
+    pub value: ConstantValue,
+}
+
+/// The value of such a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ConstantValue {
+    Bits(u64),
+    /// Address of the module's variable with this index, plus an offset.
+    Address {
+        variable: usize,
+        offset: i64,
+    },
+    /// A kernel parameter.
+    Param {
+        offset: u32,
+        width: u32,
+        signed: bool,
+    },
+}
+
+impl Program {
+    /// The variable of shared memory that holds an offset, or the nearest before it.
+    pub fn shared_variable(&self, offset: u64) -> Option<&SharedVariable> {
+        let before = self.shared_variables.iter().filter(|variable| u64::from(variable.offset) <= offset);
+        before.max_by_key(|variable| variable.offset)
+    }
+
+    /// The width in bytes of the program's narrowest access that may reach a space.
+    pub fn narrowest_access(&self, space: Space) -> u32 {
+        let of_space = |other: Option<Space>| other.is_none() || other == Some(space);
+        let accesses = self.accesses.iter().filter(|access| of_space(access.space)).map(|access| access.width);
+        let atomics = self.atomics.iter().filter(|atomic| of_space(atomic.space)).map(|atomic| atomic.width);
+        // A copy writes four bytes or more to shared memory, but may read any number from global memory.
+        let in_part = |copy: &AsyncCopy| space == Space::Global && copy.source_bytes.is_some();
+        let copies = self.copies.iter().filter(|copy| in_part(copy)).map(|_| 1);
+        accesses.chain(atomics).chain(copies).min().unwrap_or(4)
+    }
+}
+
+/// A variable in the block's shared memory.
+#[derive(Clone, Debug)]
+pub struct SharedVariable {
+    pub name: String,
+    pub offset: u32,
+    /// `None` for dynamic shared memory, whose size the launch decides.
+    pub bytes: Option<u32>,
+}
+
+/// A special register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Special {
+    ThreadIndex(Axis),
+    BlockExtent(Axis),
+    BlockIndex(Axis),
+    GridExtent(Axis),
+    Lane,
+    Warp,
+    Warps,
+    Multiprocessor,
+    Multiprocessors,
+    GridId,
+    DynamicSharedBytes,
+    TotalSharedBytes,
+    /// Masks of the lanes in this relation to the lane itself.
+    LanesBelow,
+    LanesUpTo,
+    LanesEqual,
+    LanesFrom,
+    LanesAbove,
+}
+
+/// A dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Axis {
+    X,
+    Y,
+    Z,
+}

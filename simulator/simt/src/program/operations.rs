@@ -1,0 +1,229 @@
+//! Operations on memory, on barriers in shared memory, and on matrices. An [action](super::code::Action) has the index of its
+//! operation.
+
+use super::fragment::Fragment;
+use crate::finding::Space;
+use crate::registers::{Kind, Reg};
+
+/// A load or a store.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// The access is to a parameter or result of a function: in local memory here, but in registers in machine code.
+    pub of_function: bool,
+    /// `None` for a generic address, whose window determines the space.
+    pub space: Option<Space>,
+    pub address: Address,
+    /// Bytes of an element: 1, 2, 4 or 8.
+    pub width: u32,
+    /// Elements: 1, 2 or 4.
+    pub count: u32,
+    /// A narrow element is sign-extended to its register.
+    pub signed: bool,
+    /// The elements' registers.
+    pub registers: [Reg; 4],
+    /// Kind of the registers.
+    pub kind: Kind,
+    pub semantics: Semantics,
+}
+
+impl Access {
+    /// Bytes of all elements.
+    pub fn bytes(&self) -> u32 {
+        self.width * self.count
+    }
+}
+
+/// The ordering of an access (PTX ISA, "Memory Consistency Model"). Most accesses have none, and only a barrier orders them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Semantics {
+    /// Not a data race with other strong accesses: volatile, relaxed, acquire and release accesses, and atomic ones.
+    pub strong: bool,
+    pub acquires: bool,
+    pub releases: bool,
+}
+
+impl Semantics {
+    /// Adds the meaning of a modifier of the opcode.
+    pub fn with(self, modifier: &str) -> Option<Self> {
+        Some(match modifier {
+            "weak" | "nc" => self,
+            "volatile" | "relaxed" | "mmio" => Self { strong: true, ..self },
+            "acquire" => Self { strong: true, acquires: true, ..self },
+            "release" => Self { strong: true, releases: true, ..self },
+            "acq_rel" => Self { strong: true, acquires: true, releases: true },
+            _ => return None,
+        })
+    }
+
+    pub fn orders(self) -> bool {
+        self.acquires || self.releases
+    }
+}
+
+/// A base register and an offset.
+#[derive(Clone, Copy, Debug)]
+pub struct Address {
+    pub base: Reg,
+    pub kind: Kind,
+    pub offset: i64,
+}
+
+/// `atom` or `red`.
+#[derive(Clone, Copy, Debug)]
+pub struct Atomic {
+    pub space: Option<Space>,
+    pub address: Address,
+    pub op: AtomicOp,
+    /// Bytes: 4 or 8.
+    pub width: u32,
+    /// The old value goes here; [`SINK`] for `red`.
+    pub destination: Reg,
+    /// The operand, and for compare-and-swap the new value.
+    pub operands: [Reg; 2],
+    pub semantics: Semantics,
+}
+
+/// The function of the old value and the operand that an atomic operation computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtomicOp {
+    Add,
+    AddF32,
+    AddF64,
+    AddF16,
+    AddBf16,
+    /// Of the two halves of a word.
+    AddF16x2,
+    AddBf16x2,
+    MinUnsigned,
+    MaxUnsigned,
+    MinSigned,
+    MaxSigned,
+    And,
+    Or,
+    Xor,
+    Exchange,
+    CompareAndSwap,
+    Increment,
+    Decrement,
+}
+
+/// `cp.async`
+#[derive(Clone, Copy, Debug)]
+pub struct AsyncCopy {
+    /// Index into [`Program::accesses`](super::Program::accesses): the source.
+    pub source: u32,
+    /// The target in shared memory.
+    pub target: Address,
+    /// Bytes: 4, 8 or 16.
+    pub bytes: u32,
+    /// Bytes to read; zeros fill the rest.
+    pub source_bytes: Option<Reg>,
+    /// Lanes with this predicate read nothing.
+    pub ignored: Option<(Reg, bool)>,
+}
+
+/// `mbarrier`
+#[derive(Clone, Copy, Debug)]
+pub struct Mbarrier {
+    /// Its address in shared memory.
+    pub address: Address,
+    pub op: MbarrierOp,
+}
+
+/// An operation on a barrier in shared memory.
+#[derive(Clone, Copy, Debug)]
+pub enum MbarrierOp {
+    /// Initializes the barrier for this many arrivals in each phase.
+    Init { count: Reg },
+    /// Ends the use of the memory as a barrier.
+    Invalidate,
+    /// Expects this many more bytes before the phase ends.
+    Expect { bytes: Reg },
+    /// Expects `bytes` more, and then counts `count` arrivals (`None`: one). `drops`: later phases expect that many fewer.
+    /// `ends_none`: these must not be the last arrivals of the phase. The token of the phase goes to `state`.
+    Arrive { state: Reg, count: Option<Reg>, bytes: Option<Reg>, drops: bool, ends_none: bool },
+    /// Tests whether a phase is over.
+    Test { done: Reg, phase: Phase },
+}
+
+/// The phase of a barrier that a test means.
+#[derive(Clone, Copy, Debug)]
+pub enum Phase {
+    /// The phase of the token that an arrival returned.
+    State(Reg),
+    /// The current one or the one before, whichever has this parity; the first phase is even.
+    Parity(Reg),
+}
+
+/// `cp.async.bulk`, from global to shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct BulkCopy {
+    /// Index into [`Program::accesses`](super::Program::accesses): the source.
+    pub source: u32,
+    /// The target in shared memory.
+    pub target: Address,
+    pub bytes: Reg,
+    /// The barrier that expects the bytes.
+    pub barrier: Address,
+}
+
+/// An instruction that all lanes of a warp execute together.
+#[derive(Clone, Copy, Debug)]
+pub enum TensorOp {
+    /// `mma` and `wmma.mma`
+    MultiplyAdd(MultiplyAdd),
+    /// `wmma.load`
+    LoadFragment(FragmentAccess),
+    /// `wmma.store`
+    StoreFragment(FragmentAccess),
+    /// `ldmatrix`
+    LoadMatrices(Matrices),
+    /// `stmatrix`
+    StoreMatrices(Matrices),
+    /// `movmatrix`
+    Transpose { destination: Reg, source: Reg },
+}
+
+/// D = A B + C.
+#[derive(Clone, Copy, Debug)]
+pub struct MultiplyAdd {
+    pub d: Fragment,
+    pub a: Fragment,
+    pub b: Fragment,
+    pub c: Fragment,
+    /// A sum that no s32 holds becomes the nearest one that does.
+    pub saturates: bool,
+}
+
+/// A fragment and its matrix in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct FragmentAccess {
+    /// Index into [`Program::accesses`](super::Program::accesses): the address of the matrix.
+    pub access: u32,
+    pub fragment: Fragment,
+    /// The elements of a row are contiguous; otherwise those of a column are.
+    pub by_rows: bool,
+    /// Elements from one row (or column) to the next; without it, rows are contiguous.
+    pub stride: Option<Reg>,
+}
+
+/// Matrices of 8 x 8 elements of 16 bits. The lanes have the addresses of the rows, eight for each matrix.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrices {
+    /// Index into [`Program::accesses`](super::Program::accesses). It holds a register for each matrix.
+    pub access: u32,
+    pub count: u32,
+    /// A lane has elements of a column of the matrix instead of a row.
+    pub transposed: bool,
+}
+
+/// The request that the machine code makes of a load or a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MachineRequest {
+    /// The request that PTX describes.
+    AsWritten,
+    /// A request for `bytes` bytes of each lane, including those of later accesses, from `shift` bytes after its own address on.
+    Merged { bytes: u32, shift: i32 },
+    /// No request, because that of an earlier access covers its bytes.
+    OfAnother,
+}

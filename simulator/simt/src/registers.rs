@@ -1,0 +1,231 @@
+//! The registers of one warp: a row of 32 lanes each.
+
+use bytemuck::{Pod, Zeroable};
+
+/// Lanes of a warp.
+pub const LANES: usize = 32;
+
+/// All lanes.
+pub const FULL: u32 = u32::MAX;
+
+/// Names a register: the index of its first row, or of its predicate.
+pub type Reg = u32;
+
+/// The kind of register that an operand needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A predicate.
+    Predicate,
+    /// A register of 8, 16 or 32 bits; each has a row of its own.
+    Word,
+    /// A register of 64 bits.
+    Double,
+}
+
+/// The 32 lanes of a 32-bit register, as wide as four vector registers of the host.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C, align(128))]
+pub struct Row([u32; LANES]);
+
+/// Register values. A 64-bit register is two neighboring rows, read as one array of 32 doublewords.
+#[derive(Debug, Default)]
+pub struct Registers {
+    rows: Vec<Row>,
+    /// One bit per lane.
+    predicates: Vec<u32>,
+}
+
+impl Registers {
+    /// Zeroed registers.
+    pub fn new(rows: usize, predicates: usize) -> Self {
+        Self { rows: vec![Row::zeroed(); rows], predicates: vec![0; predicates] }
+    }
+
+    /// Zeroes the rows and predicates below the given numbers.
+    pub fn clear(&mut self, rows: usize, predicates: usize) {
+        self.rows[..rows].fill(Row::zeroed());
+        self.predicates[..predicates].fill(0);
+    }
+
+    /// A predicate's lanes as bits.
+    #[inline(always)]
+    pub fn predicate(&self, reg: Reg) -> u32 {
+        self.predicates[reg as usize]
+    }
+
+    /// Changes the lanes of `mask` in a predicate.
+    #[inline(always)]
+    pub fn set_predicate(&mut self, reg: Reg, mask: u32, bits: u32) {
+        let predicate = &mut self.predicates[reg as usize];
+        *predicate = (*predicate & !mask) | (bits & mask);
+    }
+
+    /// A 32-bit register.
+    #[inline(always)]
+    pub fn words(&self, reg: Reg) -> &[u32; LANES] {
+        &self.rows[reg as usize].0
+    }
+
+    /// A 32-bit register, mutable.
+    #[inline(always)]
+    pub fn words_mut(&mut self, reg: Reg) -> &mut [u32; LANES] {
+        &mut self.rows[reg as usize].0
+    }
+
+    /// A 64-bit register.
+    #[inline(always)]
+    pub fn doubles(&self, reg: Reg) -> &[u64; LANES] {
+        let pair: &[Row; 2] = self.rows[reg as usize..][..2].try_into().expect("two rows are a pair");
+        bytemuck::cast_ref(pair)
+    }
+
+    /// A 64-bit register, mutable.
+    #[inline(always)]
+    pub fn doubles_mut(&mut self, reg: Reg) -> &mut [u64; LANES] {
+        let pair: &mut [Row; 2] = (&mut self.rows[reg as usize..][..2]).try_into().expect("two rows are a pair");
+        bytemuck::cast_mut(pair)
+    }
+}
+
+/// The bits of `mask` as one word per lane: all ones or zero.
+#[inline(always)]
+pub fn spread(mask: u32) -> [u32; LANES] {
+    let mut words = [0; LANES];
+    for (lane, word) in words.iter_mut().enumerate() {
+        *word = 0_u32.wrapping_sub(mask >> lane & 1);
+    }
+    words
+}
+
+/// Replaces the lanes of `mask`. Nearly always that is all of them.
+#[inline(always)]
+fn replace<T: Copy>(row: &mut [T; LANES], mask: u32, values: &[T; LANES]) {
+    if mask == FULL {
+        *row = *values;
+    } else {
+        replace_some(row, mask, values);
+    }
+}
+
+/// A function of its own, so that the many instructions that use it stay small.
+#[inline(never)]
+fn replace_some<T: Copy>(row: &mut [T; LANES], mask: u32, values: &[T; LANES]) {
+    for lane in 0..LANES {
+        row[lane] = if mask >> lane & 1 != 0 { values[lane] } else { row[lane] };
+    }
+}
+
+/// A type that a register's lane can hold.
+pub trait Lane: Copy {
+    /// The kind of register.
+    const KIND: Kind;
+    /// The value that an array starts with.
+    const ZERO: Self;
+    /// All lanes of a register.
+    fn read(registers: &Registers, reg: Reg) -> [Self; LANES];
+    /// Replaces the lanes of `mask`.
+    fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]);
+}
+
+/// Lanes that fill a word, or less. A narrow value is extended to its word by its own sign, as PTX requires of a conversion into a
+/// wider register. A narrow read ignores the upper bits.
+macro_rules! word_lanes {
+    ($($ty:ty, |$word:ident| $from:expr, |$value:ident| $to:expr;)*) => {$(
+        impl Lane for $ty {
+            const KIND: Kind = Kind::Word;
+            const ZERO: Self = 0 as $ty;
+
+            #[inline(always)]
+            fn read(registers: &Registers, reg: Reg) -> [Self; LANES] {
+                let words = registers.words(reg);
+                let mut values = [Self::ZERO; LANES];
+                for lane in 0..LANES {
+                    let $word = words[lane];
+                    values[lane] = $from;
+                }
+                values
+            }
+
+            #[inline(always)]
+            fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]) {
+                let mut words = [0; LANES];
+                for lane in 0..LANES {
+                    let $value = values[lane];
+                    words[lane] = $to;
+                }
+                replace(registers.words_mut(reg), mask, &words);
+            }
+        }
+    )*};
+}
+
+word_lanes! {
+    u8, |word| word as u8, |value| u32::from(value);
+    i8, |word| word as i8, |value| i32::from(value) as u32;
+    u16, |word| word as u16, |value| u32::from(value);
+    i16, |word| word as i16, |value| i32::from(value) as u32;
+    u32, |word| word, |value| value;
+    i32, |word| word as i32, |value| value as u32;
+    f32, |word| f32::from_bits(word), |value| value.to_bits();
+}
+
+/// Lanes of 64 bits.
+macro_rules! double_lanes {
+    ($($ty:ty, |$double:ident| $from:expr, |$value:ident| $to:expr;)*) => {$(
+        impl Lane for $ty {
+            const KIND: Kind = Kind::Double;
+            const ZERO: Self = 0 as $ty;
+
+            #[inline(always)]
+            fn read(registers: &Registers, reg: Reg) -> [Self; LANES] {
+                let doubles = registers.doubles(reg);
+                let mut values = [Self::ZERO; LANES];
+                for lane in 0..LANES {
+                    let $double = doubles[lane];
+                    values[lane] = $from;
+                }
+                values
+            }
+
+            #[inline(always)]
+            fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]) {
+                let mut doubles = [0; LANES];
+                for lane in 0..LANES {
+                    let $value = values[lane];
+                    doubles[lane] = $to;
+                }
+                replace(registers.doubles_mut(reg), mask, &doubles);
+            }
+        }
+    )*};
+}
+
+double_lanes! {
+    u64, |double| double, |value| value;
+    i64, |double| double as i64, |value| value as u64;
+    f64, |double| f64::from_bits(double), |value| value.to_bits();
+}
+
+impl Lane for bool {
+    const KIND: Kind = Kind::Predicate;
+    const ZERO: Self = false;
+
+    #[inline(always)]
+    fn read(registers: &Registers, reg: Reg) -> [Self; LANES] {
+        let bits = registers.predicate(reg);
+        let mut values = [false; LANES];
+        for (lane, value) in values.iter_mut().enumerate() {
+            *value = bits >> lane & 1 != 0;
+        }
+        values
+    }
+
+    #[inline(always)]
+    fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]) {
+        let mut bits = 0;
+        for (lane, value) in values.iter().enumerate() {
+            bits |= u32::from(*value) << lane;
+        }
+        registers.set_predicate(reg, mask, bits);
+    }
+}

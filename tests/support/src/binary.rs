@@ -1,0 +1,79 @@
+//! A chapter's binary, started the way a person starts it in a terminal.
+
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A chapter's binary.
+#[derive(Clone, Copy, Debug)]
+pub struct Binary {
+    /// The executable.
+    pub path: &'static str,
+    /// The chapter's name, which is that of its folder.
+    pub chapter: &'static str,
+}
+
+impl Binary {
+    /// The command that starts the binary on a device, with an empty standard input.
+    pub fn command(&self, device: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.path);
+        command.args(["--device", device]).args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the binary on a device.
+    pub fn run_on(&self, device: &str, arguments: &[&str]) -> Output {
+        self.command(device, arguments).output().expect("the chapter's binary can be started")
+    }
+
+    /// Runs the binary on the simulator.
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.run_on("sim", arguments)
+    }
+
+    /// The JSON record of a run that must succeed.
+    pub fn record(&self, device: &str, arguments: &[&str]) -> Value {
+        let output = self.run_on(device, &[arguments, &["--format", "json"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+        serde_json::from_slice(&output.stdout).expect("stdout is JSON and nothing else")
+    }
+
+    /// Expects status 2, no results, and a message of one line that contains all of `words`.
+    pub fn assert_refused(&self, arguments: &[&str], words: &[&str]) {
+        let output = self.run(arguments);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert_eq!(message.lines().count(), 1, "{arguments:?}: {message}");
+        assert!(stdout(&output).is_empty(), "{arguments:?}: {}", stdout(&output));
+        for word in words {
+            assert!(message.contains(word), "{arguments:?}: {word:?} is not in: {message}");
+        }
+    }
+}
+
+/// The results of a run.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("output is text")
+}
+
+/// The messages of a run.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("messages are text")
+}
+
+/// The names of the verified stages of a record.
+pub fn verified(record: &Value) -> Vec<&str> {
+    let stages = record["stages"].as_array().expect("an array").iter();
+    stages.filter(|stage| stage["verified"] == true).map(|stage| stage["name"].as_str().expect("a name")).collect()
+}
+
+/// The stage of a record with this name.
+pub fn stage<'a>(record: &'a Value, name: &str) -> &'a Value {
+    let stages = record["stages"].as_array().expect("an array");
+    stages.iter().find(|stage| stage["name"] == name).unwrap_or_else(|| panic!("no stage {name}"))
+}
+
+/// A count of a stage of a record.
+pub fn count(record: &Value, name: &str, count: &str) -> u64 {
+    stage(record, name)["counters"][count].as_u64().unwrap_or_else(|| panic!("{name} has no {count}"))
+}

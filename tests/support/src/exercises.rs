@@ -1,0 +1,161 @@
+//! A chapter's exercises, checked the way a learner checks them: by the chapter's binary.
+//!
+//! Every check has a process of its own, because a faulting kernel leaves its driver unusable.
+
+use std::env;
+use std::fs;
+use std::io::{Write, stderr};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use common::probe::probe;
+use tempfile::TempDir;
+use toolkit::nvrtc::Nvrtc;
+use workshop::desk::{Desk, VARIABLE};
+use workshop::manifest::Mistake;
+use workshop::text::{Version, version};
+use workshop::{Exercise, root};
+
+use crate::Binary;
+
+/// Set to `1`, a machine without NVRTC fails the tests that compile.
+const REQUIRE_NVRTC: &str = "UNROLLED_REQUIRE_NVRTC";
+
+fn all(binary: &Binary) -> Vec<Exercise> {
+    Exercise::all(&root(), binary.chapter).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The exercises that ask for a kernel. On a machine that cannot compile kernels there are none, and a line on stderr says so.
+fn written(binary: &Binary) -> Vec<Exercise> {
+    if let Err(why) = Nvrtc::find() {
+        assert!(!env::var(REQUIRE_NVRTC).is_ok_and(|value| value == "1"), "{REQUIRE_NVRTC}=1, and {why}");
+        let line = why.to_string();
+        let line = line.lines().next().unwrap_or_default();
+        // `writeln!` to the stream, because the test harness captures what `eprintln!` prints in a passing test.
+        let _ = writeln!(stderr(), "SKIPPED: exercises to write, because {line}; {REQUIRE_NVRTC}=1 makes this a failure");
+        return Vec::new();
+    }
+    all(binary).into_iter().filter(Exercise::is_written).collect()
+}
+
+fn text(exercise: &Exercise, wanted: Version) -> String {
+    version(&exercise.solution, wanted).unwrap_or_else(|error| panic!("{}: {error}", exercise.stem()))
+}
+
+/// Runs the binary on an exercise in a learner's workspace. Returns the exit status and all output.
+fn exercise(binary: &Binary, workspace: &Path, exercise: &Exercise, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(binary.path);
+    command.args(["exercise", &exercise.number.to_string()]).args(arguments).env(VARIABLE, workspace).stdin(Stdio::null());
+    let output = command.output().expect("the chapter's binary can be started");
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.code(), said)
+}
+
+/// Checks a text as a learner's copy of an exercise. Returns the exit status and all output.
+fn checked(binary: &Binary, asked: &Exercise, text: &str, device: &str) -> (Option<i32>, String) {
+    let workspace = TempDir::new().expect("a temporary folder");
+    let copy = workspace.path().join(binary.chapter).join(format!("{}.cu", asked.stem()));
+    fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder can be made");
+    fs::write(copy, text).expect("a file can be written");
+    exercise(binary, workspace.path(), asked, &["--device", device, "--seed", "13"])
+}
+
+/// Fails when a chapter has fewer than three exercises.
+pub fn are_three_or_more(binary: &Binary) {
+    assert!(all(binary).len() >= 3, "{} has {} exercises", binary.chapter, all(binary).len());
+}
+
+/// The learner receives the starter, which differs from the solution in the marked parts only.
+pub fn starters_are_solutions_without_marked_parts(binary: &Binary) {
+    for asked in all(binary).iter().filter(|asked| asked.is_written()) {
+        let (starter, solution) = (text(asked, Version::Starter), text(asked, Version::Solution));
+        assert_ne!(starter, solution, "{}: nothing is marked", asked.stem());
+        assert!(!starter.contains("SOLUTION"), "{}: a mark is left in the starter", asked.stem());
+        let outside = |text: &str| asked.solution.lines().filter(|line| text.lines().any(|other| other == *line)).count();
+        assert!(outside(&starter) > 3 && outside(&solution) > 3, "{}: the marked part is everything", asked.stem());
+        let workspace = TempDir::new().expect("a temporary folder");
+        let (status, said) = exercise(binary, workspace.path(), asked, &[]);
+        assert_eq!(status, Some(0), "{}: {said}", asked.stem());
+        let copy = Desk::at(workspace.path().to_owned()).copy(asked);
+        assert_eq!(fs::read_to_string(copy).expect("the copy was made"), starter, "{}", asked.stem());
+    }
+}
+
+/// Every starter compiles, and its check fails with the message that the manifest promises.
+pub fn starters_fail_as_promised(binary: &Binary) {
+    for asked in written(binary) {
+        let (status, said) = checked(binary, &asked, &text(&asked, Version::Starter), "sim");
+        let promised = asked.manifest.starter_says.as_deref().unwrap_or_default();
+        assert_eq!(status, Some(1), "the starter of {}: {said}", asked.stem());
+        assert!(said.contains(promised) && !said.contains("does not compile"), "{}: `{promised}` is not in:\n{said}", asked.stem());
+    }
+}
+
+/// Every solution passes on the simulator.
+pub fn solutions_pass(binary: &Binary) {
+    for asked in written(binary) {
+        let (status, said) = checked(binary, &asked, &text(&asked, Version::Solution), "sim");
+        assert_eq!(status, Some(0), "the solution of {}: {said}", asked.stem());
+        assert!(said.contains("passed: right at all"), "{}: {said}", asked.stem());
+    }
+}
+
+/// Every solution passes on a GPU, where there is one.
+pub fn solutions_pass_on_a_gpu(binary: &Binary) {
+    if let Err(why) = probe() {
+        let _ = writeln!(stderr(), "SKIPPED: exercises on a GPU, because {why}");
+        return;
+    }
+    for asked in written(binary) {
+        let (status, said) = checked(binary, &asked, &text(&asked, Version::Solution), "gpu");
+        assert_eq!(status, Some(0), "the solution of {}: {said}", asked.stem());
+        assert!(said.contains(" as fast"), "{}: no time is reported: {said}", asked.stem());
+    }
+}
+
+/// The check names every mistake of the manifest.
+pub fn mistakes_are_named(binary: &Binary) {
+    for asked in written(binary) {
+        let solution = text(&asked, Version::Solution);
+        for Mistake { what, replace, with, says } in &asked.manifest.mistakes {
+            let times = solution.matches(replace.as_str()).count();
+            assert_eq!(times, 1, "{}, {what}: `{replace}` occurs {times} times in the solution", asked.stem());
+            let (status, said) = checked(binary, &asked, &solution.replace(replace.as_str(), with), "sim");
+            assert_eq!(status, Some(1), "{}: {what} is not found:\n{said}", asked.stem());
+            assert!(said.contains(says.as_str()), "{}, {what}: `{says}` is not in:\n{said}", asked.stem());
+        }
+    }
+}
+
+/// The answers that `--solution` prints: the first word of each indented line, where that is a number.
+fn answers(said: &str) -> Vec<String> {
+    let numbers = said.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    numbers.filter(|word| word.parse::<f64>().is_ok()).map(str::to_owned).collect()
+}
+
+/// A prediction accepts the right numbers and explains wrong ones.
+pub fn predictions_are_judged(binary: &Binary) {
+    for asked in all(binary) {
+        let Some(predict) = &asked.manifest.predict else { continue };
+        let workspace = TempDir::new().expect("a temporary folder");
+        let (status, said) = exercise(binary, workspace.path(), &asked, &["--solution", "--really"]);
+        assert_eq!(status, Some(0), "{}: {said}", asked.stem());
+        let right = answers(&said);
+        assert_eq!(right.len(), predict.questions.len(), "{}: {said}", asked.stem());
+        let answer = |answers: &[String]| {
+            let answers: Vec<&str> = ["--answer"].into_iter().chain(answers.iter().map(String::as_str)).collect();
+            exercise(binary, workspace.path(), &asked, &answers)
+        };
+        for (place, question) in predict.questions.iter().enumerate() {
+            for near in &question.near {
+                let mut wrong = right.clone();
+                wrong[place] = near.value.to_string();
+                let (status, said) = answer(&wrong);
+                assert_eq!(status, Some(1), "{}, {}: {said}", asked.stem(), near.value);
+                assert!(said.contains(near.says.trim()), "{}, {}: {said}", asked.stem(), near.value);
+            }
+        }
+        let (status, said) = answer(&right);
+        assert_eq!(status, Some(0), "{}: {said}", asked.stem());
+    }
+}
