@@ -6,7 +6,7 @@
 use common::error::Result;
 use common::gpu::Gpu;
 use common::guard::{BAND, Guarded};
-use common::report::{Failure, Outcome};
+use common::report::{Failure, Outcome, Place};
 use common::runner::{self, Finished};
 use common::stage::{Launches, Stage};
 use common::verify::{Accuracy, Mismatch, check};
