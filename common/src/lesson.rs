@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_told_with_how_many_times_as_many() {
+    fn counts_are_reported_with_their_ratio() {
         let sectors = Comparison::counts(SLOW, FAST, Measure::SectorsPerLoad, WHY);
         for (slow, fast, text) in [
             (loads(2, 33), loads(2, 9), "fast has 4.50 sectors per load; slow has 3.67x as many (16.5). It does less."),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_with_the_reason_that_fits_their_order() {
+    fn times_are_reported_with_the_reason_that_fits_their_order() {
         let times = Comparison::times(SLOW, FAST, WHY);
         let timed = |slow, fast| record((Some(slow), None), (Some(fast), None));
         let faster = "fast takes 1.00 ms; slow takes 3.00x as long (3.00 ms). It does less.";
