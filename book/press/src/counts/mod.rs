@@ -267,7 +267,7 @@ impl Record {
 pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
     // What the profiled program and the profiler print besides stands before the table.
     let start = text.find("\"ID\"").with_context(|| format!("Nsight Compute counted nothing:\n{text}"))?;
-    let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(text[start..].as_bytes());
+    let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(&text.as_bytes()[start..]);
     let columns = table.headers()?.clone();
     let mut kernels: Vec<KernelCounts> = Vec::new();
     for row in table.records() {
