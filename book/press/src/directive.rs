@@ -20,10 +20,6 @@ pub struct Directive<'a> {
 }
 
 /// Finds the directives of a page, in order.
-///
-/// # Errors
-///
-/// The offset of a directive that does not end.
 pub fn find(page: &str) -> Result<Vec<Directive<'_>>, usize> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -49,10 +45,6 @@ pub struct Arguments {
 
 impl Arguments {
     /// Splits the text of a directive.
-    ///
-    /// # Errors
-    ///
-    /// When a quote does not end, or an option stands there twice.
     pub fn parse(text: &str) -> Result<Self> {
         let (mut words, mut options) = (Vec::new(), BTreeMap::new());
         let mut rest = text.trim_start();
@@ -78,10 +70,6 @@ impl Arguments {
     }
 
     /// Takes the next word, which is `what`.
-    ///
-    /// # Errors
-    ///
-    /// When there is none.
     pub fn word(&mut self, what: &str) -> Result<String> {
         self.words.pop().with_context(|| format!("{what} is missing"))
     }
@@ -104,20 +92,12 @@ impl Arguments {
     }
 
     /// Takes an option that is a number.
-    ///
-    /// # Errors
-    ///
-    /// When it is none.
     pub fn number<N: std::str::FromStr>(&mut self, key: &str) -> Result<Option<N>> {
         let Some(text) = self.option(key) else { return Ok(None) };
         text.parse().map(Some).map_err(|_| anyhow::anyhow!("`{key}={text}` is not a number"))
     }
 
     /// Checks that nothing is left.
-    ///
-    /// # Errors
-    ///
-    /// Names what is.
     pub fn finish(mut self) -> Result<()> {
         if let Some(word) = self.words.pop() {
             bail!("`{word}` is one word too many");

@@ -31,23 +31,16 @@ pub struct Group {
 
 impl Facts {
     /// Reads `book/facts.toml`.
-    ///
-    /// # Errors
-    ///
-    /// When it is not there or holds something else.
     pub fn read() -> Result<Self> {
         let path = root().join("book/facts.toml");
         Self::parse(&fs::read_to_string(&path).context("book/facts.toml")?).context("book/facts.toml")
     }
 
     /// Reads facts from text.
-    ///
-    /// # Errors
-    ///
-    /// When a fact is not a number with or without a unit.
     pub fn parse(text: &str) -> Result<Self> {
         let groups: BTreeMap<String, Group> = toml::from_str(text)?;
-        for (group, Group { facts, .. }) in &groups {
+        for (group, Group { source, facts }) in &groups {
+            ensure!(!source.is_empty(), "{group} has no source");
             for (key, fact) in facts {
                 parsed(fact).with_context(|| format!("{group}.{key}"))?;
             }
@@ -55,16 +48,7 @@ impl Facts {
         Ok(Self { groups, used: RefCell::default() })
     }
 
-    /// The groups by name.
-    pub fn groups(&self) -> &BTreeMap<String, Group> {
-        &self.groups
-    }
-
     /// A fact as it is written.
-    ///
-    /// # Errors
-    ///
-    /// Names the nearest ones when there is none of that name.
     pub fn text(&self, group: &str, key: &str) -> Result<&str> {
         let name = format!("{group}.{key}");
         let fact = self.groups.get(group).and_then(|group| group.facts.get(key)).ok_or_else(|| {
@@ -76,10 +60,6 @@ impl Facts {
     }
 
     /// What a fact is worth.
-    ///
-    /// # Errors
-    ///
-    /// When there is none of that name.
     pub fn value(&self, group: &str, key: &str) -> Result<Quantity> {
         parsed(self.text(group, key)?)
     }
@@ -141,7 +121,7 @@ mod tests {
         let sections: Vec<&str> = notes.split("\n## ").collect();
         let facts = Facts::read().unwrap();
         let mut missing = Vec::new();
-        for (group, Group { source, facts }) in facts.groups() {
+        for (group, Group { source, facts }) in &facts.groups {
             let Some(section) = source.strip_prefix("kernels/NOTES.md, ") else { continue };
             let section = sections.iter().find(|text| text.lines().next() == Some(section));
             let section = section.unwrap_or_else(|| panic!("{group}: there is no {source}"));

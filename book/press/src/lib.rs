@@ -7,35 +7,36 @@
 //! - [`include`] checks what mdBook includes itself.
 //! - [`archive`]: the saved runs. [`facts`]: numbers from elsewhere, with their sources.
 //! - [`values`]: numbers of a run, by [`expression`] and [`quantity`]; [`number`] writes them.
-//! - [`tables`], [`chip`], [`counts`], [`instructions`], [`exercises`], [`diff`], [`ptx`]: text and tables.
+//! - [`tables`], [`counts`], [`instructions`], [`exercises`], [`diff`], [`ptx`]: text and tables.
 //! - [`charts`]: charts of records. [`drawing`]: SVG for charts and for drawings of memory accesses.
 //! - [`simulation`]: what comes from a run of the simulator.
 //! - [`readme`]: the tables of the README.
 
 pub mod archive;
 pub mod chapters;
-pub mod charts;
-pub mod chip;
+mod charts;
 pub mod counts;
-pub mod diff;
+mod diff;
 pub mod directive;
-pub mod drawing;
-pub mod exercises;
-pub mod expression;
-pub mod facts;
-pub mod include;
-pub mod instructions;
-pub mod number;
+mod drawing;
+mod exercises;
+mod expression;
+mod facts;
+mod include;
+mod instructions;
+mod number;
 pub mod page;
 pub mod preprocess;
-pub mod ptx;
-pub mod quantity;
+mod ptx;
+mod quantity;
 pub mod readme;
 pub mod simulation;
-pub mod tables;
-pub mod values;
+mod tables;
+mod values;
 
 use std::path::Path;
+
+pub use drawing::svg::width_of;
 
 #[cfg(test)]
 mod commands;

@@ -12,8 +12,8 @@ use crate::expression::evaluate;
 use crate::facts::Facts;
 use crate::number::Style;
 use crate::simulation::{self, Answers, Request};
-use crate::values::{bound_by, worth};
-use crate::{charts, chip, counts, diff, exercises, include, instructions, ptx, root, tables};
+use crate::values::{words, worth};
+use crate::{charts, counts, diff, exercises, include, instructions, ptx, root, tables};
 
 /// A page of the book.
 #[derive(Clone, Debug)]
@@ -25,27 +25,10 @@ pub struct Page {
 }
 
 /// The directives besides those of [`simulation::DIRECTIVES`].
-const DIRECTIVES: [&str; 13] = [
-    "run",
-    "fact",
-    "table",
-    "bounds",
-    "chart",
-    "chip",
-    "counts",
-    "diff",
-    "exercises",
-    "solutions",
-    "instructions",
-    "profiles",
-    "ptx-loop",
-];
+const DIRECTIVES: [&str; 12] =
+    ["run", "fact", "table", "bounds", "chart", "counts", "diff", "exercises", "solutions", "instructions", "profiles", "ptx-loop"];
 
 /// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own.
-///
-/// # Errors
-///
-/// Lists each directive that cannot be rendered, with its page and line, and each fact that no page uses.
 pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
     let mut problems = Vec::new();
     let requests = pages.iter().flat_map(requests).collect();
@@ -151,7 +134,6 @@ impl Press {
                 let svg = charts::draw(archive, arguments)?;
                 inline(&svg, &alternative(arguments)?).into()
             }
-            "chip" => chip::chip(archive, &arguments.word("a folder of records")?)?.into(),
             "counts" => counts_table(arguments)?.into(),
             "diff" => diff::diff(&arguments.rest())?.into(),
             "exercises" => exercises::exercises(&arguments.word("a chapter")?)?.into(),
@@ -170,9 +152,8 @@ impl Press {
         let style = Style::take(arguments)?;
         let record = arguments.word("a record")?;
         let expression = arguments.rest().join(" ");
-        if let Some(stage) = expression.strip_suffix(".bound_by") {
-            let run = self.archive.run(&record)?;
-            return Ok(Rendered { text: bound_by(run, stage)?, is_stale: run.is_stale(stage) });
+        if let Some(words) = words(self.archive.run(&record)?, &expression) {
+            return Ok(words?.into());
         }
         let worth = worth(&self.archive, &self.facts, &record, &expression)?;
         Ok(Rendered { text: style.write(worth.quantity)?, is_stale: worth.is_stale })
@@ -183,10 +164,9 @@ impl Press {
         let style = Style::take(arguments)?;
         let expression = arguments.rest().join(" ");
         let is_name = |part: &str| part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-        if let Some((group, key)) = expression.split_once('.').filter(|(group, key)| is_name(group) && is_name(key)) {
-            if style.is_default() {
-                return Ok(self.facts.text(group, key)?.to_owned());
-            }
+        let name = expression.split_once('.').filter(|(group, key)| is_name(group) && is_name(key));
+        if let Some((group, key)) = name.filter(|_| style.is_default()) {
+            return Ok(self.facts.text(group, key)?.to_owned());
         }
         let value = evaluate(&expression, &|term| {
             ensure!(term.record.is_none(), "a fact belongs to no record");
@@ -225,10 +205,6 @@ fn counts_table(arguments: &mut Arguments) -> Result<String> {
 }
 
 /// The pages in `book/src`, by their paths.
-///
-/// # Errors
-///
-/// When one of them cannot be read.
 pub fn sources() -> Result<Vec<Page>> {
     let folder = root().join("book/src");
     let mut pages = BTreeMap::new();

@@ -68,10 +68,6 @@ enum Show {
 
 impl Request {
     /// Reads a directive, without the words that say what a drawing shows.
-    ///
-    /// # Errors
-    ///
-    /// When something is missing, or when the chapter does not exist.
     pub fn take(name: &str, arguments: &mut Arguments) -> Result<Self> {
         let place = arguments.word("a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`,")?;
         let place = place.strip_prefix("sim-").and_then(|place| place.split_once('/'));
@@ -105,10 +101,6 @@ impl Request {
 pub type Answers = BTreeMap<Request, Result<String, String>>;
 
 /// Asks the simulator, in processes of `program`, which must answer to `simulate PROFILE` with [`serve`].
-///
-/// # Errors
-///
-/// When a process does not start or does not answer.
 pub fn ask(program: &Path, requests: BTreeSet<Request>) -> Result<Answers> {
     let mut by_profile: BTreeMap<String, Vec<Request>> = BTreeMap::new();
     requests.into_iter().for_each(|request| by_profile.entry(request.profile.clone()).or_default().push(request));
@@ -131,10 +123,6 @@ pub fn ask(program: &Path, requests: BTreeSet<Request>) -> Result<Answers> {
 }
 
 /// Answers the requests in `input` (JSON), which are all for one GPU.
-///
-/// # Errors
-///
-/// When the input is something else, or when there is no simulator.
 pub fn serve(profile: &str, input: &[u8]) -> Result<String> {
     let requests: Vec<Request> = serde_json::from_slice(input)?;
     let gpu = Gpu::open(&Device::Sim(Some(profile.to_owned())))?;

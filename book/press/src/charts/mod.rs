@@ -25,10 +25,6 @@ use crate::directive::{Arguments, nearest};
 const KINDS: [&str; 5] = ["times", "shares", "growth", "roofline", "overview"];
 
 /// Draws a chart: `times RUN`, `shares RUN`, `growth RUN`, `roofline RUN` or `overview DEVICE`, with the options of each.
-///
-/// # Errors
-///
-/// When there is no such run, stage or option, or when a run lacks what the chart shows.
 pub fn draw(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
     let kind = arguments.word("the kind of chart")?;
     let name = arguments.word("a record")?;

@@ -38,10 +38,6 @@ pub enum Beside {
 
 impl Who {
     /// Takes the options `thread=40` (100 if there is none) and `beside=before`.
-    ///
-    /// # Errors
-    ///
-    /// When they are something else.
     pub fn take(arguments: &mut Arguments) -> Result<Self> {
         let beside = match arguments.option("beside").as_deref() {
             None => Beside::Around,
@@ -96,10 +92,6 @@ pub struct Footprint {
 }
 
 /// Draws the footprints of a stage.
-///
-/// # Errors
-///
-/// When the stage does not run, or makes several launches.
 pub fn draw<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, who: &Who) -> Result<String> {
     let footprints = footprints(gpu, stage, workload, who)?;
     let Dim3 { x, y, .. } = who.block(W::LAYOUT);

@@ -8,13 +8,9 @@ pub type Point = (f64, f64);
 /// A part of the picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Area {
-    /// Its edges.
     pub left: f64,
-    /// See there.
     pub top: f64,
-    /// See there.
     pub right: f64,
-    /// See there.
     pub bottom: f64,
 }
 
@@ -32,9 +28,7 @@ impl Area {
 /// Words that belong to a point.
 #[derive(Clone, Debug)]
 pub struct Label {
-    /// The point.
     pub point: Point,
-    /// The words.
     pub text: String,
     /// The class of its letters beside `small`, or nothing.
     pub class: &'static str,
@@ -71,12 +65,12 @@ impl Words {
     pub fn avoid_line(&mut self, from: Point, to: Point) {
         // Pieces so short that the area of each is hardly more than the line.
         const PIECES: u32 = 100;
-        let at = |piece: u32, from: f64, to: f64| from + (to - from) * f64::from(piece) / f64::from(PIECES);
-        for piece in 0..PIECES {
-            let (x, y) =
-                ([piece, piece + 1].map(|piece| at(piece, from.0, to.0)), [piece, piece + 1].map(|piece| at(piece, from.1, to.1)));
-            let (left, right) = (x[0].min(x[1]), x[0].max(x[1]));
-            self.taken.push(Area { left, top: y[0].min(y[1]) - 1.0, right, bottom: y[0].max(y[1]) + 1.0 });
+        let at = |piece: u32| {
+            let part = f64::from(piece) / f64::from(PIECES);
+            (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part)
+        };
+        for ((x1, y1), (x2, y2)) in (0..PIECES).map(|piece| (at(piece), at(piece + 1))) {
+            self.avoid(Area { left: x1.min(x2), top: y1.min(y2) - 1.0, right: x1.max(x2), bottom: y1.max(y2) + 1.0 });
         }
     }
 

@@ -1,9 +1,11 @@
 //! No words of a drawing lie on others or leave the picture.
 
-use press::drawing::svg::width_of;
-use press::drawing::words::Area;
+use press::width_of;
 
 use crate::rendered;
+
+/// A part of a picture: its left, top, right and bottom edges.
+type Area = [f64; 4];
 
 /// The words of a drawing, with the part of the picture that they take.
 fn words(svg: &str) -> Vec<(Area, &str)> {
@@ -22,7 +24,7 @@ fn word(element: &str) -> Option<(Area, &str)> {
         class if class.contains("middle") => x - width / 2.0,
         _ => x,
     };
-    Some((Area { left, top: y - 9.0, right: left + width, bottom: y + 1.0 }, text))
+    Some(([left, y - 9.0, left + width, y + 1.0], text))
 }
 
 /// What is wrong with the words of a drawing.
@@ -30,10 +32,12 @@ fn wrong(svg: &str) -> Option<String> {
     let width: f64 = svg.split("width=\"").nth(1)?.split('"').next()?.parse().ok()?;
     let words = words(svg);
     words.iter().enumerate().find_map(|(index, (area, text))| {
-        if area.left < 0.0 || area.right > width {
+        let [left, top, right, bottom] = *area;
+        if left < 0.0 || right > width {
             return Some(format!("{text} takes {area:?}"));
         }
-        let (_, other) = words[..index].iter().find(|(other, _)| other.overlaps(area))?;
+        let (_, other) =
+            words[..index].iter().find(|(other, _)| left < other[2] && other[0] < right && top < other[3] && other[1] < bottom)?;
         Some(format!("{text} lies on {other}"))
     })
 }
