@@ -1,7 +1,7 @@
-//! A file that is there whole or not at all.
+//! A file that exists whole or not at all.
 //!
-//! It is written beside its place under another name and renamed at the end. Making it before a long run also shows early
-//! whether it can be made.
+//! It is written under another name in the same folder and renamed at the end. Creating it before a long run also shows early that
+//! it can be created.
 
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -11,24 +11,24 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::error::{Error, Result};
 
-/// A file in the making; dropped before [`commit`](AtomicFile::commit), it leaves nothing behind.
+/// An unfinished file; dropped before [`commit`](AtomicFile::commit), it leaves nothing behind.
 pub struct AtomicFile {
     file: NamedTempFile,
     path: PathBuf,
 }
 
 impl AtomicFile {
-    /// Opens a file that will stand at `path`.
+    /// Creates a file that will be at `path`.
     ///
     /// # Errors
     ///
-    /// [`Error::Write`] when it cannot be made there.
+    /// [`Error::Write`].
     pub fn create(path: &Path) -> Result<Self> {
         let failed = |source: io::Error| Error::Write { path: path.to_owned(), source };
-        // Renaming onto a link would replace the link, and onto a device would replace the device.
+        // A rename would replace a link or a device instead of writing through it.
         let target = if path.exists() { fs::canonicalize(path).map_err(failed)? } else { path.to_owned() };
         if target.exists() && !target.is_file() {
-            return Err(failed(io::Error::other("it is there already and is no regular file")));
+            return Err(failed(io::Error::other("it exists and is not a regular file")));
         }
         if target.exists() && fs::metadata(&target).map_err(failed)?.permissions().readonly() {
             return Err(failed(io::Error::from(io::ErrorKind::PermissionDenied)));
@@ -45,21 +45,30 @@ impl AtomicFile {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // What any program would ask for; the user's mask then takes away what it should. Temporary files are private
-            // otherwise.
+            // What any program asks for, before the user's mask. Temporary files would be private.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         // tempfile's own message names the temporary file, which means nothing to the user.
         let file = builder.tempfile_in(folder).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => failed(io::Error::other("its folder does not exist, or takes no files")),
+            io::ErrorKind::NotFound => failed(io::Error::other("its folder does not exist or cannot hold files")),
             kind => failed(io::Error::from(kind)),
         })?;
         Ok(Self { file, path: target })
     }
 
-    /// Where the file will stand.
+    /// Where the file will be.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Writes the whole content and puts the file in its place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Write`].
+    pub fn finish(mut self, content: &str) -> Result<()> {
+        self.file.write_all(content.as_bytes()).map_err(|source| Error::Write { path: self.path.clone(), source })?;
+        self.commit()
     }
 
     /// Puts the file in its place.
@@ -106,15 +115,13 @@ mod tests {
         drop(file);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
-        let mut file = AtomicFile::create(&path).unwrap();
-        file.write_all(b"whole").unwrap();
-        file.commit().unwrap();
+        AtomicFile::create(&path).unwrap().finish("whole").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"whole");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
-    fn places_that_cannot_be_are_refused_at_once() {
+    fn impossible_paths_are_refused_at_once() {
         let folder = tempfile::tempdir().unwrap();
         for path in [folder.path().to_owned(), folder.path().join("no/such/folder/x"), folder.path().join(".."), PathBuf::new()] {
             let error = AtomicFile::create(&path).err().unwrap_or_else(|| panic!("{} is accepted", path.display()));

@@ -1,6 +1,6 @@
-//! Sounds as WAV files: in as one or two channels of integers or floats, out as 32-bit float.
+//! Reads sounds from WAV files of one or two channels of integers or floats, and writes them as 32-bit floats.
 //!
-//! Float, because a convolution sums thousands of products and rarely stays within full scale; an integer file would clip it.
+//! A convolution sums thousands of products and rarely stays within full scale, so an integer file would clip it.
 
 use std::io::{BufReader, BufWriter, Seek, Write};
 use std::path::Path;
@@ -116,8 +116,8 @@ fn describe(error: hound::Error) -> String {
         // The reader reports an end of file in the middle of a field in its own words.
         hound::Error::IoError(error) if error.to_string().contains("enough bytes") => "it ends before its header says".into(),
         hound::Error::IoError(error) => error.to_string(),
-        hound::Error::FormatError(reason) => format!("it is no valid WAV file: {reason}"),
-        hound::Error::Unsupported => "its format is none that can be read, expected integer or 32-bit float samples".into(),
+        hound::Error::FormatError(reason) => format!("it is not a valid WAV file: {reason}"),
+        hound::Error::Unsupported => "its format is not supported: expected integer or 32-bit float samples".into(),
         hound::Error::TooWide => "its samples have more bits than its header says".into(),
         hound::Error::UnfinishedSample => "it ends in the middle of a frame".into(),
         hound::Error::InvalidSampleFormat => "its samples have another format than its header says".into(),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_no_sound_are_refused_in_one_line() {
+    fn files_that_are_not_sounds_are_refused_in_one_line() {
         let folder = tempfile::tempdir().unwrap();
         let whole = integers(16, 2, &[1, 2, 3, 4]);
         let mut nan = Cursor::new(Vec::new());

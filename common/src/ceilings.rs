@@ -1,8 +1,7 @@
-//! What the device at hand can do at best, measured in the same run as the stages that are compared with it.
+//! The highest rates of the device, measured in the same run as the stages that are compared with them.
 //!
-//! A datasheet's figures hold at a clock that this card may not have and for a memory that nothing else uses; a share of them
-//! says little. These come from small kernels of our own, `kernels/cuda/ceilings.cu` and
-//! `ceilings-dp4a.cu` beside it.
+//! A datasheet's rates hold at a clock that this card may not reach, so a share of them says little. These rates come from small kernels of
+//! our own, `kernels/cuda/ceilings.cu` and `ceilings-dp4a.cu`.
 
 use std::fmt;
 
@@ -10,7 +9,7 @@ use cudarc::driver::sys::CUdevice_attribute::{
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
 };
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
-use kernels::ceilings::{CHAINS, COPY_VECTORS, DP4A_CHAINS, FILL_NOISE, FMA_CHAINS, STEPS};
+use kernels::ceilings::{CHAINS, COPY_VECTORS, FILL_NOISE, FMA_CHAINS, STEPS, dp4a};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -22,11 +21,11 @@ use crate::{timing, units};
 const BLOCK: u32 = 256;
 /// Words in a vector of the copy.
 const VECTOR: usize = 4;
-/// Rounds of the launch that tells how many rounds fill [`CHAINS_MS`].
+/// Rounds of the first launch, which shows how many rounds fill [`CHAINS_MS`].
 const TRIAL_ROUNDS: u32 = 64;
-/// How long a launch of chains should be: long against the start and the end of a launch.
+/// How long a launch of chains should take: long compared to its start and end.
 const CHAINS_MS: f64 = 4.0;
-/// Bytes that the copy reads, and as many that it writes: tens of times the largest L2 cache, so that all of it is device memory.
+/// Bytes that the copy reads, and also writes: tens of times the largest L2 cache, so that everything goes to device memory.
 const COPY_BYTES: usize = 2 << 30;
 /// Samples per measurement.
 const SAMPLES: usize = 15;
@@ -38,7 +37,7 @@ pub struct Ceilings {
     pub flops: f64,
     /// Bytes read plus bytes written per second, in a copy.
     pub bytes_per_s: f64,
-    /// Multiply-adds of bytes per second; measured where the workload has them and the device the instruction.
+    /// Multiply-adds of bytes per second; measured if the workload uses them and the device has the instruction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub byte_multiply_adds: Option<f64>,
 }
@@ -58,7 +57,7 @@ impl Ceilings {
         Ok(Some(Ceilings { flops: flops(gpu)?, bytes_per_s: bytes_per_s(gpu)?, byte_multiply_adds }))
     }
 
-    /// Multiply-adds per second of this kind; `None` where they were not measured.
+    /// Multiply-adds of this kind per second; `None` if they were not measured.
     pub fn multiply_adds(&self, arithmetic: Arithmetic) -> Option<f64> {
         match arithmetic {
             Arithmetic::F32 => Some(self.flops / 2.0),
@@ -87,8 +86,8 @@ fn resident_blocks(gpu: &Gpu) -> Result<u32> {
 
 /// f32 operations per second.
 fn flops(gpu: &Gpu) -> Result<f64> {
-    // Each chain goes to and fro between two numbers of its own: it does not settle, where fewer wires would change, and
-    // neither overflows nor ends in subnormal numbers.
+    // Each chain alternates between two numbers. It does not settle, because then fewer bits would change and the chip would draw less
+    // power, and it neither overflows nor becomes subnormal.
     let (factor, addend) = (-1.0f32, 0.7f32);
     let steps = chain_steps_per_s(gpu, |rounds, result, config| {
         let kernel = gpu.kernel(FMA_CHAINS)?;
@@ -105,7 +104,7 @@ fn flops(gpu: &Gpu) -> Result<f64> {
 fn byte_multiply_adds(gpu: &Gpu) -> Result<f64> {
     let pixels = 0x0103_0507_u32;
     let steps = chain_steps_per_s(gpu, |rounds, result, config| {
-        let kernel = gpu.kernel(DP4A_CHAINS)?;
+        let kernel = gpu.kernel(dp4a::DP4A_CHAINS)?;
         let mut launch = gpu.stream.launch_builder(&kernel);
         launch.arg(&rounds).arg(&pixels).arg(result);
         // SAFETY: the kernel writes one word per thread, and `result` has as many.
@@ -115,9 +114,10 @@ fn byte_multiply_adds(gpu: &Gpu) -> Result<f64> {
     Ok(4.0 * steps)
 }
 
-/// Steps of all chains of all threads per second; `enqueue` is given the rounds, a word per thread and the shape of the launch.
+/// Steps per second of all chains of all threads; `enqueue` gets the rounds, a word per thread, and the launch's shape.
 fn chain_steps_per_s(gpu: &Gpu, enqueue: impl Fn(u32, &mut CudaSlice<u32>, LaunchConfig) -> Result<()>) -> Result<f64> {
-    // One full wave: a block more would run alone at the end, a block fewer would leave a multiprocessor with less to do.
+    const { assert!(CHAINS == dp4a::CHAINS && STEPS == dp4a::STEPS, "both kernels do the same number of steps per round") };
+    // One full wave: one more block would run alone at the end, and one fewer would leave a multiprocessor with less work.
     let blocks = resident_blocks(gpu)?;
     let threads = blocks * BLOCK;
     let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
@@ -129,7 +129,7 @@ fn chain_steps_per_s(gpu: &Gpu, enqueue: impl Fn(u32, &mut CudaSlice<u32>, Launc
     Ok(steps / (run(rounds)?.median_ms * 1e-3))
 }
 
-/// A buffer of as many words that look random.
+/// A buffer of `count` words that look random.
 fn noise(gpu: &Gpu, count: usize) -> Result<CudaSlice<u32>> {
     let mut buffer: CudaSlice<u32> = gpu.stream.alloc_zeros(count)?;
     let kernel = gpu.kernel(FILL_NOISE)?;
@@ -159,7 +159,7 @@ fn bytes_per_s(gpu: &Gpu) -> Result<f64> {
             Ok(())
         })
     };
-    // Which shape is faster differs between generations: a vector per thread, or one wave of threads that go round.
+    // Which shape is faster depends on the GPU generation: a vector per thread, or one wave of threads in a loop.
     let one_each = u32::try_from(vectors.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
     let fastest_ms = run(one_each)?.median_ms.min(run(resident_blocks(gpu)?)?.median_ms);
     let bytes = 2 * vectors * size_of::<[u32; VECTOR]>();

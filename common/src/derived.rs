@@ -1,18 +1,18 @@
-//! What follows from a record: rates, shares of a ceiling, counts per piece of work. The table shows these numbers, and what the book
-//! says in words is checked against them.
+//! What follows from a record: rates, shares of a ceiling, counts per piece of work. The table and the book show these numbers.
 
 use std::fmt;
 
 use crate::gpu::DeviceKind;
 use crate::record::{Record, StageRecord};
 use crate::report::Place;
+use crate::stage::Stage;
 use crate::units;
-use crate::workload::{Arithmetic, Work};
+use crate::workload::{Arithmetic, Work, Workload};
 
-/// How much is done per second, in what the field counts for such work.
+/// Work per second, in the unit that fits the arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rate {
-    /// Operations on floats: one to multiply, one to add.
+    /// Floating-point operations; a multiply-add counts as two.
     Flops(f64),
     /// Multiply-adds of other numbers.
     MultiplyAdds(f64),
@@ -31,8 +31,12 @@ impl fmt::Display for Rate {
 }
 
 impl Record {
-    /// How fast a stage does the work that the computation takes at least. `None` without a time, and on the simulator, where only
-    /// the CPU has one.
+    /// The row of a stage; `None` when it was not run.
+    pub fn stage<W: Workload>(&self, stage: &Stage<W>) -> Option<&StageRecord> {
+        self.stages.iter().find(|row| row.name == stage.name)
+    }
+
+    /// How fast a stage does the least work of the computation. `None` without a time, and on the simulator, where only the CPU has times.
     pub fn rate(&self, stage: &StageRecord) -> Option<Rate> {
         if self.device.kind == DeviceKind::Sim {
             return None;
@@ -47,7 +51,7 @@ impl Record {
         })
     }
 
-    /// The share of the ceiling that is nearer, and its name: arithmetic, or memory if every byte were moved just once.
+    /// The share of the nearer ceiling, and its name: arithmetic, or memory if every byte moved only once.
     pub fn share_of_ceiling(&self, stage: &StageRecord) -> Option<(f64, &'static str)> {
         let (seconds, ceilings) = (stage.median_ms? / 1e3, self.ceilings?);
         if stage.place != Place::Device {
@@ -59,7 +63,7 @@ impl Record {
         Some(if of_arithmetic >= memory { (of_arithmetic, arithmetic.ceiling()) } else { (memory, "memory") })
     }
 
-    /// A count for each multiply-add, or for each other piece that the workload is made of; see [`Arithmetic::piece`].
+    /// A count per multiply-add, or per other piece of the workload; see [`Arithmetic::piece`].
     pub fn per_multiply_add(&self, count: u64) -> f64 {
         count as f64 / self.work().multiply_adds as f64
     }

@@ -1,16 +1,15 @@
 //! Everything that can go wrong between a command line and a verified row, in one type.
 //!
-//! A message says what, where, expected and got, and what to try; [`Error::exit_code`] says whose fault it is.
+//! A message says what happened, where, what was expected, and what to try. [`Error::exit_status`] says whose fault it is.
 
 use std::io;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use cudarc::driver::{DriverError, sys::CUresult};
 use thiserror::Error;
 
-use crate::device::Request;
 use crate::probe::Unusable;
+use crate::request::{Request, UnknownDevice};
 use crate::units::bytes;
 
 /// What a fallible function of this crate returns.
@@ -20,91 +19,75 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Error)]
 pub enum Error {
     /// `--device gpu` on a machine whose GPU cannot be used.
-    #[error("no NVIDIA GPU can be used: {0}; try `--device sim`, and `cargo doctor` for what is missing")]
+    #[error("no NVIDIA GPU can be used: {0}; try `--device sim`, or `cargo doctor` to see what is missing")]
     NoGpu(Unusable),
-    /// The text after `--device` names nothing.
-    #[error("no device `{asked}`: {reason}")]
-    UnknownDevice {
-        /// What was asked for.
-        asked: String,
-        /// What could have been asked for.
-        reason: String,
-    },
-    /// Two devices were asked for in one process, which can only ever load one driver.
-    #[error("this process already runs on `{open}` and a process can load one driver only: start another one for `{asked}`")]
+    /// `--device` with a text that names no device.
+    #[error(transparent)]
+    UnknownDevice(#[from] UnknownDevice),
+    /// A second device in one process, which can load only one driver.
+    #[error("this process already runs on `{open}`, and a process can load only one driver: start another one for `{asked}`")]
     DeviceTaken {
-        /// What was asked for now.
+        /// The device that is wanted now.
         asked: Request,
-        /// What was opened before.
+        /// The device that is open.
         open: Request,
     },
     /// The simulator cannot be used.
     #[error(transparent)]
     Simulator(#[from] simcuda::client::Error),
-    /// Something has loaded a CUDA driver into this process before the simulator could take its place.
+    /// Another CUDA driver was loaded into this process before the simulator.
     #[error("another CUDA driver was loaded before the simulator ({}): is one in LD_PRELOAD?", .simulator.display())]
     OtherDriver {
         /// The simulator's library.
         simulator: PathBuf,
     },
-    /// A kernel of ours has no PTX to load.
-    #[error("{path} has not been made yet: run `cargo ptx`")]
+    /// A source file without PTX to load.
+    #[error("{path} does not exist yet: run `cargo ptx`")]
     NoPtx {
-        /// Where the PTX belongs, from the root of the repository.
+        /// The missing file, from the root of the repository.
         path: String,
     },
-    /// The device could not load the module of a kernel.
+    /// The device did not load the module of a kernel.
     #[error("{path} does not load on {device}: {reason}")]
     ModuleLoad {
         /// The source of the module, from the root of the repository.
         path: String,
         /// Name of the device.
         device: String,
-        /// What the driver said.
+        /// The driver's reason.
         reason: String,
     },
-    /// A library of the CUDA toolkit is not there to call.
+    /// CUDA C did not compile, or a library of the CUDA toolkit is missing or failed.
     #[error(transparent)]
-    NoLibrary(#[from] toolkit::libraries::NotFound),
-    /// cuBLAS failed.
-    #[error(transparent)]
-    Cublas(#[from] crate::cublas::Failed),
-    /// cuFFT failed.
-    #[error(transparent)]
-    Cufft(#[from] crate::cufft::Failed),
-    /// CUDA C did not compile.
-    #[error(transparent)]
-    Compile(#[from] toolkit::nvrtc::CompileError),
-    /// A computation of this size cannot be.
+    Toolkit(#[from] toolkit::Error),
+    /// A size that no computation can have.
     #[error("there is no run with {asked}: {reason}")]
     Size {
-        /// What was asked for.
+        /// The size.
         asked: String,
-        /// What is possible.
+        /// Which sizes are possible.
         reason: String,
     },
-    /// The data do not fit in memory.
-    #[error("this size needs {}, and {place} has {} free: try a smaller one", bytes(*.needed), bytes(*.available))]
+    /// The data does not fit in memory.
+    #[error("this size needs {}, but {place} has only {} free: try a smaller one", bytes(*.needed), bytes(*.available))]
     TooLarge {
-        /// Which memory.
+        /// Whose memory.
         place: &'static str,
-        /// Bytes that the run takes.
+        /// Bytes that the run needs.
         needed: u64,
         /// Bytes that are free.
         available: u64,
     },
     /// A sound that cannot be read.
-    #[error("cannot use the sound {}: {reason}", path.display())]
+    #[error("cannot use the sound file {}: {reason}", path.display())]
     Sound {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Why not.
         reason: String,
     },
-    /// Two sounds of different rates.
-    #[error(
-        "{input} has {input_rate} samples per second and {filter} has {filter_rate}: convert one of them to the rate of the other"
-    )]
+    /// Two sounds with different sample rates.
+    #[error("{input} has {input_rate} samples per second, but {filter} has {filter_rate}: convert one of them to the other's rate")]
     SampleRates {
         /// The sound's file.
         input: String,
@@ -117,7 +100,7 @@ pub enum Error {
     },
     /// A filter that is longer than the sound.
     #[error(
-        "the filter {filter} has {taps} samples and is longer than the input {input} with {frames}: swap the two, the result is the same"
+        "the filter {filter} ({taps} samples) is longer than the input {input} ({frames} samples): swap them, the result is the same"
     )]
     LongFilter {
         /// The filter's file.
@@ -129,12 +112,12 @@ pub enum Error {
         /// Its samples.
         frames: usize,
     },
-    /// A picture that cannot be read.
-    #[error("cannot use the picture {}: {reason}", path.display())]
+    /// An image that cannot be read.
+    #[error("cannot use the image {}: {reason}", path.display())]
     Picture {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Why not.
         reason: String,
     },
     /// A matrix that cannot be read.
@@ -142,17 +125,17 @@ pub enum Error {
     Array {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Why not.
         reason: String,
     },
-    /// A picture to search, and nothing to search for.
-    #[error("what should be found in {}? add --template x,y,w,h for a part of it, or --template-file", input.display())]
+    /// An image to search without a template to search for.
+    #[error("no template to search for in {}: add --template x,y,w,h to take one from it, or --template-file", input.display())]
     NoTemplate {
-        /// The picture.
+        /// The image.
         input: PathBuf,
     },
-    /// A picture that cannot be written.
-    #[error("cannot write the resulting picture: {0}")]
+    /// An image that cannot be written.
+    #[error("cannot write the resulting image: {0}")]
     EncodePicture(String),
     /// A sound that cannot be written.
     #[error("cannot write the resulting sound: {0}")]
@@ -162,31 +145,34 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's reason.
         source: io::Error,
     },
+    /// Standard output did not take the results.
+    #[error("cannot write to standard output: {0}")]
+    Output(io::Error),
     /// A call of the CUDA driver failed.
     #[error("the CUDA driver reports {}", describe(*.0))]
     Driver(#[from] DriverError),
 }
 
 impl Error {
-    /// What the process should exit with: 1 for a kernel that is wrong, 2 for a wrong request or a machine that lacks something.
-    pub fn exit_code(&self) -> ExitCode {
-        ExitCode::from(self.exit_status())
-    }
-
-    /// The number behind [`Error::exit_code`].
+    /// The exit status of a process that fails with this error: 1 for a wrong kernel, 2 for a wrong request or an unfit machine.
     pub fn exit_status(&self) -> u8 {
         match self {
-            Error::Compile(_) => 1,
+            Error::Toolkit(toolkit::Error::Compile { .. }) => 1,
             Error::Driver(error) if !is_environment(error.0) => 1,
             _ => 2,
         }
     }
+
+    /// Whether the reader of standard output has left, which is no failure: they have seen enough.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
 }
 
-/// Whether a driver's error tells of the machine and not of a kernel.
+/// Whether a driver's error is about the machine and not about a kernel.
 fn is_environment(result: CUresult) -> bool {
     matches!(
         result,

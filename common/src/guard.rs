@@ -1,22 +1,21 @@
-//! An output on the device that shows what was never written, and what was written beside it.
+//! An output on the device that shows what was never written, and what was written next to it.
 //!
-//! Before a stage runs, the output holds a NaN that no arithmetic produces, so that a result which a kernel forgot cannot pass
-//! for one that it computed, and so that a stage never passes with the results of the stage before. On a GPU the output lies
-//! between two guard bands with the same content, because a store past the end hits no wall there. The simulator has walls: it
-//! knows where each allocation ends and names the line that steps over, which says more than a guard band can. There the
-//! output is an allocation of its own.
+//! Before a stage runs, the output holds a NaN that no arithmetic produces. So an output that a kernel forgot cannot pass for one that it
+//! computed, and a stage cannot pass with the results of the stage before it. On a GPU, the output is between two guard bands with the same
+//! content, because nothing else stops a store past the end. The simulator knows where each allocation ends and names the line that writes
+//! past it, which says more than a guard band can. There the output is an allocation of its own.
 
 use cudarc::driver::{CudaSlice, CudaView, CudaViewMut};
 
 use crate::error::Result;
 use crate::gpu::Gpu;
 
-/// Bits of the NaN that marks memory as not written: a quiet NaN with a payload that arithmetic does not make (CUDA's own NaN
-/// is `0x7fffffff`, that of x86 `0xffc00000`).
+/// Bits of the NaN that marks unwritten memory: a quiet NaN with a payload that arithmetic does not produce. CUDA's own NaN is
+/// `0x7fffffff`, and that of x86 is `0xffc00000`.
 pub const POISON: u32 = 0x7fc0_dead;
 
-/// Elements of each guard band: 4 KiB, so that the output keeps the alignment that an allocation of its own would have, and
-/// a whole block of threads that runs past the end still lands inside.
+/// Elements of each guard band: 4 KiB, so that the output is aligned like an allocation of its own, and a whole block of threads that writes
+/// past the end stays inside the band.
 pub const BAND: usize = 1024;
 
 /// An output of `len` values with its guard bands.
@@ -27,7 +26,7 @@ pub struct Guarded {
 }
 
 impl Guarded {
-    /// Allocates room for `len` values: between guard bands on a GPU, exactly on the simulator.
+    /// Allocates `len` values: between guard bands on a GPU, and alone on the simulator.
     ///
     /// # Errors
     ///
@@ -36,7 +35,7 @@ impl Guarded {
         Self::with_band(gpu, len, if gpu.is_simulated() { 0 } else { BAND })
     }
 
-    /// Allocates room for `len` values between two bands of `band`.
+    /// Allocates `len` values between two guard bands of `band` elements.
     ///
     /// # Errors
     ///
@@ -45,7 +44,7 @@ impl Guarded {
         Ok(Self { memory: gpu.stream.clone_htod(&poison(len + 2 * band))?, band, len })
     }
 
-    /// Forgets every result, and mends the guard bands.
+    /// Overwrites every result, and restores the guard bands.
     ///
     /// # Errors
     ///
@@ -54,12 +53,12 @@ impl Guarded {
         Ok(gpu.stream.memcpy_htod(&poison(self.memory.len()), &mut self.memory)?)
     }
 
-    /// The output, to give to a kernel.
+    /// The output as a kernel's argument.
     pub fn view_mut(&mut self) -> CudaViewMut<'_, f32> {
         self.memory.slice_mut(self.band..self.band + self.len)
     }
 
-    /// The output, to copy from.
+    /// The output, to read.
     pub fn view(&self) -> CudaView<'_, f32> {
         self.memory.slice(self.band..self.band + self.len)
     }
@@ -68,7 +67,7 @@ impl Guarded {
     ///
     /// # Errors
     ///
-    /// The driver's errors, those of the kernels before among them.
+    /// The driver's errors, including those of earlier kernels.
     pub fn download(&self, gpu: &Gpu) -> Result<Downloaded> {
         let mut values = gpu.stream.clone_dtoh(&self.memory)?;
         let after = values.split_off(self.band + self.len);
@@ -83,16 +82,16 @@ impl Guarded {
 pub struct Downloaded {
     /// The output.
     pub values: Vec<f32>,
-    /// What it wrote outside the output, if it did.
+    /// What it wrote outside the output, if anything.
     pub breach: Option<Breach>,
 }
 
 /// A store outside an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Breach {
-    /// Elements of both guard bands that changed.
+    /// How many elements of both guard bands changed.
     pub elements: usize,
-    /// The changed element next to the output: negative before it, 1 is the first one after it.
+    /// The changed element that is nearest to the output: -1 is the last one before it, 1 is the first one after it.
     pub nearest: i64,
 }
 
@@ -107,7 +106,7 @@ impl Breach {
     }
 }
 
-/// `len` values that nobody wrote.
+/// `len` unwritten values.
 pub fn poison(len: usize) -> Vec<f32> {
     vec![f32::from_bits(POISON); len]
 }

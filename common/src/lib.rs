@@ -1,42 +1,56 @@
-//! What every chapter needs around its lesson: a device, honest times, inputs with their expected results, and a table.
+//! What a chapter needs to run: a device, honest times, inputs with their expected results, and a table.
 //!
 //! # Layout
 //!
-//! - [`error`]: everything that can go wrong, and the exit status that it means.
-//! - [`device`]: which device a run gets: a GPU that works, or the simulator.
-//! - [`probe`]: what the NVIDIA driver of this machine is good for.
-//! - [`gpu`]: the open device: cudarc's context and stream, and kernels loaded on it.
-//! - [`timing`]: how long enqueued work takes, by CUDA events.
-//! - [`ceilings`]: what the device can do at best.
-//! - [`workload`]: what is computed, with the oracle: inputs, sizes, expected results; [`audio`], [`picture`], [`npy`] and [`atomic_file`] for the user's own.
-//! - [`stage`]: one way to compute a workload; [`chapter`]: a lesson, its stages in order.
-//! - [`guard`], [`verify`]: outputs that show what was not written or written beside them, and their comparison with the oracle.
-//! - [`runner`]: runs stages: poison, run, verify, time, verify again; [`observer`] asks the simulator what it saw.
-//! - [`report`]: what a run found out, where no time stands without a verified result.
-//! - [`table`], [`record`], [`units`]: a report for people, for programs, and its numbers; [`derived`], what follows from a record.
-//! - [`progress`]: shows signs of life during long runs.
-//! - [`pinned`]: host memory that a device copies without the driver's help.
-//! - [`cublas`], [`cufft`]: NVIDIA's libraries of dense linear algebra and of Fourier transforms, for the rows that call them.
+//! Each module uses only modules above it.
+//!
+//! - [`units`] formats numbers for people.
+//! - [`probe`] finds out whether the NVIDIA driver of this machine works.
+//! - [`request`] is what `--device` asks for.
+//! - [`capability`] is the generation of a GPU, and [`requirement`] is what a stage needs and a device does not have.
+//! - [`error`] is everything that can go wrong, with the exit status that it means.
+//! - [`console`] prints results and messages; [`progress`] shows that a long run is alive.
+//! - [`atomic_file`] writes a file whole or not at all; [`audio`], [`picture`] and [`npy`] read and write the user's data.
+//! - [`device`] chooses between a GPU and the simulator.
+//! - [`gpu`] is the open device: cudarc's context and stream, and the kernels loaded on it.
+//! - [`planner`] cuts a sum into slices, so that its blocks fill the chip.
+//! - [`pinned`] allocates host memory that the device can copy directly.
+//! - [`timing`] times enqueued work with CUDA events.
+//! - [`guard`] is an output on the device that shows missing and stray writes; [`verify`] compares it with the oracle.
+//! - [`workload`] is what is computed: inputs, sizes, oracle, and the least work that it takes.
+//! - [`ceilings`] measures the highest rates that the device reaches.
+//! - [`observer`] collects what the simulator counted and found.
+//! - [`report`] is the result of a run: a row per stage, where only a verified row can have a time.
+//! - [`stage`] is one way to compute a workload.
+//! - [`runner`] runs stages: poison, run, verify, time, verify again.
+//! - [`record`] is a run for programs, [`derived`] is what follows from its numbers, and [`table`] draws it for people.
+//! - [`measure`] is a quantity that the simulator counts; [`lesson`] compares stages by such quantities, or by time.
+//! - [`chapter`] is a set of stages in order, with its lesson.
 
 pub mod atomic_file;
 pub mod audio;
+pub mod capability;
 pub mod ceilings;
 pub mod chapter;
-pub mod cublas;
-pub mod cufft;
+pub mod console;
 pub mod derived;
 pub mod device;
 pub mod error;
 pub mod gpu;
 pub mod guard;
+pub mod lesson;
+pub mod measure;
 pub mod npy;
 pub mod observer;
 pub mod picture;
 pub mod pinned;
+pub mod planner;
 pub mod probe;
 pub mod progress;
 pub mod record;
 pub mod report;
+pub mod request;
+pub mod requirement;
 pub mod runner;
 pub mod stage;
 pub mod table;

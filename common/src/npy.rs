@@ -1,4 +1,4 @@
-//! Matrices in and out as NumPy's `.npy` files.
+//! Reads and writes matrices as NumPy's `.npy` files.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
@@ -31,16 +31,16 @@ impl Matrix {
         if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
             return Err(bad("it is a folder".into()));
         }
-        let npy = NpyFile::new(BufReader::new(file)).map_err(|error| bad(format!("it is no .npy file: {error}")))?;
+        let npy = NpyFile::new(BufReader::new(file)).map_err(|error| bad(format!("it is not a .npy file: {error}")))?;
         let &[rows, columns] = npy.shape() else {
-            return Err(bad(format!("it has {} dimensions, and a matrix has two", npy.shape().len())));
+            return Err(bad(format!("it has {} dimensions, but a matrix has two", npy.shape().len())));
         };
         let is_f32 = matches!(npy.dtype(), DType::Plain(kind) if kind.type_char() == TypeChar::Float && kind.size_field() == 4);
         if !is_f32 {
             return Err(bad(format!("it holds {}, not f32: convert it with `.astype('float32')`", npy.dtype().descr())));
         }
         if rows == 0 || columns == 0 {
-            return Err(bad(format!("a matrix of {rows} x {columns} holds nothing")));
+            return Err(bad(format!("a matrix of {rows} x {columns} is empty")));
         }
         let order = npy.order();
         let (rows, columns) = (rows as usize, columns as usize);
@@ -56,7 +56,7 @@ impl Matrix {
     ///
     /// # Errors
     ///
-    /// The system's, when writing fails.
+    /// The system's error, when writing fails.
     pub fn write(&self, file: &mut impl Write) -> std::io::Result<()> {
         let mut buffered = BufWriter::new(file);
         let shape = [self.rows as u64, self.columns as u64];
@@ -102,7 +102,7 @@ mod tests {
         let path = folder.path().join("a.npy");
         let one = bytes(&[1.0]);
         for (content, words) in [
-            (b"no array".to_vec(), "no .npy file"),
+            (b"no array".to_vec(), "not a .npy file"),
             (npy("<f8", "False", "(1, 1)", &1.0_f64.to_le_bytes()), "astype('float32')"),
             (npy("<f4", "False", "(1,)", &one), "1 dimensions"),
             (npy("<f4", "False", "(0, 1)", &[]), "0 x 1"),

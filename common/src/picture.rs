@@ -1,4 +1,4 @@
-//! Pictures: in as PNG or PGM, turned into 8-bit grey levels; out as PNG.
+//! Reads images from PNG or PGM files as 8-bit gray levels, and writes PNG files.
 
 use std::io::{BufReader, Seek, Write};
 use std::path::Path;
@@ -8,16 +8,16 @@ use image::{ExtendedColorType, ImageEncoder, ImageFormat, ImageReader};
 
 use crate::error::{Error, Result};
 
-/// A picture of grey levels, row by row from the top.
+/// An image of gray levels, row by row from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gray {
-    /// The file's name, or what else tells where it comes from.
+    /// The file's name, or another description of where it comes from.
     pub name: String,
     /// Pixels per row, at least one.
     pub width: u32,
     /// Rows, at least one.
     pub height: u32,
-    /// `width * height` grey levels, 0 is black.
+    /// `width * height` gray levels, 0 is black.
     pub pixels: Vec<u8>,
 }
 
@@ -35,7 +35,7 @@ pub struct Rectangle {
 }
 
 impl Gray {
-    /// Reads a PNG or PGM file. Colours become grey by their luma (ITU-R BT.709, as the `image` crate has it), 16 bits become 8.
+    /// Reads a PNG or PGM file. Colors become gray by their luma (ITU-R BT.709, as the `image` crate has it), 16 bits become 8.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl Gray {
         &self.pixels[start..start + self.width as usize]
     }
 
-    /// A part of the picture.
+    /// A part of the image.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_what_stands_in_the_rectangle() {
+    fn a_part_is_what_is_in_the_rectangle() {
         let part = steps().crop(Rectangle { x: 1, y: 0, width: 2, height: 2 }).unwrap();
         assert_eq!((part.width, part.height, part.pixels), (2, 2, vec![2, 3, 5, 6]));
     }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn png_and_pgm_are_read_as_grey_levels() {
+    fn png_and_pgm_are_read_as_gray_levels() {
         let folder = tempfile::tempdir().unwrap();
         let pgm = folder.path().join("steps.pgm");
         std::fs::write(&pgm, b"P5\n3 2\n255\n\x01\x02\x03\x04\x05\x06").unwrap();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_no_pictures_are_refused_with_their_name() {
+    fn files_that_are_not_images_are_refused_with_their_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("text.png");
         for (content, words) in [

@@ -1,7 +1,7 @@
-//! What the NVIDIA driver of this machine is good for, asked with a few calls of our own.
+//! Finds out whether the NVIDIA driver of this machine works, with a few driver calls of our own.
 //!
-//! Never through cudarc: it keeps the first library that it opens for the life of the process, so the simulator could not take
-//! the driver's place any more, and it panics where there is none.
+//! These calls never go through cudarc. It keeps the first library that it opens for the life of the process, so the simulator could not
+//! replace the driver anymore, and it panics if there is no library.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
@@ -10,20 +10,20 @@ use std::mem::ManuallyDrop;
 use libloading::Library;
 use thiserror::Error;
 
-/// The oldest CUDA version whose driver we can use, as `cuDriverGetVersion` counts: the one that the bindings are made for.
+/// The oldest CUDA version whose driver we can use, as `cuDriverGetVersion` counts. The bindings are made for it.
 pub const OLDEST_CUDA: u32 = 12_000;
 
-/// The driver library's own file name. Not the `libcuda.so` that cudarc asks for first: once the loader knows a library by
-/// that name it hands it to cudarc, and the simulator has to remain able to take it.
+/// The driver library's own file name, not the `libcuda.so` that cudarc asks for first. Once the loader knows a library by that name, it
+/// hands it to cudarc, and the simulator may still need the name.
 const DRIVER_NAMES: &[&str] = if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"] };
-/// The name under which cudarc will find the driver, if it exists beside [`DRIVER_NAMES`].
+/// The name under which cudarc will find the driver, if it exists next to [`DRIVER_NAMES`].
 const NAME_FOR_CUDARC: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so" };
 
 const SUCCESS: c_int = 0;
 const STUB_LIBRARY: c_int = 34;
 const NO_DEVICE: c_int = 100;
 
-/// A GPU that answers.
+/// A GPU that works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Name of the first device.
@@ -32,7 +32,7 @@ pub struct Found {
     pub devices: u32,
     /// The CUDA version of the driver.
     pub cuda: CudaVersion,
-    /// The driver's own release, for example `580.65.06`, where the system tells it.
+    /// The driver's own release, for example `580.65.06`, if the system reports it.
     pub release: Option<String>,
 }
 
@@ -61,26 +61,26 @@ pub enum Unusable {
         /// The driver's version.
         found: CudaVersion,
     },
-    /// The toolkit's stand-in for linking, where the driver should be.
+    /// The CUDA toolkit's stub for linking, where the driver should be.
     #[error("the libcuda.so on the loader's path is a CUDA toolkit's stub: take its folder off LD_LIBRARY_PATH")]
     Stub,
-    /// Something is there and does not work.
+    /// A call that fails.
     #[error("{what} fails: {reason}")]
     Broken {
-        /// What was tried.
+        /// The call.
         what: String,
-        /// What the loader or the driver said.
+        /// The loader's or the driver's reason.
         reason: String,
     },
 }
 
 /// Asks the driver of this machine for a device that works.
 ///
-/// A device that works keeps its primary context: making it takes long, and cudarc wants it next.
+/// The device keeps its primary context, because creating one takes long and cudarc needs it next.
 ///
 /// # Errors
 ///
-/// Which of the other states the machine is in.
+/// Why the driver cannot be used.
 pub fn probe() -> Result<Found, Unusable> {
     let driver = Driver::open()?;
     let cuda = driver.version()?;
@@ -99,7 +99,7 @@ pub fn probe() -> Result<Found, Unusable> {
     Ok(Found { name, devices, cuda, release: driver_release() })
 }
 
-/// The functions of the driver that probing needs. Their types are those of `cuda.h`; every call says why it is sound.
+/// The driver functions that probing needs, with their types from `cuda.h`.
 struct Driver {
     get_version: unsafe extern "C" fn(*mut c_int) -> c_int,
     init: unsafe extern "C" fn(c_uint) -> c_int,
@@ -108,7 +108,7 @@ struct Driver {
     device_get: unsafe extern "C" fn(*mut c_int, c_int) -> c_int,
     device_name: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> c_int,
     context_retain: unsafe extern "C" fn(*mut *mut c_void, c_int) -> c_int,
-    /// Keeps the code behind the functions loaded, for the life of the process: a driver that was initialised has threads.
+    /// Keeps the functions loaded for the life of the process, because an initialized driver has threads.
     _library: ManuallyDrop<Library>,
 }
 
@@ -116,7 +116,7 @@ impl Driver {
     fn open() -> Result<Driver, Unusable> {
         let mut reason = None;
         for name in DRIVER_NAMES {
-            // SAFETY: loading runs the driver's initialisers, as every CUDA program does.
+            // SAFETY: loading runs the driver's initializers, which every CUDA program runs.
             match unsafe { Library::new(*name) } {
                 Ok(library) => {
                     return Driver::with(library).map_err(|error| broken("the NVIDIA driver library", root_cause(&error)));
@@ -125,14 +125,14 @@ impl Driver {
             }
         }
         match reason {
-            // A library that is there and cannot be loaded is not the same as none: it may lack another library.
+            // A library that exists but does not load is not a missing one: it may need another library.
             Some(reason) if !is_missing(&reason) => Err(broken("loading the NVIDIA driver library", reason)),
             _ => Err(Unusable::NoLibrary),
         }
     }
 
     fn with(library: Library) -> Result<Driver, libloading::Error> {
-        // SAFETY: the types are those of the declarations in cuda.h, unchanged since CUDA 7.
+        // SAFETY: each type is that of the function's declaration in cuda.h, unchanged since CUDA 7.
         unsafe {
             Ok(Driver {
                 get_version: *library.get("cuDriverGetVersion")?,
@@ -175,9 +175,9 @@ impl Driver {
 
     fn device_name(&self, device: c_int) -> Result<String, Unusable> {
         let mut name: [c_char; 256] = [0; 256];
-        // SAFETY: the driver writes at most as many bytes as the buffer is said to have, one fewer than it has.
+        // SAFETY: the driver writes at most 255 bytes, and the buffer has 256.
         self.check("cuDeviceGetName", unsafe { (self.device_name)(name.as_mut_ptr(), 255, device) })?;
-        // SAFETY: the last byte is zero whatever the driver wrote before it.
+        // SAFETY: the driver left the last byte zero, so the string ends inside the buffer.
         Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
     }
 
@@ -187,12 +187,12 @@ impl Driver {
         self.check(&format!("making a context on {name}"), unsafe { (self.context_retain)(&mut context, device) })
     }
 
-    /// cudarc asks the loader for another name than we did; where a CUDA toolkit's stub has that name, it would get the stub.
+    /// cudarc asks the loader for another name than we do. If a CUDA toolkit's stub has that name, cudarc would get the stub.
     fn check_what_cudarc_finds(&self) -> Result<(), Unusable> {
-        // SAFETY: as for `open`.
+        // SAFETY: loading runs the library's initializers, which cudarc will run as well when it loads the same name.
         let Ok(library) = (unsafe { Library::new(NAME_FOR_CUDARC) }) else { return Ok(()) };
         type Init = unsafe extern "C" fn(c_uint) -> c_int;
-        // SAFETY: the type is that of the declaration in cuda.h.
+        // SAFETY: the type is that of the function's declaration in cuda.h; only its address is used.
         let init = unsafe { library.get::<Init>("cuInit") }.map(|init| *init as *const c_void);
         if init.is_ok_and(|init| init == self.init as *const c_void) { Ok(()) } else { Err(Unusable::Stub) }
     }
@@ -222,7 +222,7 @@ fn broken(what: &str, reason: String) -> Unusable {
     Unusable::Broken { what: what.to_owned(), reason }
 }
 
-/// What lies at the bottom of an error: `libloading` keeps the loader's own words there.
+/// The innermost cause of an error: `libloading` keeps the loader's own words there.
 fn root_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => root_cause(source),
@@ -230,14 +230,14 @@ fn root_cause(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// Whether the loader's words say that the very library we asked for is not there.
+/// Whether the loader's words say that the library itself is missing, and not one that it needs.
 fn is_missing(reason: &str) -> bool {
     let asked =
         DRIVER_NAMES.iter().any(|name| reason.starts_with(&format!("{name}: cannot open shared object file: No such file")));
     asked || !cfg!(target_os = "linux")
 }
 
-/// The driver's own release, which its kernel module tells on Linux.
+/// The driver's own release, which its kernel module reports on Linux.
 fn driver_release() -> Option<String> {
     release_in(&std::fs::read_to_string("/proc/driver/nvidia/version").ok()?)
 }

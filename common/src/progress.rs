@@ -1,6 +1,6 @@
-//! Signs of life for what takes longer than a second.
+//! Shows that a run is alive if it takes longer than a second.
 //!
-//! They go to stderr, and only when that is a terminal: a file or another program gets results and messages, nothing that moves.
+//! Progress goes to stderr, and only if that is a terminal: a file or another program gets only results and messages.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::mpsc::{Sender, channel};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// What ends sooner than this needs no sign of life, and a line that flashes up and goes is worse than none.
+/// Shorter work shows no progress, because a line that only flashes is worse than none.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A bar that shows how much of `total` is done.
@@ -17,15 +17,15 @@ pub fn bar(what: impl Into<String>, total: u64) -> Progress {
     Progress::new(Some(total), "{msg} {wide_bar} {percent}% {eta}", what.into())
 }
 
-/// A clock beside what is being waited for, where nobody knows how much is left.
+/// A clock next to the name of the work, if nobody knows how much is left.
 pub fn spinner(what: impl Into<String>) -> Progress {
     Progress::new(None, "{spinner} {msg} {elapsed}", what.into())
 }
 
-/// Drawn until it is dropped; then the line is clean again.
+/// Progress that is drawn until it is dropped.
 pub struct Progress {
     bar: ProgressBar,
-    /// Hangs up when the work is done before anyone grew impatient.
+    /// Closes when the work is done, so that short work is never drawn.
     _done: Option<Sender<()>>,
 }
 
@@ -49,7 +49,7 @@ impl Progress {
         Self { bar, _done: Some(done) }
     }
 
-    /// So much more is done.
+    /// Adds to what is done.
     pub fn inc(&self, amount: usize) {
         self.bar.inc(amount as u64);
     }

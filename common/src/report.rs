@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use simt::{Counters, Finding};
 
 use crate::observer::Launch;
+use crate::requirement::Unmet;
 use crate::timing::Timing;
 use crate::verify::{Accuracy, Mismatch};
 
@@ -42,8 +43,8 @@ pub enum Outcome {
     Verified(Measured),
     /// It does not.
     Failed(Failure),
-    /// The device lacks what it needs.
-    Skipped(String),
+    /// The device or the size does not meet what it needs.
+    Skipped(Unmet),
     /// A stage before it left the device unusable.
     NotRun(String),
 }
@@ -203,9 +204,4 @@ impl Row {
     pub fn failed(&self) -> bool {
         matches!(self.outcome, Outcome::Failed(_) | Outcome::NotRun(_))
     }
-}
-
-/// The row of that name.
-pub fn row<'a>(rows: &'a [Row], name: &str) -> Option<&'a Row> {
-    rows.iter().find(|row| row.name == name)
 }

@@ -1,4 +1,4 @@
-//! Runs stages one after the other on one device: poison, run, verify, time, verify again.
+//! Runs stages in order on one device: poison, run, verify, time, verify again.
 
 use std::time::{Duration, Instant};
 
@@ -12,51 +12,51 @@ use crate::progress;
 use crate::report::{Failure, Fault, Measured, Outcome, Row};
 use crate::stage::{Copies, Cpu, Prepare, PrepareCopies, Run, Stage};
 use crate::timing::{self, Timing};
-use crate::verify::{self, Accuracy, Expected};
+use crate::verify::{self, Accuracy, Expected, Oracle};
 use crate::workload::Workload;
 
-/// A CPU row is repeated until it has been timed for this long: it may be a thousand times slower than the others.
+/// A CPU stage repeats only for this long, because it may be a thousand times slower than the others.
 const CPU_TIME: Duration = Duration::from_secs(1);
 
-/// Runs every stage on the same inputs; `repeat` is how many times each is timed, and 0 only verifies.
+/// Runs every stage on the same inputs, and times each `repeat` times; 0 only verifies.
 ///
 /// # Errors
 ///
-/// When the workload cannot be brought to the device. What goes wrong in a stage goes into its row.
+/// When the workload cannot be brought to the device. Errors of a stage go into its row.
 pub fn run<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: usize) -> Result<Finished> {
-    let mut bench = Bench { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
-    let (rows, outputs) = stages.iter().map(|stage| bench.row(stage)).unzip();
+    let mut runner = Runner { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
+    let (rows, outputs) = stages.iter().map(|stage| runner.row(stage)).unzip();
     Ok(Finished { rows, outputs })
 }
 
-/// Runs one way to compute a workload that is no stage of a chapter, as [`run`] runs a stage: what comes of it, never skipped.
+/// Runs launches that are not a stage of a chapter, such as a learner's kernel, as [`run`] runs a stage. They are never skipped.
 ///
 /// # Errors
 ///
 /// When the workload cannot be brought to the device.
 pub fn run_launches<W: Workload>(gpu: &Gpu, workload: &W, repeat: usize, enqueue: Enqueue<'_, W>) -> Result<Outcome> {
-    let mut bench = Bench { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
-    Ok(match bench.launches(0.0, enqueue) {
+    let mut runner = Runner { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
+    Ok(match runner.launches(0.0, enqueue) {
         Ok((measured, _)) => Outcome::Verified(measured),
-        Err(trouble) => Outcome::Failed(bench.recover("the kernel", trouble)),
+        Err(error) => Outcome::Failed(runner.recover("the kernel", error)),
     })
 }
 
-/// What stages made of a workload.
+/// The rows and outputs of stages.
 pub struct Finished {
     /// One row per stage.
     pub rows: Vec<Row>,
-    /// For each row the output, if it is verified.
+    /// The output of each row, if it is verified.
     pub outputs: Vec<Option<Vec<f32>>>,
 }
 
-/// A device with a workload on it.
-struct Bench<'a, W: Workload> {
+/// Stages' device, with the workload on it.
+struct Runner<'a, W: Workload> {
     gpu: &'a Gpu,
     workload: &'a W,
     buffers: W::Buffers,
     repeat: usize,
-    /// Why the device takes no more work, when it does not.
+    /// Why the device takes no more work, after a fault.
     lost: Option<String>,
 }
 
@@ -66,25 +66,25 @@ pub type Enqueue<'a, W> = &'a mut dyn FnMut(&Gpu, &W, &mut <W as Workload>::Buff
 /// A verified stage's measurements and output.
 type Success = (Measured, Vec<f32>);
 
-/// Why a stage did not get its row: its own failure, or an error on the way that may have its cause in the kernel.
-enum Trouble {
+/// Why a stage has no measurements: its own failure, or an error on the way that the kernel may have caused.
+enum RowError {
     Failure(Failure),
     Error(Error),
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for RowError {
     fn from(error: Error) -> Self {
-        Trouble::Error(error)
+        RowError::Error(error)
     }
 }
 
-impl From<Failure> for Trouble {
+impl From<Failure> for RowError {
     fn from(failure: Failure) -> Self {
-        Trouble::Failure(failure)
+        RowError::Failure(failure)
     }
 }
 
-impl<W: Workload> Bench<'_, W> {
+impl<W: Workload> Runner<'_, W> {
     fn row(&mut self, stage: &Stage<W>) -> (Row, Option<Vec<f32>>) {
         let _alive = progress::spinner(stage.name);
         let (outcome, output) = self.outcome(stage);
@@ -99,11 +99,13 @@ impl<W: Workload> Bench<'_, W> {
                 Err(failure) => (Outcome::Failed(failure), None),
             };
         }
-        if let Some(reason) = stage.lacks(self.gpu, self.workload) {
-            return (Outcome::Skipped(reason), None);
-        }
         if let Some(reason) = &self.lost {
             return (Outcome::NotRun(reason.clone()), None);
+        }
+        match stage.unmet(self.gpu, self.workload) {
+            Ok(None) => {}
+            Ok(Some(unmet)) => return (Outcome::Skipped(unmet), None),
+            Err(error) => return (Outcome::Failed(self.recover(stage.name, error.into())), None),
         }
         let result = match stage.run {
             Run::Launches(mut enqueue) => self.launches(allowance, &mut enqueue),
@@ -113,31 +115,31 @@ impl<W: Workload> Bench<'_, W> {
         };
         match result {
             Ok((measured, output)) => (Outcome::Verified(measured), Some(output)),
-            Err(trouble) => (Outcome::Failed(self.recover(stage.name, trouble)), None),
+            Err(error) => (Outcome::Failed(self.recover(stage.name, error)), None),
         }
     }
 
-    /// A row of kernels that bring something of their own.
-    fn prepared(&mut self, allowance: f64, prepare: Prepare<W>) -> Result<Success, Trouble> {
+    /// The row of a stage with memory or plans of its own.
+    fn prepared(&mut self, allowance: f64, prepare: Prepare<W>) -> Result<Success, RowError> {
         let mut prepared = prepare(self.gpu, self.workload)?;
         self.launches(allowance, &mut |gpu, workload, buffers| prepared.enqueue(gpu, workload, buffers))
     }
 
-    /// A kernel's row.
-    fn launches(&mut self, allowance: f64, enqueue: Enqueue<'_, W>) -> Result<Success, Trouble> {
+    /// The row of a stage that launches kernels.
+    fn launches(&mut self, allowance: f64, enqueue: Enqueue<'_, W>) -> Result<Success, RowError> {
         let Self { gpu, workload, repeat, .. } = *self;
         W::output(&mut self.buffers).poison(gpu)?;
         observer::forget(gpu)?;
         enqueue(gpu, workload, &mut self.buffers)?;
         gpu.stream.synchronize().map_err(Error::from)?;
         let seen = observer::take(gpu)?;
-        // Before the comparison: a race says why a result is wrong, and makes a right one worthless.
+        // Before the comparison, because a race explains a wrong result and makes a right one worthless.
         if seen.findings.iter().any(|finding| finding.kind.severity() == Severity::Error) {
             return Err(Failure::Defects(seen.findings).into());
         }
         let (accuracy, output) = self.verified(allowance, Failure::Mismatch)?;
         if repeat == 0 || gpu.is_simulated() {
-            // The simulator's clock says how fast the simulator is, which is nobody's business.
+            // The simulator's clock only says how fast the simulator is.
             let measured = Measured::new(accuracy, None, seen.counters);
             return Ok((measured.with_launches(seen.launches).with_warnings(seen.findings), output));
         }
@@ -147,33 +149,38 @@ impl<W: Workload> Bench<'_, W> {
         Ok((Measured::new(accuracy, Some(timing), None), output))
     }
 
-    /// Compares the output on the device with the oracle, and the inputs with those of the host.
-    fn verified(&mut self, allowance: f64, failure: fn(Box<verify::Mismatch>) -> Failure) -> Result<(Accuracy, Vec<f32>), Trouble> {
+    /// Compares the output on the device with the oracle, and the inputs with the host's.
+    fn verified(
+        &mut self,
+        allowance: f64,
+        failure: fn(Box<verify::Mismatch>) -> Failure,
+    ) -> Result<(Accuracy, Vec<f32>), RowError> {
         let got = W::output(&mut self.buffers).download(self.gpu)?;
-        let accuracy = verify::check(&got, self.workload.expected(), allowance).map_err(failure)?;
+        let accuracy = verify::check(&got, self.workload.oracle(), allowance).map_err(failure)?;
         if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }
         Ok((accuracy, got.values))
     }
 
-    /// The row of a stage that only copies. What it copies back is the oracle's result, so that its output can be verified like
-    /// any other; what it copies there replaces inputs that were spoiled before.
-    fn copies(&mut self, prepare: PrepareCopies<W>) -> Result<Success, Trouble> {
+    /// The row of a stage that only copies. It copies the numbers 0, 1, 2, … back, which must arrive bit for bit. The inputs on the device
+    /// are overwritten first, so the stage has to copy them.
+    fn copies(&mut self, prepare: PrepareCopies<W>) -> Result<Success, RowError> {
         let Self { gpu, workload, repeat, .. } = *self;
         let mut copies = prepare(gpu, workload)?;
-        let result: Vec<f32> = workload.expected().iter().map(Expected::nearest).collect();
+        let result: Vec<f32> = (0..workload.output_len()).map(|index| index as f32).collect();
+        let expected = Oracle::Whole(result.iter().map(|&value| Expected { value: value.into(), tolerance: 0.0 }).collect());
         let mut view = W::output(&mut self.buffers).view_mut();
         gpu.stream.memcpy_htod(&result, &mut view).map_err(Error::from)?;
 
         workload.spoil_inputs(gpu, &mut self.buffers)?;
         copies.enqueue(gpu, &mut self.buffers)?;
-        let (accuracy, output) = self.arrived(copies.as_ref(), Failure::Mismatch)?;
+        let (accuracy, output) = self.arrived(copies.as_ref(), &expected, Failure::Mismatch)?;
         if repeat == 0 || gpu.is_simulated() {
             return Ok((Measured::new(accuracy, None, None), output));
         }
         let timing = timing::time(gpu, repeat, || copies.enqueue(gpu, &mut self.buffers))?;
-        let (accuracy, output) = self.arrived(copies.as_ref(), Failure::Unstable)?;
+        let (accuracy, output) = self.arrived(copies.as_ref(), &expected, Failure::Unstable)?;
         Ok((Measured::new(accuracy, Some(timing), None), output))
     }
 
@@ -181,18 +188,19 @@ impl<W: Workload> Bench<'_, W> {
     fn arrived(
         &self,
         copies: &dyn Copies<W>,
+        expected: &Oracle,
         failure: fn(Box<verify::Mismatch>) -> Failure,
-    ) -> Result<(Accuracy, Vec<f32>), Trouble> {
+    ) -> Result<(Accuracy, Vec<f32>), RowError> {
         self.gpu.stream.synchronize().map_err(Error::from)?;
         let got = Downloaded { values: copies.arrived()?, breach: None };
-        let accuracy = verify::check(&got, self.workload.expected(), 0.0).map_err(failure)?;
+        let accuracy = verify::check(&got, expected, 0.0).map_err(failure)?;
         if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }
         Ok((accuracy, got.values))
     }
 
-    /// A CPU's row.
+    /// The row of a stage on the CPU.
     fn cpu(&self, compute: Cpu<W>, allowance: f64) -> Result<Success, Failure> {
         let timed = || {
             let mut output = poison(self.workload.output_len());
@@ -201,37 +209,37 @@ impl<W: Workload> Bench<'_, W> {
             (start.elapsed(), Downloaded { values: output, breach: None })
         };
         let (first, got) = timed();
-        let mut accuracy = verify::check(&got, self.workload.expected(), allowance).map_err(Failure::Mismatch)?;
+        let mut accuracy = verify::check(&got, self.workload.oracle(), allowance).map_err(Failure::Mismatch)?;
         let mut last = got.values;
         if self.repeat == 0 {
             return Ok((Measured::new(accuracy, None, None), last));
         }
         let mut samples_ms = Vec::new();
         let begun = Instant::now();
-        // The first run also warms the caches up. It only counts when there is no time for another one.
+        // The first run warms up the caches. It counts only if there is no time for another one.
         if first > CPU_TIME {
             samples_ms.push(1e3 * first.as_secs_f64());
         } else {
             while samples_ms.is_empty() || (samples_ms.len() < self.repeat && begun.elapsed() < CPU_TIME) {
                 let (elapsed, got) = timed();
                 samples_ms.push(1e3 * elapsed.as_secs_f64());
-                accuracy = verify::check(&got, self.workload.expected(), allowance).map_err(Failure::Unstable)?;
+                accuracy = verify::check(&got, self.workload.oracle(), allowance).map_err(Failure::Unstable)?;
                 last = got.values;
             }
         }
         Ok((Measured::new(accuracy, Timing::of(&samples_ms, 1), None), last))
     }
 
-    /// Makes a row's failure of what went wrong, and the device ready for the next stage where that is possible.
-    fn recover(&mut self, stage: &str, trouble: Trouble) -> Failure {
-        let failure = match trouble {
-            Trouble::Failure(failure) => failure,
-            Trouble::Error(error) => {
+    /// Turns an error into a row's failure, and makes the device ready for the next stage if possible.
+    fn recover(&mut self, stage: &str, error: RowError) -> Failure {
+        let failure = match error {
+            RowError::Failure(failure) => failure,
+            RowError::Error(error) => {
                 let seen = observer::take(self.gpu).unwrap_or_default();
                 Failure::Fault(Box::new(Fault { error: error.to_string(), finding: seen.fault, detail: seen.message }))
             }
         };
-        // The stage may have changed its inputs, so they are sent again. After a fault the driver refuses all further work.
+        // The stage may have changed its inputs, so upload them again. After a fault, the driver refuses all further work.
         match self.workload.upload(self.gpu) {
             Ok(buffers) => self.buffers = buffers,
             Err(error) => self.lost = Some(format!("the device takes no more work after the fault in {stage}: {error}")),

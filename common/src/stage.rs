@@ -1,11 +1,16 @@
 //! One row of a chapter's table: one way to compute the chapter's workload.
 
+use crate::capability::ComputeCapability;
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::report::Place;
+use crate::requirement::Unmet;
 use crate::workload::Workload;
 
 /// A way to compute `W`, with what it needs of the device.
+///
+/// Two stages are the same if they have the same name; names are unique within a chapter. Code refers to a stage by its constant, so
+/// that a misspelled name does not compile; the name itself is for people and files.
 pub struct Stage<W: Workload> {
     /// The row's name, and what `--stage` calls it.
     pub name: &'static str,
@@ -13,9 +18,8 @@ pub struct Stage<W: Workload> {
     pub idea: &'static str,
     /// What it does.
     pub run: Run<W>,
-    /// The lowest compute capability that has what the stage uses, major and minor.
-    compute_capability: (u32, u32),
-    lacks: Option<Lacks<W>>,
+    compute_capability: ComputeCapability,
+    requirement: Option<Requirement<W>>,
     allowance: Option<Allowance<W>>,
     library: Option<&'static str>,
 }
@@ -24,25 +28,25 @@ pub struct Stage<W: Workload> {
 pub enum Run<W: Workload> {
     /// Enqueues launches on the device's stream, timed by CUDA events.
     Launches(Launches<W>),
-    /// The same, with memory or plans of its own that a program would keep from one call to the next. Making them is not timed.
+    /// Like [`Run::Launches`], with memory or plans that a program would keep from one call to the next. Making them is not timed.
     Prepared(Prepare<W>),
-    /// Computes on the CPU, timed by the clock on the wall.
+    /// Computes on the CPU, timed by the wall clock.
     Cpu(Cpu<W>),
-    /// Computes nothing: moves the inputs to the device and the output back. Prepares the host's memory, so that only copies
-    /// are timed.
+    /// Computes nothing: moves the inputs to the device and the output back. The host's memory is prepared beforehand, so that only
+    /// copies are timed.
     Copies(PrepareCopies<W>),
 }
 
-/// Enqueues on the device's stream what writes the output.
+/// Enqueues on the device's stream the launches that write the output.
 pub type Launches<W> = fn(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
 
-/// Makes ready for launches.
+/// Makes what a [`Run::Prepared`] stage keeps between calls.
 pub type Prepare<W> = fn(&Gpu, &W) -> Result<Box<dyn Prepared<W>>>;
 
-/// Launches with something of their own.
+/// Launches with memory or plans of their own.
 pub trait Prepared<W: Workload> {
-    /// Enqueues on the device's stream what writes the output. Everything that depends on the values of the inputs belongs here,
-    /// because this is what is timed.
+    /// Enqueues on the device's stream the launches that write the output. Everything that depends on the values of the inputs belongs
+    /// here, because this is what is timed.
     ///
     /// # Errors
     ///
@@ -53,18 +57,18 @@ pub trait Prepared<W: Workload> {
 /// Writes the output, on the CPU.
 pub type Cpu<W> = fn(&W, &mut [f32]);
 
-/// What a stage lacks on this device or at this size, as a sentence goes on after "skipped:"; `None` when it can run.
-pub type Lacks<W> = fn(&Gpu, &W) -> Option<String>;
+/// Checks what a stage needs on this device and at this size; `None` when the stage can run.
+pub type Requirement<W> = fn(&Gpu, &W) -> Result<Option<Unmet>>;
 
-/// How much further from the oracle than the workload's own tolerance each output may lie.
+/// How much farther from the oracle than the workload's own tolerance each output may be.
 pub type Allowance<W> = fn(&W) -> f64;
 
-/// Makes ready for copies.
+/// Makes the host's memory for copies.
 pub type PrepareCopies<W> = fn(&Gpu, &W) -> Result<Box<dyn Copies<W>>>;
 
 /// Copies between a host and a device.
 pub trait Copies<W: Workload> {
-    /// Enqueues the copies: the inputs to the device, and what stands in the output's place back.
+    /// Enqueues the copies: the inputs to the device, and the contents of the output buffer back.
     ///
     /// # Errors
     ///
@@ -79,16 +83,16 @@ pub trait Copies<W: Workload> {
     fn arrived(&self) -> Result<Vec<f32>>;
 }
 
-/// A stage with part of its work left out, to see what the rest takes: its result is wrong by design, and nobody compares it with the
-/// oracle. That is why it is no stage, and why no table of a run has room for its time.
+/// A stage with some of its work removed, to see how long the rest takes. Its result is wrong by design and is never compared with the
+/// oracle, so an experiment is not a stage, and its time does not appear in the table of a run.
 pub struct Experiment<W: Workload> {
-    /// The stage of which it does a part.
-    pub stage: &'static str,
+    /// The stage from which work was removed.
+    pub stage: Stage<W>,
     /// What the experiment is called.
     pub name: &'static str,
-    /// What is left, in one line.
+    /// The work that remains, in one line.
     pub left: &'static str,
-    /// Does the part. What it writes is for nobody to read.
+    /// Does the remaining work. Nothing reads what it writes.
     pub run: Launches<W>,
 }
 
@@ -114,26 +118,27 @@ impl<W: Workload> Stage<W> {
     }
 
     const fn new(name: &'static str, idea: &'static str, run: Run<W>) -> Self {
-        Self { name, idea, run, compute_capability: (0, 0), lacks: None, allowance: None, library: None }
+        let compute_capability = ComputeCapability::new(0, 0);
+        Self { name, idea, run, compute_capability, requirement: None, allowance: None, library: None }
     }
 
     /// Skips the stage on devices below this compute capability.
     pub const fn needs_compute_capability(self, major: u32, minor: u32) -> Self {
-        Self { compute_capability: (major, minor), ..self }
+        Self { compute_capability: ComputeCapability::new(major, minor), ..self }
     }
 
-    /// Skips the stage where it lacks something.
-    pub const fn skipped_where(self, lacks: Lacks<W>) -> Self {
-        Self { lacks: Some(lacks), ..self }
+    /// Skips the stage where this requirement is not met.
+    pub const fn requires(self, requirement: Requirement<W>) -> Self {
+        Self { requirement: Some(requirement), ..self }
     }
 
-    /// Allows each output to lie further from the oracle, for a stage that computes the same in another way and with other rounding
-    /// errors. Where the function is written it is derived.
+    /// Allows each output to be farther from the oracle, for a stage that computes the same result in another way and with other
+    /// rounding errors. The allowance is derived where its function is written.
     pub const fn with_allowance(self, allowance: Allowance<W>) -> Self {
         Self { allowance: Some(allowance), ..self }
     }
 
-    /// Says which library's kernels the stage launches beside ours: nobody can look into those.
+    /// Names the library whose kernels the stage launches besides ours. Their source and counts are not available.
     pub const fn calls(self, library: &'static str) -> Self {
         Self { library: Some(library), ..self }
     }
@@ -152,25 +157,34 @@ impl<W: Workload> Stage<W> {
         }
     }
 
-    /// Why the stage cannot run on this device; `None` when it can.
-    pub fn lacks(&self, gpu: &Gpu, workload: &W) -> Option<String> {
-        let (major, minor) = self.compute_capability;
-        let actual = &gpu.info().compute_capability;
-        let (has_major, has_minor) = actual.split_once('.')?;
-        let has = (has_major.parse::<u32>().ok()?, has_minor.parse::<u32>().ok()?);
-        if has < (major, minor) {
-            return Some(format!("needs compute capability {major}.{minor}, the device has {actual}"));
+    /// Why the stage cannot run on this device at this size; `None` when it can.
+    ///
+    /// # Errors
+    ///
+    /// The driver's errors.
+    pub fn unmet(&self, gpu: &Gpu, workload: &W) -> Result<Option<Unmet>> {
+        let (needed, available) = (self.compute_capability, gpu.info().compute_capability);
+        if available < needed {
+            return Ok(Some(Unmet::ComputeCapability { needed, available }));
         }
-        self.lacks.and_then(|lacks| lacks(gpu, workload))
+        self.requirement.map_or(Ok(None), |requirement| requirement(gpu, workload))
     }
 
-    /// What the stage may lie further off than the workload's tolerance.
+    /// How much farther from the oracle than the workload's tolerance an output may be.
     pub(crate) fn allowance(&self, workload: &W) -> f64 {
         self.allowance.map_or(0.0, |allowance| allowance(workload))
     }
 }
 
-// Derived, they would demand that the workload itself can be copied.
+impl<W: Workload> PartialEq for Stage<W> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl<W: Workload> Eq for Stage<W> {}
+
+// Derived, these would demand that the workload itself can be copied.
 impl<W: Workload> Clone for Run<W> {
     fn clone(&self) -> Self {
         *self

@@ -1,7 +1,7 @@
-//! The table of a run.
+//! Draws the table of a run.
 //!
-//! On a GPU it shows times and what they mean: the rate, its share of what this device can do, the gain over the first row. On the
-//! simulator it shows no times of the device, because there are none, but the counts that explain the times which a GPU would show.
+//! On a GPU it shows times and what they mean: the rate, the share of the device's ceiling, and the speed-up over the first kernel. On the
+//! simulator there are no times of the device, so it shows counts, which explain the times that a GPU would show.
 
 use tabled::builder::Builder;
 use tabled::settings::object::{Columns, Rows};
@@ -20,10 +20,10 @@ pub enum Drawing {
     Markdown,
 }
 
-/// See [`Arithmetic::piece`].
+/// Replaced by [`Arithmetic::piece`](crate::workload::Arithmetic::piece).
 const PIECE: &str = "PIECE";
 
-/// A column: its title, in which [`PIECE`] stands for what the workload is made of, and what a row has in it.
+/// A column: its title, and its text for a row.
 struct Column {
     title: &'static str,
     cell: fn(&Record, &StageRecord) -> Option<String>,
@@ -42,7 +42,7 @@ const COLUMNS: [Column; 10] = [
     Column { title: "error / tolerance", cell: accuracy },
 ];
 
-/// Draws a run. A column that no row fills is left out.
+/// Draws a run, without the columns that no row fills.
 pub fn draw(record: &Record, drawing: Drawing) -> String {
     let columns: Vec<(&Column, Vec<Option<String>>)> = COLUMNS
         .iter()
@@ -98,7 +98,7 @@ fn instructions(record: &Record, stage: &StageRecord) -> Option<String> {
     Some(significant(record.per_multiply_add(stage.counters?.ptx_thread_instructions)))
 }
 
-/// What a load takes, and what it would take if the lanes' bytes stood side by side.
+/// Sectors per load, and how many it would take if the lanes' bytes were contiguous.
 fn load_sectors(_: &Record, stage: &StageRecord) -> Option<String> {
     let counters = stage.counters?;
     Some(format!("{} ({})", significant(counters.sectors_per_load()?), significant(counters.ideal_sectors_per_load()?)))
@@ -108,14 +108,14 @@ fn bytes_moved(record: &Record, stage: &StageRecord) -> Option<String> {
     Some(significant(record.per_multiply_add(stage.counters?.bytes_moved())))
 }
 
-/// Left out where no kernel uses shared memory.
+/// Empty for kernels that use no shared memory.
 fn bank_conflicts(_: &Record, stage: &StageRecord) -> Option<String> {
     let counters = stage.counters?;
     let requests = counters.shared_load_requests + counters.shared_store_requests;
     (requests > 0).then(|| count(counters.bank_conflicts()))
 }
 
-/// The two parts of the simulated chip that need most time at least, as shares of the one that binds.
+/// The two parts of the simulated chip that need the most time, as shares of the bottleneck.
 fn bound_by(record: &Record, stage: &StageRecord) -> Option<String> {
     let bound = record.bound(stage)?;
     let shares = bound.shares().take(2).map(|(unit, share)| format!("{unit} {:.0} %", 100.0 * share));
@@ -130,7 +130,10 @@ fn verdict(stage: &StageRecord) -> String {
     match (&stage.failure, &stage.skipped) {
         (Some(failure), _) => failure.clone(),
         (None, Some(reason)) => format!("skipped: {reason}"),
-        (None, None) if stage.verified => "yes".to_owned(),
+        (None, None) if stage.verified => match stage.sampled {
+            Some(sampled) => format!("yes ({sampled} sampled, Freivalds)"),
+            None => "yes".to_owned(),
+        },
         (None, None) => "no".to_owned(),
     }
 }
@@ -138,6 +141,7 @@ fn verdict(stage: &StageRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capability::ComputeCapability;
     use crate::ceilings::Ceilings;
     use crate::gpu::{DeviceInfo, DeviceKind};
     use simt::Counters;
@@ -147,6 +151,7 @@ mod tests {
             name: name.to_owned(),
             place,
             verified: true,
+            sampled: None,
             skipped: None,
             failure: None,
             median_ms,
@@ -170,7 +175,7 @@ mod tests {
             device: DeviceInfo {
                 kind: if ceilings.is_some() { DeviceKind::Gpu } else { DeviceKind::Sim },
                 name: text(),
-                compute_capability: text(),
+                compute_capability: ComputeCapability::new(9, 0),
                 profile: ceilings.is_none().then(|| "h200".to_owned()),
                 driver: text(),
                 compiler: text(),
@@ -188,6 +193,8 @@ mod tests {
         let mut broken = stage("broken", Place::Device, None, None);
         (broken.verified, broken.failure, broken.max_error) = (false, Some("WRONG".to_owned()), None);
         let ceilings = Some(Ceilings { flops: 8e12, bytes_per_s: 1e12, byte_multiply_adds: None });
+        let mut large = stage("large", Place::Device, Some(1.0), None);
+        large.sampled = Some(16_384);
         let stages = vec![
             stage("cpu", Place::Host, Some(500.0), None),
             stage("slow", Place::Device, Some(2.0), None),
@@ -195,12 +202,13 @@ mod tests {
             stage("copy-only", Place::Between, Some(0.25), None),
             new,
             broken,
+            large,
         ];
         let drawn = draw(&record(ceilings, stages), Drawing::Markdown);
         let squeeze = |line: usize| drawn.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(squeeze(0), "| stage | time | rate | of ceiling | speed-up | error / tolerance | verified |");
         assert_eq!(squeeze(2), "| cpu | 500 ms ± 25.0 ms | 4.00 GFLOP/s | | 0.00400x | 2.5e-1 / 5.0e-1 | yes |");
-        for cell in ["50.0 % of f32", "4.00x", "16.0 GB/s", "skipped: needs 9.0", "WRONG"] {
+        for cell in ["50.0 % of f32", "4.00x", "16.0 GB/s", "skipped: needs 9.0", "WRONG", "yes (16384 sampled, Freivalds)"] {
             assert!(drawn.contains(cell), "{cell} is not in\n{drawn}");
         }
     }

@@ -1,7 +1,7 @@
-//! How long enqueued work takes on the device, by CUDA events.
+//! Times enqueued work on the device with CUDA events.
 //!
-//! The events stand between runs of one uninterrupted stream: the host enqueues ahead of the device, so that the device never
-//! waits for it and a sample holds the work and nothing else.
+//! The events are between runs on one busy stream. The host enqueues ahead of the device, so the device never waits for the host, and a
+//! sample contains only the work.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,14 @@ use cudarc::driver::{CudaEvent, sys::CUevent_flags};
 use crate::error::Result;
 use crate::gpu::Gpu;
 
-/// Runs before the first sample last at least this long, so that caches, clocks and allocators have settled.
+/// The warm-up takes at least this long, so that caches, clocks, and allocators settle.
 const WARM_UP: Duration = Duration::from_millis(100);
-/// Runs before the first sample, however long they take.
+/// The warm-up has at least this many runs.
 const WARM_UP_RUNS: usize = 2;
-/// A run shorter than this is not timed alone: the events' clock ticks every half microsecond, and the host needs a few
-/// microseconds to enqueue a run.
+/// Shorter runs are timed in batches: the events' clock ticks every half microsecond, and the host needs a few microseconds to enqueue
+/// a run.
 const SHORTEST_SAMPLE_MS: f64 = 0.02;
-/// How long a sample of several such runs should be.
+/// How long a batch should take.
 const BATCH_MS: f64 = 0.2;
 
 /// Times of repeated runs, in milliseconds.
@@ -31,12 +31,12 @@ pub struct Timing {
     pub p90_ms: f64,
     /// Samples taken.
     pub samples: usize,
-    /// Runs that one sample is the mean of: more than one where a single run is too short to be timed alone.
+    /// How many runs a sample is the mean of; more than one if a single run is too short.
     pub runs_per_sample: usize,
 }
 
 impl Timing {
-    /// Sums up samples of `runs_per_sample` runs each; `None` when there are none.
+    /// Summarizes samples of `runs_per_sample` runs each; `None` if there are none.
     pub fn of(samples_ms: &[f64], runs_per_sample: usize) -> Option<Timing> {
         let mut sorted: Vec<f64> = samples_ms.iter().map(|sample| sample / runs_per_sample as f64).collect();
         sorted.sort_by(f64::total_cmp);
@@ -53,18 +53,18 @@ impl Timing {
 // ANCHOR: time
 /// Times what `enqueue` puts on the device's stream: a warm-up, then `samples` samples (at least one).
 ///
-/// On the simulator the events hold the host's clock: the result says how fast the simulator is, and no table may show it as
-/// the time of a GPU.
+/// On the simulator, events record the host's clock. The result then says how fast the simulator is, and no table may show it as the time of
+/// a GPU.
 ///
 /// # Errors
 ///
-/// What `enqueue` returns, and the driver's errors, among them those of a kernel that fails while it is timed.
+/// The errors of `enqueue`, and the driver's, including those of a kernel that fails while it is timed.
 pub fn time(gpu: &Gpu, samples: usize, mut enqueue: impl FnMut() -> Result<()>) -> Result<Timing> {
     let run_ms = warm_up(gpu, &mut enqueue)?;
     let runs_per_sample = if run_ms < SHORTEST_SAMPLE_MS { (BATCH_MS / run_ms.max(1e-4)).ceil() as usize } else { 1 };
 
     let marks = (0..=samples.max(1)).map(|_| event(gpu)).collect::<Result<Vec<_>>>()?;
-    let (first, rest) = marks.split_first().expect("there is one mark more than there are samples");
+    let (first, rest) = marks.split_first().expect("there is one mark more than samples");
     first.record(&gpu.stream)?;
     for mark in rest {
         for _ in 0..runs_per_sample {
@@ -79,7 +79,7 @@ pub fn time(gpu: &Gpu, samples: usize, mut enqueue: impl FnMut() -> Result<()>) 
 }
 // ANCHOR_END: time
 
-/// Runs until the device has settled; returns about how many milliseconds one run takes.
+/// Runs until the device has settled, and returns the shortest run's time in milliseconds.
 fn warm_up(gpu: &Gpu, enqueue: &mut impl FnMut() -> Result<()>) -> Result<f64> {
     let (start, end) = (event(gpu)?, event(gpu)?);
     let begun = Instant::now();
@@ -99,7 +99,7 @@ fn event(gpu: &Gpu) -> Result<CudaEvent> {
     Ok(gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT))?)
 }
 
-/// The value below which a share `q` of the sorted samples lies, between two samples in proportion.
+/// The `q` quantile of sorted samples, interpolated between two samples.
 fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let position = q * sorted.len().checked_sub(1)? as f64;
     let (below, above) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_lie_between_samples_in_proportion() {
+    fn quantiles_are_interpolated_between_samples() {
         let timing = Timing::of(&[5.0, 1.0, 3.0, 2.0, 4.0], 1).unwrap();
         assert_eq!((timing.p10_ms, timing.median_ms, timing.p90_ms), (1.4, 3.0, 4.6));
         assert_eq!(Timing::of(&[7.0], 1).unwrap().p90_ms, 7.0);

@@ -1,18 +1,18 @@
-//! Numbers for people: three significant digits and a unit. Everything that a table or a message shows passes through here.
+//! Formats numbers for people: three significant digits and a unit. Every number in a table or a message is formatted here.
 
 /// A number with three significant digits, in plain notation.
 pub fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
     }
-    // Rounded first: 9.999 has one digit before the point, and shows two.
+    // Round first: 9.999 has one digit before the point, but shows two.
     let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
     let digits_before_point = rounded.abs().log10().floor() as i32 + 1;
     let decimals = (3 - digits_before_point).max(0) as usize;
     format!("{rounded:.decimals$}")
 }
 
-/// A number with the prefix of the SI that leaves one to three digits before the point, for example `65.2 T`.
+/// A number with the SI prefix that leaves one to three digits before the point, for example `65.2 T`.
 fn prefixed(value: f64) -> String {
     const PREFIXES: [(f64, &str); 5] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
     // 999.6 rounds to 1000, so the next prefix starts a little below its power.
@@ -32,27 +32,27 @@ pub fn flops(value: f64) -> String {
     format!("{}FLOP/s", prefixed(value))
 }
 
-/// Multiply-adds per second of whatever numbers.
+/// Multiply-adds per second, of any type.
 pub fn multiply_adds(value: f64) -> String {
     format!("{}mul-adds/s", prefixed(value))
 }
 
-/// Pixels of a result per second.
+/// Result pixels per second.
 pub fn pixels(value: f64) -> String {
     format!("{}pixels/s", prefixed(value))
 }
 
-/// Bytes per second, in powers of ten as data sheets have it.
+/// Bytes per second, in powers of ten like datasheets.
 pub fn bandwidth(value: f64) -> String {
     format!("{}B/s", prefixed(value))
 }
 
-/// A count, for example `9.66 G`; below ten thousand as it is.
+/// A count, for example `9.66 G`. Counts below ten thousand are exact.
 pub fn count(value: u64) -> String {
     if value < 10_000 { value.to_string() } else { prefixed(value as f64) }
 }
 
-/// An amount of memory, in powers of two as allocations have it.
+/// An amount of memory, in powers of two like allocations.
 pub fn bytes(value: u64) -> String {
     const UNITS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match UNITS.into_iter().find(|(scale, _)| value >= *scale) {
@@ -61,7 +61,7 @@ pub fn bytes(value: u64) -> String {
     }
 }
 
-/// A share of one, in percent.
+/// A fraction, in percent.
 pub fn percent(share: f64) -> String {
     format!("{} %", significant(100.0 * share))
 }

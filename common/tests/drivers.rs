@@ -28,9 +28,8 @@ fn link_name_for_cudarc(folder: &Path) {
     std::os::unix::fs::symlink("libcuda.so.1", folder.join("libcuda.so")).expect("a link can be made");
 }
 
-/// What one of the tests below that are not run by themselves says, in a process that finds drivers in `folder` and has these
-/// environment variables.
-fn said_by(test: &str, folder: &Path, variables: &[(&str, &str)]) -> String {
+/// What one of the ignored tests below prints, in a process that finds drivers in `folder` and has these environment variables.
+fn answer_of(test: &str, folder: &Path, variables: &[(&str, &str)]) -> String {
     let output = Command::new(env::current_exe().expect("a running program has a path"))
         .args(["--exact", test, "--ignored", "--nocapture"])
         .env("LD_LIBRARY_PATH", folder)
@@ -38,41 +37,41 @@ fn said_by(test: &str, folder: &Path, variables: &[(&str, &str)]) -> String {
         .output()
         .expect("this program can be started again");
     let text = String::from_utf8_lossy(&output.stdout);
-    let said = text.lines().find_map(|line| line.split_once("said: ")).map(|(_, said)| said.to_owned());
-    said.unwrap_or_else(|| panic!("no answer in {text}{}", String::from_utf8_lossy(&output.stderr)))
+    let answer = text.lines().find_map(|line| line.split_once("answer: ")).map(|(_, answer)| answer.to_owned());
+    answer.unwrap_or_else(|| panic!("no answer in {text}{}", String::from_utf8_lossy(&output.stderr)))
 }
 
 fn probed(folder: &Path, variables: &[(&str, &str)]) -> String {
-    said_by("says_what_probing_finds", folder, variables)
+    answer_of("prints_what_probing_finds", folder, variables)
 }
 
 fn opened(request: &str, folder: &Path, variables: &[(&str, &str)]) -> String {
-    said_by("says_what_opens", folder, &[&[(REQUEST, request)], variables].concat())
+    answer_of("prints_what_opens", folder, &[&[(REQUEST, request)], variables].concat())
 }
 
-/// The variable that hands `says_what_opens` its request.
+/// The variable that hands `prints_what_opens` its request.
 const REQUEST: &str = "REQUESTED_DEVICE";
 
 #[test]
 #[ignore = "the other tests start it in a process of its own"]
-fn says_what_probing_finds() {
+fn prints_what_probing_finds() {
     match probe() {
-        Ok(found) => println!("said: {} with CUDA {}", found.name, found.cuda),
-        Err(why) => println!("said: {why}"),
+        Ok(found) => println!("answer: {} with CUDA {}", found.name, found.cuda),
+        Err(why) => println!("answer: {why}"),
     }
 }
 
 #[test]
 #[ignore = "the other tests start it in a process of its own"]
-fn says_what_opens() {
+fn prints_what_opens() {
     let request = env::var(REQUEST).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
     match Gpu::open(&request) {
         Ok(gpu) => {
             let memory = gpu.stream.clone_htod(&[1u32, 2, 3]).expect("memory can be had");
             let back = gpu.stream.clone_dtoh(&memory).expect("memory can be read");
-            println!("said: {:?} {} {back:?}", gpu.info().kind, gpu.info().profile.as_deref().unwrap_or("-"));
+            println!("answer: {:?} {} {back:?}", gpu.info().kind, gpu.info().profile.as_deref().unwrap_or("-"));
         }
-        Err(error) => println!("said: {error} (exit {})", error.exit_status()),
+        Err(error) => println!("answer: {error} (exit {})", error.exit_status()),
     }
 }
 
@@ -116,8 +115,8 @@ fn another_library_under_the_name_that_cudarc_asks_for_is_noticed() {
 fn a_library_that_does_not_load_is_not_a_missing_one() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     std::fs::write(folder.path().join("libcuda.so.1"), "no library").expect("the folder can be written");
-    let said = probed(folder.path(), &[]);
-    assert!(said.starts_with("loading the NVIDIA driver library fails: "), "{said}");
+    let answer = probed(folder.path(), &[]);
+    assert!(answer.starts_with("loading the NVIDIA driver library fails: "), "{answer}");
 }
 
 #[test]
@@ -144,9 +143,9 @@ fn a_gpu_that_is_asked_for_and_not_there_is_an_error_of_the_environment() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     build_fake_driver(folder.path(), "libcuda.so.1");
     link_name_for_cudarc(folder.path());
-    let said = opened("gpu", folder.path(), &[("FAKE_INIT", "100")]);
+    let answer = opened("gpu", folder.path(), &[("FAKE_INIT", "100")]);
     assert_eq!(
-        said,
-        "no NVIDIA GPU can be used: the NVIDIA driver sees no device; try `--device sim`, and `cargo doctor` for what is missing (exit 2)"
+        answer,
+        "no NVIDIA GPU can be used: the NVIDIA driver sees no device; try `--device sim`, or `cargo doctor` to see what is missing (exit 2)"
     );
 }

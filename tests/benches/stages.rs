@@ -41,7 +41,7 @@ fn rows<W: Workload>(criterion: &mut Criterion, gpu: &Gpu, chapter: &Chapter<W>,
     let mut group = criterion.benchmark_group(format!("{} on {device}", chapter.name));
     group.throughput(Throughput::Elements(workload.work().multiply_adds));
     group.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
-    for stage in chapter.stages.iter().filter(|stage| stage.lacks(gpu, workload).is_none()) {
+    for stage in chapter.stages.iter().filter(|stage| stage.unmet(gpu, workload).is_ok_and(|unmet| unmet.is_none())) {
         row(&mut group, gpu, stage, workload, &mut buffers);
     }
     group.finish();

@@ -7,7 +7,7 @@ use common::stage::Stage;
 use common::workload::Border;
 use common::workload::Workload;
 use common::workload::correlation::{Buffers, Correlation, NO_SUM, Size};
-use correlation_sm_aware::variant::{Attributes, Multiply, Tile, Variant};
+use correlation_sm_aware::variant::{Attributes, Multiply, Tile, TileKernel, Variant};
 use correlation_sm_aware::{CONSTANT, SHARED, SHARED_SM, SHARED_SUMS, SHARED_UNROLL_4, with_tile};
 use kernels::Kernel;
 use kernels::correlation as kernel;
@@ -30,19 +30,20 @@ macro_rules! forced {
 /// Every kernel that some device gets.
 const ARMS: [Stage<Correlation>; 7] = [
     CONSTANT,
-    forced!("32 bits", kernel::SHARED),
-    forced!("24 bits", kernel::SHARED_MULTIPLY_24),
-    forced!("32 bits, unrolled", kernel::UNROLL_4),
-    forced!("24 bits, unrolled", kernel::UNROLL_4_MULTIPLY_24),
-    forced!("32 bits, with sums", kernel::SUMS),
-    forced!("24 bits, with sums", kernel::SUMS_MULTIPLY_24),
+    forced!("32 bits", TileKernel::Coefficients(kernel::SHARED)),
+    forced!("24 bits", TileKernel::Coefficients(kernel::SHARED_MULTIPLY_24)),
+    forced!("32 bits, unrolled", TileKernel::Coefficients(kernel::UNROLL_4)),
+    forced!("24 bits, unrolled", TileKernel::Coefficients(kernel::UNROLL_4_MULTIPLY_24)),
+    forced!("32 bits, with sums", TileKernel::CoefficientsAndSums(kernel::SUMS)),
+    forced!("24 bits, with sums", TileKernel::CoefficientsAndSums(kernel::SUMS_MULTIPLY_24)),
 ];
 
 /// The sums that a kernel stores.
 fn stored(gpu: &Gpu, correlation: &Correlation, kernel: Kernel) -> Vec<u32> {
     let template = correlation.template();
     let mut buffers = correlation.upload(gpu).unwrap();
-    with_tile(gpu, correlation, &mut buffers, kernel, Tile::of_block((template.width, template.height))).unwrap();
+    let tile = Tile::of_block((template.width, template.height));
+    with_tile(gpu, correlation, &mut buffers, TileKernel::CoefficientsAndSums(kernel), tile).unwrap();
     gpu.stream.clone_dtoh(&buffers.sums).unwrap()
 }
 
@@ -90,7 +91,7 @@ fn a_template_too_large_for_a_tile_falls_back_to_constant_memory() {
         let rows = runner::run(gpu, &[CONSTANT, SHARED, SHARED_SM, SHARED_UNROLL_4, SHARED_SUMS], &correlation, 0).unwrap().rows;
         let outcomes = |row: &Row| match &row.outcome {
             Outcome::Verified(_) => "right".to_owned(),
-            Outcome::Skipped(reason) => reason.clone(),
+            Outcome::Skipped(unmet) => unmet.to_string(),
             other => panic!("{}: {other:?}", row.name),
         };
         let outcomes: Vec<String> = rows.iter().map(outcomes).collect();

@@ -1,11 +1,13 @@
 //! What the runner makes of stages that fail, are skipped, or run on the CPU; and what a record says of them.
 
-use common::error::Result;
+use common::capability::ComputeCapability;
+use common::error::{Error, Result};
 use common::gpu::Gpu;
 use common::record::Record;
 use common::report::{Failure, Outcome, Place, Row};
+use common::requirement::Unmet;
 use common::runner;
-use common::stage::{Prepared, Run, Stage};
+use common::stage::{Prepared, Requirement, Run, Stage};
 use common::table::{Drawing, draw};
 use common::workload::convolution::{Buffers, Size};
 use common::workload::{Convolution, Workload};
@@ -45,15 +47,27 @@ fn a_kernel_that_writes_nothing_does_not_pass_with_the_results_before_it() {
 #[test]
 fn a_stage_that_the_device_is_too_old_for_is_skipped_with_the_reason() {
     let rows = rows(&[FUTURE], 3);
-    assert!(matches!(&rows[0].outcome, Outcome::Skipped(reason) if reason.contains("99.0")), "{:?}", rows[0].outcome);
+    let needed = ComputeCapability::new(99, 0);
+    let too_old = |unmet: &Unmet| matches!(unmet, Unmet::ComputeCapability { needed: asked, .. } if *asked == needed);
+    assert!(matches!(&rows[0].outcome, Outcome::Skipped(unmet) if too_old(unmet)), "{:?}", rows[0].outcome);
     assert!(!rows[0].failed());
 }
 
 #[test]
-fn a_stage_that_lacks_something_else_is_skipped_with_its_own_words() {
-    let stage = conv_naive::NAIVE.skipped_where(|_, conv| (conv.taps() < 21).then(|| format!("{} taps are few", conv.taps())));
-    let rows = rows(&[stage], 0);
-    assert!(matches!(&rows[0].outcome, Outcome::Skipped(reason) if reason == "20 taps are few"), "{:?}", rows[0].outcome);
+fn a_stage_is_skipped_where_its_own_requirement_is_not_met() {
+    let of_at_most = |limit: Requirement<Convolution>| rows(&[conv_naive::NAIVE.requires(limit)], 0).remove(0).outcome;
+    let skipped = of_at_most(|_, conv| Ok(Unmet::limit("taps", conv.taps(), 19_u32)));
+    let unmet = Unmet::Limit { what: "taps", needed: 20, limit: 19 };
+    assert!(matches!(&skipped, Outcome::Skipped(reason) if *reason == unmet), "{skipped:?}");
+    let met = of_at_most(|_, conv| Ok(Unmet::limit("taps", conv.taps(), 20_u32)));
+    assert!(matches!(met, Outcome::Verified(_)), "{met:?}");
+}
+
+#[test]
+fn a_requirement_that_cannot_be_checked_is_a_failure_and_no_reason_to_skip() {
+    let unknown: Requirement<Convolution> = |_, _| Err(Error::NoPtx { path: "nowhere.ptx".to_owned() });
+    let row = rows(&[conv_naive::NAIVE.requires(unknown)], 0).remove(0);
+    assert!(row.failed(), "{:?}", row.outcome);
 }
 
 #[test]

@@ -3,14 +3,14 @@
 //!
 //! # Layout
 //!
-//! - [`directive`]: the syntax. [`page`]: what each directive is replaced by. [`preprocess`]: mdBook's protocol.
-//! - [`include`] checks what mdBook includes itself.
-//! - [`archive`]: the saved runs. [`facts`]: numbers from elsewhere, with their sources.
-//! - [`values`]: numbers of a run, by [`expression`] and [`quantity`]; [`number`] writes them.
-//! - [`tables`], [`counts`], [`instructions`], [`exercises`], [`diff`], [`ptx`]: text and tables.
-//! - [`charts`]: charts of records. [`drawing`]: SVG for charts and for drawings of memory accesses.
-//! - [`simulation`]: what comes from a run of the simulator.
-//! - [`readme`]: the tables of the README.
+//! - `directive`: the syntax. `page`: what each directive is replaced by. `preprocess`: mdBook's protocol.
+//! - `include` checks what mdBook includes itself.
+//! - `archive`: the saved runs. `facts`: numbers from elsewhere, with their sources.
+//! - `values`: numbers of a run, by `expression` and `quantity`; `number` writes them.
+//! - `tables`, `counts`, `instructions`, `exercises`, `diff`, `ptx`: text and tables.
+//! - `charts`: charts of records. `drawing`: SVG for charts and for drawings of memory accesses.
+//! - `simulation`: what comes from a run of the simulator.
+//! - `readme`: the tables of the README.
 
 pub mod archive;
 pub mod chapters;
@@ -38,6 +38,8 @@ use std::path::Path;
 
 pub use drawing::svg::width_of;
 
+#[cfg(test)]
+mod bounds;
 #[cfg(test)]
 mod commands;
 

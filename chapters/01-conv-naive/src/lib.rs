@@ -4,26 +4,26 @@
 //!
 //! `output[i] = sum over j < taps of signal[i + j] * filter[j]`
 //!
-//! Every output looks at a window of the signal and at the whole filter. Neighbouring windows overlap in all samples but two,
-//! so there are `outputs * taps` multiply-adds on data that fit in a thousandth of that: 9.7 thousand million on 2.6 MB at
-//! the size of the original tutorial. [`common::workload::convolution`] has the inputs and the oracle.
+//! Every output reads a window of the signal and the whole filter. Neighboring windows overlap in all samples but two, so the
+//! `outputs * taps` multiply-adds reuse the same data again and again: at the size of the original tutorial, 9.7 billion multiply-adds on
+//! 2.6 MB. [`common::workload::convolution`] has the inputs and the oracle.
 //!
 //! # The stages
 //!
-//! The functions below stand in the order of the table, each beside the launch that it makes. The kernels are in
+//! The stages follow in the order of the table, each with the launch that it makes. The kernels are in
 //! `kernels/cuda/01-conv-naive.cu`.
 
 use common::Chapter;
+use common::Result;
 use common::gpu::Gpu;
 use common::guard::poison;
+use common::lesson::Comparison;
+use common::measure::Measure;
 use common::pinned::pinned;
-use common::report::{Row, row};
 use common::stage::{Copies, Stage};
-use common::units::{factor, milliseconds, percent, significant};
 use common::workload::Convolution;
 use common::workload::convolution::Buffers;
-use common::{Error, Result};
-use cudarc::driver::{LaunchConfig, PinnedHostSlice, PushKernelArg};
+use cudarc::driver::{HostSlice, LaunchConfig, PinnedHostSlice, PushKernelArg};
 use rayon::prelude::*;
 
 /// The chapter, for its binary and for the tests.
@@ -35,16 +35,30 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
     mistakes: &[],
     experiments: &[],
     choice: None,
-    lesson,
+    lesson: LESSON,
 };
 
-/// Threads per block. A multiple of the warp's 32, and small enough that every GPU can hold several blocks at once; the kernels
-/// of this chapter share nothing within a block, so that nothing else depends on it.
+/// What the table shows.
+const LESSON: &[Comparison<Convolution>] = &[
+    Comparison::counts(
+        NAIVE_STRIDED,
+        NAIVE,
+        Measure::SectorsPerLoad,
+        "Both load the same samples, but here neighboring threads load neighboring addresses.",
+    ),
+    Comparison::times(NAIVE_STRIDED, NAIVE, "The arithmetic is the same; only the order in which threads touch memory differs."),
+    Comparison::times(NAIVE, COPY_ONLY, "A program whose data is on the host pays for these copies on top of the kernel.")
+        .otherwise("At this size, copying the data takes longer than computing with it."),
+    Comparison::times(COPY_ONLY, COPY_ONLY_PINNED, "The device reads pinned memory without the driver's help."),
+];
+
+/// Threads per block: a multiple of the 32 lanes of a warp, and few enough that every GPU can hold several blocks at once. The threads of
+/// a block share nothing in this chapter, so nothing else depends on the number.
 pub const THREADS: u32 = 256;
 
 // ANCHOR: cpu
-/// The formula as a loop: one sum after the other, one multiply-add after the other. Each addition waits for the one before,
-/// so that the CPU spends most of its time waiting for itself.
+/// The formula as a loop: one output after another, one multiply-add after another. Each addition waits for the previous one, so the CPU
+/// spends most of its time waiting.
 pub const CPU: Stage<Convolution> = Stage::cpu("cpu", "the formula as a plain loop on one core", cpu);
 
 fn cpu(conv: &Convolution, output: &mut [f32]) {
@@ -59,19 +73,19 @@ fn cpu(conv: &Convolution, output: &mut [f32]) {
 // ANCHOR_END: cpu
 
 // ANCHOR: cpu-parallel
-/// What a CPU deserves to be compared with: all cores, and on each of them a run of neighbouring outputs side by side. Their sums
-/// do not depend on each other, so that the compiler puts them into vector registers.
+/// A fair comparison for a GPU: all cores, each with a run of neighboring outputs at a time. Their sums do not depend on each other, so
+/// the compiler keeps them in vector registers.
 pub const CPU_PARALLEL: Stage<Convolution> =
-    Stage::cpu("cpu-parallel", "all cores, neighbouring outputs in vector registers", cpu_parallel);
+    Stage::cpu("cpu-parallel", "all cores, neighboring outputs in vector registers", cpu_parallel);
 
-/// Outputs of one run: their sums fill vector registers enough to keep the adders busy, and leave some for the samples.
+/// Outputs of one run: their sums fill enough vector registers to keep the adders busy, and leave some for the samples.
 const RUN: usize = 32;
 
 fn cpu_parallel(conv: &Convolution, output: &mut [f32]) {
     output.par_chunks_mut(RUN).enumerate().for_each(|(run, output)| {
         let samples = &conv.signal()[run * RUN..];
         if output.len() < RUN {
-            // The last run has no neighbours to its right; its outputs are summed one by one.
+            // The last run is too short for the registers; its outputs are summed one by one.
             for (window, output) in samples.windows(conv.filter().len()).zip(output) {
                 *output = window.iter().zip(conv.filter()).map(|(sample, weight)| sample * weight).sum();
             }
@@ -79,7 +93,7 @@ fn cpu_parallel(conv: &Convolution, output: &mut [f32]) {
         }
         let mut sums = [0.0; RUN];
         for (window, weight) in samples.windows(RUN).zip(conv.filter()) {
-            // As an array its length is known, and the sums stay in registers.
+            // An array has a known length, so the sums stay in registers.
             let Some(window) = window.first_chunk::<RUN>() else { return };
             for (sum, sample) in sums.iter_mut().zip(window) {
                 *sum += sample * weight;
@@ -91,11 +105,11 @@ fn cpu_parallel(conv: &Convolution, output: &mut [f32]) {
 // ANCHOR_END: cpu-parallel
 
 // ANCHOR: naive-strided
-/// The same division of labour on a GPU: each thread takes a run of neighbouring outputs. The 32 threads of a warp then read, in
-/// each step, 32 samples that lie apart, and memory moves a whole sector for each of them.
+/// The same division of the work on a GPU: each thread computes a run of neighboring outputs. In each step, the 32 threads of a warp then
+/// read 32 samples that are far apart, and memory moves a whole sector for each of them.
 pub const NAIVE_STRIDED: Stage<Convolution> = Stage::launches(
     "naive-strided",
-    "each thread a run of neighbouring outputs: a warp reads samples that lie apart",
+    "each thread computes a run of neighboring outputs, so a warp reads samples that are far apart",
     naive_strided,
 );
 
@@ -107,17 +121,17 @@ fn naive_strided(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut output);
-    // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values and writes `outputs` results; the workload made
-    // the buffers with those lengths.
+    // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` results; the workload made the
+    // buffers with those lengths.
     unsafe { launch.launch(config) }?;
     Ok(())
 }
 // ANCHOR_END: naive-strided
 
 // ANCHOR: naive
-/// One thread per output, so that neighbouring threads read neighbouring samples: what a warp reads in one step lies together in
-/// four or five sectors.
-pub const NAIVE: Stage<Convolution> = Stage::launches("naive", "one thread per output: a warp reads neighbouring samples", naive);
+/// One thread per output, so that neighboring threads read neighboring samples: a warp's samples are side by side, in four or five
+/// sectors.
+pub const NAIVE: Stage<Convolution> = Stage::launches("naive", "one thread per output, so a warp reads neighboring samples", naive);
 
 fn naive(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(kernels::conv_naive::NAIVE)?;
@@ -126,64 +140,50 @@ fn naive(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut output);
-    // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values and writes `outputs` results; the workload made
-    // the buffers with those lengths.
+    // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` results; the workload made the
+    // buffers with those lengths.
     unsafe { launch.launch(config) }?;
     Ok(())
 }
 // ANCHOR_END: naive
 
 // ANCHOR: copy-only
-/// Nothing but the way there and back, which every program with its data on the host has to go: inputs to the device, outputs to
-/// the host, from and to ordinary memory. The system may move or swap such memory at any time, so the driver first copies it to
-/// a place of its own.
+/// No computation, only the copies that every program with its data on the host has to make: the inputs to the device, the outputs back,
+/// in ordinary host memory. The system may move or swap such memory at any time, so the driver first copies it to memory of its own.
 pub const COPY_ONLY: Stage<Convolution> =
     Stage::copies("copy-only", "no computation: inputs to the device and outputs back, ordinary host memory", |_, conv| {
-        Ok(Box::new(Pageable {
+        Ok(Box::new(HostMemory {
             signal: conv.signal().to_vec(),
             filter: conv.filter().to_vec(),
             output: poison(conv.outputs() as usize),
+            values: |output| Ok(output.clone()),
         }))
     });
-
-struct Pageable {
-    signal: Vec<f32>,
-    filter: Vec<f32>,
-    output: Vec<f32>,
-}
-
-impl Copies<Convolution> for Pageable {
-    fn enqueue(&mut self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
-        gpu.stream.memcpy_htod(&self.signal, &mut buffers.signal)?;
-        gpu.stream.memcpy_htod(&self.filter, &mut buffers.filter)?;
-        gpu.stream.memcpy_dtoh(&buffers.output.view(), &mut self.output)?;
-        Ok(())
-    }
-
-    fn arrived(&self) -> Result<Vec<f32>> {
-        Ok(self.output.clone())
-    }
-}
 // ANCHOR_END: copy-only
 
 // ANCHOR: copy-only-pinned
-/// The same from and to memory that the system has promised to leave in place: the device fetches it by itself.
+/// The same copies in pinned memory, which the system has promised not to move: the device reads and writes it by itself.
 pub const COPY_ONLY_PINNED: Stage<Convolution> =
     Stage::copies("copy-only-pinned", "the same copies, pinned host memory", |gpu, conv| {
-        Ok(Box::new(Pinned {
+        Ok(Box::new(HostMemory::<PinnedHostSlice<f32>> {
             signal: pinned(gpu, conv.signal())?,
             filter: pinned(gpu, conv.filter())?,
             output: pinned(gpu, &poison(conv.outputs() as usize))?,
+            values: |output| Ok(output.as_slice()?.to_vec()),
         }))
     });
+// ANCHOR_END: copy-only-pinned
 
-struct Pinned {
-    signal: PinnedHostSlice<f32>,
-    filter: PinnedHostSlice<f32>,
-    output: PinnedHostSlice<f32>,
+/// The host's side of the copies, in memory of one kind.
+struct HostMemory<M> {
+    signal: M,
+    filter: M,
+    output: M,
+    /// Reads such memory.
+    values: fn(&M) -> Result<Vec<f32>>,
 }
 
-impl Copies<Convolution> for Pinned {
+impl<M: HostSlice<f32>> Copies<Convolution> for HostMemory<M> {
     fn enqueue(&mut self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
         gpu.stream.memcpy_htod(&self.signal, &mut buffers.signal)?;
         gpu.stream.memcpy_htod(&self.filter, &mut buffers.filter)?;
@@ -192,42 +192,6 @@ impl Copies<Convolution> for Pinned {
     }
 
     fn arrived(&self) -> Result<Vec<f32>> {
-        Ok(self.output.as_slice().map_err(Error::from)?.to_vec())
+        (self.values)(&self.output)
     }
-}
-// ANCHOR_END: copy-only-pinned
-
-/// What the table shows, in words and from its own numbers.
-fn lesson(rows: &[Row]) -> Vec<String> {
-    let mut lines = Vec::new();
-    let counted = |name| row(rows, name).and_then(Row::counters);
-    let timed = |name| row(rows, name).and_then(Row::median_ms);
-
-    if let (Some(strided), Some(naive)) = (counted("naive-strided"), counted("naive")) {
-        let sectors = |counters: &simt::Counters| counters.global_load_sectors as f64 / counters.global_load_requests.max(1) as f64;
-        let (strided, naive) = (sectors(strided), sectors(naive));
-        lines.push(format!(
-            "naive-strided asks memory for {} sectors of 32 bytes per load and naive for {}, {} less for the same samples: \
-             neighbouring threads should read neighbouring addresses",
-            significant(strided),
-            significant(naive),
-            factor(strided / naive),
-        ));
-    }
-    if let (Some(strided), Some(naive)) = (timed("naive-strided"), timed("naive")) {
-        lines.push(format!(
-            "naive is {} as fast as naive-strided with the same arithmetic: only the order in which threads touch memory differs",
-            factor(strided / naive),
-        ));
-    }
-    if let (Some(naive), Some(copy)) = (timed("naive"), timed("copy-only")) {
-        let pinned = timed("copy-only-pinned").map(|pinned| format!(", {} with pinned memory", milliseconds(pinned)));
-        lines.push(format!(
-            "bringing the data there and back takes {}{}: {} of naive's time comes on top when the data live on the host",
-            milliseconds(copy),
-            pinned.unwrap_or_default(),
-            percent(copy / naive),
-        ));
-    }
-    lines
 }

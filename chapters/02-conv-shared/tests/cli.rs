@@ -55,15 +55,15 @@ fn tiles_take_the_loads_away_from_global_memory_and_wide_tiles_some_of_the_rest(
     assert_eq!(count(shared, "shared_load_wavefronts"), count(shared, "shared_load_wavefronts_ideal"));
 
     let text = stdout(&BINARY.run(&[]));
-    assert!(text.contains("125x less: a block fetches once what its threads share"), "{text}");
-    assert!(text.contains("1.05 M times in naive and 1.06 M times in shared"), "{text}");
-    assert!(text.contains("shared-wide loads 1.32x less than shared and still makes 99.7 % of its passes"), "{text}");
+    assert!(text.contains("naive has 125x as many (3.08 M). A block loads once what its threads share."), "{text}");
+    assert!(text.contains("shared has 1.06 M wavefronts in L1 and shared memory, about as many as naive (1.05 M)."), "{text}");
+    assert!(text.contains("shared has 1.32x as many (24.6 k). With larger tiles, fewer samples are copied twice."), "{text}");
 }
 
 #[test]
 fn a_gpu_without_an_l1_cache_is_not_said_to_have_one() {
     let text = stdout(&BINARY.run_on("sim:gtx280", &["--size", "512x300"]));
-    assert!(text.contains("a block fetches once") && !text.contains("are the same banks"), "{text}");
+    assert!(text.contains("A block loads once") && !text.contains("use the same banks"), "{text}");
 }
 
 #[test]
@@ -140,10 +140,10 @@ fn the_request_of_a_warp_that_is_explained_names_its_array_and_its_neighbours() 
 }
 
 #[test]
-fn a_gpu_of_2008_has_room_for_one_block_with_wide_tiles_where_it_had_room_for_four() {
+fn a_gpu_of_2008_holds_one_block_with_wide_tiles_instead_of_four() {
     for (stage, occupancy) in [
-        ("shared", "4 blocks at once on an SM, 32 of 32 warps: limited by warps"),
-        ("shared-wide", "1 block at once on an SM, 8 of 32 warps: limited by shared memory"),
+        ("shared", "4 resident blocks per SM, 32 of 32 warps: limited by warps"),
+        ("shared-wide", "1 resident block per SM, 8 of 32 warps: limited by shared memory"),
     ] {
         let text = stdout(&BINARY.run_on("sim:gtx280", &["--size", "512x300", "--explain", stage]));
         assert!(text.contains(occupancy), "{stage}: {text}");

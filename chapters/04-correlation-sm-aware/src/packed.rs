@@ -2,6 +2,7 @@
 
 use common::Result;
 use common::gpu::Gpu;
+use common::requirement::Unmet;
 use common::stage::{Prepared, Stage};
 use common::workload::Correlation;
 use common::workload::correlation::Buffers;
@@ -9,7 +10,7 @@ use cudarc::driver::{CudaSlice, DevicePtr, LaunchConfig, PushKernelArg};
 use kernels::correlation::dp4a::{self, MOST_WORDS, RUN, TALL, VECTOR};
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
 
-use crate::Shape;
+use crate::shape::Shape;
 use crate::variant::{Attributes, Tile};
 
 /// Words of a row of the template.
@@ -17,34 +18,26 @@ fn words_per_row(correlation: &Correlation) -> u32 {
     correlation.template().width.div_ceil(VECTOR)
 }
 
-/// Words of the template as the kernels want it, with the rows of zeros after it.
+/// Words of the template in the kernels' order, with the rows of zeros after it.
 fn template_words(correlation: &Correlation) -> u32 {
     words_per_row(correlation) * (correlation.template().height + TALL - 1)
 }
 
-/// The tile of a block whose threads have `wide` neighbouring outputs and `tall` below each other: whole words, and one more at the end of
-/// each row, because a window that starts within a word ends within one.
+/// The tile of a block whose threads have `wide` outputs side by side and `tall` below each other: whole words, and one more at the end
+/// of each row, because a window that starts inside a word also ends inside one.
 fn tile(correlation: &Correlation, wide: u32, tall: u32) -> Tile {
     let pitch = (BLOCK_X * wide).next_multiple_of(VECTOR) + (words_per_row(correlation) + 1) * VECTOR;
     Tile { pitch, rows: BLOCK_Y * tall + correlation.template().height - 1 }
 }
 
-/// Why the packed kernels cannot take a template, if so.
-fn lacks(gpu: &Gpu, correlation: &Correlation, tile: Tile) -> Option<String> {
-    let words = template_words(correlation);
-    if words > MOST_WORDS {
-        return Some(format!("the template takes {words} words, and constant memory holds {MOST_WORDS}"));
-    }
-    match Attributes::of(gpu) {
-        Ok(device) if tile.bytes() > device.shared_bytes => {
-            Some(format!("the tile takes {} bytes, and a block has {} of shared memory", tile.bytes(), device.shared_bytes))
-        }
-        Ok(_) => None,
-        Err(error) => Some(error.to_string()),
-    }
+/// What the kernels with such a tile need: room for the template in constant memory, and for the tile in shared memory.
+fn requirement(gpu: &Gpu, correlation: &Correlation, tile: Tile) -> Result<Option<Unmet>> {
+    let constant = Unmet::limit("words of constant memory", template_words(correlation), MOST_WORDS);
+    let shared_bytes = Attributes::of(gpu)?.shared_bytes;
+    Ok(constant.or_else(|| Unmet::shared_memory(tile.bytes(), shared_bytes)))
 }
 
-/// Blocks for threads with `wide` x `tall` outputs each.
+/// A grid with `wide` x `tall` outputs per thread.
 fn config(correlation: &Correlation, wide: u32, tall: u32) -> LaunchConfig {
     let (columns, rows) = correlation.outputs();
     let grid_dim = (columns.div_ceil(BLOCK_X * wide), rows.div_ceil(BLOCK_Y * tall), 1);
@@ -63,8 +56,8 @@ fn fill_words(gpu: &Gpu, correlation: &Correlation, buffers: &Buffers) -> Result
     let blocks = template_words(correlation).div_ceil(THREADS);
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.template).arg(&width).arg(&height).arg(&words);
-    // SAFETY: the kernel reads `width * height` pixels and writes `template_words` words, which the symbol holds: the stages are skipped
-    // where it does not.
+    // SAFETY: the kernel reads `width * height` pixels, the length of the workload's template, and writes `template_words` words to the symbol,
+    // which holds `MOST_WORDS`; the stages require that many to be enough.
     unsafe { launch.launch(LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }) }?;
     Ok(())
 }
@@ -74,7 +67,7 @@ fn fill_words(gpu: &Gpu, correlation: &Correlation, buffers: &Buffers) -> Result
 /// One output per thread, four pixels per instruction.
 pub const DP4A: Stage<Correlation> = Stage::launches("dp4a", "four pixels per instruction", one_output)
     .needs_compute_capability(6, 1)
-    .skipped_where(|gpu, correlation| lacks(gpu, correlation, tile(correlation, 1, 1)));
+    .requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, 1, 1)));
 
 fn one_output(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
     fill_words(gpu, correlation, buffers)?;
@@ -83,19 +76,20 @@ fn one_output(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Re
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut output);
-    // SAFETY: the kernel reads the image, places outside as those of its edge, and writes as many results as there are outputs; its tile has
-    // the bytes that the launch gives it.
+    // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each output; the workload made the
+    // buffers with those lengths, which `shape` gives. It reads the template's words, which `fill_words` has written, and its tile has the
+    // bytes that the launch gives it.
     unsafe { launch.launch(config(correlation, 1, 1)) }?;
     Ok(())
 }
 // ANCHOR_END: dp4a
 
 // ANCHOR: dp4a_tile
-/// Four neighbouring outputs per thread, which share the words that they read.
+/// Four neighboring outputs per thread, which share the words that the thread reads.
 pub const DP4A_TILE: Stage<Correlation> =
-    Stage::launches("dp4a-tile", "four neighbouring outputs per thread share what they read", four_outputs)
+    Stage::launches("dp4a-tile", "four neighboring outputs per thread share what it reads", four_outputs)
         .needs_compute_capability(6, 1)
-        .skipped_where(|gpu, correlation| lacks(gpu, correlation, tile(correlation, VECTOR, 1)));
+        .requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, VECTOR, 1)));
 
 fn four_outputs(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
     fill_words(gpu, correlation, buffers)?;
@@ -104,23 +98,26 @@ fn four_outputs(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> 
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut output);
-    // SAFETY: as for `dp4a`.
+    // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each output; the workload made the
+    // buffers with those lengths, which `shape` gives. It reads the template's words, which `fill_words` has written, and its tile has the
+    // bytes that the launch gives it.
     unsafe { launch.launch(config(correlation, VECTOR, 1)) }?;
     Ok(())
 }
 // ANCHOR_END: dp4a_tile
 
 // ANCHOR: box_sums
-/// The sums of the image's pixels do not depend on the template: they are computed once for all outputs, and of the inner loop only the
-/// products remain.
-pub const BOX_SUMS: Stage<Correlation> =
-    Stage::prepared("box-sums", "sums of pixels from running sums, products alone in the inner loop", |gpu, correlation| {
-        Ok(Box::new(BoxSums::new(gpu, correlation)?))
-    })
-    .needs_compute_capability(6, 1)
-    .skipped_where(|gpu, correlation| lacks(gpu, correlation, tile(correlation, VECTOR, TALL)));
+/// The sums of the image's pixels do not depend on the template. They are computed beforehand, by running sums, so only the products remain
+/// in the inner loop.
+pub const BOX_SUMS: Stage<Correlation> = Stage::prepared(
+    "box-sums",
+    "sums of pixels by running sums; only the products remain in the inner loop",
+    |gpu, correlation| Ok(Box::new(BoxSums::new(gpu, correlation)?)),
+)
+.needs_compute_capability(6, 1)
+.requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, VECTOR, TALL)));
 
-/// ΣI and ΣI² of every output, pair by pair, with room for those of its rows.
+/// ΣI and ΣI² of every output, pair by pair, and of the rows that they are added from.
 pub(crate) struct BoxSums {
     of_rows: CudaSlice<u32>,
     pub(crate) of_windows: CudaSlice<u32>,
@@ -136,11 +133,11 @@ impl BoxSums {
         })
     }
 
-    /// Enqueues what computes the sums.
+    /// Enqueues the two kernels that compute the sums.
     pub(crate) fn sum(&mut self, gpu: &Gpu, correlation: &Correlation, buffers: &Buffers) -> Result<()> {
         let shape = Shape::of(correlation);
         let (columns, rows) = correlation.outputs();
-        let rows_seen = rows + correlation.template().height - 1;
+        let rows_read = rows + correlation.template().height - 1;
         let row_tile = Tile { rows: BLOCK_Y, ..tile(correlation, VECTOR, 1) };
 
         let row_sums = gpu.kernel(dp4a::ROW_SUMS)?;
@@ -148,12 +145,13 @@ impl BoxSums {
         let mut launch = gpu.stream.launch_builder(&row_sums);
         launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut self.of_rows);
         let config = LaunchConfig {
-            grid_dim: (columns.div_ceil(BLOCK_X * VECTOR), rows_seen.div_ceil(BLOCK_Y), 1),
+            grid_dim: (columns.div_ceil(BLOCK_X * VECTOR), rows_read.div_ceil(BLOCK_Y), 1),
             block_dim: (BLOCK_X, BLOCK_Y, 1),
             shared_mem_bytes: row_tile.bytes(),
         };
-        // SAFETY: the kernel reads the image, places outside as those of its edge, and writes a pair for every column and every row that an
-        // output sees; `of_rows` has as many.
+        // SAFETY: the kernel reads the image, with positions outside moved to its edge, whose length the workload's `shape` gives, and writes a
+        // pair for every column and every row that an output reads; `new` made `of_rows` with that many. Its tile has the bytes that the
+        // launch gives it.
         unsafe { launch.launch(config) }?;
 
         let column_sums = gpu.kernel(dp4a::COLUMN_SUMS)?;
@@ -164,7 +162,8 @@ impl BoxSums {
             block_dim: (BLOCK_X, BLOCK_Y, 1),
             shared_mem_bytes: 0,
         };
-        // SAFETY: the kernel reads those pairs and writes one for every output, and `of_windows` has as many.
+        // SAFETY: the kernel reads the pairs in `of_rows`, all of which the kernel before it wrote, and writes a pair for every output; `new` made
+        // `of_windows` with that many.
         unsafe { launch.launch(config) }?;
         Ok(())
     }
@@ -179,7 +178,9 @@ impl Prepared<Correlation> for BoxSums {
         let mut output = buffers.output.view_mut();
         let mut launch = gpu.stream.launch_builder(&products);
         launch.arg(&buffers.image).arg(&self.of_windows).arg(&shape).arg(&pitch).arg(&mut output);
-        // SAFETY: as for `dp4a`, and the pairs of all outputs are there.
+        // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each output; the workload made
+        // the buffers with those lengths, which `shape` gives. It reads a pair of `of_windows` for each output, which `sum` has written, and
+        // the template's words, which `fill_words` has written. Its tile has the bytes that the launch gives it.
         unsafe { launch.launch(config(correlation, VECTOR, TALL)) }?;
         Ok(())
     }

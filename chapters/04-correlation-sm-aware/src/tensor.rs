@@ -1,4 +1,4 @@
-//! The stage that computes the products as products of matrices, on tensor cores.
+//! The stage that computes the sums of products as products of matrices, on tensor cores.
 
 use common::Result;
 use common::gpu::Gpu;
@@ -9,13 +9,13 @@ use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::correlation::tensor::{BAND_WORDS, CHUNK, FILL_BANDS, TALL, TENSOR, WIDE};
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
 
-use crate::Shape;
 use crate::packed::BoxSums;
+use crate::shape::Shape;
 
 // ANCHOR: tensor
 /// Rows of pixels times bands of the template: 4096 multiply-adds of bytes per instruction of a warp.
 pub const TENSOR_CORES: Stage<Correlation> =
-    Stage::prepared("tensor", "the products as products of matrices, on tensor cores", |gpu, correlation| {
+    Stage::prepared("tensor", "the sums of products as products of matrices, on tensor cores", |gpu, correlation| {
         let words = band_words(correlation) as usize;
         Ok(Box::new(Tensor { sums: BoxSums::new(gpu, correlation)?, bands: gpu.stream.alloc_zeros(words)? }))
     })
@@ -27,7 +27,7 @@ fn band_words(correlation: &Correlation) -> u32 {
     template.width.div_ceil(CHUNK) * template.height * BAND_WORDS
 }
 
-/// The sums that do not depend on the template, and room for its bands.
+/// The sums that do not depend on the template, and memory for the template's bands.
 struct Tensor {
     sums: BoxSums,
     bands: CudaSlice<u32>,
@@ -43,7 +43,8 @@ impl Prepared<Correlation> for Tensor {
         let mut launch = gpu.stream.launch_builder(&fill_bands);
         launch.arg(&buffers.template).arg(&width).arg(&height).arg(&mut self.bands);
         let blocks = band_words(correlation).div_ceil(THREADS);
-        // SAFETY: the kernel reads `width * height` pixels and writes as many words as `bands` has.
+        // SAFETY: the kernel reads `width * height` pixels, the length of the workload's template, and writes `band_words` words, the length with
+        // which the stage made `bands`.
         unsafe { launch.launch(LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }) }?;
 
         let tensor = gpu.kernel(TENSOR)?;
@@ -57,8 +58,9 @@ impl Prepared<Correlation> for Tensor {
             block_dim: (BLOCK_X, BLOCK_Y, 1),
             shared_mem_bytes: 0,
         };
-        // SAFETY: the kernel reads the image, places outside as those of its edge, the bands and a pair for every output, and writes as many
-        // results as there are outputs.
+        // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each output; the workload made
+        // the buffers with those lengths, which `shape` gives. It reads the bands, which the kernel before it wrote, and a pair of
+        // `of_windows` for each output, which `sum` has written.
         unsafe { launch.launch(config) }?;
         Ok(())
     }

@@ -1,20 +1,22 @@
 //! SM-aware: which kernel a device gets, as a value that can be printed and tested.
 //!
-//! The choice is a function of a device's attributes, so that every arm of it can be tried on simulated GPUs that nobody has any more.
+//! The choice is a function of a device's attributes, so every arm of it can be tried, on simulated GPUs that are hard to find today.
 
 use std::fmt;
 
 use common::Result;
+use common::capability::ComputeCapability;
 use common::gpu::Gpu;
 use common::workload::Correlation;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK;
+use kernels::Kernel;
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
 
 /// What the choice depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes {
-    /// Compute capability, major and minor.
-    pub compute_capability: (i32, i32),
+    /// What its generation can do.
+    pub compute_capability: ComputeCapability,
     /// Bytes of shared memory that a block can have without asking for more.
     pub shared_bytes: u32,
 }
@@ -22,25 +24,53 @@ pub struct Attributes {
 /// How wide the multiplications of the inner loop are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multiply {
-    /// 24 bits, which compute capability 1.x multiplies in one instruction and everything since in several.
+    /// 24 bits: one instruction on compute capability 1.x, several on everything since.
     Bits24,
-    /// 32 bits, for which it is the other way round.
+    /// 32 bits: several instructions on compute capability 1.x, one on everything since.
     Bits32,
 }
 
-/// The kernel for stages that keep a tile of the image in shared memory.
+/// A kernel that keeps a tile of the image in shared memory, by the arguments that it takes.
+#[derive(Clone, Copy, Debug)]
+pub enum TileKernel {
+    /// Image, shape, pitch of the tile, coefficients.
+    Coefficients(Kernel),
+    /// The same, and then the three sums of every output.
+    CoefficientsAndSums(Kernel),
+}
+
+/// A kernel for each width of the multiplications.
+#[derive(Clone, Copy, Debug)]
+pub struct TileKernels {
+    /// For compute capability 1.x.
+    pub bits_24: TileKernel,
+    /// For everything since.
+    pub bits_32: TileKernel,
+}
+
+impl TileKernels {
+    /// The one whose multiplications are this wide.
+    pub fn with(self, multiply: Multiply) -> TileKernel {
+        match multiply {
+            Multiply::Bits24 => self.bits_24,
+            Multiply::Bits32 => self.bits_32,
+        }
+    }
+}
+
+/// The kernel for a stage that keeps a tile of the image in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
-    /// With the tile.
+    /// One with the tile.
     Shared {
         /// The width of the multiplications.
         multiply: Multiply,
         /// The tile.
         tile: Tile,
     },
-    /// Without: the tile is larger than the device's shared memory.
+    /// The one without, because the tile is larger than the device's shared memory.
     Constant {
-        /// Bytes that the tile would take.
+        /// Bytes that the tile would need.
         tile_bytes: u32,
     },
 }
@@ -67,14 +97,14 @@ impl Tile {
 }
 
 impl Attributes {
-    /// Those of an open device.
+    /// The attributes of an open device.
     ///
     /// # Errors
     ///
     /// The driver's errors.
     pub fn of(gpu: &Gpu) -> Result<Self> {
         let shared_bytes = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?.unsigned_abs();
-        Ok(Self { compute_capability: gpu.context.compute_capability()?, shared_bytes })
+        Ok(Self { compute_capability: gpu.info().compute_capability, shared_bytes })
     }
 }
 
@@ -86,7 +116,7 @@ impl Variant {
         if tile.bytes() > device.shared_bytes {
             return Variant::Constant { tile_bytes: tile.bytes() };
         }
-        let multiply = if device.compute_capability.0 < 2 { Multiply::Bits24 } else { Multiply::Bits32 };
+        let multiply = if device.compute_capability < ComputeCapability::new(2, 0) { Multiply::Bits24 } else { Multiply::Bits32 };
         Variant::Shared { multiply, tile }
     }
 }
@@ -106,7 +136,7 @@ impl fmt::Display for Variant {
                 write!(f, "tile of {} bytes in shared memory, multiplications of {bits} bits", tile.bytes())
             }
             Variant::Constant { tile_bytes } => {
-                write!(f, "no tile: {tile_bytes} bytes are more than a block has of shared memory, so `constant` takes its place")
+                write!(f, "`constant`, because a tile of {tile_bytes} bytes does not fit a block's shared memory")
             }
         }
     }
@@ -118,7 +148,7 @@ mod tests {
 
     #[test]
     fn every_arm_of_the_choice_is_taken() {
-        let device = |major, shared_bytes| Attributes { compute_capability: (major, 0), shared_bytes };
+        let device = |major, shared_bytes| Attributes { compute_capability: ComputeCapability::new(major, 0), shared_bytes };
         let tile = Tile { pitch: 83, rows: 59 };
         for (device, expected) in [
             (device(1, 16384), Variant::Shared { multiply: Multiply::Bits24, tile }),
@@ -132,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_tile_of_the_largest_template_fits_no_device() {
-        let most = Attributes { compute_capability: (9, 0), shared_bytes: 49152 };
+        let most = Attributes { compute_capability: ComputeCapability::new(9, 0), shared_bytes: 49152 };
         assert!(matches!(Variant::choose(most, (256, 256)), Variant::Constant { .. }));
     }
 }

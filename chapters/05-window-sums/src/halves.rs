@@ -1,42 +1,41 @@
-//! The original's experiment: leave out one of the two sums, and see what the other takes by itself.
+//! The original's experiment: leave out one of the two sums, and see how long the other takes by itself.
 
 use common::Result;
 use common::gpu::Gpu;
-use common::stage::Experiment;
 use common::workload::WindowSums;
 use common::workload::window_sums::Buffers;
 use cudarc::driver::PushKernelArg;
 use kernels::window_sums;
 
-use crate::{FUSED_GLOBAL, Shape, one_each};
-
-/// The two halves of [`FUSED_GLOBAL`].
-pub const EXPERIMENTS: [Experiment<WindowSums>; 2] = [
-    Experiment { stage: FUSED_GLOBAL.name, name: "sum-only", left: "the sums, without the squares", run: sum_only },
-    Experiment { stage: FUSED_GLOBAL.name, name: "squares-only", left: "the sums of squares alone", run: squares_only },
-];
+use crate::launch::{Shape, one_each};
 
 // ANCHOR: halves
-fn sum_only(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
+/// The sums, without the sums of squares.
+pub(crate) fn sum_only(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(window_sums::SUM_ONLY)?;
     let shape = Shape::of(workload);
     let mut output = buffers.output.view_mut();
     let (mut sums, _) = output.split_at_mut(buffers.image.len());
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&mut sums);
-    // SAFETY: as for the whole, of whose two arrays it writes the first.
+    // SAFETY: with a row of blocks for each row of the image, the kernel reads its pixels, with positions beyond the row moved to its edge, and
+    // writes a sum for each column from `begin` to `end`; the workload made the image and each half of the output as long as `shape` and
+    // the rows of the grid say.
     unsafe { launch.launch(one_each(workload)) }?;
     Ok(())
 }
 
-fn squares_only(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
+/// The sums of squares, without the sums.
+pub(crate) fn squares_only(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(window_sums::SQUARES_ONLY)?;
     let shape = Shape::of(workload);
     let mut output = buffers.output.view_mut();
     let (_, mut squares) = output.split_at_mut(buffers.image.len());
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&mut squares);
-    // SAFETY: as for the whole, of whose two arrays it writes the second.
+    // SAFETY: with a row of blocks for each row of the image, the kernel reads its pixels, with positions beyond the row moved to its edge, and
+    // writes a sum of squares for each column from `begin` to `end`; the workload made the image and each half of the output as long as
+    // `shape` and the rows of the grid say.
     unsafe { launch.launch(one_each(workload)) }?;
     Ok(())
 }

@@ -1,7 +1,9 @@
-//! The stages in which every thread has slices of shared memory to itself, as the original's last version does.
+//! The stages in which every thread has slices of shared memory to itself, as in the original's last version.
 
 use common::Result;
 use common::gpu::Gpu;
+use common::planner::threads_that_fit;
+use common::requirement::Unmet;
 use common::stage::Stage;
 use common::workload::WindowSums;
 use common::workload::window_sums::Buffers;
@@ -9,15 +11,13 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMO
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::window_sums;
 
-use crate::{Shape, squares_by_powf};
+use crate::launch::{Shape, squares_by_powf};
 
-/// Threads of a block, where their slices fit.
+/// Threads of a block, if their slices fit.
 pub const THREADS: u32 = 128;
-/// Lanes of a warp.
-const WARP: u32 = 32;
 /// Slices of [`PADDED_SLICES`] start at multiples of this many words.
 pub const PADDING: u32 = 16;
-/// Bytes that compute capability 1.x keeps of a block's shared memory for the arguments of the kernel.
+/// Bytes of a block's shared memory that compute capability 1.x reserves for the arguments of the kernel.
 const ARGUMENTS: u32 = 256;
 
 // ANCHOR: shared_slices
@@ -25,7 +25,7 @@ const ARGUMENTS: u32 = 256;
 pub const SHARED_SLICES: Stage<WindowSums> =
     Stage::launches("shared-slices", "each thread sums in its own slices of shared memory", shared_slices)
         .with_allowance(squares_by_powf)
-        .skipped_where(|gpu, workload| too_large(gpu, workload.window()));
+        .requires(|gpu, workload| requirement(gpu, workload.window()));
 
 fn shared_slices(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
     launch(gpu, workload, buffers, workload.window())
@@ -33,11 +33,11 @@ fn shared_slices(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Res
 // ANCHOR_END: shared_slices
 
 // ANCHOR: padded_slices
-/// The same with slices of a round number of words, as if that were tidier.
+/// The same with slices of a round number of words, which looks tidier and is slower.
 pub const PADDED_SLICES: Stage<WindowSums> =
     Stage::launches("padded-slices", "slower: slices that start at multiples of 16 words", padded_slices)
         .with_allowance(squares_by_powf)
-        .skipped_where(|gpu, workload| too_large(gpu, padded(workload.window())));
+        .requires(|gpu, workload| requirement(gpu, padded(workload.window())));
 
 fn padded_slices(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
     launch(gpu, workload, buffers, padded(workload.window()))
@@ -49,10 +49,9 @@ fn padded(window: u32) -> u32 {
 }
 // ANCHOR_END: padded_slices
 
-/// Threads of a block whose slices lie `pitch` words apart: as many as have room, whole warps where there is one.
+/// Threads of a block whose slices start `pitch` words apart: as many as fit the shared memory of a block.
 pub fn threads(shared_bytes: u32, pitch: u32) -> u32 {
-    let fit = (shared_bytes - ARGUMENTS) / bytes_per_thread(pitch);
-    if fit < WARP { fit } else { (fit - fit % WARP).min(THREADS) }
+    threads_that_fit(shared_bytes - ARGUMENTS, bytes_per_thread(pitch), THREADS)
 }
 
 /// Two slices of floats.
@@ -64,13 +63,11 @@ fn shared_bytes(gpu: &Gpu) -> Result<u32> {
     Ok(gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?.unsigned_abs())
 }
 
-/// Why there is no block with such slices.
-fn too_large(gpu: &Gpu, pitch: u32) -> Option<String> {
-    match shared_bytes(gpu) {
-        Ok(bytes) if threads(bytes, pitch) > 0 => None,
-        Ok(bytes) => Some(format!("the slices of one thread take {} bytes, and a block has {bytes}", bytes_per_thread(pitch))),
-        Err(error) => Some(error.to_string()),
-    }
+/// The slices of one thread must fit a block's shared memory.
+fn requirement(gpu: &Gpu, pitch: u32) -> Result<Option<Unmet>> {
+    let shared_bytes = shared_bytes(gpu)?;
+    let fits = threads(shared_bytes, pitch) > 0;
+    Ok((!fits).then_some(Unmet::SharedMemory { needed: bytes_per_thread(pitch) + ARGUMENTS, available: shared_bytes }))
 }
 
 fn launch(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers, pitch: u32) -> Result<()> {
@@ -83,8 +80,10 @@ fn launch(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers, pitch: u32) -
     let (mut sums, mut squares) = output.split_at_mut(buffers.image.len());
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut sums).arg(&mut squares);
-    // SAFETY: as for the stages with one place per thread; each thread keeps to its own two slices, which hold a window and for which the launch
-    // has room.
+    // SAFETY: with a row of blocks for each row of the image, the kernel reads its pixels, with positions beyond the row moved to its edge, and
+    // writes a sum and a sum of squares for each column from `begin` to `end`; the workload made the image and each half of the output as
+    // long as `shape` and the rows of the grid say. Each thread uses two slices of `pitch` words, at least a window, and the launch gives
+    // the block shared memory for those of all its threads.
     unsafe { launch.launch(config) }?;
     Ok(())
 }

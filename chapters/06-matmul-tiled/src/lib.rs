@@ -2,15 +2,19 @@
 //!
 //! # What we compute
 //!
-//! `c[i][j] = sum over l < k of a[i][l] * b[l][j]`, all three matrices stored row after row, of any size.
-//! [`common::workload::matmul`] has the inputs, the oracle, and how far from it a result may lie.
+//! `c[i][j] = sum over l < k of a[i][l] * b[l][j]`, with all three matrices stored row by row, of any size.
+//! [`common::workload::matmul`] has the inputs, the oracle, and how far from it a result may be.
 //!
 //! # The stages
 //!
-//! The functions below stand in the order of the table, each with the tile that its blocks compute. [`slices`] has the stages whose copies
-//! nobody waits for and which can cut the sum into slices, and [`choice`] which of them a size gets; [`tensor`] has the one on tensor cores,
-//! and [`rival`] calls NVIDIA's own library. The kernels are in `kernels/cuda/06-matmul-tiled.cu` and, for what needs compute capability
-//! 8.0, in `…-async.cu` and `…-tensor.cu` beside it.
+//! The stages follow in the order of the table, each with the tile that its blocks compute. The kernels are in
+//! `kernels/cuda/06-matmul-tiled.cu` and, for what needs compute capability 8.0, in `…-async.cu` and `…-tensor.cu` beside it.
+//!
+//! # Layout
+//!
+//! - [`slices`]: the stages with asynchronous copies, which can cut the sum into slices; [`choice`]: which tile and slices a size gets.
+//! - [`tensor`]: the stage on tensor cores.
+//! - [`rival`]: NVIDIA's own library.
 
 pub mod choice;
 pub mod rival;
@@ -20,9 +24,10 @@ pub mod tensor;
 use common::Chapter;
 use common::Result;
 use common::gpu::Gpu;
-use common::report::{Row, row};
+use common::lesson::Comparison;
+use common::measure::Measure;
+use common::planner::multiprocessors;
 use common::stage::Stage;
-use common::units::{factor, percent, significant};
 use common::workload::Matmul;
 use common::workload::matmul::{Buffers, Size};
 use cudarc::driver::{LaunchConfig, PushKernelArg};
@@ -54,12 +59,25 @@ pub static CHAPTER: Chapter<Matmul> = Chapter {
     ],
     mistakes: &[],
     experiments: &[],
-    choice: Some(|gpu, product| Ok(format!("by-size: {}", Division::of(product.size(), choice::multiprocessors(gpu)?)))),
-    lesson,
+    choice: Some(|gpu, product| Ok(format!("{}: {}", slices::BY_SIZE.name, Division::of(product.size(), multiprocessors(gpu)?)))),
+    lesson: LESSON,
 };
 
+/// What the table shows.
+const LESSON: &[Comparison<Matmul>] = &[
+    Comparison::counts(
+        TILED,
+        REGISTER_TILE,
+        Measure::SharedWavefrontsPerWarpMultiplyAdd,
+        "A number that is in a register serves eight multiply-adds.",
+    ),
+    Comparison::counts(REGISTER_TILE, VECTOR, Measure::SharedRequests, "Each load brings four numbers."),
+    Comparison::times(NAIVE, slices::BY_SIZE, "It loads less per multiply-add, and waits for fewer loads."),
+    Comparison::times(rival::CUBLAS, slices::BY_SIZE, "At this size, the choice of tile and slices is better than the library's."),
+];
+
 // ANCHOR: cpu
-/// Three loops, row by row, all cores side by side.
+/// Three loops, row by row, on all cores.
 pub const CPU: Stage<Matmul> = Stage::cpu("cpu", "the three loops, all cores", cpu);
 
 fn cpu(product: &Matmul, output: &mut [f32]) {
@@ -75,20 +93,20 @@ fn cpu(product: &Matmul, output: &mut [f32]) {
 }
 // ANCHOR_END: cpu
 
-/// Blocks of `threads` threads, each for a tile of the result.
+/// A grid with a block of `threads` threads for each tile of the result.
 fn tiles(size: Size, rows: u32, columns: u32, threads: u32) -> LaunchConfig {
     let grid_dim = (size.n.div_ceil(columns), size.m.div_ceil(rows), 1);
     LaunchConfig { grid_dim, block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// Launches a kernel that takes the matrices and their sizes.
+/// Launches a kernel that takes the matrices and their sizes, as this file's kernels do.
 fn launch(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers, kernel: Kernel, config: LaunchConfig) -> Result<()> {
     let kernel = gpu.kernel(kernel)?;
     let Size { m, n, k } = product.size();
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.a).arg(&buffers.b).arg(&m).arg(&n).arg(&k).arg(&mut output);
-    // SAFETY: the kernels read `m * k` and `k * n` numbers and write `m * n`, whatever the grid; the workload made the buffers with those
+    // SAFETY: the kernels read `m * k` and `k * n` numbers and write `m * n`, whatever the grid; the workload made the matrices with those
     // lengths.
     unsafe { launch.launch(config) }?;
     Ok(())
@@ -113,7 +131,7 @@ fn tiled(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
 // ANCHOR_END: tiled
 
 // ANCHOR: register_tile_1d
-/// Eight outputs per thread, one below the other.
+/// Eight outputs per thread, one below another.
 pub const REGISTER_TILE_1D: Stage<Matmul> =
     Stage::launches("register-tile-1d", "a column of eight outputs per thread", register_tile_1d);
 
@@ -123,7 +141,7 @@ fn register_tile_1d(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Resul
 }
 // ANCHOR_END: register_tile_1d
 
-/// Blocks for the stages with 8 x 8 outputs per thread.
+/// The grid of the stages with 8 x 8 outputs per thread.
 fn large_tiles(product: &Matmul) -> LaunchConfig {
     tiles(product.size(), BLOCK_ROWS, BLOCK_COLUMNS, THREADS)
 }
@@ -138,8 +156,8 @@ fn register_tile(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<(
 // ANCHOR_END: register_tile
 
 // ANCHOR: vector
-/// Four numbers per load, and the next tiles on their way.
-pub const VECTOR: Stage<Matmul> = Stage::launches("vector", "four numbers per load, and no bank conflicts", vector);
+/// Four numbers per load, while the next tiles are being loaded.
+pub const VECTOR: Stage<Matmul> = Stage::launches("vector", "four numbers per load, without bank conflicts", vector);
 
 fn vector(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
     launch(gpu, product, buffers, matmul::VECTOR, large_tiles(product))
@@ -154,38 +172,3 @@ fn warp_tile(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
     launch(gpu, product, buffers, matmul::WARP_TILE, large_tiles(product))
 }
 // ANCHOR_END: warp_tile
-
-/// What the table shows, in words and from its own numbers.
-fn lesson(rows: &[Row]) -> Vec<String> {
-    let mut lines = Vec::new();
-    let counted = |name| row(rows, name).and_then(Row::counters);
-    let timed = |name| row(rows, name).and_then(Row::median_ms);
-
-    if let (Some(tiled), Some(square)) = (counted("tiled"), counted("register-tile")) {
-        let per_product =
-            |c: &simt::Counters| 32.0 * (c.shared_load_wavefronts + c.shared_store_wavefronts) as f64 / c.f32_fma as f64;
-        lines.push(format!(
-            "for 32 multiply-adds, tiled passes {} times through the banks of shared memory and register-tile {}: a number that is in a register \
-             serves eight products",
-            significant(per_product(tiled)),
-            significant(per_product(square)),
-        ));
-    }
-    if let (Some(square), Some(vector)) = (counted("register-tile"), counted("vector")) {
-        lines.push(format!(
-            "vector makes {} of the requests to shared memory that register-tile makes",
-            percent(
-                (vector.shared_load_requests + vector.shared_store_requests) as f64
-                    / (square.shared_load_requests + square.shared_store_requests) as f64
-            ),
-        ));
-    }
-    if let (Some(naive), Some(best), Some(cublas)) = (timed("naive"), timed("by-size"), timed("cublas")) {
-        lines.push(format!(
-            "by-size is {} as fast as naive, and {} as fast as cuBLAS",
-            factor(naive / best),
-            factor(cublas / best)
-        ));
-    }
-    lines
-}

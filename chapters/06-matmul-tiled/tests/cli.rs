@@ -91,7 +91,7 @@ fn requests_that_make_no_sense_are_refused_and_leave_nothing_behind() {
     BINARY.assert_refused(&["--size", "20,10"], &["512,256,128"]);
     BINARY.assert_refused(&["--size", "0,1,1"], &["at least one number"]);
     BINARY.assert_refused(&["--input", &a, &a, "--output", &out], &["7 columns", "5 rows"]);
-    BINARY.assert_refused(&["--input", &a, &path("text.npy"), "--output", &out], &["text.npy", "no .npy file"]);
+    BINARY.assert_refused(&["--input", &a, &path("text.npy"), "--output", &out], &["text.npy", "not a .npy file"]);
     BINARY.assert_refused(&["--input", &a], &["2"]);
     BINARY.assert_refused(&["--input", &a, &a, "--output", &path("no/c.npy")], &["c.npy"]);
     let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

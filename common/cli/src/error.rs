@@ -1,7 +1,5 @@
 //! What can go wrong between a command line and its results.
 
-use std::io;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use thiserror::Error;
@@ -12,66 +10,56 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why a command did not do what it was asked for.
 #[derive(Debug, Error)]
 pub enum Error {
+    /// The command line is wrong, or asks for help.
+    #[error("{}; try --help", one_line(&.0.to_string()))]
+    Usage(#[from] clap::Error),
     /// The run did not work.
     #[error(transparent)]
     Run(#[from] common::Error),
     /// `--explain` did not work.
     #[error(transparent)]
-    Inspect(#[from] inspect::Error),
+    Explain(#[from] inspect::Error),
     /// `exercise` did not work.
     #[error(transparent)]
-    Workshop(#[from] workshop::Error),
-    /// `--stage` with a name that the chapter does not have.
-    #[error("chapter {chapter} has no stage named `{asked}`: expected one of {stages}")]
-    UnknownStage {
-        /// The chapter.
-        chapter: &'static str,
-        /// What was asked for.
-        asked: String,
-        /// The names that there are.
-        stages: String,
-    },
+    Exercise(#[from] workshop::Error),
+    /// A name that no stage of the chapter has.
+    #[error(transparent)]
+    UnknownStage(#[from] common::chapter::UnknownStage),
     /// `--explain` on a GPU, which counts nothing.
-    #[error("--explain shows what the simulator counts, and this run would be on a GPU ({device}): add `--device sim`")]
+    #[error("--explain shows what the simulator counts, but this run would be on a GPU ({device}): add `--device sim`")]
     ExplainNeedsSimulator {
         /// Name of the GPU.
         device: String,
     },
     /// `--explain` or `--diagnose` with a stage that launches no kernel.
-    #[error("stage {stage} launches no kernel that could be looked into: expected one of {stages}")]
+    #[error("stage {stage} launches no kernel: expected one of {stages}")]
     NoKernel {
-        /// The stage that was asked for.
+        /// The stage.
         stage: &'static str,
-        /// Those that launch kernels.
+        /// The stages that launch kernels.
         stages: String,
     },
-    /// A file could not be written.
-    #[error("cannot write {}: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Standard output did not take the results.
-    #[error("cannot write to standard output: {0}")]
-    Output(io::Error),
 }
 
 impl Error {
-    /// What the process should exit with: 1 for a kernel that is wrong, 2 for a wrong request or a machine that lacks something.
+    /// The exit status of the process: 1 for a wrong kernel, 2 for a wrong request or an unfit machine.
     pub fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match self {
-            Error::Run(error) | Error::Workshop(workshop::Error::Run(error)) => error.exit_status(),
-            _ => 2,
-        })
-    }
-
-    /// Whether nobody reads standard output any more: whoever read our results has seen enough.
-    pub fn is_broken_pipe(&self) -> bool {
         match self {
-            Error::Output(error) | Error::Workshop(workshop::Error::Output(error)) => error.kind() == io::ErrorKind::BrokenPipe,
-            _ => false,
+            Error::Usage(usage) => ExitCode::from(usage.exit_code() as u8),
+            error if error.is_broken_pipe() => ExitCode::SUCCESS,
+            Error::Run(error) | Error::Exercise(workshop::Error::Run(error)) => ExitCode::from(error.exit_status()),
+            _ => ExitCode::from(2),
         }
     }
+
+    /// Whether the reader of standard output has left, which is no failure: they have seen enough.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Error::Run(error) | Error::Exercise(workshop::Error::Run(error)) if error.is_broken_pipe())
+    }
+}
+
+/// The part of clap's report that says what is wrong, on one line and without the usage.
+fn one_line(report: &str) -> String {
+    let complaint = report.split("\n\n").next().unwrap_or(report).trim_start_matches("error: ");
+    complaint.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! `cargo doctor` on a machine that can run chapters, as every one can that built this.
+//! `cargo doctor` on a machine that can run chapters, which every machine can that built this.
 
 use std::process::Command;
 
@@ -14,10 +14,10 @@ fn the_doctor_says_what_is_there_and_that_chapters_can_run() {
 
 #[test]
 fn for_a_workshop_it_says_whether_all_exercises_can_be_done() {
-    let desk = tempfile::tempdir().expect("a temporary folder");
+    let workspace = tempfile::tempdir().expect("a temporary folder");
     let doctor = |nvrtc: Option<&str>| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_doctor"));
-        command.arg("--workshop").env("UNROLLED_EXERCISES", desk.path());
+        command.arg("--workshop").env("UNROLLED_EXERCISES", workspace.path());
         nvrtc.map(|path| command.env("UNROLLED_NVRTC", path));
         let output = command.output().expect("the doctor can be started");
         (output.status.code(), String::from_utf8(output.stdout).expect("output is text"))
@@ -30,5 +30,5 @@ fn for_a_workshop_it_says_whether_all_exercises_can_be_done() {
     }
     let (status, text) = doctor(None);
     assert_eq!(status == Some(0), text.contains("ok  your kernels"), "{text}");
-    assert_eq!(std::fs::read_dir(desk.path()).expect("the folder is there").count(), 0, "it leaves nothing behind");
+    assert_eq!(std::fs::read_dir(workspace.path()).expect("the folder is there").count(), 0, "it leaves nothing behind");
 }

@@ -1,10 +1,10 @@
-//! The sizes at which a kernel is checked: those that every check has, and some that differ from check to check.
+//! The sizes at which a kernel is checked: some are the same in every check, others are random.
 
 use clap::{Args, Parser};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::manifest::Random;
+use crate::manifest::Random;
 
 /// A chapter's options, read from the text of a case.
 #[derive(Debug, Parser)]
@@ -14,11 +14,11 @@ struct Line<O: Args> {
     options: O,
 }
 
-/// The options that a case stands for: a size, and what may follow it.
+/// Reads a case: a size, and further options of the chapter after it.
 ///
 /// # Errors
 ///
-/// What the chapter's command line would say to it.
+/// The message of the chapter's command line.
 pub fn options<O: Args>(case: &str) -> Result<O, String> {
     let words = ["--size"].into_iter().chain(case.split_whitespace());
     Line::try_parse_from(words)
@@ -26,8 +26,8 @@ pub fn options<O: Args>(case: &str) -> Result<O, String> {
         .map_err(|error| error.to_string().lines().next().unwrap_or_default().to_owned())
 }
 
-/// Random sizes, the same for the same seed. Half of their numbers lie where kernels go wrong: at the ends of the range, and at a multiple
-/// of a block's or a tile's width, or one beside it.
+/// Random sizes, the same for the same seed. Half of their numbers are where kernels go wrong: at the ends of the range, and at or next to
+/// a multiple of a block's or a tile's width.
 ///
 /// # Errors
 ///
@@ -37,15 +37,15 @@ pub fn random(random: &Random, seed: u64) -> Result<Vec<String>, String> {
     (0..random.count).map(|_| fill(&random.size, &random.edges, &mut generator)).collect()
 }
 
-/// Puts a number in the place of each `{lowest..highest}`.
+/// Replaces each `{lowest..highest}` with a number.
 fn fill(size: &str, edges: &[u32], generator: &mut ChaCha8Rng) -> Result<String, String> {
     let mut filled = String::new();
     let mut rest = size;
     while let Some((before, after)) = rest.split_once('{') {
-        let (range, after) = after.split_once('}').ok_or_else(|| format!("`{size}`: a range does not end"))?;
+        let (range, after) = after.split_once('}').ok_or_else(|| format!("`{size}`: a range has no `}}`"))?;
         let ends = range.split_once("..").and_then(|(lowest, highest)| Some((lowest.parse().ok()?, highest.parse().ok()?)));
         let Some((lowest, highest)) = ends.filter(|(lowest, highest)| lowest <= highest) else {
-            return Err(format!("`{size}`: `{range}` is no range"));
+            return Err(format!("`{size}`: `{range}` is not a range; write {{lowest..highest}}"));
         };
         filled += before;
         filled += &number(lowest, highest, edges, generator).to_string();
@@ -91,12 +91,12 @@ mod tests {
         let sizes: Vec<(u32, u32)> = sizes.iter().map(numbers).collect();
         assert!(sizes.iter().all(|(a, b)| (1..=700).contains(a) && (5..=9).contains(b)));
         for edge in [1, 255, 256, 257, 511, 512, 513, 700] {
-            assert!(sizes.iter().any(|(a, _)| *a == edge), "{edge} is never there");
+            assert!(sizes.iter().any(|(a, _)| *a == edge), "{edge} never occurs");
         }
     }
 
     #[test]
-    fn ranges_that_are_none_are_named() {
+    fn malformed_ranges_are_named() {
         for size in ["{1..", "{9..1}", "{a..b}"] {
             let ranges = Random { count: 1, size: size.to_owned(), edges: Vec::new() };
             assert!(random(&ranges, 0).unwrap_err().contains(size));

@@ -1,22 +1,21 @@
-//! What stands in an `exercise.toml`: the task, the launch, where the kernel is checked, what is counted, and what to say.
+//! What an `exercise.toml` holds: the task, the launch, the sizes to check, the counts to reach, and what to say.
 
+use common::measure::Measure;
 use serde::Deserialize;
-
-use super::measure::Measure;
 
 /// An exercise's description.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// What it is called in lists.
+    /// Its name in lists.
     pub title: String,
     /// What the learner does.
     pub kind: Kind,
-    /// What is asked for, in a few sentences.
+    /// The task, in a few sentences.
     pub task: String,
-    /// What to say to one who is stuck, each time a bit more; three.
+    /// Three hints for a learner who is stuck, each saying a bit more.
     pub hints: Vec<String>,
-    /// What the exercise was good for, for one who has done it.
+    /// What the exercise teaches, for a learner who has passed it.
     pub lesson: String,
     /// For [`Kind::Predict`]: the numbers to find.
     pub predict: Option<Predict>,
@@ -24,12 +23,12 @@ pub struct Manifest {
     pub kernel: Option<Kernel>,
     /// The sizes at which the kernel is checked.
     pub cases: Option<Cases>,
-    /// What must be counted.
+    /// Which counts it must reach.
     #[serde(default)]
     pub targets: Vec<Target>,
-    /// Words of what the check says to the starter, which the tests hold.
+    /// Words that the check must say about the starter; the tests compare.
     pub starter_says: Option<String>,
-    /// Typical wrong answers, which the tests hold to be found.
+    /// Typical wrong answers that the check must find; the tests try them.
     #[serde(default)]
     pub mistakes: Vec<Mistake>,
 }
@@ -38,13 +37,13 @@ pub struct Manifest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Says what will be counted, before it is.
+    /// Predicts a count.
     Predict,
     /// Writes a part of a kernel.
     Complete,
     /// Finds what is wrong with a kernel.
     Debug,
-    /// Makes a right kernel a better one.
+    /// Makes a correct kernel faster.
     Optimise,
 }
 
@@ -60,7 +59,7 @@ impl Kind {
     }
 }
 
-/// Numbers to find, all counted of one run.
+/// Numbers to predict, all counted in one run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Predict {
@@ -69,7 +68,7 @@ pub struct Predict {
     pub device: String,
     /// The size of the run, as for `--size`; further options of the chapter may follow.
     pub size: String,
-    /// What to say to someone who has not answered yet.
+    /// The questions.
     pub questions: Vec<Question>,
 }
 
@@ -77,31 +76,31 @@ fn simulator() -> String {
     "sim".to_owned()
 }
 
-/// One number to find.
+/// One number to predict.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
     /// The question, in one sentence.
     pub ask: String,
-    /// The stage of the chapter that is counted.
+    /// The stage of the chapter whose counts it is about.
     pub stage: String,
     /// What is counted.
     pub measure: Measure,
-    /// How far off an answer may be, as a part of the number.
+    /// How far off an answer may be, relative to the number.
     #[serde(default)]
     pub within: f64,
-    /// What to say to a number that shows what its author thought.
+    /// Wrong numbers that show what the learner thought.
     #[serde(default)]
     pub near: Vec<Near>,
 }
 
-/// A wrong number that many will give.
+/// A wrong number that many learners will give.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Near {
     /// The number.
     pub value: f64,
-    /// What was overlooked.
+    /// What the learner overlooked.
     pub says: String,
 }
 
@@ -113,14 +112,14 @@ pub struct Kernel {
     pub name: String,
     /// Blocks, in x, y and z.
     pub grid: Vec<Extent>,
-    /// Threads of a block, in x, y and z.
+    /// Threads per block, in x, y and z.
     pub block: Vec<Extent>,
-    /// Names of sizes and arrays of the chapter's workload, in the order of the kernel's parameters.
+    /// Names of the workload's sizes and arrays, in the order of the kernel's parameters.
     pub arguments: Vec<String>,
     /// Bytes of dynamic shared memory.
     #[serde(default)]
     pub shared_bytes: u32,
-    /// The virtual architecture that it is compiled for.
+    /// The virtual architecture to compile it for.
     #[serde(default = "architecture")]
     pub architecture: String,
 }
@@ -135,30 +134,30 @@ fn architecture() -> String {
 pub enum Extent {
     /// This many.
     Number(u32),
-    /// As many as a constant of the kernel's file says, so that the learner can choose.
+    /// The value of a constant in the kernel's file, so that the learner can choose it.
     Constant(String),
-    /// As many as it takes.
+    /// Enough to cover a size.
     Cover {
-        /// The size that is divided.
+        /// The size to cover.
         cover: String,
-        /// What one of them has.
+        /// How much one of them covers.
         by: Box<Extent>,
     },
 }
 
-/// Sizes of the chapter's workload, each as for `--size`; further options of the chapter may follow a size.
+/// Sizes of the chapter's workload, each as for `--size`. Further options of the chapter may follow a size.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cases {
-    /// Sizes that every check has, the easiest first.
+    /// Sizes of every check, the easiest first.
     pub fixed: Vec<String>,
-    /// Sizes that differ from check to check.
+    /// Sizes that are different in each check.
     pub random: Random,
-    /// The size at which is counted.
+    /// The size at which the targets are checked.
     pub counted: String,
-    /// The size at which a GPU is timed.
+    /// The size at which the kernel is timed on a GPU.
     pub timed: String,
-    /// The stage of the chapter that it is compared with there.
+    /// The stage of the chapter to compare that time with.
     pub baseline: String,
 }
 
@@ -168,37 +167,37 @@ pub struct Cases {
 pub struct Random {
     /// How many.
     pub count: u32,
-    /// A size with `{lowest..highest}` in the place of each number.
+    /// A size with `{lowest..highest}` instead of each number.
     pub size: String,
-    /// Numbers that kernels of this kind stumble over at their multiples: widths of blocks and tiles.
+    /// Widths of blocks and tiles, at whose multiples kernels of this kind go wrong.
     pub edges: Vec<u32>,
 }
 
-/// A bound for something counted.
+/// A bound for a count.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     /// What is counted.
     pub measure: Measure,
-    /// It must not be more.
+    /// The highest allowed count.
     pub at_most: Option<f64>,
-    /// It must not be less.
+    /// The lowest allowed count.
     pub at_least: Option<f64>,
-    /// What to say to a kernel that misses it.
+    /// What to say about a kernel that misses it.
     pub says: String,
 }
 
-/// A wrong answer: the solution with a text replaced.
+/// A wrong answer: the solution with some text replaced.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mistake {
-    /// What was done wrong, for the eyes of who maintains the exercise.
+    /// The mistake, for maintainers of the exercise.
     pub what: String,
-    /// A text that stands once in the solution.
+    /// Text that occurs once in the solution.
     pub replace: String,
-    /// What stands there instead.
+    /// Its replacement.
     pub with: String,
-    /// Words of what the check says to it.
+    /// Words that the check must say about it.
     pub says: String,
 }
 
@@ -207,16 +206,16 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, with its line where that is known.
+    /// What is wrong with it, with the line if it is known.
     pub fn parse(text: &str) -> Result<Self, String> {
         let manifest: Self = toml::from_str(text).map_err(|error| error.to_string())?;
         manifest.check()?;
         Ok(manifest)
     }
 
-    /// What the types do not say.
+    /// Checks what the types leave open.
     fn check(&self) -> Result<(), String> {
-        let needs = |there: bool, what: &str| if there { Ok(()) } else { Err(format!("{what}, in an exercise of this kind")) };
+        let needs = |there: bool, what: &str| if there { Ok(()) } else { Err(format!("{what} in an exercise of this kind")) };
         needs(self.hints.len() == 3, "there must be three hints")?;
         if self.kind == Kind::Predict {
             needs(self.predict.as_ref().is_some_and(|predict| !predict.questions.is_empty()), "[predict] needs a question")?;
@@ -258,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_too_much_is_named() {
+    fn missing_and_surplus_entries_are_named() {
         for (text, complaint) in [
             (PREDICT.replace("\"predict\"", "\"complete\""), "there is no [predict]"),
             (PREDICT.replace("title", "titel"), "titel"),

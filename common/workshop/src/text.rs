@@ -1,31 +1,30 @@
 //! The solution of an exercise, and the starter that is made from it.
 //!
-//! What the learner is to write stands between `#ifdef SOLUTION` and `#endif`. What stands after an `#else` is in its place in the starter;
-//! a comment there says what to do. So both are CUDA C that a compiler takes, and the starter is the solution but for the marked parts.
-//! Other conditions of the preprocessor stay as they are.
+//! The learner writes what is between `#ifdef SOLUTION` and `#endif`. The starter has the lines after `#else` instead, with a comment that
+//! says what to do. Both versions compile as CUDA C, and they differ only in the marked parts. Other preprocessor conditions stay as they are.
 
-/// Which of the two.
+/// One of the two versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// What the learner begins with.
+    /// What the learner starts with.
     Starter,
-    /// What they should come to.
+    /// What they should arrive at.
     Solution,
 }
 
-/// The mark of a part to write.
+/// The mark at the start of a part to write.
 const BEGIN: &str = "#ifdef SOLUTION";
 
-/// One of the two versions of a marked text, without the marks.
+/// A version of a marked text, without the marks.
 ///
 /// # Errors
 ///
-/// The line of a mark that does not end, or that stands within another one.
+/// The line of a mark that has no end, or that is inside another one.
 pub fn version(marked: &str, version: Version) -> Result<String, String> {
     let mut text = String::new();
-    // The line that the part began in, and whether we are behind its `#else`.
+    // The line that the part starts in, and whether we are past its `#else`.
     let mut part: Option<(usize, bool)> = None;
-    // Other conditions that began within the part.
+    // Other conditions that are open inside the part.
     let mut inner = 0;
     for (number, line) in (1..).zip(marked.lines()) {
         let directive = line.trim();
@@ -35,7 +34,7 @@ pub fn version(marked: &str, version: Version) -> Result<String, String> {
                 continue;
             }
             Some((first, _)) if directive == BEGIN => {
-                return Err(format!("line {number}: a part to write within the one of line {first}"));
+                return Err(format!("line {number}: a part to write inside the one of line {first}"));
             }
             Some((_, in_else)) if inner == 0 && directive == "#else" => {
                 *in_else = true;
@@ -61,11 +60,11 @@ pub fn version(marked: &str, version: Version) -> Result<String, String> {
     }
 }
 
-/// The value of an integer constant of a text, `constexpr unsigned NAME = 256;`.
+/// The value of an integer constant in a text, `constexpr unsigned NAME = 256;`.
 ///
 /// # Errors
 ///
-/// When there is no such line, or no plain number in it.
+/// When there is no such line, or when its value is not a plain number.
 pub fn constant(text: &str, name: &str) -> Result<u32, String> {
     let definition = text.lines().find_map(|line| {
         let line = line.split("//").next().unwrap_or_default().trim();
@@ -73,10 +72,10 @@ pub fn constant(text: &str, name: &str) -> Result<u32, String> {
         (left.split_whitespace().next_back()? == name).then(|| right.trim().trim_end_matches(';').trim().to_owned())
     });
     let Some(value) = definition else {
-        return Err(format!("the launch needs `constexpr unsigned {name} = …;`, and there is no such line"));
+        return Err(format!("the launch needs a line `constexpr unsigned {name} = …;`, and there is no such line"));
     };
     let number = value.trim_end_matches(['u', 'U']).parse();
-    number.map_err(|_| format!("the launch needs a plain number for {name}, and the file has `{value}`"))
+    number.map_err(|_| format!("the launch needs a plain number for {name}, but the file has `{value}`"))
 }
 
 #[cfg(test)]
@@ -87,16 +86,16 @@ mod tests {
         "one\n#ifdef SOLUTION\n  two\n#if X\n  three\n#endif\n#else\n  // write two\n#endif\nfour\n#ifdef SOLUTION\nfive\n#endif\n";
 
     #[test]
-    fn a_starter_is_the_solution_but_for_the_marked_parts() {
+    fn the_starter_differs_from_the_solution_only_in_marked_parts() {
         assert_eq!(version(MARKED, Version::Starter).unwrap(), "one\n  // write two\nfour\n");
         assert_eq!(version(MARKED, Version::Solution).unwrap(), "one\n  two\n#if X\n  three\n#endif\nfour\nfive\n");
     }
 
     #[test]
-    fn marks_that_do_not_fit_are_named() {
+    fn misplaced_marks_are_named() {
         assert_eq!(version("a\n#ifdef SOLUTION\n", Version::Starter).unwrap_err(), "line 2: #ifdef SOLUTION has no #endif");
         let nested = "#ifdef SOLUTION\n#ifdef SOLUTION\n#endif\n#endif\n";
-        assert_eq!(version(nested, Version::Starter).unwrap_err(), "line 2: a part to write within the one of line 1");
+        assert_eq!(version(nested, Version::Starter).unwrap_err(), "line 2: a part to write inside the one of line 1");
     }
 
     #[test]

@@ -8,14 +8,14 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why a stage cannot be explained.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// No picture exists for the line that was asked for.
+    /// A line that has no picture.
     #[error("{}", no_access(stage, *line, lines))]
     NoAccess {
         /// The stage.
         stage: String,
-        /// The line that was asked for; `None` if any would have done.
+        /// The line; `None` if any line would have been fine.
         line: Option<u32>,
-        /// The lines that have a picture.
+        /// The lines that have one.
         lines: String,
     },
 }

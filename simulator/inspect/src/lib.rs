@@ -1,10 +1,10 @@
-//! What the simulator counted, made readable: why a stage is as fast as it is, and what it waits for.
+//! Explains to people what the simulator counted: why a stage is as fast as it is, and what it waits for.
 //!
 //! # Layout
 //!
-//! - [`explain`]: the source of a stage with the counts of each line, what limits it, and a picture of one request of a warp.
-//! - [`mod@diagnose`]: the stage again with part of its work removed, to find what it waits for.
-//! - [`error`]: what can go wrong in either.
+//! - [`error`]: what can go wrong in an explanation.
+//! - [`explain`]: the source of a stage with the counts of each line, its bottleneck, and a picture of one request of a warp.
+//! - [`mod@diagnose`]: the stage again without part of its work, to find out what it waits for.
 
 pub mod diagnose;
 pub mod error;

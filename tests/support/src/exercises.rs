@@ -11,9 +11,9 @@ use std::process::{Command, Stdio};
 use common::probe::probe;
 use tempfile::TempDir;
 use toolkit::nvrtc::Nvrtc;
-use workshop::desk::{Desk, VARIABLE};
 use workshop::manifest::Mistake;
 use workshop::text::{Version, version};
+use workshop::workspace::{VARIABLE, Workspace};
 use workshop::{Exercise, root};
 
 use crate::Binary;
@@ -76,7 +76,7 @@ pub fn starters_are_solutions_without_marked_parts(binary: &Binary) {
         let workspace = TempDir::new().expect("a temporary folder");
         let (status, said) = exercise(binary, workspace.path(), asked, &[]);
         assert_eq!(status, Some(0), "{}: {said}", asked.stem());
-        let copy = Desk::at(workspace.path().to_owned()).copy(asked);
+        let copy = Workspace::at(workspace.path().to_owned()).copy(asked);
         assert_eq!(fs::read_to_string(copy).expect("the copy was made"), starter, "{}", asked.stem());
     }
 }

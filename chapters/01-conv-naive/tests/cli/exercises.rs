@@ -65,7 +65,7 @@ fn the_list_says_how_far_one_has_come_and_what_is_next() {
     let (_, said) = learner.asks(&[]);
     let state = |title: &str| said.lines().find(|line| line.contains(title)).and_then(|line| line.split_whitespace().next_back());
     assert_eq!(state("What one load moves"), Some("passed"), "{said}");
-    assert_eq!(state("One thread per output"), Some("begun"), "{said}");
+    assert_eq!(state("One thread per output"), Some("started"), "{said}");
     assert!(said.contains("1 of 3 exercises passed") && said.ends_with("exercise 2\n"), "{said}");
 }
 
@@ -103,7 +103,9 @@ fn wrong_requests_are_refused_on_one_line() {
     let learner = Learner::new();
     for (arguments, words) in [
         (&["9"][..], "expected one of 1 to 3"),
-        (&["1", "--answer", "3"], "2 numbers are asked for, and --answer has 1"),
+        (&["1", "--answer", "3"], "asks for 2 numbers, but --answer has 1"),
+        (&["2", "--answer", "3"], "asks for 0 numbers, but --answer has 1"),
+        (&["2", "--hint", "--reset"], "cannot be used with"),
         (&["--watch"], "required"),
         (&["2", "--really"], "--solution"),
     ] {
@@ -178,6 +180,36 @@ fn a_fault_is_shown_in_the_learners_own_line() {
         let short = learner.copy(WRITTEN).strip_prefix(&folder).unwrap().display().to_string();
         assert!(said.lines().all(|line| !line.contains(".cu") || line.contains(&short)), "{short}: {said}");
         assert!(!said.contains(&folder.display().to_string()), "{said}");
+    }
+}
+
+/// A check takes a process of its own. When none can be started, the error says so, and not that standard output is broken.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_check_that_cannot_be_started_says_so() {
+    let learner = Learner::new();
+    learner.asks(&["2"]);
+    // A program that is deleted after its start runs on, but cannot be started again.
+    let program = learner.0.path().join("program");
+    fs::copy(env!("CARGO_BIN_EXE_01-conv-naive"), &program).unwrap();
+    let script = "exec 3<\"$0\"; rm \"$0\"; exec /proc/self/fd/3 exercise 2 --watch";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).arg(&program).env("UNROLLED_EXERCISES", learner.0.path()).stdin(Stdio::null());
+    let output = shell.output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("cannot start this program again") && !message.contains("standard output"), "{message}");
+}
+
+#[test]
+fn a_reader_who_leaves_early_is_no_error() {
+    let learner = Learner::new();
+    for arguments in [&[][..], &["1"], &["2"], &["1", "--solution", "--really"]] {
+        let mut child = learner.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let Output { status, stderr, .. } = child.wait_with_output().unwrap();
+        let message = String::from_utf8(stderr).unwrap();
+        assert!(status.success() && !message.contains("error"), "{arguments:?}: {message}");
     }
 }
 

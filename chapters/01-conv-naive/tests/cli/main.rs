@@ -197,6 +197,8 @@ fn sizes_that_cannot_be_are_refused() {
 fn wrong_arguments_are_refused_on_one_line() {
     BINARY.assert_refused(&["--no-such-flag"], &["--no-such-flag"]);
     BINARY.assert_refused(&["--repeat", "0"], &["--repeat"]);
+    // `assert_refused` puts `--device` before the subcommand, which has a `--device` of its own.
+    BINARY.assert_refused(&["exercise", "1"], &["exercise", "--device"]);
     BINARY.assert_refused(&["--format", "xml"], &["xml", "markdown"]);
     BINARY.assert_refused(&["--input", "voice.wav"], &["--filter", "--output"]);
     BINARY.assert_refused(&["--input", "a.wav", "--filter", "b.wav", "--output", "c.wav", "--size", "8x8"], &["--size"]);
@@ -234,6 +236,50 @@ fn the_record_is_saved_beside_the_table_or_not_at_all() {
 
     BINARY.assert_refused(&["--size", "64x8", "--save", folder.path().to_str().unwrap()], &["cannot write"]);
     BINARY.assert_refused(&["--size", "64x8", "--save", "/no/such/folder/record.json"], &["/no/such/folder/record.json"]);
+}
+
+/// A shell that lets the binary write no file longer than a few kilobytes. Streams and pipes have no such limit.
+#[cfg(target_os = "linux")]
+fn with_small_files(arguments: &[&str]) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh", BINARY.path, "--device", "sim"]).args(arguments).stdin(Stdio::null());
+    shell
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_table_is_out_before_what_can_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.json");
+    fs::write(&path, "the old record").unwrap();
+    let output = with_small_files(&["--size", "64x8", "--save", path.to_str().unwrap()]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stdout(&output).contains("│ naive-strided "), "{}", stdout(&output));
+    assert!(stderr(&output).contains("cannot write") && stderr(&output).contains("record.json"), "{}", stderr(&output));
+    // Nothing of the new record is there, and nothing of the old one is gone.
+    assert_eq!(fs::read_to_string(&path).unwrap(), "the old record");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+
+    let studio = Studio::new();
+    studio.record("voice.wav", 8000, 1, &noise(2000, 1));
+    studio.record("room.wav", 8000, 1, &noise(10, 2));
+    let arguments = studio.arguments("voice.wav", "room.wav", "wet.wav");
+    let output = with_small_files(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stdout(&output).contains("│ naive-strided "), "{}", stdout(&output));
+    assert_eq!(studio.files(), ["room.wav", "voice.wav"]);
+}
+
+#[test]
+fn a_reader_who_leaves_early_still_gets_the_record_that_they_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.json");
+    let arguments = ["--size", "64x8", "--save", path.to_str().unwrap()];
+    let mut child = BINARY.command("sim", &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(fs::read_to_string(&path).unwrap().starts_with('{'));
 }
 
 #[test]

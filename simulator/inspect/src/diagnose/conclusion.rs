@@ -1,24 +1,26 @@
 //! What the numbers of a diagnosis say, in sentences that a reader can check against the table.
 //!
-//! An experiment that gains next to nothing shows that its part is not what the stage waits for. One that gains much shows what the part is
-//! worth in this company, and not that nothing else would do. Where two parts overlap, each alone may gain nothing and both together much.
+//! An experiment that gains almost nothing shows that the stage does not wait for that part. An experiment that gains much shows what the
+//! part costs together with the others, and not that removing another part would gain nothing. If two parts overlap, removing each alone may
+//! gain nothing, and removing both may gain much.
 
-use super::without::Loads;
-use super::{Diagnosis, Effort, Kind, Trial};
 use common::units::{milliseconds, percent};
 
-/// A share of the whole from which on an experiment counts as having gained nothing. Kernels that do the same work were seen to differ by 4 %
-/// for reasons that nobody found (`kernels/NOTES.md`).
+use super::trial::{Diagnosis, Effort, Kind, Trial};
+use super::without::Loads;
+
+/// An experiment that takes at least this share of the whole has gained nothing. Kernels that do the same work were seen to differ by 4 % for
+/// reasons that nobody found (`kernels/NOTES.md`).
 const NOTHING: f64 = 0.95;
 
-/// As how many times the gain of each alone the gain of both together shows that the two hide each other.
+/// If removing both kinds of loads gains this many times more than each alone together, the two hide each other.
 const OVERLAP: f64 = 2.0;
 
-/// A share of the whole's bound from which on the simulator's counts leave the bound where it is: counts have no spread.
+/// On the simulator, an experiment with at least this share of the whole's bound leaves the bound unchanged: counts have no spread.
 const SAME: f64 = 0.995;
 
-/// What an experiment without all loads consists of.
-const LEFT: &str = "what is left, arithmetic and the instructions around it";
+/// What is left in an experiment without all loads.
+const LEFT: &str = "the rest, arithmetic and the instructions around it,";
 
 /// The conclusions, each a sentence or two.
 pub fn sentences(diagnosis: &Diagnosis) -> Vec<String> {
@@ -40,20 +42,20 @@ pub fn sentences(diagnosis: &Diagnosis) -> Vec<String> {
         Err(_) => {}
     }
     if diagnosis.experiments.is_empty() {
-        sentences.push("no kernel of the stage is ours or loads anything, so there was nothing to take out".to_owned());
+        sentences.push("no kernel of the stage is ours and loads anything, so there was nothing to remove".to_owned());
     }
     sentences
 }
 
-/// What there is to say when the whole took another time after the experiments than before them: nothing follows from times in between.
+/// A warning if the whole took another time after the experiments than before them: then the times in between say nothing.
 fn drift(diagnosis: &Diagnosis) -> Option<String> {
     let (first, again) = (diagnosis.whole.effort.as_ref().ok()?.timing()?, diagnosis.again?);
     let spread = (first.p90_ms - first.p10_ms + again.p90_ms - again.p10_ms) / 2.0;
     let apart = (first.median_ms - again.median_ms).abs();
     (apart > spread && apart > (1.0 - NOTHING) * diagnosis.whole_ms()).then(|| {
         format!(
-            "the whole took {} before the experiments and {} after them, which is more than their spread: nothing follows from the times in \
-             between, try once more",
+            "the whole took {} before the experiments and {} after them, which differ by more than their spread: the times in between say \
+             nothing, so run it again",
             milliseconds(first.median_ms),
             milliseconds(again.median_ms)
         )
@@ -73,10 +75,10 @@ fn by_times(diagnosis: &Diagnosis) -> Vec<String> {
     for (name, share) in [("global", global), ("shared", shared)] {
         let Some(share) = share else { continue };
         sentences.push(if share >= NOTHING {
-            format!("without its loads from {name} memory it takes {} of the time: it does not wait for them alone", percent(share))
+            format!("without its {name} loads it takes {} of the time, so they alone are not what it waits for", percent(share))
         } else {
             format!(
-                "without its loads from {name} memory it takes {} of the time: loading, and waiting for what is loaded, is worth {} of it",
+                "without its {name} loads it takes {} of the time, so loading, and waiting for the loads, costs {} of it",
                 percent(share),
                 percent(1.0 - share)
             )
@@ -86,20 +88,20 @@ fn by_times(diagnosis: &Diagnosis) -> Vec<String> {
     let gain = |share: f64| (1.0 - share).max(0.0);
     match (global, shared, both) {
         (Some(share), None, None) | (None, Some(share), None) if kinds == 1 && share >= NOTHING => {
-            sentences.push(format!("{LEFT}, is what binds"));
+            sentences.push(format!("{LEFT} is the bottleneck"));
         }
         (.., Some(both)) if both >= NOTHING => {
-            sentences.push(format!("without either it takes {} of the time: {LEFT}, is what binds", percent(both)));
+            sentences.push(format!("without either it takes {} of the time, so {LEFT} is the bottleneck", percent(both)));
         }
         (Some(global), Some(shared), Some(both)) if gain(both) > OVERLAP * (gain(global) + gain(shared)) => {
             sentences.push(format!(
-                "without either it takes {} of the time, where each alone gains little: the two kinds of loads hide each other, and saving \
-                 one of them helps little while the other is there",
+                "without either it takes {} of the time, although removing one kind gains little: the two kinds of loads hide each other, so \
+                 saving one of them helps little while the other is there",
                 percent(both)
             ));
         }
         (.., Some(both)) => {
-            sentences.push(format!("without either it takes {} of the time: {LEFT}, needs that much", percent(both)));
+            sentences.push(format!("without either it takes {} of the time, so {LEFT} needs that much", percent(both)));
         }
         _ => {}
     }
@@ -119,23 +121,23 @@ fn own_by_times(diagnosis: &Diagnosis) -> Option<String> {
     let each = each.join(", ");
     Some(match own.len() {
         0 => return None,
-        1 => format!("of the time of the whole, {each}"),
+        1 => format!("share of the whole's time: {each}"),
         _ if total < NOTHING => format!(
-            "of the time of the whole, {each}: one after the other they would take {}, less than at once, so what binds the whole is in none \
-             of the parts alone but in doing them together",
+            "shares of the whole's time: {each}. In sequence they would take {}, less than together, so no part alone is the bottleneck, but \
+             doing them together is",
             percent(total)
         ),
         _ if total <= 1.0 / NOTHING => {
-            format!("of the time of the whole, {each}: one after the other they would take {}, as long as at once", percent(total))
+            format!("shares of the whole's time: {each}. In sequence they would take {}, as long as together", percent(total))
         }
         _ => format!(
-            "of the time of the whole, {each}: one after the other they would take {}, so at once they share work or wait at the same time",
+            "shares of the whole's time: {each}. In sequence they would take {}, so together they share work or wait at the same time",
             percent(total)
         ),
     })
 }
 
-/// What the counts alone say: which part of the chip sets the least time, and what is gained at most.
+/// What the counts alone say: which part of the chip sets the least time, and how much an experiment gains at most.
 fn by_counts(diagnosis: &Diagnosis) -> Vec<String> {
     let Ok(Effort::Counted { bound: whole, .. }) = &diagnosis.whole.effort else { return Vec::new() };
     let (Some(binding), Some(profile)) = (whole.binding(), diagnosis.profile) else { return Vec::new() };
@@ -144,12 +146,12 @@ fn by_counts(diagnosis: &Diagnosis) -> Vec<String> {
         let Ok(Effort::Counted { bound, .. }) = &trial.effort else { return None };
         let unit = bound.binding().map_or_else(|| "nothing".to_owned(), |part| part.unit.to_string());
         Some(match diagnosis.share(trial)? {
-            share if share >= SAME => format!("{}, it stays the same, set by {unit}", trial.name),
-            share => format!("{}, it is {} of that, set by {unit}", trial.name, percent(share)),
+            share if share >= SAME => format!("{}: the same, set by {unit}", trial.name),
+            share => format!("{}: {} of that, set by {unit}", trial.name, percent(share)),
         })
     });
-    let limits = "this counts no waiting, nor what a compiler may remove, which integer arithmetic is: what a part is worth in time, the same \
-                  command tells on a GPU";
+    let limits = "these bounds ignore waiting, and integer arithmetic, which a compiler may remove: run the same command on a GPU to see \
+                  what a part costs in time";
     std::iter::once(whole).chain(each).chain([limits.to_owned()]).collect()
 }
 
@@ -176,7 +178,7 @@ mod tests {
         Diagnosis { whole, again: again.map(timing), experiments, library: None, profile: Profile::named("h200") }
     }
 
-    /// The sentences about a stage that takes 100 ms, and so long without loads of each kind.
+    /// The sentences about a stage that takes 100 ms, and these times without loads of each kind.
     fn without(times_ms: [Option<f64>; 3]) -> String {
         let kinds =
             [(Loads::Global, "without global loads"), (Loads::Shared, "without shared loads"), (Loads::Both, "without either")];
@@ -185,74 +187,71 @@ mod tests {
         sentences(&diagnosis(timed("whole", Kind::Whole, 100.0), Some(100.0), trials)).join("\n")
     }
 
-    /// Times without loads of each kind, what is said of them, and what is not.
+    /// Times without loads of each kind, words that the conclusions have, and words that they do not.
     type Case<'a> = ([Option<f64>; 3], &'a [&'a str], &'a [&'a str]);
 
     #[test]
-    fn times_without_loads_are_told_as_what_they_show() {
-        let (alone, rest) = ("it does not wait for them alone", "is what binds");
+    fn times_without_loads_are_reported_as_what_they_show() {
+        let (alone, rest) = ("they alone are not what it waits for", "is the bottleneck");
         let (hidden, needs) = ("hide each other", "needs that much");
         let cases: [Case; 7] = [
             // Bound by arithmetic.
             (
                 [Some(99.0), Some(97.0), Some(96.0)],
                 &["99.0 %", "97.0 %", alone, "without either it takes 96.0 %", rest],
-                &["worth", hidden],
+                &["costs", hidden],
             ),
             // Bound by shared memory.
             (
                 [Some(98.0), Some(51.0), Some(50.0)],
-                &[alone, "takes 51.0 % of the time: loading", "worth 49.0 %", needs],
+                &[alone, "takes 51.0 % of the time, so loading", "costs 49.0 %", needs],
                 &[rest, hidden],
             ),
             // A little of each, and together as much.
-            ([Some(98.0), Some(96.0), Some(93.0)], &[alone, "without either it takes 93.0 %", needs], &["worth", rest, hidden]),
+            ([Some(98.0), Some(96.0), Some(93.0)], &[alone, "without either it takes 93.0 %", needs], &["costs", rest, hidden]),
             // Each kind hides the other.
             ([Some(99.0), Some(97.0), Some(40.0)], &["without either it takes 40.0 %", hidden], &[needs, rest]),
             // There is only one kind.
-            ([Some(40.0), None, None], &["takes 40.0 %", "worth 60.0 %"], &["shared", "either", rest, needs]),
-            ([Some(104.0), None, None], &["takes 104 %", alone, "what is left", rest], &["worth", "either"]),
-            // One kind could not be taken out, so nothing is known of what would be left.
-            ([Some(60.0), Some(70.0), None], &["worth 40.0 %", "worth 30.0 %"], &["either", "what is left"]),
+            ([Some(40.0), None, None], &["takes 40.0 %", "costs 60.0 %"], &["shared", "either", rest, needs]),
+            ([Some(104.0), None, None], &["takes 104 %", alone, "the rest", rest], &["costs", "either"]),
+            // One kind could not be removed, so nothing is known about the rest.
+            ([Some(60.0), Some(70.0), None], &["costs 40.0 %", "costs 30.0 %"], &["either", "the rest"]),
         ];
-        for (times, said, unsaid) in cases {
+        for (times, present, absent) in cases {
             let text = without(times);
-            for words in said {
+            for words in present {
                 assert!(text.contains(words), "{times:?}: {words:?} is not in\n{text}");
             }
-            for words in unsaid {
+            for words in absent {
                 assert!(!text.contains(words), "{times:?}: {words:?} is in\n{text}");
             }
         }
     }
 
     #[test]
-    fn parts_of_a_chapters_own_are_added_up() {
+    fn a_chapters_own_experiments_are_added_up() {
         let own = |times: &[f64]| {
             let trials = times.iter().enumerate().map(|(index, ms)| timed(&format!("part-{index}"), Kind::Own, *ms)).collect();
             sentences(&diagnosis(timed("whole", Kind::Whole, 100.0), Some(100.0), trials)).join("\n")
         };
         let less = own(&[25.0, 27.5]);
-        assert!(
-            less.contains("part-0 25.0 %, part-1 27.5 %: one after the other they would take 52.5 %, less than at once"),
-            "{less}"
-        );
-        assert!(own(&[50.0, 50.0]).contains("as long as at once"), "{}", own(&[50.0, 50.0]));
+        assert!(less.contains("part-0 25.0 %, part-1 27.5 %. In sequence they would take 52.5 %, less than together"), "{less}");
+        assert!(own(&[50.0, 50.0]).contains("as long as together"), "{}", own(&[50.0, 50.0]));
         assert!(own(&[80.0, 70.0]).contains("they share work or wait at the same time"), "{}", own(&[80.0, 70.0]));
-        assert_eq!(own(&[25.0]), "of the time of the whole, part-0 25.0 %");
+        assert_eq!(own(&[25.0]), "share of the whole's time: part-0 25.0 %");
     }
 
     #[test]
-    fn a_whole_that_changed_meanwhile_and_experiments_left_out_are_told() {
+    fn a_whole_that_drifted_and_experiments_left_out_are_reported() {
         let left_out = trial("without global loads", Kind::Without(Loads::Global), Err("addresses depend on it".to_owned()));
         let text = sentences(&diagnosis(timed("whole", Kind::Whole, 100.0), Some(108.0), vec![left_out])).join("\n");
         assert!(text.contains("without global loads is left out: addresses depend on it"), "{text}");
         assert!(text.contains("took 100 ms before the experiments and 108 ms after them"), "{text}");
         let unsteady = vec![timed("without global loads", Kind::Without(Loads::Global), 50.0)];
-        let said = sentences(&diagnosis(timed("whole", Kind::Whole, 100.0), Some(108.0), unsteady));
-        assert!(said.len() == 1 && said[0].contains("try once more"), "{said:?}");
+        let conclusions = sentences(&diagnosis(timed("whole", Kind::Whole, 100.0), Some(108.0), unsteady));
+        assert!(conclusions.len() == 1 && conclusions[0].contains("run it again"), "{conclusions:?}");
         let steady = diagnosis(timed("whole", Kind::Whole, 100.0), Some(101.0), Vec::new());
-        assert_eq!(sentences(&steady), ["no kernel of the stage is ours or loads anything, so there was nothing to take out"]);
+        assert_eq!(sentences(&steady), ["no kernel of the stage is ours and loads anything, so there was nothing to remove"]);
     }
 
     #[test]
@@ -273,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_told_as_bounds_and_never_as_times() {
+    fn counts_are_reported_as_bounds_and_never_as_times() {
         let h200 = Profile::named("h200").unwrap();
         let counted = |name: &str, kind, passes| {
             let counters =
@@ -284,16 +283,16 @@ mod tests {
         let (whole, half) = (counted("whole", Kind::Whole, 1 << 20), counted("half", Kind::Own, 1 << 19));
         let without = counted("without shared loads", Kind::Without(Loads::Shared), 0);
         let same = counted("same", Kind::Own, 1 << 20);
-        let said = sentences(&diagnosis(whole, None, vec![without, half, same]));
+        let conclusions = sentences(&diagnosis(whole, None, vec![without, half, same]));
         assert_eq!(
-            said[..4],
+            conclusions[..4],
             [
                 "by the counts, L1/shared sets the least time that the whole needs on the NVIDIA H200",
-                "without shared loads, it is 12.5 % of that, set by issue",
-                "half, it is 50.0 % of that, set by L1/shared",
-                "same, it stays the same, set by L1/shared",
+                "without shared loads: 12.5 % of that, set by issue",
+                "half: 50.0 % of that, set by L1/shared",
+                "same: the same, set by L1/shared",
             ]
         );
-        assert!(said.len() == 5 && said[4].contains("counts no waiting"), "{said:?}");
+        assert!(conclusions.len() == 5 && conclusions[4].contains("ignore waiting"), "{conclusions:?}");
     }
 }

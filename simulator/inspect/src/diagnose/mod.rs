@@ -1,33 +1,30 @@
-//! What a stage waits for, found by experiment: it runs with part of its work taken out, and what that does to its time tells what the part
-//! was worth.
+//! Finds out by experiment what a stage waits for: it runs the stage again with part of its work removed, and compares the times.
 //!
-//! That is how one looks for a bottleneck by hand: leave a statement out, and see. If nearly nothing is gained, the stage did not wait for
-//! it, or something else took as long meanwhile. An experiment computes something else than its stage **by design**, so it has no place
-//! among the rows of a run: it is never compared with the oracle, and its times are no [`common::report::Measured`].
+//! People look for a bottleneck by hand in the same way: they remove a statement and measure. If almost nothing is gained, the stage did not
+//! wait for that statement, or something else took as long at the same time. An experiment computes something else than its stage **by
+//! design**. So it is not a row of a run: it is never compared with the oracle, and its times are not a [`common::report::Measured`].
 //!
 //! # Layout
 //!
-//! - [`mod@without`]: PTX without its loads, for every stage that launches kernels of ours; why loads, and what stands in their place.
 //! - [`steering`]: which loads have to stay, because addresses or branches depend on them.
-//! - [`conclusion`]: what the numbers say, in words, and no more than they say.
+//! - [`mod@without`]: PTX without its loads, why loads, and what replaces them.
+//! - [`trial`]: a diagnosis as data.
+//! - [`conclusion`]: what the numbers say in words, and no more than they say.
 //! - `table`: the numbers.
 //!
-//! Beside those there are a chapter's own [`Experiment`]s, kernels written for the purpose.
+//! A chapter's own [`Experiment`]s are kernels written for the purpose.
 //!
 //! # What an experiment cannot show
 //!
-//! Taking a load out takes out the waiting for it, its place among the instructions, and what the assembler had to do around it: it gives
-//! out registers anew and may order what is left in another way. Effects of a few percent have to be taken for nothing.
-//! A share of the time that is gone is not the share that the loads took: other work may have been hidden behind them.
+//! Removing a load also removes the wait for it, its place in the instruction stream, and everything that the assembler does around it. The
+//! assembler assigns registers anew and may reorder what is left. So treat effects of a few percent as nothing. The share of the time that
+//! is gone is not the share that the loads took: other work may have been hidden behind them.
 
 pub mod conclusion;
 pub mod steering;
 mod table;
+pub mod trial;
 pub mod without;
-
-use kernels::{Kernel, Source};
-use simt::bound::{Bound, bound};
-use simt::{Counters, Profile};
 
 use common::error::{Error, Result};
 use common::gpu::Gpu;
@@ -35,94 +32,16 @@ use common::observer;
 use common::progress;
 use common::report::Row;
 use common::runner;
-use common::stage::{Experiment, Prepared, Run, Stage};
+use common::stage::{Experiment, Launches, Prepared, Run, Stage};
 use common::timing::{self, Timing};
 use common::workload::Workload;
-use without::{Loads, Refusal, without};
+use kernels::{Kernel, Source};
+use simt::Counters;
+use simt::bound::bound;
 
-/// A stage beside itself with parts taken out.
-#[derive(Clone, Debug)]
-pub struct Diagnosis {
-    /// The whole stage, verified.
-    pub whole: Trial,
-    /// The whole again after the experiments, on a GPU: the clock may have changed meanwhile.
-    pub again: Option<Timing>,
-    /// The experiments, in the order of the table.
-    pub experiments: Vec<Trial>,
-    /// What the stage calls beside kernels of ours.
-    pub library: Option<&'static str>,
-    /// The GPU that was simulated.
-    profile: Option<&'static Profile>,
-}
+use without::{Loads, Refusal, Without, without};
 
-/// One line of the table.
-#[derive(Clone, Debug)]
-pub struct Trial {
-    /// What it is called.
-    pub name: String,
-    /// What is left to do.
-    pub left: String,
-    /// Which part it is without.
-    pub kind: Kind,
-    /// What it took, or why it was left out.
-    pub effort: Result<Effort, String>,
-}
-
-/// Where a trial comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Nothing is taken out.
-    Whole,
-    /// Loads are.
-    Without(Loads),
-    /// The chapter's own kernel.
-    Own,
-}
-
-/// What a trial took.
-#[derive(Clone, Debug)]
-pub enum Effort {
-    /// On a GPU.
-    Timed {
-        /// How long.
-        timing: Timing,
-        /// Registers of a thread, of the kernel that has most.
-        registers: u32,
-    },
-    /// On the simulator.
-    Counted {
-        /// What.
-        counters: Box<Counters>,
-        /// What binds on the GPU that is simulated.
-        bound: Bound,
-    },
-}
-
-impl Effort {
-    /// How long it took, on a GPU.
-    pub fn timing(&self) -> Option<Timing> {
-        match self {
-            Effort::Timed { timing, .. } => Some(*timing),
-            Effort::Counted { .. } => None,
-        }
-    }
-
-    /// What was counted, on the simulator.
-    pub fn counters(&self) -> Option<&Counters> {
-        match self {
-            Effort::Timed { .. } => None,
-            Effort::Counted { counters, .. } => Some(counters),
-        }
-    }
-
-    /// The time, or on the simulator the least time that the counts need, in milliseconds.
-    fn cost_ms(&self) -> f64 {
-        match self {
-            Effort::Timed { timing, .. } => timing.median_ms,
-            Effort::Counted { bound, .. } => bound.least_ms(),
-        }
-    }
-}
+pub use trial::{Diagnosis, Effort, Kind, Trial};
 
 impl Diagnosis {
     /// The table and what it says.
@@ -139,21 +58,10 @@ impl Diagnosis {
         }
         text
     }
-
-    /// The time of the whole, in milliseconds: the mean of before and after, or the least time that its counts need.
-    fn whole_ms(&self) -> f64 {
-        let first = self.whole.effort.as_ref().map_or(f64::NAN, Effort::cost_ms);
-        self.again.map_or(first, |again| (first + again.median_ms) / 2.0)
-    }
-
-    /// What a trial takes of the whole; `None` for those left out.
-    pub fn share(&self, trial: &Trial) -> Option<f64> {
-        Some(trial.effort.as_ref().ok()?.cost_ms() / self.whole_ms())
-    }
 }
 
-/// Runs a stage whole and in parts. A whole that is not verified comes back as its row, and nothing else is tried. What the simulator's
-/// checks find in an experiment is not told: it may well read what nobody wrote.
+/// Runs a stage whole and without parts of its work. If the whole is not verified, its row comes back and nothing else is tried. Findings of
+/// the simulator's checks in an experiment are ignored, because an experiment may read memory that nobody wrote.
 ///
 /// # Errors
 ///
@@ -170,59 +78,49 @@ pub fn diagnose<W: Workload>(
     let first = whole()?;
     let Some(measured) = first.measured() else { return Ok(Err(first)) };
 
-    let mut bench = Bench::new(gpu, stage, workload, repeat)?;
-    let whole_effort = effort(gpu, measured.counters().copied(), measured.timing(), bench.registers()?, workload.work().bytes);
+    let mut subject = Subject::new(gpu, stage, workload, repeat)?;
+    let least_bytes = workload.work().bytes;
+    let whole_effort = effort(gpu, measured.counters().copied(), measured.timing(), subject.registers()?, least_bytes);
     let mut trials = Vec::new();
-    let kinds = bench.kinds_of_loads();
+    let kinds = subject.kinds_of_loads();
     for &loads in &kinds {
-        let _alive = progress::spinner(name_of(loads));
+        let _alive = progress::spinner(loads.without());
         let left = match loads {
             Loads::Global if kinds.len() > 1 => "arithmetic, shared loads, stores",
             Loads::Shared if kinds.len() > 1 => "arithmetic, global loads, stores",
             _ => "arithmetic, stores",
         };
-        let (effort, kept) = match bench.without(loads)? {
+        let (effort, kept) = match subject.without(loads)? {
             Ok((effort, kept)) => (Ok(effort), kept),
             Err(reason) => (Err(reason), 0),
         };
         let kept = if kept > 0 { format!(", {kept} loads that decide addresses or branches") } else { String::new() };
-        trials.push(Trial { name: name_of(loads).to_owned(), left: format!("{left}{kept}"), kind: Kind::Without(loads), effort });
+        trials.push(Trial { name: loads.without().to_owned(), left: format!("{left}{kept}"), kind: Kind::Without(loads), effort });
     }
-    for own in experiments.iter().filter(|experiment| experiment.stage == stage.name) {
+    for own in experiments.iter().filter(|experiment| experiment.stage == *stage) {
         let _alive = progress::spinner(own.name);
-        let effort = Ok(bench.own(own)?);
+        let effort = Ok(subject.own(own)?);
         trials.push(Trial { name: own.name.to_owned(), left: own.left.to_owned(), kind: Kind::Own, effort });
     }
 
-    let again = if gpu.is_simulated() {
-        None
-    } else {
+    let mut again = None;
+    if !gpu.is_simulated() {
         let last = whole()?;
-        match last.measured() {
-            Some(measured) => measured.timing(),
-            None => return Ok(Err(last)),
-        }
-    };
+        let Some(measured) = last.measured() else { return Ok(Err(last)) };
+        again = measured.timing();
+    }
     let whole = Trial { name: "whole".to_owned(), left: "everything".to_owned(), kind: Kind::Whole, effort: Ok(whole_effort) };
     Ok(Ok(Diagnosis { whole, again, experiments: trials, library: stage.library(), profile: gpu.profile() }))
 }
 
-fn name_of(loads: Loads) -> &'static str {
-    match loads {
-        Loads::Global => "without global loads",
-        Loads::Shared => "without shared loads",
-        Loads::Both => "without either",
-    }
-}
-
 /// A stage with its workload on a device.
-struct Bench<'a, W: Workload> {
+struct Subject<'a, W: Workload> {
     gpu: &'a Gpu,
     workload: &'a W,
     buffers: W::Buffers,
     repeat: usize,
     run: Launching<W>,
-    /// The kernels that it asks for when it launches, which are those of ours. One that it kept from before would stay whole.
+    /// The kernels of ours that it asks for when it launches. A kernel that it kept from earlier would stay whole.
     kernels: Vec<Kernel>,
     /// Their sources, with the PTX that they are loaded from.
     sources: Vec<(&'static Source, String)>,
@@ -230,8 +128,8 @@ struct Bench<'a, W: Workload> {
 
 /// A stage that is ready to launch.
 enum Launching<W: Workload> {
-    Launches(common::stage::Launches<W>),
-    /// Prepared with its kernels whole: how it divides the work must not depend on what the experiments make of them.
+    Launches(Launches<W>),
+    /// Prepared with whole kernels: how it divides the work must not depend on the experiments.
     Prepared(Box<dyn Prepared<W>>),
     /// Launches nothing.
     Nothing,
@@ -247,7 +145,7 @@ impl<W: Workload> Launching<W> {
     }
 }
 
-impl<'a, W: Workload> Bench<'a, W> {
+impl<'a, W: Workload> Subject<'a, W> {
     fn new(gpu: &'a Gpu, stage: &Stage<W>, workload: &'a W, repeat: usize) -> Result<Self> {
         let mut buffers = workload.upload(gpu)?;
         let mut run = match stage.run {
@@ -255,20 +153,20 @@ impl<'a, W: Workload> Bench<'a, W> {
             Run::Prepared(prepare) => Launching::Prepared(prepare(gpu, workload)?),
             Run::Cpu(_) | Run::Copies(_) => Launching::Nothing,
         };
-        gpu.take_asked();
+        gpu.take_requested();
         run.enqueue(gpu, workload, &mut buffers)?;
         gpu.stream.synchronize()?;
-        let kernels = gpu.take_asked();
+        let kernels = gpu.take_requested();
         let mut sources: Vec<(&'static Source, String)> = Vec::new();
         for kernel in &kernels {
-            if sources.iter().all(|(source, _)| source.stem != kernel.source.stem) {
+            if sources.iter().all(|(source, _)| *source != kernel.source) {
                 sources.push((kernel.source, gpu.ptx(kernel.source)?));
             }
         }
         Ok(Self { gpu, workload, buffers, repeat, run, kernels, sources })
     }
 
-    /// The experiments that make sense: where one kind of load is all there is, the stage without both is the stage without that.
+    /// The experiments that make sense. If a stage has only one kind of load, removing both kinds adds nothing.
     fn kinds_of_loads(&self) -> Vec<Loads> {
         let has = |loads| !matches!(self.texts(loads), Err(Refusal::None));
         match (has(Loads::Global), has(Loads::Shared)) {
@@ -279,32 +177,32 @@ impl<'a, W: Workload> Bench<'a, W> {
         }
     }
 
-    fn texts(&self, loads: Loads) -> std::result::Result<without::Without, Refusal> {
+    fn texts(&self, loads: Loads) -> std::result::Result<Without, Refusal> {
         let modules = self.sources.iter().map(|(source, ptx)| {
-            let kernels = self.kernels.iter().filter(|kernel| kernel.source.stem == source.stem);
+            let kernels = self.kernels.iter().filter(|kernel| kernel.source == *source);
             (ptx.as_str(), kernels.map(|kernel| kernel.name).collect())
         });
         let modules: Vec<_> = modules.collect();
         without(&modules, loads)
     }
 
-    /// What the stage takes without some of its loads, and how many of them stay; or why that cannot be found out.
+    /// What the stage takes without some of its loads, and how many of them stay; or why the loads cannot be removed.
     fn without(&mut self, loads: Loads) -> Result<std::result::Result<(Effort, usize), String>> {
         let without = match self.texts(loads) {
             Ok(without) => without,
             Err(refusal) => return Ok(Err(refusal.to_string())),
         };
         let effort = self.with_texts(&without.texts, loads);
-        // Whatever came of it, the kernels become whole again.
-        self.sources.iter().try_for_each(|(source, _)| self.gpu.substitute(source, None))?;
+        // Even after an error, the kernels become whole again.
+        self.sources.iter().try_for_each(|(source, _)| self.gpu.replace_ptx(source, None))?;
         Ok(Ok((effort?, without.kept)))
     }
 
-    /// What the stage takes with these texts in the place of its sources' own.
+    /// What the stage takes with these texts instead of its sources' own.
     fn with_texts(&mut self, texts: &[String], loads: Loads) -> Result<Effort> {
         let Self { gpu, workload, repeat, .. } = *self;
         for ((source, _), text) in self.sources.iter().zip(texts) {
-            gpu.substitute(source, Some(text.clone()))?;
+            gpu.replace_ptx(source, Some(text.clone()))?;
         }
         let run = &mut self.run;
         let enqueue = |gpu: &Gpu, workload: &W, buffers: &mut W::Buffers| run.enqueue(gpu, workload, buffers);
@@ -315,9 +213,9 @@ impl<'a, W: Workload> Bench<'a, W> {
 
     /// What a chapter's own experiment takes.
     fn own(&mut self, experiment: &Experiment<W>) -> Result<Effort> {
-        self.gpu.take_asked();
+        self.gpu.take_requested();
         let (counters, timing) = trial(self.gpu, self.workload, &mut self.buffers, self.repeat, experiment.run)?;
-        let registers = most_registers(self.gpu, &self.gpu.take_asked())?;
+        let registers = most_registers(self.gpu, &self.gpu.take_requested())?;
         Ok(effort(self.gpu, counters, timing, registers, 0))
     }
 
@@ -326,7 +224,7 @@ impl<'a, W: Workload> Bench<'a, W> {
     }
 }
 
-/// What was measured of a run; `least_bytes` is what its computation has to read and write, whichever way.
+/// What a run took; `least_bytes` is the least that its computation has to read and write.
 fn effort(gpu: &Gpu, counters: Option<Counters>, timing: Option<Timing>, registers: u32, least_bytes: u64) -> Effort {
     match (timing, gpu.profile()) {
         (None, Some(profile)) => {
@@ -337,7 +235,7 @@ fn effort(gpu: &Gpu, counters: Option<Counters>, timing: Option<Timing>, registe
     }
 }
 
-/// Registers per thread of the kernel that has most of them.
+/// Registers per thread of the kernel that has the most.
 fn most_registers(gpu: &Gpu, kernels: &[Kernel]) -> Result<u32> {
     let mut most = 0;
     for kernel in kernels {
@@ -346,7 +244,7 @@ fn most_registers(gpu: &Gpu, kernels: &[Kernel]) -> Result<u32> {
     Ok(most)
 }
 
-/// Runs what writes an output that nobody compares: counts it on the simulator, times it on a GPU.
+/// Counts launches on the simulator, or times them on a GPU. Nobody compares the output that they write.
 fn trial<W: Workload>(
     gpu: &Gpu,
     workload: &W,

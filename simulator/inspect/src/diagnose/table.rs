@@ -1,14 +1,15 @@
-//! The table of a diagnosis: on a GPU times and their shares of the whole, on the simulator counts and the bound that follows from them.
+//! The table of a diagnosis: times and their shares of the whole on a GPU, counts and the bound that follows from them on the simulator.
 
+use common::timing::Timing;
+use common::units::{count, milliseconds, percent};
 use simt::Counters;
 use tabled::builder::Builder;
 use tabled::settings::object::{Columns, Rows};
 use tabled::settings::{Alignment, Style};
 
-use super::{Diagnosis, Effort, Trial};
-use common::units::{count, milliseconds, percent};
+use super::trial::{Diagnosis, Effort, Trial};
 
-/// A count, with its title. One that is zero in every line is left out.
+/// A count with its title. A count that is zero in every line is left out.
 #[derive(Clone, Copy)]
 struct Count {
     title: &'static str,
@@ -19,23 +20,23 @@ const COUNTS: [Count; 7] = [
     Count { title: "PTX\ninstructions", of: |counters| counters.ptx_instructions },
     Count { title: "sectors\nloaded", of: |counters| counters.global_load_sectors },
     Count { title: "sectors\nstored", of: |counters| counters.global_store_sectors },
-    Count { title: "passes to\nload shared", of: |counters| counters.shared_load_wavefronts },
+    Count { title: "wavefronts to\nload shared", of: |counters| counters.shared_load_wavefronts },
     Count { title: "f32\nmul-adds", of: |counters| counters.f32_fma },
     Count { title: "dp4a", of: |counters| counters.dp4a },
     Count { title: "tensor\nmul-adds", of: |counters| counters.tensor_multiply_adds },
 ];
 
-/// Arithmetic where none of the above is. Elsewhere it works out addresses.
+/// The arithmetic of a stage that has none of the above. In other stages these compute addresses.
 const INTEGERS: Count = Count { title: "integer\nmultiplies", of: |counters| counters.int_mad };
 
-/// How many of [`COUNTS`] are of the way and not of arithmetic.
-const WAY: usize = 4;
+/// How many of [`COUNTS`] come before those of arithmetic.
+const BEFORE_ARITHMETIC: usize = 4;
 
-/// Draws the lines of a diagnosis, the whole stage first and, on a GPU, once more at the end.
+/// Draws a diagnosis: the whole stage first, and on a GPU once more at the end.
 pub fn draw(diagnosis: &Diagnosis) -> String {
     let trials = || std::iter::once(&diagnosis.whole).chain(&diagnosis.experiments);
     let counters = || trials().filter_map(|trial| trial.effort.as_ref().ok()?.counters());
-    let arithmetic = |counters: &Counters| COUNTS[WAY..].iter().any(|column| (column.of)(counters) > 0);
+    let arithmetic = |counters: &Counters| COUNTS[BEFORE_ARITHMETIC..].iter().any(|column| (column.of)(counters) > 0);
     let integers = (!counters().any(arithmetic)).then_some(INTEGERS);
     let columns = COUNTS.into_iter().chain(integers);
     let counts: Vec<Count> = columns.filter(|column| counters().any(|counters| (column.of)(counters) > 0)).collect();
@@ -78,7 +79,7 @@ fn cells(diagnosis: &Diagnosis, trial: &Trial, effort: &Effort, counts: &[Count]
 }
 
 /// A median with its spread.
-fn time(timing: &common::timing::Timing) -> String {
+fn time(timing: &Timing) -> String {
     let spread = (timing.p90_ms - timing.p10_ms) / 2.0;
     let median = milliseconds(timing.median_ms);
     if spread > 0.0 { format!("{median} ± {}", milliseconds(spread)) } else { median }

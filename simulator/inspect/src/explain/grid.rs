@@ -1,4 +1,4 @@
-//! One request of a warp as a grid: 32 words wide, which is a line of the L1 cache and a row of the banks.
+//! One request of a warp as a grid. It is 32 words wide, like a line of the L1 cache and like a row of banks.
 
 use std::collections::BTreeMap;
 
@@ -15,68 +15,68 @@ const WORD: u64 = 4;
 /// Bytes of a row.
 pub const ROW_BYTES: u64 = WORD * COLUMNS as u64;
 
-/// The words that the lanes of a warp want in one request.
+/// The words that the lanes of a warp request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Which memory.
     pub space: Space,
-    /// Rows of which some lane wants something, in the order of addresses.
+    /// The rows that some lane requests, in the order of addresses.
     pub rows: Vec<Row>,
     /// What the request costs.
     pub cost: Cost,
-    /// Whether words of one column are words of one bank and wait for each other: in shared memory, for lanes that want a word each,
-    /// and not on GPUs whose banks are other than 32 words.
+    /// Whether words in one column are in one bank and wait for each other: in shared memory, if each lane requests at most one word, on
+    /// GPUs with 32 banks of a word.
     pub conflicts: bool,
-    /// Bytes that the lanes want, each byte once.
+    /// Bytes that the lanes request, each byte once.
     pub bytes_wanted: u64,
-    /// Banks of shared memory, after which they start again.
+    /// How many banks shared memory has.
     pub banks: usize,
 }
 
 /// A line of memory, or a row of the banks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Bytes from the first row of the grid; of shared memory, from its start.
+    /// Offset in bytes from the first row of the grid; in shared memory, from its start.
     pub offset: u64,
-    /// A bit for each lane that wants the word.
+    /// A bit for each lane that requests the word.
     pub lanes: [u32; COLUMNS],
 }
 
 /// What a request costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
-    /// Of global memory.
+    /// In global memory.
     Global {
         /// Sectors moved.
         sectors: u32,
-        /// Sectors that the bytes would fill side by side.
+        /// Sectors that the bytes would fill if they were contiguous.
         ideal: u32,
-        /// Passes through the banks of the L1 cache that it takes when the cache holds the data; for loads, where there is one.
-        passes: Option<u32>,
-        /// Transactions, where they are not of one sector each.
+        /// Wavefronts of the L1 cache if it holds the data; for loads, on GPUs with that cache.
+        l1_wavefronts: Option<u32>,
+        /// Transactions, if they are not one per sector.
         transactions: Option<u32>,
     },
-    /// Of shared memory.
+    /// In shared memory.
     Shared {
-        /// Passes through the banks.
+        /// Wavefronts.
         wavefronts: u32,
-        /// Passes without conflicts.
+        /// Wavefronts without conflicts.
         ideal: u32,
     },
 }
 
 impl Cost {
-    /// What a sample costs by the rules of a generation; `None` for memories whose accesses have no rule.
+    /// What a sample costs by the rules of a GPU generation; `None` for memory without such rules.
     pub fn of(sample: &AccessSample, rules: Rules) -> Option<Self> {
         let AccessSample { op, bytes, lanes, addresses, .. } = sample;
         match sample.space {
             Space::Global => {
                 let request = rules.global(*lanes, *bytes, addresses);
                 let (sectors, ideal) = (request.cost.sectors, request.cost.ideal);
-                let passes = rules.l1_wavefronts(*lanes, *bytes, addresses);
-                let passes = (*op == AccessOp::Load && passes > 0).then_some(passes);
+                let l1_wavefronts = rules.l1_wavefronts(*lanes, *bytes, addresses);
+                let l1_wavefronts = (*op == AccessOp::Load && l1_wavefronts > 0).then_some(l1_wavefronts);
                 let transactions = (request.transactions != sectors).then_some(request.transactions);
-                Some(Cost::Global { sectors, ideal, passes, transactions })
+                Some(Cost::Global { sectors, ideal, l1_wavefronts, transactions })
             }
             Space::Shared => {
                 let direction = if *op == AccessOp::Load { Direction::Load } else { Direction::Store };
@@ -87,17 +87,17 @@ impl Cost {
         }
     }
 
-    /// For comparing the requests of a line: passes first, then sectors.
+    /// A key to compare the requests of a line: wavefronts first, then sectors.
     pub fn weight(self) -> (u32, u32) {
         match self {
-            Cost::Global { sectors, passes, .. } => (passes.unwrap_or(sectors), sectors),
+            Cost::Global { sectors, l1_wavefronts, .. } => (l1_wavefronts.unwrap_or(sectors), sectors),
             Cost::Shared { wavefronts, .. } => (wavefronts, 0),
         }
     }
 }
 
 impl Grid {
-    /// The grid of a sample; `None` for memories that have neither sectors nor banks.
+    /// The grid of a sample; `None` for memory without sectors or banks.
     pub fn of(sample: &AccessSample, rules: Rules) -> Option<Self> {
         let cost = Cost::of(sample, rules)?;
         let mut words: BTreeMap<u64, u32> = BTreeMap::new();
@@ -130,20 +130,20 @@ impl Grid {
         Some(Self { space: sample.space, rows, cost, conflicts, bytes_wanted: bytes.len() as u64, banks })
     }
 
-    /// Whether several lanes want one word and nothing else: it is read once, for all of them.
+    /// Whether several lanes request one word and nothing else, so that it is read once for all of them.
     pub fn is_broadcast(&self) -> bool {
         let mut wanted = self.rows.iter().flat_map(|row| row.lanes).filter(|lanes| *lanes != 0);
         wanted.next().is_some_and(|lanes| lanes.count_ones() > 1) && wanted.next().is_none()
     }
 
-    /// How many words of each bank are wanted.
+    /// How many words of each bank are requested.
     pub fn words_per_bank(&self) -> [u32; COLUMNS] {
         std::array::from_fn(|bank| self.rows.iter().filter(|row| row.lanes[bank] != 0).count() as u32)
     }
 }
 
 impl Row {
-    /// Whether the sector that a word lies in is moved.
+    /// Whether the word's sector is moved.
     pub fn is_moved(&self, column: usize) -> bool {
         let first = column / SECTOR_WORDS * SECTOR_WORDS;
         self.lanes[first..first + SECTOR_WORDS].iter().any(|lanes| *lanes != 0)
@@ -165,14 +165,14 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn lanes_stand_at_the_words_that_they_want() {
+    fn lanes_are_at_the_words_that_they_request() {
         let grid =
             Grid::of(&sample(Space::Global, AccessOp::Load, 4, u32::MAX, |lane| 0x1_0000 + 4 * lane + 4), Rules::Current).unwrap();
         assert_eq!(grid.rows.len(), 2);
         assert_eq!((grid.rows[0].lanes[0], grid.rows[0].lanes[1], grid.rows[0].lanes[31]), (0, 1, 1 << 30));
         assert_eq!((grid.rows[1].offset, grid.rows[1].lanes[0]), (128, 1 << 31));
         assert!(grid.rows[1].is_moved(7) && !grid.rows[1].is_moved(8));
-        assert_eq!(grid.cost, Cost::Global { sectors: 5, ideal: 4, passes: Some(1), transactions: None });
+        assert_eq!(grid.cost, Cost::Global { sectors: 5, ideal: 4, l1_wavefronts: Some(1), transactions: None });
         assert_eq!(grid.bytes_wanted, 128);
     }
 
@@ -191,7 +191,9 @@ pub(super) mod tests {
         let strided = sample(Space::Global, AccessOp::Load, 4, u32::MAX, |lane| 32 * lane);
         // Each lane's own transaction of 32 bytes; four lanes of a half-warp to a segment of 128.
         for (rules, sectors) in [(Rules::Tesla, 32), (Rules::TeslaSegments, 32)] {
-            let Some(Cost::Global { sectors: got, passes: None, .. }) = Cost::of(&strided, rules) else { panic!("{rules:?}") };
+            let Some(Cost::Global { sectors: got, l1_wavefronts: None, .. }) = Cost::of(&strided, rules) else {
+                panic!("{rules:?}")
+            };
             assert_eq!(got, sectors);
         }
         let column = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| 64 * lane);
@@ -205,6 +207,6 @@ pub(super) mod tests {
         assert_eq!((bytes.rows[0].lanes[0], bytes.rows[0].lanes[1], bytes.bytes_wanted), (0xf, 0xf0, 8));
         let vectors = Grid::of(&sample(Space::Global, AccessOp::Store, 16, 0b11, |lane| 16 * lane), Rules::Current).unwrap();
         assert_eq!(vectors.rows[0].lanes[..9], [1, 1, 1, 1, 2, 2, 2, 2, 0]);
-        assert_eq!(vectors.cost, Cost::Global { sectors: 1, ideal: 1, passes: None, transactions: None });
+        assert_eq!(vectors.cost, Cost::Global { sectors: 1, ideal: 1, l1_wavefronts: None, transactions: None });
     }
 }

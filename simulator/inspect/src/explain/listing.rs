@@ -1,4 +1,4 @@
-//! The CUDA source of a kernel with what was counted beside each line.
+//! The CUDA source of a kernel with the counts of each line.
 
 use std::fmt::Write;
 
@@ -7,12 +7,12 @@ use simt::{Counters, LineCounters};
 use super::style::Style;
 use common::units::{percent, significant};
 
-/// Columns of text that a listing takes at most.
+/// The most characters in a line of a listing.
 const WIDTH: usize = 100;
-/// Lines without counts between lines with counts are shown when they are no more than this.
+/// At most this many lines without counts are shown between lines with counts.
 const BRIDGED: u32 = 2;
 
-/// A column: its title on two lines, and what a line of source has in it.
+/// A column: its title on two lines, and its text for a line of source.
 struct Column {
     title: [&'static str; 2],
     cell: fn(&Counters, &Counters) -> Option<String>,
@@ -22,7 +22,7 @@ const COLUMNS: [Column; 4] = [
     Column { title: ["PTX", "instr."], cell: share },
     Column { title: ["sectors/request", "(at best)"], cell: sectors },
     Column { title: ["wavefronts/request", "(at best)"], cell: wavefronts },
-    Column { title: ["branches", "parted"], cell: parted },
+    Column { title: ["branches", "diverged"], cell: diverged },
 ];
 
 /// Lists the lines of one file, from the first to the last that was counted. `text` finds a file's text by its name.
@@ -52,10 +52,10 @@ pub fn list(file: &str, text: Option<&str>, lines: &[LineCounters], total: &Coun
     }
     let source: Vec<&str> = text.map(|text| text.lines().collect()).unwrap_or_default();
     let indent = counted.iter().filter_map(|(line, _)| source.get(*line as usize - 1)).map(|text| depth(text)).min().unwrap_or(0);
-    let room = WIDTH.saturating_sub(7 + widths.iter().map(|width| width + 2).sum::<usize>());
+    let space = WIDTH.saturating_sub(7 + widths.iter().map(|width| width + 2).sum::<usize>());
     let code = |line: u32| -> String {
         let text = source.get(line as usize - 1).map_or("", |text| text.get(indent.min(depth(text))..).unwrap_or(text));
-        if text.chars().count() <= room { text.to_owned() } else { text.chars().take(room - 1).chain(['…']).collect() }
+        if text.chars().count() <= space { text.to_owned() } else { text.chars().take(space - 1).chain(['…']).collect() }
     };
     let empty: String = widths.iter().map(|width| " ".repeat(width + 2)).collect();
     let mut last = None;
@@ -88,7 +88,7 @@ fn share(counters: &Counters, total: &Counters) -> Option<String> {
         .then(|| percent_or_less(counters.ptx_instructions as f64 / total.ptx_instructions.max(1) as f64))
 }
 
-/// Shares that three digits would show as a long row of zeros are only said to be small.
+/// Tiny shares are only reported as small.
 fn percent_or_less(share: f64) -> String {
     if share < 0.001 { "< 0.1 %".to_owned() } else { percent(share) }
 }
@@ -111,9 +111,9 @@ fn wavefronts(counters: &Counters, _: &Counters) -> Option<String> {
     )
 }
 
-fn parted(counters: &Counters, _: &Counters) -> Option<String> {
-    let (parted, branches) = (counters.divergent_branches, counters.branches);
-    (parted > 0).then(|| percent_or_less(parted as f64 / branches as f64))
+fn diverged(counters: &Counters, _: &Counters) -> Option<String> {
+    let (diverged, branches) = (counters.divergent_branches, counters.branches);
+    (diverged > 0).then(|| percent_or_less(diverged as f64 / branches as f64))
 }
 
 fn per_request(count: u64, ideal: u64, requests: u64) -> Option<String> {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_did_something_stand_beside_their_counts() {
+    fn lines_that_did_something_are_next_to_their_counts() {
         let index = Counters { ptx_instructions: 3, ..Counters::default() };
         let copy = Counters {
             ptx_instructions: 7,

@@ -1,13 +1,13 @@
-//! Why a stage is as fast as it is: its source with what was counted beside each line, what binds it, and one request of a warp.
+//! Why a stage is as fast as it is: its source with the counts of each line, its bottleneck, and one request of a warp.
 //!
-//! Everything comes from the simulator's reports of the stage's launches; nothing here knows a chapter.
+//! Everything comes from the simulator's reports on the stage's launches. Nothing here knows a chapter.
 //!
 //! # Layout
 //!
+//! - `style`: whether text has attributes.
 //! - `listing`: source and counts, line by line.
 //! - `working`: the bound, with the divisions that it comes from.
-//! - `grid`: a request as words in rows of banks or lines; [`picture`] draws it with characters, [`svg`] for the book.
-//! - `style`: whether text has attributes.
+//! - `grid`: a request as words in rows of banks or lines; [`picture`] draws it with characters, and [`svg`] draws it for the book.
 
 mod grid;
 mod listing;
@@ -19,19 +19,20 @@ mod working;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use common::observer::Launch;
+use common::units::{count, significant};
 use simcuda::occupancy::{Limit, Occupancy};
 use simt::bound::bound;
 use simt::memory::rules::Rules;
 use simt::{AccessSample, Counters, LaunchConfig, LineCounters, Profile, SourceLine};
 
 use crate::error::{Error, Result};
-use common::observer::Launch;
-use common::units::{count, significant};
 use grid::Grid;
+use picture::{title, what};
 
 pub use style::Style;
 
-/// What the simulator reported of a stage.
+/// What the simulator reported about a stage.
 pub struct Explanation<'a> {
     stage: &'a str,
     least_bytes: u64,
@@ -50,7 +51,7 @@ struct Kernel<'a> {
 }
 
 impl<'a> Explanation<'a> {
-    /// Puts the launches of a stage together; `least_bytes` is what its computation has to read and write.
+    /// Puts the launches of a stage together; `least_bytes` is the least that its computation has to read and write.
     pub fn new(stage: &'a str, launches: &'a [Launch], least_bytes: u64, profile: &'a Profile) -> Self {
         let mut kernels: Vec<Kernel<'a>> = Vec::new();
         for Launch { report: launch, occupancy } in launches {
@@ -76,29 +77,28 @@ impl<'a> Explanation<'a> {
         Self { stage, least_bytes, profile, kernels }
     }
 
-    /// The rules of memory of the GPU.
+    /// The GPU's memory rules.
     fn rules(&self) -> Rules {
         Rules::of(self.profile.compute_capability)
     }
 
-    /// The request to look at: of the line that was asked for, or of the one that costs most.
+    /// The request to look at: that of the line, or the most expensive one.
     ///
     /// # Errors
     ///
-    /// [`Error::NoAccess`], naming the lines that there are, when no load or store of global or shared memory stands on the line, or
-    /// when the first warp did not execute one.
+    /// [`Error::NoAccess`], with the possible lines, when the first warp executed no load or store of global or shared memory on the line.
     pub fn access(&self, line: Option<u32>) -> Result<&'a AccessSample> {
         let samples = || {
             self.kernels.iter().flat_map(|kernel| {
                 kernel.samples.iter().filter_map(move |sample| {
                     let number = sample.location.source.as_ref()?.line;
                     let grid = Grid::of(sample, self.rules())?;
-                    Some((number, (kernel.passes(&sample.location.source), grid.cost.weight(), grid.bytes_wanted), sample))
+                    Some((number, (kernel.wavefronts(&sample.location.source), grid.cost.weight(), grid.bytes_wanted), sample))
                 })
             })
         };
         let candidates = samples().filter(|(number, ..)| line.is_none_or(|line| line == *number));
-        // The first of those that cost most: a later one has to cost more.
+        // The first of the most expensive ones: a later one has to cost more.
         let best = candidates.reduce(|best, other| if other.1 > best.1 { other } else { best });
         best.map(|(.., sample)| sample).ok_or_else(|| {
             let mut lines: Vec<u32> = samples().map(|(number, ..)| number).collect();
@@ -109,11 +109,11 @@ impl<'a> Explanation<'a> {
         })
     }
 
-    /// The whole explanation as text; `source` finds the text of a file of source by its name.
+    /// The whole explanation as text; `source` finds the text of a source file by its name.
     ///
     /// # Errors
     ///
-    /// As [`Explanation::access`], if a line was asked for. A stage without accesses has no picture.
+    /// As [`Explanation::access`], if there is a line. Without one, a stage that accesses no memory has no picture.
     pub fn text(&self, line: Option<u32>, source: impl Fn(&str) -> Option<&'static str>, style: Style) -> Result<String> {
         let access = match (self.access(line), line) {
             (Ok(access), _) => Some(access),
@@ -142,7 +142,7 @@ impl<'a> Explanation<'a> {
         Ok(text)
     }
 
-    /// The other requests of the same line, without pictures; those that are alike once.
+    /// The other requests of the same line, without pictures. Equal ones are listed once.
     fn list_others(&self, text: &mut String, drawn: &AccessSample) {
         let mut others: Vec<(String, usize)> = Vec::new();
         let of_kernel = self.kernels.iter().find(|kernel| kernel.samples.iter().any(|sample| std::ptr::eq(sample, drawn)));
@@ -172,16 +172,16 @@ impl Explanation<'_> {
     ///
     /// As there.
     pub fn svg(&self, line: Option<u32>) -> Result<String> {
-        // An access that was chosen has a picture.
+        // `access` only returns requests that have a picture.
         Ok(svg::draw(self.access(line)?, self.rules(), self.stage).unwrap_or_default())
     }
 }
 
 impl Kernel<'_> {
-    /// What the requests of a line cost, in passes.
-    fn passes(&self, line: &Option<SourceLine>) -> u64 {
+    /// What the requests of a line cost, in wavefronts.
+    fn wavefronts(&self, line: &Option<SourceLine>) -> u64 {
         let Some(c) = self.lines.get(line) else { return 0 };
-        // Without an L1 cache there are only sectors, of which four are a line.
+        // Without an L1 cache there are only sectors, four to a line.
         let loads = c.global_load_wavefronts.max(c.global_load_sectors.div_ceil(4));
         let global = loads + c.global_store_sectors.div_ceil(4);
         global + c.shared_load_wavefronts + c.shared_store_wavefronts
@@ -201,7 +201,7 @@ impl Kernel<'_> {
         put(
             text,
             &format!(
-                "{} PTX instructions of warps, {} of 32 lanes active on average",
+                "{} PTX instructions of warps, on average {} of 32 lanes active",
                 count(self.counters.ptx_instructions),
                 significant(self.counters.ptx_thread_instructions as f64 / self.counters.ptx_instructions.max(1) as f64)
             ),
@@ -219,7 +219,7 @@ impl Kernel<'_> {
     }
 }
 
-/// How the blocks of a kernel fill a multiprocessor, and what keeps more of them out.
+/// How many blocks of a kernel are resident on a multiprocessor, and what limits them.
 fn occupancy(occupancy: &Occupancy) -> String {
     let Occupancy { registers_per_thread, blocks_per_multiprocessor: blocks, active_warps, max_warps, limits } = occupancy;
     let registers = registers_per_thread.map_or(String::new(), |registers| format!("{registers} registers per thread; "));
@@ -231,21 +231,7 @@ fn occupancy(occupancy: &Occupancy) -> String {
     });
     let names = names.collect::<Vec<_>>().join(" and ");
     let plural = if *blocks == 1 { "" } else { "s" };
-    format!("{registers}{blocks} block{plural} at once on an SM, {active_warps} of {max_warps} warps: limited by {names}")
-}
-
-/// What a picture shows.
-pub fn title(sample: &AccessSample) -> String {
-    let line = sample.location.source.as_ref().map_or(String::new(), |source| format!(" on line {}", source.line));
-    format!("a warp's {}{line}, {} byte{} per lane", what(sample), sample.bytes, if sample.bytes == 1 { "" } else { "s" })
-}
-
-/// What a request does, and where.
-fn what(sample: &AccessSample) -> String {
-    let op = if sample.op == simt::finding::AccessOp::Load { "load from" } else { "store to" };
-    let space = if sample.space == simt::Space::Global { "global" } else { "shared" };
-    let variable = sample.variable.as_ref().map_or(String::new(), |name| format!("{name} in "));
-    format!("{op} {variable}{space} memory")
+    format!("{registers}{blocks} resident block{plural} per SM, {active_warps} of {max_warps} warps: limited by {names}")
 }
 
 fn put(text: &mut String, line: &str) {
@@ -262,14 +248,14 @@ mod tests {
 
     const FILE: &str = "kernels/cuda/x.cu";
 
-    /// A launch of a kernel whose lines took that many passes through shared memory, with a load on each.
+    /// A launch of a kernel whose lines took that many wavefronts of shared memory, with a load on each.
     fn launch(kernel: &str, lines: &[(u32, u64)]) -> Launch {
         let one = Dim3::new(1, 1, 1);
         let source = |line| Some(SourceLine { file: FILE.to_owned(), line });
-        let counters = |passes| Counters {
-            ptx_instructions: passes,
+        let counters = |wavefronts| Counters {
+            ptx_instructions: wavefronts,
             shared_load_requests: 1,
-            shared_load_wavefronts: passes,
+            shared_load_wavefronts: wavefronts,
             ..Counters::default()
         };
         let samples = lines.iter().map(|(line, _)| {
@@ -280,8 +266,11 @@ mod tests {
         let report = LaunchReport {
             kernel: kernel.to_owned(),
             config: LaunchConfig { grid: one, block: one, dynamic_shared_bytes: 0 },
-            counters: counters(lines.iter().map(|(_, passes)| passes).sum()),
-            lines: lines.iter().map(|(line, passes)| LineCounters { source: source(*line), counters: counters(*passes) }).collect(),
+            counters: counters(lines.iter().map(|(_, wavefronts)| wavefronts).sum()),
+            lines: lines
+                .iter()
+                .map(|(line, wavefronts)| LineCounters { source: source(*line), counters: counters(*wavefronts) })
+                .collect(),
             samples: samples.collect(),
             touched: Vec::new(),
             findings: Vec::new(),
@@ -298,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_request_to_look_at_is_of_the_costliest_line_of_all_kernels_or_of_the_line_asked_for() {
+    fn the_request_is_the_most_expensive_one_of_all_kernels_or_that_of_the_line() {
         let launches = [launch("rows", &[(3, 10), (5, 40)]), launch("columns", &[(9, 30)]), launch("columns", &[(9, 30)])];
         let explanation = explanation(&launches);
         let line = |asked| explanation.access(asked).map(|sample| sample.location.source.as_ref().unwrap().line);
@@ -309,19 +298,17 @@ mod tests {
     }
 
     #[test]
-    fn launches_of_one_kernel_are_told_once() {
+    fn launches_of_one_kernel_are_listed_once() {
         let launches = [launch("rows", &[(3, 10)]), launch("columns", &[(9, 30)]), launch("columns", &[(9, 31)])];
         let text = explanation(&launches).text(None, |_| None, Style::PLAIN).unwrap();
         assert_eq!(text.matches("kernel columns: grid (1,1,1) of blocks (1,1,1), the first of 2 launches").count(), 1, "{text}");
         assert_eq!(text.matches("kernel rows: grid").count(), 1, "{text}");
         assert!(text.contains("61 PTX instructions of warps") && text.contains("30.5 (0)"), "{text}");
-        assert!(
-            text.contains("32 registers per thread; 8 blocks at once on an SM, 64 of 64 warps: limited by warps and registers")
-        );
+        assert!(text.contains("32 registers per thread; 8 resident blocks per SM, 64 of 64 warps: limited by warps and registers"));
     }
 
     #[test]
-    fn of_a_line_with_several_requests_the_one_for_most_words_is_drawn_and_the_others_are_named() {
+    fn a_line_with_several_requests_draws_the_most_words_and_names_the_others() {
         let mut launch = launch("tiled", &[(3, 10)]);
         let samples = &mut launch.report.samples;
         let mut broadcast = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |_| 512);
@@ -342,6 +329,6 @@ mod tests {
         let explanation = explanation(&launches);
         assert!(!explanation.text(None, |_| None, Style::PLAIN).unwrap().contains("a warp's"));
         let message = explanation.svg(Some(1)).unwrap_err().to_string();
-        assert!(message.contains("it has none on any line"), "{message}");
+        assert!(message.contains("no line has one"), "{message}");
     }
 }

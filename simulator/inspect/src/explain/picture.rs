@@ -1,4 +1,4 @@
-//! A request of a warp, drawn with characters: which lane wants which word, and what is moved for it.
+//! A request of a warp, drawn with characters: which lane requests which word, and what is moved for it.
 
 use std::fmt::Write;
 
@@ -10,9 +10,9 @@ use super::grid::{COLUMNS, Cost, Grid, SECTOR_WORDS};
 use super::style::Style;
 use common::units::{count, percent};
 
-/// Rows that are drawn; a warp whose lanes all lie in rows of their own has 32.
+/// How many rows are drawn, of up to 32.
 const MAX_ROWS: usize = 12;
-/// Columns of text for a row's offset.
+/// Characters for a row's offset.
 const LABEL: usize = 9;
 
 /// One character for each lane.
@@ -21,7 +21,7 @@ const LANES: [char; 32] = [
     'p', 'q', 'r', 's', 't', 'u', 'v',
 ];
 
-/// Draws a sample; `None` for memories that have neither sectors nor banks.
+/// Draws a sample; `None` for memory without sectors or banks.
 pub fn draw(sample: &AccessSample, rules: Rules, style: Style) -> Option<String> {
     let grid = Grid::of(sample, rules)?;
     let mut text = header(&grid, style);
@@ -42,15 +42,15 @@ pub fn draw(sample: &AccessSample, rules: Rules, style: Style) -> Option<String>
     if let Some(more) = grid.rows.len().checked_sub(MAX_ROWS + 1) {
         line(&mut text, &format!("{:>LABEL$}  and {} more rows", "…", more + 1));
     }
-    // Where no bank has two, the rows show it themselves.
+    // If no bank has two words, the rows show it themselves.
     if grid.conflicts && grid.words_per_bank().iter().any(|words| *words > 1) {
         let counts = grid.words_per_bank().map(|words| if words == 0 { "· ".to_owned() } else { format!("{words:<2}") }).concat();
         line(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "words", counts.trim_end())));
     }
     text.push('\n');
     line(&mut text, &format!("  {}", summary(&grid, sample)));
-    let unused = if grid.space == Space::Global { "moved, not wanted" } else { "not wanted" };
-    line(&mut text, &style.dim(&format!("  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: {unused}")));
+    let unused = if grid.space == Space::Global { "moved, not requested" } else { "not requested" };
+    line(&mut text, &style.dim(&format!("  0-9 a-v: the lane that requests a 4-byte word; *: several lanes; ·: {unused}")));
     Some(text)
 }
 
@@ -59,10 +59,10 @@ pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
     let lanes = sample.lanes.count_ones();
     let plural = |number: u32, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
     match grid.cost {
-        Cost::Global { sectors, ideal, passes, transactions } => {
+        Cost::Global { sectors, ideal, l1_wavefronts, transactions } => {
             let verb = if sample.op == AccessOp::Load { "read" } else { "written" };
             let moved = 32 * u64::from(sectors);
-            let passes = passes.map(|passes| format!("; {} through L1", plural(passes, "pass").replace("passs", "passes")));
+            let l1 = l1_wavefronts.map(|wavefronts| format!("; {} in L1", plural(wavefronts, "wavefront")));
             format!(
                 "{}{} {verb} for {}, {ideal} at best; {} of {} bytes used ({}){}",
                 plural(sectors, "sector"),
@@ -71,7 +71,7 @@ pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
                 count(grid.bytes_wanted),
                 count(moved),
                 percent(grid.bytes_wanted as f64 / moved as f64),
-                passes.unwrap_or_default(),
+                l1.unwrap_or_default(),
             )
         }
         Cost::Shared { wavefronts, ideal } => {
@@ -83,6 +83,20 @@ pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
             format!("{} for {}, {ideal} at best: {conflicts}", plural(wavefronts, "wavefront"), plural(lanes, "lane"))
         }
     }
+}
+
+/// What a picture shows.
+pub fn title(sample: &AccessSample) -> String {
+    let line = sample.location.source.as_ref().map_or(String::new(), |source| format!(" on line {}", source.line));
+    format!("a warp's {}{line}, {} byte{} per lane", what(sample), sample.bytes, if sample.bytes == 1 { "" } else { "s" })
+}
+
+/// What a request does, in which memory.
+pub fn what(sample: &AccessSample) -> String {
+    let op = if sample.op == simt::finding::AccessOp::Load { "load from" } else { "store to" };
+    let space = if sample.space == simt::Space::Global { "global" } else { "shared" };
+    let variable = sample.variable.as_ref().map_or(String::new(), |name| format!("{name} in "));
+    format!("{op} {variable}{space} memory")
 }
 
 fn header(grid: &Grid, style: Style) -> String {
@@ -98,7 +112,7 @@ fn header(grid: &Grid, style: Style) -> String {
     text
 }
 
-/// What stands between a word and the next one: sectors stand apart, banks do not.
+/// The space between a word and the next one. Sectors are set apart, banks are not.
 fn gap(grid: &Grid, column: usize) -> &'static str {
     if grid.space == Space::Global && column % SECTOR_WORDS == SECTOR_WORDS - 1 { "  " } else { " " }
 }
@@ -120,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_words_that_start_within_a_line() {
+    fn neighboring_words_that_start_within_a_line() {
         let sample = sample(Space::Global, AccessOp::Load, 4, u32::MAX, |lane| 0x1_0000 + 4 * lane + 4);
         assert_drawn(
             &sample,
@@ -129,8 +143,8 @@ mod tests {
        +0  · 0 1 2 3 4 5 6  7 8 9 a b c d e  f g h i j k l m  n o p q r s t u
      +128  v · · · · · · ·
 
-  5 sectors read for 32 lanes, 4 at best; 128 of 160 bytes used (80.0 %); 1 pass through L1
-  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: moved, not wanted
+  5 sectors read for 32 lanes, 4 at best; 128 of 160 bytes used (80.0 %); 1 wavefront in L1
+  0-9 a-v: the lane that requests a 4-byte word; *: several lanes; ·: moved, not requested
 ",
         );
     }
@@ -158,13 +172,13 @@ mod tests {
     words  · · 32· · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
 
   32 wavefronts for 32 lanes, 1 at best: bank conflicts
-  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: not wanted
+  0-9 a-v: the lane that requests a 4-byte word; *: several lanes; ·: not requested
 ",
         );
     }
 
     #[test]
-    fn neighbouring_words_of_shared_memory_lie_in_different_banks() {
+    fn neighboring_words_of_shared_memory_are_in_different_banks() {
         let sample = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| 4 * lane + 8);
         assert_drawn(
             &sample,
@@ -174,7 +188,7 @@ mod tests {
      +128  u v · · · · · · · · · · · · · · · · · · · · · · · · · · · · · ·
 
   1 wavefront for 32 lanes, 1 at best: no bank conflicts
-  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: not wanted
+  0-9 a-v: the lane that requests a 4-byte word; *: several lanes; ·: not requested
 ",
         );
     }
@@ -188,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_all_lanes_want_is_read_once() {
+    fn a_word_that_all_lanes_request_is_read_once() {
         let sample = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |_| 2044);
         assert_drawn(
             &sample,
@@ -197,13 +211,13 @@ mod tests {
     +1920  · · · · · · · · · · · · · · · · · · · · · · · · · · · · · · · *
 
   1 wavefront for 32 lanes, 1 at best: one word, read once for all of them
-  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: not wanted
+  0-9 a-v: the lane that requests a 4-byte word; *: several lanes; ·: not requested
 ",
         );
     }
 
     #[test]
-    fn bytes_share_words_and_lanes_may_rest() {
+    fn bytes_share_words_and_lanes_may_be_idle() {
         let sample = sample(Space::Global, AccessOp::Store, 1, 0x1ff, |lane| lane);
         assert_drawn(
             &sample,
@@ -212,7 +226,7 @@ mod tests {
        +0  * * 8 · · · · ·
 
   1 sector written for 9 lanes, 1 at best; 9 of 32 bytes used (28.1 %)
-  0-9 a-v: the lane that wants a word of 4 bytes; *: several lanes; ·: moved, not wanted
+  0-9 a-v: the lane that requests a 4-byte word; *: several lanes; ·: moved, not requested
 ",
         );
     }

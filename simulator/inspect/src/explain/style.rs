@@ -10,16 +10,16 @@ pub struct Style {
 }
 
 impl Style {
-    /// Text and nothing else.
+    /// Plain text.
     pub const PLAIN: Style = Style { attributes: false };
 
-    /// Attributes where standard output is a terminal, unless `NO_COLOR` is set (no-color.org).
+    /// Attributes if standard output is a terminal, unless `NO_COLOR` is set (no-color.org).
     pub fn of_stdout() -> Self {
         let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Self { attributes: stdout().is_terminal() && !refused }
     }
 
-    /// Text that stands back.
+    /// Text in the background.
     pub fn dim(self, text: &str) -> String {
         self.with("2", text)
     }

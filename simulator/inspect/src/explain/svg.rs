@@ -1,6 +1,6 @@
 //! A request of a warp as an SVG: the same grid that [`super::picture`] draws with characters, for the book.
 //!
-//! The file needs nothing beside it, carries its own title and description, and has colours for light and for dark surroundings.
+//! The file stands alone, carries its own title and description, and has colors for light and dark pages.
 
 use std::fmt::Write;
 
@@ -8,15 +8,15 @@ use simt::memory::rules::Rules;
 use simt::{AccessSample, Space};
 
 use super::grid::{COLUMNS, Grid, Row, SECTOR_WORDS};
-use super::{picture, title};
+use super::picture;
 
 /// Width and height of a word.
 const CELL: u32 = 17;
-/// Room between the sectors of a line.
+/// Space between the sectors of a line.
 const SECTOR_GAP: u32 = 7;
-/// Room for the offsets of rows.
+/// Space for the offsets of rows.
 const LABEL: u32 = 62;
-/// Room around everything.
+/// Space around everything.
 const MARGIN: u32 = 14;
 /// Width of a letter of the heading, in the widest of the usual fonts.
 const LETTER: u32 = 8;
@@ -25,8 +25,8 @@ const TOP: u32 = 66;
 /// From one row to the next.
 const ROW: u32 = CELL + 3;
 
-/// Colours, by what a word is. The media query follows the page, where the browser tells an image the colour scheme of the page that it
-/// stands on, and otherwise the system; the panel behind is opaque, so that the picture is readable on any page.
+/// Colors of words. The media query follows the page if the browser passes the page's color scheme to an image, and otherwise the system.
+/// The panel is opaque, so the picture is readable on any page.
 const STYLE: &str = "
   .panel { fill: #ffffff; stroke: #d0d7de; }
   text { font-family: system-ui, sans-serif; font-size: 12px; fill: #1f2328; }
@@ -47,10 +47,10 @@ const STYLE: &str = "
   }
 ";
 
-/// Draws a sample; `None` for memories that have neither sectors nor banks.
+/// Draws a sample; `None` for memory without sectors or banks.
 pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String> {
     let grid = Grid::of(sample, rules)?;
-    let heading = format!("{caption}: {}", title(sample));
+    let heading = format!("{caption}: {}", picture::title(sample));
     let width = (left(&grid, COLUMNS - 1) + CELL).max(MARGIN + heading.chars().count() as u32 * LETTER) + MARGIN;
     let legend = TOP + grid.rows.len() as u32 * ROW + 14;
     let height = legend + CELL + MARGIN;
@@ -112,16 +112,16 @@ fn word(svg: &mut String, grid: &Grid, row: &Row, column: usize, y: u32, clashes
     }
 }
 
-/// What the colours mean.
+/// What the colors mean.
 fn keys(svg: &mut String, grid: &Grid, clashes: bool, y: u32) {
-    let mut keys = vec![("wanted", "wanted, with the lane (\u{2217} several)")];
+    let mut keys = vec![("wanted", "requested, with the lane (\u{2217} several)")];
     if grid.space == Space::Global {
-        keys.extend([("moved", "moved, not wanted"), ("idle", "not moved")]);
+        keys.extend([("moved", "moved, not requested"), ("idle", "not moved")]);
     } else {
         if clashes {
-            keys.push(("clash", "another word of its bank is wanted too"));
+            keys.push(("clash", "another word of its bank is requested too"));
         }
-        keys.push(("idle", "not wanted"));
+        keys.push(("idle", "not requested"));
     }
     let mut x = MARGIN + LABEL;
     for (class, meaning) in keys {
@@ -150,7 +150,7 @@ mod tests {
     use simt::finding::AccessOp;
 
     #[test]
-    fn every_lane_of_a_column_stands_in_a_bank_that_clashes() {
+    fn every_lane_of_a_column_is_in_a_bank_with_conflicts() {
         let column = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| 128 * lane);
         let svg = draw(&column, Rules::Current, "a < b").unwrap();
         // One of the words is the legend's.
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_moved_and_not_wanted_is_seen() {
+    fn what_is_moved_but_not_requested_is_visible() {
         let strided = sample(Space::Global, AccessOp::Load, 4, u32::MAX, |lane| 32 * lane);
         let svg = draw(&strided, Rules::Current, "strided").unwrap();
         assert_eq!((svg.matches("class=\"wanted\"").count(), svg.matches("class=\"moved\"").count()), (32 + 1, 32 * 7 + 1));

@@ -1,4 +1,4 @@
-//! The bound of a stage with its working: what was counted, what a chip does in a clock, and what follows.
+//! The bound of a stage with its working: what was counted, what the chip does per clock, and what follows.
 
 use std::fmt::Write;
 
@@ -8,15 +8,15 @@ use simt::{LaunchConfig, Profile};
 use super::style::Style;
 use common::units::{bandwidth, bytes, count, milliseconds, significant};
 
-/// Parts below this share of the binding one are named without their working.
+/// Parts below this share of the bottleneck are named without their working.
 const NEGLIGIBLE: f64 = 0.001;
 
-/// Shows a bound; `launches` are those of the stage, by the name of their kernel.
+/// Shows a bound. `launches` are the stage's, each with the name of its kernel.
 pub fn show(bound: &Bound, launches: &[(&str, LaunchConfig)], profile: &Profile, style: Style) -> String {
     let mut text = String::new();
     let clock_ghz = f64::from(profile.clock_khz) / 1e6;
     let Some(binding) = bound.binding() else {
-        put(&mut text, "nothing was counted that a GPU could not do in no time");
+        put(&mut text, "nothing was counted that takes a GPU any time");
         return text;
     };
     let heading = format!("bound by {} on the {}", binding.unit, profile.product);
@@ -24,12 +24,12 @@ pub fn show(bound: &Bound, launches: &[(&str, LaunchConfig)], profile: &Profile,
     put(
         &mut text,
         &format!(
-            "the least time that each part needs, with {} multiprocessors (SMs) at {} GHz; not a time that was measured",
+            "the least time that each part needs, with {} multiprocessors (SMs) at {} GHz; not a measured time",
             profile.multiprocessors,
             significant(clock_ghz)
         ),
     );
-    let title = format!("  {:<13}{:>26}   {:<20}{:>14}  {:>8}", "part", "has to do", "can do", "at least", "share");
+    let title = format!("  {:<13}{:>26}   {:<20}{:>14}  {:>8}", "part", "work", "rate", "at least", "share");
     put(&mut text, &style.dim(&title));
     let mut small = Vec::new();
     for part in &bound.parts {
@@ -48,7 +48,7 @@ pub fn show(bound: &Bound, launches: &[(&str, LaunchConfig)], profile: &Profile,
     }
     if !bound.as_written.is_empty() {
         put(&mut text, "");
-        put(&mut text, "beside the bound, because a compiler can do with fewer: if each PTX instruction stayed as it is");
+        put(&mut text, "not in the bound, because a compiler may need fewer: the time if each PTX instruction stays as it is");
         bound.as_written.iter().for_each(|part| row(&mut text, part, binding.least_ms));
     }
     text
@@ -65,7 +65,7 @@ fn row(text: &mut String, part: &Part, longest_ms: f64) {
     put(text, &format!("  {:<13}{amount:>26}   {rate:<20}{:>14}  {share:>8}", part.unit.to_string(), milliseconds(part.least_ms)));
 }
 
-/// What a whole number of blocks per multiprocessor does to the bound. A launch that is one of several says whose it is.
+/// How a whole number of blocks per multiprocessor changes the bound. If there are several launches, each names its kernel.
 fn spread(text: &mut String, of_several: Option<&str>, config: LaunchConfig, bound: &Bound, profile: &Profile) {
     let blocks = u64::from(config.grid.x) * u64::from(config.grid.y) * u64::from(config.grid.z);
     let factor = busiest(blocks, profile);
@@ -75,10 +75,10 @@ fn spread(text: &mut String, of_several: Option<&str>, config: LaunchConfig, bou
     let (sms, most) = (profile.multiprocessors, blocks.div_ceil(u64::from(profile.multiprocessors)));
     let (blocks, factor_text) = (format!("{} block{}", count(blocks), if blocks == 1 { "" } else { "s" }), significant(factor));
     let kernel = of_several.map_or(String::new(), |kernel| format!("{kernel}: "));
-    put(text, &format!("  {kernel}{blocks} on {sms} SMs: one SM has {most} to do, {factor_text} times the average"));
+    put(text, &format!("  {kernel}{blocks} on {sms} SMs: one SM runs {most}, {factor_text} times the average"));
     if of_several.is_none() && bound.binding().is_some_and(|part| part.copies > 1) {
         let least = milliseconds(bound.least_ms() * factor);
-        put(text, &format!("  if all blocks do the same, that one SM takes at least {least}"));
+        put(text, &format!("  if all blocks take the same time, that SM takes at least {least}"));
     }
 }
 
@@ -105,25 +105,25 @@ mod tests {
         };
         let config = LaunchConfig { grid: Dim3::new(99, 2, 1), block: Dim3::new(256, 1, 1), dynamic_shared_bytes: 0 };
         let shown = show(&bound(&counters, 0, h200), &[("filled", config)], h200, Style::PLAIN);
-        // 3960 passes at one per clock of 1.98 GHz are 2 microseconds. 198 blocks are one and a half for each multiprocessor.
+        // 3960 wavefronts at one per clock of 1.98 GHz take 2 microseconds. 198 blocks are one and a half per multiprocessor.
         let expected = "
 bound by L1/shared on the NVIDIA H200
-the least time that each part needs, with 132 multiprocessors (SMs) at 1.98 GHz; not a time that was measured
-  part                          has to do   can do                    at least     share
-  L1/shared                  523 k passes   1 / clock / SM             2.00 µs     100 %
+the least time that each part needs, with 132 multiprocessors (SMs) at 1.98 GHz; not a measured time
+  part                               work   rate                      at least     share
+  L1/shared              523 k wavefronts   1 / clock / SM             2.00 µs     100 %
   issue           924 k warp instructions   4 / clock / SM              884 ns    44.2 %
   f32                        16.9 M lanes   128 / clock / SM            505 ns    25.3 %
-  198 blocks on 132 SMs: one SM has 2 to do, 1.33 times the average
-  if all blocks do the same, that one SM takes at least 2.67 µs
+  198 blocks on 132 SMs: one SM runs 2, 1.33 times the average
+  if all blocks take the same time, that SM takes at least 2.67 µs
 
-beside the bound, because a compiler can do with fewer: if each PTX instruction stayed as it is
+not in the bound, because a compiler may need fewer: the time if each PTX instruction stays as it is
   int other                  8.45 M lanes   128 / clock / SM            253 ns    12.6 %
 ";
         assert_eq!(shown, expected.strip_prefix('\n').unwrap(), "got\n{shown}");
     }
 
     #[test]
-    fn nothing_counted_binds_nothing() {
+    fn without_counts_there_is_no_bottleneck() {
         let h200 = Profile::named("h200").unwrap();
         let shown = show(&bound(&Counters::default(), 0, h200), &[], h200, Style::PLAIN);
         assert_eq!(shown.lines().count(), 1, "{shown}");

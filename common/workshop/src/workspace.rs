@@ -1,28 +1,28 @@
-//! The learner's copies of exercises, and how far they have come: a folder that git ignores.
+//! The learner's workspace: their copies of exercises and their progress, in a folder that git ignores.
 //!
-//! Nothing a learner wrote is ever overwritten: what `--reset` replaces is kept beside it.
+//! Nothing that a learner wrote is ever overwritten: `--reset` keeps the old copy next to the new one.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use common::atomic_file::AtomicFile;
 use serde::{Deserialize, Serialize};
 
-use super::Exercise;
 use crate::error::{Error, Result};
-use common::atomic_file::AtomicFile;
+use crate::exercise::Exercise;
 
-/// Names another folder for the copies, for someone who keeps them elsewhere.
+/// Environment variable that names another folder for the workspace.
 pub const VARIABLE: &str = "UNROLLED_EXERCISES";
 
-/// Where a learner works.
+/// The folder in which a learner works.
 #[derive(Clone, Debug)]
-pub struct Desk {
+pub struct Workspace {
     folder: PathBuf,
 }
 
-/// How far a learner has come with an exercise.
+/// A learner's progress with an exercise.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Progress {
@@ -30,14 +30,14 @@ pub struct Progress {
     pub attempts: u32,
     /// Hints seen, of three.
     pub hints: u32,
-    /// When it was passed first, in UTC.
+    /// When it was first passed, in UTC.
     pub passed: Option<String>,
 }
 
 /// The progress with all exercises, by chapter and exercise.
 type Journal = BTreeMap<String, Progress>;
 
-impl Desk {
+impl Workspace {
     /// The folder `exercises` of the repository, or the one that `UNROLLED_EXERCISES` names.
     pub fn new(root: &Path) -> Self {
         Self::at(std::env::var_os(VARIABLE).map_or_else(|| root.join("exercises"), PathBuf::from))
@@ -53,13 +53,13 @@ impl Desk {
         &self.folder
     }
 
-    /// Tries whether files can be made here, and leaves none.
+    /// Checks that files can be created here, and leaves none.
     ///
     /// # Errors
     ///
-    /// [`Error::Write`].
+    /// [`common::Error::Write`].
     pub fn try_to_write(&self) -> Result<()> {
-        fs::create_dir_all(&self.folder).map_err(|source| Error::Write { path: self.folder.clone(), source })?;
+        make_folder(&self.folder)?;
         Ok(AtomicFile::create(&self.folder.join("trial")).map(drop)?)
     }
 
@@ -74,35 +74,29 @@ impl Desk {
     ///
     /// [`Error::Read`].
     pub fn read(&self, exercise: &Exercise) -> Result<Option<String>> {
-        let path = self.copy(exercise);
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok(Some(text)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(Error::Read { path, source }),
-        }
+        read_if_there(&self.copy(exercise))
     }
 
-    /// Makes a copy that begins as `starter`. One that is there is kept under another name, which is returned.
+    /// Makes a copy that starts as `starter`. An existing copy is kept under another name, which is returned.
     ///
     /// # Errors
     ///
-    /// [`Error::Write`].
+    /// [`common::Error::Write`].
     pub fn lay_out(&self, exercise: &Exercise, starter: &str) -> Result<Option<PathBuf>> {
         let path = self.copy(exercise);
-        let failed = |source: io::Error| Error::Write { path: path.clone(), source };
-        fs::create_dir_all(path.parent().unwrap_or(&self.folder)).map_err(failed)?;
+        make_folder(path.parent().unwrap_or(&self.folder))?;
         let mut kept = None;
         if path.exists() {
             let free = (1..).map(|number| path.with_extension(format!("old{number}.cu"))).find(|other| !other.exists());
             let other = free.expect("one of all numbers is free");
-            fs::rename(&path, &other).map_err(failed)?;
+            fs::rename(&path, &other).map_err(|source| common::Error::Write { path: path.clone(), source })?;
             kept = Some(other);
         }
-        write_whole(&path, starter)?;
+        AtomicFile::create(&path)?.finish(starter)?;
         Ok(kept)
     }
 
-    /// How far the learner has come with an exercise.
+    /// The learner's progress with an exercise.
     ///
     /// # Errors
     ///
@@ -111,23 +105,22 @@ impl Desk {
         Ok(self.journal()?.remove(&key(exercise)).unwrap_or_default())
     }
 
-    /// Notes how far the learner has come.
+    /// Changes the learner's progress with an exercise.
     ///
     /// # Errors
     ///
-    /// [`Error::Read`] and [`Error::Write`].
+    /// [`Error::Read`] and [`common::Error::Write`].
     pub fn note(&self, exercise: &Exercise, change: impl FnOnce(&mut Progress)) -> Result<Progress> {
         let mut journal = self.journal()?;
         let progress = journal.entry(key(exercise)).or_default();
         change(progress);
         let progress = progress.clone();
-        let path = self.journal_path();
-        fs::create_dir_all(&self.folder).map_err(|source| Error::Write { path: path.clone(), source })?;
-        write_whole(&path, &to_json(&journal))?;
+        make_folder(&self.folder)?;
+        AtomicFile::create(&self.journal_path())?.finish(&to_json(&journal))?;
         Ok(progress)
     }
 
-    /// The progress with all exercises of all chapters as JSON, for whoever leads a workshop.
+    /// The progress with all exercises of all chapters as JSON, for a workshop leader.
     ///
     /// # Errors
     ///
@@ -142,11 +135,7 @@ impl Desk {
 
     fn journal(&self) -> Result<Journal> {
         let path = self.journal_path();
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Journal::new()),
-            Err(source) => return Err(Error::Read { path, source }),
-        };
+        let Some(text) = read_if_there(&path)? else { return Ok(Journal::new()) };
         serde_json::from_str(&text).map_err(|error| Error::Read { path, source: io::Error::other(error) })
     }
 }
@@ -156,11 +145,18 @@ fn key(exercise: &Exercise) -> String {
 }
 
 fn to_json(journal: &Journal) -> String {
-    serde_json::to_string_pretty(journal).expect("names, numbers and times have JSON") + "\n"
+    serde_json::to_string_pretty(journal).expect("JSON can hold names, numbers and times") + "\n"
 }
 
-fn write_whole(path: &Path, text: &str) -> Result<()> {
-    let mut file = AtomicFile::create(path)?;
-    file.write_all(text.as_bytes()).map_err(|source| Error::Write { path: path.to_owned(), source })?;
-    Ok(file.commit()?)
+fn read_if_there(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::Read { path: path.to_owned(), source }),
+    }
+}
+
+fn make_folder(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|source| common::Error::Write { path: folder.to_owned(), source })?;
+    Ok(())
 }

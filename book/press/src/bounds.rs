@@ -1,6 +1,6 @@
-//! The bound against times that were measured: never above them, and in their order.
+//! The bounds of what the simulator counted, compared with measured times: never above them, and in the same order.
 
-use press::archive::{Archive, Bounded};
+use crate::archive::{Archive, Bounded};
 
 /// The records of the H200.
 const DEVICE: &str = "nvidia-h200";
@@ -11,13 +11,13 @@ fn no_stage_was_faster_than_its_bound() {
         for Bounded { name, median_ms, bound } in pair.bounded() {
             let (chapter, least_ms) = (&pair.measured.record.chapter, bound.least_ms());
             assert!(least_ms <= median_ms, "{chapter}, {name}: at least {least_ms} ms, and it took {median_ms} ms: {bound:?}");
-            // A bound that is far below says nothing.
+            // A bound far below the time explains nothing.
             assert!(least_ms >= median_ms / 10.0, "{chapter}, {name}: at least {least_ms} ms, and it took {median_ms} ms");
         }
     }
 }
 
-/// Two stages whose bounds differ by less than this part differ in how long they wait, of which a bound knows nothing.
+/// A bound does not know how long a stage waits, so it cannot order stages whose bounds differ by less than this fraction.
 const ALIKE: f64 = 0.05;
 
 #[test]

@@ -1,0 +1,44 @@
+//! The sizes and sums that every kernel of this chapter is given, in one struct.
+
+use common::workload::Correlation;
+use cudarc::driver::DeviceRepr;
+
+/// What every kernel is given: `Shape` of `kernels/cuda/04-correlation.cuh`, field by field.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    image_width: i32,
+    image_height: i32,
+    template_width: i32,
+    template_height: i32,
+    corner_x: i32,
+    corner_y: i32,
+    columns: i32,
+    rows: i32,
+    pub(crate) template_sum: i64,
+    pub(crate) template_variance: i64,
+}
+
+// SAFETY: `repr(C)` lays out the fields as the C++ compiler lays out the kernels' `Shape`, and none of them is a pointer.
+unsafe impl DeviceRepr for Shape {}
+
+impl Shape {
+    /// The template's sums are computed here, on the CPU, because they are the same for every output.
+    pub(crate) fn of(correlation: &Correlation) -> Self {
+        let (sum, squares) = correlation.template_sums();
+        let (sum, squares) = (i64::from(sum), i64::from(squares));
+        let ((corner_x, corner_y), (columns, rows)) = (correlation.corner(), correlation.outputs());
+        Self {
+            image_width: correlation.image().width as i32,
+            image_height: correlation.image().height as i32,
+            template_width: correlation.template().width as i32,
+            template_height: correlation.template().height as i32,
+            corner_x,
+            corner_y,
+            columns: columns as i32,
+            rows: rows as i32,
+            template_sum: sum,
+            template_variance: i64::from(correlation.template_pixels()) * squares - sum * sum,
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! `--explain`: one stage on the simulator, with everything that is known about it.
+
+use std::process::ExitCode;
+
+use common::Chapter;
+use common::atomic_file::AtomicFile;
+use common::console;
+use common::runner;
+use common::workload::Workload;
+use inspect::explain::{Explanation, Style};
+
+use crate::error::{Error, Result};
+use crate::mode::Explain;
+use crate::session::{Session, not_verified};
+
+/// Runs the stage and prints the explanation.
+pub fn run<W: Workload>(chapter: &Chapter<W>, request: Explain<W>) -> Result<ExitCode> {
+    let Explain { stage, line, svg, setup } = request;
+    let svg = svg.as_deref().map(AtomicFile::create).transpose()?;
+    let session = Session::open(&setup)?;
+    let Session { gpu, workload, .. } = &session;
+    let Some(profile) = gpu.profile() else {
+        return Err(Error::ExplainNeedsSimulator { device: gpu.info().name.clone() });
+    };
+    session.print_header(chapter, None)?;
+    let row = runner::run(gpu, &[stage], workload, 0)?.rows.remove(0);
+    let Some(measured) = row.measured() else { return Ok(not_verified(&row)) };
+    let explanation = Explanation::new(stage.name, measured.launches(), workload.work().bytes, profile);
+    let text = explanation.text(line, kernels::text, Style::of_stdout())?;
+    let drawing = svg.map(|file| Ok::<_, Error>((file, explanation.svg(line)?))).transpose()?;
+    let shown = console::print(&format!("{}: {}\n\n{text}", stage.name, stage.idea));
+    if let Some((file, drawing)) = drawing {
+        file.finish(&drawing)?;
+    }
+    shown?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,86 @@
+//! The open device with its workload, and the header above the results.
+
+use std::process::ExitCode;
+
+use common::Chapter;
+use common::ceilings::Ceilings;
+use common::console::note;
+use common::gpu::Gpu;
+use common::report::{Outcome, Row};
+use common::units;
+use common::workload::{Delivery, Plan, Workload};
+use simcuda::settings::Settings;
+
+use crate::error::Result;
+use crate::mode::Setup;
+
+/// A device and what is computed on it.
+pub struct Session<W: Workload> {
+    pub gpu: Gpu,
+    /// The computation that fills the table.
+    pub workload: W,
+    /// Further computations that only have to be right, such as other channels of a sound.
+    pub others: Vec<W>,
+    /// Where the results go.
+    pub delivery: Option<Box<dyn Delivery<W>>>,
+}
+
+impl<W: Workload> Session<W> {
+    /// Opens the device, sets the simulator's checks, and plans the workload.
+    pub fn open(setup: &Setup<W>) -> Result<Self> {
+        let gpu = Gpu::open(&setup.device)?;
+        if let Some(simulator) = gpu.simulator() {
+            let settings = Settings { checks: Some(setup.checks), ..Settings::default() };
+            simulator.configure(&settings).map_err(common::Error::Simulator)?;
+        }
+        let Plan { mut parts, delivery } = W::plan(&setup.workload, setup.seed, &gpu)?;
+        let workload = parts.remove(0);
+        Ok(Self { gpu, workload, others: parts, delivery })
+    }
+
+    /// Prints what the numbers below were made with.
+    pub fn print_header(&self, chapter: &Chapter<W>, ceilings: Option<Ceilings>) -> Result<()> {
+        let (info, work) = (self.gpu.info(), self.workload.work());
+        let device = match &info.profile {
+            Some(profile) => {
+                format!("simulated {} (profile {profile}), which counts exactly and has no speed of its own", info.name)
+            }
+            None => info.name.clone(),
+        };
+        note(format_args!("{}: {}", chapter.name, chapter.about));
+        note(format_args!("device    {device}, compute capability {}, driver {}", info.compute_capability, info.driver));
+        note(format_args!("kernels   {}", info.compiler));
+        note(format_args!(
+            "work      {}: {} multiply-adds, at least {} to read and write",
+            self.workload.describe(),
+            units::count(work.multiply_adds),
+            units::bytes(work.bytes),
+        ));
+        if let Some(ceilings) = ceilings {
+            note(format_args!("ceilings  {ceilings}, measured just now"));
+        }
+        if let Some(choice) = chapter.choice {
+            note(format_args!("choice    {}", choice(&self.gpu, &self.workload)?));
+        }
+        Ok(())
+    }
+}
+
+/// Says why the only stage of a run has no verified result, and with which status to exit.
+pub fn not_verified(row: &Row) -> ExitCode {
+    match &row.outcome {
+        Outcome::Skipped(unmet) => {
+            note(format_args!("error: stage {} did not run: {unmet}", row.name));
+            ExitCode::from(2)
+        }
+        Outcome::NotRun(reason) => {
+            note(format_args!("error: stage {} did not run: {reason}", row.name));
+            ExitCode::from(2)
+        }
+        Outcome::Failed(failure) => {
+            note(format_args!("error: stage {}: {failure}", row.name));
+            ExitCode::FAILURE
+        }
+        Outcome::Verified(_) => ExitCode::SUCCESS,
+    }
+}

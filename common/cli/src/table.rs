@@ -1,0 +1,133 @@
+//! A run: stages, their table, and what is made of their results.
+//!
+//! The table goes out first. Saving the record and writing results can fail, and must not cost the reader a table that is finished.
+
+use std::process::ExitCode;
+
+use common::Chapter;
+use common::atomic_file::AtomicFile;
+use common::ceilings::Ceilings;
+use common::console::{self, note};
+use common::gpu::Gpu;
+use common::lesson;
+use common::progress;
+use common::record::Record;
+use common::report::{Outcome, Place, Row};
+use common::runner::{self, Finished};
+use common::stage::Stage;
+use common::table::{self, Drawing};
+use common::workload::{Delivery, Workload};
+use toolkit::stamp;
+
+use crate::arguments::Format;
+use crate::error::Result;
+use crate::mode::Table;
+use crate::session::Session;
+
+/// Runs the stages, prints the table, saves the record, and writes results.
+pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitCode> {
+    let Table { stages, format, save, setup } = request;
+    // Before the long run: nobody should wait for a record that cannot be saved.
+    let save = save.as_deref().map(AtomicFile::create).transpose()?;
+    let session = Session::open(&setup)?;
+    let Session { gpu, workload, .. } = &session;
+    let ceilings = {
+        let _alive = progress::spinner("ceilings");
+        Ceilings::measure(gpu, workload.work().arithmetic)?
+    };
+    session.print_header(chapter, ceilings)?;
+    for stage in stages.iter().filter(|stage| chapter.is_mistake(stage)) {
+        note(format_args!("warning: {} is wrong on purpose ({}): its result and its time mean nothing", stage.name, stage.idea));
+    }
+    let Finished { rows, outputs } = runner::run(gpu, &stages, workload, setup.repeat)?;
+    rows.iter().for_each(note_problems);
+
+    let record = Record::new(
+        chapter.name,
+        stamp::sha256_of(chapter.sources),
+        gpu.info(),
+        workload.sizes(),
+        workload.work(),
+        ceilings,
+        &rows,
+    );
+    let shown = console::print(&match format {
+        Format::Table => with_lesson(chapter, &record, Drawing::Lines),
+        Format::Markdown => with_lesson(chapter, &record, Drawing::Markdown),
+        Format::Json => record.to_json(),
+    });
+    if let Some(file) = save {
+        file.finish(&record.to_json())?;
+    }
+    let delivered = match session.delivery {
+        Some(delivery) => deliver(&session.gpu, &stages, &rows, outputs, session.workload, session.others, delivery)?,
+        None => true,
+    };
+    shown?;
+    Ok(if delivered && !rows.iter().any(Row::failed) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The table and what it shows.
+fn with_lesson<W: Workload>(chapter: &Chapter<W>, record: &Record, drawing: Drawing) -> String {
+    let mut text = table::draw(record, drawing) + "\n";
+    for line in lesson::sentences(chapter.lesson, record) {
+        text += &format!("\n{line}\n");
+    }
+    text
+}
+
+/// Says what is wrong with a row, and what is doubtful.
+fn note_problems(row: &Row) {
+    match &row.outcome {
+        Outcome::Failed(failure) => note(format_args!("error: stage {}: {failure}", row.name)),
+        Outcome::NotRun(reason) => note(format_args!("error: stage {} did not run: {reason}", row.name)),
+        Outcome::Verified(measured) => {
+            measured.warnings().iter().for_each(|warning| note(format_args!("stage {}: {warning}", row.name)));
+        }
+        Outcome::Skipped(_) => {}
+    }
+}
+
+/// Computes every part with the best stage and hands the outputs on; `false` when one of them is not verified.
+fn deliver<W: Workload>(
+    gpu: &Gpu,
+    stages: &[Stage<W>],
+    rows: &[Row],
+    mut outputs: Vec<Option<Vec<f32>>>,
+    workload: W,
+    others: Vec<W>,
+    delivery: Box<dyn Delivery<W>>,
+) -> Result<bool> {
+    let Some(best) = best(rows) else {
+        note(format_args!("error: no stage has a verified result, so nothing was written"));
+        return Ok(false);
+    };
+    let mut results = vec![outputs[best].take().unwrap_or_default()];
+    for part in &others {
+        let Finished { rows, mut outputs } = runner::run(gpu, &stages[best..=best], part, 0)?;
+        match (&rows[0].outcome, outputs[0].take()) {
+            (Outcome::Verified(_), Some(output)) => results.push(output),
+            (Outcome::Failed(failure), _) => {
+                note(format_args!("error: {}: stage {}: {failure}", part.describe(), rows[0].name));
+                return Ok(false);
+            }
+            _ => return Ok(false),
+        }
+    }
+    let parts: Vec<W> = [workload].into_iter().chain(others).collect();
+    let written = delivery.deliver(&parts, &results)?;
+    note(format_args!("{written}, computed by {}", rows[best].name));
+    Ok(true)
+}
+
+/// The fastest verified stage; without times the last one of the table, because each stage exists to beat the one before it.
+/// A kernel goes before a CPU, and a stage that only copies has computed nothing.
+fn best(rows: &[Row]) -> Option<usize> {
+    let verified = |place: Place| rows.iter().enumerate().filter(move |(_, row)| row.place == place && row.measured().is_some());
+    let fastest = verified(Place::Device)
+        .filter_map(|(index, row)| Some((index, row.median_ms()?)))
+        .min_by(|(_, a), (_, b)| a.total_cmp(b))
+        .map(|(index, _)| index);
+    let last = |place| verified(place).map(|(index, _)| index).next_back();
+    fastest.or_else(|| last(Place::Device)).or_else(|| last(Place::Host))
+}

@@ -1,0 +1,89 @@
+//! What a stage needs and a device or a size does not have.
+
+use thiserror::Error;
+
+use crate::capability::ComputeCapability;
+
+/// A requirement that is not met, so that the stage is skipped. Its text completes "skipped: …".
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unmet {
+    /// The device is too old.
+    #[error("needs compute capability {needed}, the device has {available}")]
+    ComputeCapability {
+        /// The lowest that has what the stage uses.
+        needed: ComputeCapability,
+        /// That of the device.
+        available: ComputeCapability,
+    },
+    /// A block needs more shared memory than it can have.
+    #[error("needs {needed} bytes of shared memory per block, the device has {available}")]
+    SharedMemory {
+        /// Bytes that a block needs.
+        needed: u32,
+        /// Bytes that a block can have.
+        available: u32,
+    },
+    /// The size is beyond what the stage was written for.
+    #[error("needs {needed} {what}, the limit is {limit}")]
+    Limit {
+        /// What is counted, in the plural.
+        what: &'static str,
+        /// How many the size needs.
+        needed: u64,
+        /// How many there can be.
+        limit: u64,
+    },
+    /// The library runs on a GPU only: it brings machine code, which the simulator does not execute.
+    #[error("{library} needs a GPU")]
+    Gpu {
+        /// The library.
+        library: &'static str,
+    },
+    /// The library cannot be used on this machine.
+    #[error("{reason}")]
+    Library {
+        /// What was looked for, and what was found.
+        reason: String,
+    },
+}
+
+impl Unmet {
+    /// Compares the shared memory that a block needs with what it can have.
+    pub fn shared_memory(needed: u32, available: u32) -> Option<Self> {
+        (needed > available).then_some(Self::SharedMemory { needed, available })
+    }
+
+    /// Compares what a size needs with what there can be.
+    pub fn limit(what: &'static str, needed: impl Into<u64>, limit: impl Into<u64>) -> Option<Self> {
+        let (needed, limit) = (needed.into(), limit.into());
+        (needed > limit).then_some(Self::Limit { what, needed, limit })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_met_up_to_the_limit_itself() {
+        assert_eq!(Unmet::shared_memory(49_152, 49_152), None);
+        assert_eq!(Unmet::limit("columns", 7_u32, 7_u32), None);
+        assert!(Unmet::shared_memory(49_153, 49_152).is_some() && Unmet::limit("columns", 8_u32, 7_u32).is_some());
+    }
+
+    #[test]
+    fn each_says_what_is_needed_and_what_there_is() {
+        let old = Unmet::ComputeCapability { needed: ComputeCapability::new(8, 0), available: ComputeCapability::new(7, 5) };
+        for (unmet, text) in [
+            (old, "needs compute capability 8.0, the device has 7.5"),
+            (
+                Unmet::SharedMemory { needed: 65_528, available: 49_152 },
+                "needs 65528 bytes of shared memory per block, the device has 49152",
+            ),
+            (Unmet::Limit { what: "pixels per window", needed: 991, limit: 989 }, "needs 991 pixels per window, the limit is 989"),
+            (Unmet::Gpu { library: "cuFFT" }, "cuFFT needs a GPU"),
+        ] {
+            assert_eq!(unmet.to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Checks of what a learner wrote: on the simulator, then on a GPU, or whenever the file is saved.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use common::gpu::Gpu;
+use common::probe;
+use common::request::Request;
+use common::units::{factor, milliseconds};
+use common::workload::Workload;
+use toolkit::nvrtc::Nvrtc;
+
+use super::session::{Session, say, say_failed, short};
+use crate::check::{self, Text};
+use crate::error::{Error, Result};
+use crate::feedback;
+
+/// How often `--watch` looks whether the file has changed.
+const POLL: Duration = Duration::from_millis(200);
+/// How many samples a time on a GPU has.
+const SAMPLES: usize = 15;
+
+impl<W: Workload> Session<'_, W> {
+    /// Checks the copy as it is now.
+    pub fn check(&self) -> Result<ExitCode> {
+        let path = self.workspace.copy(self.exercise);
+        let name = short(&path);
+        let text = self.workspace.read(self.exercise)?.unwrap_or_default();
+        // Messages of the compiler name the file by this path. It would complete a shorter one by itself.
+        let full = std::path::absolute(&path).map_err(|source| Error::Read { path: path.clone(), source })?.display().to_string();
+        let text = Text { path: &full, name: &name, text: &text };
+        let nvrtc = Nvrtc::find().map_err(|why| Error::NoCompiler { why, predict: self.predict.clone() })?;
+        let attempts = self.workspace.progress(self.exercise)?.attempts;
+        let seed = self.options.seed.unwrap_or(13 + u64::from(attempts));
+        if self.options.device == Request::Gpu { self.on_gpu(&nvrtc, text, seed) } else { self.on_simulator(&nvrtc, text, seed) }
+    }
+
+    fn on_simulator(&self, nvrtc: &Nvrtc, text: Text<'_>, seed: u64) -> Result<ExitCode> {
+        let gpu = Gpu::open(&Request::Sim(None))?;
+        let found = check::check::<W>(&gpu, nvrtc, self.exercise, text, seed)?;
+        self.note_attempt(found.is_ok())?;
+        let name = text.name;
+        match found {
+            Ok(passed) => {
+                say(&format!("{name}\n{}", feedback::passed(self.exercise, &passed)))?;
+                if self.options.device == Request::Auto { self.again_on_gpu(seed) } else { Ok(ExitCode::SUCCESS) }
+            }
+            Err(rejection) => {
+                let reason = feedback::rejected(&rejection, text);
+                say_failed(&format!("{name}\n{}\n\nrepeat this check with --seed {seed}", reason.trim_end()))
+            }
+        }
+    }
+
+    /// Checks on a GPU and times the kernel there.
+    fn on_gpu(&self, nvrtc: &Nvrtc, text: Text<'_>, seed: u64) -> Result<ExitCode> {
+        if self.options.if_there_is_one && probe::probe().is_err() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let gpu = Gpu::open(&Request::Gpu)?;
+        let name = &gpu.info().name;
+        // Without the flag, this check did not run on the simulator first.
+        let too = if self.options.if_there_is_one { ", too" } else { "" };
+        let baseline = self.exercise.manifest.cases.as_ref().map_or("", |cases| &cases.baseline);
+        let timed = match check::check::<W>(&gpu, nvrtc, self.exercise, text, seed)? {
+            Ok(_) => check::time(&gpu, nvrtc, self.exercise, text, self.chapter, SAMPLES)?,
+            Err(rejection) => Err(rejection),
+        };
+        match timed {
+            Ok(timed) => say(&format!(
+                "right on {name}{too}: {}, {} as fast as {baseline}, which takes {}",
+                milliseconds(timed.learner_ms),
+                factor(timed.baseline_ms / timed.learner_ms),
+                milliseconds(timed.baseline_ms),
+            )),
+            Err(rejection) => say_failed(&format!("on {name}: {}", feedback::rejected(&rejection, text))),
+        }
+    }
+
+    /// Checks on a GPU, if there is one. A process can load only one driver, so even the question takes another process.
+    fn again_on_gpu(&self, seed: u64) -> Result<ExitCode> {
+        let arguments = ["--device", "gpu", "--if-there-is-one", "--seed", &seed.to_string()];
+        let passed = self.start_again(&this_program()?, &arguments)?;
+        Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Checks whenever the copy has changed, each time in a process of its own, because a kernel that faults takes its driver with it.
+    pub fn watch(&self) -> Result<ExitCode> {
+        let path = self.workspace.copy(self.exercise);
+        let program = this_program()?;
+        let mut seen: Option<SystemTime> = None;
+        loop {
+            let changed = fs::metadata(&path).and_then(|data| data.modified()).ok();
+            if changed.is_some() && changed != seen {
+                seen = changed;
+                if self.start_again(&program, &["--device", &self.options.device.to_string()])? {
+                    return Ok(ExitCode::SUCCESS);
+                }
+                say("\nwaiting for you to save the file; press Ctrl-C to stop")?;
+            }
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Runs this program on the exercise in another process; whether it succeeds.
+    fn start_again(&self, program: &Path, arguments: &[&str]) -> Result<bool> {
+        let number = self.exercise.number.to_string();
+        let status = Command::new(program).args(["exercise", &number]).args(arguments).status().map_err(Error::Restart)?;
+        Ok(status.success())
+    }
+}
+
+fn this_program() -> Result<PathBuf> {
+    std::env::current_exe().map_err(Error::Restart)
+}

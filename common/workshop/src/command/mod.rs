@@ -1,0 +1,71 @@
+//! `exercise` on the command line of every chapter.
+//!
+//! # Layout
+//!
+//! - `options`: what a learner may type.
+//! - `session`: a learner at one exercise.
+//! - `list`: the exercises and the learner's progress.
+//! - `predict`: exercises that ask for numbers.
+//! - `check`: checks of a kernel that the learner wrote.
+
+mod check;
+mod list;
+mod options;
+mod predict;
+mod session;
+
+use std::process::ExitCode;
+
+use common::Chapter;
+use common::atomic_file::AtomicFile;
+use common::workload::Workload;
+
+use crate::error::{Error, Result};
+use crate::exercise::{Exercise, root};
+use crate::text::Version;
+use crate::workspace::Workspace;
+use options::Action;
+use session::{Session, say};
+
+pub use options::Options;
+
+/// Does what the options ask.
+///
+/// # Errors
+///
+/// What is not the fault of the learner's kernel: an exercise that does not exist, files, a missing compiler.
+pub fn run<W: Workload>(chapter: &Chapter<W>, options: &Options) -> Result<ExitCode> {
+    let root = root();
+    let workspace = Workspace::new(&root);
+    let exercises = Exercise::all(&root, chapter.name)?;
+    if let Some(path) = &options.export {
+        AtomicFile::create(path)?.finish(&workspace.export()?)?;
+        return say(&format!("your progress is in {}", path.display()));
+    }
+    let Some(number) = options.number else { return list::run(chapter.name, &exercises, &workspace) };
+    let Some(exercise) = exercises.iter().find(|exercise| exercise.number == number) else {
+        return Err(Error::NoExercise { chapter: chapter.name, asked: number, last: exercises.len() });
+    };
+    let predict = exercises.iter().filter(|exercise| !exercise.is_written()).map(|exercise| exercise.number).collect();
+    let session = Session { chapter, exercise, workspace: &workspace, options, predict };
+    match (options.action(), &exercise.manifest.predict) {
+        (Action::Hint, _) => session.hint(),
+        (Action::Solution { really }, _) if !really && session.progress()?.passed.is_none() => {
+            Err(Error::NotPassed { call: session.call() })
+        }
+        (Action::Solution { .. }, Some(predict)) => session.right_answers(predict),
+        (Action::Solution { .. }, None) => say(session.text(Version::Solution)?.trim_end()),
+        (Action::Answer(answers), Some(predict)) => session.judge(predict, answers),
+        (Action::Answer(answers), None) => Err(Error::Answers { expected: 0, got: answers.len() }),
+        (Action::Work | Action::Watch | Action::Reset, Some(predict)) => session.ask(predict),
+        (Action::Reset, None) => session.start(),
+        (Action::Work, None) if session.is_started()? => session.check(),
+        (Action::Work, None) => session.start(),
+        (Action::Watch, None) => {
+            if !session.is_started()? {
+                session.start()?;
+            }
+            session.watch()
+        }
+    }
+}

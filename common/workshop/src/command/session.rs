@@ -1,0 +1,101 @@
+//! A learner at one exercise: task, hints, copy, and attempts.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use common::Chapter;
+use common::console;
+use common::workload::Workload;
+use jiff::Timestamp;
+
+use super::options::Options;
+use crate::error::Result;
+use crate::exercise::Exercise;
+use crate::text::{Version, version};
+use crate::workspace::{Progress, Workspace};
+
+/// The command line for an exercise.
+pub fn call(chapter: &str, number: u32) -> String {
+    format!("cargo run -p ch{chapter} -- exercise {number}")
+}
+
+/// A learner at one exercise.
+pub struct Session<'a, W: Workload> {
+    pub chapter: &'a Chapter<W>,
+    pub exercise: &'a Exercise,
+    pub workspace: &'a Workspace,
+    pub options: &'a Options,
+    /// The exercises of the chapter that need no compiler.
+    pub predict: Vec<u32>,
+}
+
+impl<W: Workload> Session<'_, W> {
+    /// The exercise's title and task.
+    pub fn task(&self) -> String {
+        let Exercise { chapter, number, manifest, .. } = self.exercise;
+        format!("exercise {number} of {chapter}, {}: {}\n\n{}\n", manifest.kind.word(), manifest.title, manifest.task.trim())
+    }
+
+    pub fn call(&self) -> String {
+        call(self.chapter.name, self.exercise.number)
+    }
+
+    pub fn hint(&self) -> Result<ExitCode> {
+        let hints = &self.exercise.manifest.hints;
+        let next = |progress: &mut Progress| progress.hints = (progress.hints + 1).min(hints.len() as u32);
+        let shown = self.workspace.note(self.exercise, next)?.hints as usize;
+        let lines = (1..).zip(&hints[..shown]).map(|(number, hint)| format!("hint {number} of {}: {}", hints.len(), hint.trim()));
+        say(&lines.collect::<Vec<_>>().join("\n"))
+    }
+
+    /// The starter or the solution.
+    pub fn text(&self, wanted: Version) -> Result<String> {
+        Ok(version(&self.exercise.solution, wanted).map_err(|reason| self.exercise.unusable(format!("solution.cu: {reason}")))?)
+    }
+
+    pub fn progress(&self) -> Result<Progress> {
+        self.workspace.progress(self.exercise)
+    }
+
+    /// Records an attempt. Attempts after the first pass do not count.
+    pub fn note_attempt(&self, passed: bool) -> Result<()> {
+        let note = |progress: &mut Progress| {
+            if progress.passed.is_none() {
+                progress.attempts += 1;
+                progress.passed = passed.then(|| Timestamp::now().strftime("%FT%TZ").to_string());
+            }
+        };
+        self.workspace.note(self.exercise, note).map(drop)
+    }
+
+    pub fn is_started(&self) -> Result<bool> {
+        Ok(self.workspace.read(self.exercise)?.is_some())
+    }
+
+    /// Makes the learner's copy and says what to do.
+    pub fn start(&self) -> Result<ExitCode> {
+        let kept = self.workspace.lay_out(self.exercise, &self.text(Version::Starter)?)?;
+        let kept = kept.map_or(String::new(), |kept| format!("\nyour old one is kept as {}", short(&kept)));
+        let copy = short(&self.workspace.copy(self.exercise));
+        let (task, call) = (self.task(), self.call());
+        say(&format!("{task}\nyour copy   {copy}{kept}\n\nedit it, then check it with the same command: {call}"))
+    }
+}
+
+/// A path as short as possible.
+pub fn short(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(&here).unwrap_or(path).display().to_string()
+}
+
+/// Prints a result.
+pub fn say(text: &str) -> Result<ExitCode> {
+    console::print(&format!("{text}\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a result of an attempt that failed.
+pub fn say_failed(text: &str) -> Result<ExitCode> {
+    say(text)?;
+    Ok(ExitCode::FAILURE)
+}

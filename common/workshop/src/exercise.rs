@@ -1,0 +1,84 @@
+//! An exercise as it is in the repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::Unusable;
+use crate::manifest::Manifest;
+
+/// An exercise as it is in the repository.
+#[derive(Clone, Debug)]
+pub struct Exercise {
+    /// The chapter that it belongs to, for example `02-conv-shared`.
+    pub chapter: String,
+    /// Its number in the chapter, from 1.
+    pub number: u32,
+    /// Its name in paths.
+    pub slug: String,
+    /// What it asks for.
+    pub manifest: Manifest,
+    /// The text of its `solution.cu`; empty if nothing is written.
+    pub solution: String,
+}
+
+impl Exercise {
+    /// The exercises of a chapter in order. `root` is the root of the repository.
+    ///
+    /// # Errors
+    ///
+    /// When a folder is not named `<number>-<slug>`, when a number is missing or used twice, or when a file cannot be used.
+    pub fn all(root: &Path, chapter: &str) -> Result<Vec<Self>, Unusable> {
+        let folder = root.join("chapters").join(chapter).join("exercises");
+        let entries = fs::read_dir(&folder).map_err(|error| Unusable::new(&folder, error))?;
+        let mut exercises = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(|error| Unusable::new(&folder, error))?.path();
+            exercises.push(Self::read(chapter, &path)?);
+        }
+        exercises.sort_by_key(|exercise| exercise.number);
+        match exercises.iter().zip(1..).find(|(exercise, number)| exercise.number != *number) {
+            Some((exercise, number)) => {
+                Err(Unusable::new(&folder, format!("expected exercise {number}, found {}", exercise.stem())))
+            }
+            None => Ok(exercises),
+        }
+    }
+
+    fn read(chapter: &str, folder: &Path) -> Result<Self, Unusable> {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let numbered = name.split_once('-').and_then(|(number, slug)| Some((number.parse().ok()?, slug.to_owned())));
+        let Some((number, slug)) = numbered else {
+            return Err(Unusable::new(folder, "name the folder of an exercise <number>-<slug>"));
+        };
+        let path = folder.join("exercise.toml");
+        let toml = fs::read_to_string(&path).map_err(|error| Unusable::new(&path, error))?;
+        let manifest = Manifest::parse(&toml).map_err(|reason| Unusable::new(&path, reason))?;
+        let path = folder.join("solution.cu");
+        let solution = match fs::read_to_string(&path) {
+            Ok(solution) => solution,
+            Err(_) if manifest.kernel.is_none() => String::new(),
+            Err(error) => return Err(Unusable::new(&path, error)),
+        };
+        Ok(Self { chapter: chapter.to_owned(), number, slug, manifest, solution })
+    }
+
+    /// Number and slug, as in paths.
+    pub fn stem(&self) -> String {
+        format!("{}-{}", self.number, self.slug)
+    }
+
+    /// Whether the learner writes a kernel, rather than predict numbers.
+    pub fn is_written(&self) -> bool {
+        self.manifest.kernel.is_some()
+    }
+
+    /// A defect of this exercise, which its learner is not to blame for.
+    pub fn unusable(&self, reason: impl ToString) -> Unusable {
+        Unusable::new(Path::new(&format!("exercise {} of {}", self.stem(), self.chapter)), reason)
+    }
+}
+
+/// The root of the repository that this program was built in. Exercises are read from there, and the learner's copies are in it.
+pub fn root() -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).components().collect()
+}
