@@ -208,13 +208,13 @@ impl<'a> Pair<'a> {
         self.measured.record.work() == self.counted.record.work()
     }
 
-    /// The counted stage whose counts stand for a measured one.
+    /// The counted stage that corresponds to a measured one.
     pub fn counted_stage(&self, name: &str) -> Option<&'a StageRecord> {
         let stage = self.counted.record.stages.iter().find(|stage| stage.name == name)?;
         (self.is_same_size() || !BY_SIZE.contains(&name)).then_some(stage)
     }
 
-    /// The stages that were timed and counted. Counts at one size stand for another: the counts that limit a stage are those of its inner
+    /// The stages that were timed and counted. Counts at one size are scaled to another: the counts that limit a stage are those of its inner
     /// loop, and grow with the multiply-adds.
     pub fn bounded(&self) -> Vec<Bounded<'a>> {
         let (measured, counted) = (self.measured.record, self.counted.record);

@@ -1,6 +1,6 @@
 //! Directives: `{{name words… key=value}}` in a page, which the press replaces when the book is built.
 //!
-//! A word or a value that holds spaces stands in double quotes. A backslash before the braces keeps the text as it is: `\{{run …}}`. mdBook's
+//! A word or a value with spaces takes double quotes. A backslash before the braces keeps the text as it is: `\{{run …}}`. mdBook's
 //! own directives start with `{{#` and pass through untouched.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 /// A directive of a page, or braces that are escaped.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Directive<'a> {
-    /// Where it stands in the page.
+    /// Its place in the page.
     pub range: Range<usize>,
     /// What is between the braces.
     pub text: &'a str,
@@ -58,7 +58,7 @@ impl Arguments {
             match key {
                 Some(end) => ensure!(
                     options.insert(rest[..end].to_owned(), value.to_owned()).is_none(),
-                    "the option `{}` stands there twice",
+                    "the option `{}` is given twice",
                     &rest[..end]
                 ),
                 None => words.push(value.to_owned()),
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(message("chart"), "`chart` is one word too many");
         assert_eq!(message("size=3"), "this directive has no option `size=3`");
         assert_eq!(message("\"open"), "a quote does not end");
-        assert_eq!(message("a=1 a=2"), "the option `a` stands there twice");
+        assert_eq!(message("a=1 a=2"), "the option `a` is given twice");
     }
 
     #[test]

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fact_from_the_notes_stands_there() {
+    fn a_fact_from_the_notes_is_there() {
         let notes = fs::read_to_string(root().join("kernels/NOTES.md")).unwrap();
         let sections: Vec<&str> = notes.split("\n## ").collect();
         let facts = Facts::read().unwrap();
@@ -125,15 +125,13 @@ mod tests {
             let Some(section) = source.strip_prefix("kernels/NOTES.md, ") else { continue };
             let section = sections.iter().find(|text| text.lines().next() == Some(section));
             let section = section.unwrap_or_else(|| panic!("{group}: there is no {source}"));
-            missing.extend(
-                facts.iter().filter(|(_, fact)| !stands_in(number(fact), section)).map(|(key, _)| format!("{group}.{key}")),
-            );
+            missing.extend(facts.iter().filter(|(_, fact)| !is_in(number(fact), section)).map(|(key, _)| format!("{group}.{key}")));
         }
         assert!(missing.is_empty(), "not in the notes: {missing:?}");
     }
 
-    /// Whether a number stands in a text by itself, with any zeros at its end.
-    fn stands_in(number: &str, text: &str) -> bool {
+    /// Whether a text holds a number, with any number of zeros at its end.
+    fn is_in(number: &str, text: &str) -> bool {
         let plain = |number: &str| {
             if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').to_owned() } else { number.to_owned() }
         };

@@ -65,7 +65,7 @@ impl Unit {
 /// How a page wants a number written.
 #[derive(Debug)]
 pub struct Style {
-    /// The unit, and whether it is written behind the number.
+    /// The unit, and whether it is written after the number.
     unit: Option<(Unit, bool)>,
     digits: Option<Digits>,
 }

@@ -46,7 +46,7 @@ pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What a page asks of the simulator. What is wrong with a directive is said when it is rendered.
+/// What a page asks of the simulator. A wrong directive is reported when it is rendered.
 fn requests(page: &Page) -> BTreeSet<Request> {
     let directives = find(&page.text).unwrap_or_default();
     let texts = directives.iter().filter(|directive| !directive.escaped).map(|directive| directive.text);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn directives_are_replaced_where_they_stand() {
+    fn directives_are_replaced_in_place() {
         let time = |options: &str| page(&format!("a {{{{run nvidia-h200/03-unroll shared.time{options}}}}} b")).unwrap();
         assert!(time(" unit=ms").ends_with(" ms b") && time(" in=ms").parse::<f64>().is_err());
         assert_eq!(
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_directive_is_told_with_page_line_and_nearest_names() {
+    fn a_wrong_directive_is_reported_with_page_line_and_nearest_names() {
         let cases = [
             ("\n\n{{tabel x}}", "book/src/x.md:3: {{tabel x}}: there is no directive tabel; nearest: table"),
             ("{{table sim-h200/3-unroll}}", "no record book/results/sim-h200/3-unroll.json; nearest: sim-h200/03-unroll"),
@@ -263,7 +263,7 @@ mod tests {
             let problems = page(text).unwrap_err().join("\n");
             assert!(problems.contains(message), "{text}: {problems}");
         }
-        assert_eq!(page("{{a}} {{b}}").unwrap_err().len(), 2, "all problems of a page are told at once");
+        assert_eq!(page("{{a}} {{b}}").unwrap_err().len(), 2, "all problems of a page are reported at once");
     }
 
     #[test]

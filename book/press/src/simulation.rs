@@ -28,7 +28,8 @@ use simt::Dim3;
 
 use crate::chapters::chapters;
 use crate::directive::{Arguments, nearest};
-use crate::drawing::footprint::{self, Who};
+use crate::drawing::draw_footprint;
+use crate::drawing::footprint::Who;
 use crate::drawing::trace::Arrays;
 
 /// The directives that take a run of the simulator.
@@ -178,7 +179,7 @@ fn show<W: Arrays>(gpu: &Gpu, request: &Request, chapter: &Chapter<W>, workload:
     })?;
     match &request.show {
         Show::Lanes => lanes(gpu, stage, workload),
-        Show::Footprint(who) => footprint::draw(gpu, stage, workload, who),
+        Show::Footprint(who) => draw_footprint(gpu, stage, workload, who),
         Show::Finding => finding(gpu, stage, workload),
         Show::Accesses(what) => accesses(gpu, stage, chapter, workload, what),
         Show::Diagnosis | Show::Share(_) => {
@@ -208,7 +209,7 @@ fn finding<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<Str
 
 /// Whole warps make the requests of a warp those of each of its threads.
 fn accesses<W: Workload>(gpu: &Gpu, stage: &Stage<W>, chapter: &Chapter<W>, workload: &W, what: &str) -> Result<String> {
-    let parts = chapter.experiments.iter().filter(|part| part.stage == stage.name);
+    let parts = chapter.experiments.iter().filter(|part| part.stage == *stage);
     let kernels = parts.map(|part| (part.name, part.left, Run::Launches(part.run)));
     let mut table = "| kernel | what it computes | loads | stores | accesses |\n|---|---|---:|---:|---:|\n".to_owned();
     let mut accesses = Vec::new();

@@ -5,7 +5,7 @@ use common::report::Place;
 use common::units;
 
 use super::plot::{Axis, Frame, Plot};
-use super::{Unit, ceiling, origin};
+use super::rate::{Unit, ceiling, origin};
 use crate::archive::{Archive, Run};
 use crate::directive::{Arguments, nearest};
 

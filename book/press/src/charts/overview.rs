@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use common::units;
 use common::workload::Arithmetic;
 
-use super::origin;
 use super::plot::{Axis, Frame, Plot};
+use super::rate::origin;
 use super::roofline::{bytes_asked_for, fraction, slope_start};
 use crate::archive::Pair;
 

@@ -59,7 +59,7 @@ impl Axis {
     }
 }
 
-/// What stands around a plot.
+/// The frame of a plot.
 pub struct Frame {
     /// What is shown.
     pub title: String,
