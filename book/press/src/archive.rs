@@ -61,10 +61,6 @@ pub struct Bounded<'a> {
 
 impl Archive {
     /// Reads all records.
-    ///
-    /// # Errors
-    ///
-    /// When a file is no record.
     pub fn read() -> Result<Self> {
         let results = root().join("book/results");
         let mut runs = BTreeMap::new();
@@ -93,10 +89,6 @@ impl Archive {
     }
 
     /// The run of that name.
-    ///
-    /// # Errors
-    ///
-    /// Names the nearest ones when there is none.
     pub fn run(&self, name: &str) -> Result<Run<'_>> {
         let (name, record) = self.runs.get_key_value(name).ok_or_else(|| {
             anyhow!("there is no record book/results/{name}.json{}", nearest(name, self.runs.keys().map(String::as_str)))
@@ -127,10 +119,6 @@ impl Archive {
 
     /// A measured run with the counts of the simulated GPU of the same kind: at the same size if there is such a record, and otherwise at
     /// the teaching size.
-    ///
-    /// # Errors
-    ///
-    /// When the run does not exist or was not measured, or when nothing was counted.
     pub fn pair(&self, name: &str) -> Result<Pair<'_>> {
         let measured = self.run(name)?;
         let device = measured.device().strip_prefix("nvidia-").with_context(|| format!("{name} is not a run on a GPU"))?;
@@ -166,10 +154,6 @@ impl<'a> Run<'a> {
     }
 
     /// The stage of that name.
-    ///
-    /// # Errors
-    ///
-    /// Names the nearest ones when there is none.
     pub fn stage(&self, name: &str) -> Result<&'a StageRecord> {
         let stages = &self.record.stages;
         stages.iter().find(|stage| stage.name == name).ok_or_else(|| {
@@ -256,13 +240,13 @@ impl<'a> Pair<'a> {
         self.measured.record.work() == self.counted.record.work()
     }
 
-    /// The counted stage whose counts stand for a measured one.
+    /// The counted stage that corresponds to a measured one.
     pub fn counted_stage(&self, name: &str) -> Option<&'a StageRecord> {
         let stage = self.counted.record.stages.iter().find(|stage| stage.name == name)?;
         (self.is_same_size() || !BY_SIZE.contains(&name)).then_some(stage)
     }
 
-    /// The stages that were timed and counted. Counts at one size stand for another: the counts that limit a stage are those of its inner
+    /// The stages that were timed and counted. Counts at one size are scaled to another: the counts that limit a stage are those of its inner
     /// loop, and grow with the multiply-adds.
     pub fn bounded(&self) -> Vec<Bounded<'a>> {
         let (measured, counted) = (self.measured.record, self.counted.record);

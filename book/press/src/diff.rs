@@ -34,10 +34,6 @@ use Part::{Anchor, Line, Paragraph};
 /// Renders a difference from the words of its directive: a stage's name, its file and its parts, then `->`, and the same for the other stage,
 /// which may leave out the file if it is the same one. A part is an anchor, `anchor~text` for the paragraphs of an anchor that contain the
 /// text, or `^text` for the line that starts with it.
-///
-/// # Errors
-///
-/// When the words are something else, or when a file or a part does not exist.
 pub fn diff(words: &[String]) -> Result<String> {
     let arrow = words.iter().position(|word| word == "->").context("`->` between the two stages is missing")?;
     let from = Side::parse(&words[..arrow], None)?;

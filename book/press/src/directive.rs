@@ -1,6 +1,6 @@
 //! Directives: `{{name words… key=value}}` in a page, which the press replaces when the book is built.
 //!
-//! A word or a value that holds spaces stands in double quotes. A backslash before the braces keeps the text as it is: `\{{run …}}`. mdBook's
+//! A word or a value with spaces takes double quotes. A backslash before the braces keeps the text as it is: `\{{run …}}`. mdBook's
 //! own directives start with `{{#` and pass through untouched.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 /// A directive of a page, or braces that are escaped.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Directive<'a> {
-    /// Where it stands in the page.
+    /// Its place in the page.
     pub range: Range<usize>,
     /// What is between the braces.
     pub text: &'a str,
@@ -20,10 +20,6 @@ pub struct Directive<'a> {
 }
 
 /// Finds the directives of a page, in order.
-///
-/// # Errors
-///
-/// The offset of a directive that does not end.
 pub fn find(page: &str) -> Result<Vec<Directive<'_>>, usize> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -49,10 +45,6 @@ pub struct Arguments {
 
 impl Arguments {
     /// Splits the text of a directive.
-    ///
-    /// # Errors
-    ///
-    /// When a quote does not end, or an option stands there twice.
     pub fn parse(text: &str) -> Result<Self> {
         let (mut words, mut options) = (Vec::new(), BTreeMap::new());
         let mut rest = text.trim_start();
@@ -66,7 +58,7 @@ impl Arguments {
             match key {
                 Some(end) => ensure!(
                     options.insert(rest[..end].to_owned(), value.to_owned()).is_none(),
-                    "the option `{}` stands there twice",
+                    "the option `{}` is given twice",
                     &rest[..end]
                 ),
                 None => words.push(value.to_owned()),
@@ -78,10 +70,6 @@ impl Arguments {
     }
 
     /// Takes the next word, which is `what`.
-    ///
-    /// # Errors
-    ///
-    /// When there is none.
     pub fn word(&mut self, what: &str) -> Result<String> {
         self.words.pop().with_context(|| format!("{what} is missing"))
     }
@@ -104,20 +92,12 @@ impl Arguments {
     }
 
     /// Takes an option that is a number.
-    ///
-    /// # Errors
-    ///
-    /// When it is none.
     pub fn number<N: std::str::FromStr>(&mut self, key: &str) -> Result<Option<N>> {
         let Some(text) = self.option(key) else { return Ok(None) };
         text.parse().map(Some).map_err(|_| anyhow::anyhow!("`{key}={text}` is not a number"))
     }
 
     /// Checks that nothing is left.
-    ///
-    /// # Errors
-    ///
-    /// Names what is.
     pub fn finish(mut self) -> Result<()> {
         if let Some(word) = self.words.pop() {
             bail!("`{word}` is one word too many");
@@ -169,7 +149,7 @@ mod tests {
         assert_eq!(message("chart"), "`chart` is one word too many");
         assert_eq!(message("size=3"), "this directive has no option `size=3`");
         assert_eq!(message("\"open"), "a quote does not end");
-        assert_eq!(message("a=1 a=2"), "the option `a` stands there twice");
+        assert_eq!(message("a=1 a=2"), "the option `a` is given twice");
     }
 
     #[test]

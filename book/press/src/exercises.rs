@@ -12,10 +12,6 @@ use crate::directive::nearest;
 use crate::root;
 
 /// Lists the exercises of a chapter, and shows how to start one.
-///
-/// # Errors
-///
-/// When there is no such chapter or an exercise cannot be used.
 pub fn exercises(chapter: &str) -> Result<String> {
     let known = || chapters().into_iter().map(|(name, _)| name);
     ensure!(known().any(|name| name == chapter), "there is no chapter {chapter}{}", nearest(chapter, known()));
@@ -23,10 +19,6 @@ pub fn exercises(chapter: &str) -> Result<String> {
 }
 
 /// Shows all exercises with their solutions, and what the check says to typical wrong answers.
-///
-/// # Errors
-///
-/// When an exercise cannot be used.
 pub fn solutions() -> Result<String> {
     let mut solutions = String::new();
     for (chapter, _) in chapters() {

@@ -19,10 +19,6 @@ pub struct Term<'a> {
 pub type Terms<'a> = dyn Fn(Term) -> Result<Quantity> + 'a;
 
 /// Evaluates an expression.
-///
-/// # Errors
-///
-/// When the text is no expression, or a term has no value.
 pub fn evaluate(text: &str, terms: &Terms) -> Result<Quantity> {
     let mut parser = Parser { rest: text.trim(), terms };
     let value = parser.sum()?;

@@ -31,23 +31,16 @@ pub struct Group {
 
 impl Facts {
     /// Reads `book/facts.toml`.
-    ///
-    /// # Errors
-    ///
-    /// When it is not there or holds something else.
     pub fn read() -> Result<Self> {
         let path = root().join("book/facts.toml");
         Self::parse(&fs::read_to_string(&path).context("book/facts.toml")?).context("book/facts.toml")
     }
 
     /// Reads facts from text.
-    ///
-    /// # Errors
-    ///
-    /// When a fact is not a number with or without a unit.
     pub fn parse(text: &str) -> Result<Self> {
         let groups: BTreeMap<String, Group> = toml::from_str(text)?;
-        for (group, Group { facts, .. }) in &groups {
+        for (group, Group { source, facts }) in &groups {
+            ensure!(!source.is_empty(), "{group} has no source");
             for (key, fact) in facts {
                 parsed(fact).with_context(|| format!("{group}.{key}"))?;
             }
@@ -55,16 +48,7 @@ impl Facts {
         Ok(Self { groups, used: RefCell::default() })
     }
 
-    /// The groups by name.
-    pub fn groups(&self) -> &BTreeMap<String, Group> {
-        &self.groups
-    }
-
     /// A fact as it is written.
-    ///
-    /// # Errors
-    ///
-    /// Names the nearest ones when there is none of that name.
     pub fn text(&self, group: &str, key: &str) -> Result<&str> {
         let name = format!("{group}.{key}");
         let fact = self.groups.get(group).and_then(|group| group.facts.get(key)).ok_or_else(|| {
@@ -76,10 +60,6 @@ impl Facts {
     }
 
     /// What a fact is worth.
-    ///
-    /// # Errors
-    ///
-    /// When there is none of that name.
     pub fn value(&self, group: &str, key: &str) -> Result<Quantity> {
         parsed(self.text(group, key)?)
     }
@@ -136,24 +116,22 @@ mod tests {
     }
 
     #[test]
-    fn a_fact_from_the_notes_stands_there() {
+    fn a_fact_from_the_notes_is_there() {
         let notes = fs::read_to_string(root().join("kernels/NOTES.md")).unwrap();
         let sections: Vec<&str> = notes.split("\n## ").collect();
         let facts = Facts::read().unwrap();
         let mut missing = Vec::new();
-        for (group, Group { source, facts }) in facts.groups() {
+        for (group, Group { source, facts }) in &facts.groups {
             let Some(section) = source.strip_prefix("kernels/NOTES.md, ") else { continue };
             let section = sections.iter().find(|text| text.lines().next() == Some(section));
             let section = section.unwrap_or_else(|| panic!("{group}: there is no {source}"));
-            missing.extend(
-                facts.iter().filter(|(_, fact)| !stands_in(number(fact), section)).map(|(key, _)| format!("{group}.{key}")),
-            );
+            missing.extend(facts.iter().filter(|(_, fact)| !is_in(number(fact), section)).map(|(key, _)| format!("{group}.{key}")));
         }
         assert!(missing.is_empty(), "not in the notes: {missing:?}");
     }
 
-    /// Whether a number stands in a text by itself, with any zeros at its end.
-    fn stands_in(number: &str, text: &str) -> bool {
+    /// Whether a text holds a number, with any number of zeros at its end.
+    fn is_in(number: &str, text: &str) -> bool {
         let plain = |number: &str| {
             if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').to_owned() } else { number.to_owned() }
         };

@@ -18,10 +18,6 @@ pub fn find(page: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Checks that a page can include a file, and the anchor that it names.
-///
-/// # Errors
-///
-/// Says what is missing.
 pub fn check(page: &str, target: &str) -> Result<()> {
     let (path, anchor) = target.split_once(':').unwrap_or((target, ""));
     let folder = Path::new(page).parent().unwrap_or(Path::new(""));

@@ -43,7 +43,7 @@ fn lines() -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for row in TABLE.iter().filter(|row| !row.spelling.starts_with("carry of")) {
         for spelling in spellings(row.spelling) {
-            // `mov.b32 from 2 x b16` has words behind the instruction; they stay together.
+            // `mov.b32 from 2 x b16` has words after the instruction; they stay together.
             let places = spelling.split(' ').next().unwrap_or_default().split('.').count();
             let mut parts: Vec<String> = spelling.splitn(places, '.').map(str::to_owned).collect();
             let root = parts.remove(0);

@@ -3,47 +3,49 @@
 //!
 //! # Layout
 //!
-//! - [`directive`]: the syntax. [`page`]: what each directive is replaced by. [`preprocess`]: mdBook's protocol.
-//! - [`include`] checks what mdBook includes itself.
-//! - [`archive`]: the saved runs. [`facts`]: numbers from elsewhere, with their sources.
-//! - [`values`]: numbers of a run, by [`expression`] and [`quantity`]; [`number`] writes them.
-//! - [`tables`], [`chip`], [`counts`], [`instructions`], [`exercises`], [`diff`], [`ptx`]: text and tables.
-//! - [`charts`]: charts of records. [`drawing`]: SVG for charts and for drawings of memory accesses.
-//! - [`simulation`]: what comes from a run of the simulator.
-//! - [`readme`]: the tables of the README.
-//! - [`manifest`]: the list of all records, `book/records.toml`. [`check`] compares it with the records, [`rerun`] makes records again, and [`stale`]
-//!   tells which rows no longer hold. [`counts`] and [`listings`] are records that are not runs of chapters. [`command`]: the command line of all that.
+//! - `directive`: the syntax. `page`: what each directive is replaced by. `preprocess`: mdBook's protocol.
+//! - `include` checks what mdBook includes itself.
+//! - `archive`: the saved runs. `facts`: numbers from elsewhere, with their sources.
+//! - `values`: numbers of a run, by `expression` and `quantity`; `number` writes them.
+//! - `tables`, `counts`, `instructions`, `exercises`, `diff`, `ptx`: text and tables.
+//! - `charts`: charts of records. `drawing`: SVG for charts and for drawings of memory accesses.
+//! - `simulation`: what comes from a run of the simulator.
+//! - `readme`: the tables of the README.
+//! - `manifest`: the list of all records, `book/records.toml`. `check` compares it with the records, `rerun` makes records again, and `stale`
+//!   tells which rows no longer hold. `counts` and `listings` are records that are not runs of chapters. `command`: the command line of all
+//!   that.
 
 pub mod archive;
 pub mod chapters;
-pub mod charts;
+mod charts;
 pub mod check;
-pub mod chip;
 pub mod command;
 pub mod counts;
-pub mod diff;
+mod diff;
 pub mod directive;
-pub mod drawing;
-pub mod exercises;
-pub mod expression;
-pub mod facts;
-pub mod include;
-pub mod instructions;
+mod drawing;
+mod exercises;
+mod expression;
+mod facts;
+mod include;
+mod instructions;
 pub mod listings;
 pub mod manifest;
-pub mod number;
+mod number;
 pub mod page;
 pub mod preprocess;
-pub mod ptx;
-pub mod quantity;
+mod ptx;
+mod quantity;
 pub mod readme;
 pub mod rerun;
 pub mod simulation;
 pub mod stale;
-pub mod tables;
-pub mod values;
+mod tables;
+mod values;
 
 use std::path::Path;
+
+pub use drawing::svg::width_of;
 
 #[cfg(test)]
 mod bounds;

@@ -15,43 +15,45 @@ pub struct Unit {
 }
 
 /// The units that a page can ask for.
-const UNITS: [Unit; 25] = [
-    Unit { name: "s", scale: 1.0, dimension: Dimension::TIME },
-    Unit { name: "ms", scale: 1e-3, dimension: Dimension::TIME },
-    Unit { name: "µs", scale: 1e-6, dimension: Dimension::TIME },
-    Unit { name: "ns", scale: 1e-9, dimension: Dimension::TIME },
-    Unit { name: "GFLOP/s", scale: 1e9, dimension: Dimension::RATE },
-    Unit { name: "TFLOP/s", scale: 1e12, dimension: Dimension::RATE },
-    Unit { name: "Gmul-adds/s", scale: 1e9, dimension: Dimension::RATE },
-    Unit { name: "Tmul-adds/s", scale: 1e12, dimension: Dimension::RATE },
-    Unit { name: "T/s", scale: 1e12, dimension: Dimension::RATE },
-    Unit { name: "GB/s", scale: 1e9, dimension: Dimension::BANDWIDTH },
-    Unit { name: "TB/s", scale: 1e12, dimension: Dimension::BANDWIDTH },
-    Unit { name: "B", scale: 1.0, dimension: Dimension::BYTES },
-    Unit { name: "bytes", scale: 1.0, dimension: Dimension::BYTES },
-    Unit { name: "KB", scale: 1e3, dimension: Dimension::BYTES },
-    Unit { name: "MB", scale: 1e6, dimension: Dimension::BYTES },
-    Unit { name: "GB", scale: 1e9, dimension: Dimension::BYTES },
-    Unit { name: "KiB", scale: 1024.0, dimension: Dimension::BYTES },
-    Unit { name: "MiB", scale: 1_048_576.0, dimension: Dimension::BYTES },
-    Unit { name: "%", scale: 1e-2, dimension: Dimension::PLAIN },
-    Unit { name: "k", scale: 1e3, dimension: Dimension::PLAIN },
-    Unit { name: "M", scale: 1e6, dimension: Dimension::PLAIN },
-    Unit { name: "G", scale: 1e9, dimension: Dimension::PLAIN },
-    Unit { name: "T", scale: 1e12, dimension: Dimension::PLAIN },
-    Unit { name: "W", scale: 1.0, dimension: Dimension::PLAIN },
-    Unit { name: "MHz", scale: 1e6, dimension: Dimension::RATE },
+const UNITS: [(Dimension, &[(&str, f64)]); 5] = [
+    (Dimension::TIME, &[("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)]),
+    (
+        Dimension::RATE,
+        &[
+            ("GFLOP/s", 1e9),
+            ("TFLOP/s", 1e12),
+            ("Gmul-adds/s", 1e9),
+            ("Tmul-adds/s", 1e12),
+            ("T/s", 1e12),
+            ("GHz", 1e9),
+            ("MHz", 1e6),
+        ],
+    ),
+    (Dimension::BANDWIDTH, &[("GB/s", 1e9), ("TB/s", 1e12)]),
+    (
+        Dimension::BYTES,
+        &[
+            ("B", 1.0),
+            ("bytes", 1.0),
+            ("KB", 1e3),
+            ("MB", 1e6),
+            ("GB", 1e9),
+            ("KiB", 1024.0),
+            ("MiB", 1_048_576.0),
+            ("GiB", 1_073_741_824.0),
+        ],
+    ),
+    (Dimension::PLAIN, &[("%", 1e-2), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("W", 1.0)]),
 ];
 
 impl Unit {
     /// The unit of that name.
-    ///
-    /// # Errors
-    ///
-    /// Names the nearest ones when there is none.
     pub fn named(name: &str) -> Result<Self> {
-        let unit = UNITS.into_iter().find(|unit| unit.name == name);
-        unit.with_context(|| format!("there is no unit {name}{}", nearest(name, UNITS.iter().map(|unit| unit.name))))
+        let all = || {
+            UNITS.into_iter().flat_map(|(dimension, units)| units.iter().map(move |&(name, scale)| Self { name, scale, dimension }))
+        };
+        let unit = all().find(|unit| unit.name == name);
+        unit.with_context(|| format!("there is no unit {name}{}", nearest(name, all().map(|unit| unit.name))))
     }
 
     /// So many of it.
@@ -63,7 +65,7 @@ impl Unit {
 /// How a page wants a number written.
 #[derive(Debug)]
 pub struct Style {
-    /// The unit, and whether it is written behind the number.
+    /// The unit, and whether it is written after the number.
     unit: Option<(Unit, bool)>,
     digits: Option<Digits>,
 }
@@ -80,10 +82,6 @@ enum Digits {
 impl Style {
     /// Takes the options of a directive: `unit=ms` writes the number in milliseconds with the unit, `in=ms` without; `digits=2` rounds to
     /// two significant digits, and `decimals=2` to two after the point.
-    ///
-    /// # Errors
-    ///
-    /// When a unit does not exist or a number of digits is no number.
     pub fn take(arguments: &mut Arguments) -> Result<Self> {
         let (with, without) = (arguments.option("unit"), arguments.option("in"));
         ensure!(with.is_none() || without.is_none(), "`unit` writes the unit and `in` leaves it out: take one of them");
@@ -106,10 +104,6 @@ impl Style {
     }
 
     /// Writes a quantity.
-    ///
-    /// # Errors
-    ///
-    /// When the unit is one of something else.
     pub fn write(&self, quantity: Quantity) -> Result<String> {
         let Quantity { value, dimension } = quantity;
         if let Some((unit, named)) = self.unit {

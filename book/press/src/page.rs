@@ -13,8 +13,8 @@ use crate::facts::Facts;
 use crate::number::Style;
 use crate::simulation::{self, Answers, Request};
 use crate::stale::Kernels;
-use crate::values::{bound_by, worth};
-use crate::{charts, chip, counts, diff, exercises, include, instructions, listings, ptx, root, tables};
+use crate::values::{words, worth};
+use crate::{charts, counts, diff, exercises, include, instructions, listings, ptx, root, tables};
 
 /// A page of the book.
 #[derive(Clone, Debug)]
@@ -26,13 +26,12 @@ pub struct Page {
 }
 
 /// The directives besides those of [`simulation::DIRECTIVES`].
-const DIRECTIVES: [&str; 14] = [
+const DIRECTIVES: [&str; 13] = [
     "run",
     "fact",
     "table",
     "bounds",
     "chart",
-    "chip",
     "counts",
     "diff",
     "exercises",
@@ -44,10 +43,6 @@ const DIRECTIVES: [&str; 14] = [
 ];
 
 /// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own.
-///
-/// # Errors
-///
-/// Lists each directive that cannot be rendered, with its page and line, and each fact that no page uses.
 pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
     let mut problems = Vec::new();
     let requests = pages.iter().flat_map(requests).collect();
@@ -65,7 +60,7 @@ pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The records that a page reads, by their paths from `book/`. What is wrong with a directive is said when it is rendered.
+/// The records that a page reads, by their paths from `book/`. A wrong directive is reported when it is rendered.
 ///
 /// # Errors
 ///
@@ -77,7 +72,7 @@ pub fn records_of(page: &Page) -> Result<BTreeSet<String>> {
     Ok(press.archive.take_used())
 }
 
-/// What a page asks of the simulator. What is wrong with a directive is said when it is rendered.
+/// What a page asks of the simulator. A wrong directive is reported when it is rendered.
 fn requests(page: &Page) -> BTreeSet<Request> {
     let directives = find(&page.text).unwrap_or_default();
     let texts = directives.iter().filter(|directive| !directive.escaped).map(|directive| directive.text);
@@ -165,7 +160,6 @@ impl Press {
                 let svg = charts::draw(archive, arguments)?;
                 inline(&svg, &alternative(arguments)?).into()
             }
-            "chip" => chip::chip(archive, &arguments.word("a folder of records")?)?.into(),
             "counts" => counts_table(archive, arguments)?.into(),
             "diff" => diff::diff(&arguments.rest())?.into(),
             "exercises" => exercises::exercises(&arguments.word("a chapter")?)?.into(),
@@ -185,9 +179,8 @@ impl Press {
         let style = Style::take(arguments)?;
         let record = arguments.word("a record")?;
         let expression = arguments.rest().join(" ");
-        if let Some(stage) = expression.strip_suffix(".bound_by") {
-            let run = self.archive.run(&record)?;
-            return Ok(Rendered { text: bound_by(run, stage)?, is_stale: run.is_stale(stage) });
+        if let Some(words) = words(self.archive.run(&record)?, &expression) {
+            return Ok(words?.into());
         }
         let worth = worth(&self.archive, &self.facts, &record, &expression)?;
         Ok(Rendered { text: style.write(worth.quantity)?, is_stale: worth.is_stale })
@@ -198,10 +191,9 @@ impl Press {
         let style = Style::take(arguments)?;
         let expression = arguments.rest().join(" ");
         let is_name = |part: &str| part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-        if let Some((group, key)) = expression.split_once('.').filter(|(group, key)| is_name(group) && is_name(key)) {
-            if style.is_default() {
-                return Ok(self.facts.text(group, key)?.to_owned());
-            }
+        let name = expression.split_once('.').filter(|(group, key)| is_name(group) && is_name(key));
+        if let Some((group, key)) = name.filter(|_| style.is_default()) {
+            return Ok(self.facts.text(group, key)?.to_owned());
         }
         let value = evaluate(&expression, &|term| {
             ensure!(term.record.is_none(), "a fact belongs to no record");
@@ -243,10 +235,6 @@ fn counts_table(archive: &Archive, arguments: &mut Arguments) -> Result<String> 
 }
 
 /// The pages in `book/src`, by their paths.
-///
-/// # Errors
-///
-/// When one of them cannot be read.
 pub fn sources() -> Result<Vec<Page>> {
     let folder = root().join("book/src");
     let mut pages = BTreeMap::new();
@@ -274,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn directives_are_replaced_where_they_stand() {
+    fn directives_are_replaced_in_place() {
         let time = |options: &str| page(&format!("a {{{{run nvidia-h200/03-unroll shared.time{options}}}}} b")).unwrap();
         assert!(time(" unit=ms").ends_with(" ms b") && time(" in=ms").parse::<f64>().is_err());
         assert_eq!(
@@ -288,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_directive_is_told_with_page_line_and_nearest_names() {
+    fn a_wrong_directive_is_reported_with_page_line_and_nearest_names() {
         let cases = [
             ("\n\n{{tabel x}}", "book/src/x.md:3: {{tabel x}}: there is no directive tabel; nearest: table"),
             ("{{table sim-h200/3-unroll}}", "no record book/results/sim-h200/3-unroll.json; nearest: sim-h200/03-unroll"),
@@ -305,7 +293,7 @@ mod tests {
             let problems = page(text).unwrap_err().join("\n");
             assert!(problems.contains(message), "{text}: {problems}");
         }
-        assert_eq!(page("{{a}} {{b}}").unwrap_err().len(), 2, "all problems of a page are told at once");
+        assert_eq!(page("{{a}} {{b}}").unwrap_err().len(), 2, "all problems of a page are reported at once");
     }
 
     #[test]

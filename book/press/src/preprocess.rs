@@ -11,10 +11,6 @@ use serde_json::Value;
 use crate::page::{Page, render};
 
 /// Renders the book in `input`, and returns it.
-///
-/// # Errors
-///
-/// When the input is no book, or when a page cannot be rendered.
 pub fn preprocess(input: &[u8], program: &Path) -> Result<String> {
     let (_, mut book): (Value, Value) = serde_json::from_slice(input).context("the input is not a book from mdBook")?;
     let mut pages = Vec::new();

@@ -5,10 +5,6 @@ use std::fmt::Write;
 use anyhow::{Context, Result};
 
 /// One iteration of a kernel's loop that was not unrolled, from its label to the jump back.
-///
-/// # Errors
-///
-/// When there is no such kernel, or it has no such loop.
 pub fn remainder_loop(kernel: &str) -> Result<String> {
     let ptx = kernels::sources().iter().find_map(|source| source.ptx.split_once(&format!(".entry {kernel}(")));
     let (_, kernel) = ptx.with_context(|| format!("no stored PTX has a kernel {kernel}"))?;

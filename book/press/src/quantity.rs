@@ -57,10 +57,6 @@ impl Quantity {
     }
 
     /// The sum of both, the second times `sign`.
-    ///
-    /// # Errors
-    ///
-    /// When they are of different kinds.
     pub fn plus(self, sign: f64, other: Self) -> Result<Self> {
         let (one, two) = (self.dimension, other.dimension);
         ensure!(one == two, "{} and {} cannot be added", one.name(), two.name());

@@ -18,10 +18,6 @@ pub fn path() -> PathBuf {
 }
 
 /// The README as its records have it.
-///
-/// # Errors
-///
-/// When the README cannot be read, or when one of its tables has no record or no end.
 pub fn current(archive: &Archive) -> Result<String> {
     with_tables(archive, &fs::read_to_string(path())?)
 }

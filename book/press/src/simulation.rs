@@ -28,7 +28,8 @@ use simt::Dim3;
 
 use crate::chapters::chapters;
 use crate::directive::{Arguments, nearest};
-use crate::drawing::footprint::{self, Who};
+use crate::drawing::draw_footprint;
+use crate::drawing::footprint::Who;
 use crate::drawing::trace::Arrays;
 
 /// The directives that take a run of the simulator.
@@ -68,10 +69,6 @@ enum Show {
 
 impl Request {
     /// Reads a directive, without the words that say what a drawing shows.
-    ///
-    /// # Errors
-    ///
-    /// When something is missing, or when the chapter does not exist.
     pub fn take(name: &str, arguments: &mut Arguments) -> Result<Self> {
         let place = arguments.word("a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`,")?;
         let place = place.strip_prefix("sim-").and_then(|place| place.split_once('/'));
@@ -105,10 +102,6 @@ impl Request {
 pub type Answers = BTreeMap<Request, Result<String, String>>;
 
 /// Asks the simulator, in processes of `program`, which must answer to `simulate PROFILE` with [`serve`].
-///
-/// # Errors
-///
-/// When a process does not start or does not answer.
 pub fn ask(program: &Path, requests: BTreeSet<Request>) -> Result<Answers> {
     let mut by_profile: BTreeMap<String, Vec<Request>> = BTreeMap::new();
     requests.into_iter().for_each(|request| by_profile.entry(request.profile.clone()).or_default().push(request));
@@ -131,10 +124,6 @@ pub fn ask(program: &Path, requests: BTreeSet<Request>) -> Result<Answers> {
 }
 
 /// Answers the requests in `input` (JSON), which are all for one GPU.
-///
-/// # Errors
-///
-/// When the input is something else, or when there is no simulator.
 pub fn serve(profile: &str, input: &[u8]) -> Result<String> {
     let requests: Vec<Request> = serde_json::from_slice(input)?;
     let gpu = Gpu::open(&Device::Sim(Some(profile.to_owned())))?;
@@ -190,7 +179,7 @@ fn show<W: Arrays>(gpu: &Gpu, request: &Request, chapter: &Chapter<W>, workload:
     })?;
     match &request.show {
         Show::Lanes => lanes(gpu, stage, workload),
-        Show::Footprint(who) => footprint::draw(gpu, stage, workload, who),
+        Show::Footprint(who) => draw_footprint(gpu, stage, workload, who),
         Show::Finding => finding(gpu, stage, workload),
         Show::Accesses(what) => accesses(gpu, stage, chapter, workload, what),
         Show::Diagnosis | Show::Share(_) => {
@@ -220,7 +209,7 @@ fn finding<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<Str
 
 /// Whole warps make the requests of a warp those of each of its threads.
 fn accesses<W: Workload>(gpu: &Gpu, stage: &Stage<W>, chapter: &Chapter<W>, workload: &W, what: &str) -> Result<String> {
-    let parts = chapter.experiments.iter().filter(|part| part.stage.name == stage.name);
+    let parts = chapter.experiments.iter().filter(|part| part.stage == *stage);
     let kernels = parts.map(|part| (part.name, part.left, Run::Launches(part.run)));
     let mut table = "| kernel | what it computes | loads | stores | accesses |\n|---|---|---:|---:|---:|\n".to_owned();
     let mut accesses = Vec::new();

@@ -11,12 +11,9 @@ use common::workload::Work;
 use simt::Profile;
 
 use crate::archive::{Archive, Bounded, Pair, Run, STALE_MARK, STALE_NOTE};
+use crate::values::memory_bandwidth;
 
 /// Draws the table of a run, with a line that says what it was run on.
-///
-/// # Errors
-///
-/// When there is no such run.
 pub fn run(archive: &Archive, name: &str) -> Result<String> {
     let run = archive.run(name)?;
     let mut page =
@@ -59,10 +56,6 @@ fn stale_note(run: Run) -> String {
 }
 
 /// Draws measured times next to the times that no arrangement of the same loads and multiply-adds can beat.
-///
-/// # Errors
-///
-/// When the run was not measured on a GPU, or when nothing was counted for it.
 pub fn bounds(archive: &Archive, name: &str) -> Result<String> {
     let pair = archive.pair(name)?;
     let Pair { measured, counted } = pair;
@@ -93,7 +86,6 @@ pub fn profiles() -> String {
     table += "|---|---|---:|---:|---:|---:|---:|---:|---|\n";
     for profile in Profile::all() {
         let (major, minor) = profile.compute_capability;
-        let bytes_per_s = 2.0 * f64::from(profile.memory_clock_khz) * 1e3 * f64::from(profile.memory_bus_bits) / 8.0;
         let size = |bytes: u64| if bytes == 0 { "none".to_owned() } else { units::bytes(bytes) };
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -103,7 +95,7 @@ pub fn profiles() -> String {
             profile.product,
             profile.multiprocessors,
             profile.clock_khz / 1000,
-            units::bandwidth(bytes_per_s),
+            units::bandwidth(memory_bandwidth(profile)),
             size(profile.l2_bytes),
             size(profile.shared_bytes_per_sm.into()),
             profile.sources,

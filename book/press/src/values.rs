@@ -6,6 +6,8 @@ use anyhow::{Context, Result, anyhow};
 use common::derived::Rate;
 use common::record::{Record, StageRecord};
 use serde_json::Value;
+use simt::Profile;
+use simt::bound::Rates;
 
 use crate::archive::{Archive, Run};
 use crate::directive::nearest;
@@ -26,10 +28,6 @@ pub struct Worth {
 const FACTS: &str = "facts";
 
 /// Evaluates an expression whose terms belong to a run unless they name another one, or a fact.
-///
-/// # Errors
-///
-/// When a record, a stage or a field does not exist.
 pub fn worth(archive: &Archive, facts: &Facts, run: &str, expression: &str) -> Result<Worth> {
     let is_stale = Cell::new(false);
     let term = |term: Term| {
@@ -68,6 +66,7 @@ fn value(archive: &Archive, run: Run, Term { stage, field, .. }: Term) -> Result
     match stage {
         "ceiling" => ceiling(run.record, field)
             .ok_or_else(|| anyhow!("{name} has no ceiling.{field}{}", nearest(field, ["flops", "bytes", "byte_multiply_adds"]))),
+        "chip" => chip(run.record, field).ok_or_else(|| anyhow!("{name} has no chip.{field}")),
         "work" => work(run.record, field)
             .ok_or_else(|| anyhow!("{name} has no work.{field}{}", nearest(field, run.record.workload.keys().map(String::as_str)))),
         _ => {
@@ -99,6 +98,37 @@ fn ceiling(record: &Record, field: &str) -> Option<Quantity> {
         "byte_multiply_adds" => Quantity { value: ceilings.byte_multiply_adds?, dimension: Dimension::RATE },
         _ => return None,
     })
+}
+
+/// What the GPU has that a run simulated.
+fn chip(record: &Record, field: &str) -> Option<Quantity> {
+    let chip = Profile::named(record.device.profile.as_deref()?)?;
+    let rates = Rates::of(chip.compute_capability);
+    let (value, dimension) = match field {
+        "multiprocessors" => (chip.multiprocessors.into(), Dimension::PLAIN),
+        "schedulers" => (rates.issue, Dimension::PLAIN),
+        "f32_lanes" => (rates.f32, Dimension::PLAIN),
+        "passes" => (rates.passes, Dimension::PLAIN),
+        "max_threads" => (chip.max_threads_per_sm.into(), Dimension::PLAIN),
+        "max_blocks" => (chip.max_blocks_per_sm.into(), Dimension::PLAIN),
+        "max_threads_per_block" => (chip.max_threads_per_block.into(), Dimension::PLAIN),
+        "clock" => (1e3 * f64::from(chip.clock_khz), Dimension::RATE),
+        "register_bytes" => (4.0 * f64::from(chip.registers_per_sm), Dimension::BYTES),
+        "shared_bytes" => (chip.shared_bytes_per_sm.into(), Dimension::BYTES),
+        // A word from each bank, per clock.
+        "bank_bytes" => (rates.passes * 32.0 * 4.0, Dimension::BYTES),
+        "l2_bytes" => (chip.l2_bytes as f64, Dimension::BYTES),
+        "l2_bytes_per_clock" => (rates.l2_bytes?, Dimension::BYTES),
+        "memory_bytes" => (chip.memory_bytes as f64, Dimension::BYTES),
+        "memory_bandwidth" => (memory_bandwidth(chip), Dimension::BANDWIDTH),
+        _ => return None,
+    };
+    Some(Quantity { value, dimension })
+}
+
+/// Bytes per second of a GPU's memory interface, which transfers twice per clock.
+pub fn memory_bandwidth(chip: &Profile) -> f64 {
+    2.0 * f64::from(chip.memory_clock_khz) * 1e3 * f64::from(chip.memory_bus_bits) / 8.0
 }
 
 /// The least work of the computation, and its sizes.
@@ -154,14 +184,17 @@ fn count(stage: &StageRecord, name: &str) -> Option<Quantity> {
     Some(Quantity { value, dimension })
 }
 
-/// The part of the simulated chip that needs the most time for a stage, in words.
-///
-/// # Errors
-///
-/// When the stage does not exist or was not counted.
-pub fn bound_by(run: Run, stage: &str) -> Result<String> {
-    let bound = run.record.bound(run.stage(stage)?).with_context(|| format!("{} has no counts of {stage}", run.name))?;
-    Ok(bound.binding().map_or_else(String::new, |part| part.unit.to_string()))
+/// What a run says in words: `date`, `device`, or `bound_by` of a stage, the part of the simulated chip that needs the most time for it.
+pub fn words(run: Run, field: &str) -> Option<Result<String>> {
+    let device = &run.record.device;
+    match field {
+        "date" => Some(Ok(run.day().to_owned())),
+        "device" => Some(Ok(format!("{}; driver {}; {}", device.name, device.driver, device.compiler))),
+        _ => field.strip_suffix(".bound_by").map(|stage| {
+            let bound = run.record.bound(run.stage(stage)?).with_context(|| format!("{} has no counts of {stage}", run.name))?;
+            Ok(bound.binding().map_or_else(String::new, |part| part.unit.to_string()))
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -185,6 +218,9 @@ mod tests {
         assert_eq!(sim("shared.ptx_thread_instructions / work.multiply_adds"), sim("shared.ptx_per_multiply_add"));
         assert_eq!(sim("shared.global_load_sectors / shared.global_load_requests"), sim("shared.sectors_per_load"));
         assert!(sim("shared.bound") > 0.0 && sim("shared.bound") < 1e-3);
+        // NVIDIA's data sheet of the H200 SXM has 67 TFLOP/s and 4.8 TB/s.
+        assert_eq!((sim("2 * chip.multiprocessors * chip.f32_lanes * chip.clock") / 1e12).round(), 67.0);
+        assert_eq!((sim("chip.memory_bandwidth") / 1e11).round(), 48.0);
 
         let gpu = |expression| value("nvidia-h200/03-unroll", expression).unwrap();
         assert!((gpu("2 * work.multiply_adds / fft.time") / gpu("fft.rate") - 1.0).abs() < 1e-12);

@@ -5,83 +5,39 @@ use common::report::Place;
 use common::units;
 
 use super::plot::{Axis, Frame, Plot};
-use super::{Unit, ceiling, origin};
+use super::rate::{Unit, ceiling, origin};
 use crate::archive::{Archive, Run};
 use crate::directive::{Arguments, nearest};
 
-/// A size in which runs can differ.
-struct Size {
-    /// What a directive calls it.
-    name: &'static str,
-    /// The sizes in the record: the same number for all of these, as the sides of a square.
-    keys: &'static [&'static str],
-    /// Below the axis.
-    axis: &'static str,
-    /// In a title, from the least to the most.
-    range: fn(u64, u64) -> String,
-    /// The sizes that are the same in all runs of a chart, and what they are in words.
-    fixed: &'static [&'static str],
-    fixed_words: &'static str,
-}
+/// A size in which runs can differ: what a directive calls it; its keys in a record, which hold the same number, as the sides of a square; the
+/// words below the axis; the words of a title, from LEAST to MOST; and the keys of the sizes that do not differ, with their words.
+struct Size(&'static str, &'static [&'static str], &'static str, &'static str, &'static [&'static str], &'static str);
 
+const IMAGE: &[&str] = &["image_width", "image_height"];
+const TEMPLATE: &[&str] = &["template_width", "template_height"];
 const SIZES: [Size; 5] = [
-    Size {
-        name: "outputs",
-        keys: &["outputs"],
-        axis: "outputs",
-        range: |least, most| format!("{least} to {most} outputs"),
-        fixed: &["taps"],
-        fixed_words: " taps, ",
-    },
-    Size {
-        name: "taps",
-        keys: &["taps"],
-        axis: "taps",
-        range: |least, most| format!("filters of {least} to {most} taps"),
-        fixed: &["outputs"],
-        fixed_words: " outputs, ",
-    },
-    Size {
-        name: "template",
-        keys: &["template_width", "template_height"],
-        axis: "width and height of the template",
-        range: |least, most| format!("templates of {least}x{least} to {most}x{most}"),
-        fixed: &["image_width", "image_height"],
-        fixed_words: " pixels, ",
-    },
-    Size {
-        name: "window",
-        keys: &["window"],
-        axis: "window",
-        range: |least, most| format!("windows of {least} to {most}"),
-        fixed: &["image_width", "image_height"],
-        fixed_words: " pixels, ",
-    },
-    Size {
-        name: "side",
-        keys: &["m", "n", "k"],
-        axis: "m = n = k",
-        range: |least, most| format!("square matrices of {least} to {most} rows"),
-        fixed: &[],
-        fixed_words: "",
-    },
+    Size("outputs", &["outputs"], "outputs", "LEAST to MOST outputs", &["taps"], " taps, "),
+    Size("taps", &["taps"], "taps", "filters of LEAST to MOST taps", &["outputs"], " outputs, "),
+    Size("template", TEMPLATE, "width and height of the template", "templates of LEASTxLEAST to MOSTxMOST", IMAGE, " pixels, "),
+    Size("window", &["window"], "window", "windows of LEAST to MOST", IMAGE, " pixels, "),
+    Size("side", &["m", "n", "k"], "m = n = k", "square matrices of LEAST to MOST rows", &[], ""),
 ];
 
 impl Size {
     fn named(name: &str) -> Result<&'static Self> {
-        let size = SIZES.iter().find(|size| size.name == name);
-        size.with_context(|| format!("there is no `over={name}`{}", nearest(name, SIZES.iter().map(|size| size.name))))
+        let size = SIZES.iter().find(|size| size.0 == name);
+        size.with_context(|| format!("there is no `over={name}`{}", nearest(name, SIZES.iter().map(|size| size.0))))
     }
 
     /// The size of a run; `None` for one whose sides differ.
     fn of(&self, run: Run) -> Option<u64> {
-        let mut sides = self.keys.iter().map(|key| run.size(key));
+        let mut sides = self.1.iter().map(|key| run.size(key));
         let first = sides.next()??;
         sides.all(|side| side == Some(first)).then_some(first)
     }
 
     fn fixed(&self, run: Run) -> String {
-        self.fixed.iter().map(|key| run.size(key).unwrap_or_default().to_string()).collect::<Vec<_>>().join("x")
+        self.4.iter().map(|key| run.size(key).unwrap_or_default().to_string()).collect::<Vec<_>>().join("x")
     }
 }
 
@@ -110,7 +66,7 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     };
     let mut runs = archive.runs_where(is_member);
     runs.sort_by_key(|run| over.of(*run));
-    ensure!(runs.len() > 2, "runs that differ in {} alone from {}: {}, and a curve takes three", over.name, run.name, runs.len());
+    ensure!(runs.len() > 2, "runs that differ in {} alone from {}: {}, and a curve takes three", over.0, run.name, runs.len());
 
     let unit = Unit::of(run);
     let value = |run: Run, one: &Series| {
@@ -132,9 +88,10 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     let words = if y == "time" { units::milliseconds } else { unit.words };
     let size = |run: &Run| over.of(*run).unwrap_or(1);
     let (least, largest) = (size(&runs[0]), size(&runs[runs.len() - 1]));
+    let range = over.3.replace("LEAST", &least.to_string()).replace("MOST", &largest.to_string());
     let in_words = |size: u64| if size < 100_000 { size.to_string() } else { units::count(size) };
     let mut plot = Plot::new(Frame {
-        title: format!("{}: {}{}{}", run.record.chapter, over.fixed(run), over.fixed_words, (over.range)(least, largest)),
+        title: format!("{}: {}{}{range}", run.record.chapter, over.fixed(run), over.5),
         notes: vec![
             origin(runs.iter().copied()),
             format!("{} records of book/results/{}/{}*.json", runs.len(), run.device(), run.record.chapter),
@@ -142,7 +99,7 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
         height: 420.0,
         x: Axis { ends: (least as f64, largest as f64), by_factors: true },
         x_ticks: runs.iter().map(|run| (size(run) as f64, in_words(size(run)))).collect(),
-        x_name: over.axis.to_owned(),
+        x_name: over.2.to_owned(),
         y: axis,
         y_words: words,
     });

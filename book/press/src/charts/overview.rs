@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use common::units;
 use common::workload::Arithmetic;
 
-use super::origin;
 use super::plot::{Axis, Frame, Plot};
+use super::rate::origin;
 use super::roofline::{bytes_asked_for, fraction, slope_start};
 use crate::archive::Pair;
 
@@ -26,7 +26,7 @@ pub(super) struct Dot<'a> {
 pub fn overview(pairs: &[Pair]) -> Result<String> {
     let runs = || pairs.iter().map(|pair| pair.measured);
     // The ceilings of the last run with that arithmetic.
-    let ceilings = |arithmetic| runs().filter(|run| run.record.work().arithmetic == arithmetic).last()?.record.ceilings;
+    let ceilings = |arithmetic| runs().rfind(|run| run.record.work().arithmetic == arithmetic)?.record.ceilings;
     let floats = ceilings(Arithmetic::F32).context("no run with a ceiling for floats")?;
     let bytes = ceilings(Arithmetic::Bytes).and_then(|ceilings| ceilings.byte_multiply_adds);
     let knee = (floats.flops / floats.bytes_per_s, floats.flops);

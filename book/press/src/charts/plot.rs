@@ -59,7 +59,7 @@ impl Axis {
     }
 }
 
-/// What stands around a plot.
+/// The frame of a plot.
 pub struct Frame {
     /// What is shown.
     pub title: String,
@@ -69,9 +69,7 @@ pub struct Frame {
     pub height: f64,
     /// The horizontal axis, its named values, and what it counts.
     pub x: Axis,
-    /// See there.
     pub x_ticks: Vec<(f64, String)>,
-    /// See there.
     pub x_name: String,
     /// The vertical axis.
     pub y: Axis,

@@ -12,7 +12,7 @@ use common::units;
 use common::workload::{Arithmetic, Work};
 
 use super::plot::{Axis, Frame, Plot};
-use super::{origin, title};
+use super::rate::{origin, title};
 use crate::archive::{Pair, Run};
 use crate::directive::Arguments;
 
@@ -113,7 +113,7 @@ pub fn fraction(tick: f64) -> String {
     if tick < 1.0 { format!("1/{}", 1.0 / tick) } else { tick.to_string() }
 }
 
-/// Bytes that the kernels of a stage ask for at the size that was timed. Counts at another size stand for them: loads grow with the
+/// Bytes that the kernels of a stage ask for at the size that was timed. Counts at another size are scaled: loads grow with the
 /// multiply-adds, and stores with the outputs.
 pub fn bytes_asked_for(pair: Pair, stage: &str) -> Option<f64> {
     let counters = pair.counted_stage(stage)?.counters?;

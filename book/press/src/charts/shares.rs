@@ -8,7 +8,7 @@ use common::units::percent;
 use common::workload::Arithmetic;
 
 use super::bars::{Bars, Mark, Row};
-use super::{Unit, ceiling, origin, title};
+use super::rate::{Unit, ceiling, origin, title};
 use crate::archive::{Archive, Run};
 use crate::directive::Arguments;
 

@@ -9,6 +9,7 @@ use simt::Counters;
 
 use super::overview::{Dot, course};
 use super::*;
+use crate::archive::STALE_NOTE;
 
 const GPU: &str = "nvidia-h200/06-matmul-tiled";
 const SIM: &str = "sim-h200/06-matmul-tiled";

@@ -5,7 +5,7 @@ use common::units;
 use common::workload::Arithmetic;
 
 use super::bars::{Bars, Mark, Row};
-use super::{Unit, ceiling, origin, title};
+use super::rate::{Unit, ceiling, origin, title};
 use crate::archive::Run;
 
 /// Draws it.

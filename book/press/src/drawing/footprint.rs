@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use simt::Dim3;
 
 use super::trace::{Array, Arrays, Elements, Layout, Part, trace};
-use super::{planes, strips};
 use crate::directive::Arguments;
 
 /// Lanes of a warp.
@@ -23,11 +22,11 @@ const WARP: u32 = 32;
 pub struct Who {
     /// The thread's number in the second block of the grid, in both dimensions if it has two.
     pub thread: u32,
-    /// Which blocks are drawn beside it.
+    /// Which neighboring blocks are drawn.
     pub beside: Beside,
 }
 
-/// Blocks beside another one.
+/// The neighbors of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Beside {
     /// On all sides.
@@ -38,10 +37,6 @@ pub enum Beside {
 
 impl Who {
     /// Takes the options `thread=40` (100 if there is none) and `beside=before`.
-    ///
-    /// # Errors
-    ///
-    /// When they are something else.
     pub fn take(arguments: &mut Arguments) -> Result<Self> {
         let beside = match arguments.option("beside").as_deref() {
             None => Beside::Around,
@@ -56,7 +51,7 @@ impl Who {
         at(1, u32::from(layout != Layout::Strips))
     }
 
-    /// The blocks beside it.
+    /// Its neighbors.
     pub fn beside(&self, layout: Layout) -> Vec<Dim3> {
         match (layout, self.beside) {
             (Layout::Strips, Beside::Around) => vec![at(0, 0), at(2, 0)],
@@ -91,29 +86,12 @@ pub struct Footprint {
     pub warp: Part,
     /// By the thread.
     pub thread: Part,
-    /// By each of the blocks beside it.
+    /// By each of the neighboring blocks.
     pub beside: Vec<Part>,
 }
 
-/// Draws the footprints of a stage.
-///
-/// # Errors
-///
-/// When the stage does not run, or makes several launches.
-pub fn draw<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, who: &Who) -> Result<String> {
-    let footprints = footprints(gpu, stage, workload, who)?;
-    let Dim3 { x, y, .. } = who.block(W::LAYOUT);
-    let block = if W::LAYOUT == Layout::Strips { format!("block {x}") } else { format!("block ({x}, {y})") };
-    let title = format!("{}: {block}, its {} and its {}", stage.name, who.warp_name(), who.thread_name());
-    let captions = captions(who, &footprints);
-    Ok(match W::LAYOUT {
-        Layout::Strips => strips::draw(who, &footprints, &title, &captions),
-        Layout::Stacked => planes::stacked(who, &footprints, &title, &captions),
-        Layout::Product => planes::product(who, &footprints, &title, &captions),
-    })
-}
-
-fn footprints<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, who: &Who) -> Result<Vec<Footprint>> {
+/// Traces a stage.
+pub fn footprints<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, who: &Who) -> Result<Vec<Footprint>> {
     let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
     let Outcome::Verified(_) = &rows[0].outcome else { bail!("{} is not verified: {:?}", stage.name, rows[0].outcome) };
     let blocks: Vec<Dim3> = [who.block(W::LAYOUT)].into_iter().chain(who.beside(W::LAYOUT)).collect();
@@ -131,8 +109,8 @@ fn footprints<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, who: &Who) -
     Ok(arrays.into_iter().map(footprint).filter(|footprint| !footprint.block.all().is_empty()).collect())
 }
 
-/// What the block, the warp and the thread read and write, and what of it the blocks beside read as well.
-fn captions(who: &Who, footprints: &[Footprint]) -> Vec<String> {
+/// What the block, the warp and the thread read and write, and how much of it the neighboring blocks read as well.
+pub fn captions(who: &Who, footprints: &[Footprint]) -> Vec<String> {
     let sentence = |subject: String, part: fn(&Footprint) -> &Part| {
         let read = list(footprints, |footprint| part(footprint).read.len() as u64);
         let written = list(footprints, |footprint| part(footprint).written.len() as u64);

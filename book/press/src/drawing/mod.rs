@@ -3,8 +3,8 @@
 //! # Layout
 //!
 //! - [`svg`]: rectangles, lines and words. [`words`]: words next to points, placed so that they do not overlap.
-//! - [`footprint`]: what a block of a kernel reads and writes. [`trace`] asks the simulator; [`strips`] and [`planes`] draw arrays of one
-//!   dimension, and images and matrices.
+//! - [`footprint`]: what a block of a kernel reads and writes, by a [`trace`] of the simulator. [`strips`] and [`planes`] draw it for arrays of
+//!   one dimension, and for images and matrices.
 
 pub mod footprint;
 mod planes;
@@ -12,3 +12,25 @@ mod strips;
 pub mod svg;
 pub mod trace;
 pub mod words;
+
+use anyhow::Result;
+use common::gpu::Gpu;
+use common::stage::Stage;
+use simt::Dim3;
+
+use footprint::Who;
+use trace::{Arrays, Layout};
+
+/// Draws the footprints of a stage.
+pub fn draw_footprint<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, who: &Who) -> Result<String> {
+    let footprints = footprint::footprints(gpu, stage, workload, who)?;
+    let Dim3 { x, y, .. } = who.block(W::LAYOUT);
+    let block = if W::LAYOUT == Layout::Strips { format!("block {x}") } else { format!("block ({x}, {y})") };
+    let title = format!("{}: {block}, its {} and its {}", stage.name, who.warp_name(), who.thread_name());
+    let captions = footprint::captions(who, &footprints);
+    Ok(match W::LAYOUT {
+        Layout::Strips => strips::draw(who, &footprints, &title, &captions),
+        Layout::Stacked => planes::stacked(who, &footprints, &title, &captions),
+        Layout::Product => planes::product(who, &footprints, &title, &captions),
+    })
+}

@@ -1,4 +1,4 @@
-//! Images and matrices: the block's part, its warp's over it, and its thread's over that, with the parts of the blocks beside outlined.
+//! Images and matrices: the block's part, its warp's over it, and its thread's over that, with the parts of the neighboring blocks outlined.
 
 use super::footprint::{Footprint, Who, grouped};
 use super::svg::{MARGIN, Svg, WIDTH, below, width_of};
@@ -20,7 +20,7 @@ const LEGEND: f64 = 28.0;
 /// Where an array is drawn, and how large its elements are.
 struct Plane<'a> {
     footprint: &'a Footprint,
-    /// What stands above it.
+    /// The words above it.
     label: String,
     left: f64,
     top: f64,
@@ -101,7 +101,7 @@ impl Plane<'_> {
     }
 }
 
-/// Columns and rows from the first to the one behind the last.
+/// Columns and rows, from the first to the one after the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rectangle {
     left: u64,
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_that_stand_together_are_one_rectangle() {
+    fn adjacent_elements_are_one_rectangle() {
         // In rows of five: `.##.#`, `.##..`, `...##`.
         let elements = [1, 2, 4, 6, 7, 13, 14].into_iter().collect();
         let rectangle = |left, top, right, bottom| Rectangle { left, top, right, bottom };

@@ -1,4 +1,4 @@
-//! Arrays of one dimension: under each the parts of the block before, of the block, its warp and its thread, and of the block behind.
+//! Arrays of one dimension: under each the parts of the block before, of the block, its warp and its thread, and of the block after.
 
 use super::footprint::{Footprint, Who, grouped};
 use super::svg::{MARGIN, Svg, WIDTH, below, width_of};
@@ -10,7 +10,7 @@ const NAMES: f64 = 72.0;
 const STEP: f64 = 15.0;
 /// Height of a part.
 const BAR: f64 = 9.0;
-/// From the end of what stands above an array to its first part, with its name, its ends and its length between.
+/// Room above the first part, for the name of the array, its ends and its length.
 const HEAD: f64 = 34.0;
 /// Parts are at least so wide, or a single element could not be seen.
 const THINNEST: f64 = 1.5;
@@ -42,8 +42,8 @@ fn strip(svg: &mut Svg, top: f64, who: &Who, footprint: &Footprint) {
     svg.text("small", left, top + 29.0, "0");
     svg.text("small right", left + width, top + 29.0, &grouped(array.len() - 1));
     let (block, neighbors) = (who.block(Layout::Strips), who.beside(Layout::Strips));
-    let beside = |behind: bool| {
-        let blocks = neighbors.iter().zip(&footprint.beside).filter(move |(other, _)| (other.x > block.x) == behind);
+    let beside = |after: bool| {
+        let blocks = neighbors.iter().zip(&footprint.beside).filter(move |(other, _)| (other.x > block.x) == after);
         blocks.map(|(block, part)| ("other", format!("block {}", block.x), part.all()))
     };
     let own = [

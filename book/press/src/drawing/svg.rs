@@ -62,12 +62,7 @@ impl Svg {
         let _ = writeln!(self.0, "<polyline class=\"{class}\" points=\"{}\"/>", points.join(" "));
     }
 
-    /// A curve in the color of a series.
-    pub fn curve(&mut self, series: usize, points: &[(f64, f64)]) {
-        self.polyline(&format!("line s{series}"), points);
-    }
-
-    /// The sign of a series: a circle, a square, a diamond, a triangle, one that stands on its tip, or an upright bar.
+    /// The sign of a series: a circle, a square, a diamond, a triangle, one upside down, or an upright bar.
     pub fn sign(&mut self, series: usize, (x, y): (f64, f64)) {
         let shape = match series {
             0 => format!("<circle class=\"f0\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"),

@@ -176,10 +176,6 @@ pub fn runs(elements: &Elements) -> Vec<Range<u64>> {
 }
 
 /// The arrays, and what the threads of each of the blocks touched in a run of the stage.
-///
-/// # Errors
-///
-/// When the stage does not run, or launches several kernels: then a block is of no certain one.
 pub fn trace<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, blocks: &[Dim3]) -> Result<(Vec<Array>, Vec<Vec<Touched>>)> {
     let mut buffers = workload.upload(gpu)?;
     let arrays = workload.arrays(gpu, &buffers);

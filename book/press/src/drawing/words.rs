@@ -1,4 +1,4 @@
-//! Words beside points of a picture, placed so that none lies on another, on a sign or on a line.
+//! Labels for points of a picture, placed so that none covers another one, a sign or a line.
 
 use super::svg::{Svg, width_of};
 
@@ -8,13 +8,9 @@ pub type Point = (f64, f64);
 /// A part of the picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Area {
-    /// Its edges.
     pub left: f64,
-    /// See there.
     pub top: f64,
-    /// See there.
     pub right: f64,
-    /// See there.
     pub bottom: f64,
 }
 
@@ -32,15 +28,13 @@ impl Area {
 /// Words that belong to a point.
 #[derive(Clone, Debug)]
 pub struct Label {
-    /// The point.
     pub point: Point,
-    /// The words.
     pub text: String,
-    /// The class of its letters beside `small`, or nothing.
+    /// A class of its letters besides `small`, or nothing.
     pub class: &'static str,
 }
 
-/// Words beside points, none of which lies on another, on a dot or on a line.
+/// Places labels so that none covers another one, a dot or a line.
 pub struct Words {
     within: Area,
     taken: Vec<Area>,
@@ -71,18 +65,18 @@ impl Words {
     pub fn avoid_line(&mut self, from: Point, to: Point) {
         // Pieces so short that the area of each is hardly more than the line.
         const PIECES: u32 = 100;
-        let at = |piece: u32, from: f64, to: f64| from + (to - from) * f64::from(piece) / f64::from(PIECES);
-        for piece in 0..PIECES {
-            let (x, y) =
-                ([piece, piece + 1].map(|piece| at(piece, from.0, to.0)), [piece, piece + 1].map(|piece| at(piece, from.1, to.1)));
-            let (left, right) = (x[0].min(x[1]), x[0].max(x[1]));
-            self.taken.push(Area { left, top: y[0].min(y[1]) - 1.0, right, bottom: y[0].max(y[1]) + 1.0 });
+        let at = |piece: u32| {
+            let part = f64::from(piece) / f64::from(PIECES);
+            (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part)
+        };
+        for ((x1, y1), (x2, y2)) in (0..PIECES).map(|piece| (at(piece), at(piece + 1))) {
+            self.avoid(Area { left: x1.min(x2), top: y1.min(y2) - 1.0, right: x1.max(x2), bottom: y1.max(y2) + 1.0 });
         }
     }
 
-    /// Names beside their dots. Dots that lie on each other share their words, as far as a line of them stays short.
+    /// Names dots. Dots in the same place share a label, as long as it stays short.
     pub fn name(&mut self, svg: &mut Svg, dots: &[Label]) {
-        /// No dot looks like another one that lies so near.
+        /// Dots nearer than this look like one.
         const SAME: f64 = 3.0;
         const WIDEST: f64 = 190.0;
         dots.iter().for_each(|dot| self.avoid_dot(dot.point));
@@ -97,7 +91,7 @@ impl Words {
                 None => labels.push(dot.clone()),
             }
         }
-        // Who comes first gets the better place. Of a few orders one is taken in which none stands far from its dot.
+        // The first label gets the best place, so a few orders are tried: the best one leaves no label far from its dot.
         let keys: [fn(Point) -> f64; 4] = [|point| point.0, |point| -point.0, |point| point.1, |point| -point.1];
         let orders = keys.map(|key| {
             let mut order = labels.clone();
@@ -111,7 +105,7 @@ impl Words {
         order.iter().zip(placed).for_each(|(label, area)| self.put(svg, label, area));
     }
 
-    /// Words beside a point, as near as there is room.
+    /// Writes words next to a point, as near as there is room.
     pub fn write(&mut self, svg: &mut Svg, point: Point, text: &str) {
         let label = Label { point, text: text.to_owned(), class: "" };
         let area = self.place(&label, &[]);
@@ -156,14 +150,14 @@ impl Words {
         if distance(label.point, &area) > 1.5 * Self::LINE {
             svg.line("lead", (x, y), (x.clamp(left - 2.0, right + 2.0), y.clamp(top, bottom)));
         }
-        // What stands left of its point ends there, however wide the reader's letters are.
+        // Words to the left of their point end there, however wide the reader's letters are.
         let (side, at) = if right < x { (" right", right) } else { ("", left) };
         svg.text(format!("small{side} {}", label.class).trim_end(), at, (top + bottom) / 2.0 + 4.0, &label.text);
         self.taken.push(area);
     }
 }
 
-/// From a point to the nearest of its words. What lies beside it is nearer than what lies above or below.
+/// The distance from a point to its words. To the side counts as nearer than above or below.
 fn distance((x, y): Point, area: &Area) -> f64 {
     let aside = (area.left - x).max(x - area.right).max(0.0);
     let over = ((area.top + area.bottom) / 2.0 - y).abs();

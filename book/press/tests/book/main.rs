@@ -1,7 +1,6 @@
 //! The whole book, rendered as mdBook renders it.
 
 mod links;
-mod markdown;
 mod words;
 
 use std::io::Write;

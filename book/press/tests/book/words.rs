@@ -1,9 +1,11 @@
-//! No words of a drawing lie on others or leave the picture.
+//! No words of a drawing cover others or leave the picture.
 
-use press::drawing::svg::width_of;
-use press::drawing::words::Area;
+use press::width_of;
 
 use crate::rendered;
+
+/// A part of a picture: its left, top, right and bottom edges.
+type Area = [f64; 4];
 
 /// The words of a drawing, with the part of the picture that they take.
 fn words(svg: &str) -> Vec<(Area, &str)> {
@@ -22,7 +24,7 @@ fn word(element: &str) -> Option<(Area, &str)> {
         class if class.contains("middle") => x - width / 2.0,
         _ => x,
     };
-    Some((Area { left, top: y - 9.0, right: left + width, bottom: y + 1.0 }, text))
+    Some(([left, y - 9.0, left + width, y + 1.0], text))
 }
 
 /// What is wrong with the words of a drawing.
@@ -30,19 +32,21 @@ fn wrong(svg: &str) -> Option<String> {
     let width: f64 = svg.split("width=\"").nth(1)?.split('"').next()?.parse().ok()?;
     let words = words(svg);
     words.iter().enumerate().find_map(|(index, (area, text))| {
-        if area.left < 0.0 || area.right > width {
+        let [left, top, right, bottom] = *area;
+        if left < 0.0 || right > width {
             return Some(format!("{text} takes {area:?}"));
         }
-        let (_, other) = words[..index].iter().find(|(other, _)| other.overlaps(area))?;
-        Some(format!("{text} lies on {other}"))
+        let (_, other) =
+            words[..index].iter().find(|(other, _)| left < other[2] && other[0] < right && top < other[3] && other[1] < bottom)?;
+        Some(format!("{text} covers {other}"))
     })
 }
 
 #[test]
-fn no_words_of_a_chart_or_a_footprint_lie_on_others_or_leave_the_picture() {
+fn no_words_of_a_chart_or_a_footprint_cover_others_or_leave_the_picture() {
     let mut drawings = 0;
     for page in rendered() {
-        // The words of a request's lanes stand in cells, which is another matter.
+        // The numbers of lanes are in the cells of a grid.
         for svg in page.text.split("<svg ").skip(1).filter(|svg| !svg.contains("class=\"lane\"")) {
             let svg = svg.split("</svg>").next().unwrap_or_default();
             assert_eq!(wrong(svg), None, "{}: {svg}", page.path);
@@ -53,13 +57,13 @@ fn no_words_of_a_chart_or_a_footprint_lie_on_others_or_leave_the_picture() {
 }
 
 #[test]
-fn words_on_others_are_found() {
+fn words_that_cover_others_are_found() {
     let svg = |x: u32| {
         format!(
             "width=\"100\"><text class=\"small\" x=\"10\" y=\"20\">one</text><text class=\"small\" x=\"{x}\" y=\"22\">two</text>"
         )
     };
     assert_eq!(wrong(&svg(40)), None);
-    assert_eq!(wrong(&svg(20)).as_deref(), Some("two lies on one"));
+    assert_eq!(wrong(&svg(20)).as_deref(), Some("two covers one"));
     assert!(wrong(&svg(95)).is_some_and(|found| found.starts_with("two takes")));
 }
