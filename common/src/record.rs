@@ -45,6 +45,9 @@ pub struct StageRecord {
     pub place: Place,
     /// Its result is the oracle's.
     pub verified: bool,
+    /// How many outputs were compared one by one, where sums over runs of outputs cover the rest; absent if every output was compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<usize>,
     /// Why there is no result, when there is none and none was tried.
     pub skipped: Option<String>,
     /// What is wrong, in a word or two, when its result does not count.
@@ -147,6 +150,7 @@ impl StageRecord {
             name: row.name.to_owned(),
             place: row.place,
             verified: measured.is_some(),
+            sampled: measured.and_then(|measured| measured.accuracy().sampled()),
             skipped,
             failure: failure.map(|failure| failure.label().to_owned()),
             median_ms: timing.map(|timing| timing.median_ms),
@@ -224,5 +228,12 @@ mod tests {
     fn a_time_without_a_verified_result_is_refused() {
         let error = Record::parse(&record(r#""verified": false, "median_ms": 1.5"#)).unwrap_err();
         assert!(matches!(error, RecordError::Unverified(stage) if stage == "s"));
+    }
+
+    #[test]
+    fn a_record_says_how_many_outputs_were_sampled() {
+        let sampled = |text: &str| Record::parse(&record(text)).unwrap().stages[0].sampled;
+        assert_eq!(sampled(r#""verified": true, "sampled": 16384, "median_ms": 1.5"#), Some(16_384));
+        assert_eq!(sampled(r#""verified": true, "median_ms": 1.5"#), None);
     }
 }

@@ -12,7 +12,7 @@ use crate::progress;
 use crate::report::{Failure, Fault, Measured, Outcome, Row};
 use crate::stage::{Copies, Cpu, Prepare, PrepareCopies, Run, Stage};
 use crate::timing::{self, Timing};
-use crate::verify::{self, Accuracy, Expected};
+use crate::verify::{self, Accuracy, Expected, Oracle};
 use crate::workload::Workload;
 
 /// A CPU stage repeats only for this long, because it may be a thousand times slower than the others.
@@ -156,30 +156,31 @@ impl<W: Workload> Runner<'_, W> {
         failure: fn(Box<verify::Mismatch>) -> Failure,
     ) -> Result<(Accuracy, Vec<f32>), RowError> {
         let got = W::output(&mut self.buffers).download(self.gpu)?;
-        let accuracy = verify::check(&got, self.workload.expected(), allowance).map_err(failure)?;
+        let accuracy = verify::check(&got, self.workload.oracle(), allowance).map_err(failure)?;
         if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }
         Ok((accuracy, got.values))
     }
 
-    /// The row of a stage that only copies. It copies the oracle's result back, so its output is verified like any other. The inputs on the
-    /// device are overwritten first, so the stage has to copy them.
+    /// The row of a stage that only copies. It copies the numbers 0, 1, 2, … back, which must arrive bit for bit. The inputs on the device are
+    /// overwritten first, so the stage has to copy them.
     fn copies(&mut self, prepare: PrepareCopies<W>) -> Result<Success, RowError> {
         let Self { gpu, workload, repeat, .. } = *self;
         let mut copies = prepare(gpu, workload)?;
-        let result: Vec<f32> = workload.expected().iter().map(Expected::nearest).collect();
+        let result: Vec<f32> = (0..workload.output_len()).map(|index| index as f32).collect();
+        let expected = Oracle::Whole(result.iter().map(|&value| Expected { value: value.into(), tolerance: 0.0 }).collect());
         let mut view = W::output(&mut self.buffers).view_mut();
         gpu.stream.memcpy_htod(&result, &mut view).map_err(Error::from)?;
 
         workload.spoil_inputs(gpu, &mut self.buffers)?;
         copies.enqueue(gpu, &mut self.buffers)?;
-        let (accuracy, output) = self.arrived(copies.as_ref(), Failure::Mismatch)?;
+        let (accuracy, output) = self.arrived(copies.as_ref(), &expected, Failure::Mismatch)?;
         if repeat == 0 || gpu.is_simulated() {
             return Ok((Measured::new(accuracy, None, None), output));
         }
         let timing = timing::time(gpu, repeat, || copies.enqueue(gpu, &mut self.buffers))?;
-        let (accuracy, output) = self.arrived(copies.as_ref(), Failure::Unstable)?;
+        let (accuracy, output) = self.arrived(copies.as_ref(), &expected, Failure::Unstable)?;
         Ok((Measured::new(accuracy, Some(timing), None), output))
     }
 
@@ -187,11 +188,12 @@ impl<W: Workload> Runner<'_, W> {
     fn arrived(
         &self,
         copies: &dyn Copies<W>,
+        expected: &Oracle,
         failure: fn(Box<verify::Mismatch>) -> Failure,
     ) -> Result<(Accuracy, Vec<f32>), RowError> {
         self.gpu.stream.synchronize().map_err(Error::from)?;
         let got = Downloaded { values: copies.arrived()?, breach: None };
-        let accuracy = verify::check(&got, self.workload.expected(), 0.0).map_err(failure)?;
+        let accuracy = verify::check(&got, expected, 0.0).map_err(failure)?;
         if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }
@@ -207,7 +209,7 @@ impl<W: Workload> Runner<'_, W> {
             (start.elapsed(), Downloaded { values: output, breach: None })
         };
         let (first, got) = timed();
-        let mut accuracy = verify::check(&got, self.workload.expected(), allowance).map_err(Failure::Mismatch)?;
+        let mut accuracy = verify::check(&got, self.workload.oracle(), allowance).map_err(Failure::Mismatch)?;
         let mut last = got.values;
         if self.repeat == 0 {
             return Ok((Measured::new(accuracy, None, None), last));
@@ -221,7 +223,7 @@ impl<W: Workload> Runner<'_, W> {
             while samples_ms.is_empty() || (samples_ms.len() < self.repeat && begun.elapsed() < CPU_TIME) {
                 let (elapsed, got) = timed();
                 samples_ms.push(1e3 * elapsed.as_secs_f64());
-                accuracy = verify::check(&got, self.workload.expected(), allowance).map_err(Failure::Unstable)?;
+                accuracy = verify::check(&got, self.workload.oracle(), allowance).map_err(Failure::Unstable)?;
                 last = got.values;
             }
         }

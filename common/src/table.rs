@@ -130,7 +130,10 @@ fn verdict(stage: &StageRecord) -> String {
     match (&stage.failure, &stage.skipped) {
         (Some(failure), _) => failure.clone(),
         (None, Some(reason)) => format!("skipped: {reason}"),
-        (None, None) if stage.verified => "yes".to_owned(),
+        (None, None) if stage.verified => match stage.sampled {
+            Some(sampled) => format!("yes ({sampled} sampled, Freivalds)"),
+            None => "yes".to_owned(),
+        },
         (None, None) => "no".to_owned(),
     }
 }
@@ -148,6 +151,7 @@ mod tests {
             name: name.to_owned(),
             place,
             verified: true,
+            sampled: None,
             skipped: None,
             failure: None,
             median_ms,
@@ -189,6 +193,8 @@ mod tests {
         let mut broken = stage("broken", Place::Device, None, None);
         (broken.verified, broken.failure, broken.max_error) = (false, Some("WRONG".to_owned()), None);
         let ceilings = Some(Ceilings { flops: 8e12, bytes_per_s: 1e12, byte_multiply_adds: None });
+        let mut large = stage("large", Place::Device, Some(1.0), None);
+        large.sampled = Some(16_384);
         let stages = vec![
             stage("cpu", Place::Host, Some(500.0), None),
             stage("slow", Place::Device, Some(2.0), None),
@@ -196,12 +202,13 @@ mod tests {
             stage("copy-only", Place::Between, Some(0.25), None),
             new,
             broken,
+            large,
         ];
         let drawn = draw(&record(ceilings, stages), Drawing::Markdown);
         let squeeze = |line: usize| drawn.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(squeeze(0), "| stage | time | rate | of ceiling | speed-up | error / tolerance | verified |");
         assert_eq!(squeeze(2), "| cpu | 500 ms ± 25.0 ms | 4.00 GFLOP/s | | 0.00400x | 2.5e-1 / 5.0e-1 | yes |");
-        for cell in ["50.0 % of f32", "4.00x", "16.0 GB/s", "skipped: needs 9.0", "WRONG"] {
+        for cell in ["50.0 % of f32", "4.00x", "16.0 GB/s", "skipped: needs 9.0", "WRONG", "yes (16384 sampled, Freivalds)"] {
             assert!(drawn.contains(cell), "{cell} is not in\n{drawn}");
         }
     }

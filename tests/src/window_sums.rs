@@ -65,7 +65,7 @@ proptest! {
     #[test]
     fn adding_in_f32_stays_within_its_allowance(sums in window_sums(odd(65), 100), reversed in any::<bool>()) {
         let got = Downloaded { values: in_f32(&sums, reversed), breach: None };
-        let outcome = check(&got, sums.expected(), sums.rounding_of_f32_sums(0));
+        let outcome = check(&got, sums.oracle(), sums.rounding_of_f32_sums(0));
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
 }
@@ -75,7 +75,7 @@ fn an_f32_sum_of_large_pixels_fails_without_its_allowance() {
     let image = Image { width: 65, height: 1, pixels: vec![8001; 65] };
     let sums = WindowSums::new(image, 65, Border::Valid).unwrap();
     let got = Downloaded { values: in_f32(&sums, false), breach: None };
-    assert!(check(&got, sums.expected(), 0.0).is_err());
+    assert!(check(&got, sums.oracle(), 0.0).is_err());
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn the_halves_of_the_experiment_do_a_half_each() {
     assert!(untouched(&sum[half..]) && untouched(&squares[..half]));
     let together = [&sum[..half], &squares[half..]].concat();
     let whole = window_sums::squares_by_powf(&sums);
-    assert!(check(&Downloaded { values: together, breach: None }, sums.expected(), whole).is_ok());
+    assert!(check(&Downloaded { values: together, breach: None }, sums.oracle(), whole).is_ok());
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn windows_wider_than_their_image_are_refused() {
 
 #[test]
 fn the_pictures_of_the_page_are_what_the_chapter_makes_of_them() {
-    let picture = |name: &str| Gray::read(&press::generated::root().join("book/src/pictures").join(name)).unwrap();
+    let picture = |name: &str| Gray::read(&support::root().join("book/src/pictures").join(name)).unwrap();
     let Gray { width, height, pixels, .. } = picture("page.png");
     let image = Image { width, height, pixels: pixels.into_iter().map(i32::from).collect() };
     let sums = WindowSums::new(image, 31, Border::Clamp).unwrap();

@@ -15,6 +15,8 @@ pub mod window_tables;
 #[cfg(test)]
 mod book;
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod device;

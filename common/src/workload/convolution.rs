@@ -25,6 +25,8 @@
 //! Last, `taps` times the smallest normal f32 covers results that are flushed to zero, as fast arithmetic does. The oracle's own
 //! error is of the order of `2^-53` in place of `2^-24`, and vanishes in that.
 
+mod sampled;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -38,14 +40,14 @@ use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::arguments::Argument;
-use super::{Arithmetic, Delivery, Footprint, Plan, Work, Workload, spoil};
+use super::{Arithmetic, Delivery, Footprint, MOST_PRODUCTS_OF_A_WHOLE_ORACLE, Plan, Work, Workload, spoil};
 use crate::atomic_file::AtomicFile;
 use crate::audio::Sound;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
 use crate::progress;
-use crate::verify::{Expected, same_bits};
+use crate::verify::{Expected, Oracle, same_bits};
 
 /// Reduction trees up to this depth (so over 32768 products) are within the tolerance.
 pub const TREE_DEPTH: f64 = 16.0;
@@ -67,7 +69,7 @@ pub struct Convolution {
     signal: Vec<f32>,
     filter: Vec<f32>,
     origin: Origin,
-    expected: OnceLock<Vec<Expected>>,
+    oracle: OnceLock<Oracle>,
 }
 
 /// Where the inputs came from.
@@ -89,7 +91,7 @@ impl Convolution {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         let signal = values(&mut generator, size.samples() as usize);
         let filter = values(&mut generator, size.taps as usize);
-        Self { signal, filter, origin: Origin::Seed(seed), expected: OnceLock::new() }
+        Self { signal, filter, origin: Origin::Seed(seed), oracle: OnceLock::new() }
     }
 
     /// Inputs as given: the sum as the head of this module writes it.
@@ -105,7 +107,7 @@ impl Convolution {
                 reason: format!("a filter has 1 tap or more, and a signal as many samples at least and {MOST_SAMPLES} at most"),
             });
         }
-        Ok(Self { signal, filter, origin: Origin::Given, expected: OnceLock::new() })
+        Ok(Self { signal, filter, origin: Origin::Given, oracle: OnceLock::new() })
     }
 
     /// One computation per channel of the result: `sound` convolved with `filter`, as long as both together less one sample.
@@ -144,7 +146,7 @@ impl Convolution {
             let filter_channel = &filter.channels[channel % filter.channels.len()];
             let origin = Origin::Files { input: sound.name.clone(), filter: filter.name.clone(), channel, channels };
             let filter = filter_channel.iter().rev().copied().collect();
-            Self { signal, filter, origin, expected: OnceLock::new() }
+            Self { signal, filter, origin, oracle: OnceLock::new() }
         };
         Ok((0..channels).map(convolve).collect())
     }
@@ -189,11 +191,11 @@ pub(super) fn values(generator: &mut ChaCha8Rng, count: usize) -> Vec<f32> {
 }
 
 // ANCHOR: oracle
-/// Outputs that the oracle computes side by side, so that the compiler can use the CPU's vectors.
+/// Outputs that the oracle computes together, so that the compiler can use the CPU's vectors.
 const SIDE_BY_SIDE: usize = 8;
 
-/// What each output should be, and how far off it may be: plain sums in f64, in the order of the taps.
-fn oracle(signal: &[f32], filter: &[f32]) -> Vec<Expected> {
+/// The expected value and the tolerance of each output: plain sums in f64, in the order of the taps.
+fn whole(signal: &[f32], filter: &[f32]) -> Vec<Expected> {
     let outputs = signal.len() - filter.len() + 1;
     let mut expected = vec![Expected::default(); outputs];
     let bar = progress::bar("oracle", outputs as u64);
@@ -228,13 +230,17 @@ fn sums<const N: usize>(signal: &[f32], filter: &[f32]) -> [Expected; N] {
     let taps = filter.len() as f64;
     // (1 + u)^taps, from above.
     let growth = (taps * UNIT_ROUNDOFF).exp();
-    let flushed = taps * f64::from(f32::MIN_POSITIVE);
     std::array::from_fn(|lane| Expected {
         value: sum[lane],
-        tolerance: growth * UNIT_ROUNDOFF * (partial_sums[lane] + TREE_DEPTH * magnitudes[lane]) + flushed,
+        tolerance: growth * UNIT_ROUNDOFF * (partial_sums[lane] + TREE_DEPTH * magnitudes[lane]) + flushed(filter.len()),
     })
 }
 // ANCHOR_END: oracle
+
+/// The part of a tolerance that covers results which are flushed to zero.
+pub(super) fn flushed(terms: usize) -> f64 {
+    terms as f64 * f64::from(f32::MIN_POSITIVE)
+}
 
 /// The arrays of a convolution on a device.
 pub struct Buffers {
@@ -347,8 +353,14 @@ impl Workload for Convolution {
         spoil(gpu, &mut buffers.filter.as_view_mut())
     }
 
-    fn expected(&self) -> &[Expected] {
-        self.expected.get_or_init(|| oracle(&self.signal, &self.filter))
+    fn oracle(&self) -> &Oracle {
+        self.oracle.get_or_init(|| {
+            if self.work().multiply_adds <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE {
+                Oracle::Whole(whole(&self.signal, &self.filter))
+            } else {
+                Oracle::Sampled(sampled::oracle(&self.signal, &self.filter))
+            }
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
-use crate::verify::Expected;
+use crate::verify::{Expected, Oracle};
 
 use arguments::Argument;
 
@@ -88,9 +88,23 @@ pub trait Workload: Sized + Send + Sync + 'static {
     /// The driver's errors.
     fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Self::Buffers) -> Result<()>;
 
-    /// The oracle's result, with how far from each value an honest f32 result may lie. Computed at the first call.
-    fn expected(&self) -> &[Expected];
+    /// What the output is compared with: expected values, and how far a correct f32 result may lie from them. Computed at the first
+    /// call.
+    fn oracle(&self) -> &Oracle;
+
+    /// The expected value of every output.
+    ///
+    /// # Panics
+    ///
+    /// When the workload has more than [`MOST_PRODUCTS_OF_A_WHOLE_ORACLE`], so that its oracle is sampled.
+    fn expected(&self) -> &[Expected] {
+        self.oracle().whole().expect("the oracle of a small workload has every output")
+    }
 }
+
+/// An oracle of more products computes a sample of the outputs, and sums of the rest. This many take some seconds on two cores, and a
+/// product of 4096 x 4096 matrices has sixteen times as many.
+pub const MOST_PRODUCTS_OF_A_WHOLE_ORACLE: u64 = 1 << 32;
 
 /// The work of a whole run, and where its results go.
 pub struct Plan<W> {

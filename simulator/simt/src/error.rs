@@ -1,10 +1,10 @@
-//! Why PTX cannot be loaded.
+//! Errors of loading PTX.
 
 use thiserror::Error;
 
 use crate::finding::Location;
 
-/// Why a module could not be loaded.
+/// The reason why a module could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LoadError {
     /// The text is not PTX.
@@ -20,7 +20,7 @@ pub enum LoadError {
     Unsupported {
         /// The instruction or directive.
         what: String,
-        /// Where it stands.
+        /// Where it is.
         location: Box<Location>,
     },
     /// The text has no kernel of that name.
@@ -31,7 +31,7 @@ pub enum LoadError {
     },
 }
 
-/// The text is not PTX: what was expected in a line and what was found.
+/// A syntax error in a line: what was expected and what was found.
 pub(crate) fn syntax(line: u32, message: String) -> LoadError {
     LoadError::Syntax { line, message }
 }

@@ -1,7 +1,7 @@
-//! What a check found in a kernel: the kernel's fault, told so that its author can mend it.
+//! Findings: defects of a kernel, reported so that its author can fix them.
 //!
-//! A finding is never the simulator's own problem. What the simulator cannot execute is a [`LoadError`](crate::LoadError),
-//! what the host asked wrongly is [`LaunchError::Misuse`](crate::LaunchError::Misuse), and a kernel that does not end is
+//! A finding is never a limitation of the simulator. PTX that the simulator cannot execute is a [`LoadError`](crate::LoadError), a
+//! launch that the host asked for wrongly is [`LaunchError::Misuse`](crate::LaunchError::Misuse), and a kernel that does not end is
 //! [`LaunchError::OutOfFuel`](crate::LaunchError::OutOfFuel).
 
 use std::fmt;
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::geometry::Dim3;
 
-/// A defect of a kernel, with the place in the program and the thread that showed it.
+/// A defect of a kernel, with the instruction and the thread where it was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What is wrong.
+    /// The defect.
     pub kind: FindingKind,
     /// Name of the kernel.
     pub kernel: String,
@@ -34,7 +34,7 @@ pub struct Finding {
 pub struct Location {
     /// Line in the PTX text, from 1.
     pub ptx_line: u32,
-    /// The instruction as it stands there.
+    /// The text of the instruction.
     pub instruction: String,
     /// File and line of the CUDA source, when the PTX carries `.loc` lines.
     pub source: Option<SourceLine>,
@@ -49,17 +49,17 @@ pub struct SourceLine {
     pub line: u32,
 }
 
-/// How bad a defect is.
+/// The severity of a defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// It may go well on the GPUs of today; nothing promises it.
+    /// It may work on today's GPUs, but nothing guarantees it.
     Warning,
     /// The kernel is wrong.
     Error,
 }
 
-/// The kinds of defect that the checks know.
+/// The kinds of defect that the checks can find.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FindingKind {
@@ -67,10 +67,10 @@ pub enum FindingKind {
     OutOfBounds {
         /// The access.
         access: Access,
-        /// The nearest allocation and where the access lies relative to it.
+        /// The nearest allocation, and where the access is relative to it.
         nearest: Option<Nearest>,
     },
-    /// An address that is no multiple of the access's width.
+    /// An address that is not a multiple of the access's width.
     Misaligned {
         /// The access.
         access: Access,
@@ -80,7 +80,7 @@ pub enum FindingKind {
         /// The access.
         access: Access,
     },
-    /// A barrier that only part of a warp's live threads reached.
+    /// A barrier that only some of a warp's live threads reached.
     DivergentBarrier {
         /// Number of the barrier.
         barrier: u32,
@@ -94,48 +94,48 @@ pub enum FindingKind {
     MbarrierDeadlock {
         /// Where the barrier is, an offset in shared memory.
         address: u64,
-        /// Arrivals that the phase lacks.
+        /// Arrivals that the phase is still missing.
         arrivals: u32,
-        /// Bytes that it lacks; fewer than none if more arrived than were expected.
+        /// Bytes that it is still missing; negative if more arrived than were expected.
         bytes: i32,
     },
-    /// A barrier in shared memory used as it cannot be.
+    /// A barrier in shared memory that is used wrongly.
     InvalidMbarrier {
         /// Where it is, an offset in shared memory.
         address: u64,
-        /// What is wrong.
+        /// The defect.
         misuse: MbarrierMisuse,
     },
-    /// A bulk copy of a number of bytes that it cannot copy.
+    /// A bulk copy whose size is not a multiple of 16 bytes.
     InvalidBulkCopy {
         /// The bytes.
         bytes: u32,
     },
-    /// An instruction that all 32 threads of a warp must execute together, reached by only part of them.
+    /// An instruction that all 32 threads of a warp must execute together, and that only some of them reached.
     PartialWarp,
-    /// An access to shared memory that an asynchronous copy still writes: the copying thread has not waited for it.
+    /// An access to shared memory that an asynchronous copy has yet to write, because the copying thread has not waited for it.
     UnfinishedCopy {
         /// The access.
         access: Access,
         /// The copy.
         copy: Box<Location>,
     },
-    /// A barrier that does not exist, or for a number of threads that makes no whole warps.
+    /// A barrier that does not exist, or a number of threads that is not a multiple of the warp size.
     InvalidBarrier {
         /// Number of the barrier.
         barrier: u32,
         /// Number of threads, if the instruction gives one.
         threads: Option<u32>,
     },
-    /// A call through a pointer that holds the address of no function with these parameters, or a jump to a place that its table
+    /// A call through a pointer that is not the address of a function with these parameters, or a jump to an index that its table
     /// does not have.
     NoTarget {
-        /// What the register held.
+        /// The value in the register.
         value: u64,
     },
     /// An `assert` failed.
     Assert {
-        /// The condition, as it stands in the source.
+        /// The condition, as written in the source.
         condition: String,
         /// The file, as the compiler recorded it.
         file: String,
@@ -146,26 +146,26 @@ pub enum FindingKind {
     },
     /// The kernel executed `trap`.
     Trap,
-    /// Two threads accessed the same place, one of them wrote, and nothing orders the two. The kernel went on; what it computed
-    /// depends on chance.
+    /// Two threads accessed the same bytes, at least one of them wrote, and nothing orders the two accesses. The kernel went on,
+    /// and its result depends on chance.
     Race {
         /// The access of the thread that the finding names.
         access: Access,
-        /// Where that lies.
+        /// The allocation that holds those bytes.
         place: Option<Nearest>,
         /// The other access.
         other: Box<OtherAccess>,
-        /// Both threads are of one warp, whose lanes run in step on some GPUs and need not on others.
+        /// Both threads are in one warp, whose lanes run in lockstep on some GPUs but not on others.
         same_warp: bool,
     },
-    /// A read of memory that nothing was written to.
+    /// A read of memory that was never written.
     Uninitialised {
         /// The access.
         access: Access,
-        /// Where that lies.
+        /// The allocation that holds those bytes.
         place: Option<Nearest>,
     },
-    /// The block waited at a barrier that some of its threads had ended without reaching.
+    /// The block waited at a barrier, and some of its threads had ended without reaching it.
     EndedBeforeBarrier {
         /// Number of the barrier.
         barrier: u32,
@@ -181,27 +181,27 @@ pub enum FindingKind {
     },
 }
 
-/// What cannot be done with a barrier in shared memory.
+/// The ways to misuse a barrier in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "misuse", rename_all = "kebab-case")]
 pub enum MbarrierMisuse {
-    /// Nobody initialised it, or somebody wrote over it.
+    /// It was not initialized, or it was overwritten.
     NotInitialised,
-    /// It is to expect a number of arrivals that it cannot count.
+    /// It was initialized for more arrivals than it can count, or for none.
     Count {
         /// The arrivals.
         count: u32,
     },
-    /// More arrive than the phase lacks, or none.
+    /// More threads arrive than the phase is missing, or none.
     TooManyArrivals {
-        /// Those that arrive.
+        /// Threads that arrive.
         count: u32,
-        /// Those that it lacks.
+        /// Arrivals that the phase is missing.
         lacking: u32,
     },
-    /// More bytes expected, or arrived before they were, than it can count.
+    /// More bytes are expected, or arrived early, than it can count.
     TooManyBytes,
-    /// An arrival that must not end the phase would.
+    /// An arrival that must not end the phase would end it.
     EndsPhase,
 }
 
@@ -222,7 +222,7 @@ impl fmt::Display for MbarrierMisuse {
 /// The other side of a race.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherAccess {
-    /// What it did.
+    /// The kind of its access.
     pub op: AccessOp,
     /// Index of its block in the grid.
     pub block: Dim3,
@@ -233,7 +233,7 @@ pub struct OtherAccess {
 }
 
 impl FindingKind {
-    /// How bad it is.
+    /// Its severity.
     pub fn severity(&self) -> Severity {
         match self {
             FindingKind::Race { same_warp: true, .. }
@@ -243,7 +243,7 @@ impl FindingKind {
         }
     }
 
-    /// What mends it, where that can be said in general.
+    /// A suggested fix, for the kinds that have one.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             FindingKind::Race { access: Access { space: Space::Global, .. }, .. } => Some(
@@ -283,7 +283,7 @@ impl FindingKind {
 /// One thread's access to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
-    /// Which memory.
+    /// The memory.
     pub space: Space,
     /// Read, write or both.
     pub op: AccessOp,
@@ -305,7 +305,7 @@ pub enum AccessOp {
     Atomic,
 }
 
-/// The memories that PTX tells apart.
+/// The memories that PTX distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Space {
@@ -321,7 +321,7 @@ pub enum Space {
     Param,
 }
 
-/// How an address lies to the allocation next to it.
+/// Where an address is relative to the nearest allocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nearest {
     /// Name or size of the allocation, for example `a 4096-byte allocation` or `variable counter`.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Three extents, or an index in three dimensions, as CUDA's `dim3` and `uint3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Dim3 {
-    /// First dimension, the one that varies fastest between neighbouring threads.
+    /// First dimension, the one that varies fastest between neighboring threads.
     pub x: u32,
     /// Second dimension.
     pub y: u32,
@@ -48,7 +48,7 @@ impl std::fmt::Display for Dim3 {
     }
 }
 
-/// Shape of a launch.
+/// The shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchConfig {
     /// Blocks in the grid.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::memory::{Memory, MemoryError};
 use crate::module::{Kernel, Module};
 
-/// A [`Module`] whose variables are allocated and initialised in one [`Memory`].
+/// A [`Module`] whose variables are allocated and initialized in one [`Memory`].
 #[derive(Debug)]
 pub struct Image {
     module: Arc<Module>,
@@ -14,11 +14,11 @@ pub struct Image {
 }
 
 impl Image {
-    /// Allocates and initialises the module's `.global` and `.const` variables.
+    /// Allocates and initializes the module's `.global` and `.const` variables.
     ///
     /// # Errors
     ///
-    /// When the memory cannot hold them; then it holds none of them.
+    /// When the memory is too small for all of them; then none is allocated.
     pub fn new(module: Arc<Module>, memory: &Memory) -> Result<Self, MemoryError> {
         let mut image = Self { module: module.clone(), addresses: Vec::new() };
         match image.place(&module, memory) {
@@ -35,7 +35,7 @@ impl Image {
             self.addresses.push(memory.allocate_zeroed(variable.bytes, Some(&variable.name))?);
         }
         for (variable, address) in module.variables().iter().zip(&self.addresses) {
-            // A variable without a value is zero, as its memory is already.
+            // A variable without an initial value is zero, and so is fresh memory.
             if !variable.init.is_empty() {
                 memory.write(*address, &variable.init)?;
             }
@@ -71,7 +71,7 @@ impl Image {
     /// Frees the variables. The image must not be launched from afterwards, hence by value.
     pub fn unload(self, memory: &Memory) {
         for address in self.addresses {
-            // A variable that the host freed by its address is gone already, which is what was wanted.
+            // The host may have freed the variable by its address already.
             let _ = memory.free(address);
         }
     }

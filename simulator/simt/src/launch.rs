@@ -21,24 +21,25 @@ use crate::module::Kernel;
 use crate::profile::Profile;
 use crate::program::{ConstantValue, MachineRequest, SourceMap};
 
-/// How to execute a launch.
+/// Options of a launch.
 #[derive(Clone, Debug)]
 pub struct LaunchOptions {
-    /// Warp instructions that one block may execute before the kernel is called endless.
+    /// Warp instructions that one block may execute before the launch fails as endless.
     pub fuel: u64,
     /// Threads of the host to run blocks on; `None` takes one per core.
     pub workers: Option<usize>,
-    /// Count neighbouring loads and stores as the requests that the machine code makes of them; without it, each load and store of PTX
-    /// is a request of its own. Of profiles before compute capability 5.0, whose compilers were not looked at, the latter holds always.
+    /// Count neighboring loads and stores as the wider requests that the machine code makes of them. Otherwise each load and store
+    /// of PTX is a request of its own; so it always is for profiles before compute capability 5.0, whose compilers were not
+    /// examined.
     pub merge_requests: bool,
-    /// Run the code that needs no vector instructions, as on a processor that has none. It is slower and gives the same bits.
+    /// Run the code that needs no vector instructions, as on a processor without them. It is slower and gives the same bits.
     pub portable: bool,
-    /// Look for races and for reads of what nobody wrote. What ends a kernel on a GPU is always looked for.
+    /// Look for data races and reads of uninitialized memory. Defects that end a kernel on a GPU are always found.
     pub checks: bool,
-    /// In which order the warps of a block get their turns.
+    /// The order in which the warps of a block take turns.
     pub warp_order: WarpOrder,
-    /// The block of which [`LaunchReport::touched`] tells, if the grid has it. The checks see every access, so without them nothing is
-    /// told of it.
+    /// The block whose accesses [`LaunchReport::touched`] lists, if the grid has it. The checks collect them, so the list is empty
+    /// without [`checks`](Self::checks).
     pub trace: Option<Dim3>,
 }
 
@@ -56,23 +57,23 @@ impl Default for LaunchOptions {
     }
 }
 
-/// What a finished launch did.
+/// The report of a launch that finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchReport {
     /// Name of the kernel.
     pub kernel: String,
     /// Its shape.
     pub config: LaunchConfig,
-    /// Counts of the whole launch.
+    /// Counts over the whole launch.
     pub counters: Counters,
     /// Counts per line of CUDA source, in order of file and line.
     pub lines: Vec<LineCounters>,
-    /// One request of each load and store that the first warp executed, in the order of the program.
+    /// One request of each load and store that the first warp executed, in program order.
     pub samples: Vec<AccessSample>,
-    /// What the threads of the block in [`LaunchOptions::trace`] touched, in order and nothing twice.
+    /// The bytes that the threads of the block in [`LaunchOptions::trace`] accessed, sorted and without duplicates.
     #[serde(default)]
     pub touched: Vec<Touched>,
-    /// What the kernel printed (`printf`), block after block in the order of the grid.
+    /// The output of `printf`, block by block in the order of the grid.
     #[serde(default)]
     pub printed: String,
     /// Defects that did not stop the kernel.
@@ -82,12 +83,12 @@ pub struct LaunchReport {
 /// Why a launch did not finish.
 #[derive(Debug, Error)]
 pub enum LaunchError {
-    /// The kernel did something that ends it: the kernel's fault.
+    /// The kernel has a defect that ends it.
     #[error("{finding}")]
     Fault {
-        /// What it did.
+        /// The defect.
         finding: Box<Finding>,
-        /// What the block that did it and those before it printed until then.
+        /// The output of that block and the blocks before it up to then.
         printed: String,
     },
     /// The kernel did not end within its fuel.
@@ -97,11 +98,11 @@ pub enum LaunchError {
         kernel: String,
         /// The block that used up its fuel.
         block: Dim3,
-        /// What it was allowed.
+        /// Its limit.
         fuel: u64,
-        /// Where it was when the fuel ended.
+        /// The instruction at which the fuel ran out.
         location: Box<Location>,
-        /// What that block and those before it printed until then.
+        /// The output of that block and the blocks before it up to then.
         printed: String,
     },
     /// The host asked for a launch that no device could execute.
@@ -110,7 +111,7 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
-    /// What the kernel printed before it failed.
+    /// The output of the kernel before it failed.
     pub fn printed(&self) -> &str {
         match self {
             LaunchError::Fault { printed, .. } | LaunchError::OutOfFuel { printed, .. } => printed,
@@ -119,10 +120,10 @@ impl LaunchError {
     }
 }
 
-/// What the host can ask wrongly of a launch.
+/// A launch that the host asked for wrongly.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LaunchMisuse {
-    /// No kernel of that name in the module.
+    /// The module has no kernel of that name.
     #[error("no kernel named {0} in this module")]
     NoSuchKernel(String),
     /// An extent of the grid or the block is zero or above the profile's limit.
@@ -130,9 +131,9 @@ pub enum LaunchMisuse {
     Extent {
         /// Which extent, for example `block.x` or `threads per block`.
         what: &'static str,
-        /// What was asked.
+        /// The extent that was asked for.
         extent: u64,
-        /// What the profile (or the kernel's launch bounds) allows.
+        /// The limit of the profile, or of the kernel's launch bounds.
         limit: u64,
     },
     /// Static and dynamic shared memory together are more than a block may have.
@@ -145,7 +146,7 @@ pub enum LaunchMisuse {
         /// Name of the profile.
         profile: &'static str,
     },
-    /// The parameter bytes are not as many as the kernel's parameters need.
+    /// The size of the parameters differs from the size of the kernel's parameter list.
     #[error("kernel {kernel} takes {expected} bytes of parameters, got {got}")]
     Parameters {
         /// Name of the kernel.
@@ -163,7 +164,7 @@ pub enum LaunchMisuse {
 ///
 /// # Errors
 ///
-/// See [`LaunchError`]. After an error, global memory holds what was written until then.
+/// See [`LaunchError`]. After an error, global memory holds what the kernel had written by then.
 pub fn launch(
     memory: &Memory,
     image: &Image,
@@ -252,7 +253,7 @@ pub fn launch(
     }
 }
 
-/// What the checks found, in the words of findings.
+/// Turns what the checks found into findings.
 fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap) -> Finding {
     let Entry { site, defect, times } = entry;
     let config = machine.config;
@@ -287,7 +288,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
     }
 }
 
-/// A parameter's value; beyond the list it reads as zero, which only a kernel that asks for what it did not declare sees.
+/// A parameter's value. Beyond the list it is zero, which only a kernel can see that reads parameters it did not declare.
 fn param(params: &[u8], offset: u32, width: u32, signed: bool) -> u64 {
     let bytes = params.iter().skip(offset as usize).take(width as usize);
     let value = bytes.rev().fold(0, |value, byte| value << 8 | u64::from(*byte));

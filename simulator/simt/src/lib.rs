@@ -1,21 +1,29 @@
 //! Executes PTX on a CPU, warp by warp.
 //!
-//! This crate knows programs, threads and memory; it knows nothing of CUDA's C interface (that is the `simcuda` package), of
-//! files, or of the kernels that this repository happens to hold.
+//! This crate knows programs, threads and memory. It does not know CUDA's C interface (that is the `simcuda` package), files, or
+//! the kernels of this repository.
 //!
 //! # Layout
 //!
-//! - [`ptx`]: text to syntax tree; `program`: syntax tree to a kernel's decoded instructions; `exec`: the machine that executes them.
+//! From the bottom to the top. A module imports only modules above it in this list. The same holds for the files of each module:
+//! its `mod.rs` lists them, and none of them imports that `mod.rs`.
+//!
+//! - `registers`: the registers of a warp, and the kinds of register.
+//! - `windows`: generic addresses.
+//! - [`geometry`]: grids, blocks, and the shape of a launch.
+//! - [`finding`]: defects of a kernel that the checks find, and locations in a program.
+//! - `error`: [`LoadError`], the reason why PTX cannot be loaded.
+//! - [`memory`]: device memory with bounds; [`memory::rules`] define the cost of an access.
+//! - [`profile`]: limits and rates of the GPUs that can be simulated.
+//! - [`counters`]: the counts of a launch.
+//! - [`mod@bound`]: the least time that the counted work needs on a GPU, and the bottleneck that sets it.
+//! - [`ptx`]: PTX text as a syntax tree, and answers to what other programs ask about it.
 //! - [`instructions`]: the arithmetic, one table of spellings and meanings.
+//! - `program`: decodes a syntax tree into the instructions of one kernel.
 //! - [`module`]: PTX text, parsed and decoded: kernels and variables.
 //! - [`image`]: a module placed in memory, so that its kernels can run.
-//! - [`memory`]: device memory with bounds; [`memory::rules`] says what an access costs.
+//! - `exec`: the machine that executes programs.
 //! - [`mod@launch`]: executes one kernel over its grid.
-//! - [`counters`]: what a launch did, counted.
-//! - [`mod@bound`]: the least time that what was counted needs on a GPU, and the part of the chip that sets it.
-//! - [`finding`]: what a check found in a kernel.
-//! - [`profile`]: limits and rules of the GPUs that can be simulated.
-//! - [`geometry`]: grids and blocks.
 
 #![forbid(unsafe_op_in_unsafe_fn)]
 

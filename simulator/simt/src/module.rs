@@ -21,11 +21,11 @@ pub struct Module {
 
 impl Module {
     /// Parses and decodes PTX text. Every instruction of every kernel, and of every function that a kernel calls, is decoded here,
-    /// so that an unknown one is refused at load and not in the middle of a launch.
+    /// so that loading reports an unknown instruction before anything is launched.
     ///
     /// # Errors
     ///
-    /// [`LoadError::Syntax`] when the text is no PTX, [`LoadError::Unsupported`] when it holds an instruction or a directive that
+    /// [`LoadError::Syntax`] when the text is not PTX, [`LoadError::Unsupported`] when it holds an instruction or a directive that
     /// the simulator does not know.
     pub fn parse(ptx: &str) -> Result<Self, LoadError> {
         let tree = crate::ptx::parse(ptx)?;
@@ -109,7 +109,7 @@ impl Kernel {
         self.program.local_bytes
     }
 
-    /// The most threads per block that the kernel was compiled for (`.maxntid`), if it says so.
+    /// The most threads per block that the kernel was compiled for (`.maxntid`), if it states a limit.
     pub fn max_threads(&self) -> Option<u32> {
         self.max_threads
     }
@@ -126,9 +126,10 @@ pub struct Variable {
     pub bytes: u64,
     /// Alignment in bytes.
     pub align: u64,
-    /// First bytes of its value; the rest is zero.
+    /// The first bytes of its initial value; the rest is zero.
     pub(crate) init: Vec<u8>,
-    /// Addresses in its value: offset in the value, index of the variable pointed to, offset from there.
+    /// Addresses in its initial value: the offset in the value, the index of the variable pointed to, and the offset in that
+    /// variable.
     pub(crate) pointers: Vec<(u64, usize, i64)>,
 }
 

@@ -19,7 +19,7 @@ pub struct Profile {
     pub memory_bus_bits: u32,
     /// Device memory in bytes.
     pub memory_bytes: u64,
-    /// L2 cache in bytes; 0 where there is none for global memory.
+    /// L2 cache in bytes; 0 if global memory has none.
     pub l2_bytes: u64,
     /// Most threads per block.
     pub max_threads_per_block: u32,
@@ -41,11 +41,11 @@ pub struct Profile {
     pub shared_bytes_per_block: u32,
     /// Shared memory per block in bytes after opting in (`cuFuncSetAttribute`).
     pub shared_bytes_per_block_optin: u32,
-    /// Shared memory per block that the system takes for itself, in bytes.
+    /// Shared memory per block that the system reserves, in bytes.
     pub shared_bytes_reserved: u32,
     /// f32 multiply-adds per clock per SM.
     pub f32_lanes_per_sm: u32,
-    /// Where the sizes and clocks of the product were found. "Second-hand" is what its maker was not asked for.
+    /// The sources of the product's sizes and clocks. "Second-hand" marks values that do not come from its maker.
     pub sources: &'static str,
 }
 
@@ -62,8 +62,8 @@ impl Profile {
 }
 
 /// Limits are those of the compute capability: "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide
-/// 12.x, and of 1.x and 3.0, table F-2 of the Guide of release 4.2. Blocks per SM are also in `cuda_occupancy.h` of the CUDA toolkit.
-/// Sizes and clocks are the products' own, see [`Profile::sources`].
+/// 12.x, and of 1.x and 3.0, table F-2 of the Guide of release 4.2. Blocks per SM are also in `cuda_occupancy.h` of the CUDA
+/// toolkit. Sizes and clocks are the products' own, see [`Profile::sources`].
 const PROFILES: &[Profile] = &[
     Profile {
         name: "h200",

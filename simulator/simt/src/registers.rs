@@ -11,7 +11,7 @@ pub const FULL: u32 = u32::MAX;
 /// Names a register: the index of its first row, or of its predicate.
 pub type Reg = u32;
 
-/// What kind of register an operand needs.
+/// The kind of register that an operand needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A predicate.
@@ -27,7 +27,7 @@ pub enum Kind {
 #[repr(C, align(128))]
 pub struct Row([u32; LANES]);
 
-/// Register values. A 64-bit register is two neighbouring rows, read as one array of 32 doublewords.
+/// Register values. A 64-bit register is two neighboring rows, read as one array of 32 doublewords.
 #[derive(Debug, Default)]
 pub struct Registers {
     rows: Vec<Row>,
@@ -66,7 +66,7 @@ impl Registers {
         &self.rows[reg as usize].0
     }
 
-    /// A 32-bit register, to be changed.
+    /// A 32-bit register, mutable.
     #[inline(always)]
     pub fn words_mut(&mut self, reg: Reg) -> &mut [u32; LANES] {
         &mut self.rows[reg as usize].0
@@ -79,7 +79,7 @@ impl Registers {
         bytemuck::cast_ref(pair)
     }
 
-    /// A 64-bit register, to be changed.
+    /// A 64-bit register, mutable.
     #[inline(always)]
     pub fn doubles_mut(&mut self, reg: Reg) -> &mut [u64; LANES] {
         let pair: &mut [Row; 2] = (&mut self.rows[reg as usize..][..2]).try_into().expect("two rows are a pair");
@@ -107,7 +107,7 @@ fn replace<T: Copy>(row: &mut [T; LANES], mask: u32, values: &[T; LANES]) {
     }
 }
 
-/// Apart from the many instructions that use it, so that they stay small.
+/// A function of its own, so that the many instructions that use it stay small.
 #[inline(never)]
 fn replace_some<T: Copy>(row: &mut [T; LANES], mask: u32, values: &[T; LANES]) {
     for lane in 0..LANES {
@@ -119,7 +119,7 @@ fn replace_some<T: Copy>(row: &mut [T; LANES], mask: u32, values: &[T; LANES]) {
 pub trait Lane: Copy {
     /// The kind of register.
     const KIND: Kind;
-    /// Any value, to start an array with.
+    /// The value that an array starts with.
     const ZERO: Self;
     /// All lanes of a register.
     fn read(registers: &Registers, reg: Reg) -> [Self; LANES];
@@ -127,8 +127,8 @@ pub trait Lane: Copy {
     fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]);
 }
 
-/// Lanes that fill a word or a part of it. A narrow value fills its word by its own sign, which is what PTX asks of a conversion
-/// into a wider register; a narrow read ignores what stands above.
+/// Lanes that fill a word, or less. A narrow value is extended to its word by its own sign, as PTX requires of a conversion into a
+/// wider register. A narrow read ignores the upper bits.
 macro_rules! word_lanes {
     ($($ty:ty, |$word:ident| $from:expr, |$value:ident| $to:expr;)*) => {$(
         impl Lane for $ty {

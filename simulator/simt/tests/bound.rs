@@ -18,8 +18,8 @@ fn assert_times(counters: &Counters, least_bytes: u64, name: &str, expected: &[(
     }
 }
 
-/// 294 912 outputs with 32 768 taps, one thread each: two loads per multiply-add of a warp, the one of a single address, the other of
-/// neighbouring ones; one pass each.
+/// 294 912 outputs with 32 768 taps, one thread each: two loads per multiply-add of a warp, one from a single address and one from
+/// adjacent addresses; one wavefront each.
 fn naive() -> Counters {
     let multiply_adds = 294_912 * 32_768;
     let steps = multiply_adds / 32;
@@ -39,9 +39,9 @@ fn naive() -> Counters {
 
 #[test]
 fn two_cached_loads_for_each_multiply_add_bind_by_the_passes_through_l1() {
-    // 132 multiprocessors at 1.98 GHz: 261.36 G clocks per second together. 603 988 992 passes, one per clock. 905 978 880
+    // 132 multiprocessors at 1.98 GHz: 261.36 G clocks per second together. 603 988 992 wavefronts, one per clock. 905 978 880
     // multiply-adds and requests of a warp, four per clock. 9 663 676 416 multiply-adds, 128 per clock. 2 621 436 bytes, 64 per
-    // clock. They fit in L2, so that memory has nothing to do.
+    // clock. They fit in L2, so memory is idle.
     let expected = [(Unit::L1Shared, 2310.9), (Unit::Issue, 866.6), (Unit::F32, 288.87), (Unit::L2, 0.15672)];
     assert_times(&naive(), 2_621_436, "h200", &expected);
 }
@@ -55,8 +55,9 @@ fn loads_of_a_bank_each_take_a_pass_each() {
 
 #[test]
 fn without_caches_memory_moves_every_sector() {
-    // Six sectors and what is stored, 57 982 058 496 + 1 179 648 bytes at 2 x 1107 MHz x 64 bytes; 30 multiprocessors at 1.296 GHz, where
-    // eight lanes multiply and add, and an instruction takes two clocks; how many instructions the requests are of is not known.
+    // Six sectors and what is stored, 57 982 058 496 + 1 179 648 bytes at 2 x 1107 MHz x 64 bytes; 30 multiprocessors at 1.296 GHz,
+    // where eight lanes multiply and add, and an instruction takes two clocks; the number of instructions does not follow from the
+    // requests.
     let expected = [(Unit::Dram, 409_209.0), (Unit::F32, 31_068.9), (Unit::Issue, 15_534.5)];
     assert_times(&naive(), 2_621_436, "gtx280", &expected);
 }
@@ -70,8 +71,8 @@ fn shared_memory_binds_by_its_wavefronts_and_memory_by_what_l2_cannot_keep() {
         shared_store_wavefronts: 132 * 960,
         ..Counters::default()
     };
-    // 3960 passes per multiprocessor; 8000 instructions' share of four per clock; 1000 clocks of multiply-adds; 128 MiB through L2,
-    // of which 60 MiB may still be there; memory has 6016 bits x 2 x 3201 MHz = 4814.3 GB/s.
+    // 3960 wavefronts per multiprocessor; 8000 instructions' share of four per clock; 1000 clocks of multiply-adds; 128 MiB through
+    // L2, of which 60 MiB may still be there; memory has 6016 bits x 2 x 3201 MHz = 4814.3 GB/s.
     let bytes = 128 << 20;
     let memory = (68 << 20) as f64 / 4814.304e9 * 1e6;
     let expected = [
@@ -110,7 +111,7 @@ fn what_a_compiler_may_remove_never_binds() {
 fn shares_are_of_the_binding_part() {
     let shares: Vec<(Unit, f64)> = bound(&naive(), 0, profile("h200")).shares().collect();
     assert_eq!(shares[0], (Unit::L1Shared, 1.0));
-    // A quarter of the passes' clocks would do for 128 lanes: 32 of two passes.
+    // A quarter of the wavefronts' clocks would be enough for 128 lanes: 32 of two wavefronts.
     assert!((shares[2].1 - 0.125).abs() < 1e-4, "{shares:?}");
     assert_eq!(bound(&Counters::default(), 0, profile("h200")).binding(), None);
 }

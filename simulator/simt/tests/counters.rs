@@ -1,11 +1,9 @@
-//! What a launch counts: the rules of `memory::rules` applied to every access that a kernel makes, and no access left out or counted
-//! twice, whatever the simulator remembers of accesses before.
-
-mod common;
+//! The counters of a launch: the rules of `memory::rules` apply to every access of a kernel, and no access is skipped or counted
+//! twice, whatever the simulator remembers from earlier accesses.
 
 use std::fmt::Write;
 
-use common::{Gpu, Numbers, Params, every_way};
+use crate::common::{Gpu, Numbers, Params, every_way};
 use proptest::prelude::*;
 use simt::memory::rules::{Direction, GlobalRequests, Rules, SharedRequests};
 use simt::{Counters, LaunchOptions, LaunchReport};
@@ -16,9 +14,9 @@ const PROGRAMS: &[&str] = &[include_str!("programs/convolution.ptx"), include_st
 /// Bytes of the memory that the generated kernels access.
 const BYTES: u64 = 1 << 14;
 
-/// A generated kernel: `rounds` times, each thread with a bit in its warp's mask accesses memory at the offset that a table gives it.
-/// Tables hold one entry per round and thread. The access of each round is one and the same instruction, so that what it remembers
-/// of the last round must not be taken for this one.
+/// A generated kernel. In each of `rounds` rounds, every thread with a bit in its warp's mask accesses memory at an offset from a
+/// table, which has one entry per round and thread. All rounds use the same instruction, so what it remembers from the last round
+/// must not be used for this one.
 fn indexed(access: &Kind) -> String {
     let Kind { space, direction, bytes, generic } = *access;
     let name = if generic { "" } else { space };
@@ -76,7 +74,7 @@ $end:
     )
 }
 
-/// What the generated kernel's access is.
+/// The access of the generated kernel.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     space: &'static str,
@@ -110,7 +108,7 @@ fn run(gpu: &Gpu, threads: u32, rounds: &[Vec<Request>]) -> LaunchReport {
     gpu.launch("indexed", 1, threads, 0, &params)
 }
 
-/// What the rules say of the same accesses.
+/// The cost of the same accesses by the rules.
 fn expected(rules: Rules, kind: &Kind, threads: u32, rounds: &[Vec<Request>]) -> Counters {
     let mut counters = Counters::default();
     for request in rounds.iter().flat_map(|round| round.iter().enumerate()) {
@@ -121,7 +119,7 @@ fn expected(rules: Rules, kind: &Kind, threads: u32, rounds: &[Vec<Request>]) ->
             continue;
         }
         if kind.space == "global" {
-            // Allocations are aligned, so that an offset tells the sectors.
+            // Allocations are aligned, so the sectors follow from the offset.
             let addresses = offsets.map(u64::from);
             let GlobalRequests { requests, transactions, cost } = rules.global(mask, kind.bytes, &addresses);
             let bytes = u64::from(mask.count_ones() * kind.bytes);
@@ -247,14 +245,14 @@ fn known_patterns_cost_what_the_rules_say() {
 fn a_remembered_cost_is_not_taken_for_another_pattern() {
     let mut numbers = Numbers(4);
     for kind in kinds() {
-        // Every pattern after every other, with masks that change as well.
+        // Every pattern after every other one, with changing masks.
         let rounds: Vec<Vec<Request>> = (0..400)
             .map(|_| {
                 (0..3)
                     .map(|_| {
                         let (_, offset) = PATTERNS[numbers.below(PATTERNS.len() as u64) as usize];
                         let mask = MASKS[numbers.below(MASKS.len() as u64) as usize];
-                        // Moved as a whole by a little: whether the cost stays depends on how far.
+                        // The whole pattern moves a little. Whether the cost changes depends on how far.
                         let moved = numbers.below(16) as u32 * kind.bytes;
                         Request {
                             mask,
@@ -309,8 +307,8 @@ proptest! {
     }
 }
 
-/// Neighbouring threads that read neighbouring bytes of shared memory: the first GPUs took four steps for each half of a warp, since
-/// four of the bytes share a bank; later ones take one for the whole warp.
+/// Neighboring threads that read neighboring bytes of shared memory: the first GPUs took four steps for each half of a warp,
+/// because four of the bytes share a bank. Later ones take one for the whole warp.
 #[test]
 fn bytes_side_by_side_conflict_on_the_first_gpus_only() {
     let kind = Kind { space: "shared", direction: Direction::Load, bytes: 1, generic: false };
@@ -377,7 +375,7 @@ fn a_vector_add_is_counted_instruction_by_instruction() {
         assert_eq!(counters.global_load_sectors_ideal, counters.global_load_sectors);
         assert_eq!((counters.global_load_bytes, counters.global_store_bytes), (8000, 4000));
         assert_eq!((counters.f32_other, counters.f32_fma), (1000, 0));
-        // The guard parts the lanes of the last warp only.
+        // The guard makes only the last warp diverge.
         assert_eq!((counters.branches, counters.divergent_branches), (32, 1));
         assert_eq!(counters.bank_conflicts(), 0);
     });
@@ -417,7 +415,7 @@ fn multiply_adds_are_counted_by_their_kind() {
     });
 }
 
-/// Factors that a mask, a bit field, two shifts, a narrow load or a loop of such keeps to 24 bits, and some that nothing does.
+/// Factors that a mask, a bit field, two shifts, a narrow load, or a loop of these keeps to 24 bits, and some without such a limit.
 /// `__umul24` is compiled to the first of them, `__mul24` to the second (NVRTC 12.0).
 #[test]
 fn multiplications_in_24_bits_are_told_from_wider_ones() {
@@ -457,7 +455,7 @@ fn a_straight_line_executes_each_of_its_instructions_once() {
     let mut body = String::new();
     let mut lines = 0;
     for line in 0..200 {
-        // Instructions that the decoder makes several of count as one all the same.
+        // An instruction that the decoder splits into several counts as one.
         let text = match line % 10 {
             0 => "mov.b64 {%r1, %r2}, %rd1;",
             1 => "setp.lt.and.s32 %p1|%p2, %r1, %r2, %p3;",

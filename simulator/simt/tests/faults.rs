@@ -1,8 +1,6 @@
-//! Kernels that do wrong, launches that ask for what cannot be, and texts that are no PTX: each is told apart, and told with its place.
+//! Kernels with defects, launches that cannot be executed, and texts that are not PTX: each gives its own error, with its location.
 
-mod common;
-
-use common::{Extent, Gpu, Params};
+use crate::common::{Extent, Gpu, Params};
 use simt::finding::{Access, AccessOp, Nearest};
 use simt::{
     Dim3, Finding, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, LoadError, Memory, Module, Profile, Space,
@@ -33,7 +31,8 @@ fn finding(
     first.expect("at least one launch")
 }
 
-/// That a finding names the kernel, the block, the thread, how many lanes, the marked CUDA line, and a PTX line that starts so.
+/// Checks that a finding names the kernel, the block, the thread, the number of lanes, the marked CUDA line, and a PTX line that
+/// starts like this.
 #[track_caller]
 fn assert_place(finding: &Finding, kernel: &str, block: Dim3, thread: Dim3, lanes: u32, instruction: &str) {
     assert_eq!(
@@ -53,7 +52,7 @@ const fn at(x: u32) -> Dim3 {
     Dim3::new(x, 0, 0)
 }
 
-/// The access of an out-of-bounds finding, with the allocation next to it.
+/// The access of an out-of-bounds finding, with the nearest allocation.
 #[track_caller]
 fn out_of_bounds(finding: &Finding) -> (Access, Option<Nearest>) {
     match &finding.kind {
@@ -147,7 +146,7 @@ fn static_shared_memory_has_bounds() {
         let found = finding(FAULTS, "static_shared", 3, 64, 0, |gpu| Params::new().with(gpu.buffer(&[0_f32; 64])).with(offset));
         assert_place(&found, "static_shared", at(0), at(thread), 1, "st.shared.f32");
         let (access, nearest) = out_of_bounds(&found);
-        // Shared addresses are 32 bits wide, so that -4 may also be told as such.
+        // Shared addresses are 32 bits wide, so -4 may also be reported as a large offset.
         assert_eq!(access.space, Space::Shared);
         assert_eq!(access.address as u32, address as u32, "{found}");
         assert_eq!(nearest.expect("the block's shared memory").bytes, 256);
@@ -245,7 +244,7 @@ fn an_endless_kernel_ends_when_its_fuel_does() {
         for (workers, portable) in [(1, false), (2, false), (2, true)] {
             let options = LaunchOptions { fuel: 10_000, workers: Some(workers), portable, ..LaunchOptions::default() };
             let gpu = Gpu::with_options(FAULTS, options);
-            // Of `endless`, only block 2 does not end.
+            // In `endless`, only block 2 does not end.
             let params = Params::new().with(gpu.buffer(&if kernel == "endless" { [1, 1, 0, 1] } else { [0; 4] }));
             let result = gpu.try_launch(kernel, 4, 64, 0, &params);
             let Err(LaunchError::OutOfFuel { kernel: name, block, fuel, location, .. }) = result else { panic!("{result:?}") };
@@ -326,7 +325,7 @@ fn launch_bounds_of_the_kernel_are_kept() {
     assert_eq!(error.to_string(), "threads per block 129 is outside 1..=128");
 }
 
-/// A module with one kernel, whose body starts in line 9 of the PTX and comes from line 77 of `made.cu`.
+/// A module with one kernel, whose body starts on line 9 of the PTX and comes from line 77 of `made.cu`.
 fn with_body(body: &str) -> String {
     format!(
         "
@@ -485,7 +484,7 @@ fn calls_that_cannot_be_followed_are_refused() {
     for (functions, call, message) in [
         (takes, "call.uni takes;", "the operands do not fit call.uni"),
         (takes, "call.uni (retval0), takes, (retval0);", "the operands do not fit call.uni"),
-        // An argument of another size than the parameter would be copied past its end.
+        // An argument whose size differs from the parameter's would be copied past its end.
         (takes, "call.uni takes, (param0);", "expected a parameter of 4 bytes for a call, found param0"),
         ("", "call (retval0), %rd1, (param0), prototype;", "no prototype or targets prototype for a call"),
         (takes, "call.uni takes, (unknown);", "expected a parameter of 4 bytes for a call, found unknown"),

@@ -97,8 +97,8 @@ const GLOBAL: &[(Pattern, u32, u32)] = &[
     (pattern!(Store, 16, ALL, |i| i * 64), 32, 16),
 ];
 
-/// Loads of global memory that the L1 cache holds, timed on an H200: a block of 32 warps repeats eight of them, each in lines of its
-/// own. Measured: cycles per request, which hold some overhead of the loop.
+/// Global loads that hit in the L1 cache, timed on an H200: a block of 32 warps repeats eight of them, each in lines of
+/// its own. Measured: cycles per request, which include some overhead of the loop.
 #[rustfmt::skip]
 const CACHED: &[(Pattern, f64)] = &[
     (pattern!(Load, 4, ALL, |i| i * 4), 1.01),
@@ -162,7 +162,7 @@ fn a_cached_load_takes_as_many_cycles_as_it_has_wavefronts() {
         for base in [0, 1 << 49, 64] {
             let addresses = offsets(f).map(|offset| base + u64::from(offset));
             let wavefronts = f64::from(l1_wavefronts(mask, bytes, &addresses));
-            // A bound: never more than was measured, and less than one too few.
+            // A bound from below: never above the measured value, and less than one below it.
             let is_near = wavefronts <= cycles + 0.05 && cycles < wavefronts + 0.8;
             assert!(is_near, "{bytes} bytes at {text}: {wavefronts} wavefronts, {cycles} cycles");
         }

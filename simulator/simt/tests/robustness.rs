@@ -1,4 +1,5 @@
-//! Damaged text: whatever stands in a module, parsing it and running what loads gives a result or an error, never a panic, and ends.
+//! Damaged text: whatever a module contains, parsing it, and running it if it loads, ends with a result or an error, and never
+//! panics.
 
 use std::sync::Arc;
 
@@ -26,20 +27,20 @@ const TEXTS: &[&str] = &[
     include_str!("checks/memory.ptx"),
 ];
 
-/// One injury to a text.
+/// One damage to a text.
 #[derive(Clone, Debug)]
 enum Damage {
-    /// Another character at a place.
+    /// Replaces a character.
     Character(usize, char),
-    /// A bit of a byte.
+    /// Flips a bit of a byte.
     Bit(usize, u8),
     Delete(usize),
     Duplicate(usize),
     Swap(usize, usize),
     Truncate(usize),
-    /// Another number in place of the one next to a place.
+    /// Replaces the number next to a place.
     Number(usize, &'static str),
-    /// A word of the text somewhere else in it.
+    /// Copies a word of the text to another place.
     Word(usize, usize),
 }
 
@@ -143,7 +144,7 @@ fn apply(text: &mut String, damage: &Damage) {
     }
 }
 
-/// Parses the text; what loads runs with little fuel on a small memory. Results do not matter.
+/// Parses the text. If it loads, its kernels run with little fuel on a small memory. The results do not matter.
 fn survive(text: &str) {
     let Ok(module) = Module::parse(text) else { return };
     let names: Vec<(String, usize)> =
@@ -161,7 +162,7 @@ fn survive(text: &str) {
     }
 }
 
-/// A text without the header's constants, and only a part of its kernels, so that damage hits what is executed.
+/// A text without the header's constants and with only some of its kernels, so that damage hits code that is executed.
 fn shortened(text: &str, keep: usize) -> String {
     let (head, body) = text.split_once(".visible .entry").unwrap_or((text, ""));
     let head: Vec<&str> = head.lines().filter(|line| !line.contains("_INTERNAL_")).collect();
@@ -170,7 +171,7 @@ fn shortened(text: &str, keep: usize) -> String {
     format!("{}\n.visible .entry{kept}", head.join("\n"))
 }
 
-/// How many texts each test damages; `PROPTEST_CASES` asks for more.
+/// Number of texts that each test damages; set `PROPTEST_CASES` for more.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2000)
 }

@@ -1,13 +1,11 @@
-//! What a traced block touches: every kind of access, thread by thread, against a list that was worked out by hand.
+//! The accesses of a traced block: every kind of access, thread by thread, compared with a list worked out by hand.
 
-mod common;
-
-use common::{Gpu, Params};
+use crate::common::{Gpu, Params};
 use simt::finding::AccessOp::{Atomic, Load, Store};
 use simt::{Dim3, LaunchOptions, LaunchReport, Touched};
 
-/// Each block has 4096 bytes, of which thread t loads a vector at 16 t and the word at the start, and copies half a vector from 1024 + 16 t to
-/// shared memory. Threads 0 and 1 store half a vector each at 2048 + 16 t, and all add to the word at 3072.
+/// Each block has 4096 bytes, of which thread t loads a vector at 16 t and the word at the start, and copies half a vector from
+/// 1024 + 16 t to shared memory. Threads 0 and 1 store half a vector each at 2048 + 16 t, and all add to the word at 3072.
 const TOUCHES: &str = "
 .version 8.0
 .target sm_80

@@ -2,7 +2,9 @@
 //! [`reader`](crate::reader)). Every other command is listed here with the reason why no test runs it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use crate::root;
 
 /// Commands that no test runs as shown: words of the command, and the reason.
 const NOT_RUN: [(&str, &str); 16] = [
@@ -33,12 +35,6 @@ pub struct Command {
     pub text: String,
     /// The expected exit status: that of the mark `<!-- status 1 -->` before the block, or 0.
     pub status: i32,
-}
-
-/// The root of the repository.
-pub fn root() -> &'static Path {
-    let is_root = |folder: &&Path| folder.join("book/src").is_dir();
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(is_root).expect("this package is in the repository")
 }
 
 /// All commands of the book and the README: the lines after a `$` in `console` blocks, and all lines of `sh` blocks.

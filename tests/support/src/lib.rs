@@ -9,12 +9,20 @@
 //!
 //! A chapter's test file declares its [`Binary`] and invokes [`chapter_tests!`] for the tests that every chapter has.
 
+use std::path::Path;
+
 pub mod binary;
 pub mod commands;
 pub mod exercises;
 pub mod reader;
 
 pub use binary::Binary;
+
+/// The root of the repository.
+pub fn root() -> &'static Path {
+    let is_root = |folder: &&Path| folder.join("book/src").is_dir();
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(is_root).expect("this package is in the repository")
+}
 
 /// Declares the tests that every chapter has. Takes a constant of type [`Binary`].
 #[macro_export]

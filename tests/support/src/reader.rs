@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use common::{audio, npy, picture};
 
-use crate::{Binary, commands};
+use crate::{Binary, commands, root};
 
 /// Options that are followed by files to read.
 const INPUTS: [&str; 3] = ["--input", "--filter", "--template-file"];
@@ -83,7 +83,7 @@ fn bring_inputs(arguments: &[&str], folder: &Path) {
             is_input = INPUTS.contains(&argument);
             continue;
         }
-        let (here, there) = (folder.join(argument), commands::root().join(argument));
+        let (here, there) = (folder.join(argument), root().join(argument));
         if is_input && !here.exists() {
             fs::create_dir_all(here.parent().expect("it is in the folder")).expect("a folder");
             if there.is_file() {

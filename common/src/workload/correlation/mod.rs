@@ -31,6 +31,7 @@
 
 mod matches;
 mod options;
+mod sampled;
 mod scene;
 
 use std::fmt;
@@ -42,13 +43,13 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::Argument;
 use super::image::{Border, clamped};
-use super::{Arithmetic, Footprint, Plan, Work, Workload};
+use super::{Arithmetic, Footprint, MOST_PRODUCTS_OF_A_WHOLE_ORACLE, Plan, Work, Workload};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
 use crate::picture::{Gray, Rectangle};
 use crate::progress;
-use crate::verify::Expected;
+use crate::verify::{Expected, Oracle};
 
 pub use matches::{Match, best_matches};
 pub use options::{HEADLINE_SIZE, Options, Size, TEACHING_SIZE};
@@ -81,7 +82,7 @@ pub struct Correlation {
     border: Border,
     origin: Origin,
     sums: OnceLock<Vec<Sums>>,
-    expected: OnceLock<Vec<Expected>>,
+    oracle: OnceLock<Oracle>,
 }
 
 /// Where the pictures came from.
@@ -108,7 +109,7 @@ impl Correlation {
     /// room, brighter and with less contrast.
     pub fn random(size: Size, border: Border, seed: u64) -> Self {
         let (image, template) = scene::generate(size, seed);
-        Self { image, template, border, origin: Origin::Seed(seed), sums: OnceLock::new(), expected: OnceLock::new() }
+        Self { image, template, border, origin: Origin::Seed(seed), sums: OnceLock::new(), oracle: OnceLock::new() }
     }
 
     /// A template to be found in an image.
@@ -118,7 +119,7 @@ impl Correlation {
     /// [`Error::Size`], when the template is larger than the image, or one of them is too large for the kernels' integers.
     pub fn new(image: Gray, template: Gray, border: Border) -> Result<Self> {
         Size { image: (image.width, image.height), template: (template.width, template.height) }.check()?;
-        Ok(Self { image, template, border, origin: Origin::Given, sums: OnceLock::new(), expected: OnceLock::new() })
+        Ok(Self { image, template, border, origin: Origin::Given, sums: OnceLock::new(), oracle: OnceLock::new() })
     }
 
     /// The image.
@@ -216,6 +217,12 @@ impl Correlation {
             return 0.0;
         }
         (n * products - image * template) as f64 / ((of_image as f64).sqrt() * (of_template as f64).sqrt())
+    }
+
+    /// The coefficient of a window with its tolerance.
+    fn expect(&self, window: Sums, template: (u32, u32)) -> Expected {
+        let value = self.coefficient(window, template);
+        Expected { value, tolerance: ROUNDINGS * UNIT_ROUNDOFF * value.abs() }
     }
     // ANCHOR_END: oracle
 }
@@ -345,14 +352,13 @@ impl Workload for Correlation {
         Ok(gpu.stream.memcpy_htod(&inverted(&self.template.pixels), &mut buffers.template)?)
     }
 
-    fn expected(&self) -> &[Expected] {
-        self.expected.get_or_init(|| {
+    fn oracle(&self) -> &Oracle {
+        self.oracle.get_or_init(|| {
+            if self.work().multiply_adds > MOST_PRODUCTS_OF_A_WHOLE_ORACLE {
+                return Oracle::Sampled(sampled::oracle(self));
+            }
             let template = self.template_sums();
-            let expect = |sums: &Sums| {
-                let value = self.coefficient(*sums, template);
-                Expected { value, tolerance: ROUNDINGS * UNIT_ROUNDOFF * value.abs() }
-            };
-            self.sums().par_iter().map(expect).collect()
+            Oracle::Whole(self.sums().par_iter().map(|sums| self.expect(*sums, template)).collect())
         })
     }
 }

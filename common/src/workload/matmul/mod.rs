@@ -6,10 +6,13 @@
 //!
 //! As in a [convolution](super::convolution), of which every output here is one with `k` taps: with `u = 2^-24`, and the partial sums `S` of
 //! the terms in their order, a sum in that order misses by at most `(1 + u)^k u sum |S|`. A second part,
-//! [`TREE_DEPTH`]` * u * sum |t|`, covers products that are rounded before they are added, and sums that are cut into pieces. What rounds
-//! its factors says so by an allowance of its own ([`Matmul::largest_magnitudes`]).
+//! [`TREE_DEPTH`]` * u * sum |t|`, covers products that are rounded before they are added, and sums that are cut into pieces. A stage that
+//! rounds its factors declares an allowance of its own ([`Matmul::largest_magnitudes`]).
+//!
+//! Above [`MOST_PRODUCTS_OF_A_WHOLE_ORACLE`](super::MOST_PRODUCTS_OF_A_WHOLE_ORACLE), the oracle is sampled; see `oracle`.
 
 mod options;
+mod oracle;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -17,18 +20,18 @@ use std::sync::OnceLock;
 use cudarc::driver::CudaSlice;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::arguments::Argument;
-use super::convolution::{TREE_DEPTH, UNIT_ROUNDOFF, values};
+use super::convolution::values;
 use super::{Arithmetic, Footprint, Plan, Work, Workload, spoil};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
 use crate::npy::Matrix;
-use crate::progress;
-use crate::verify::{Expected, same_bits};
+use crate::verify::{Oracle, same_bits};
+
+use oracle::Outcome;
 
 pub use options::{HEADLINE_SIZE, Options, SEED_SIZE, Size, TEACHING_SIZE};
 
@@ -53,13 +56,6 @@ enum Origin {
     Seed(u64),
     Files { a: String, b: String },
     Given,
-}
-
-/// What the oracle has computed.
-struct Outcome {
-    expected: Vec<Expected>,
-    /// See [`Matmul::largest_magnitudes`].
-    largest_magnitudes: f64,
 }
 
 impl Matmul {
@@ -109,66 +105,16 @@ impl Matmul {
         &self.b
     }
 
-    /// The largest `sum |a[i][l] * b[l][j]|` of all outputs: a factor that is off by a part of itself moves an output by that part of this, at
-    /// most.
+    /// The largest `sum |a[i][l] * b[l][j]|` of all outputs, or an upper bound where the oracle is sampled. A relative error of all factors
+    /// moves an output by at most that fraction of this sum.
     pub fn largest_magnitudes(&self) -> f64 {
         self.outcome().largest_magnitudes
     }
 
     fn outcome(&self) -> &Outcome {
-        self.outcome.get_or_init(|| oracle(self.size, &self.a, &self.b))
+        self.outcome.get_or_init(|| oracle::outcome(self.size, &self.a, &self.b))
     }
 }
-
-// ANCHOR: oracle
-/// Columns that are computed side by side, so that the compiler can use the CPU's vectors and the sums stay in its nearest cache.
-const SIDE_BY_SIDE: usize = 256;
-
-/// What each output should be, and how far off it may be: plain sums in f64, in the order of the terms.
-fn oracle(size: Size, a: &[f32], b: &[f32]) -> Outcome {
-    let (n, k) = (size.n as usize, size.k as usize);
-    let mut expected = vec![Expected::default(); size.m as usize * n];
-    let bar = progress::bar("oracle", u64::from(size.m));
-    let rows = expected.par_chunks_mut(n).zip(a.par_chunks(k));
-    let largest = rows.map(|(expected, a)| {
-        let largest =
-            expected.chunks_mut(SIDE_BY_SIDE).enumerate().map(|(chunk, expected)| sums(a, &b[chunk * SIDE_BY_SIDE..], n, expected));
-        let largest = largest.fold(0.0, f64::max);
-        bar.inc(1);
-        largest
-    });
-    let largest_magnitudes = largest.reduce(|| 0.0, f64::max);
-    Outcome { expected, largest_magnitudes }
-}
-
-/// Outputs of one row: `a` is the row of `A`, `b` starts at the first of the columns of `B`, whose rows are `n` apart. The largest sum of
-/// magnitudes.
-fn sums(a: &[f32], b: &[f32], n: usize, expected: &mut [Expected]) -> f64 {
-    let mut sum = [0.0_f64; SIDE_BY_SIDE];
-    let mut partial_sums = [0.0_f64; SIDE_BY_SIDE];
-    let mut magnitudes = [0.0_f64; SIDE_BY_SIDE];
-    let columns = expected.len();
-    for (l, &factor) in a.iter().enumerate() {
-        let factor = f64::from(factor);
-        let row = &b[l * n..][..columns];
-        for column in 0..columns {
-            let term = factor * f64::from(row[column]);
-            sum[column] += term;
-            partial_sums[column] += sum[column].abs();
-            magnitudes[column] += term.abs();
-        }
-    }
-    let terms = a.len() as f64;
-    // (1 + u)^terms, from above.
-    let growth = (terms * UNIT_ROUNDOFF).exp();
-    let flushed = terms * f64::from(f32::MIN_POSITIVE);
-    for (column, expected) in expected.iter_mut().enumerate() {
-        let tolerance = growth * UNIT_ROUNDOFF * (partial_sums[column] + TREE_DEPTH * magnitudes[column]) + flushed;
-        *expected = Expected { value: sum[column], tolerance };
-    }
-    magnitudes[..columns].iter().copied().fold(0.0, f64::max)
-}
-// ANCHOR_END: oracle
 
 impl fmt::Debug for Matmul {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -275,8 +221,8 @@ impl Workload for Matmul {
         spoil(gpu, &mut buffers.b.as_view_mut())
     }
 
-    fn expected(&self) -> &[Expected] {
-        &self.outcome().expected
+    fn oracle(&self) -> &Oracle {
+        &self.outcome().oracle
     }
 }
 
@@ -302,24 +248,6 @@ mod tests {
         let first = [7.0 + 22.0 + 3.0, 8.0 - 24.0 + 6.0, 9.0 + 1.0 + 9.0, 10.0 + 0.5 + 12.0];
         let second = [28.0 - 55.0 + 6.0, 32.0 + 60.0 + 12.0, 36.0 - 2.5 + 18.0, 40.0 - 1.25 + 24.0];
         assert_eq!(product(a, b), [first, second].concat());
-    }
-
-    #[test]
-    fn a_product_wider_than_what_is_computed_side_by_side_is_whole() {
-        let n = SIDE_BY_SIDE + 3;
-        let b: Vec<f32> = (0..n).map(|j| j as f32).collect();
-        let expected: Vec<f64> = (0..2 * n).map(|at| [2.0, -3.0][at / n] * (at % n) as f64).collect();
-        assert_eq!(product(matrix(2, &[2.0, -3.0]), matrix(1, &b)), expected);
-    }
-
-    #[test]
-    fn magnitudes_and_tolerances_are_those_of_the_terms() {
-        let product = Matmul::new(matrix(1, &[1.0, -1.0]), matrix(2, &[3.0, 5.0, 3.0, 5.0])).unwrap();
-        assert_eq!(product.largest_magnitudes(), 10.0);
-        // Partial sums 3 and 0, magnitudes 6.
-        let u = 2.0_f64.powi(-24);
-        let tolerance = product.expected()[0].tolerance;
-        assert!((tolerance / u - (3.0 + TREE_DEPTH * 6.0)).abs() < 1e-3, "{}", tolerance / u);
     }
 
     #[test]

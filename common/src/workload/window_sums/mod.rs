@@ -47,7 +47,7 @@ use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
 use crate::progress;
-use crate::verify::Expected;
+use crate::verify::{Expected, Oracle};
 
 pub use maps::{binary, variances};
 pub use options::{HEADLINE_SIZE, Options, Size, TEACHING_SIZE};
@@ -86,7 +86,7 @@ pub struct WindowSums {
     origin: Origin,
     /// The largest magnitude of a pixel.
     largest: u32,
-    expected: OnceLock<Vec<Expected>>,
+    oracle: OnceLock<Oracle>,
 }
 
 /// Where the pixels came from.
@@ -126,7 +126,7 @@ impl WindowSums {
                 ),
             });
         }
-        Ok(Self { image, window, border, origin: Origin::Given, largest, expected: OnceLock::new() })
+        Ok(Self { image, window, border, origin: Origin::Given, largest, oracle: OnceLock::new() })
     }
 
     /// The image.
@@ -168,7 +168,7 @@ impl WindowSums {
 
     // ANCHOR: oracle
     /// What each output should be: all sums, then all sums of squares, each from all of its pixels.
-    fn oracle(&self) -> Vec<Expected> {
+    fn sums(&self) -> Vec<Expected> {
         let Image { width, height, pixels } = &self.image;
         let (row, half) = (*width as usize, i64::from(self.window / 2));
         let mut expected = vec![Expected::UNTOUCHED; 2 * pixels.len()];
@@ -305,8 +305,8 @@ impl Workload for WindowSums {
         Ok(gpu.stream.memcpy_htod(&inverted, &mut buffers.image)?)
     }
 
-    fn expected(&self) -> &[Expected] {
-        self.expected.get_or_init(|| self.oracle())
+    fn oracle(&self) -> &Oracle {
+        self.oracle.get_or_init(|| Oracle::Whole(self.sums()))
     }
 }
 

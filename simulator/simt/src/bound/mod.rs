@@ -1,22 +1,23 @@
-//! The least time that a launch needs on a GPU, and the part of the chip that sets it.
+//! The least time that a launch needs on a GPU, and the bottleneck that sets it.
 //!
-//! From what was counted and from what a chip can do in a clock, each part of the chip gets a time below which its share of the work
-//! cannot be done. The longest of them bounds the whole, whatever the order of the instructions and however well waiting is hidden.
-//! It is a bound and no estimate: a kernel may take much longer, because it waits.
+//! From the counts and the rates of a chip, each unit of the chip gets the least time for its share of the work. The longest of
+//! these times bounds the launch from below, whatever the order of the instructions and however well latency is hidden. It is a
+//! bound, not an estimate: a kernel may take much longer because it waits.
 //!
 //! # What counts
 //!
-//! PTX is not what a GPU executes. A compiler may fold address arithmetic into a load, unroll a loop and with it lose the counting, or
-//! merge a comparison with a branch; it does not lose a multiply-add or a load. So the bound holds what stays:
+//! A GPU does not execute PTX. A compiler may fold address arithmetic into a load, remove a loop counter by unrolling, or merge a
+//! comparison with a branch. It cannot remove a multiply-add or a load. So the bound includes only what stays:
 //!
 //! - f32 and f64 arithmetic, special functions, byte dot products, in lanes; products of tensor cores;
-//! - passes of loads and stores through the banks of L1 and shared memory, of the requests that the machine code makes of them;
-//! - of the instructions that the schedulers start, only those above, and barriers and exchanges between lanes;
-//! - bytes through L2: what the computation has to read and write, and all that is stored, because stores are written through;
-//! - bytes of memory: what the computation has to read and write beyond what L2 can keep from one run to the next.
+//! - wavefronts of loads and stores in L1 and shared memory, for the requests of the machine code;
+//! - of the instructions that the schedulers issue, only those above, and barriers and exchanges between lanes;
+//! - bytes through L2: the data that the computation must read and write, and everything that is stored, because stores are written
+//!   through;
+//! - bytes of memory: the data that the computation must read and write, minus what L2 can keep from one run to the next.
 //!
-//! Integer arithmetic and conversions are shown beside it, as [`Bound::as_written`]: what they would need if each PTX instruction
-//! became one of the machine.
+//! Integer arithmetic and conversions are reported separately, as [`Bound::as_written`]: the time that they would need if each PTX
+//! instruction became one machine instruction.
 
 mod rates;
 
@@ -32,7 +33,7 @@ const LANES: u64 = 32;
 /// Bytes of a sector.
 const SECTOR_BYTES: u64 = 32;
 
-/// A part of the chip.
+/// A unit of the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// The schedulers.
@@ -80,39 +81,39 @@ impl fmt::Display for Unit {
     }
 }
 
-/// What one part of the chip has to do, and the least time that it takes.
+/// The work of one unit of the chip, and the least time that it takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// The part.
+    /// The unit.
     pub unit: Unit,
-    /// How much it has to do.
+    /// The amount of work.
     pub amount: u64,
-    /// What is counted, for example `lanes` or `bytes`.
+    /// The unit of the amount, for example `lanes` or `bytes`.
     pub of: &'static str,
-    /// How much it does per clock, or per second if it is memory.
+    /// The rate per clock, or per second for memory.
     pub rate: f64,
-    /// How many of them work side by side: the multiprocessors, or one for what the whole chip shares.
+    /// How many of them work in parallel: the multiprocessors, or one for a unit that the whole chip shares.
     pub copies: u32,
     /// The amount over the rate of all copies, in milliseconds at the profile's clock.
     pub least_ms: f64,
 }
 
-/// The least times of all parts.
+/// The least times of all units.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bound {
-    /// The parts that have something to do, the one that binds first.
+    /// The units that have work to do, longest time first.
     pub parts: Vec<Part>,
-    /// What a compiler may remove, as if it did not; longest first. No part of the bound.
+    /// Work that a compiler may remove, as if it did not; longest first. Not included in the bound.
     pub as_written: Vec<Part>,
 }
 
 impl Bound {
-    /// The part that binds; `None` when nothing was counted.
+    /// The bottleneck; `None` when nothing was counted.
     pub fn binding(&self) -> Option<&Part> {
         self.parts.first()
     }
 
-    /// Each part of the bound with its time as a share of the binding one's.
+    /// Each unit of the bound with its time as a share of the bottleneck's.
     pub fn shares(&self) -> impl Iterator<Item = (Unit, f64)> + '_ {
         let longest = self.binding().map_or(1.0, |part| part.least_ms);
         self.parts.iter().map(move |part| (part.unit, part.least_ms / longest))
@@ -124,7 +125,8 @@ impl Bound {
     }
 }
 
-/// Bounds what was counted, on a GPU. `least_bytes` is what the computation has to read and write once, whichever way it is done.
+/// Computes the bound of these counts on a GPU. `least_bytes` is the data that any implementation must read and write at least
+/// once.
 pub fn bound(counters: &Counters, least_bytes: u64, profile: &Profile) -> Bound {
     let rates = Rates::of(profile.compute_capability);
     let clock_hz = f64::from(profile.clock_khz) * 1e3;
@@ -156,7 +158,7 @@ pub fn bound(counters: &Counters, least_bytes: u64, profile: &Profile) -> Bound 
         rates.l2_bytes.map(|rate| per_sm(Unit::L2, "bytes", l2_bytes(c, least_bytes, rates.global), rate)),
         Some(memory),
     ];
-    // The first GPUs multiply 24 bits as fast as they add, and wider factors in several steps.
+    // The first GPUs multiply 24-bit factors as fast as they add, and wider ones in several steps.
     let as_fast = if rates.global == GlobalPath::Memory { c.int_mul24 } else { 0 };
     let as_written = [
         per_sm(Unit::IntMultiply, "lanes", c.int_mad - as_fast, rates.int_multiply),
@@ -167,8 +169,8 @@ pub fn bound(counters: &Counters, least_bytes: u64, profile: &Profile) -> Bound 
     Bound { parts: longest_first(parts.into_iter().flatten()), as_written: longest_first(as_written) }
 }
 
-/// How much longer the busiest multiprocessor works than the average one, if all blocks do the same: some multiprocessor gets the
-/// next whole number of blocks.
+/// How much longer the busiest multiprocessor works than the average one, if all blocks do the same work: the number of blocks per
+/// multiprocessor, rounded up, over the average.
 pub fn busiest(blocks: u64, profile: &Profile) -> f64 {
     let copies = u64::from(profile.multiprocessors);
     blocks.div_ceil(copies) as f64 * copies as f64 / blocks.max(1) as f64
@@ -180,10 +182,10 @@ fn longest_first(parts: impl IntoIterator<Item = Part>) -> Vec<Part> {
     parts
 }
 
-/// Instructions that no compiler removes. Lanes are packed into full warps, so that a warp of few lanes is not counted too much. On
-/// compute capability 1.x one instruction makes several requests, and requests do not tell how many.
+/// Instructions that no compiler can remove. Lanes are packed into full warps, so that the count is never too high. On compute
+/// capability 1.x one instruction makes several requests, so their number does not give the number of instructions.
 fn issued(c: &Counters, path: GlobalPath) -> u64 {
-    // An instruction on a pair counts twice among the operations of 16 bits.
+    // An instruction on a pair counts as two 16-bit operations.
     let arithmetic = c.f32_fma + c.f32_other + c.f64_ops + c.f16_ops.div_ceil(2) + c.special + c.dp4a;
     let memory = match path {
         GlobalPath::Memory => 0,
@@ -192,15 +194,15 @@ fn issued(c: &Counters, path: GlobalPath) -> u64 {
     arithmetic.div_ceil(LANES) + memory + c.barriers + c.warp_exchanges
 }
 
-/// Requests beside those of shared loads and stores, each of which takes one pass at least. Local memory is not among them: the
-/// compiler may find registers for it.
+/// Requests other than shared loads and stores, each of which takes at least one wavefront. Local memory is not included, because
+/// the compiler may keep it in registers.
 fn requests(c: &Counters) -> u64 {
     c.global_load_requests + c.global_store_requests + c.global_atomic_requests + c.shared_atomic_requests
 }
 
-/// Passes through the banks. On compute capability 1.x there is no cache that has the same banks, and requests are of half a warp.
+/// Wavefronts in L1 and shared memory. On compute capability 1.x no cache shares the banks, and requests are of half a warp.
 fn passes(c: &Counters, path: GlobalPath) -> u64 {
-    // Records from before they were counted have no wavefronts of global loads.
+    // Older records have no wavefronts of global loads.
     let beyond_requests = c.global_load_wavefronts.saturating_sub(c.global_load_requests);
     let cached = match path {
         GlobalPath::UnifiedL1 => requests(c) + beyond_requests,
@@ -215,7 +217,8 @@ fn l2_bytes(c: &Counters, least_bytes: u64, path: GlobalPath) -> u64 {
     ((loads + c.global_store_sectors) * SECTOR_BYTES).max(least_bytes)
 }
 
-/// What L2 holds at the end of a run, the next one of the same kind need not fetch; without caches, each sector is memory's.
+/// Bytes of memory. The next run need not fetch what L2 holds at the end of this one. Without an L2, every sector comes from
+/// memory.
 fn memory_bytes(c: &Counters, least_bytes: u64, profile: &Profile, path: GlobalPath) -> u64 {
     match path {
         GlobalPath::Memory => ((c.global_load_sectors + c.global_store_sectors) * SECTOR_BYTES).max(least_bytes),

@@ -1,29 +1,33 @@
-//! What one multiprocessor can do in a clock, by compute capability.
+//! Rates of one multiprocessor per clock, by compute capability.
 //!
-//! A bound is only one if no rate is too low. Where sources disagree, or name none, the higher rate stands here. What is said to be timed
-//! was timed once on an H200 by kernels that are not kept: no record stands behind it.
+//! The bound is valid only if no rate is too low. If sources disagree or are missing, the higher rate is used. Rates that are
+//! called timed were timed once on an H200, with kernels that are not in the repository, so there is no record of them.
 //!
-//! - Arithmetic of 3.0 and later: "Throughput of Native Arithmetic Instructions" in NVIDIA's CUDA C++ Programming Guide (8.0 for 3.0,
-//!   12.x for 7.5 and later; from 13 on in the Best Practices Guide), results per clock and multiprocessor. Of 1.x: the Guide of release
-//!   4.2, appendix F.3 (clocks for a warp: 4, 16 for special functions, 32 in double precision), and of release 2.0, section 5.1.1.1
+//! - Arithmetic of 3.0 and later: "Throughput of Native Arithmetic Instructions" in NVIDIA's CUDA C++ Programming Guide (8.0 for
+//!   3.0, 12.x for 7.5 and later; from 13 on in the Best Practices Guide), results per clock and multiprocessor. For 1.x: the Guide
+//!   of
+//!   release 4.2, appendix F.3 (clocks for a warp: 4, 16 for special functions, 32 in double precision), and of release 2.0,
+//!   section 5.1.1.1
 //!   (16 for a 32-bit integer multiplication, 4 for `__mul24`).
-//!   Integer additions of 7.0 and later stand at twice the Guide's 64: the multiply-add units add too, and an H200 was timed at 128.
-//!   It was timed at 64 byte dot products, for which the Guide has no row.
-//! - Tensor cores: multiply-adds of f16 per clock from NVIDIA's whitepapers on Turing (8 cores of 64), on the A100 (4 of 256), on Ada (4
-//!   of 128), and on the H100 (4 of 512), times the two bytes of an f16: those of wider or narrower factors are as many fewer or more.
-//!   `mma` does not reach it on an H200 (timed: two thirds).
+//!   Integer additions of 7.0 and later have twice the Guide's rate of 64: the multiply-add units add too, and an H200 was timed
+//!   at 128. Byte dot products were timed at 64; the Guide has no row for them.
+//! - Tensor cores: multiply-adds of f16 per clock from NVIDIA's whitepapers on Turing (8 cores of 64), on the A100 (4 of 256), on
+//!   Ada (4 of 128), and on the H100 (4 of 512), times the two bytes of an f16, because the rate is inversely proportional to the
+//!   factors'
+//!   width. `mma` does not reach this rate on an H200 (timed: two thirds).
 //! - Issue: four schedulers from 3.0 on, which start one instruction per clock each, and two of a warp on 3.x (the Guide on each
 //!   compute capability). On 1.x one in four clocks, and a second one for the special function units; the second one is
 //!   second-hand.
-//! - Banks: 32 of four bytes, one pass per clock; 16 on 1.x, where a pass takes two clocks (the Guide of release 4.2, appendix F.3.3).
-//!   On an H200 timed for loads from shared memory and from the L1 cache, alone and together: they share the passes.
-//! - Between a multiprocessor and L2: 64 bytes per clock, second-hand. NVIDIA gives 5120 for the 108 of an A100 and 512 for the 8 of a
-//!   GTX 680, which is 47 and 64 each.
+//! - Banks: 32 of four bytes, one wavefront per clock; 16 on 1.x, where a wavefront takes two clocks (the Guide of release 4.2,
+//!   appendix F.3.3). Timed on an H200 for loads from shared memory and from the L1 cache, alone and together: they share the
+//!   wavefronts.
+//! - Between a multiprocessor and L2: 64 bytes per clock, second-hand. NVIDIA gives 5120 for the 108 of an A100 and 512 for the 8
+//!   of a GTX 680, which is 47 and 64 each.
 
 /// Rates of one multiprocessor, per clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// Instructions that its schedulers start, each for a warp.
+    /// Warp instructions that its schedulers issue.
     pub issue: f64,
     /// f32 additions, multiplications and multiply-adds, per lane.
     pub f32: f64,
@@ -39,29 +43,29 @@ pub struct Rates {
     pub tensor_bytes: Option<f64>,
     /// Other integer and logic operations, per lane.
     pub int_other: f64,
-    /// Conversions between types, per lane; the fastest kind of them.
+    /// Conversions between types, per lane; the rate of the fastest kind.
     pub conversions: f64,
-    /// Passes through the banks of shared memory, and of the L1 cache where that is the same memory.
+    /// Wavefronts in shared memory, and in the L1 cache if that is the same memory.
     pub passes: f64,
     /// Bytes between the multiprocessor and L2; `None` where global memory has no L2.
     pub l2_bytes: Option<f64>,
-    /// What global loads do before L2.
+    /// The path of global loads before L2.
     pub global: GlobalPath,
 }
 
-/// The way of a global load.
+/// The path of a global load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GlobalPath {
-    /// Through an L1 cache that is one memory with shared memory (7.0 and later).
+    /// Through an L1 cache that is the same memory as shared memory (7.0 and later).
     UnifiedL1,
-    /// Past the multiprocessor's caches to L2 (3.0).
+    /// Directly to L2 (3.0).
     L2,
-    /// To memory, as nothing caches it (1.x).
+    /// Directly to memory, without caches (1.x).
     Memory,
 }
 
 impl Rates {
-    /// The rates of a compute capability. One that no profile has gets those of the nearest before it.
+    /// The rates of a compute capability. A capability without rates of its own gets those of the nearest earlier one.
     pub fn of(compute_capability: (u32, u32)) -> Self {
         let tesla = Rates {
             issue: 0.5,

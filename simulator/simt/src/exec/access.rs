@@ -1,7 +1,7 @@
 //! Loads and stores: from the lanes' addresses to the bytes.
 //!
-//! Most requests are of two forms, all lanes at one address or each at its neighbour's end; those move their bytes at once.
-//! Everything else goes lane by lane.
+//! Most requests have one of two forms: all lanes at one address, or each lane right after its neighbor. These move all bytes at
+//! once. Everything else goes lane by lane.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -182,7 +182,7 @@ fn store_shared(core: &mut Core<'_>, registers: &Registers, access: &Access, req
     Ok(())
 }
 
-/// Loads from local and parameter memory, and through generic addresses, which each lane may take to another memory.
+/// Loads from local and parameter memory, and through generic addresses, with which each lane may reach a different memory.
 fn load_elsewhere(
     core: &mut Core<'_>,
     registers: &mut Registers,
@@ -256,7 +256,7 @@ fn store_elsewhere(
     Ok(())
 }
 
-/// Whether an element of memory and a register have the same bytes as far as the element goes.
+/// Whether an element of memory equals the low bytes of a register.
 #[inline(always)]
 fn is_same(element: u64, value: u64, width: u32) -> bool {
     (element ^ value) << (64 - 8 * width) == 0
@@ -315,7 +315,7 @@ fn set_shared_element(shared: &mut [u32], offset: u32, width: u32, value: u64) {
     }
 }
 
-/// Fills the bits above an element by its sign or with zeros.
+/// Extends an element by its sign or with zeros.
 #[inline(always)]
 fn extend(value: u64, access: &Access) -> u64 {
     let above = 64 - 8 * access.width;
@@ -341,7 +341,7 @@ fn set_lane(registers: &mut Registers, register: Reg, kind: Kind, lane: usize, v
     }
 }
 
-/// Gives all lanes of the mask one value.
+/// Gives all lanes of the mask the same value.
 #[inline(always)]
 fn splat(registers: &mut Registers, register: Reg, kind: Kind, mask: u32, value: u64) {
     if register == SINK {

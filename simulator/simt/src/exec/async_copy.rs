@@ -1,7 +1,8 @@
-//! Copies from global to shared memory that run beside the threads: `cp.async`.
+//! Asynchronous copies from global to shared memory: `cp.async`.
 //!
-//! A GPU finishes a copy at some time between its start and the end of the wait for it. Here the bytes arrive at the wait, the latest
-//! moment; until then the destination holds a pattern that no program can take for its data, and whoever touches it is told.
+//! A GPU finishes a copy at some time between its start and the end of the wait for it. Here the bytes arrive at the wait, the
+//! latest moment. Until then the destination holds a pattern that no program mistakes for its data, and an access to it is
+//! reported.
 
 use super::copies::{Bulk, Copy};
 use super::core::Core;
@@ -11,10 +12,10 @@ use crate::finding::AccessOp;
 use crate::program::Semantics;
 use crate::registers::{LANES, Registers};
 
-/// What stands in shared memory while a copy to it is under way: a NaN of every width of float.
+/// The contents of shared memory while a copy to it is unfinished: a NaN in every width of float.
 const UNFINISHED: u32 = 0x7fff_7fff;
 
-/// Begins the copies of the lanes in `mask`.
+/// Starts the copies of the lanes in `mask`.
 pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, pc: u32) -> Result<(), Stop> {
     let copy = core.machine.program.copies[index as usize];
     let source = core.machine.program.accesses[copy.source as usize];
@@ -35,7 +36,7 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
         let request = Request { op: AccessOp::Load, index: copy.source, pc, bytes: copy.bytes, mask: reads, addresses: &addresses };
         check_source(core, &request, bytes_of)?;
         core.count_global(&request, request.pattern());
-        // Lanes may read fewer bytes than they write, so each is looked at by itself.
+        // Lanes may read fewer bytes than they write, so each lane is noted separately.
         for lane in lanes_of(reads) {
             let part = Request { bytes: bytes_of(lane), mask: 1 << lane, ..request };
             core.watch_global_load(&part, Pattern::Same(addresses[lane]), source.semantics);
@@ -50,7 +51,7 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
         let copy =
             Copy { lane: lane as u32, group: pending.groups[lane], target: target.offset(lane), bytes: copy.bytes, data, pc };
         pending.copies.push(copy);
-        // The bytes may arrive at any moment from now on, and are there for certain after the wait: a write at both.
+        // The bytes may arrive at any time from now on, and are certain to be there after the wait. So both count as writes.
         core.watch_shared_store(&target, lane, Semantics::default(), false);
         core.copies.count += 1;
         core.copies.mark(copy.words());
@@ -59,17 +60,17 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
     Ok(())
 }
 
-/// That the sources are aligned and that what is read of each lies in an allocation. Most lanes read all of it.
+/// Checks that the sources are aligned, and that the bytes that each lane reads are in an allocation. Most lanes read all bytes.
 fn check_source(core: &mut Core<'_>, request: &Request<'_>, bytes_of: impl Fn(usize) -> u32) -> Result<(), Stop> {
     let whole = lanes_where(request.mask, |lane| bytes_of(lane) == request.bytes);
     let misaligned = lanes_where(request.mask, |lane| !request.addresses[lane].is_multiple_of(u64::from(request.bytes)));
-    // A request that is misaligned is refused for that, whatever its bounds.
+    // Misalignment is reported first, whatever the bounds.
     for lanes in [misaligned, whole].into_iter().filter(|lanes| *lanes != 0) {
         core.check_global(&request.of(lanes))?;
     }
     let part = request.mask & !whole;
     if part != 0 {
-        // The start is aligned, so the last byte tells whether the part is inside; it is then with all before it, in one allocation.
+        // The start is aligned, so if the first and the last byte are inside, all bytes are in one allocation.
         let last = std::array::from_fn(|lane| request.addresses[lane].wrapping_add(u64::from(bytes_of(lane).max(1) - 1)));
         core.check_global(&Request { bytes: 1, mask: part, ..*request })?;
         core.check_global(&Request { bytes: 1, mask: part, addresses: &last, ..*request })?;
@@ -77,7 +78,7 @@ fn check_source(core: &mut Core<'_>, request: &Request<'_>, bytes_of: impl Fn(us
     Ok(())
 }
 
-/// Finishes the copies of the lanes in `mask` that are in a group before the last `pending` ones; without a number, all copies.
+/// Finishes the copies of the lanes in `mask`, except for those in the last `pending` groups; without a number, all copies.
 pub fn wait(core: &mut Core<'_>, pending: Option<u32>, mask: u32) {
     if pending.is_none() {
         core.copies.commit(core.warp, mask);
@@ -93,7 +94,7 @@ pub fn wait(core: &mut Core<'_>, pending: Option<u32>, mask: u32) {
 }
 
 impl Core<'_> {
-    /// The bytes of a copy arrive. To the other threads this is a write by the lane that waited.
+    /// Finishes a copy. To the other threads this is a write by the lane that waited.
     fn arrive(&mut self, copy: &Copy) {
         self.copies.count -= 1;
         self.copies.unmark(copy.words());
@@ -104,7 +105,7 @@ impl Core<'_> {
         self.watch_shared_store(&request, lane as usize, Semantics::default(), false);
     }
 
-    /// A copy is under way from now on.
+    /// Starts a bulk copy.
     pub fn begin_bulk(&mut self, copy: Bulk) {
         self.copies.count += 1;
         self.copies.mark(copy.words());
@@ -112,21 +113,21 @@ impl Core<'_> {
         self.copies.bulk.push(copy);
     }
 
-    /// The bytes of a copy arrive. To the other threads they were written when it began.
+    /// Finishes a bulk copy. To the other threads its bytes were written when it started.
     pub fn finish_bulk(&mut self, copy: &Bulk) {
         self.copies.count -= 1;
         self.copies.unmark(copy.words());
         self.shared[copy.words()].copy_from_slice(&copy.data);
     }
 
-    /// Whether `bytes` bytes from an address on lie in the block's shared memory and no unfinished copy is to write them.
+    /// Whether `bytes` bytes from an address on are in the block's shared memory, and no unfinished copy writes them.
     #[inline(always)]
     pub fn may_take(&self, address: u64, bytes: u64) -> bool {
         address.saturating_add(bytes) <= u64::from(self.machine.shared_bytes)
             && (self.copies.count == 0 || !self.copies.touch(address, bytes))
     }
 
-    /// Notes a request to shared memory, whose bounds were checked, that touches what an unfinished copy is to write.
+    /// Notes a request to shared memory, already checked for bounds, if an unfinished copy writes any of its bytes.
     #[inline(always)]
     pub fn watch_unfinished(&mut self, request: &Request<'_>) {
         if self.copies.count != 0 && self.watch.is_some() {

@@ -9,7 +9,7 @@ use crate::instructions::half::{self, Bf16, F16};
 use crate::program::{Atomic, AtomicOp, SINK};
 use crate::registers::{Kind, Registers};
 
-/// What an atomic operation leaves in memory, given what was there. Values of 4 bytes stand in the low half.
+/// The new value that an atomic operation computes from the old one. Values of 4 bytes are in the low half.
 pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u64 {
     let signed = |value: u64| if width == 4 { i64::from(value as u32 as i32) } else { value as i64 };
     let f32_of = |bits: u64| f32::from_bits(bits as u32);
@@ -139,27 +139,27 @@ fn on_shared(core: &mut Core<'_>, atomic: &Atomic, offset: u32, [operand, swap]:
     old
 }
 
-/// Changes the 16 bits of a word from `shift` on; returns the word, and what the bits were.
+/// Changes the 16 bits of a word from `shift` on; returns the new word, and the old bits.
 fn in_half(word: u32, shift: u32, change: impl Fn(u64) -> u64) -> (u32, u64) {
     let old = u64::from(word >> shift & 0xffff);
     let new = change(old) as u32 & 0xffff;
     (word & !(0xffff << shift) | new << shift, old)
 }
 
-/// An f32 with a zero of its sign in place of a denormal.
+/// An f32 with denormals flushed to zeros of the same sign.
 fn flushed(bits: u64) -> u64 {
     if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
 
 fn on_global(machine: &Machine<'_>, hint: &mut u32, atomic: &Atomic, address: u64, [operand, swap]: [u64; 2]) -> u64 {
     let region = machine.region(hint, address, u64::from(atomic.width));
-    // The address was checked before; a launch keeps its regions.
+    // The address was checked before, and regions stay as long as the launch.
     let Some(region) = region else { return 0 };
     let offset = address - region.base;
     region.buffer.note_written(offset, u64::from(atomic.width));
     if atomic.width == 4 {
         let change = |old: u32| match atomic.op {
-            // The units beside the L2 cache, which add for global memory, know no denormals (PTX ISA, `atom`).
+            // The units at the L2 cache, which do additions in global memory, flush denormals (PTX ISA, `atom`).
             AtomicOp::AddF32 => flushed(combine(atomic.op, 4, flushed(old.into()), flushed(operand), swap)) as u32,
             _ => combine(atomic.op, 4, u64::from(old), operand, swap) as u32,
         };

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::core::Core;
 use super::machine::{Stop, thread_index};
-use super::mbarrier::{self, Vain};
+use super::mbarrier::{self, OpenPhase};
 use super::warp::{Pause, Votes, Warp};
 use crate::finding::FindingKind;
 use crate::geometry::Dim3;
 use crate::program::{Axis, Special};
 use crate::registers::{Kind, LANES};
 
-/// Where a warp of the block stands.
+/// The state of a warp of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Ready,
@@ -21,15 +21,15 @@ enum State {
         pc: u32,
         votes: Votes,
     },
-    /// It tested a phase in vain, and may go on in the next round.
-    Testing(Vain),
+    /// It tested a phase that was not over, and may try again in the next round.
+    Testing(OpenPhase),
     Done,
 }
 
-/// Rounds in which all warps wait or test in vain, after which none is hoped for. A program may give up after some tests.
+/// Rounds without progress after which the block counts as deadlocked. A program may give up by itself after some tests.
 const PATIENCE: u32 = 1 << 10;
 
-/// Executes the block of that number. `warps` are the worker's, as many as a block has.
+/// Executes the block of that number with the worker's warps, one for each warp of the block.
 pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Result<(), Stop> {
     let index = core.machine.config.grid.index_of(block);
     core.shared.fill(0);
@@ -61,8 +61,8 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
             }
             while states[number] == State::Ready {
                 let pause = warp.run(core)?;
-                moved |= !matches!(pause, Pause::Vain(_));
-                // An endless loop may also be one through a barrier.
+                moved |= !matches!(pause, Pause::OpenPhase(_));
+                // An endless loop may contain a barrier.
                 if core.fuel == 0 && pause != Pause::Done {
                     return Err(Stop::OutOfFuel { pc: warp.pc() });
                 }
@@ -70,7 +70,7 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
                     match pause {
                         Pause::Done => watch.end(number as u32),
                         Pause::Barrier { barrier, .. } | Pause::Arrived { barrier, .. } => watch.arrive(number as u32, barrier),
-                        Pause::Vain(_) | Pause::Turn => {}
+                        Pause::OpenPhase(_) | Pause::Turn => {}
                     }
                 }
                 match pause {
@@ -79,13 +79,13 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
                     Pause::Arrived { barrier, warps } => {
                         let count = arrived.entry(barrier).or_default();
                         *count += 1;
-                        // The last to arrive opens the barrier also when nobody waits there.
+                        // The last to arrive opens the barrier, even if no warp waits there.
                         let waits = |state: &State| matches!(state, State::Waiting { barrier: other, .. } if *other == barrier);
                         if Some(*count) == warps && !states.iter().any(waits) {
                             arrived.remove(&barrier);
                         }
                     }
-                    Pause::Vain(vain) => states[number] = State::Testing(vain),
+                    Pause::OpenPhase(open_phase) => states[number] = State::Testing(open_phase),
                     Pause::Turn => break,
                 }
             }
@@ -93,17 +93,17 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
         moved |= release(core, &mut states, warps, &mut arrived);
         moved |= std::mem::take(&mut core.mbarriers_moved);
         rounds_in_vain = if moved { 0 } else { rounds_in_vain + 1 };
-        let testing = states.iter().find_map(|state| if let State::Testing(vain) = state { Some(*vain) } else { None });
+        let testing = states.iter().find_map(|state| if let State::Testing(open_phase) = state { Some(*open_phase) } else { None });
         match testing {
             None if !moved => return Err(deadlock(&states)),
-            Some(vain) if rounds_in_vain > PATIENCE => return Err(mbarrier::deadlock(core, vain)),
+            Some(open_phase) if rounds_in_vain > PATIENCE => return Err(mbarrier::deadlock(core, open_phase)),
             _ => {}
         }
     }
     Ok(())
 }
 
-/// Opens every barrier that all its warps have reached. A warp that has ended counts as arrived, as it does on a GPU.
+/// Opens every barrier that all of its warps have reached. A warp that has ended counts as arrived, as on a GPU.
 fn release(core: &mut Core<'_>, states: &mut [State], block: &mut [Warp], arrived: &mut BTreeMap<u32, u32>) -> bool {
     let live = states.iter().filter(|state| **state != State::Done).count() as u32;
     let mut opened = false;

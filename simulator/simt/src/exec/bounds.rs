@@ -7,11 +7,11 @@ use crate::finding::{Access, FindingKind, Nearest, Space};
 use crate::registers::{LANES, spread};
 use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
-/// Addresses below this one are called null: a null pointer with an index or a field's offset.
+/// Addresses below this one count as null: a null pointer plus an index or a field's offset.
 const NULL_BYTES: u64 = 1 << 16;
 
 impl Core<'_> {
-    /// That every active lane's address is aligned and inside one allocation.
+    /// Checks that every active lane's address is aligned and inside one allocation.
     #[inline(always)]
     pub fn check_global(&mut self, request: &Request<'_>) -> Result<(), Stop> {
         let bytes = u64::from(request.bytes);
@@ -24,7 +24,7 @@ impl Core<'_> {
         self.check_global_lanes(request)
     }
 
-    /// As [`check_global`](Self::check_global), lane by lane: the lanes may be in different allocations.
+    /// The same lane by lane, for lanes in different allocations.
     #[cold]
     fn check_global_lanes(&mut self, request: &Request<'_>) -> Result<(), Stop> {
         let Request { op, bytes, mask, addresses, .. } = *request;
@@ -48,7 +48,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// That every active lane's address is aligned and inside the block's shared memory.
+    /// Checks that every active lane's address is aligned and inside the block's shared memory.
     #[inline(always)]
     pub fn check_shared(&mut self, request: &Request<'_>) -> Result<(), Stop> {
         let bytes = u64::from(request.bytes);
@@ -63,7 +63,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// That every active lane's address is aligned and below the size of a memory that starts at 0.
+    /// Checks that every active lane's address is aligned and below the size of a memory that starts at 0.
     #[cold]
     pub fn check_private(&mut self, space: Space, request: &Request<'_>, bytes_there: usize) -> Result<(), Stop> {
         let Request { op, bytes, mask, addresses, .. } = *request;
@@ -82,7 +82,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// A request outside a memory of the block or the thread, or of a kind that this memory does not know.
+    /// The fault of a request outside a memory of the block or the thread, or of an operation that this memory does not have.
     pub fn out_of_bounds(&self, space: Space, request: &Request<'_>) -> Stop {
         let address = in_space(request.addresses[request.first_lane()]);
         let (owner, there) = match space {
@@ -116,7 +116,7 @@ impl Span {
         let mut span = Span { lowest: first, highest: first, low_bits: 0 };
         let keep = spread(mask);
         for lane in 0..LANES {
-            // An inactive lane stands in for the first active one.
+            // An inactive lane takes the address of the first active lane.
             let address = (addresses[lane] & wide(keep[lane])) | (first & !wide(keep[lane]));
             span.lowest = span.lowest.min(address);
             span.highest = span.highest.max(address);
@@ -126,7 +126,7 @@ impl Span {
     }
 }
 
-/// An address without its window; one that has no window stays what it is, however large.
+/// An address without its window. An address in no window stays as it is.
 fn in_space(address: u64) -> u64 {
     if [SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW].contains(&(address & !WINDOW_OFFSET)) {
         address & WINDOW_OFFSET

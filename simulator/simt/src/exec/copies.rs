@@ -1,4 +1,4 @@
-//! The copies into shared memory that a block has begun and that are not finished.
+//! The unfinished asynchronous copies into a block's shared memory.
 
 use super::machine::Machine;
 use super::request::lanes_of;
@@ -8,15 +8,15 @@ use crate::registers::LANES;
 #[derive(Debug)]
 pub struct Copies {
     pub by_warp: Vec<Pending>,
-    /// Those that barriers in shared memory wait for, in order of their beginning.
+    /// Bulk copies, which barriers in shared memory wait for, in the order in which they started.
     pub bulk: Vec<Bulk>,
-    /// A bit for each word of shared memory that a copy is to write.
+    /// A bit for each word of shared memory that an unfinished copy writes.
     words: Vec<u64>,
     /// Unfinished copies of all warps.
     pub count: usize,
 }
 
-/// The unfinished copies of a warp, in order of their beginning.
+/// The unfinished copies of a warp, in the order in which they started.
 #[derive(Debug, Default)]
 pub struct Pending {
     pub copies: Vec<Copy>,
@@ -28,7 +28,7 @@ pub struct Pending {
 #[derive(Clone, Copy, Debug)]
 pub struct Copy {
     pub lane: u32,
-    /// Number of the group that it will be in, or is in.
+    /// Number of its group, which may not be committed yet.
     pub group: u32,
     /// Offset in shared memory.
     pub target: u32,
@@ -54,7 +54,7 @@ impl Copies {
         Self { by_warp, bulk: Vec::new(), words: vec![0; machine.shared_bytes.div_ceil(256) as usize], count: 0 }
     }
 
-    /// Forgets the copies of the block before: a block that ends does not wait for its own.
+    /// Forgets the copies of the previous block, which may have ended without waiting for them.
     pub fn clear(&mut self) {
         for pending in &mut self.by_warp {
             pending.copies.clear();
@@ -65,7 +65,7 @@ impl Copies {
         self.count = 0;
     }
 
-    /// Ends a group of the lanes in `mask`.
+    /// Commits a group of the lanes in `mask`.
     pub fn commit(&mut self, warp: u32, mask: u32) {
         if let Some(pending) = self.by_warp.get_mut(warp as usize) {
             lanes_of(mask).for_each(|lane| pending.groups[lane] += 1);
@@ -89,7 +89,7 @@ impl Copies {
         of_lane.or_else(|| bulk().map(|copy| (copy.pc, copy.warp, copy.lane)))
     }
 
-    /// The unfinished copies whose bytes a barrier counts; they are the caller's to [finish](Core::finish_bulk).
+    /// Takes out the unfinished copies whose bytes a barrier counts; the caller finishes them.
     pub fn take_bulk(&mut self, barrier: u32) -> Vec<Bulk> {
         self.bulk.extract_if(.., |copy| copy.barrier == barrier).collect()
     }
@@ -103,10 +103,10 @@ impl Copies {
     }
 }
 
-/// A copy that one thread began for the block.
+/// A copy that one thread started for the block.
 #[derive(Debug)]
 pub struct Bulk {
-    /// Where the barrier is that counts its bytes.
+    /// Address of the barrier that counts its bytes.
     pub barrier: u32,
     pub warp: u32,
     pub lane: u32,

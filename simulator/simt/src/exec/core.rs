@@ -1,4 +1,4 @@
-//! One worker's part of the machine.
+//! The state of one worker.
 
 use super::copies::Copies;
 use super::machine::Machine;
@@ -7,33 +7,33 @@ use super::stats::Stats;
 use super::watch::Watch;
 use crate::instructions::Executor;
 
-/// What a worker needs for the block that it runs, besides the block's warps; kept from block to block.
+/// The state of one worker, besides the warps of its block; reused from block to block.
 pub struct Core<'a> {
     pub machine: &'a Machine<'a>,
     pub stats: Stats,
     /// The block's shared memory, in words.
     pub shared: Vec<u32>,
-    /// What each load and store remembers.
+    /// The memo of each load and store.
     pub slots: Vec<Slot>,
-    /// What the block under way has printed.
+    /// The output of the current block.
     pub printed: Vec<u8>,
-    /// Copies into shared memory that are not finished.
+    /// Unfinished copies into shared memory.
     pub copies: Copies,
-    /// A barrier in shared memory has changed since this was last looked at.
+    /// A barrier in shared memory has changed since this flag was last reset.
     pub mbarriers_moved: bool,
     pub check_hint: u32,
     pub atomic_hint: u32,
-    /// The block under way is the one whose requests are kept as samples.
+    /// The current block is the one whose requests are kept as samples.
     pub keeps_samples: bool,
-    /// The block under way is the one that is traced.
+    /// The current block is the traced one.
     pub traces: bool,
-    /// The warp that runs now.
+    /// The warp that is running.
     pub warp: u32,
-    /// Instructions that this block may still execute.
+    /// Remaining fuel of the block, in warp instructions.
     pub fuel: u64,
     /// The arithmetic, for the host's processor.
     pub executor: Executor,
-    /// The checks, where they are asked for.
+    /// The checks, if they are on.
     pub watch: Option<Box<Watch>>,
 }
 

@@ -1,7 +1,7 @@
-//! What the requests of a launch cost, counted; and one request of each load and store kept, to be looked at.
+//! Counts the cost of each request, and keeps one request of each load and store as a sample.
 //!
-//! The cost of most requests follows from the first address alone. That of the others is remembered by its pattern: a loop repeats
-//! the same offsets between lanes again and again.
+//! The cost of most requests follows from the first address alone. For the others, the cost is remembered by the pattern of
+//! addresses, because a loop repeats the same offsets between lanes.
 
 use super::core::Core;
 use super::memo::Cost;
@@ -33,7 +33,7 @@ impl Core<'_> {
         let rules = self.machine.rules;
         let (cost, passes) = match pattern {
             Pattern::Same(_) if rules == Rules::Current => {
-                // Sixteen bytes go through the banks by half warps, even when all lanes want the same ones.
+                // Requests of 16 bytes per lane take one wavefront per half-warp, even when all lanes read the same bytes.
                 let both_halves = mask & 0xffff != 0 && mask >> 16 != 0;
                 (Cost { requests: 1, transactions: 1, units: 1, ideal: 1 }, if bytes == 16 && both_halves { 2 } else { 1 })
             }
@@ -82,7 +82,7 @@ impl Core<'_> {
             Pattern::Same(_) | Pattern::Run(_) if bytes == 4 && rules == Rules::Current => {
                 Cost { requests: 1, transactions: 0, units: 1, ideal: 1 }
             }
-            // Merged loads of a value that all lanes share. Sixteen bytes go through the banks by half warps even so.
+            // Merged loads of a value that all lanes share. Requests of 16 bytes per lane take one wavefront per half-warp even so.
             Pattern::Same(_) if rules == Rules::Current && op == AccessOp::Load && mask == FULL && bytes >= 8 => {
                 Cost { requests: 1, transactions: 0, units: bytes / 8, ideal: bytes / 8 }
             }
@@ -103,7 +103,7 @@ impl Core<'_> {
         self.keep_sample(Space::Shared, request);
     }
 
-    /// Counts a request for the rows of matrices, 16 bytes each. Eight lanes at a time pass the banks, as for a store of that width.
+    /// Counts a request for the rows of matrices, 16 bytes each. Eight lanes take one wavefront, as in a store of that width.
     pub fn count_rows(&mut self, request: &Request<'_>) {
         let offsets = std::array::from_fn(|lane| request.offset(lane));
         let SharedRequests { requests, cost } = self.machine.rules.shared(Direction::Store, request.mask, request.bytes, &offsets);
@@ -146,10 +146,10 @@ impl Core<'_> {
     }
 }
 
-/// Where a request starts that is wider than the access it is made for, and its pattern.
+/// The addresses and the pattern of a request that is wider than its access.
 #[inline(always)]
 fn merged(request: &Request<'_>, shift: i32, pattern: Pattern) -> ([u64; LANES], Pattern) {
-    // All lanes at one address stay so; lanes that stood side by side overlap now.
+    // Lanes at one address stay together. Lanes that were contiguous now overlap.
     let pattern = match pattern {
         Pattern::Same(address) => Pattern::Same(address.wrapping_add_signed(shift.into())),
         Pattern::Run(_) | Pattern::Other => Pattern::Other,

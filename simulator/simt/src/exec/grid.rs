@@ -1,4 +1,4 @@
-//! The blocks of a grid, over the cores of the host.
+//! Runs the blocks of a grid on the cores of the host.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -11,18 +11,18 @@ use super::warp::Warp;
 use super::watch::found::Found;
 use crate::registers::LANES;
 
-/// The first block, in the order of the grid, that could not go on.
+/// The first block in grid order that could not go on.
 #[derive(Debug)]
 pub struct Stopped {
     pub block: u64,
     pub stop: Stop,
-    /// What it and the blocks before it printed until then.
+    /// The output of that block and the blocks before it up to then.
     pub printed: String,
 }
 
-/// Executes all blocks and returns what was counted and found, or the first that could not go on.
+/// Executes all blocks and returns the counts and findings, or the first block that could not go on.
 ///
-/// Blocks are taken in order. After a stop, blocks before it are still finished, so that the same one is reported every time.
+/// Workers take blocks in order. After a stop, the blocks before it still finish, so that every run reports the same block.
 pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(Stats, Found), Stopped> {
     let blocks = machine.config.grid.volume();
     let next = AtomicU64::new(0);
@@ -54,7 +54,7 @@ pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(
             results.2.append(watch.found);
         }
     };
-    // A sum of floats by atomics depends on the order of the blocks; one worker keeps it the same in every run.
+    // An atomic sum of floats depends on the order of the blocks. With one worker it is the same in every run.
     let most = if machine.program.order_matters { 1 } else { workers.unwrap_or_else(rayon::current_num_threads) };
     let workers = most.clamp(1, usize::try_from(blocks).unwrap_or(usize::MAX).max(1));
     if workers == 1 {
@@ -65,7 +65,7 @@ pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(
     let (mut stats, stops, found) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     match stops.into_iter().min_by_key(|(number, _)| *number) {
         Some((block, stop)) => {
-            // How many blocks behind it ran is chance.
+            // Drop the output of later blocks: how many of them ran is chance.
             stats.printed.retain(|(number, _)| *number <= block);
             Err(Stopped { block, stop, printed: stats.printed() })
         }

@@ -1,4 +1,4 @@
-//! What all workers of a launch read, and why a block of it cannot go on.
+//! The state that all workers of a launch share, and the reasons why a block stops.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use crate::memory::{Memory, Region};
 use crate::program::{MachineRequest, Program};
 use crate::registers::{self, Kind, Reg};
 
-/// What all workers of a launch read: the program and the memory around it.
+/// The state that all workers of a launch share: the program and the memory around it.
 pub struct Machine<'a> {
     pub program: &'a Program,
     pub config: LaunchConfig,
@@ -22,28 +22,28 @@ pub struct Machine<'a> {
     /// Static and dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
     pub multiprocessors: u32,
-    /// What an access costs.
+    /// The rules for the cost of an access.
     pub rules: Rules,
-    /// What the loads and stores of the program ask for.
+    /// The requests of the program's loads and stores.
     pub requests: Vec<MachineRequest>,
     /// Run the code that needs no vector instructions.
     pub portable: bool,
     pub memory: &'a Memory,
-    /// The allocations, as they were when the launch began.
+    /// The allocations, as of the start of the launch.
     pub regions: Vec<Arc<Region>>,
-    /// Look for races and for reads of what nobody wrote.
+    /// Look for data races and reads of uninitialized memory.
     pub checks: bool,
-    /// Which blocks accessed what, where that can be judged.
+    /// The shadow of global memory, if races between blocks can be found in this program.
     pub global_shadow: Option<GlobalShadow>,
     pub warp_order: WarpOrder,
-    /// The block whose accesses are kept.
+    /// The block to trace.
     pub traced: Option<u64>,
-    /// Makes 64-bit atomic operations, which span two words, one at a time.
+    /// Serializes 64-bit atomic operations, which span two words.
     pub wide_atomics: Mutex<()>,
 }
 
 impl Machine<'_> {
-    /// The region that holds `bytes` bytes at `address`. `hint` is where the last one was found, and is kept up to date.
+    /// The region that holds `bytes` bytes at `address`. `hint` is the index of the last one found, and is updated.
     #[inline(always)]
     pub fn region(&self, hint: &mut u32, address: u64, bytes: u64) -> Option<&Region> {
         let holds = |region: &Region| address.wrapping_sub(region.base) < region.buffer.bytes() && bytes <= region.end() - address;
@@ -63,7 +63,7 @@ impl Machine<'_> {
         self.memory.nearest(address)
     }
 
-    /// What an access inside global or shared memory meets there.
+    /// The allocation or variable that an access to global or shared memory hits.
     pub fn place(&self, access: &Access) -> Option<Nearest> {
         if access.space == Space::Global {
             return self.nearest(access.address);
@@ -76,12 +76,12 @@ impl Machine<'_> {
     }
 }
 
-/// Why a block cannot go on.
+/// The reason why a block stops.
 #[derive(Debug)]
 pub enum Stop {
-    /// The kernel's fault, at an instruction, in a warp's lane, with as many lanes.
+    /// A defect of the kernel: the instruction, the warp, the first lane, and the number of lanes.
     Fault { kind: Box<FindingKind>, pc: u32, warp: u32, lane: u32, lanes: u32 },
-    /// The block used up its fuel, at an instruction.
+    /// The block used up its fuel.
     OutOfFuel { pc: u32 },
 }
 

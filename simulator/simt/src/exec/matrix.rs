@@ -29,8 +29,8 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, pc: u
     Ok(())
 }
 
-/// The elements that each lane has of a matrix whose rows it holds, when it is to hold columns, or the other way round: lane
-/// `4 i + j` has elements `2 j` and `2 j + 1` of row (or column) `i`.
+/// Transposes a matrix held in the lanes: lane `4 i + j` has elements `2 j` and `2 j + 1` of row `i`, and then of column `i`, or
+/// the other way around.
 fn transposed(held: &[u32; LANES]) -> [u32; LANES] {
     let element = |row: usize, column: usize| held[row * 4 + column / 2] >> (column % 2 * 16) & 0xffff;
     std::array::from_fn(|lane| {
@@ -119,12 +119,12 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// The bytes of a lane in a request that was admitted.
+    /// Reads the bytes of a lane in a request that was checked.
     fn element(&mut self, space: Space, request: &Request<'_>, lane: usize) -> u64 {
         let address = request.addresses[lane];
         let mut word = |address: u64| match space {
             Space::Shared => self.shared[(address & WINDOW_OFFSET) as usize / 4],
-            // The last word of an allocation may not be whole, so only its first byte is asked for.
+            // The last word of an allocation may be incomplete, so look up its first byte only.
             _ => {
                 self.machine.region(&mut self.check_hint, address, 1).map_or(0, |region| region.buffer.word(address - region.base))
             }
@@ -136,7 +136,7 @@ impl Core<'_> {
         }
     }
 
-    /// Replaces the bytes of a lane in a request that was admitted.
+    /// Writes the bytes of a lane in a request that was checked.
     fn set_element(&mut self, space: Space, request: &Request<'_>, lane: usize, value: u64) {
         let Request { bytes, addresses, .. } = *request;
         let same = self.watch.is_some() && self.element(space, request, lane) == value;
@@ -167,7 +167,7 @@ impl Core<'_> {
     }
 }
 
-/// Elements of a fragment that stand side by side in memory, of one register of each lane.
+/// Elements of a fragment that are contiguous in memory, from one register of each lane.
 struct Piece {
     register: usize,
     first: usize,
@@ -175,7 +175,7 @@ struct Piece {
     addresses: [u64; LANES],
 }
 
-/// The pieces of a fragment in memory. Where the elements of a register are neighbours, they are one piece.
+/// The pieces of a fragment in memory. Contiguous elements of a register form one piece.
 fn pieces(core: &Core<'_>, registers: &Registers, operation: &FragmentAccess) -> Vec<Piece> {
     let FragmentAccess { access, fragment, by_rows, stride } = operation;
     let bases = lane_addresses(registers, &core.machine.program.accesses[*access as usize].address);
@@ -222,7 +222,7 @@ fn load_fragment(core: &mut Core<'_>, registers: &mut Registers, operation: &Fra
             }
         }
     }
-    // `wmma` may name more registers than the elements fill; the others hold them once more.
+    // `wmma` may name more registers than the elements fill. The other registers repeat them.
     let (count, named) = (fragment.count(), fragment.count_of_wmma());
     for (position, register) in fragment.registers.iter().enumerate().take(named) {
         let values = &held[position % count];

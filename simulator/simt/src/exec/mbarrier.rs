@@ -1,17 +1,18 @@
-//! Barriers in shared memory that count arrivals and bytes (`mbarrier`), and the bulk copies whose bytes they count.
+//! Barriers in shared memory (`mbarrier`), which count arrivals and bytes, and the bulk copies whose bytes they count.
 //!
-//! A barrier is the 8 bytes that a GPU uses for it, so that it can be raced for and overwritten as there. What the bits say is the
-//! hardware's own affair; here they are, from the lowest:
+//! A barrier takes 8 bytes of shared memory, as on a GPU, so that a kernel can race for them or overwrite them as it would there.
+//! PTX does not document the bits. Here they are, from the lowest:
 //!
 //! | bits | |
 //! |---|---|
 //! | 1 | parity of the phase |
-//! | 1 | set: somebody initialised it |
+//! | 1 | set if the barrier is initialized |
 //! | 20 | arrivals that every phase needs |
-//! | 20 | arrivals that this phase still needs |
+//! | 20 | arrivals that this phase is missing |
 //! | 22 | bytes that were expected and have not arrived, signed |
 //!
-//! As with `cp.async`, the bytes of a copy arrive at the latest moment: when a thread tests a barrier that lacks nothing but bytes.
+//! As with `cp.async`, the bytes of a copy arrive at the latest moment: when a thread tests a barrier that is missing nothing but
+//! bytes.
 
 use super::copies::Bulk;
 use super::core::Core;
@@ -33,14 +34,14 @@ struct State {
     odd: bool,
     /// Arrivals of every phase.
     expected: u32,
-    /// Arrivals that this one lacks.
+    /// Arrivals that this phase is missing.
     arrivals: u32,
-    /// Bytes that this one lacks.
+    /// Bytes that this phase is missing.
     bytes: i32,
 }
 
 impl State {
-    /// What the bits say, if they are those of a barrier.
+    /// Decodes the bits, if they are those of an initialized barrier.
     fn of(word: u64) -> Option<Self> {
         let field = |from: u32| (word >> from) as u32 & MOST;
         let state = Self { odd: word & 1 != 0, expected: field(2), arrivals: field(22), bytes: (word as i64 >> 42) as i32 };
@@ -72,7 +73,7 @@ impl State {
         Ok(())
     }
 
-    /// Begins the next phase if this one lacks nothing. Whether it does.
+    /// Starts the next phase if this one is complete, and returns whether it was.
     fn complete(&mut self) -> bool {
         let complete = self.arrivals == 0 && self.bytes == 0;
         if complete {
@@ -82,25 +83,26 @@ impl State {
     }
 }
 
-/// A thread that tested a phase in vain.
+/// A thread that tested a phase that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vain {
-    /// Where the barrier is.
+pub struct OpenPhase {
+    /// Address of the barrier.
     offset: u32,
     pc: u32,
     warp: u32,
     lane: u32,
 }
 
-/// Executes an instruction for the lanes in `mask`, one after the other. The first lane that tested in vain.
-pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask: u32, pc: u32) -> Result<Option<Vain>, Stop> {
+/// Executes an instruction for the lanes in `mask`, one after the other, and returns the first lane that tested a phase that is not
+/// over.
+pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask: u32, pc: u32) -> Result<Option<OpenPhase>, Stop> {
     let mbarrier = core.machine.program.mbarriers[index as usize];
     let addresses = lane_addresses(registers, &mbarrier.address);
     let stores = matches!(mbarrier.op, MbarrierOp::Init { .. } | MbarrierOp::Invalidate);
     let op = if stores { AccessOp::Store } else { AccessOp::Atomic };
     let request = Request { op, index, pc, bytes: 8, mask, addresses: &addresses };
     core.check_shared(&request)?;
-    let mut vain = None;
+    let mut open_phase = None;
     for lane in lanes_of(mask) {
         let offset = request.offset(lane);
         core.watch_shared_store(&request, lane, Semantics { strong: !stores, ..Semantics::default() }, false);
@@ -144,7 +146,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                     registers.doubles_mut(told)[lane] = before;
                 }
             }
-            // Only who waits for this phase needs its bytes.
+            // Only a thread that waits for this phase needs its bytes.
             MbarrierOp::Test { phase, .. } if state.arrivals == 0 && phase.is_odd(registers, lane) == state.odd => {
                 for copy in core.copies.take_bulk(offset) {
                     core.finish_bulk(&copy);
@@ -167,14 +169,14 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 _ => {}
             }
             if !is_over {
-                vain = vain.or(Some(Vain { offset, pc, warp: core.warp, lane: lane as u32 }));
+                open_phase = open_phase.or(Some(OpenPhase { offset, pc, warp: core.warp, lane: lane as u32 }));
             }
         }
     }
-    Ok(vain)
+    Ok(open_phase)
 }
 
-/// Begins the copies of the lanes in `mask`.
+/// Starts the bulk copies of the lanes in `mask`.
 pub fn begin_bulk(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, pc: u32) -> Result<(), Stop> {
     let machine = core.machine;
     let copy = machine.program.bulk_copies[index as usize];
@@ -210,7 +212,7 @@ pub fn begin_bulk(core: &mut Core<'_>, registers: &Registers, index: u32, mask: 
             }
             data.extend(unit);
         }
-        // Its bytes reach those who see the phase end, and with them what its thread did before.
+        // A thread that sees the phase end sees the copied bytes, and everything that the copying thread did before.
         if let Some(watch) = &mut core.watch {
             watch.arrive_in_memory(core.warp, offset);
         }
@@ -227,9 +229,9 @@ pub fn begin_bulk(core: &mut Core<'_>, registers: &Registers, index: u32, mask: 
     Ok(())
 }
 
-/// The fault of a block whose warps wait for a phase that nobody ends.
-pub fn deadlock(core: &Core<'_>, vain: Vain) -> Stop {
-    let Vain { offset, pc, warp, lane } = vain;
+/// The fault of a block whose warps wait for a phase that never ends.
+pub fn deadlock(core: &Core<'_>, open_phase: OpenPhase) -> Stop {
+    let OpenPhase { offset, pc, warp, lane } = open_phase;
     let state = State::of(core.double(offset)).unwrap_or(State { odd: false, expected: 0, arrivals: 0, bytes: 0 });
     let kind = FindingKind::MbarrierDeadlock { address: offset.into(), arrivals: state.arrivals, bytes: state.bytes };
     Stop::Fault { kind: Box::new(kind), pc, warp, lane, lanes: 1 }

@@ -1,12 +1,12 @@
-//! What a load or store remembers from its last execution: where it found its address, and what its pattern of addresses cost.
+//! Memos of loads and stores: where the last address was found, and the cost of the last pattern of addresses.
 
 use super::request::{Request, wide};
 use crate::registers::{LANES, spread};
 
-/// What a load or store remembers from its last execution.
+/// The memo of a load or store, from its last execution.
 #[derive(Debug)]
 pub struct Slot {
-    /// Where the last address was found.
+    /// Index of the allocation that held the last address.
     pub hint: u32,
     pub memo: Memo,
 }
@@ -17,7 +17,7 @@ impl Default for Slot {
     }
 }
 
-/// What a load or store of a warp costs, of either memory.
+/// The cost of a load or store of a warp, for global or shared memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
     pub requests: u32,
@@ -27,21 +27,21 @@ pub struct Cost {
     pub ideal: u32,
 }
 
-/// Phases of a pattern whose costs are remembered. A loop that steps through a sector word by word has eight.
+/// Number of phases whose costs are remembered. A loop that steps through a sector word by word has eight.
 const PHASES: usize = 8;
 
-/// The last pattern of addresses that was not simple, and its costs. A cost does not change when all addresses move by a multiple
-/// of what the memory's units repeat by; the rest of such a move is the phase.
+/// The last pattern of addresses that was not simple, and its costs. The cost stays the same when all addresses move by a multiple
+/// of the memory's unit. The first address modulo that unit is the phase.
 #[derive(Debug)]
 pub struct Memo {
     /// Active lanes; none before the first use.
     mask: u32,
-    /// Tells the memories apart: a generic address may lead to one or the other.
+    /// The memory's unit, which distinguishes global from shared memory behind a generic address.
     unit: u64,
     relative: [u64; LANES],
-    /// Phases with their costs. Where two phases have one place, the later one takes it.
+    /// Phases with their costs. If two phases map to the same slot, the later one replaces the earlier one.
     costs: [Option<(u64, Cost)>; PHASES],
-    /// Passes through the banks of the L1 cache, which are the same at every phase.
+    /// Wavefronts in the L1 cache, which are the same in every phase.
     passes: u32,
 }
 

@@ -1,23 +1,23 @@
 //! The machine that executes programs: warps of 32 lanes, blocks of warps, a grid of blocks.
 //!
-//! - [`warp`]: one warp from its start to its next pause; divergence and reconvergence.
-//! - [`request`]: one warp's access to memory, as the next four see it.
+//! - [`warp`]: one warp, from its start to its next pause; divergence and reconvergence.
+//! - [`request`]: one warp's access to memory.
 //! - [`access`]: loads and stores, the bytes.
-//! - [`bounds`]: whether a request may happen.
-//! - [`cost`]: what it costs, counted.
+//! - [`bounds`]: checks whether a request is allowed.
+//! - [`cost`]: counts what a request costs, with [`memo`]s of the last costs.
 //! - [`atomics`]: `atom` and `red`, which read and write in one step.
-//! - [`async_copy`]: copies that the threads do not wait for.
+//! - [`async_copy`]: copies that the threads do not wait for, kept in [`copies`].
 //! - [`mbarrier`]: barriers in shared memory, and the bulk copies that they count.
-//! - [`matrix`]: matrices between memory and registers.
-//! - [`tensor`]: their products.
+//! - [`matrix`]: loads and stores of matrices.
+//! - [`tensor`]: products of matrices.
 //! - [`print`]: `printf` and `assert`.
-//! - [`exchange`]: shuffles and votes.
-//! - [`watch`]: races, and reads of what nobody wrote.
-//! - [`trace`]: what one block touches of global memory.
+//! - [`exchange`]: shuffles, votes, matches, reductions and elections.
+//! - [`watch`]: the checks for data races and reads of uninitialized memory.
+//! - [`trace`]: records which bytes of global memory one block accesses.
 //! - [`block`]: the warps of a block and their barriers.
-//! - [`warp_order`]: in which order the warps of a block get their turns.
-//! - [`grid`]: blocks over the cores of the host.
-//! - [`stats`]: what was counted, instruction by instruction.
+//! - [`warp_order`]: the order in which the warps of a block take turns.
+//! - [`grid`]: runs the blocks on the cores of the host. [`machine`] is what all workers share, [`core`] what each has.
+//! - [`stats`]: the counts of each instruction.
 
 mod access;
 mod async_copy;

@@ -1,4 +1,4 @@
-//! What kernels say: `printf`, whose text goes to the report of the launch, and a failed `assert`, which ends the kernel.
+//! `printf`, whose output goes to the report of the launch, and `assert`, which ends the kernel if it fails.
 
 use super::core::Core;
 use super::machine::Stop;
@@ -7,8 +7,8 @@ use crate::finding::{AccessOp, FindingKind, Space};
 use crate::registers::LANES;
 use crate::windows::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
-/// Most bytes that a block may print, as many as a GPU keeps by default for a whole launch (`cudaLimitPrintfFifoSize`). What is printed
-/// beyond them is lost, as it is there.
+/// Most bytes that a block may print: as many as a GPU keeps by default for a whole launch (`cudaLimitPrintfFifoSize`). Further
+/// output is lost, as on a GPU.
 const MOST_PRINTED: usize = 1 << 20;
 
 /// Longest text that is read from memory.
@@ -37,7 +37,7 @@ impl Thread<'_, '_> {
         found.ok_or_else(|| self.outside(address))
     }
 
-    /// The fault of reading where nothing is.
+    /// The fault of reading outside every allocation.
     fn outside(&mut self, address: u64) -> Stop {
         let addresses = [address; LANES];
         let request = Request { op: AccessOp::Load, index: 0, pc: self.pc, bytes: 1, mask: 1 << self.lane, addresses: &addresses };
@@ -71,7 +71,7 @@ impl Thread<'_, '_> {
         self.integer(LOCAL_WINDOW | u64::from(offset), bytes)
     }
 
-    /// The text that a format and its arguments make, and how many arguments there are. Each argument stands at a multiple of its size.
+    /// Formats the arguments, and returns the text and the number of arguments. Each argument is at a multiple of its size.
     fn format(&mut self, format: &[u8], mut arguments: u64) -> Result<(Vec<u8>, u32), Stop> {
         let mut output = Vec::new();
         let mut count = 0;
@@ -156,7 +156,7 @@ pub fn failed_assert(core: &mut Core<'_>, local: &[[u32; LANES]], params: [u32; 
     }
 }
 
-/// Widest field and longest fraction that are written; more is damage.
+/// Widest field and longest fraction that are supported.
 const WIDEST: usize = 4096;
 
 /// `%-08.3lld`, without the `%`.
@@ -177,7 +177,7 @@ struct Directive {
 }
 
 impl Directive {
-    /// The directive at the start of a text, and its length; `None` if there is none that is known.
+    /// The directive at the start of a text, and its length; `None` if there is no valid one.
     fn parse(text: &[u8]) -> Option<(Self, usize)> {
         let mut directive = Self { bytes: 4, ..Self::default() };
         let mut at = 0;
@@ -227,7 +227,7 @@ impl Directive {
         b"diouxXcspfFeEgG%".contains(&directive.conversion).then_some((directive, at + 1))
     }
 
-    /// Bytes of the argument: what is narrower than `int` comes as one, and every float as a `double`.
+    /// Bytes of the argument. Types narrower than `int` are promoted to it, and every float to `double`.
     fn argument_bytes(&self) -> u64 {
         match self.conversion {
             b'd' | b'i' | b'o' | b'u' | b'x' | b'X' => u64::from(self.bytes.max(4)),
@@ -236,7 +236,7 @@ impl Directive {
         }
     }
 
-    /// Writes an argument; `text` is what a string's points to.
+    /// Writes an argument; `text` is the string that a `%s` points to.
     fn write(self, value: u64, text: Vec<u8>, output: &mut Vec<u8>) {
         let narrow = 64 - 8 * self.bytes;
         let unsigned = value << narrow >> narrow;
@@ -269,7 +269,7 @@ impl Directive {
                 (self.sign(value.is_sign_negative()), self.float(value.abs(), precision.unwrap_or(6)))
             }
         };
-        // Zeros stand between the sign and the digits. A precision says already how many digits there are, except for floats.
+        // Zeros go between the sign and the digits. Except for floats, a precision already sets the number of digits.
         let is_integer = !b"fFeEgG".contains(&self.conversion);
         let zeros = self.zeros && !self.left && is_number && !(is_integer && precision.is_some());
         let missing = if zeros { self.width.min(WIDEST).saturating_sub(prefix.len() + body.len()) } else { 0 };
@@ -300,7 +300,7 @@ impl Directive {
             b'e' => exponential(value, precision),
             _ => {
                 let digits = precision.max(1);
-                // The exponent after rounding to that many digits decides.
+                // The choice depends on the exponent after rounding to that many digits.
                 let rounded = exponential(value, digits - 1);
                 let exponent: i32 = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
                 let text = if (-4..digits as i32).contains(&exponent) {

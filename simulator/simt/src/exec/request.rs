@@ -1,11 +1,11 @@
-//! One warp's access to memory, as all that look at it see it: bounds, cost, checks, and the bytes themselves.
+//! One warp's access to memory, in the form that the bounds, the cost, the checks and the access itself all use.
 
 use crate::finding::{AccessOp, Space};
 use crate::program::Address;
 use crate::registers::{FULL, Kind, LANES, Registers, spread};
 use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
-/// Who asks for what, where.
+/// One load, store or atomic operation of a warp.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub op: AccessOp,
@@ -15,9 +15,9 @@ pub struct Request<'a> {
     pub pc: u32,
     /// Bytes of each lane.
     pub bytes: u32,
-    /// Lanes that take part, at least one.
+    /// Active lanes, at least one.
     pub mask: u32,
-    /// Those of other lanes mean nothing.
+    /// Those of inactive lanes are undefined.
     pub addresses: &'a [u64; LANES],
 }
 
@@ -26,13 +26,13 @@ pub struct Request<'a> {
 pub enum Pattern {
     /// All active lanes at one address.
     Same(u64),
-    /// All lanes active, each at the end of the one before.
+    /// All lanes active, and each address right after the one before.
     Run(u64),
     Other,
 }
 
 impl Request<'_> {
-    /// The same for fewer lanes.
+    /// The same request for fewer lanes.
     #[inline(always)]
     pub fn of(self, mask: u32) -> Self {
         Self { mask, ..self }
@@ -44,7 +44,7 @@ impl Request<'_> {
         self.mask.trailing_zeros() as usize
     }
 
-    /// Where a lane's bytes start in a memory of the block or the thread: the address without its window.
+    /// Offset of a lane's bytes in a memory of the block or the thread: the address without its window.
     #[inline(always)]
     pub fn offset(&self, lane: usize) -> u32 {
         (self.addresses[lane] & WINDOW_OFFSET) as u32
@@ -78,7 +78,7 @@ impl Request<'_> {
         }
     }
 
-    /// The spaces that the active lanes' addresses lie in, with the lanes of each.
+    /// The spaces of the active lanes' addresses, with the lanes of each.
     pub fn spaces(&self, space: Option<Space>) -> Vec<(Space, u32)> {
         if let Some(space) = space {
             return vec![(space, self.mask)];
@@ -102,7 +102,7 @@ impl Request<'_> {
     }
 }
 
-/// The addresses of all lanes; those of inactive ones mean nothing.
+/// The addresses of all lanes; those of inactive lanes are undefined.
 #[inline(always)]
 pub fn lane_addresses(registers: &Registers, address: &Address) -> [u64; LANES] {
     let offset = address.offset as u64;
@@ -132,12 +132,12 @@ pub fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The lanes of a mask for which a condition holds.
+/// The lanes of a mask that meet a condition.
 pub fn lanes_where(mask: u32, mut condition: impl FnMut(usize) -> bool) -> u32 {
     lanes_of(mask).filter(|lane| condition(*lane)).fold(0, |lanes, lane| lanes | 1 << lane)
 }
 
-/// A lane's mask of 32 bits as one of 64.
+/// Widens a lane's mask from 32 to 64 bits.
 #[inline(always)]
 pub fn wide(keep: u32) -> u64 {
     keep as i32 as i64 as u64

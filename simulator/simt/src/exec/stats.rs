@@ -1,23 +1,23 @@
-//! Counts per instruction while a launch runs, and their sums when it is done.
+//! Counts per instruction during a launch, and their sums after it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::finding::{AccessOp, Space};
 use crate::instructions::{Class, TABLE};
-use crate::program::{Action, FragmentAccess, Matrices, Origin, Program, SourceMap, TensorOp};
+use crate::program::{Action, Exchange, FragmentAccess, Matrices, Origin, Program, SourceMap, TensorOp};
 use crate::registers::LANES;
 
-/// What one worker counted.
+/// The counts of one worker.
 #[derive(Debug)]
 pub struct Stats {
-    /// By place in the program.
+    /// By index of the instruction.
     pub instructions: Vec<InstructionStats>,
     /// By index of the load or store.
     pub accesses: Vec<AccessStats>,
     /// Requests by index of the atomic operation, global and shared.
     pub atomics: Vec<[u64; 2]>,
-    /// What blocks printed, by their numbers.
+    /// The output of blocks, by block number.
     pub printed: Vec<(u64, Vec<u8>)>,
     /// A request by index of the load or store, from the worker that had the first block.
     pub samples: Vec<Option<Sample>>,
@@ -31,7 +31,7 @@ pub struct InstructionStats {
     /// Warps whose guard kept all lanes from acting.
     pub idle: u64,
     pub lanes: u64,
-    /// Branches at which lanes parted.
+    /// Branches at which lanes diverged.
     pub divergent: u64,
 }
 
@@ -146,14 +146,14 @@ impl Stats {
         (total, lines)
     }
 
-    /// What the blocks printed, in their order.
+    /// The output of the blocks, in order.
     pub fn printed(&mut self) -> String {
         self.printed.sort_by_key(|(block, _)| *block);
         let bytes: Vec<u8> = std::mem::take(&mut self.printed).into_iter().flat_map(|(_, bytes)| bytes).collect();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The requests that were kept, in the order of the program.
+    /// The samples, in program order.
     pub fn samples(&self, program: &Program, map: &SourceMap) -> Vec<AccessSample> {
         let kept = program.code.iter().zip(&program.origins).filter_map(|(inst, origin)| match inst.action {
             Action::Load(index) | Action::Store(index) => Some((self.samples[index as usize].as_ref()?, origin)),
@@ -169,7 +169,7 @@ impl Stats {
         kept.map(sample).collect()
     }
 
-    /// What was touched, neighbours together.
+    /// The bytes that were accessed, with adjacent ranges joined.
     pub fn touched(&self) -> Vec<Touched> {
         let mut touched: Vec<Touched> = Vec::new();
         for next in &self.touched {
@@ -243,16 +243,15 @@ impl Stats {
                 counters.branches = warps;
                 counters.divergent_branches = divergent;
             }
-            Action::Shuffle { .. } | Action::Vote { .. } | Action::Match { .. } | Action::Reduce { .. } | Action::Elect { .. } => {
-                counters.warp_exchanges = acting
-            }
+            Action::Exchange(Exchange::ActiveMask { .. }) => {}
+            Action::Exchange(_) => counters.warp_exchanges = acting,
             _ => {}
         }
         counters
     }
 }
 
-/// A request as it was made.
+/// A request that was kept.
 #[derive(Clone, Debug)]
 pub struct Sample {
     pub space: Space,

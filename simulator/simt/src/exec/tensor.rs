@@ -1,17 +1,18 @@
 //! Products of small matrices: `mma` and `wmma.mma`.
 //!
-//! NVIDIA documents which elements are multiplied, not in which order a tensor core adds nor how often it rounds. Here it is done as an
-//! H200 does it, found from its results and the same bit by bit for every shape of f16, bf16 and tf32 (`tests/tensor`):
+//! NVIDIA documents which elements are multiplied, but not in which order a tensor core adds or how often it rounds. This module
+//! does what an H200 does. The steps were inferred from its results, and match them bit by bit for every shape of f16, bf16 and
+//! tf32 (`tests/tensor`):
 //!
-//! 1. Every product is exact. Its exponent is the sum of its factors' exponents, so that it may be twice or nearly four times 2 to that
-//!    power; the exponent of a subnormal number is the smallest of its type.
-//! 2. All k products and C are aligned to the largest of these exponents, E. What lies below 2^(E - 25) is cut off.
-//! 3. What is left is added without rounding.
+//! 1. Every product is exact. Its exponent is the sum of its factors' exponents, so that it may be twice or nearly four times 2 to
+//!    that power; the exponent of a subnormal number is the smallest of its type.
+//! 2. All k products and C are aligned to the largest of these exponents, E. Bits below 2^(E - 25) are cut off.
+//! 3. The terms are added without rounding.
 //! 4. The sum becomes an f32 by cutting off once more, or an f16 by rounding to nearest.
 //!
-//! So a product is not the sum that the same number of multiply-adds would give: it errs toward zero, always, and by up to a unit in the
-//! last place of D. Other generations keep other numbers of bits in step 2; their rules are not here. `wmma.mma` does the same; for its 8
-//! products of tf32 an H200 goes through steps 2 to 4 twice, with four of them each.
+//! So the result differs from that of the same number of multiply-adds: its error is always toward zero, and up to one unit in the
+//! last place of D. Other generations keep a different number of bits in step 2, which is not modeled. `wmma.mma` does the same,
+//! except that for its 8 products of tf32 an H200 goes through steps 2 to 4 twice, with four products each.
 //!
 //! Products of f64 are multiply-adds in order of k, each rounded, and integers are added without rounding.
 
@@ -22,7 +23,7 @@ use crate::program::MultiplyAdd;
 use crate::program::fragment::{Fragment, Number, Shape};
 use crate::registers::{LANES, Registers};
 
-/// Executes a product; all lanes take part.
+/// Executes a product of all lanes.
 pub fn multiply_add(registers: &mut Registers, operation: &MultiplyAdd) {
     let Shape { n, k, .. } = operation.a.shape;
     match operation.d.number {
@@ -56,10 +57,10 @@ pub fn multiply_add(registers: &mut Registers, operation: &MultiplyAdd) {
         number => {
             let [a, b, mut d] = [operation.a, operation.b, operation.c].map(|part| gather(registers, &part, float_of_bits));
             let (smallest, smallest_sum) = (smallest_exponent(operation.a.number), smallest_exponent(number));
-            // A product of 16 columns is one of `wmma`.
+            // Only `wmma` has products of 16 columns.
             let at_once = if operation.a.number == Number::Tf32 && n == 16 { k / 2 } else { k };
             let a_exponents: Vec<i32> = a.iter().map(|factor| exponent(*factor, smallest)).collect();
-            // Column by column, so that both factors of a sum lie side by side.
+            // Column by column, so that both factors of a sum are contiguous.
             let b: Vec<f64> = (0..n * k).map(|i| b[i % k * n + i / k]).collect();
             let b_exponents: Vec<i32> = b.iter().map(|factor| exponent(*factor, smallest)).collect();
             for (row, sums) in d.chunks_exact_mut(n).enumerate() {
@@ -83,10 +84,10 @@ pub fn multiply_add(registers: &mut Registers, operation: &MultiplyAdd) {
     }
 }
 
-/// Binary digits behind the leading one of the largest term that an H200 keeps of every term.
+/// Binary digits after the leading one of the largest term that an H200 keeps of every term.
 const KEPT: i32 = 25;
 
-/// The exponent of zero, which no other term's is below.
+/// The exponent of zero, which is below that of every other term.
 const OF_ZERO: i32 = -2000;
 
 /// The exponent of the smallest normal number of a type.
@@ -94,7 +95,7 @@ fn smallest_exponent(number: Number) -> i32 {
     if number == Number::F16 { -14 } else { -126 }
 }
 
-/// The exponent with which a number of a type takes part in a sum.
+/// The exponent of a number of a type, for aligning it in a sum.
 fn exponent(value: f64, smallest: i32) -> i32 {
     if value == 0.0 {
         return OF_ZERO;
@@ -103,14 +104,14 @@ fn exponent(value: f64, smallest: i32) -> i32 {
     ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(smallest)
 }
 
-/// The sum of the terms, each cut off [`KEPT`] digits behind the leading digit of 2 to the power of `largest`; exact in f64.
+/// The sum of the terms, each cut off [`KEPT`] digits after the leading digit of 2 to the power of `largest`; exact in f64.
 fn cut_off_sum(products: impl Iterator<Item = f64> + Clone, c: f64, largest: i32) -> f64 {
     // Exact products of finite factors are finite in f64.
     let plain = products.clone().sum::<f64>() + c;
     if !plain.is_finite() {
         return plain;
     }
-    // Two zeros have no exponent that a power of two could have.
+    // Zero factors make exponents that no power of two has.
     let largest = largest.max(-300);
     let cut = |term: f64| (term * power_of_two(KEPT - largest)) as i64;
     (products.map(cut).sum::<i64>() + cut(c)) as f64 * power_of_two(largest - KEPT)
@@ -164,18 +165,18 @@ fn float_of_bits(bits: u64, number: Number) -> f64 {
     match number {
         Number::F16 => F16(bits as u16).widen().into(),
         Number::Bf16 => Bf16(bits as u16).widen().into(),
-        // The lower 13 bits of the register are not looked at.
+        // The lower 13 bits of the register are ignored.
         Number::Tf32 => f64::from(f32::from_bits(bits as u32 & !0x1fff)),
         Number::F64 => f64::from_bits(bits),
         _ => f64::from(f32::from_bits(bits as u32)),
     }
 }
 
-/// A sum as D holds it.
+/// Converts a sum to the type of D.
 fn as_held(sum: f64, number: Number) -> f64 {
     match number {
         Number::F16 => half::round::<F16>(sum, Rounding::Nearest).widen().into(),
-        // Cut off, the largest f32 would be the end; a tensor core goes on to infinity.
+        // Cutting off would end at the largest f32, but a tensor core goes on to infinity.
         _ if sum.abs() >= power_of_two(128) => (sum as f32).into(),
         _ => round32(sum, Rounding::Zero).into(),
     }

@@ -1,6 +1,6 @@
-//! What the threads of one block touch of global memory, thread by thread, for whoever wants to look at it.
+//! Records which bytes of global memory the threads of one block access, for callers that want to show them.
 //!
-//! The checks see every access of every kind, so it is they who ask; a launch without a traced block keeps nothing.
+//! The checks see every access of every kind, so they call this. A launch without a traced block records nothing.
 
 use super::core::Core;
 use super::request::{Request, lanes_of};
@@ -8,7 +8,7 @@ use crate::counters::Touched;
 use crate::registers::LANES;
 
 impl Core<'_> {
-    /// Keeps what a request touches, in the block that is traced.
+    /// Records the bytes of a request, if the current block is the traced one.
     #[inline(always)]
     pub fn trace(&mut self, request: &Request<'_>) {
         if self.traces {

@@ -1,18 +1,19 @@
 //! One warp: its registers, where its lanes are, and how it runs to its next pause.
 //!
-//! Lanes that part at a branch run one path after the other and meet again at the branch's immediate post-dominator. The paths that
-//! wait stand on a stack: where they go on, where they meet the others, and who they are.
+//! Lanes that diverge at a branch run one path after the other, and reconverge at the branch's immediate post-dominator. The
+//! waiting paths are on a stack: where each goes on, where it reconverges, and its lanes.
 
 use super::core::Core;
 use super::machine::Stop;
-use super::mbarrier::{self, Vain};
-use super::request::{lanes_of, lanes_where};
+use super::mbarrier::{self, OpenPhase};
+use super::request::lanes_of;
 use super::{access, async_copy, atomics, exchange, matrix, print};
 use crate::finding::FindingKind;
-use crate::program::{Action, NOWHERE, Poll, Question, SINK, TRUE, VoteMode, is_barrier};
-use crate::registers::{FULL, Kind, LANES, Registers};
+use crate::program::{Action, NOWHERE, Poll, Question, TRUE, is_barrier};
+use crate::registers::{FULL, Kind, LANES, Lane, Reg, Registers};
 
-/// Instructions that a warp executes before the others get their turn; a warp may wait for what another one writes.
+/// Instructions that a warp executes before the next warp takes its turn. A warp may wait in a loop for a value that another one
+/// writes.
 const TURN: u64 = 1 << 14;
 
 /// A warp.
@@ -21,39 +22,39 @@ pub struct Warp {
     pub registers: Registers,
     /// Local memory: a word of each lane in a row.
     local: Vec<[u32; LANES]>,
-    /// The path that runs now.
+    /// The path that is running.
     path: Path,
-    /// The paths that wait, the next one to run last.
+    /// The waiting paths; the last one runs next.
     waiting: Vec<Path>,
-    /// Lanes that have not ended.
+    /// Lanes whose threads have not ended.
     live: u32,
     /// Instructions executed in this block.
     executed: u64,
-    /// The poll whose outcome the warp waits for, and the lanes that are to learn it.
+    /// The poll that the warp waits for, and the lanes that receive its outcome.
     poll: Option<(Poll, u32)>,
 }
 
-/// Lanes that are at the same place.
+/// Lanes that run together.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     /// The next instruction.
     pc: u32,
-    /// Where these lanes stop and wait for the others.
-    meet: u32,
+    /// The instruction at which these lanes stop, to reconverge with the others.
+    reconverge: u32,
     lanes: u32,
-    /// How many calls deep.
+    /// Depth of calls.
     depth: u32,
 }
 
-/// What the threads of a warp say in the poll of a barrier.
+/// The votes of a warp's threads in the poll of a barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Votes {
     pub yes: u32,
-    /// Threads that were asked.
+    /// Threads that voted.
     pub asked: u32,
 }
 
-/// Why a warp paused.
+/// The reason why a warp paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// All lanes have ended.
@@ -62,8 +63,8 @@ pub enum Pause {
     Barrier { barrier: u32, warps: Option<u32>, pc: u32, votes: Votes },
     /// It passed a barrier without waiting.
     Arrived { barrier: u32, warps: Option<u32> },
-    /// It tested a phase of a barrier in shared memory in vain; others may end it meanwhile.
-    Vain(Vain),
+    /// It tested a phase of a barrier in shared memory that is not over. Other warps may end the phase.
+    OpenPhase(OpenPhase),
     /// Its turn is over.
     Turn,
 }
@@ -79,17 +80,17 @@ impl Warp {
             }
         }
         let local = vec![[0; LANES]; program.local_bytes as usize / 4];
-        let path = Path { pc: 0, meet: NOWHERE, lanes: 0, depth: 0 };
+        let path = Path { pc: 0, reconverge: NOWHERE, lanes: 0, depth: 0 };
         Self { registers, local, path, waiting: Vec::new(), live: 0, executed: 0, poll: None }
     }
 
-    /// Puts the warp at the start of the kernel. Special registers are the block's to fill.
+    /// Puts the warp at the start of the kernel. The block fills the special registers.
     pub fn start(&mut self, core: &Core<'_>, lanes: u32) {
         let program = core.machine.program;
         self.registers.clear(program.written_rows, program.predicates);
         self.registers.set_predicate(TRUE, FULL, FULL);
         self.local.fill([0; LANES]);
-        self.path = Path { pc: 0, meet: NOWHERE, lanes, depth: 0 };
+        self.path = Path { pc: 0, reconverge: NOWHERE, lanes, depth: 0 };
         self.waiting.clear();
         self.live = lanes;
         self.executed = 0;
@@ -100,7 +101,8 @@ impl Warp {
     pub fn run(&mut self, core: &mut Core<'_>) -> Result<Pause, Stop> {
         #[cfg(target_arch = "x86_64")]
         if core.executor.has_vectors() {
-            // SAFETY: the executor has looked for every feature that the function is compiled for.
+            // SAFETY: `has_vectors` is true only if the executor found on this processor every feature that `run_vector` is
+            // compiled for.
             return unsafe { self.run_vector(core) };
         }
         self.execute(core)
@@ -113,32 +115,32 @@ impl Warp {
         self.execute(core)
     }
 
-    /// The interpreter. Inlined into its two callers, so that each gets its own machine code for all of it.
+    /// The interpreter. It and all its steps are inlined into its two callers, so that each gets its own machine code for all of
+    /// it.
     #[inline(always)]
     fn execute(&mut self, core: &mut Core<'_>) -> Result<Pause, Stop> {
         let code = core.machine.program.code.as_slice();
         let executor = core.executor;
-        let Path { mut pc, mut meet, mut lanes, mut depth } = self.path;
-        let first_executed = self.executed;
+        let mut path = self.path;
         let turn = TURN.min(core.fuel);
         let mut executed = 0;
         let pause = loop {
-            if pc == meet || lanes == 0 {
+            if path.pc == path.reconverge || path.lanes == 0 {
                 match self.waiting.pop() {
-                    Some(path) => Path { pc, meet, lanes, depth } = path,
+                    Some(next) => path = next,
                     None => break Pause::Done,
                 }
                 continue;
             }
-            let inst = &code[pc as usize];
+            let at = path.pc;
+            let inst = &code[at as usize];
             let guard = self.registers.predicate(inst.guard);
-            let active = lanes & if inst.negated { !guard } else { guard };
-            let stats = &mut core.stats.instructions[pc as usize];
+            let active = path.lanes & if inst.negated { !guard } else { guard };
+            let stats = &mut core.stats.instructions[at as usize];
             stats.warps += 1;
             stats.lanes += u64::from(active.count_ones());
             executed += 1;
-            let at = pc;
-            pc += 1;
+            path.pc += 1;
             if active == 0 {
                 stats.idle += 1;
                 continue;
@@ -147,104 +149,51 @@ impl Warp {
                 Action::Alu { alu, destination, ref sources } => {
                     executor.execute(alu, &mut self.registers, destination, sources, active);
                 }
+                Action::Exchange(exchange) => exchange::execute(exchange, &mut self.registers, active),
+
                 Action::Load(index) => access::load(core, &mut self.registers, &self.local, index, active, at)?,
                 Action::Store(index) => access::store(core, &self.registers, &mut self.local, index, active, at)?,
                 Action::Atomic(index) => atomics::execute(core, &mut self.registers, index, active, at)?,
-                Action::Tensor(index) => {
-                    if active != FULL {
-                        return Err(self.fault(core, FindingKind::PartialWarp, active, at));
-                    }
-                    matrix::execute(core, &mut self.registers, index, at)?;
-                }
+                Action::Tensor(_) if active != FULL => return Err(fault(core, FindingKind::PartialWarp, active, at)),
+                Action::Tensor(index) => matrix::execute(core, &mut self.registers, index, at)?,
                 Action::Copy(index) => async_copy::begin(core, &self.registers, index, active, at)?,
                 Action::BulkCopy(index) => mbarrier::begin_bulk(core, &self.registers, index, active, at)?,
-                Action::Mbarrier(index) => {
-                    if let Some(vain) = mbarrier::execute(core, &mut self.registers, index, active, at)? {
-                        break Pause::Vain(vain);
-                    }
-                }
                 Action::CommitCopies => core.copies.commit(core.warp, active),
                 Action::WaitForCopies { pending } => async_copy::wait(core, pending, active),
+                Action::CopyLocal { from, to, bytes } => self.copy_local(from, to, bytes, active),
+
                 Action::Branch { target, reconverge } => {
-                    if active == lanes {
-                        pc = target;
+                    if active == path.lanes {
+                        path.pc = target;
                     } else {
                         stats.divergent += 1;
-                        let others = lanes & !active;
-                        if reconverge != meet {
-                            if reconverge != NOWHERE {
-                                self.waiting.push(Path { pc: reconverge, meet, lanes, depth });
-                            }
-                            meet = reconverge;
-                        }
-                        match (target == meet, pc == meet) {
-                            // Lanes that are where they meet already wait with the path pushed before.
-                            (true, _) => lanes = others,
-                            (false, true) => (pc, lanes) = (target, active),
-                            (false, false) => {
-                                self.waiting.push(Path { pc, meet, lanes: others, depth });
-                                (pc, lanes) = (target, active);
-                            }
-                        }
+                        self.diverge(&mut path, active, target, reconverge);
                     }
                     if executed >= turn {
                         break Pause::Turn;
                     }
                 }
                 Action::Call { target } => {
-                    // The guard's other lanes wait behind the call, together with those that come back.
-                    self.waiting.push(Path { pc, meet, lanes, depth });
-                    Path { pc, meet, lanes, depth } = Path { pc: target, meet: NOWHERE, lanes: active, depth: depth + 1 };
-                    // A tree of calls is finite, yet it may have more leaves than any fuel lasts for.
+                    self.call(&mut path, active, target);
+                    // A tree of calls is finite, but it may have more leaves than the fuel lasts for.
                     if executed >= turn {
                         break Pause::Turn;
                     }
                 }
-                Action::Return if depth > 0 => {
-                    for path in self.waiting.iter_mut().filter(|path| path.depth == depth) {
-                        path.lanes &= !active;
-                    }
-                    lanes &= !active;
-                }
-                Action::Return | Action::Exit => {
-                    self.live &= !active;
-                    for path in &mut self.waiting {
-                        path.lanes &= !active;
-                    }
-                    lanes &= !active;
-                }
-                Action::Trap => return Err(self.fault(core, FindingKind::Trap, active, at)),
+                Action::Return if path.depth > 0 => self.leave_function(&mut path, active),
+                Action::Return | Action::Exit => self.end_threads(&mut path, active),
+                Action::Trap => return Err(fault(core, FindingKind::Trap, active, at)),
                 Action::NoTarget { register, kind } => {
-                    let lane = active.trailing_zeros() as usize;
-                    let value = match kind {
-                        Kind::Double => self.registers.doubles(register)[lane],
-                        _ => u64::from(self.registers.words(register)[lane]),
-                    };
-                    return Err(self.fault(core, FindingKind::NoTarget { value }, active, at));
+                    return Err(fault(core, FindingKind::NoTarget { value: self.first_value(register, kind, active) }, active, at));
                 }
-                Action::Print { format, arguments, result } => {
-                    print::print(core, &mut self.local, (format, arguments, result), active, at)?;
-                }
-                Action::AssertFail { params } => return Err(print::failed_assert(core, &self.local, params, active, at)),
+
                 Action::Barrier { barrier, threads, waits, poll } => {
-                    let lane = active.trailing_zeros() as usize;
-                    let barrier = self.registers.words(barrier)[lane];
-                    let counted = threads.map(|threads| self.registers.words(threads)[lane]);
-                    if !is_barrier(barrier, counted) {
-                        let kind = FindingKind::InvalidBarrier { barrier, threads: counted };
-                        return Err(self.fault(core, kind, active, at));
+                    break self.barrier(core, (barrier, threads, waits, poll), active, at)?;
+                }
+                Action::Mbarrier(index) => {
+                    if let Some(open_phase) = mbarrier::execute(core, &mut self.registers, index, active, at)? {
+                        break Pause::OpenPhase(open_phase);
                     }
-                    let warps = counted.map(|threads| threads / LANES as u32);
-                    if active != self.live {
-                        return Err(self.fault(core, FindingKind::DivergentBarrier { barrier }, active, at));
-                    }
-                    let mut votes = Votes::default();
-                    if let Some(poll) = poll {
-                        let yes = self.registers.predicate(poll.source) ^ if poll.negated { u32::MAX } else { 0 };
-                        votes = Votes { yes: (yes & active).count_ones(), asked: active.count_ones() };
-                        self.poll = Some((poll, active));
-                    }
-                    break if waits { Pause::Barrier { barrier, warps, pc: at, votes } } else { Pause::Arrived { barrier, warps } };
                 }
                 Action::Fence => {
                     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
@@ -252,108 +201,129 @@ impl Warp {
                         watch.fence(core.warp);
                     }
                 }
-                Action::Shuffle { mode, destination, in_range, source, lane, clamp } => {
-                    let (sources, fits) = exchange::shuffle_sources(mode, self.registers.words(lane), self.registers.words(clamp));
-                    let values = *self.registers.words(source);
-                    let row = self.registers.words_mut(destination);
-                    for lane in lanes_of(active) {
-                        row[lane] = values[sources[lane]];
-                    }
-                    if in_range != SINK {
-                        self.registers.set_predicate(in_range, active, fits);
-                    }
-                }
-                Action::Match { all, destination, agrees, source, kind, members } => {
-                    let values = match kind {
-                        Kind::Double => *self.registers.doubles(source),
-                        _ => self.registers.words(source).map(u64::from),
-                    };
-                    let members = *self.registers.words(members);
-                    for lane in lanes_of(active) {
-                        let members = active & members[lane];
-                        let same = lanes_where(members, |other| values[other] == values[lane]);
-                        let agreed = !all || same == members;
-                        self.registers.words_mut(destination)[lane] = if agreed { same } else { 0 };
-                        if agrees != SINK {
-                            self.registers.set_predicate(agrees, 1 << lane, if agreed { FULL } else { 0 });
-                        }
-                    }
-                }
-                Action::Reduce { op, destination, source, members } => {
-                    let values = *self.registers.words(source);
-                    let members = *self.registers.words(members);
-                    for lane in lanes_of(active) {
-                        let all = lanes_of(active & members[lane]).map(|other| u64::from(values[other]));
-                        let result = all.reduce(|a, b| atomics::combine(op, 4, a, b, 0)).unwrap_or(0);
-                        self.registers.words_mut(destination)[lane] = result as u32;
-                    }
-                }
-                Action::Vote { mode, destination, source, negated, members } => {
-                    let yes = self.registers.predicate(source) ^ if negated { u32::MAX } else { 0 };
-                    let members = *self.registers.words(members);
-                    // Groups of lanes may vote side by side in one instruction, each with its own members.
-                    let mut open = active;
-                    while open != 0 {
-                        let group = members[open.trailing_zeros() as usize];
-                        let voters = lanes_where(open, |lane| members[lane] == group);
-                        open &= !voters;
-                        let result = exchange::vote(mode, yes, voters & group);
-                        if mode == VoteMode::Ballot {
-                            let row = self.registers.words_mut(destination);
-                            lanes_of(voters).for_each(|lane| row[lane] = result);
-                        } else {
-                            self.registers.set_predicate(destination, voters, result);
-                        }
-                    }
-                }
-                Action::Elect { leader, elected, members } => {
-                    let members = *self.registers.words(members);
-                    for lane in lanes_of(active) {
-                        // Any lane would do; it is the lowest, and the same every time.
-                        let chosen = (active & members[lane]).trailing_zeros();
-                        self.registers.set_predicate(elected, 1 << lane, if chosen == lane as u32 { FULL } else { 0 });
-                        if leader != SINK {
-                            self.registers.words_mut(leader)[lane] = chosen;
-                        }
-                    }
-                }
-                Action::ActiveMask { destination } => {
-                    let row = self.registers.words_mut(destination);
-                    lanes_of(active).for_each(|lane| row[lane] = active);
-                }
-                Action::Clock { destination, kind } => {
-                    let now = first_executed + executed;
-                    for lane in lanes_of(active) {
-                        match kind {
-                            Kind::Double => self.registers.doubles_mut(destination)[lane] = now,
-                            _ => self.registers.words_mut(destination)[lane] = now as u32,
-                        }
-                    }
-                }
-                Action::CopyLocal { from, to, bytes } => {
-                    for word in 0..bytes.div_ceil(4) as usize {
-                        let row = self.local[from as usize / 4 + word];
-                        let target = &mut self.local[to as usize / 4 + word];
-                        lanes_of(active).for_each(|lane| target[lane] = row[lane]);
-                    }
-                }
-                // The lanes of a warp run in step here, so those that are to wait for each other have done so.
+                // The lanes of a warp run in lockstep here, so there is nothing to wait for.
                 Action::WarpSync { members } => {
                     if let Some(watch) = &mut core.watch {
-                        let members = self.registers.words(members)[active.trailing_zeros() as usize];
-                        watch.synchronise_lanes(core.warp, members, self.live);
+                        let members = self.first_value(members, Kind::Word, active) as u32;
+                        watch.synchronize_lanes(core.warp, members, self.live);
+                    }
+                }
+
+                Action::Print { format, arguments, result } => {
+                    print::print(core, &mut self.local, (format, arguments, result), active, at)?;
+                }
+                Action::AssertFail { params } => return Err(print::failed_assert(core, &self.local, params, active, at)),
+                Action::Clock { destination, kind } => {
+                    let now = self.executed + executed;
+                    match kind {
+                        Kind::Double => u64::write(&mut self.registers, destination, active, &[now; LANES]),
+                        _ => u32::write(&mut self.registers, destination, active, &[now as u32; LANES]),
                     }
                 }
                 Action::Nothing => {}
             }
         };
-        self.path = Path { pc, meet, lanes, depth };
+        self.path = path;
         self.executed += executed;
         core.fuel = core.fuel.saturating_sub(executed);
         Ok(pause)
     }
 
-    /// Tells the warp how the poll went that it waits for.
+    /// Lanes in `taken` branch to `target`, and the other lanes of the path go on. Both reconverge at `reconverge`.
+    #[inline(always)]
+    fn diverge(&mut self, path: &mut Path, taken: u32, target: u32, reconverge: u32) {
+        let others = path.lanes & !taken;
+        if reconverge != path.reconverge {
+            if reconverge != NOWHERE {
+                self.waiting.push(Path { pc: reconverge, ..*path });
+            }
+            path.reconverge = reconverge;
+        }
+        match (target == path.reconverge, path.pc == path.reconverge) {
+            // Lanes that are already at the reconvergence point wait there, in the path pushed above.
+            (true, _) => path.lanes = others,
+            (false, true) => (path.pc, path.lanes) = (target, taken),
+            (false, false) => {
+                self.waiting.push(Path { lanes: others, ..*path });
+                (path.pc, path.lanes) = (target, taken);
+            }
+        }
+    }
+
+    /// Lanes in `called` go to a function. The others wait after the call for those that return.
+    #[inline(always)]
+    fn call(&mut self, path: &mut Path, called: u32, target: u32) {
+        self.waiting.push(*path);
+        *path = Path { pc: target, reconverge: NOWHERE, lanes: called, depth: path.depth + 1 };
+    }
+
+    /// Lanes return from a function. The path that waits after the call already has them.
+    #[inline(always)]
+    fn leave_function(&mut self, path: &mut Path, leaving: u32) {
+        for waiting in self.waiting.iter_mut().filter(|waiting| waiting.depth == path.depth) {
+            waiting.lanes &= !leaving;
+        }
+        path.lanes &= !leaving;
+    }
+
+    /// Ends threads, and removes them from every waiting path.
+    #[inline(always)]
+    fn end_threads(&mut self, path: &mut Path, ending: u32) {
+        self.live &= !ending;
+        for waiting in &mut self.waiting {
+            waiting.lanes &= !ending;
+        }
+        path.lanes &= !ending;
+    }
+
+    /// Arrives at a barrier of the block, given its number, the number of threads, whether the warp waits, and the poll.
+    #[inline(always)]
+    fn barrier(
+        &mut self,
+        core: &Core<'_>,
+        (barrier, threads, waits, poll): (Reg, Option<Reg>, bool, Option<Poll>),
+        active: u32,
+        at: u32,
+    ) -> Result<Pause, Stop> {
+        let barrier = self.first_value(barrier, Kind::Word, active) as u32;
+        let threads = threads.map(|threads| self.first_value(threads, Kind::Word, active) as u32);
+        if !is_barrier(barrier, threads) {
+            return Err(fault(core, FindingKind::InvalidBarrier { barrier, threads }, active, at));
+        }
+        if active != self.live {
+            return Err(fault(core, FindingKind::DivergentBarrier { barrier }, active, at));
+        }
+        let mut votes = Votes::default();
+        if let Some(poll) = poll {
+            let yes = self.registers.predicate(poll.source) ^ if poll.negated { u32::MAX } else { 0 };
+            votes = Votes { yes: (yes & active).count_ones(), asked: active.count_ones() };
+            self.poll = Some((poll, active));
+        }
+        let warps = threads.map(|threads| threads / LANES as u32);
+        Ok(if waits { Pause::Barrier { barrier, warps, pc: at, votes } } else { Pause::Arrived { barrier, warps } })
+    }
+
+    /// Copies bytes of local memory to another place in it, lane by lane.
+    #[inline(always)]
+    fn copy_local(&mut self, from: u32, to: u32, bytes: u32, active: u32) {
+        for word in 0..bytes.div_ceil(4) as usize {
+            let row = self.local[from as usize / 4 + word];
+            let target = &mut self.local[to as usize / 4 + word];
+            lanes_of(active).for_each(|lane| target[lane] = row[lane]);
+        }
+    }
+
+    /// The register of the lowest active lane.
+    #[inline(always)]
+    fn first_value(&self, register: Reg, kind: Kind, active: u32) -> u64 {
+        let lane = active.trailing_zeros() as usize;
+        match kind {
+            Kind::Double => self.registers.doubles(register)[lane],
+            _ => u64::from(self.registers.words(register)[lane]),
+        }
+    }
+
+    /// Gives the warp the outcome of the poll that it waits for.
     pub fn learn(&mut self, votes: Votes) {
         let Some((Poll { question, destination, .. }, lanes)) = self.poll.take() else { return };
         let agreed = match question {
@@ -376,8 +346,10 @@ impl Warp {
     pub fn pc(&self) -> u32 {
         self.path.pc
     }
+}
 
-    fn fault(&self, core: &Core<'_>, kind: FindingKind, lanes: u32, pc: u32) -> Stop {
-        Stop::Fault { kind: Box::new(kind), pc, warp: core.warp, lane: lanes.trailing_zeros(), lanes: lanes.count_ones() }
-    }
+/// The stop for a defect of the kernel, by the lanes in `lanes` at an instruction.
+#[cold]
+fn fault(core: &Core<'_>, kind: FindingKind, lanes: u32, pc: u32) -> Stop {
+    Stop::Fault { kind: Box::new(kind), pc, warp: core.warp, lane: lanes.trailing_zeros(), lanes: lanes.count_ones() }
 }

@@ -1,12 +1,12 @@
-//! In which order the warps of a block get their turns.
+//! The order in which the warps of a block take turns.
 
-/// In which order the warps of a block get their turns. A kernel without races gives the same result in any.
+/// The order in which the warps of a block take turns. A kernel without races gives the same result in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WarpOrder {
-    /// By their numbers.
+    /// By warp number.
     #[default]
     Ascending,
-    /// Some other order in every block, the same for the same seed.
+    /// A different order in every block, the same for the same seed.
     Shuffled(u64),
 }
 
@@ -15,7 +15,7 @@ impl WarpOrder {
     pub(crate) fn of(self, block: u64, warps: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..warps).collect();
         if let WarpOrder::Shuffled(seed) = self {
-            // SplitMix64, and the shuffle of Fisher and Yates.
+            // SplitMix64, and the Fisher-Yates shuffle.
             let mut state = seed ^ block.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let mut random = || {
                 state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

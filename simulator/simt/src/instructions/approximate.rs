@@ -1,49 +1,49 @@
-//! Functions that a GPU approximates (`.approx`, `.full`). PTX promises an accuracy, not bits, and other GPUs give other bits.
+//! Functions that a GPU approximates (`.approx`, `.full`). PTX guarantees an accuracy, but not the bits, which differ between GPUs.
 //!
-//! Here they are computed in f64 and rounded to the nearest, which is at least as accurate as any of them. `libm` computes the same on
-//! every host; Rust's own functions are those of the host's C library.
+//! Here they are computed in f64 and rounded to nearest, which is at least as accurate as any GPU. They use `libm`, which gives the
+//! same bits on every host, whereas Rust's own functions come from the host's C library.
 
 use std::f64::consts::TAU;
 use std::fmt;
 
 use super::float::{canonical32, flush64, pass_nan};
 
-/// What PTX promises of an approximate function (PTX ISA 9.1, at each instruction).
+/// The accuracy that PTX guarantees for an approximate function (PTX ISA 9.1, at each instruction).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Accuracy {
-    /// Within so many units in the last place of the correctly rounded result.
+    /// Within this many units in the last place of the correctly rounded result.
     Ulps(u32),
-    /// As `Ulps(2)`, for divisors between 2^-126 and 2^126.
+    /// The same as `Ulps(2)`, for divisors between 2^-126 and 2^126.
     Quotient,
     /// Relative error, as an exponent of two.
     Relative(f64),
-    /// As `Relative`, of a normal result. A subnormal one has no bits for so small an error. PTX does not say how far off it may be; all
-    /// that an H200 gave were within one unit in the last place, not all within half of one.
+    /// The same as `Relative`, for a normal result. A subnormal result has too few bits for such a small error, and PTX does not
+    /// state its error. All results of an H200 were within one unit in the last place, but not all within half a unit.
     RelativeOfNormal(f64),
     /// Absolute error, as an exponent of two.
     Absolute(f64),
-    /// Of a logarithm: the absolute error for numbers between 0.5 and 2, elsewhere the relative one; an exponent of two.
+    /// The error of a logarithm, as an exponent of two: absolute for numbers between 0.5 and 2, relative elsewhere.
     Logarithm(f64),
-    /// Of sine and cosine.
+    /// The error of sine and cosine.
     Angle,
-    /// It computes with the upper 32 bits, and nothing more is said.
+    /// The function uses the upper 32 bits. PTX states nothing else.
     UpperHalf,
-    /// Nothing is said.
+    /// PTX states nothing.
     Unstated,
 }
 
 impl Accuracy {
-    /// How far a result may be from the exact one; `None` where nothing is promised. `input` is the last operand, `bits` are those of
-    /// the result's significand.
+    /// The largest allowed distance from the exact result; `None` if nothing is guaranteed. `input` is the last operand, and `bits`
+    /// is the number of bits in the result's significand.
     pub fn bound(self, input: f64, exact: f64, bits: i32) -> Option<f64> {
         let unit = || (exact.abs().log2().floor().max(if bits == 24 { -126.0 } else { -14.0 }) - f64::from(bits - 1)).exp2();
         let angle = input.abs();
         match self {
-            // Half a unit lies between the exact and the correctly rounded result.
+            // The correctly rounded result is up to half a unit from the exact one.
             Self::Ulps(units) => Some((f64::from(units) + 0.5) * unit()),
             Self::Quotient if (2_f64.powi(-126)..=2_f64.powi(126)).contains(&angle) => Some(2.5 * unit()),
             Self::Relative(exponent) => Some(exact.abs() * exponent.exp2()),
-            // Of a normal result the relative error is the larger one.
+            // For a normal result, the relative error is larger.
             Self::RelativeOfNormal(exponent) => Some((exact.abs() * exponent.exp2()).max(unit())),
             Self::Absolute(exponent) => Some(exponent.exp2()),
             Self::Logarithm(exponent) if input > 0.5 && input < 2.0 => Some(exponent.exp2()),

@@ -1,9 +1,9 @@
-//! What an instruction counts as.
+//! Classes of instructions, for counting.
 
-/// What an instruction counts as.
+/// The class of an instruction, which decides how it counts in [`Counters`](crate::Counters).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Moves and selections, and changes of a sign, which an instruction that uses the result can do on the way.
+    /// Moves, selections, and sign changes, which cost nothing in the instruction that uses the result.
     Move,
     /// Comparisons and logic on predicates.
     Predicate,
@@ -23,9 +23,9 @@ pub enum Class {
     Half,
     /// Arithmetic of pairs of f16 or bf16: two results.
     HalfPair,
-    /// Between types.
+    /// Conversions between types.
     Convert,
-    /// Division, square root and the like.
+    /// Division, square root and similar.
     Special,
 }
 

@@ -1,4 +1,4 @@
-//! f64 arithmetic rounded in a direction. No wider format of the host holds its results, so they are computed with integers.
+//! f64 arithmetic with directed rounding. The host has no wider format for the exact results, so they are computed with integers.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ const PRECISION: i32 = 53;
 /// Exponent of the last bit of the smallest f64.
 const LEAST: i32 = -1074;
 
-/// `significand * 2^exponent`. The last bit of the significand is also set when anything below it was dropped.
+/// `significand * 2^exponent`. The last bit of the significand is also set if any bits below it were dropped (sticky).
 #[derive(Clone, Copy)]
 struct Number {
     negative: bool,
@@ -39,7 +39,7 @@ impl Number {
         let bits = 128 - self.significand.leading_zeros() as i32;
         let dropped = (bits - PRECISION).max(LEAST - self.exponent);
         if dropped <= 0 {
-            // Exact: the conversion has at most 53 bits, and the power of two leads to no subnormal number with fewer.
+            // Exact: the significand has at most 53 bits, and the power of two does not make it subnormal.
             let steps = (self.exponent - LEAST) as u32;
             return signed(scaled((self.significand as u64) << dropped.unsigned_abs(), steps - dropped.unsigned_abs()));
         }
@@ -69,7 +69,7 @@ impl Number {
 
 /// `significand * 2^(steps - 1074)`, where the significand has at most 53 bits, or 54 and an even end; fewer only if `steps` is 0.
 fn scaled(significand: u64, steps: u32) -> f64 {
-    // Adding, not joining: the hidden bit counts one in the exponent.
+    // An addition, not a bitwise or: the hidden bit adds one to the exponent.
     let bits = (u64::from(steps) << 52) + significand;
     f64::from_bits(if steps > 0x7fe { 0x7ff << 52 } else { bits.min(0x7ff << 52) })
 }
@@ -120,7 +120,7 @@ pub fn root(a: f64, rounding: Rounding) -> f64 {
     }
     let root = a.significand.isqrt();
     let rest = u128::from(root * root != a.significand);
-    // Two bits more than needed, so that the mark of what was dropped stands below the middle.
+    // Two bits more than needed, so that the sticky bit is below the rounding bit.
     Number { negative: false, significand: root << 1 | rest, exponent: a.exponent / 2 - 1 }.round(rounding)
 }
 

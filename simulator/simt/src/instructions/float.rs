@@ -1,20 +1,20 @@
-//! Floating-point functions of one lane: what a GPU does where Rust's operators leave room.
+//! Floating-point functions of one lane, where Rust's operators differ from a GPU or leave the result open.
 
 use super::format::{self, Format, Rounding};
 
-/// The NaN that every f32 operation gives (PTX ISA, section on floating-point instructions): the payload of an operand does not
-/// pass through.
+/// Replaces a NaN by the canonical one, which every f32 operation returns (PTX ISA, section on floating-point instructions). The
+/// payload of an operand does not pass through.
 ///
-/// The choice is made between integers: between floats the compiler takes any NaN for as good as another, and drops it.
+/// The choice is between integers. Between floats, the compiler treats every NaN as equivalent and removes it.
 #[inline(always)]
 pub fn canonical32(value: f32) -> f32 {
     let bits = value.to_bits();
     f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fff_ffff } else { bits })
 }
 
-/// The result of an f64 operation. Where it is NaN, it is the first NaN among the operands, made quiet; an invalid operation on
-/// numbers gives the negative quiet NaN. The order of operands is what an H200 gives, and without it the host's compiler, which
-/// swaps operands freely, would decide.
+/// The result of an f64 operation. If it is NaN, it becomes the first NaN among the operands, made quiet, or, for an invalid
+/// operation on numbers, the negative quiet NaN. The order of operands is that of an H200. Otherwise the host's compiler would
+/// decide, because it may swap operands.
 #[inline(always)]
 pub fn pass_nan<const N: usize>(value: f64, operands: [f64; N]) -> f64 {
     const QUIET: u64 = 1 << 51;
@@ -78,13 +78,13 @@ pub fn max64(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Into [0, 1]; NaN becomes 0.
+/// Clamps to [0, 1]; NaN becomes 0.
 #[inline(always)]
 pub fn saturate32(value: f32) -> f32 {
     if value > 0.0 { value.min(1.0) } else { 0.0 }
 }
 
-/// A subnormal number as a zero of its sign: what `.ftz` does to operands and to the result.
+/// Flushes a subnormal number to a zero of the same sign, as `.ftz` does with operands and results.
 #[inline(always)]
 pub fn flush32(value: f32) -> f32 {
     let bits = value.to_bits();
@@ -98,7 +98,7 @@ pub fn flush64(value: f64) -> f64 {
     f64::from_bits(if bits & 0x7ff << 52 == 0 { bits & 1 << 63 } else { bits })
 }
 
-/// An f64 that is exact, or rounded to odd, as the nearest f32 in a direction.
+/// Rounds an f64 that is exact, or rounded to odd, to an f32.
 #[inline(always)]
 pub fn round32(value: f64, rounding: Rounding) -> f32 {
     f32::from_bits(Format::SINGLE.round(value, rounding))
@@ -140,39 +140,39 @@ pub fn or_nan32(a: f32, b: f32, otherwise: f32) -> f32 {
     if a.is_nan() || b.is_nan() { f32::from_bits(0x7fff_ffff) } else { otherwise }
 }
 
-/// `min` and `max` with `.xorsign.abs`: the magnitude is given, the sign is that of the product. A NaN stays one.
+/// `min` and `max` with `.xorsign.abs`: the magnitude is given, the sign is that of the product. A NaN stays a NaN.
 #[inline(always)]
 pub fn xor_sign32(a: f32, b: f32, magnitude: f32) -> f32 {
     let sign = (a.to_bits() ^ b.to_bits()) & 0x8000_0000;
     f32::from_bits(if magnitude.is_nan() { 0x7fff_ffff } else { magnitude.to_bits() | sign })
 }
 
-/// Into [0, 1]; NaN becomes 0.
+/// Clamps to [0, 1]; NaN becomes 0.
 #[inline(always)]
 pub fn saturate64(value: f64) -> f64 {
     if value > 0.0 { value.min(1.0) } else { 0.0 }
 }
 
-/// A float of 64 bits as one of 32; a NaN keeps what fits of it.
+/// Converts f64 to f32; a NaN keeps the bits that fit.
 #[inline(always)]
 pub fn cvt32(a: f64, rounding: Rounding) -> f32 {
     f32::from_bits(Format::SINGLE.narrowed(a, rounding))
 }
 
-/// A float of 32 bits with the precision of TF32; the bits below are zeros, those of a NaN too.
+/// Rounds an f32 to the precision of TF32. The lower bits become zeros, also those of a NaN.
 #[inline(always)]
 pub fn tf32(a: f32, rounding: Rounding) -> f32 {
     f32::from_bits(Format::TF32.round(a.into(), rounding) << 13)
 }
 
-/// As [`tf32`], halves away from zero. An H200 only cuts off the end of a NaN, and one that has all of its payload there becomes
-/// infinite.
+/// The same as [`tf32`], with halves rounded away from zero. An H200 cuts off the lower bits of a NaN, so a NaN whose payload is
+/// only there becomes infinity.
 #[inline(always)]
 pub fn tf32_away(a: f32) -> f32 {
     if a.is_nan() { f32::from_bits(a.to_bits() & !0x1fff) } else { tf32(a, Rounding::Away) }
 }
 
-/// A negative number becomes 0; NaN the canonical one.
+/// A negative number becomes 0, and NaN the canonical NaN.
 #[inline(always)]
 pub fn relu32(a: f32) -> f32 {
     if a <= 0.0 { 0.0 } else { canonical32(a) }

@@ -1,27 +1,27 @@
-//! Rounding to a narrower format, once and in any direction.
+//! Rounding to a narrower format, in any direction and without double rounding.
 //!
-//! Arithmetic of f32 and below is computed in f64 and rounded from there. Where f64 does not hold the exact result, it holds the result
-//! *rounded to odd*: of its two neighbours in f64, the one whose last bit is set. Such a number lies on the same side of every number of
-//! the narrower format, and of every middle between two of them, as the exact result does, so rounding it gives what rounding the exact
-//! result would. f64 must have two bits more than the narrower format (Boldo and Melquiond, "Emulation of FMA and correctly rounded
-//! sums: proved algorithms using rounding to odd", IEEE Transactions on Computers 57, 2008), and has many more.
+//! Arithmetic of f32 and narrower formats is computed in f64 and then rounded. If f64 cannot hold the exact result, it holds the
+//! result *rounded to odd*: of the two nearest f64 numbers, the one whose last bit is set. That number is on the same side of every
+//! number of the narrower format, and of every midpoint between two of them, as the exact result. So rounding it gives the same as
+//! rounding the exact result. f64 must have two bits more than the narrower format (Boldo and Melquiond, "Emulation of FMA and
+//! correctly rounded sums: proved algorithms using rounding to odd", IEEE Transactions on Computers 57, 2008), and has many more.
 
-/// Where a number goes that the format does not hold.
+/// The direction in which to round a number that the format cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
-    /// `.rn`: to the nearest, of two equally near ones to the even one.
+    /// `.rn`: to nearest, ties to even.
     Nearest,
-    /// `.rz`: towards zero.
+    /// `.rz`: toward zero.
     Zero,
     /// `.rm`: down.
     Down,
     /// `.rp`: up.
     Up,
-    /// `.rna`: to the nearest, of two equally near ones away from zero.
+    /// `.rna`: to nearest, ties away from zero.
     Away,
 }
 
-/// A binary format with a sign bit, infinities and subnormals, whose NaN is all ones below the sign.
+/// A binary format with a sign bit, infinities and subnormals, whose canonical NaN has all bits below the sign set.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
     pub exponent_bits: u32,
@@ -32,7 +32,7 @@ impl Format {
     pub const SINGLE: Self = Self { exponent_bits: 8, fraction_bits: 23 };
     pub const F16: Self = Self { exponent_bits: 5, fraction_bits: 10 };
     pub const BF16: Self = Self { exponent_bits: 8, fraction_bits: 7 };
-    /// 19 bits, which stand in the upper part of an f32.
+    /// 19 bits, the upper ones of an f32.
     pub const TF32: Self = Self { exponent_bits: 8, fraction_bits: 10 };
 
     /// The bits of a number in this format.
@@ -50,7 +50,7 @@ impl Format {
         }
         let exponent = (magnitude >> 52) as i32 - 1023;
         let significand = if exponent == -1023 { magnitude } else { magnitude & (HIDDEN - 1) | HIDDEN };
-        // A subnormal number has fewer bits, down to none.
+        // A subnormal number has fewer bits, possibly none.
         let missing = (1 - bias - exponent).max(0);
         let dropped = (52 - self.fraction_bits as i32 + missing).min(54) as u32;
         let kept = (significand >> dropped) as u32;
@@ -63,7 +63,7 @@ impl Format {
             Rounding::Down => sign != 0 && rest != 0,
             Rounding::Up => sign == 0 && rest != 0,
         };
-        // Adding, not joining, carries from the fraction into the exponent. The hidden bit is part of `kept`.
+        // The addition carries from the fraction into the exponent, which a bitwise or would not. The hidden bit is part of `kept`.
         let above = (exponent + bias - 1).max(0);
         let largest = infinity - 1;
         if above > 1 << self.exponent_bits {
@@ -73,8 +73,8 @@ impl Format {
         sign | if result > largest { self.beyond(sign != 0, rounding) } else { result }
     }
 
-    /// As [`round`](Self::round), but a NaN keeps its sign and the upper bits of its payload, and becomes a quiet one. So an H200
-    /// converts from f64.
+    /// The same as [`round`](Self::round), but a NaN keeps its sign and the upper bits of its payload, and becomes quiet. This is
+    /// how an H200 converts from f64.
     #[inline(always)]
     pub fn narrowed(self, value: f64, rounding: Rounding) -> u32 {
         if !value.is_nan() {
@@ -87,7 +87,7 @@ impl Format {
         sign | quiet | payload as u32
     }
 
-    /// What a number beyond the largest one becomes, without its sign.
+    /// The result for a number beyond the largest one, without its sign.
     #[inline(always)]
     fn beyond(self, negative: bool, rounding: Rounding) -> u32 {
         let infinity = ((1 << self.exponent_bits) - 1) << self.fraction_bits;
@@ -101,11 +101,11 @@ impl Format {
     }
 }
 
-/// A number rounded to odd, given as the nearest f64 and what is missing from it (of which only the sign counts).
+/// A number rounded to odd, given as the nearest f64 and the error of that, of which only the sign matters.
 #[inline(always)]
 fn odd(nearest: f64, missing: f64) -> f64 {
     let bits = nearest.to_bits();
-    // Not so for a NaN, which is what is missing from an infinity.
+    // The error of an infinity is NaN, which changes nothing.
     let inexact = missing != 0.0 && !missing.is_nan();
     if !inexact || bits & 1 != 0 {
         return nearest;
@@ -114,12 +114,12 @@ fn odd(nearest: f64, missing: f64) -> f64 {
     f64::from_bits(if outwards { bits + 1 } else { bits - 1 })
 }
 
-/// `a + b` rounded to odd. `a` and `b` come from formats so much smaller than f64 that nothing overflows.
+/// `a + b` rounded to odd. `a` and `b` come from formats much narrower than f64, so nothing overflows.
 #[inline(always)]
 pub fn sum(a: f64, b: f64, rounding: Rounding) -> f64 {
     let sum = a + b;
     if rounding == Rounding::Down && sum == 0.0 && (a.is_sign_negative() || b.is_sign_negative()) {
-        // Of different signs, or both -0.
+        // The operands have different signs, or both are -0.
         return -0.0;
     }
     let from_b = sum - a;

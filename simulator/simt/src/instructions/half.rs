@@ -1,6 +1,7 @@
 //! f16 and bf16: lanes of 16 bits, alone and in pairs.
 //!
-//! Every function computes in f64 and rounds once (see [`format`]). A NaN that is computed is the canonical one, all ones but the sign.
+//! Every function computes in f64 and rounds once (see [`format`]). A computed NaN is the canonical one, with all bits but the sign
+//! set.
 
 use super::float;
 use super::format::{self, Format, Rounding};
@@ -14,7 +15,7 @@ pub struct F16(pub u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bf16(pub u16);
 
-/// What stands in half of a word.
+/// A value in half of a word.
 pub trait HalfWord: Copy {
     /// From its bits.
     fn from_bits(bits: u16) -> Self;
@@ -65,7 +66,7 @@ impl Half for F16 {
             // Infinity and NaN have the highest exponent of either format.
             magnitude | 0xff << 23
         } else {
-            // The fraction and exponent of an f32 that is 2^112 times smaller; subnormal numbers too.
+            // As an f32, the same bits are a number that is 2^112 times smaller; this also holds for subnormal numbers.
             (f32::from_bits(magnitude) * f32::from_bits(0x7780_0000)).to_bits()
         };
         f32::from_bits(sign | bits)
@@ -86,19 +87,19 @@ impl Half for Bf16 {
 pub struct Two<T>(pub T, pub T);
 
 impl<T> Two<T> {
-    /// A function of each.
+    /// Applies a function to each value.
     #[inline(always)]
     pub fn map<R>(self, function: impl Fn(T) -> R) -> Two<R> {
         Two(function(self.0), function(self.1))
     }
 
-    /// A function of each and its partner.
+    /// Applies a function to each value and its partner.
     #[inline(always)]
     pub fn zip<U, R>(self, other: Two<U>, function: impl Fn(T, U) -> R) -> Two<R> {
         Two(function(self.0, other.0), function(self.1, other.1))
     }
 
-    /// A function of each and its two partners.
+    /// Applies a function to each value and its two partners.
     #[inline(always)]
     pub fn zip3<R>(self, second: Two<T>, third: Two<T>, function: impl Fn(T, T, T) -> R) -> Two<R> {
         Two(function(self.0, second.0, third.0), function(self.1, second.1, third.1))
@@ -170,19 +171,19 @@ two_lanes! {
     Bf16, Bf16(0);
 }
 
-/// An f64 that is exact, or rounded to odd, as the nearest number of 16 bits.
+/// Rounds an f64 that is exact, or rounded to odd, to 16 bits.
 #[inline(always)]
 pub fn round<T: Half>(value: f64, rounding: Rounding) -> T {
     T::from_bits(T::FORMAT.round(value, rounding) as u16)
 }
 
-/// As [`round`], but a NaN keeps what fits of it.
+/// The same as [`round`], but a NaN keeps the bits that fit.
 #[inline(always)]
 pub fn narrowed<T: Half>(value: f64, rounding: Rounding) -> T {
     T::from_bits(T::FORMAT.narrowed(value, rounding) as u16)
 }
 
-/// As [`round`], to the nearest.
+/// The same as [`round`], to nearest.
 #[inline(always)]
 fn nearest<T: Half>(value: f64) -> T {
     round(value, Rounding::Nearest)
@@ -248,20 +249,20 @@ pub fn xor_sign<T: Half>(a: T, b: T, magnitude: T) -> T {
     nearest(float::xor_sign32(a.widen(), b.widen(), magnitude.widen()).into())
 }
 
-/// `.sat`: into [0, 1]; NaN becomes 0.
+/// `.sat`: clamps to [0, 1]; NaN becomes 0.
 #[inline(always)]
 pub fn saturate<T: Half>(value: T) -> T {
     nearest(float::saturate32(value.widen()).into())
 }
 
-/// `.relu`: a negative number becomes 0; NaN the canonical one.
+/// `.relu`: a negative number becomes 0, and NaN the canonical NaN.
 #[inline(always)]
 pub fn relu<T: Half>(value: T) -> T {
     let wide = value.widen();
     nearest(float::relu32(wide).into())
 }
 
-/// `.ftz`: a subnormal f16 as a zero of its sign.
+/// `.ftz`: flushes a subnormal f16 to a zero of the same sign.
 #[inline(always)]
 pub fn flush(value: F16) -> F16 {
     F16(if value.0 & 0x7c00 == 0 { value.0 & 0x8000 } else { value.0 })
@@ -273,7 +274,7 @@ pub fn flush_bf16(value: Bf16) -> Bf16 {
     Bf16(if value.0 & 0x7f80 == 0 { value.0 & 0x8000 } else { value.0 })
 }
 
-/// A function of f64 as one of 16 bits.
+/// Computes a function of f64 on 16-bit numbers.
 pub fn through64<T: Half>(a: T, function: impl Fn(f64) -> f64) -> T {
     nearest(function(a.widen().into()))
 }

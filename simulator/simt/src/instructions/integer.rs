@@ -151,8 +151,8 @@ pub fn dot2(a: u32, b: u32, sum: u32, first: u32, signed: (bool, bool)) -> u32 {
     })
 }
 
-/// `bmsk`: `width` ones from bit `start` on. With `clamp`, positions and widths beyond the word are beyond the word; else only their
-/// low five bits count.
+/// `bmsk`: `width` ones from bit `start` on. With `clamp`, positions and widths beyond the word are beyond the word; else only
+/// their low five bits count.
 pub fn bit_mask(start: u32, width: u32, clamp: bool) -> u32 {
     let (start, width) = if clamp { (start, width) } else { (start & 31, width & 31) };
     let ones = if width >= 32 { u32::MAX } else { (1 << width) - 1 };
@@ -174,8 +174,8 @@ pub fn sign_extend(value: i32, width: u32, clamp: bool) -> i32 {
     }
 }
 
-/// `fns`: the position of the `offset`th set bit from bit `base` on, upwards or, with a negative offset, downwards; all ones if there
-/// is none. Offset 0 asks for bit `base` itself.
+/// `fns`: the position of the `offset`th set bit from bit `base` on, upwards or, with a negative offset, downwards; all ones if
+/// there is none. Offset 0 asks for bit `base` itself.
 pub fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     let is_set = |bit: &u32| mask >> bit & 1 != 0;
     let nth = offset.unsigned_abs().saturating_sub(1) as usize;

@@ -1,8 +1,8 @@
-//! The arithmetic instructions: one table that says how each is spelled, what it takes, and what it means.
+//! The arithmetic instructions: one table with the spelling, the operands, and the meaning of each.
 //!
-//! The decoder looks spellings up here, the executor is generated from the same rows, and the documentation lists them. A row is
-//! the meaning of one lane, a pure function; the executor applies it to the 32 lanes of a warp. Instructions that touch memory,
-//! other lanes, barriers or the flow of control have their own parts of the executor, and are listed in [`OTHERS`].
+//! The decoder looks up spellings here, the executor is generated from the same rows, and the documentation lists them. A row
+//! defines the meaning of one lane as a pure function, and the executor applies it to the 32 lanes of a warp. Instructions that
+//! access memory or other lanes, barriers, and control flow are implemented elsewhere in the executor. [`OTHERS`] lists them.
 
 mod approximate;
 mod class;
@@ -23,15 +23,15 @@ pub use class::Class;
 pub(crate) use table::Executor;
 pub use table::{Alu, Row, TABLE};
 
-/// Instructions outside the table: names, what of them is executed, and the compute capability that has them first, where that is
-/// later than the first for which compilers of today make PTX.
+/// Instructions outside the table: their names, the supported forms, and the first compute capability that has them, if that is
+/// later than the oldest one that today's compilers support.
 #[derive(Debug)]
 pub struct Other {
     /// Their names.
     pub names: &'static str,
-    /// What of them is executed.
+    /// The supported forms.
     pub what: &'static str,
-    /// The first compute capability that has them; `None` for those that every one has.
+    /// The first compute capability that has them; `None` if all have.
     pub since: Option<(u32, u32)>,
 }
 
@@ -43,7 +43,7 @@ const fn since(major: u32, minor: u32, names: &'static str, what: &'static str) 
     Other { names, what, since: Some((major, minor)) }
 }
 
-/// Instructions outside the table, by what they do.
+/// Instructions outside the table, by purpose.
 #[rustfmt::skip]
 pub const OTHERS: &[(&str, &[Other])] = &[
     ("Memory", &[
@@ -86,7 +86,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
     ]),
 ];
 
-/// The row of an opcode as it is spelled in PTX.
+/// The row of an opcode, as spelled in PTX.
 pub fn lookup(opcode: &str) -> Option<&'static Row> {
     static INDEX: OnceLock<HashMap<String, &'static Row>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
@@ -101,7 +101,7 @@ pub(crate) fn carries(opcode: &str) -> bool {
     parts.next().is_some_and(|root| root.ends_with('c')) || parts.any(|part| part == "cc")
 }
 
-/// All spellings that a pattern with alternatives in braces stands for; an alternative may be empty.
+/// All spellings of a pattern with alternatives in braces; an alternative may be empty.
 pub fn spellings(pattern: &str) -> Vec<String> {
     let Some((before, rest)) = pattern.split_once('{') else {
         return vec![pattern.to_owned()];

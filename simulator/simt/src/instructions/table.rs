@@ -1,4 +1,75 @@
-//! What is made of the rows: the list of the instructions, and their functions.
+//! The instruction table: the macros that turn a row into an enum variant, a table entry, and two functions.
+//!
+//! # A row
+//!
+//! The files in `rows` hold one row per instruction, or per group of spellings that mean the same:
+//!
+//! ```text
+//! AddF32 "add{,.rn}.f32" F32 (a: f32, b: f32) -> f32 { canonical32(a + b) }
+//! ```
+//!
+//! From left to right: the name of the variant; the spellings in PTX, with alternatives in braces; the [`Class`] that it counts as;
+//! the sources with their types; the type of the result; and the meaning of one lane, an expression over the sources. An
+//! approximate instruction also states its [`Accuracy`] after the class: `Special ~ [Ulps(2)]`.
+//!
+//! # What the row becomes
+//!
+//! The macro `instructions` takes all rows at once, so that the enum, the table and the functions have the same order and cannot
+//! disagree. For the row above it writes:
+//!
+//! ```text
+//! pub enum Alu {
+//!     /// `add{,.rn}.f32`
+//!     AddF32,
+//! }
+//!
+//! pub const TABLE: &[Row] = &[
+//!     Row {
+//!         alu: Alu::AddF32,
+//!         spelling: "add{,.rn}.f32",
+//!         class: Class::F32,
+//!         sources: &[<f32 as Lane>::KIND, <f32 as Lane>::KIND],
+//!         destination: <f32 as Lane>::KIND,
+//!         accuracy: None,
+//!     },
+//! ];
+//!
+//! mod portable {
+//!     pub fn AddF32(registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
+//!         let [a, b, ..] = *sources;
+//!         let a = <f32 as Lane>::read(registers, a);
+//!         let b = <f32 as Lane>::read(registers, b);
+//!         let mut results = [<f32 as Lane>::ZERO; LANES];
+//!         for lane in 0..LANES {
+//!             let a = a[lane];
+//!             let b = b[lane];
+//!             results[lane] = { canonical32(a + b) };
+//!         }
+//!         <f32 as Lane>::write(registers, destination, mask, &results);
+//!     }
+//! }
+//!
+//! mod vector {
+//!     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+//!     pub fn AddF32(/* the same */) { /* the same */ }
+//! }
+//!
+//! const PORTABLE: &[Execute] = &[portable::AddF32];
+//! const VECTOR: &[Execute] = &[vector::AddF32];
+//! ```
+//!
+//! To execute an instruction, [`Executor`] takes the function at the variant's place in `VECTOR`, or in `PORTABLE` on a processor
+//! without these vector instructions. Each instruction has a function of its own, which is compiled twice: the compiler does better
+//! with many small functions than with one `match` of enormous size. The meaning is in a plain loop over arrays of a known length,
+//! because that becomes vector instructions. An iterator or a closure might stay a call, and the function that is called is
+//! compiled without them.
+//!
+//! # How the rows come together
+//!
+//! A macro cannot ask another macro for its rows, so the rows are passed on instead. Each file of `rows` has a macro with the rows
+//! of its family. It takes the names of the macros that follow and the rows so far, and calls the next macro with its own rows
+//! added. The last line of this file starts the chain, and its last macro, `instructions`, gets the rows of all families. Adding a
+//! row needs nothing but the row. Adding a family needs a file, and its name in that last line.
 
 #![expect(
     clippy::neg_cmp_op_on_partial_ord,
@@ -21,15 +92,15 @@ use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 pub struct Row {
     /// The instruction.
     pub alu: Alu,
-    /// Its spellings; alternatives stand in braces.
+    /// Its spellings, with alternatives in braces.
     pub spelling: &'static str,
-    /// What it counts as.
+    /// Its class, which decides the counter.
     pub class: Class,
-    /// What its sources need.
+    /// The kinds of its sources.
     pub sources: &'static [Kind],
-    /// What its destination needs.
+    /// The kind of its destination.
     pub destination: Kind,
-    /// What PTX promises of an approximate function; all others are exact, or rounded once as they say.
+    /// The guaranteed accuracy of an approximate function; all others are exact, or rounded once.
     pub accuracy: Option<Accuracy>,
 }
 
@@ -43,7 +114,24 @@ macro_rules! accuracy {
     };
 }
 
-/// Makes the enum, the table and the functions from the rows, so that they cannot disagree.
+/// The body of an instruction's function: reads the sources, applies the meaning to each lane, and writes the results.
+macro_rules! body {
+    (
+        $registers:ident, $destination:ident, $sources:ident, $mask:ident,
+        ($($source:ident: $ty:ty),*) -> $result:ty, $meaning:expr
+    ) => {
+        let [$($source,)* ..] = *$sources;
+        $(let $source = <$ty as Lane>::read($registers, $source);)*
+        let mut results = [<$result as Lane>::ZERO; LANES];
+        for lane in 0..LANES {
+            $(let $source = $source[lane];)*
+            results[lane] = $meaning;
+        }
+        <$result as Lane>::write($registers, $destination, $mask, &results);
+    };
+}
+
+/// Makes the enum, the table and the functions from the rows.
 macro_rules! instructions {
     (
         => $($name:ident $spelling:literal $class:ident $(~ [$($accuracy:tt)+])?
@@ -73,7 +161,7 @@ macro_rules! instructions {
             use super::*;
 
             $(pub fn $name(registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
-                lanes!(registers, destination, sources, mask, ($($source: $ty),*) -> $result, $meaning);
+                body!(registers, destination, sources, mask, ($($source: $ty),*) -> $result, $meaning);
             })*
         }
 
@@ -85,7 +173,7 @@ macro_rules! instructions {
 
             $(#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
             pub fn $name(registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
-                lanes!(registers, destination, sources, mask, ($($source: $ty),*) -> $result, $meaning);
+                body!(registers, destination, sources, mask, ($($source: $ty),*) -> $result, $meaning);
             })*
         }
 
@@ -100,17 +188,15 @@ macro_rules! instructions {
 type Execute = unsafe fn(&mut Registers, Reg, &[Reg; 4], u32);
 
 /// The functions of all instructions, for the host's processor.
-///
-/// Each is a function of its own and compiled twice, so that the compiler sees many small ones and not one of enormous size.
 #[derive(Clone, Copy, Debug)]
 pub struct Executor {
     functions: &'static [Execute],
-    /// The functions, and all else that is compiled twice, may use vector instructions.
+    /// The processor has the vector instructions, so that code compiled for them may run.
     vectors: bool,
 }
 
 impl Executor {
-    /// The fastest functions for this processor, or those that run on any.
+    /// Selects the fastest functions for this processor, or the portable ones.
     pub fn new(portable: bool) -> Self {
         #[cfg(target_arch = "x86_64")]
         if !portable && has_vectors() {
@@ -120,7 +206,7 @@ impl Executor {
         Self { functions: PORTABLE, vectors: false }
     }
 
-    /// Whether code that is compiled for vector instructions may run.
+    /// Whether code that is compiled for the vector instructions may run.
     pub fn has_vectors(self) -> bool {
         self.vectors
     }
@@ -129,8 +215,8 @@ impl Executor {
     #[inline(always)]
     pub fn execute(self, alu: Alu, registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
         let function = self.functions[alu as usize];
-        // SAFETY: the functions need the processor's vector instructions at most, and `new` took those that do only after it had found
-        // these instructions.
+        // SAFETY: the portable functions are safe on every processor. `new` selects the vector functions only if the processor has
+        // all features that they are compiled for.
         unsafe { function(registers, destination, sources, mask) }
     }
 }
@@ -146,47 +232,5 @@ fn has_vectors() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// Applies the meaning of one lane to all lanes.
-///
-/// Plain loops over arrays of a known length become vector instructions; an iterator or a closure might be left as a call, which is
-/// compiled without them.
-macro_rules! lanes {
-    (@read $r:ident, $s:ident, $n:expr, $a:ident: $ta:ty) => {
-        let $a = <$ta as Lane>::read($r, $s[$n]);
-    };
-    (@result $r:ident, $d:ident, $m:ident, $out:ty, |$lane:ident| $value:expr) => {
-        let mut result = [<$out as Lane>::ZERO; LANES];
-        for $lane in 0..LANES {
-            result[$lane] = $value;
-        }
-        <$out as Lane>::write($r, $d, $m, &result);
-    };
-    ($r:ident, $d:ident, $s:ident, $m:ident, ($a:ident: $ta:ty) -> $out:ty, $meaning:expr) => {{
-        lanes!(@read $r, $s, 0, $a: $ta);
-        lanes!(@result $r, $d, $m, $out, |lane| { let $a = $a[lane]; $meaning });
-    }};
-    ($r:ident, $d:ident, $s:ident, $m:ident, ($a:ident: $ta:ty, $b:ident: $tb:ty) -> $out:ty, $meaning:expr) => {{
-        lanes!(@read $r, $s, 0, $a: $ta);
-        lanes!(@read $r, $s, 1, $b: $tb);
-        lanes!(@result $r, $d, $m, $out, |lane| { let ($a, $b) = ($a[lane], $b[lane]); $meaning });
-    }};
-    ($r:ident, $d:ident, $s:ident, $m:ident, ($a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty) -> $out:ty, $meaning:expr) => {{
-        lanes!(@read $r, $s, 0, $a: $ta);
-        lanes!(@read $r, $s, 1, $b: $tb);
-        lanes!(@read $r, $s, 2, $c: $tc);
-        lanes!(@result $r, $d, $m, $out, |lane| { let ($a, $b, $c) = ($a[lane], $b[lane], $c[lane]); $meaning });
-    }};
-    (
-        $r:ident, $d:ident, $s:ident, $m:ident,
-        ($a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty, $e:ident: $te:ty) -> $out:ty, $meaning:expr
-    ) => {{
-        lanes!(@read $r, $s, 0, $a: $ta);
-        lanes!(@read $r, $s, 1, $b: $tb);
-        lanes!(@read $r, $s, 2, $c: $tc);
-        lanes!(@read $r, $s, 3, $e: $te);
-        lanes!(@result $r, $d, $m, $out, |lane| { let ($a, $b, $c, $e) = ($a[lane], $b[lane], $c[lane], $e[lane]); $meaning });
-    }};
-}
-
-// Each family puts its rows behind those before it, and the last hands all of them to `instructions`.
+// Starts the chain of families; the last macro gets the rows of all.
 moves! { integers bits single double halves approximations comparisons conversions instructions => }

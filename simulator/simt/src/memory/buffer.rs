@@ -1,23 +1,22 @@
-//! The bytes of one allocation, as words that many threads may touch at once.
+//! The bytes of one allocation, as words that many threads may access at the same time.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use super::words::Words;
 
-/// A run of device memory.
+/// A contiguous piece of device memory.
 ///
 /// The unit is a 32-bit word, and every access is a relaxed atomic access to whole words: what would be a data race between
-/// simulated threads stays defined here. Offsets are in bytes from the start and must lie inside; callers check bounds, and a
-/// wrong one panics instead of touching foreign memory.
+/// simulated threads stays defined here. Offsets are in bytes from the start. Callers check bounds; an offset out of bounds panics.
 #[derive(Debug)]
 pub struct Buffer {
     words: Words,
-    /// The first word of the buffer; those before it only bring it to an aligned address.
+    /// Index of the first word; the words before it are padding for alignment.
     start: usize,
     bytes: u64,
-    /// Every byte was written, as far as anyone can know.
+    /// Every byte counts as written.
     all_written: AtomicBool,
-    /// Until then, which ones were: a bit each.
+    /// Until then, one bit per byte: whether it was written.
     written: Box<[AtomicU32]>,
 }
 
@@ -27,7 +26,7 @@ const ALIGNMENT: usize = 512;
 
 impl Buffer {
     /// A zeroed buffer, or `None` when the host has no memory for it. The pages are the operating system's zero pages until they
-    /// are written, so a large allocation costs only what is used of it. `all_written` says that the zeros are meant as values.
+    /// are written, so a large allocation costs only what is used of it. `all_written` says that the zeros count as written.
     pub fn zeroed(bytes: u64, all_written: bool) -> Option<Self> {
         let count = usize::try_from(bytes.div_ceil(4)).ok()?.checked_add(ALIGNMENT / 4)?;
         let words: Box<[AtomicU32]> = bytemuck::allocation::try_zeroed_slice_box(count).ok()?;
@@ -38,23 +37,24 @@ impl Buffer {
         Some(Self { words: words.into(), start, bytes, all_written: all_written.into(), written })
     }
 
-    /// A buffer over memory of the program's own. What the program wrote there is not known, so all of it counts as written.
+    /// A buffer over memory that the host program owns. It is unknown what the program wrote there, so all bytes count as written.
     ///
     /// # Safety
     ///
     /// `address` is a multiple of 4, and the words that hold the bytes can be read and written while the buffer exists.
     pub unsafe fn lent(address: u64, bytes: u64) -> Self {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller promises that `address` is a multiple of 4, and that these words can be read and written while the
+        // buffer exists.
         let words = unsafe { Words::lent(address, bytes.div_ceil(4) as usize) };
         Self { words, start: 0, bytes, all_written: true.into(), written: Box::default() }
     }
 
-    /// Whether the bytes are the program's own.
+    /// Whether the host program owns the bytes.
     pub fn is_lent(&self) -> bool {
         self.words.are_lent()
     }
 
-    /// A buffer that only remembers how long it was; it holds no bytes and may not be accessed.
+    /// A buffer without bytes that only keeps its length. It must not be accessed.
     pub fn tombstone(bytes: u64) -> Self {
         Self { words: Words::from(Box::default()), start: 0, bytes, all_written: true.into(), written: Box::default() }
     }
@@ -64,7 +64,7 @@ impl Buffer {
         self.bytes
     }
 
-    /// Notes that bytes are written.
+    /// Marks bytes as written.
     #[inline(always)]
     pub fn note_written(&self, offset: u64, bytes: u64) {
         if !self.all_written.load(Relaxed) {
@@ -86,11 +86,11 @@ impl Buffer {
         }
     }
 
-    /// Notes as written what is written in a range of another buffer.
+    /// Marks the same bytes as written that are in a range of another buffer.
     pub fn note_copied(&self, offset: u64, from: &Buffer, from_offset: u64, bytes: u64) {
         let mut at = 0;
         while at < bytes {
-            // Written bytes and unwritten ones take turns.
+            // Runs of written and unwritten bytes alternate.
             let hole = from.first_unwritten(from_offset + at, bytes - at).map_or(bytes, |hole| hole - from_offset);
             if hole > at {
                 self.note_written(offset + at, hole - at);
@@ -99,7 +99,7 @@ impl Buffer {
         }
     }
 
-    /// The first byte of a range that nobody wrote.
+    /// The first byte of a range that was never written.
     #[inline(always)]
     pub fn first_unwritten(&self, offset: u64, bytes: u64) -> Option<u64> {
         if self.all_written.load(Relaxed) {
@@ -133,7 +133,7 @@ impl Buffer {
         &self.words[self.start + (offset / 4) as usize..][..count]
     }
 
-    /// Changes the word at an offset that is a multiple of 4 in one step and returns what it was.
+    /// Atomically changes the word at an offset that is a multiple of 4, and returns the old value.
     pub fn update_word(&self, offset: u64, mut change: impl FnMut(u32) -> u32) -> u32 {
         let word = &self.words[self.start + (offset / 4) as usize];
         let mut old = word.load(Relaxed);
@@ -151,7 +151,7 @@ impl Buffer {
         (self.word(offset & !3) >> shift(offset)) as u8
     }
 
-    /// Replaces a byte; its neighbours in the word keep their values, whoever writes them meanwhile.
+    /// Replaces a byte. The other bytes of its word keep their values, even if other threads write them at the same time.
     pub fn set_byte(&self, offset: u64, value: u8) {
         let keep = !(0xff << shift(offset));
         self.update_word(offset & !3, |word| (word & keep) | (u32::from(value) << shift(offset)));
@@ -208,7 +208,7 @@ fn flags_of(offset: u64, bytes: u64) -> impl Iterator<Item = (usize, u32)> {
     })
 }
 
-/// How far a byte stands from the right end of its word.
+/// The shift of a byte in its word.
 #[inline(always)]
 fn shift(offset: u64) -> u32 {
     (offset % 4) as u32 * 8

@@ -1,4 +1,4 @@
-//! Device memory: allocations with bounds, at addresses that cannot be mistaken for the host's.
+//! Device memory: allocations with bounds, at addresses that are never valid on the host.
 
 mod buffer;
 pub mod rules;
@@ -14,17 +14,17 @@ pub(crate) use buffer::Buffer;
 
 use crate::finding::Nearest;
 
-/// First address handed out. It is above every address of a host process, so that a device pointer that the host follows by
-/// mistake faults at once, as it does with a GPU.
+/// The first address that is allocated. It is above every address of a host process, so that a host that dereferences a device
+/// pointer by mistake faults at once, as with a GPU.
 const FIRST_ADDRESS: u64 = 1 << 49;
 
-/// Alignment of every allocation, as the CUDA driver's.
+/// Alignment of every allocation, the same as the CUDA driver's.
 const ALIGNMENT: u64 = 512;
 
-/// Addresses that stay unused behind every allocation, so that an access a little out of bounds never meets a neighbour.
+/// Addresses that stay unused after every allocation, so that an access slightly out of bounds does not hit the next allocation.
 const GAP: u64 = 1 << 24;
 
-/// Freed allocations that are remembered, to name them when they are accessed all the same.
+/// Number of freed allocations to remember, so that a use after free can name its allocation.
 const REMEMBERED: usize = 256;
 
 /// The global memory of one device context.
@@ -59,7 +59,7 @@ impl Region {
         self.base + self.buffer.bytes()
     }
 
-    /// How `address` lies to this allocation.
+    /// Where `address` is relative to this allocation.
     fn nearest(&self, address: u64, freed: bool) -> Nearest {
         let bytes = self.buffer.bytes();
         Nearest {
@@ -89,7 +89,7 @@ pub struct Allocation {
     pub bytes: u64,
 }
 
-/// What the host can do wrong with memory.
+/// A wrong request of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MemoryError {
     /// The capacity is used up.
@@ -103,7 +103,7 @@ pub enum MemoryError {
     /// An address that starts no live allocation.
     #[error("{0:#x} is not the start of a live allocation")]
     NotAnAllocation(u64),
-    /// A range that lies in no single live allocation.
+    /// A range that is not inside one live allocation.
     #[error("{bytes} bytes at {address:#x} do not lie in one live allocation")]
     OutOfBounds {
         /// First byte.
@@ -120,8 +120,8 @@ impl Memory {
         Self { capacity, state: RwLock::new(state) }
     }
 
-    /// Allocates `bytes` bytes, aligned to 512. `label` names it in findings (a variable's name). The bytes are zero, yet a kernel
-    /// that reads them before they are written has a defect: on a GPU they may be anything.
+    /// Allocates `bytes` bytes, aligned to 512. `label` names it in findings (a variable's name). The bytes are zero, but a kernel
+    /// that reads them before they are written has a defect, because on a GPU they may be anything.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl Memory {
         self.insert(bytes, label, false, State::next_address)
     }
 
-    /// As [`allocate`](Self::allocate), of bytes that are promised to be zero, as those of a module's variables are.
+    /// The same for bytes that are guaranteed to be zero, such as those of a module's variables.
     ///
     /// # Errors
     ///
@@ -140,7 +140,8 @@ impl Memory {
     }
 
     /// Allocates memory that the host can also reach: its address *is* a host pointer to `bytes` bytes (pinned and managed memory).
-    /// The memory stays valid until [`free`](Self::free). What the host writes there is not seen, so all of it counts as written.
+    /// The memory stays valid until [`free`](Self::free). Writes by the host are not visible to the simulator, so all bytes count
+    /// as written.
     ///
     /// # Errors
     ///
@@ -169,22 +170,22 @@ impl Memory {
         Ok(base)
     }
 
-    /// Lets kernels reach memory of the program's own, at its own address, until [`free`](Self::free).
+    /// Makes memory of the host program accessible to kernels, at its host address, until [`free`](Self::free).
     ///
     /// # Safety
     ///
-    /// `address` is a multiple of 4 and starts no allocation, and the words that hold `bytes` bytes from there on can be read and written
-    /// until `free` has returned. While a kernel runs that accesses some of them, nobody else writes these.
+    /// `address` is a multiple of 4 and starts no allocation, and the words that hold `bytes` bytes from there on can be read and
+    /// written until `free` has returned. While a kernel runs that accesses some of these words, nothing else writes them.
     pub unsafe fn adopt(&self, address: u64, bytes: u64) {
-        // SAFETY: passed on to the caller; `free` waits until nobody holds the buffer.
+        // SAFETY: the caller promises that these words can be read and written until `free` has returned, and `free` waits until no
+        // launch holds the buffer.
         let buffer = unsafe { Buffer::lent(address, bytes) };
         let mut state = self.write_state();
         state.used += bytes;
         state.live.insert(address, Arc::new(Region { base: address, label: None, buffer }));
     }
 
-    /// Frees the allocation that starts at `address`. What was [adopted](Self::adopt) goes back to the program, as soon as no launch uses
-    /// it any more; until then this waits.
+    /// Frees the allocation that starts at `address`. If the memory was [adopted](Self::adopt), this waits until no launch uses it.
     ///
     /// # Errors
     ///
@@ -196,7 +197,7 @@ impl Memory {
         if state.freed.len() == REMEMBERED {
             state.freed.pop_front();
         }
-        // Only the place and the name are remembered, not the bytes.
+        // Keep the range and the name, but not the bytes.
         let buffer = Buffer::tombstone(region.buffer.bytes());
         state.freed.push_back(Arc::new(Region { base: region.base, label: region.label.clone(), buffer }));
         drop(state);
@@ -263,7 +264,7 @@ impl Memory {
             to.buffer.write(to_offset + start as u64, piece);
         };
         let starts = (0..bytes).step_by(PIECE);
-        // Where the ranges overlap, the pieces go in the order in which none is overwritten before it is read.
+        // If the ranges overlap, copy the pieces in an order in which none is overwritten before it is read.
         if target > source {
             starts.rev().for_each(&mut move_piece)
         } else {
@@ -294,7 +295,8 @@ impl Memory {
         self.read_state().live.values().cloned().collect()
     }
 
-    /// The allocation next to an address that lies in none; one that was freed there is named before a live one further away.
+    /// The allocation nearest to an address outside every allocation. A freed allocation at that address is preferred to a live one
+    /// nearby.
     pub(crate) fn nearest(&self, address: u64) -> Option<Nearest> {
         let state = self.read_state();
         let freed = state.freed.iter().rev().map(|region| (region, true));
@@ -318,7 +320,7 @@ impl Memory {
         Ok((region.clone(), offset))
     }
 
-    // A panic while the lock is held leaves complete states only: every change is made by whole inserts and removals.
+    // Every change is a single insertion or removal, so a panic while the lock is held leaves a consistent state.
     fn read_state(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -329,7 +331,7 @@ impl Memory {
 }
 
 impl State {
-    /// Where the next allocation goes.
+    /// Address of the next allocation.
     fn next_address(&mut self, buffer: &Buffer) -> u64 {
         let address = self.next_address;
         self.next_address = (address + buffer.bytes() + GAP).next_multiple_of(ALIGNMENT);
@@ -416,7 +418,7 @@ mod tests {
         let memory = Memory::new(1 << 20);
         let mut own = vec![0u32; 3];
         let address = own.as_mut_ptr().expose_provenance() as u64;
-        // SAFETY: the vector lives to the end of the test, and nobody touches it while it is adopted.
+        // SAFETY: the vector lives to the end of the test, and nothing accesses it while it is adopted.
         unsafe { memory.adopt(address, 10) };
         memory.write(address, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).unwrap();
         assert!(memory.write(address + 9, &[0; 2]).is_err(), "the last word is not whole");

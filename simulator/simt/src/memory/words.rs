@@ -1,10 +1,10 @@
-//! The words of a buffer: its own, or a part of the program's memory that it was lent.
+//! The words of a buffer: either owned, or lent by the host program.
 
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 
-/// A run of words.
+/// A slice of words.
 #[derive(Debug)]
 pub struct Words {
     words: NonNull<[AtomicU32]>,
@@ -12,11 +12,11 @@ pub struct Words {
 }
 
 impl Words {
-    /// Words that belong to the program, for as long as this exists.
+    /// Words that are lent by the host program while this exists.
     ///
     /// # Safety
     ///
-    /// `address` is a multiple of 4, and so many words from there on can be read and written while this exists.
+    /// `address` is a multiple of 4, and `count` words from there on can be read and written while this exists.
     pub unsafe fn lent(address: u64, count: usize) -> Self {
         let first = std::ptr::with_exposed_provenance_mut::<AtomicU32>(address as usize);
         let words =
@@ -24,7 +24,7 @@ impl Words {
         Self { words, owned: false }
     }
 
-    /// Whether the words belong to the program.
+    /// Whether the words are lent.
     pub fn are_lent(&self) -> bool {
         !self.owned
     }
@@ -41,7 +41,8 @@ impl Deref for Words {
 
     #[inline(always)]
     fn deref(&self) -> &[AtomicU32] {
-        // SAFETY: own words live until `drop`, and lent ones as long by the promise of `lent`. All access is atomic.
+        // SAFETY: owned words live until `drop`, and the caller of `lent` promises that lent ones live as long as this. All access
+        // through the slice is atomic.
         unsafe { self.words.as_ref() }
     }
 }
@@ -49,13 +50,15 @@ impl Deref for Words {
 impl Drop for Words {
     fn drop(&mut self) {
         if self.owned {
-            // SAFETY: the pointer came out of a box, in `from`, and goes back into one only here.
+            // SAFETY: owned words come from a box that `from` leaked, and only this drop, which runs once, turns them back into a
+            // box.
             drop(unsafe { Box::from_raw(self.words.as_ptr()) });
         }
     }
 }
 
-// SAFETY: it is a box of atomics, or a reference to atomics.
+// SAFETY: owned words are a box of atomics, which any thread may drop; lent ones are a reference to atomics. Both may move to
+// another thread.
 unsafe impl Send for Words {}
-// SAFETY: as above.
+// SAFETY: a shared reference to `Words` gives access to atomics only, which any number of threads may use at the same time.
 unsafe impl Sync for Words {}

@@ -50,7 +50,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 let (count, bytes) = if expects { (None, operand) } else { (operand, None) };
                 (place, MbarrierOp::Arrive { state, count, bytes, drops: name == "arrive_drop", ends_none })
             }
-            // A time limit may follow, after which the thread learns that it waited in vain.
+            // A time limit may follow, after which the wait returns false.
             ("test_wait", [done, place, phase]) | ("try_wait", [done, place, phase] | [done, place, phase, _]) => {
                 let done = self.destination(done, Kind::Predicate)?;
                 let phase = if of_parity {
@@ -67,7 +67,7 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let address = self.in_shared(place, space, instruction)?;
         self.program.mbarriers.push(Mbarrier { address, op });
-        // Arrivals and waits order what the threads of the block do.
+        // Arrivals and waits order accesses of the block's threads.
         self.program.has_fences = true;
         self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
         Ok(())
@@ -97,7 +97,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// An address in shared memory, also one that does not say so.
+    /// An address in shared memory, with or without the modifier that says so.
     fn in_shared(
         &mut self,
         place: &'m Operand<'t>,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::ptx::ast::{self, Base, Initializer, Operand, Prototype, Statement};
 
-/// A call as it is written.
+/// A call, as written.
 pub struct Call<'o> {
     pub results: &'o [&'o str],
     pub callee: &'o str,
@@ -36,9 +36,9 @@ pub fn statements<'m, 't>(module: &'m ast::Module<'t>, function: usize) -> impl 
 
 /// Which functions of a module call which.
 pub struct CallGraph {
-    /// By function, those that it calls or may call through a pointer.
+    /// For each function, those that it calls or may call through a pointer.
     callees: Vec<Vec<usize>>,
-    /// The functions whose address the module takes anywhere.
+    /// The functions whose addresses the module takes.
     addresses_taken: Vec<usize>,
 }
 
@@ -62,8 +62,8 @@ impl CallGraph {
             .collect()
     }
 
-    /// The functions that a call through a pointer may reach: those of its list of targets, or those that fit its prototype and whose
-    /// address is taken. `None` without either.
+    /// The functions that a call through a pointer may reach: those of its list of targets, or those that fit its prototype and
+    /// whose address is taken. `None` without either.
     pub fn candidates(&self, module: &ast::Module<'_>, caller: usize, through: &str) -> Option<Vec<usize>> {
         statements(module, caller).find_map(|statement| match statement {
             Statement::Targets { name, targets } if *name == through => {
@@ -77,7 +77,7 @@ impl CallGraph {
         })
     }
 
-    /// Which functions a function reaches by calls; itself only if it does.
+    /// Which functions a function reaches by calls; itself only if it is recursive.
     pub fn reached_from(&self, function: usize) -> Vec<bool> {
         let mut reached = vec![false; self.callees.len()];
         let mut open = vec![function];
@@ -91,7 +91,7 @@ impl CallGraph {
         reached
     }
 
-    /// The functions that a kernel reaches, itself among them, and the names that stand in their instructions.
+    /// The functions that a kernel reaches, including itself, and the names in their instructions.
     pub(super) fn names_used<'t>(&self, module: &ast::Module<'t>, kernel: usize) -> (Vec<bool>, HashSet<&'t str>) {
         let mut reached = self.reached_from(kernel);
         reached[kernel] = true;
@@ -114,7 +114,7 @@ pub fn matches(function: &ast::Function<'_>, prototype: &Prototype<'_>) -> bool 
     same(&function.params, &prototype.params) && same(&function.returns, &prototype.returns)
 }
 
-/// The addresses of functions are above this one, so that no memory lies there.
+/// The addresses of functions are above this one, where there is no memory.
 const FUNCTION_WINDOW: u64 = 4 << 56;
 
 /// The address of the module's function with that index.
@@ -132,7 +132,7 @@ pub fn defined(module: &ast::Module<'_>, name: &str) -> Option<usize> {
     module.functions.iter().position(|function| function.name == name && function.body.is_some() && !function.is_kernel)
 }
 
-/// The functions whose addresses stand in registers or variables, in the order of the module.
+/// The functions whose addresses are put in registers or variables, in module order.
 fn addresses_taken(module: &ast::Module<'_>) -> Vec<usize> {
     let in_variables = module.variables.iter().flat_map(|variable| &variable.init).filter_map(|value| match value {
         Initializer::Address { name, .. } => Some(*name),

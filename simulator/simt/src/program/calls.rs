@@ -72,7 +72,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// `call (results), pointer, (arguments), prototype`: one call by name after the other, each by the lanes whose pointer holds that
+    /// `call (results), pointer, (arguments), prototype`: a sequence of calls by name, each by the lanes whose pointer holds that
     /// function's address.
     fn call_through(&mut self, instruction: &'m ast::Instruction<'t>, call: &Call<'_>, through: &str) -> Result<(), LoadError> {
         let guard = self.guard;
@@ -115,7 +115,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// Compares a register with each of the values: a predicate for each. That there is none is the kernel's fault.
+    /// Compares a register with each of the values, and returns a predicate for each. If none is equal, the kernel fails.
     fn choose(&mut self, register: Reg, kind: Kind, cases: &[ConstantValue]) -> Result<Vec<Reg>, LoadError> {
         let opcode = if kind == Kind::Double { "setp.eq.s64" } else { "setp.eq.s32" };
         let equal = instructions::lookup(opcode).ok_or_else(|| self.unsupported(opcode))?.alu;
@@ -127,7 +127,7 @@ impl<'m, 't> Decoder<'m, 't> {
         for case in cases {
             let value = self.constant(*case, kind);
             let is_case = self.temporary_predicate();
-            // Lanes that do not execute the instruction choose nothing.
+            // Lanes that do not execute the instruction match nothing.
             self.unguarded(Alu::MovPred, is_case, FALSE);
             self.alu(equal, is_case, &[register, value]);
             self.guard = (is_case, false);
@@ -169,7 +169,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(self.functions.len() - 1)
     }
 
-    /// The place of a parameter or a result of a call, which is as large as the callee's.
+    /// The local memory of a parameter or result of a call, which must have the size of the callee's.
     fn local_symbol(&self, name: &str, bytes: u32) -> Result<u32, LoadError> {
         match self.scopes.find(name) {
             Some(Symbol::Local(offset, found)) if found == bytes => Ok(offset),
@@ -178,7 +178,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// Whether a function takes as many arguments, and gives as many results, as a call has.
+/// Whether a function has the same number of parameters and results as a call.
 fn fits(function: &ast::Function<'_>, call: &Call<'_>) -> bool {
     function.params.len() == call.arguments.len() && function.returns.len() == call.results.len()
 }

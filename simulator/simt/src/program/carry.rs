@@ -1,7 +1,7 @@
-//! Arithmetic with the carry flag: `add.cc`, `addc`, and what they are for `sub` and `mad`.
+//! Arithmetic with the carry flag: `add.cc`, `addc`, and the same for `sub` and `mad`.
 //!
-//! The flag is a predicate of its own. An instruction is two rows of the table: one gives the sum and one its carry, and both read the
-//! flag before either is written.
+//! The flag is a predicate of its own. An instruction becomes two rows of the table: one computes the sum and one the carry. Both
+//! read the flag before it is written.
 
 use super::decode::Decoder;
 use super::fixed::{CARRY, FALSE};

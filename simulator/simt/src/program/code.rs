@@ -1,4 +1,4 @@
-//! A program: its instructions, and what they need.
+//! A program: its instructions and the tables that they index.
 
 use super::operations::{Access, AsyncCopy, Atomic, AtomicOp, BulkCopy, MachineRequest, Mbarrier, TensorOp};
 use super::origin::Origin;
@@ -6,7 +6,7 @@ use crate::finding::Space;
 use crate::instructions::Alu;
 use crate::registers::{Kind, Reg};
 
-/// A parameter's place in the parameter list.
+/// The location of a parameter in the parameter list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param {
     /// Offset in bytes from the start of the list.
@@ -25,27 +25,27 @@ pub struct Program {
     pub accesses: Vec<Access>,
     /// Atomic operations.
     pub atomics: Vec<Atomic>,
-    /// What warps do with matrices.
+    /// Operations on matrices.
     pub tensor_ops: Vec<TensorOp>,
     /// Copies from global to shared memory that the threads do not wait for.
     pub copies: Vec<AsyncCopy>,
-    /// What threads do with barriers in shared memory.
+    /// Operations on barriers in shared memory.
     pub mbarriers: Vec<Mbarrier>,
-    /// Copies that a thread begins for the whole block.
+    /// Copies that a thread starts for the whole block.
     pub bulk_copies: Vec<BulkCopy>,
     /// The requests that the machine code makes of the loads and stores.
     pub machine_requests: Vec<MachineRequest>,
-    /// Which instructions multiply in 24 bits, by place in the code.
+    /// Which instructions multiply in 24 bits, by index in the code.
     pub multiplies_24: Vec<bool>,
-    /// Rows that instructions write; constants and special registers stand behind them.
+    /// Rows that instructions write; the rows of constants and special registers follow.
     pub written_rows: usize,
     /// All rows.
     pub rows: usize,
     /// All predicates.
     pub predicates: usize,
-    /// Registers whose value is known before the launch runs.
+    /// Registers that are filled before the launch runs.
     pub constants: Vec<Constant>,
-    /// Registers that tell a thread where it is.
+    /// Special registers, such as the thread's index.
     pub specials: Vec<(Special, Kind, Reg)>,
     /// Bytes of static shared memory; dynamic shared memory follows.
     pub static_shared_bytes: u32,
@@ -55,11 +55,11 @@ pub struct Program {
     pub dynamic_shared_offset: u32,
     /// Bytes of local memory per thread, with the parameters of the functions called.
     pub local_bytes: u32,
-    /// A float sum by atomics depends on the order of the blocks.
+    /// An atomic sum of floats depends on the order of the blocks.
     pub order_matters: bool,
     /// A fence, an acquire or a release orders accesses of different threads without a barrier.
     pub has_fences: bool,
-    /// One of them reaches beyond the block.
+    /// One of these orders threads of different blocks.
     pub orders_blocks: bool,
 }
 
@@ -72,7 +72,7 @@ pub struct Inst {
     pub action: Action,
 }
 
-/// What an instruction does.
+/// The action of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub enum Action {
     /// A row of the instruction table.
@@ -91,53 +91,61 @@ pub enum Action {
     Mbarrier(u32),
     /// Index into [`Program::bulk_copies`].
     BulkCopy(u32),
-    /// Puts the copies begun since the last time in a group of their own.
+    /// Commits the copies started since the last commit as a group.
     CommitCopies,
-    /// Waits until at most `pending` of the thread's groups are unfinished; without a number, for all copies.
+    /// Waits until at most `pending` of the thread's groups are unfinished; without a number, until all copies are finished.
     WaitForCopies { pending: Option<u32> },
-    /// Goes on at `target`; lanes that part meet again at `reconverge`.
+    /// Goes on at `target`; lanes that diverge reconverge at `reconverge`.
     Branch { target: u32, reconverge: u32 },
-    /// Runs the function at `target` and comes back.
+    /// Calls the function at `target`.
     Call { target: u32 },
-    /// Back to the caller; from the kernel itself, the end of the thread.
+    /// Returns to the caller; in the kernel itself, ends the thread.
     Return,
-    /// The end of the thread.
+    /// Ends the thread.
     Exit,
     /// Ends the kernel with an error.
     Trap,
-    /// Ends the kernel: a register held no function that could be called, or no place in a table of branches.
+    /// Ends the kernel with an error: a register is not the address of a function that can be called here, or not an index of a
+    /// branch table.
     NoTarget { register: Reg, kind: Kind },
     /// `vprintf`: the offsets in local memory of its two parameters, and of its result.
     Print { format: u32, arguments: u32, result: Option<u32> },
     /// `__assertfail`: the offsets in local memory of its parameters, the message, the file, the line and the function.
     AssertFail { params: [u32; 4] },
-    /// Waits for, or only arrives at, a barrier of the block.
+    /// Arrives at a barrier of the block, and waits there or not.
     Barrier { barrier: Reg, threads: Option<Reg>, waits: bool, poll: Option<Poll> },
     /// Orders the thread's own memory accesses, as other threads see them.
     Fence,
     /// Waits for the lanes of `members`, and orders their memory accesses.
     WarpSync { members: Reg },
-    /// The lanes that hold the same value as the lane itself, or as all of them.
-    Match { all: bool, destination: Reg, agrees: Reg, source: Reg, kind: Kind, members: Reg },
-    /// The lanes' values, combined.
-    Reduce { op: AtomicOp, destination: Reg, source: Reg, members: Reg },
-    /// A lane reads another's register.
-    Shuffle { mode: ShuffleMode, destination: Reg, in_range: Reg, source: Reg, lane: Reg, clamp: Reg },
-    /// The lanes' predicates, combined.
-    Vote { mode: VoteMode, destination: Reg, source: Reg, negated: bool, members: Reg },
-    /// Chooses one lane; the others learn which.
-    Elect { leader: Reg, elected: Reg, members: Reg },
-    /// The mask of the lanes that are here.
-    ActiveMask { destination: Reg },
-    /// How far the warp has come.
+    /// Exchanges values between the lanes of the warp.
+    Exchange(Exchange),
+    /// The number of instructions that the warp has executed, as a clock.
     Clock { destination: Reg, kind: Kind },
     /// Copies a parameter or a result between functions, both in local memory.
     CopyLocal { from: u32, to: u32, bytes: u32 },
-    /// Nothing that the simulator models.
+    /// An instruction whose effect is not modeled.
     Nothing,
 }
 
-/// What `bar.red` asks the threads of the barrier: a predicate, of which each learns how many said yes, or whether all or any did.
+/// An exchange between the lanes of a warp. `members` holds, for each lane, the mask of the lanes that take part.
+#[derive(Clone, Copy, Debug)]
+pub enum Exchange {
+    /// Each lane reads a register of another lane.
+    Shuffle { mode: ShuffleMode, destination: Reg, in_range: Reg, source: Reg, lane: Reg, clamp: Reg },
+    /// Combines the lanes' predicates.
+    Vote { mode: VoteMode, destination: Reg, source: Reg, negated: bool, members: Reg },
+    /// Finds the lanes that hold the same value.
+    Match { all: bool, destination: Reg, agrees: Reg, source: Reg, kind: Kind, members: Reg },
+    /// Combines the lanes' values.
+    Reduce { op: AtomicOp, destination: Reg, source: Reg, members: Reg },
+    /// Elects one lane.
+    Elect { leader: Reg, elected: Reg, members: Reg },
+    /// The mask of the active lanes.
+    ActiveMask { destination: Reg },
+}
+
+/// The poll of a `bar.red`: each thread votes with a predicate, and receives how many voted yes, or whether all or any did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Poll {
     pub question: Question,
@@ -180,7 +188,7 @@ pub struct Constant {
     pub value: ConstantValue,
 }
 
-/// What fills it.
+/// The value of such a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConstantValue {
     Bits(u64),
@@ -204,12 +212,12 @@ impl Program {
         before.max_by_key(|variable| variable.offset)
     }
 
-    /// The least bytes that one access of the program has to a space, or might have.
+    /// The width in bytes of the program's narrowest access that may reach a space.
     pub fn narrowest_access(&self, space: Space) -> u32 {
         let of_space = |other: Option<Space>| other.is_none() || other == Some(space);
         let accesses = self.accesses.iter().filter(|access| of_space(access.space)).map(|access| access.width);
         let atomics = self.atomics.iter().filter(|atomic| of_space(atomic.space)).map(|atomic| atomic.width);
-        // What a copy writes to shared memory is four bytes or more; what it reads of global memory may be any number.
+        // A copy writes four bytes or more to shared memory, but may read any number from global memory.
         let in_part = |copy: &AsyncCopy| space == Space::Global && copy.source_bytes.is_some();
         let copies = self.copies.iter().filter(|copy| in_part(copy)).map(|_| 1);
         accesses.chain(atomics).chain(copies).min().unwrap_or(4)
@@ -240,7 +248,7 @@ pub enum Special {
     GridId,
     DynamicSharedBytes,
     TotalSharedBytes,
-    /// Lanes that compare so to the own lane.
+    /// Masks of the lanes in this relation to the lane itself.
     LanesBelow,
     LanesUpTo,
     LanesEqual,

@@ -1,6 +1,6 @@
 //! Comparisons: `setp` into predicates, `set` into registers, of one value or of the two halves of a word.
 //!
-//! The table has the comparisons of two values. What PTX can say beyond that in one instruction is put together here.
+//! The table has the comparisons of two values. The longer forms of PTX are composed of these here.
 
 use super::code::ConstantValue;
 use super::decode::Decoder;
@@ -10,10 +10,10 @@ use crate::instructions::{self, Alu, Row};
 use crate::ptx::ast::{self, Operand};
 use crate::registers::{Kind, Reg};
 
-/// A comparison taken apart.
+/// The parts of a comparison.
 struct Comparison<'i, 't> {
     row: &'static Row,
-    /// Both halves of a word, each for itself.
+    /// The two halves of a word are compared separately.
     is_pair: bool,
     /// The result is combined with a predicate.
     combine: Option<(Alu, &'i Operand<'t>)>,
@@ -22,8 +22,8 @@ struct Comparison<'i, 't> {
 }
 
 impl<'m, 't> Decoder<'m, 't> {
-    /// `setp`, with a second destination and a predicate to combine with. The second destination is the complement; of the halves of a
-    /// word, the result of the upper one.
+    /// `setp`, with a second destination and a predicate to combine with. The second destination is the complement; in a comparison
+    /// of halves, it is the result of the upper half.
     pub(super) fn compare(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
         let modifiers: Vec<_> = instruction.opcode.split('.').skip(1).collect();
         let comparison = self.comparison(instruction, &modifiers)?;
@@ -57,8 +57,8 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// Moves two results to their destinations. A destination that guards the instruction itself comes last: what is executed after
-    /// it would be under another guard.
+    /// Moves two results to their destinations. A destination that guards the instruction itself comes last, because it changes the
+    /// guard of whatever follows.
     fn move_results(&mut self, mut moves: [(Reg, Reg); 2]) {
         moves.sort_by_key(|(destination, _)| *destination == self.guard.0);
         for (destination, result) in moves {
@@ -101,7 +101,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// Takes an instruction apart, given what follows `setp`.
+    /// Parses an opcode, given what follows `setp`.
     fn comparison<'i>(&self, instruction: &'i ast::Instruction<'t>, modifiers: &[&str]) -> Result<Comparison<'i, 't>, LoadError> {
         let unsupported = || self.unsupported(instruction.opcode);
         let combine = modifiers.get(1).and_then(|combine| match *combine {

@@ -1,4 +1,4 @@
-//! From the syntax tree of a module to the program of one kernel.
+//! Decodes the syntax tree of a module into the program of one kernel.
 
 use std::collections::HashMap;
 
@@ -67,7 +67,7 @@ fn kernel_params<'t>(kernel: &ast::Function<'t>) -> Result<Layout<'t>, LoadError
     Ok((params, names))
 }
 
-/// A program under way, and the names that its text has declared so far.
+/// A program that is being decoded, and the names that its text has declared so far.
 pub(super) struct Decoder<'m, 't> {
     pub(super) module: &'m ast::Module<'t>,
     map: &'m SourceMap,
@@ -81,16 +81,16 @@ pub(super) struct Decoder<'m, 't> {
     next_row: usize,
     local_bytes: u64,
     shared: Vec<(&'t str, u32)>,
-    /// Labels of the function under way, by block.
+    /// Labels of the current function, by block.
     labels: HashMap<(usize, &'t str), u32>,
-    /// Branches of the function under way that wait for their label's place.
+    /// Branches of the current function whose label has no index yet.
     pending: Vec<(usize, Vec<usize>, &'t str)>,
-    /// Calls that wait for the callee's place.
+    /// Calls whose callee has no index yet.
     pub(super) calls: Vec<(usize, usize)>,
     pub(super) origin: Origin,
-    /// What guards the instructions that are emitted now, and whether by its complement.
+    /// The guard of the instructions that are emitted now, and whether it is negated.
     pub(super) guard: (Reg, bool),
-    /// Index of the function under way.
+    /// Index of the current function.
     pub(super) current: usize,
 }
 
@@ -118,7 +118,7 @@ impl<'m, 't> Decoder<'m, 't> {
         }
     }
 
-    /// Gives constants and special registers the rows behind all rows that the kernel and its functions can declare.
+    /// Gives constants and special registers the rows after all rows that the kernel and its functions can declare.
     fn reserve_registers(&mut self, kernel: usize) -> Result<(), LoadError> {
         let mut rows = 0_usize;
         for (index, function) in self.module.functions.iter().enumerate() {
@@ -165,7 +165,7 @@ impl<'m, 't> Decoder<'m, 't> {
             }
         }
         let dynamic: Vec<_> = variables.iter().filter(|variable| variable.is_extern || variable.bytes.is_none()).collect();
-        // Whatever they ask for, ptxas starts them at a multiple of 16.
+        // Whatever alignment they ask for, ptxas starts them at a multiple of 16.
         let align = dynamic.iter().map(|variable| variable.align).max().unwrap_or(1).max(16);
         let dynamic_offset = end.next_multiple_of(align) as u32;
         for variable in dynamic {
@@ -250,7 +250,7 @@ impl<'m, 't> Decoder<'m, 't> {
             Statement::Location { file, line, .. } => self.origin.source = (*line != 0).then_some((*file, *line)),
             Statement::Registers(registers) => self.registers(registers)?,
             Statement::Variable(variable) => self.variable(variable)?,
-            // Looked up where they are used.
+            // These are looked up where they are used.
             Statement::Prototype(_) | Statement::Targets { .. } => {}
             Statement::Instruction(instruction) => {
                 self.origin.ptx_line = instruction.line;
@@ -289,7 +289,7 @@ impl<'m, 't> Decoder<'m, 't> {
 
     fn variable(&mut self, variable: &ast::Variable<'t>) -> Result<(), LoadError> {
         match variable.space {
-            // Laid out before, for all functions together.
+            // These were laid out before, for all functions together.
             StateSpace::Shared => Ok(()),
             StateSpace::Local | StateSpace::Param => {
                 let bytes = variable.bytes.ok_or_else(|| syntax(variable.line, format!("{} has no size", variable.name)))?;
@@ -339,12 +339,12 @@ impl<'m, 't> Decoder<'m, 't> {
                 [Operand::Name(label)] => self.branch(label),
                 _ => return Err(self.operands_of(instruction)),
             },
-            // Kernels that overlap, and registers that move between warps: nothing of either is modelled.
+            // Overlap of kernels and redistribution of registers between warps are not modeled.
             "griddepcontrol" | "setmaxnreg" => {
                 self.requires(instruction, (9, 0))?;
                 self.emit(Action::Nothing);
             }
-            // A cache policy is a number to the kernel, and changes nothing.
+            // A cache policy is a number that changes nothing here.
             "createpolicy" => match operands {
                 [destination, ..] => {
                     self.requires(instruction, (8, 0))?;
@@ -380,7 +380,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// Goes to a label, whose place is known when the function is decoded.
+    /// Branches to a label, whose index is known once the function is decoded.
     pub(super) fn branch(&mut self, label: &'t str) {
         let blocks = self.scopes.ids().collect();
         self.pending.push((self.program.code.len(), blocks, label));
@@ -454,7 +454,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// `cvta`: between a space's own addresses and generic ones. Global and constant addresses are generic ones already.
+    /// `cvta`: converts between addresses in a space and generic ones. Global and constant addresses are generic already.
     fn convert_address(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
         let [destination, source] = instruction.operands.as_slice() else {
             return Err(self.operands_of(instruction));
@@ -474,7 +474,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// The place of what stands between brackets, when it is known already: a variable, or a parameter.
+    /// The address between brackets, if it is known already: that of a variable or a parameter.
     pub(super) fn symbol_of(&self, base: Base<'_>) -> Option<Symbol> {
         match base {
             Base::Name(name) => self.scopes.find(name),
@@ -532,7 +532,7 @@ impl<'m, 't> Decoder<'m, 't> {
         }
     }
 
-    /// A register that holds the operand's value: its own, or that of a constant.
+    /// The register that holds an operand's value; a number gets a register of constants.
     pub(super) fn source(&mut self, operand: &Operand<'_>, kind: Kind) -> Result<Reg, LoadError> {
         let line = self.origin.ptx_line;
         let mismatch = |found: &str| syntax(line, format!("expected {}, found {found}", described(kind)));
@@ -619,7 +619,7 @@ impl<'m, 't> Decoder<'m, 't> {
         LoadError::Unsupported { what: what.to_owned(), location: Box::new(self.location()) }
     }
 
-    /// That the module is for a GPU that has the instruction.
+    /// Checks that the module's target has the instruction.
     pub(super) fn requires(&self, instruction: &ast::Instruction<'_>, since: (u32, u32)) -> Result<(), LoadError> {
         let (major, minor) = self.module.target;
         if (major, minor) >= since {
@@ -652,11 +652,11 @@ fn described(kind: Kind) -> &'static str {
     }
 }
 
-/// [`SINK`] is no register of any program.
+/// [`SINK`] is not a register of any program.
 const _: () = assert!(SINK as usize > 1 << 21);
 
-/// The name that a variable of a function has in CUDA C: of `_ZZ5tiledE6s_tile`, which the Itanium C++ ABI writes for `s_tile` in
-/// `tiled`, the last part. Any other name is left as it is.
+/// The name in CUDA C of a function's variable: `s_tile` for `_ZZ5tiledE6s_tile`, which is how the Itanium C++ ABI mangles `s_tile`
+/// in `tiled`. Other names stay as they are.
 fn source_name(name: &str) -> &str {
     let last = name.strip_prefix("_ZZ").and_then(|mangled| {
         mangled.char_indices().filter(|(_, c)| *c == 'E').find_map(|(at, _)| {

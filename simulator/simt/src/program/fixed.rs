@@ -1,4 +1,4 @@
-//! Registers that every program has, and numbers that stand for none.
+//! Registers that every program has, and placeholders for a register or an instruction.
 
 use crate::registers::Reg;
 
@@ -8,14 +8,14 @@ pub const TRUE: Reg = 0;
 /// The predicate that is always false.
 pub const FALSE: Reg = 1;
 
-/// The carry flag: what `add.cc` and its like leave for `addc` and its like.
+/// The carry flag, which `add.cc` and similar write for `addc` and similar.
 pub const CARRY: Reg = 2;
 
 /// The first predicate that a program can name.
 pub const FIRST_PREDICATE: Reg = 3;
 
-/// A register that swallows what is written to it (`_` in PTX).
+/// The placeholder for a result that is dropped (`_` in PTX).
 pub const SINK: Reg = Reg::MAX;
 
-/// No instruction: where a branch has no reconvergence point, its paths meet at the end of the function only.
+/// The placeholder for the reconvergence point of a branch that has none: its paths reconverge at the end of the function.
 pub const NOWHERE: u32 = u32::MAX;

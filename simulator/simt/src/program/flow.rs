@@ -1,7 +1,7 @@
-//! Where the lanes of a warp meet again: the immediate post-dominator of every branch.
+//! Reconvergence points: the immediate post-dominator of every branch.
 //!
-//! A path that returns early never comes to the place where the others meet, and does not have to: lanes that have returned are not
-//! waited for. So when a branch's paths have no common place before the end, those that return early are left out of account.
+//! A path that returns early never gets to the point where the others reconverge. It does not have to, because nothing waits for
+//! lanes that have returned. So if a branch's paths have no common point before the end, the paths that return early are ignored.
 
 use super::code::{Action, Inst};
 use super::fixed::{NOWHERE, TRUE};
@@ -9,7 +9,7 @@ use super::fixed::{NOWHERE, TRUE};
 /// Fills in the reconvergence points of the branches of one function, which is `code[start..]` with targets resolved.
 pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
     let blocks = basic_blocks(code, start);
-    // The virtual exit stands behind the last block. A block that only returns is as good as the exit.
+    // The virtual exit is after the last block. A block that only returns is equivalent to the exit.
     let exit = blocks.len();
     let block_of = |at: u32| {
         let block = blocks.partition_point(|block| block.first <= at as usize) - 1;
@@ -26,31 +26,31 @@ pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
             let target = match last.action {
                 Action::Branch { target, .. } => block_of(target),
                 Action::Return | Action::Exit => exit,
-                // A trap ends the whole launch: no lane waits for one that traps.
+                // A trap ends the whole launch, so no lane waits for one that traps.
                 Action::Trap | Action::NoTarget { .. } if last.guard == TRUE => return Vec::new(),
                 _ => return vec![next],
             };
             if last.guard == TRUE { vec![target] } else { vec![target, next] }
         })
         .collect();
-    let meetings = meeting_points(&successors);
+    let points = reconvergence_points(&successors);
     for (index, block) in blocks.iter().enumerate() {
         if let Action::Branch { reconverge, .. } = &mut code[block.last].action {
-            *reconverge = meetings[index].map_or(NOWHERE, |meeting| blocks[meeting].first as u32);
+            *reconverge = points[index].map_or(NOWHERE, |point| blocks[point].first as u32);
         }
     }
 }
 
-/// Where the paths from each node meet, if anywhere before the exit, which is node `successors.len()`.
-fn meeting_points(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
+/// The node where the paths from each node reconverge, if there is one before the exit, which is node `successors.len()`.
+fn reconvergence_points(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     let exit = successors.len();
     let before_exit = |dominators: Vec<Option<usize>>| dominators.into_iter().map(|node| node.filter(|node| *node != exit));
-    let mut meetings: Vec<Option<usize>> = before_exit(immediate_post_dominators(successors)).collect();
+    let mut points: Vec<Option<usize>> = before_exit(immediate_post_dominators(successors)).collect();
     let mut returns: Vec<usize> = (0..exit).filter(|node| successors[*node].contains(&exit)).collect();
-    if returns.len() < 2 || meetings.iter().zip(successors).all(|(meeting, targets)| meeting.is_some() || targets.len() < 2) {
-        return meetings;
+    if returns.len() < 2 || points.iter().zip(successors).all(|(point, targets)| point.is_some() || targets.len() < 2) {
+        return points;
     }
-    // The return that most of the function leads to, or the last of them, is its regular end; the others are early in comparison.
+    // The return that most of the function leads to (the last one, if there are several) is the regular end. The others are early.
     let predecessors = predecessors(successors);
     returns.sort_by_cached_key(|node| std::cmp::Reverse((post_order(&predecessors, *node).len(), *node)));
     for end in returns {
@@ -60,14 +60,14 @@ fn meeting_points(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
             .enumerate()
             .map(|(node, targets)| targets.iter().copied().filter(|target| !is_other_end(node, *target)).collect())
             .collect();
-        for (meeting, found) in meetings.iter_mut().zip(before_exit(immediate_post_dominators(&only_to_end))) {
-            *meeting = meeting.or(found);
+        for (point, found) in points.iter_mut().zip(before_exit(immediate_post_dominators(&only_to_end))) {
+            *point = point.or(found);
         }
     }
-    meetings
+    points
 }
 
-/// Instructions that run one after the other, first and last included.
+/// Instructions that run in sequence, from the first to the last.
 struct Block {
     first: usize,
     last: usize,
@@ -80,7 +80,7 @@ fn basic_blocks(code: &[Inst], start: usize) -> Vec<Block> {
     firsts.iter().zip(ends).map(|(first, end)| Block { first: *first, last: end - 1 }).collect()
 }
 
-/// Whether each instruction from `start` on is the first of a basic block; one more for the end of the code.
+/// Whether each instruction from `start` on is the first of a basic block; with one more entry for the end of the code.
 pub fn leads_block(code: &[Inst], start: usize) -> Vec<bool> {
     let mut leads = vec![false; code.len() + 1];
     leads[start] = true;
@@ -116,9 +116,9 @@ fn immediate_post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
         changed = false;
         for node in order.iter().rev().copied().filter(|node| *node != exit) {
             let known = successors[node].iter().copied().filter(|target| dominator[*target].is_some());
-            let meeting = known.reduce(|a, b| meet(a, b, &rank, &dominator));
-            if meeting.is_some() && dominator[node] != meeting {
-                dominator[node] = meeting;
+            let point = known.reduce(|a, b| common_dominator(a, b, &rank, &dominator));
+            if point.is_some() && dominator[node] != point {
+                dominator[node] = point;
                 changed = true;
             }
         }
@@ -127,7 +127,7 @@ fn immediate_post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     dominator
 }
 
-/// The graph with its edges turned round.
+/// The graph with its edges reversed.
 fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut predecessors = vec![Vec::new(); successors.len() + 1];
     for (node, targets) in successors.iter().enumerate() {
@@ -139,7 +139,7 @@ fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
 }
 
 /// The nearest node that dominates both.
-fn meet(mut a: usize, mut b: usize, rank: &[usize], dominator: &[Option<usize>]) -> usize {
+fn common_dominator(mut a: usize, mut b: usize, rank: &[usize], dominator: &[Option<usize>]) -> usize {
     // Each step goes to a node of higher rank, and the exit, which has the highest, dominates all.
     let up = |node: usize| dominator[node].unwrap_or(node);
     while a != b {
@@ -179,39 +179,39 @@ fn post_order(edges: &[Vec<usize>], root: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{immediate_post_dominators, meeting_points};
+    use super::{immediate_post_dominators, reconvergence_points};
 
     #[test]
-    fn paths_meet_at_the_nearest_common_point() {
+    fn paths_reconverge_at_the_nearest_common_point() {
         // 0 branches to 1 or 2; both go to 3; 3 loops to 0 or leaves to 4; 4 ends.
         let graph = [vec![1, 2], vec![3], vec![3], vec![0, 4], vec![5]];
         assert_eq!(immediate_post_dominators(&graph), [Some(3), Some(3), Some(3), Some(4), Some(5)]);
     }
 
     #[test]
-    fn an_early_return_leaves_the_exit_as_meeting_point() {
+    fn an_early_return_leaves_the_exit_as_reconvergence_point() {
         // 0 returns or goes on to 1, which returns.
         let graph = [vec![2, 1], vec![2]];
         assert_eq!(immediate_post_dominators(&graph), [Some(2), Some(2)]);
     }
 
     #[test]
-    fn a_path_that_returns_early_does_not_keep_the_others_from_meeting() {
+    fn a_path_that_returns_early_does_not_keep_the_others_from_reconverging() {
         // 0 goes to 1 or 3; 1 returns at 2 or goes on to 3; 3 ends.
         let graph = [vec![1, 3], vec![2, 3], vec![4], vec![4]];
         assert_eq!(immediate_post_dominators(&graph)[..2], [Some(4), Some(4)]);
-        assert_eq!(meeting_points(&graph)[..2], [Some(3), Some(3)]);
+        assert_eq!(reconvergence_points(&graph)[..2], [Some(3), Some(3)]);
     }
 
     #[test]
-    fn a_loop_without_a_way_out_has_no_meeting_point() {
+    fn a_loop_without_a_way_out_has_no_reconvergence_point() {
         // 0 goes to 1 or leaves; 1 loops forever.
         let graph = [vec![1, 2], vec![1]];
         assert_eq!(immediate_post_dominators(&graph), [Some(2), None]);
     }
 
     #[test]
-    fn nested_branches_meet_inside_out() {
+    fn nested_branches_reconverge_inside_out() {
         // 0: 1 | 4; 1: 2 | 3; 2, 3 -> 5; 5 -> 6; 4 -> 6; 6 ends.
         let graph = [vec![1, 4], vec![2, 3], vec![5], vec![5], vec![6], vec![6], vec![7]];
         assert_eq!(immediate_post_dominators(&graph), [Some(6), Some(5), Some(5), Some(5), Some(6), Some(6), Some(7)]);

@@ -1,7 +1,7 @@
 //! Matrices in the registers of a warp: which lane holds which element.
 //!
-//! The layouts are those of `mma` (PTX ISA, "Matrix Fragments for mma"), all of which follow one rule. PTX leaves open how the lanes
-//! hold a fragment of `wmma`; here it is held as `mma` would hold it, cut into pieces of 8 rows and columns.
+//! The layouts are those of `mma` (PTX ISA, "Matrix Fragments for mma"), all of which follow one rule. PTX does not say how the
+//! lanes hold a fragment of `wmma`. Here they hold it as in `mma`, in pieces of 8 rows and columns.
 
 use super::fixed::TRUE;
 use crate::registers::{Kind, Reg};
@@ -31,7 +31,7 @@ impl Shape {
     }
 }
 
-/// What an element is.
+/// The type of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     F16,
@@ -82,7 +82,7 @@ impl Number {
     }
 }
 
-/// Which matrix of a product D = A B + C.
+/// The role of a matrix in a product D = A B + C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     A,
@@ -97,7 +97,7 @@ pub struct Fragment {
     pub part: Part,
     pub shape: Shape,
     pub number: Number,
-    /// The registers of a lane; those behind the last are [`TRUE`] and mean nothing.
+    /// The registers of a lane; those after the last are [`TRUE`], as a placeholder.
     pub registers: [Reg; MOST_REGISTERS],
 }
 
@@ -123,14 +123,15 @@ impl Fragment {
         rows * columns / 32 / self.number.per_register()
     }
 
-    /// Registers that the instruction names: `wmma` has eight for f16, however few hold the elements, and the others repeat them.
+    /// Registers that the instruction names. `wmma` always has eight for f16; those that the elements do not fill repeat the
+    /// others.
     pub fn count_of_wmma(&self) -> usize {
         if self.part != Part::Accumulator && self.number == Number::F16 { MOST_REGISTERS } else { self.count() }
     }
 
     /// Row and column of an element of a lane's register.
     ///
-    /// Four lanes side by side hold one row of A or of an accumulator, or one column of B; eight such groups make 8 rows or columns.
+    /// Four adjacent lanes hold one row of A or of an accumulator, or one column of B. Eight such groups hold 8 rows or columns.
     pub fn place(&self, lane: usize, register: usize, element: usize) -> (usize, usize) {
         let (group, member) = (lane / 4, lane % 4);
         let per_register = self.number.per_register();

@@ -1,18 +1,18 @@
-//! The functions of a program under way.
+//! The functions of a program that is being decoded.
 
-/// Where a function's parameters and results stand in local memory. A function that can be on the stack only once, since recursion
-/// is refused, has one place for them.
+/// The parameters and results of a function in local memory. One frame per function is enough: recursion is not supported, so a
+/// function is on the stack at most once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     pub params: Vec<(u32, u32)>,
     pub returns: Vec<(u32, u32)>,
 }
 
-/// A function of the program under way.
+/// A function of the program.
 pub(super) struct Function {
     /// Index in the module.
     pub index: usize,
-    /// Where its code starts; known once it is decoded.
+    /// Index of its first instruction; known once it is decoded.
     pub entry: u32,
     pub frame: Frame,
 }

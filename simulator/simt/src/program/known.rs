@@ -1,31 +1,31 @@
-//! What is known of a register before the kernel runs: how many of its low bits are zero, and how many bits its value needs.
+//! Facts about registers before the kernel runs: how many low bits are zero, and how many bits the value needs.
 //!
-//! A compiler knows such things and makes use of them: it loads four words at once where it knows that an address is a multiple of
-//! 16, and multiplies in 24 bits where it knows that no more are needed. One fact for each register holds for all that is ever
-//! written to it. PTX from a compiler writes to most registers in one place only, so that little is lost.
+//! A compiler uses such facts: it loads four words at once if it knows that an address is a multiple of 16, and multiplies in 24
+//! bits if it knows that the factors fit. Here each register has one fact, which holds for everything written to it. This loses
+//! little, because compilers write most registers in one place only.
 
-use super::code::{Action, ConstantValue, Inst, Program, Question, VoteMode};
+use super::code::{Action, ConstantValue, Exchange, Inst, Program, Question, VoteMode};
 use super::operations::{FragmentAccess, Matrices, MbarrierOp, MultiplyAdd, TensorOp};
 use crate::finding::Space;
 use crate::instructions::{Alu, TABLE};
 use crate::registers::{Kind, Reg};
 
-/// Times that the program is gone through before facts that still change are given up; a loop's counter settles sooner.
+/// Passes over the program before facts that still change are dropped. A loop counter settles sooner.
 const PATIENCE: usize = 8;
 
-/// What is known of a value of up to 64 bits.
+/// Facts about a value of up to 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// Low bits that are zero: the value is a multiple of 2 to this power.
+    /// Number of low bits that are zero: the value is a multiple of 2 to this power.
     pub low_zeros: u32,
     /// The value is below 2 to this power.
     pub unsigned_bits: u32,
-    /// The value is a signed number of so many bits, extended to the register's width.
+    /// The value is a signed number of this many bits, extended to the register's width.
     pub signed_bits: u32,
 }
 
 impl Known {
-    /// Zero, which is what registers hold before they are written.
+    /// Zero, which registers hold before they are written.
     const ZERO: Self = Self { low_zeros: 64, unsigned_bits: 0, signed_bits: 1 };
     /// A value that may be anything.
     const NOTHING: Self = Self { low_zeros: 0, unsigned_bits: 64, signed_bits: 64 };
@@ -41,7 +41,7 @@ impl Known {
         }
     }
 
-    /// A value that is loaded, or cut to so many bits.
+    /// A value that was loaded or truncated.
     fn narrow(bits: u32, signed: bool) -> Self {
         match signed {
             true => Self { signed_bits: bits, ..Self::NOTHING },
@@ -53,7 +53,7 @@ impl Known {
         Self { low_zeros: low_zeros.min(64), ..Self::NOTHING }
     }
 
-    /// What holds for either of two values.
+    /// The facts that hold for both of two values.
     fn or(self, other: Self) -> Self {
         Self {
             low_zeros: self.low_zeros.min(other.low_zeros),
@@ -62,7 +62,7 @@ impl Known {
         }
     }
 
-    /// Gives up what has changed.
+    /// Drops the facts that have changed.
     fn widened(self, before: Self) -> Self {
         Self {
             low_zeros: if self.low_zeros == before.low_zeros { self.low_zeros } else { 0 },
@@ -72,7 +72,7 @@ impl Known {
     }
 }
 
-/// What is known of every register of a program, by its number.
+/// The facts about every register of a program, by its number.
 #[derive(Debug)]
 pub struct Facts {
     known: Vec<Known>,
@@ -118,8 +118,8 @@ impl Facts {
         self.known.get(register as usize).copied().unwrap_or(Known::NOTHING)
     }
 
-    /// Whether each instruction is a multiplication whose factors need no more than 24 bits: what `__mul24` and `__umul24` become,
-    /// which is a mask for each factor and an ordinary multiplication.
+    /// Whether each instruction is a multiplication whose factors need no more than 24 bits: that is what `__mul24` and `__umul24`
+    /// become, with a mask for each factor and an ordinary multiplication.
     pub fn multiplications_of_24_bits(&self, program: &Program) -> Vec<bool> {
         let is_one = |inst: &Inst| match inst.action {
             Action::Alu { alu: Alu::Mul24LoU32 | Alu::Mul24LoS32 | Alu::Mad24LoU32 | Alu::Mad24LoS32, .. } => true,
@@ -132,7 +132,7 @@ impl Facts {
         program.code.iter().map(is_one).collect()
     }
 
-    /// What is known of an action's result.
+    /// The facts about an action's result.
     fn result(&self, program: &Program, action: &Action) -> Known {
         match *action {
             Action::Alu { alu, sources, .. } => self.computed(program, alu, sources),
@@ -163,8 +163,8 @@ impl Facts {
             Alu::CvtB32FromS16 => Known::narrow(16, true),
             Alu::Selp32 | Alu::Selp64 => a.or(b),
             Alu::Add32 | Alu::Add64 => Known::multiple(a.low_zeros.min(b.low_zeros)),
-            // ptxas adds the negative of the second one, and of a negative it knows nothing. A product it multiplies by the negative
-            // factor instead and adds in one instruction, if nothing else needs the product. (In 64 bits it does so at times.)
+            // ptxas adds the negated second operand, about which it knows nothing. If that is a product that nothing else needs, it
+            // negates a factor instead, and multiplies and adds in one instruction. (In 64 bits it sometimes does the same.)
             Alu::Sub32 if constant(1).is_some() || self.products[sources[1] as usize] => {
                 Known::multiple(a.low_zeros.min(b.low_zeros))
             }
@@ -196,9 +196,9 @@ impl Facts {
     }
 }
 
-/// Whether each register holds nothing but products of 32 bits that only sums and shifts read. A shift by a number is a product.
+/// Whether each register holds only 32-bit products that are only read by sums and shifts. A shift by a number is a product.
 ///
-/// Reads by instructions that seldom have to do with an index, like a shuffle, are not looked for.
+/// Reads by instructions that seldom compute an index, such as shuffles, are ignored.
 fn products_for_sums(program: &Program, rows: usize) -> Vec<bool> {
     let mut products = vec![true; rows];
     for inst in &program.code {
@@ -237,7 +237,7 @@ fn products_for_sums(program: &Program, rows: usize) -> Vec<bool> {
 
 /// The value of a register that holds a number.
 pub fn constant(program: &Program, register: Reg) -> Option<u64> {
-    // Constants stand behind all registers that are written, in the order in which they were made.
+    // Constants come after all registers that are written, in the order in which they were made.
     let place = program.constants.partition_point(|constant| constant.register < register);
     match program.constants.get(place) {
         Some(constant) if constant.register == register => match constant.value {
@@ -263,7 +263,7 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         Action::Barrier { poll: Some(poll), .. } => {
             each(poll.destination, if poll.question == Question::Count { Kind::Word } else { Kind::Predicate });
         }
-        Action::Match { destination, agrees, .. } => {
+        Action::Exchange(Exchange::Match { destination, agrees, .. }) => {
             each(destination, Kind::Word);
             each(agrees, Kind::Predicate);
         }
@@ -272,18 +272,20 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
             MbarrierOp::Test { done, .. } => each(done, Kind::Predicate),
             MbarrierOp::Init { .. } | MbarrierOp::Invalidate | MbarrierOp::Expect { .. } => {}
         },
-        Action::Shuffle { destination, in_range, .. } => {
+        Action::Exchange(Exchange::Shuffle { destination, in_range, .. }) => {
             each(destination, Kind::Word);
             each(in_range, Kind::Predicate);
         }
-        Action::Elect { leader, elected, .. } => {
+        Action::Exchange(Exchange::Elect { leader, elected, .. }) => {
             each(leader, Kind::Word);
             each(elected, Kind::Predicate);
         }
-        Action::Vote { mode, destination, .. } => {
+        Action::Exchange(Exchange::Vote { mode, destination, .. }) => {
             each(destination, if mode == VoteMode::Ballot { Kind::Word } else { Kind::Predicate });
         }
-        Action::Reduce { destination, .. } | Action::ActiveMask { destination } => each(destination, Kind::Word),
+        Action::Exchange(Exchange::Reduce { destination, .. } | Exchange::ActiveMask { destination }) => {
+            each(destination, Kind::Word)
+        }
         Action::Clock { destination, kind } => each(destination, kind),
         Action::Tensor(index) => match &program.tensor_ops[index as usize] {
             TensorOp::MultiplyAdd(MultiplyAdd { d: fragment, .. }) | TensorOp::LoadFragment(FragmentAccess { fragment, .. }) => {

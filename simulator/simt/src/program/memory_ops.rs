@@ -17,7 +17,7 @@ struct Element {
     signed: bool,
 }
 
-/// The modifiers that matter; hints for the caches change nothing here.
+/// The modifiers that matter. Cache hints change nothing here.
 struct Modifiers {
     space: Option<Space>,
     count: u32,
@@ -41,7 +41,7 @@ impl<'m, 't> Decoder<'m, 't> {
         for (register, destination) in registers.iter_mut().zip(destinations) {
             match destination {
                 Operand::Name("_") => {}
-                // A register may be wider than the element, and then all are.
+                // A register may be wider than the element, and then all of them are.
                 Operand::Name(name) => match self.any_register(name) {
                     Some((found, found_kind))
                         if found_kind == kind || (!chosen && (kind, found_kind) == (Kind::Word, Kind::Double)) =>
@@ -149,7 +149,7 @@ impl<'m, 't> Decoder<'m, 't> {
             ("dec", "u32") => AtomicOp::Decrement,
             _ => return Err(unsupported()),
         };
-        // A sum of 16 bits must say that it keeps denormals.
+        // An addition of 16 bits must state that it keeps denormals.
         if ty.contains("f16") && !instruction.opcode.contains(".noftz") {
             return Err(unsupported());
         }
@@ -230,7 +230,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.program.orders_blocks |= semantics.orders() && !opcode.contains(".cta");
     }
 
-    /// The space and the address of an access. The parameters of functions lie in local memory.
+    /// The space and the address of an access. The parameters of functions are in local memory.
     pub(super) fn address(
         &mut self,
         base: Base<'t>,
@@ -265,7 +265,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// The operands but for a cache policy, the last one of an instruction with that hint; it changes no value.
+/// The operands without the cache policy, which is the last operand of an instruction with that hint and changes no value.
 pub(super) fn without_policy<'o, 't>(instruction: &'o Instruction<'t>) -> &'o [Operand<'t>] {
     match instruction.operands.split_last() {
         Some((_, rest)) if instruction.opcode.contains(".L2::cache_hint") => rest,

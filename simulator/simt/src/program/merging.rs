@@ -1,32 +1,33 @@
-//! Which loads and stores the machine code makes together.
+//! Which loads and stores the machine code merges into one request.
 //!
-//! PTX is not what a GPU executes. Its last compiler, ptxas, makes one wide request of loads (or stores) of neighbouring words, and a
-//! GPU counts the requests of the machine code. This is a model of what that compiler does, for counting only: every load still moves
-//! its own bytes and is checked for itself. It was found by reading the machine code of ptxas 12.0, 12.9, 13.0 and 13.5 for compute
-//! capability 7.5 to 9.0, which agree but where it is said; `tests/merging` and `tests/programs/merging.cu` hold what was read.
+//! A GPU does not execute PTX. The assembler, ptxas, merges loads (or stores) of neighboring words into one wide request, and a GPU
+//! counts the requests of the machine code. This is a model of what ptxas does, for counting only: every load still moves its own
+//! bytes and is checked by itself. The model comes from reading the machine code of ptxas 12.0, 12.9, 13.0 and 13.5 for compute
+//! capability 7.5 to 9.0, which agree except where noted. `tests/merging` and `tests/programs/merging.cu` hold the patterns that
+//! were read.
 //!
-//! - Elements of 4 and 8 bytes merge, scalar or vector, loads of any type with each other. Narrower ones never do.
-//! - They merge into the aligned 16 bytes in which they lie, or into 8 of them. For loads, three of the four words are enough for one
-//!   request of 16 bytes, which then fetches a word that nobody wants; two merge only if they are the two of an aligned pair. Stores
-//!   cannot write what is not theirs: all four merge, or aligned pairs. A word that is loaded twice is loaded once.
-//! - The addresses must have one base register, to which only numbers are added, and the base must be known to be aligned
-//!   ([`Facts`]): the address of a shared variable is as aligned as its place, whatever `.align` says. Nothing is known of kernel
-//!   parameters and of the addresses of global variables, so that global accesses merge only after a mask. (Up to version 12.0
-//!   global variables count by their `.align`. For 8.x and before, the place of a shared variable is a part of the offset instead, so
-//!   that it also merges in variables that start between two multiples of 16.)
-//! - All stand in one basic block, without a predicate. Between them there is no barrier, fence or call, and no store or atomic
-//!   operation on the same memory, not even one that could be told to be elsewhere. Between stores there is no load from it either.
-//! - Volatile and ordered accesses stay as they are.
+//! - Elements of 4 and 8 bytes merge, scalar or vector, and loads of any type with each other. Narrower elements never do.
+//! - They merge into aligned pieces of 16 bytes, or of 8. For loads, three of the four words are enough for one request of 16
+//!   bytes, which then fetches an unused word. Two words merge only if they are an aligned pair. Stores must not write other words,
+//!   so they merge in fours or in aligned pairs. A word that is loaded twice is loaded once.
+//! - The addresses must have the same base register plus numbers, and the base must be known to be aligned ([`Facts`]). The address
+//!   of a shared variable is as aligned as its offset, whatever `.align` says. Nothing is known about kernel parameters and the
+//!   addresses of global variables, so global accesses merge only after a mask. (Up to version 12.0, global variables have the
+//!   alignment of their `.align`. For 8.x and before, the offset of a shared variable counts as part of the access's offset, so
+//!   accesses also merge in variables that start between two multiples of 16.)
+//! - All are in one basic block, without a predicate. Between them there is no barrier, fence or call, and no store or atomic
+//!   operation on the same memory, not even one to a provably different address. Between stores there is no load from that memory
+//!   either.
+//! - Volatile and ordered accesses do not merge.
 //!
-//! Loops do not matter: ptxas unrolls them after this, and the front end before.
-
-use super::operations::MachineRequest;
+//! Unrolling does not matter: ptxas unrolls loops after merging, and the front end before.
 use std::collections::{BTreeMap, HashMap};
 
-use super::code::{Action, Inst, Program};
+use super::code::{Action, Exchange, Inst, Program};
 use super::fixed::TRUE;
 use super::flow::leads_block;
 use super::known::{Facts, constant, written};
+use super::operations::MachineRequest;
 use crate::finding::Space;
 use crate::instructions::Alu;
 use crate::registers::{Kind, Reg};
@@ -48,7 +49,7 @@ pub fn machine_requests(program: &Program, facts: &Facts) -> Vec<MachineRequest>
     merging.requests
 }
 
-/// What an address is relative to.
+/// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Base {
     /// The start of the memory.
@@ -65,7 +66,7 @@ struct Member {
     offset: i64,
 }
 
-/// Accesses of one memory that nothing has come between yet.
+/// Accesses of one memory with nothing in between that prevents merging.
 #[derive(Debug, Default)]
 struct Open {
     loads: Vec<Member>,
@@ -79,7 +80,7 @@ struct Merging<'p> {
     program: &'p Program,
     facts: &'p Facts,
     requests: Vec<MachineRequest>,
-    /// Registers of the block under way that are another one's value plus a number.
+    /// Registers of the current basic block that are another register's value plus a number.
     values: HashMap<Reg, (Base, i64)>,
     /// How often each register was written.
     versions: HashMap<Reg, u32>,
@@ -96,11 +97,13 @@ impl Merging<'_> {
                 None => self.close_all(),
             },
             Action::Alu { .. }
-            | Action::Match { .. }
-            | Action::Reduce { .. }
-            | Action::Shuffle { .. }
-            | Action::Vote { .. }
-            | Action::ActiveMask { .. }
+            | Action::Exchange(
+                Exchange::Match { .. }
+                | Exchange::Reduce { .. }
+                | Exchange::Shuffle { .. }
+                | Exchange::Vote { .. }
+                | Exchange::ActiveMask { .. },
+            )
             | Action::Clock { .. }
             | Action::Nothing => {}
             _ => self.close_all(),
@@ -117,7 +120,7 @@ impl Merging<'_> {
         }
     }
 
-    /// The register that an instruction gives the value of another one plus a number, and what that is.
+    /// The register that an instruction sets to another register's value plus a number, and that value.
     fn sum(&self, inst: &Inst) -> Option<(Reg, (Base, i64))> {
         let Action::Alu { alu, destination, sources } = inst.action else { return None };
         let number = |source: Reg| constant(self.program, source).map(|bits| bits as i64);
@@ -180,7 +183,7 @@ impl Merging<'_> {
         SPACES.into_iter().for_each(|space| self.close(space, true, true));
     }
 
-    /// Merges the loads, the stores, or both of a memory, which later ones can no longer join.
+    /// Merges the collected loads, stores, or both of a memory. Later accesses cannot join them.
     fn close(&mut self, space: Space, loads: bool, stores: bool) {
         let Some(place) = place(space) else { return };
         if loads {
@@ -197,7 +200,7 @@ impl Merging<'_> {
         if members.len() < 2 {
             return;
         }
-        // By base, element and aligned piece of memory; in each, in the order of the program.
+        // By base, element and aligned piece of memory, and in each group in program order.
         let mut chunks: BTreeMap<(Base, u32, i64), Vec<Member>> = BTreeMap::new();
         for member in members {
             let access = &self.program.accesses[member.index as usize];
@@ -212,7 +215,7 @@ impl Merging<'_> {
         }
     }
 
-    /// Bytes, up to 16, of which a base is known to be a multiple.
+    /// The alignment that a base is known to have, up to 16 bytes.
     fn aligned(&self, base: Base) -> i64 {
         match base {
             Base::Start => 16,
@@ -272,7 +275,7 @@ mod tests {
     use super::*;
     use crate::Module;
 
-    /// The memory instructions that the model makes of a kernel, as the test's files write them: `LDS.128 1, STG 1`.
+    /// The memory instructions that the model predicts for a kernel, as the test's files write them: `LDS.128 1, STG 1`.
     fn machine_code(program: &Program) -> String {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         for inst in &program.code {
@@ -322,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_words_merge_as_ptxas_merges_them() {
+    fn neighboring_words_merge_as_ptxas_merges_them() {
         let patterns = include_str!("../../tests/merging/patterns.ptx");
         check(patterns, patterns, 110);
     }

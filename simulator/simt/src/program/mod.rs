@@ -22,7 +22,7 @@ mod tensor_ops;
 mod warp_ops;
 
 pub use call_graph::{CallGraph, address_of_function};
-pub use code::{Action, Axis, ConstantValue, Param, Poll, Program, Question, ShuffleMode, Special, VoteMode};
+pub use code::{Action, Axis, ConstantValue, Exchange, Param, Poll, Program, Question, ShuffleMode, Special, VoteMode};
 pub use decode::{decode_kernel, globals};
 pub use fixed::{NOWHERE, SINK, TRUE};
 pub use operations::{

@@ -1,4 +1,5 @@
-//! What the instructions of a program do with memory, with barriers in it, and with matrices; an [action](super::code::Action) has the index of its own.
+//! Operations on memory, on barriers in shared memory, and on matrices. An [action](super::code::Action) has the index of its
+//! operation.
 
 use super::fragment::Fragment;
 use crate::finding::Space;
@@ -7,16 +8,16 @@ use crate::registers::{Kind, Reg};
 /// A load or a store.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// The parameter or the result of a function: in local memory here, in registers of the machine code.
+    /// The access is to a parameter or result of a function: in local memory here, but in registers in machine code.
     pub of_function: bool,
-    /// `None` for a generic address, whose window tells the space.
+    /// `None` for a generic address, whose window determines the space.
     pub space: Option<Space>,
     pub address: Address,
     /// Bytes of an element: 1, 2, 4 or 8.
     pub width: u32,
     /// Elements: 1, 2 or 4.
     pub count: u32,
-    /// A narrow element fills its register by its sign.
+    /// A narrow element is sign-extended to its register.
     pub signed: bool,
     /// The elements' registers.
     pub registers: [Reg; 4],
@@ -32,17 +33,17 @@ impl Access {
     }
 }
 
-/// What an access promises to other threads (PTX ISA, "Memory Consistency Model"). Nothing, mostly: then only a barrier orders it.
+/// The ordering of an access (PTX ISA, "Memory Consistency Model"). Most accesses have none, and only a barrier orders them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Semantics {
-    /// May meet other strong accesses without being a data race: volatile, relaxed, acquire and release accesses, and atomic ones.
+    /// Not a data race with other strong accesses: volatile, relaxed, acquire and release accesses, and atomic ones.
     pub strong: bool,
     pub acquires: bool,
     pub releases: bool,
 }
 
 impl Semantics {
-    /// What a modifier of the opcode adds.
+    /// Adds the meaning of a modifier of the opcode.
     pub fn with(self, modifier: &str) -> Option<Self> {
         Some(match modifier {
             "weak" | "nc" => self,
@@ -77,12 +78,12 @@ pub struct Atomic {
     pub width: u32,
     /// The old value goes here; [`SINK`] for `red`.
     pub destination: Reg,
-    /// The operand, and for compare-and-swap the value to put.
+    /// The operand, and for compare-and-swap the new value.
     pub operands: [Reg; 2],
     pub semantics: Semantics,
 }
 
-/// What an atomic operation computes from the old value and the operand.
+/// The function of the old value and the operand that an atomic operation computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomicOp {
     Add,
@@ -109,9 +110,9 @@ pub enum AtomicOp {
 /// `cp.async`
 #[derive(Clone, Copy, Debug)]
 pub struct AsyncCopy {
-    /// Index into [`Program::accesses`](super::Program::accesses): where from.
+    /// Index into [`Program::accesses`](super::Program::accesses): the source.
     pub source: u32,
-    /// Where to, in shared memory.
+    /// The target in shared memory.
     pub target: Address,
     /// Bytes: 4, 8 or 16.
     pub bytes: u32,
@@ -124,31 +125,31 @@ pub struct AsyncCopy {
 /// `mbarrier`
 #[derive(Clone, Copy, Debug)]
 pub struct Mbarrier {
-    /// Where it is, in shared memory.
+    /// Its address in shared memory.
     pub address: Address,
     pub op: MbarrierOp,
 }
 
-/// What a thread does with a barrier in shared memory.
+/// An operation on a barrier in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub enum MbarrierOp {
-    /// Each phase is to have so many arrivals.
+    /// Initializes the barrier for this many arrivals in each phase.
     Init { count: Reg },
-    /// The memory is to be used for something else.
+    /// Ends the use of the memory as a barrier.
     Invalidate,
-    /// So many bytes more are to arrive before the phase ends.
+    /// Expects this many more bytes before the phase ends.
     Expect { bytes: Reg },
-    /// `count` arrivals (`None`: one), after `bytes` more were expected. `drops`: there will be as many fewer in later phases.
-    /// `ends_none`: they may not be the last of the phase. What tells the phase goes to `state`.
+    /// Expects `bytes` more, and then counts `count` arrivals (`None`: one). `drops`: later phases expect that many fewer.
+    /// `ends_none`: these must not be the last arrivals of the phase. The token of the phase goes to `state`.
     Arrive { state: Reg, count: Option<Reg>, bytes: Option<Reg>, drops: bool, ends_none: bool },
-    /// Whether a phase is over.
+    /// Tests whether a phase is over.
     Test { done: Reg, phase: Phase },
 }
 
-/// Which phase of a barrier is meant.
+/// The phase of a barrier that a test means.
 #[derive(Clone, Copy, Debug)]
 pub enum Phase {
-    /// The one that an arrival told of.
+    /// The phase of the token that an arrival returned.
     State(Reg),
     /// The current one or the one before, whichever has this parity; the first phase is even.
     Parity(Reg),
@@ -157,9 +158,9 @@ pub enum Phase {
 /// `cp.async.bulk`, from global to shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct BulkCopy {
-    /// Index into [`Program::accesses`](super::Program::accesses): where from.
+    /// Index into [`Program::accesses`](super::Program::accesses): the source.
     pub source: u32,
-    /// Where to, in shared memory.
+    /// The target in shared memory.
     pub target: Address,
     pub bytes: Reg,
     /// The barrier that expects the bytes.
@@ -197,32 +198,32 @@ pub struct MultiplyAdd {
 /// A fragment and its matrix in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct FragmentAccess {
-    /// Index into [`Program::accesses`](super::Program::accesses): where the matrix starts.
+    /// Index into [`Program::accesses`](super::Program::accesses): the address of the matrix.
     pub access: u32,
     pub fragment: Fragment,
-    /// The elements of a row stand side by side; otherwise those of a column.
+    /// The elements of a row are contiguous; otherwise those of a column are.
     pub by_rows: bool,
-    /// Elements from one row (or column) to the next; without it they follow each other.
+    /// Elements from one row (or column) to the next; without it, rows are contiguous.
     pub stride: Option<Reg>,
 }
 
-/// Matrices of 8 x 8 elements of 16 bits. The lanes' addresses, eight for each matrix, are those of its rows.
+/// Matrices of 8 x 8 elements of 16 bits. The lanes have the addresses of the rows, eight for each matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrices {
     /// Index into [`Program::accesses`](super::Program::accesses). It holds a register for each matrix.
     pub access: u32,
     pub count: u32,
-    /// A lane has elements of a column of the matrix, not of a row.
+    /// A lane has elements of a column of the matrix instead of a row.
     pub transposed: bool,
 }
 
 /// The request that the machine code makes of a load or a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MachineRequest {
-    /// What PTX says.
+    /// The request that PTX describes.
     AsWritten,
-    /// It asks for `bytes` of each lane, those of later accesses too, from `shift` bytes after its own address on.
+    /// A request for `bytes` bytes of each lane, including those of later accesses, from `shift` bytes after its own address on.
     Merged { bytes: u32, shift: i32 },
-    /// None: the request of an access before it has its bytes.
+    /// No request, because that of an earlier access covers its bytes.
     OfAnother,
 }

@@ -1,19 +1,20 @@
-//! Where instructions come from: lines of PTX, and of the CUDA C that it was compiled from.
+//! The origin of instructions: lines of PTX, and of the CUDA C that it was compiled from.
 
 use crate::finding::{Location, SourceLine};
 
-/// Where an instruction comes from.
+/// The origin of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
     /// Line of the PTX text.
     pub ptx_line: u32,
-    /// Number of the file and line of CUDA source; line 0 is no line.
+    /// Number of the file and line of CUDA source; line 0 means no line.
     pub source: Option<(u32, u32)>,
-    /// The instruction counts as one of PTX; it is not a further part of one, nor added by the decoder.
+    /// The instruction counts as one of PTX. The decoder may add instructions, and split one of PTX into several, of which one
+    /// counts.
     pub counts: bool,
 }
 
-/// What turns an [`Origin`] into words: the lines of the text and the names of the files.
+/// The lines of the text and the names of the files, to describe an [`Origin`].
 #[derive(Debug)]
 pub struct SourceMap {
     lines: Vec<String>,
@@ -34,7 +35,7 @@ impl SourceMap {
         Some(SourceLine { file: name.clone(), line })
     }
 
-    /// The whole place.
+    /// The location that an origin describes.
     pub fn location(&self, origin: Origin) -> Location {
         let line = self.lines.get(origin.ptx_line.saturating_sub(1) as usize).map_or("", String::as_str);
         let instruction = line.split_whitespace().collect::<Vec<_>>().join(" ");

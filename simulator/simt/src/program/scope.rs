@@ -1,11 +1,11 @@
-//! Names of a function: registers, variables and labels, with the blocks in which they are known.
+//! The names of a function: registers and variables, by the block in which they are declared.
 
 use std::collections::HashMap;
 
 use super::code::{Axis, Special};
 use crate::registers::{Kind, Reg};
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug)]
 pub enum Symbol {
     Register {
@@ -15,7 +15,7 @@ pub enum Symbol {
     },
     /// Offset in the block's shared memory.
     Shared(u32),
-    /// Offset in the thread's local memory and size in bytes, also of parameters of functions.
+    /// Offset in the thread's local memory and size in bytes; also for parameters of functions.
     Local(u32, u32),
     /// Offset in the kernel's parameters.
     Param(u32),
@@ -27,7 +27,7 @@ pub enum Symbol {
 #[derive(Debug, Default)]
 pub struct Scopes<'t> {
     open: Vec<Block<'t>>,
-    /// Blocks seen so far; it names them.
+    /// Number of blocks opened so far.
     seen: usize,
 }
 
@@ -62,7 +62,7 @@ impl<'t> Scopes<'t> {
         self.open.iter().rev().map(|block| block.id)
     }
 
-    /// What a name stands for; `%r12` is the register 12 of the family `%r<35>`, or the register 2 of `%r1<4>`.
+    /// The meaning of a name: `%r12` is register 12 of the family `%r<35>`, or register 2 of `%r1<4>`.
     pub fn find(&self, name: &str) -> Option<Symbol> {
         let family = name.trim_end_matches(|c: char| c.is_ascii_digit());
         self.open.iter().rev().find_map(|block| {
@@ -71,7 +71,7 @@ impl<'t> Scopes<'t> {
             {
                 return Some(*symbol);
             }
-            // The name of a family may end in digits itself.
+            // The name of a family may itself end in digits.
             (family.len()..name.len()).find_map(|end| {
                 let (family, digits) = name.split_at(end);
                 let number = digits.parse::<u32>().ok().filter(|_| digits == "0" || !digits.starts_with('0'))?;

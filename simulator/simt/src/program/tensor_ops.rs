@@ -1,4 +1,4 @@
-//! Decodes the instructions of tensor cores: `mma`, `wmma`, and the loads and stores that bring matrices to a warp's registers.
+//! Decodes the instructions of tensor cores: `mma`, `wmma`, and the loads and stores of matrices.
 
 use super::code::Action;
 use super::decode::Decoder;
@@ -11,10 +11,10 @@ use crate::finding::Space;
 use crate::ptx::ast::{Base, Instruction, Operand};
 use crate::registers::{Kind, Reg};
 
-/// A shape, the types that A and B may have, those of C and D, and the compute capability that has it first.
+/// A shape, the types that A and B may have, those of C and D, and the first compute capability that has it.
 type Product = (&'static str, &'static [Number], &'static [Number], (u32, u32));
 
-/// What `mma` multiplies.
+/// The products of `mma`.
 const PRODUCTS: &[Product] = &[
     ("m16n8k8", &[Number::F16], &[Number::F16, Number::F32], (7, 5)),
     ("m16n8k16", &[Number::F16], &[Number::F16, Number::F32], (8, 0)),
@@ -31,7 +31,7 @@ const PRODUCTS: &[Product] = &[
     ("m16n8k16", &[Number::F64], &[Number::F64], (9, 0)),
 ];
 
-/// What `wmma.mma` multiplies.
+/// The products of `wmma.mma`.
 const WIDE_PRODUCTS: &[Product] = &[
     ("m16n16k16", &[Number::F16], &[Number::F16, Number::F32], (7, 0)),
     ("m32n8k16", &[Number::F16], &[Number::F16, Number::F32], (7, 0)),
@@ -46,7 +46,7 @@ const WIDE_PRODUCTS: &[Product] = &[
     ("m8n8k4", &[Number::F64], &[Number::F64], (8, 0)),
 ];
 
-/// What the modifiers of a tensor instruction say.
+/// The modifiers of a tensor instruction.
 #[derive(Default)]
 struct Modifiers {
     shape: Option<Shape>,
@@ -131,7 +131,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let unsupported = || self.unsupported(instruction.opcode);
         let Modifiers { shape, numbers, by_rows, space, saturates } = tensor_modifiers(modifiers).ok_or_else(unsupported)?;
         let is_wmma = std::ptr::eq(products, WIDE_PRODUCTS);
-        // The types are those of D, A, B and C; `wmma` leaves those of A and B out when they are f16.
+        // The types are those of D, A, B and C; `wmma` omits those of A and B when they are f16.
         let [d_number, a_number, b_number, c_number] = match numbers.as_slice() {
             [d, c] if is_wmma => [*d, Number::F16, Number::F16, *c],
             [d, a, b, c] => [*d, *a, *b, *c],
@@ -226,7 +226,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(Matrices { access, count: count as u32, transposed })
     }
 
-    /// The access of an instruction whose lanes share the work in their own way; it says where, and counts.
+    /// The access of an instruction whose lanes share the work; it holds the address and the counts.
     pub(super) fn shared_work(
         &mut self,
         instruction: &Instruction<'_>,
@@ -274,7 +274,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// The modifiers behind the name of a tensor instruction; `None` if there is one that is not known.
+/// The modifiers after the name of a tensor instruction; `None` if one is unknown.
 fn tensor_modifiers(parts: &[&str]) -> Option<Modifiers> {
     let mut modifiers = Modifiers::default();
     for part in parts {

@@ -1,6 +1,6 @@
-//! Decodes what lanes and warps do together: shuffles, votes, barriers, fences.
+//! Decodes exchanges between lanes, barriers, and fences.
 
-use super::code::{Action, ConstantValue, Poll, Question, ShuffleMode, VoteMode};
+use super::code::{Action, ConstantValue, Exchange, Poll, Question, ShuffleMode, VoteMode};
 use super::decode::Decoder;
 use super::fixed::SINK;
 use super::operations::AtomicOp;
@@ -25,7 +25,7 @@ impl<'m, 't> Decoder<'m, 't> {
                     return Err(self.operands_of(instruction));
                 };
                 let destination = self.destination(destination, Kind::Word)?;
-                self.emit(Action::ActiveMask { destination });
+                self.emit(Action::Exchange(Exchange::ActiveMask { destination }));
                 Ok(())
             }
             "elect.sync" => self.elect(instruction),
@@ -70,7 +70,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.emit(Action::WarpSync { members });
                 Ok(())
             }
-            // Mbarriers are in order and bulk copies see what was written before them, with these fences and without.
+            // These fences change nothing: mbarriers are always in order here, and bulk copies always see earlier writes.
             "fence.proxy.async"
             | "fence.proxy.async.shared::cta"
             | "fence.proxy.async.shared::cluster"
@@ -104,7 +104,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let source = self.source(source, Kind::Word)?;
         let lane = self.source(lane, Kind::Word)?;
         let clamp = self.source(clamp, Kind::Word)?;
-        self.emit(Action::Shuffle { mode, destination, in_range, source, lane, clamp });
+        self.emit(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp }));
         Ok(())
     }
 
@@ -117,7 +117,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let destination = self.destination(destination, kind)?;
         let (source, negated) = self.voted(source)?;
         let members = self.source(members, Kind::Word)?;
-        self.emit(Action::Vote { mode, destination, source, negated, members });
+        self.emit(Action::Exchange(Exchange::Vote { mode, destination, source, negated, members }));
         Ok(())
     }
 
@@ -161,11 +161,11 @@ impl<'m, 't> Decoder<'m, 't> {
         let leader = if *leader == "_" { SINK } else { self.register(leader, Kind::Word)? };
         let elected = self.register(elected, Kind::Predicate)?;
         let members = self.source(members, Kind::Word)?;
-        self.emit(Action::Elect { leader, elected, members });
+        self.emit(Action::Exchange(Exchange::Elect { leader, elected, members }));
         Ok(())
     }
 
-    /// The number of a barrier and of its threads. What stands in the text is judged now, what stands in a register when it is used.
+    /// The number of a barrier and of its threads. Numbers in the text are checked now, registers when the instruction is executed.
     fn barrier_number(
         &mut self,
         barrier: &'m Operand<'t>,
@@ -205,7 +205,7 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let source = self.source(source, kind)?;
         let members = self.source(members, Kind::Word)?;
-        self.emit(Action::Match { all, destination, agrees, source, kind, members });
+        self.emit(Action::Exchange(Exchange::Match { all, destination, agrees, source, kind, members }));
         Ok(())
     }
 
@@ -217,17 +217,17 @@ impl<'m, 't> Decoder<'m, 't> {
         let destination = self.destination(destination, Kind::Word)?;
         let source = self.source(source, Kind::Word)?;
         let members = self.source(members, Kind::Word)?;
-        self.emit(Action::Reduce { op, destination, source, members });
+        self.emit(Action::Exchange(Exchange::Reduce { op, destination, source, members }));
         Ok(())
     }
 }
 
-/// Whether there is such a barrier, and whether so many threads can meet there: whole warps.
+/// Whether a barrier of this number exists, and this many threads can meet there, which must be whole warps.
 pub fn is_barrier(barrier: u32, threads: Option<u32>) -> bool {
     barrier < 16 && threads.is_none_or(|threads| threads != 0 && threads % 32 == 0)
 }
 
-/// `membar.level` and `fence{.sc,.acq_rel}.scope`; the proxy fences of asynchronous copies are something else.
+/// `membar.level` and `fence{.sc,.acq_rel}.scope`; not the proxy fences of asynchronous copies.
 fn is_fence(opcode: &str) -> bool {
     let mut parts = opcode.split('.');
     match parts.next() {

@@ -1,4 +1,5 @@
-//! The syntax tree of a PTX module. Names borrow from the text; a `span` is a range of its bytes, so that a caller can edit the text.
+//! The syntax tree of a PTX module. Names borrow from the text; a `span` is a range of its bytes, so that a caller can edit the
+//! text.
 
 #![expect(missing_docs, reason = "parts are named as the PTX ISA manual names them")]
 
@@ -34,7 +35,7 @@ pub struct Function<'t> {
     /// `.maxntid` or `.reqntid`: the product of its extents.
     pub max_threads: Option<u32>,
     pub body: Option<Vec<Statement<'t>>>,
-    /// What is between the braces of its body.
+    /// The text between the braces of its body.
     pub body_span: Option<Range<usize>>,
     /// Code outside the module can refer to it: it is a kernel, or its linkage is `.visible`, `.weak` or `.extern`.
     pub is_public: bool,
@@ -72,7 +73,7 @@ pub enum Statement<'t> {
     Instruction(Instruction<'t>),
 }
 
-/// What a function that is called through a pointer takes and gives.
+/// The parameters and results of a function that is called through a pointer.
 #[derive(Debug)]
 pub struct Prototype<'t> {
     pub name: &'t str,
@@ -116,7 +117,7 @@ pub enum Initializer<'t> {
     Address { name: &'t str, offset: i64 },
 }
 
-/// Where a variable lives.
+/// The state space of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateSpace {
     Global,
@@ -126,7 +127,7 @@ pub enum StateSpace {
     Param,
 }
 
-/// A register's or variable's type; only its width and whether it is a predicate matter to storage.
+/// A register's or variable's type: its width, or that it is a predicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     Pred,
@@ -142,11 +143,11 @@ pub struct Instruction<'t> {
     pub opcode: &'t str,
     pub operands: Vec<Operand<'t>>,
     pub line: u32,
-    /// The number of a file and the line in it of the `.loc` before the instruction, if there is one and it names a line.
+    /// The file number and the line of the last `.loc` before the instruction, if there is one and it names a line.
     pub source: Option<(u32, u32)>,
     /// From its guard, or else its opcode, to its semicolon.
     pub span: Range<usize>,
-    /// From its opcode to its semicolon.
+    /// The same without the guard: from its opcode to its semicolon.
     pub unguarded: Range<usize>,
 }
 
@@ -184,7 +185,7 @@ pub enum Operand<'t> {
     Texture,
 }
 
-/// What an address starts from.
+/// The base of an address.
 #[derive(Clone, Copy, Debug)]
 pub enum Base<'t> {
     Name(&'t str),

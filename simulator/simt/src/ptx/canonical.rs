@@ -1,14 +1,14 @@
-//! A kernel's text without what does not change its machine code, so that two texts can be compared, or their digests.
+//! The canonical text of a kernel: it stays the same when an edit cannot change the kernel's machine code.
 //!
-//! A measurement of a kernel stays true until the kernel's machine code changes. The text of a module changes more often: with every
-//! comment and line of the source, and with every kernel before this one, since compilers number labels and strings by module. So the
-//! canonical text of a kernel has
+//! A measurement of a kernel stays valid until the kernel's machine code changes. The text of a module changes more often: with
+//! every comment and line of the source, and with every kernel before this one, because compilers number labels and strings by
+//! module. The canonical text of a kernel therefore has
 //!
 //! - no comments, no white space of its own, no `.loc`, `.file` or debug section, and no label that nothing refers to;
-//! - numbers instead of the names that only this module knows: labels, parameters, variables, device functions. They are counted in the
-//!   order in which the kernel mentions them;
-//! - the module's version, target and pragmas, the kernel, and behind it each variable and device function that it uses, directly or
-//!   through others. Nothing else of the module.
+//! - numbers instead of names that are not visible outside the module: labels, parameters, variables, device functions. They are
+//!   numbered in the order in which the kernel mentions them;
+//! - the module's version, target and pragmas, the kernel, and each variable and device function that it uses, directly or
+//!   indirectly. Nothing else of the module.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -55,7 +55,7 @@ impl Module<'_> {
                 Item::Variable(index) => writer.write(self.variables[index].span.clone(), &Locals::default())?,
             }
         }
-        // In the order of the text, which decides where they are in shared memory, and so which banks they use.
+        // In the order of the text, which determines their offsets in shared memory and therefore their banks.
         for (index, variable) in self.variables.iter().enumerate() {
             if variable.space == StateSpace::Shared && writer.used.contains(&Item::Variable(index)) {
                 writer.write(variable.span.clone(), &Locals::default())?;

@@ -1,13 +1,13 @@
-//! Edits of a text, by the spans that the tree has.
+//! Edits a text by the spans of its tree.
 
 use std::ops::Range;
 
-/// The text with other text in these places, which must not overlap. An empty text removes; an empty span inserts, and what is inserted at
-/// one place is in the order of the edits.
+/// Replaces these spans of a text, which must not overlap. An empty replacement removes its span. An empty span inserts; several
+/// texts that are inserted at the same place stay in the order of `edits`.
 ///
 /// # Panics
 ///
-/// When two places overlap or one is not in the text.
+/// When two spans overlap, or one is not in the text.
 pub fn edit(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edits.sort_by_key(|(span, _)| (span.start, span.end));
     let mut edited = String::with_capacity(text.len());
@@ -21,7 +21,7 @@ pub fn edit(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edited + &text[at..]
 }
 
-/// The span with the rest of the last line and its end, where nothing else is on that line: what to remove so that no empty line is left.
+/// Extends a span to the end of its last line, if nothing else follows on that line, so that removing it leaves no empty line.
 pub fn to_line_end(text: &str, span: Range<usize>) -> Range<usize> {
     let rest = &text[span.end..];
     let line = rest.find('\n').map_or(rest.len(), |end| end + 1);

@@ -2,7 +2,7 @@
 
 use crate::error::LoadError;
 
-/// A token, the line it starts on, and the bytes of the text that it takes.
+/// A token, the line on which it starts, and its bytes in the text.
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'t> {
     pub kind: Kind<'t>,
@@ -33,7 +33,7 @@ pub enum Kind<'t> {
     End,
 }
 
-/// Splits the text; comments and white space go.
+/// Splits the text into tokens; comments and white space are dropped.
 pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, LoadError> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::with_capacity(text.len() / 4);

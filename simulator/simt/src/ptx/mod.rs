@@ -1,4 +1,5 @@
-//! PTX text as a syntax tree, and the questions that other programs ask about it. Whoever needs something of PTX asks here.
+//! Reads PTX: text to syntax tree, and answers to the questions that other programs ask about it. Code that needs something from
+//! PTX asks here instead of searching the text.
 //!
 //! - [`parse`]: text to a [`Module`](ast::Module) of functions, statements and instructions, each with its span in the text.
 //! - [`ast`]: the tree; its parts answer questions about themselves:
@@ -8,7 +9,7 @@
 //!   - [`Instruction::barrier`](ast::Instruction::barrier), [`Instruction::reads`](ast::Instruction::reads),
 //!     [`Instruction::writes`](ast::Instruction::writes): what an instruction does.
 //! - [`edit`], [`to_line_end`]: the text with parts removed or replaced.
-//! - [`canonical`](fn@canonical): a kernel's text without what does not change its machine code.
+//! - [`canonical`](fn@canonical): a text of a kernel that stays the same when its machine code does.
 //! - [`register_counts`]: the comments that state registers per thread.
 
 pub mod ast;

@@ -9,7 +9,7 @@ use super::lexer::{Kind, Token, tokens};
 use super::literal::{literal, negated, scalar_type};
 use crate::error::{LoadError, syntax};
 
-/// Most elements that one declaration may have: more is damage, not a program.
+/// Most elements that one declaration may have; a file that asks for more is damaged.
 const MOST_ELEMENTS: u64 = 1 << 32;
 
 /// Most registers that one `.reg` may declare.
@@ -117,7 +117,7 @@ impl<'t> Parser<'t> {
             .ok_or_else(|| expected(line, "a version such as 8.0", found))
     }
 
-    /// `sm_86` or `sm_90a`, perhaps with options behind it.
+    /// `sm_86` or `sm_90a`, perhaps followed by options.
     fn target(&mut self) -> Parsed<(u32, u32)> {
         let line = self.line();
         let found = self.next();
@@ -133,7 +133,7 @@ impl<'t> Parser<'t> {
         Ok((number / 10, number % 10))
     }
 
-    /// `1 "name"`, perhaps with a time and a size behind it.
+    /// `1 "name"`, perhaps followed by a time and a size.
     fn file(&mut self) -> Parsed<(u32, &'t str)> {
         let index = self.integer("the number of a file")?;
         let line = self.line();
@@ -147,7 +147,7 @@ impl<'t> Parser<'t> {
         Ok((index, name))
     }
 
-    /// Debug information: nothing in it is executed.
+    /// Debug information, which is skipped.
     fn section(&mut self) -> Parsed<()> {
         self.word("the name of a section")?;
         self.expect(b'{')?;
@@ -186,7 +186,7 @@ impl<'t> Parser<'t> {
                 }
             }
         };
-        // In a parameter list `.ptr` and its attributes may also follow the type; they say nothing about the storage.
+        // In a parameter list `.ptr` and its attributes may also follow the type; they do not matter for storage.
         while let Kind::Word(".ptr" | ".global" | ".const" | ".shared" | ".local" | ".align") = self.peek() {
             if self.next() == Kind::Word(".align") {
                 self.integer::<u64>("an alignment")?;
@@ -378,7 +378,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What follows the colon behind a name: something to which the name belongs, or else it is a label.
+    /// What follows the colon after a name: a directive that the name belongs to; otherwise the name is a label.
     fn labelled(&mut self, name: &'t str) -> Parsed<Statement<'t>> {
         if self.accept_word(".callprototype") {
             let returns = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
@@ -398,7 +398,7 @@ impl<'t> Parser<'t> {
         Ok(Statement::Label(name))
     }
 
-    /// `.reg .b32 %r<35>, %s;`, from behind the type on.
+    /// `.reg .b32 %r<35>, %s;`, from after the type on.
     fn registers(&mut self, word: &'t str, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
         let line = self.line();
         let ty = scalar_type(word).ok_or_else(|| expected(line, "a type", Kind::Word(word)))?;
@@ -420,7 +420,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `1 10 5`, perhaps with `, function_name …, inlined_at 1 20 3` behind it: the place in the inlined function counts.
+    /// `1 10 5`, perhaps followed by `, function_name …, inlined_at 1 20 3`. The location in the inlined function counts.
     fn location(&mut self, start: usize) -> Parsed<Statement<'t>> {
         let file = self.integer("the number of a file")?;
         let line = self.integer("a line")?;
@@ -487,7 +487,7 @@ impl<'t> Parser<'t> {
             Kind::Punct(b'{') => {
                 let mut elements = Vec::new();
                 loop {
-                    // Looked at before it is parsed: text that is all braces must not go as deep as it is long.
+                    // Checked before it is parsed, so that text full of braces does not overflow the stack.
                     if let Kind::Punct(b'{' | b'(' | b'[') = self.peek() {
                         return Err(expected(self.line(), "a register or a number inside a vector", self.peek()));
                     }
@@ -515,13 +515,13 @@ impl<'t> Parser<'t> {
         Ok(operand)
     }
 
-    /// What stands between brackets: a base and an offset.
+    /// An address between brackets: a base and an offset.
     fn address(&mut self) -> Parsed<Operand<'t>> {
         let line = self.line();
         match self.next() {
             Kind::Word(name) => {
                 let offset = self.offset()?;
-                // `[texture, {coordinates}]`: read to its end, so that the instruction can be refused by its name.
+                // `[texture, {coordinates}]`: read to its end, so that the instruction can be reported by its name.
                 if self.accept(b',') {
                     while !matches!(self.peek(), Kind::Punct(b']' | b';') | Kind::End) {
                         self.next();
@@ -578,7 +578,7 @@ impl<'t> Parser<'t> {
         self.tokens[self.at].line
     }
 
-    /// The next token; the last one, the end, stays.
+    /// Takes the next token; at the end, returns the end again and again.
     fn next(&mut self) -> Kind<'t> {
         let kind = self.peek();
         if kind != Kind::End {

@@ -1,4 +1,4 @@
-//! What other programs ask about PTX: its kernels, their parameters, and what each instruction does.
+//! Answers to what other programs ask about PTX: the kernels, their parameters, and the effect of each instruction.
 
 use std::ops::Range;
 
@@ -17,11 +17,11 @@ impl<'t> Module<'t> {
         self.kernels().find(|kernel| kernel.name == name)
     }
 
-    /// Where in the text a name of the tree is: that of a file, a function, a variable, an opcode.
+    /// The span of a name in the tree: of a file, a function, a variable, or an opcode.
     ///
     /// # Panics
     ///
-    /// When the name is not a part of the text that was parsed, but text that was made elsewhere.
+    /// When the name is not a slice of the text that was parsed.
     pub fn span_of(&self, name: &'t str) -> Range<usize> {
         let start = (name.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         assert!(start <= self.text.len() && name.len() <= self.text.len() - start, "{name} is not a part of the text");
@@ -69,7 +69,7 @@ impl Registers<'_> {
     }
 }
 
-/// Which threads an instruction lets wait for each other, or what it waits for.
+/// The kind of a barrier: which threads wait for each other, or what a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Barrier {
     /// The threads of the block wait for each other: `bar.sync`, `bar.red`, and the same of `barrier`.
@@ -92,7 +92,7 @@ impl<'t> Instruction<'t> {
         self.opcode.split('.').next().unwrap_or_default()
     }
 
-    /// Whether the opcode has this modifier, perhaps with a scope behind it: `ld.shared::cta.b32` has `shared`.
+    /// Whether the opcode has this modifier, perhaps followed by a scope: `ld.shared::cta.b32` has `shared`.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers().any(|part| part == modifier)
     }
@@ -111,7 +111,7 @@ impl<'t> Instruction<'t> {
         })
     }
 
-    /// What kind of barrier it is, if it is one. Fences order memory and let no thread wait, so they are none.
+    /// The kind of barrier, if the instruction is one. Fences are not barriers: they order memory, and no thread waits.
     pub fn barrier(&self) -> Option<Barrier> {
         match self.root() {
             "bar" | "barrier" if self.has("cluster") => Some(Barrier::Cluster),
@@ -125,8 +125,8 @@ impl<'t> Instruction<'t> {
         }
     }
 
-    /// The state spaces from which it brings values, into registers or into another space. A generic address may lead to any of three.
-    /// None for calls, which are not followed, and for barriers in shared memory.
+    /// The state spaces from which it reads values into registers or into another space. A generic address may lead to any of three
+    /// spaces. Calls are not followed, and barriers in shared memory do not count.
     pub fn reads(&self) -> &'static [StateSpace] {
         match self.root() {
             "ld" | "ldu" | "ldmatrix" | "atom" => self.space(),
@@ -137,7 +137,7 @@ impl<'t> Instruction<'t> {
         }
     }
 
-    /// The state spaces in which it changes values.
+    /// The state spaces in which it writes values. Calls and barriers as in [`reads`](Self::reads).
     pub fn writes(&self) -> &'static [StateSpace] {
         match self.root() {
             "st" | "stmatrix" | "red" | "atom" => self.space(),
@@ -153,7 +153,7 @@ impl<'t> Instruction<'t> {
         self.modifiers().find_map(space).unwrap_or(&[Global, Shared, Local])
     }
 
-    /// Where a copy goes and where it comes from; `None` for an instruction that only waits for copies or groups them.
+    /// The target and the source of a copy; `None` for an instruction that only commits copies or waits for them.
     fn copied(&self) -> Option<(&'static [StateSpace], &'static [StateSpace])> {
         let mut spaces = self.modifiers().filter_map(space);
         spaces.next().zip(spaces.next())
@@ -172,7 +172,7 @@ fn space(modifier: &str) -> Option<&'static [StateSpace]> {
 }
 
 impl<'t> Operand<'t> {
-    /// The names that the operand is, or is made of: registers, and variables, labels and functions. Not that of its address.
+    /// The names in the operand: registers, variables, labels and functions, but not the base of an address.
     pub fn values(&self) -> Vec<&'t str> {
         match self {
             Self::Name(name) | Self::Not(name) | Self::Offset(name, _) => vec![*name],

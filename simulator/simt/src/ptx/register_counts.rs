@@ -1,7 +1,7 @@
-//! Registers per thread, as comments at the start of PTX state them.
+//! Register counts: registers per thread, stated in comments at the start of PTX.
 //!
-//! PTX does not say how many registers its machine code will use. A program that makes PTX may know, and can say so before the first
-//! directive, one line per architecture:
+//! PTX does not say how many registers its machine code will use. A program that makes PTX may know, and can say so before the
+//! first directive, one line per architecture:
 //!
 //! ```text
 //! // registers sm_90: naive 30, naive_strided 40
@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 /// The most that a thread can have, on any GPU so far.
 const MOST: u32 = 255;
 
-/// Reads the comments for a GPU of this compute capability: those for its own architecture, or for the latest one before it whose code
-/// it executes, which is one of the same generation. Registers per thread by kernel; what is not understood is skipped.
+/// Reads the comments for a GPU of this compute capability: those for its own architecture, or for the latest earlier one of the
+/// same generation, whose code it executes. Registers per thread by kernel; malformed entries are skipped.
 pub fn read(ptx: &str, (major, minor): (u32, u32)) -> BTreeMap<String, u32> {
     let head = ptx.lines().map(str::trim).take_while(|line| line.is_empty() || line.starts_with("//"));
     let lists = head.filter_map(|line| line.strip_prefix("// registers sm_")?.split_once(": "));

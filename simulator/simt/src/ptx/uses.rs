@@ -5,17 +5,17 @@ use std::ops::Range;
 
 use super::ast::{Base, Function, Initializer, Module, Operand, Statement, Variable};
 
-/// What a kernel uses, in the order in which it mentions it.
+/// The variables and functions that a kernel uses, in the order in which they are mentioned.
 #[derive(Debug, Default)]
 pub struct Uses<'m, 't> {
-    /// Variables in shared, global, constant and local memory: of the module, of the kernel, and of the functions.
+    /// Variables in every state space: those of the kernel and the functions, and those of the module.
     pub variables: Vec<&'m Variable<'t>>,
     /// Device functions; one that is only declared here has no body.
     pub functions: Vec<&'m Function<'t>>,
 }
 
 impl<'t> Module<'t> {
-    /// What a kernel of the module uses.
+    /// The variables and functions that a kernel of the module uses, directly or indirectly.
     pub fn uses<'m>(&'m self, kernel: &'m Function<'t>) -> Uses<'m, 't> {
         let mut uses = Uses { variables: kernel.variables().collect(), functions: Vec::new() };
         for item in used(self, &items(self), kernel) {
@@ -31,7 +31,7 @@ impl<'t> Module<'t> {
         uses
     }
 
-    /// The variables that nothing in the module mentions and nothing outside it can refer to.
+    /// The variables that nothing in the module mentions, and that are not visible outside.
     pub fn unused_variables(&self) -> impl Iterator<Item = &Variable<'t>> {
         let of_functions = self.functions.iter().flat_map(|function| names_of_function(function));
         let of_variables = self.variables.iter().flat_map(names_of_variable);
@@ -47,7 +47,7 @@ pub enum Item {
     Variable(usize),
 }
 
-/// What each name of a module refers to: of a function that is declared and defined, the definition.
+/// The item that each name of a module refers to. For a function with a declaration and a definition, it is the definition.
 pub fn items<'t>(module: &Module<'t>) -> HashMap<&'t str, Item> {
     let mut items: HashMap<&str, Item> = HashMap::new();
     for (index, function) in module.functions.iter().enumerate() {
@@ -59,15 +59,15 @@ pub fn items<'t>(module: &Module<'t>) -> HashMap<&'t str, Item> {
     items
 }
 
-/// What the tree says about the words of a function.
+/// The role of words in the text of a function.
 #[derive(Debug, Default)]
 pub struct Locals<'t> {
-    /// Names that get a number: labels, parameters, variables.
+    /// Names to replace by numbers: labels, parameters, variables.
     pub numbered: HashSet<&'t str>,
     /// Registers keep their names, because the compiler numbers them by function.
     pub registers: HashSet<&'t str>,
     pub labels: HashSet<&'t str>,
-    /// Where opcodes start: an opcode is never the name of an item.
+    /// The starts of opcodes, which are never names of items, even if spelled the same.
     pub opcodes: HashSet<usize>,
     pub locations: Vec<Range<usize>>,
 }
@@ -105,7 +105,7 @@ impl<'t> Locals<'t> {
     }
 }
 
-/// The kernel and what it uses, in the order in which it is mentioned. What only a used item mentions follows that item.
+/// The kernel and what it uses, in the order in which it is mentioned. Items that only a used item mentions come after it.
 pub fn used<'t>(module: &Module<'t>, items: &HashMap<&'t str, Item>, kernel: &Function<'t>) -> Vec<Item> {
     let mut used: Vec<Item> = items.get(kernel.name).copied().into_iter().collect();
     let mut seen: HashSet<Item> = used.iter().copied().collect();

@@ -1,4 +1,4 @@
-// Memory that nobody wrote, blocks that get in each other's way, and barriers that part of a block reaches. Blocks of 64 threads.
+// Uninitialized memory, races between blocks, and barriers that only some threads of a block reach. Blocks of 64 threads.
 
 constexpr int THREADS = 64;
 
@@ -27,7 +27,7 @@ extern "C" __global__ void copy(const float *in, float *out) {
     out[i] = in[i];
 }
 
-// Neighbouring blocks write neighbouring bytes of one word.
+// Neighboring blocks write neighboring bytes of one word.
 extern "C" __global__ void bytes_of_blocks(unsigned char *out) {
     if (threadIdx.x < 3) {
         out[blockIdx.x * 3 + threadIdx.x] = blockIdx.x + 1;
@@ -37,7 +37,7 @@ extern "C" __global__ void bytes_of_blocks(unsigned char *out) {
 extern "C" __global__ void one_place_same_value(float *out) { out[0] = 5; }
 extern "C" __global__ void one_place_own_value(float *out) { out[0] = blockIdx.x; }
 
-// A block reads its neighbour's first element, which that one overwrites.
+// A block reads its neighbor's first element, which that block overwrites.
 extern "C" __global__ void shift_in_place(float *data) {
     int i = blockIdx.x * THREADS + threadIdx.x;
     float next = data[i + 1];

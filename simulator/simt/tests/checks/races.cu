@@ -1,4 +1,4 @@
-// Kernels in pairs: one that is right, and the same one with what orders its accesses taken away. Blocks of 64 threads, two warps,
+// Pairs of kernels: a right one, and the same without the synchronization that orders its accesses. Blocks of 64 threads, two warps,
 // unless a kernel says otherwise.
 
 constexpr int THREADS = 64;
@@ -109,7 +109,7 @@ __device__ void count(const float *in, float *out) {
 extern "C" __global__ void histogram(const float *in, float *out) { count<true>(in, out); }
 extern "C" __global__ void histogram_without_barrier(const float *in, float *out) { count<false>(in, out); }
 
-// Neighbouring threads write neighbouring bytes; then words, which are wider than what one thread wrote.
+// Neighboring threads write neighboring bytes; then words, which are wider than what one thread wrote.
 extern "C" __global__ void bytes(const float *in, float *out) {
     __shared__ unsigned char s_bytes[THREADS];
     s_bytes[threadIdx.x ^ 33] = in[threadIdx.x];

@@ -1,6 +1,4 @@
-//! What the tests of the simulator share: a small host around one module, as `cuModuleLoad` and `cuLaunchKernel` are.
-
-#![allow(dead_code, reason = "every test file takes what it needs")]
+//! The host that the tests share: it loads one module and launches its kernels, like `cuModuleLoad` and `cuLaunchKernel`.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +19,7 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Loads a module that must be loadable.
+    /// Loads a module, which must not fail.
     pub fn load(ptx: &str) -> Self {
         Self::with_options(ptx, LaunchOptions::default())
     }
@@ -34,7 +32,7 @@ impl Gpu {
         Self { memory, image, options, profile, buffers: Mutex::default(), reports: Mutex::default() }
     }
 
-    /// The same, with another GPU simulated.
+    /// Simulates another GPU.
     pub fn of_profile(mut self, name: &str) -> Self {
         self.profile = Profile::named(name).expect("a profile of the table");
         self
@@ -49,13 +47,13 @@ impl Gpu {
         address
     }
 
-    /// Allocates a buffer of elements that no kernel writes by chance.
+    /// Allocates a buffer of elements with a pattern that no kernel writes by chance.
     pub fn poisoned<T: NoUninit + AnyBitPattern>(&self, count: usize) -> u64 {
         let bytes = vec![0xa5_u8; count * size_of::<T>()];
         self.buffer(&bytes)
     }
 
-    /// Elements of device memory.
+    /// Reads elements of device memory.
     pub fn read<T: AnyBitPattern + NoUninit>(&self, address: u64, count: usize) -> Vec<T> {
         let mut elements = vec![T::zeroed(); count];
         self.memory.read(address, bytemuck::cast_slice_mut(&mut elements)).expect("the elements were allocated");
@@ -77,7 +75,7 @@ impl Gpu {
         Ok(report)
     }
 
-    /// As [`try_launch`](Self::try_launch), of a kernel that must end well.
+    /// The same for a kernel that must succeed.
     pub fn launch(
         &self,
         kernel: &str,
@@ -89,7 +87,7 @@ impl Gpu {
         self.try_launch(kernel, grid, block, shared, params).unwrap_or_else(|error| panic!("{kernel}: {error}"))
     }
 
-    /// All that the launches left: the bytes of every buffer, and the reports.
+    /// The results of all launches: the bytes of every buffer, and the reports.
     fn traces(&self) -> (Vec<Vec<u8>>, Vec<LaunchReport>) {
         let buffers = self.buffers.lock().unwrap();
         let bytes = buffers.iter().map(|(address, bytes)| self.read(*address, *bytes as usize)).collect();
@@ -97,8 +95,8 @@ impl Gpu {
     }
 }
 
-/// Runs a correct program with one and with two workers, with and without vector instructions, its warps in order and not: buffers
-/// and counters must be the same every time, and the checks must find no error.
+/// Runs a correct program in several ways: with one and two workers, with and without vector instructions, and with warps in
+/// different orders. Buffers and counters must be the same every time, and the checks must find no error.
 pub fn every_way(ptx: &str, program: impl Fn(&Gpu)) {
     let mut first = None;
     for (workers, portable, warp_order) in [
@@ -118,7 +116,7 @@ pub fn every_way(ptx: &str, program: impl Fn(&Gpu)) {
         }
         let first = first.get_or_insert_with(|| traces.clone());
         assert!(traces.0 == first.0, "other bytes with {workers} workers, portable: {portable}");
-        // How long a warp waits for another depends on whose turn it is.
+        // How long a warp waits for another one depends on the order of turns.
         let in_turn = warp_order == WarpOrder::Ascending;
         assert!(!in_turn || traces.1 == first.1, "other reports with {workers} workers, portable: {portable}");
     }
@@ -158,7 +156,7 @@ impl Params {
         self.aligned(value, align_of::<T>())
     }
 
-    /// For a struct whose alignment in CUDA is another than in Rust.
+    /// Appends a struct whose alignment in CUDA differs from that in Rust.
     pub fn aligned<T: NoUninit>(mut self, value: T, align: usize) -> Self {
         self.0.resize(self.0.len().next_multiple_of(align), 0);
         self.0.extend_from_slice(bytemuck::bytes_of(&value));

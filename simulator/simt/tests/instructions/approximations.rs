@@ -1,15 +1,15 @@
-//! Approximate functions: exact results where PTX names them, elsewhere within the accuracy that it promises.
+//! Approximate functions: exact results where PTX specifies them, otherwise within the accuracy that it guarantees.
 
 use simt::instructions::{Row, TABLE, spellings};
 
 use crate::common::{Gpu, Numbers};
-use crate::exact::{BF16, F16, F32, F64, Format};
-use crate::{
+use crate::instructions::exact::{BF16, F16, F32, F64, Format};
+use crate::instructions::{
     Case, Group, INF32, INF64, Kernel, MINUS_INF32, MINUS_INF64, MINUS_ZERO32, MINUS_ZERO64, NAN32, QUIET_BIT, QUIET32, QUIET64,
     SIGNAL32, SIGNAL64, d, f, module, reference, results,
 };
 
-/// The results that the tables of the PTX ISA name, for -inf, -0, +0, +inf and NaN, as they are in f32.
+/// The results that the tables of the PTX ISA specify, for -inf, -0, +0, +inf and NaN, in f32.
 #[rustfmt::skip]
 const SPECIAL: &[(&str, [u64; 5])] = &[
     ("rcp", [MINUS_ZERO32, MINUS_INF32, INF32, 0, NAN32]),
@@ -24,10 +24,10 @@ const SPECIAL: &[(&str, [u64; 5])] = &[
 
 /// A result of that table in a format of 16 bits.
 fn narrowed(bits: u64, format: Format) -> u64 {
-    crate::exact::Value::of(bits, F32).round(format, crate::exact::Mode::Rn)
+    crate::instructions::exact::Value::of(bits, F32).round(format, crate::instructions::exact::Mode::Rn)
 }
 
-/// The cases whose results are named.
+/// The cases whose results are specified.
 pub fn groups() -> Vec<Group> {
     let mut groups = Vec::new();
     for row in TABLE.iter().filter(|row| row.accuracy.is_some()) {
@@ -122,7 +122,7 @@ fn quotients(spelling: &str) -> Vec<Case> {
     cases
 }
 
-/// The mathematical function, of the last operand and the one before.
+/// The mathematical function of the last operand and the one before it.
 pub fn exact(root: &str, sources: &[f64]) -> f64 {
     let a = sources[0];
     match root {
@@ -188,14 +188,14 @@ pub fn sampled_groups() -> Vec<(Group, Approximate)> {
     sampled
 }
 
-/// One module of them all.
+/// One module with all of them.
 fn sampled() -> (String, Vec<(Kernel, Approximate)>) {
     let (groups, rows): (Vec<_>, Vec<_>) = sampled_groups().into_iter().unzip();
     let (ptx, kernels) = module(&groups);
     (ptx, kernels.into_iter().zip(rows).collect())
 }
 
-/// The largest deviation among the results, as a share of what is promised, and where it is. `None` where nothing is promised.
+/// The largest error among the results as a share of the guaranteed one, and where it occurs. `None` if nothing is guaranteed.
 pub fn worst(kernel: &Kernel, what: &Approximate, results: &[u64]) -> Option<(f64, String)> {
     let mut worst: Option<(f64, String)> = None;
     let halves = if what.is_pair { vec![0, 16] } else { vec![0] };
@@ -206,14 +206,14 @@ pub fn worst(kernel: &Kernel, what: &Approximate, results: &[u64]) -> Option<(f6
             let inputs: Vec<f64> = bits.iter().map(|bits| value(*bits, what.format)).collect();
             let result = value(result >> shift & mask, what.format);
             let exact = exact(&what.root, &inputs);
-            // A subnormal result may be a zero, and a result too large infinite.
+            // A subnormal result may be flushed to zero, and an overflow be infinite.
             let smallest = value(1 << what.format.fraction, what.format);
             let largest = value(what.format.infinity() - 1, what.format);
             if (what.flushes && exact.abs() < smallest && result == 0.0) || (exact.abs() > largest && result.abs() >= largest) {
                 continue;
             }
             let Some(bound) = what.row.accuracy?.bound(*inputs.last()?, exact, what.format.fraction as i32 + 1) else { continue };
-            // Results are numbers of the format: nothing can be nearer than half of a step between two of them.
+            // Results are numbers of the format, so an error of half a step is always possible.
             let step = value(1, what.format) / 2.0;
             let share = (result - exact).abs() / bound.max(step);
             if worst.as_ref().is_none_or(|(most, _)| share.is_nan() || share > *most) {

@@ -2,7 +2,9 @@
 
 use simt::instructions::{lookup, spellings};
 
-use crate::{Group, INF32, INF64, MINUS_INF32, MINUS_INF64, MINUS_ZERO32, MINUS_ZERO64, NAN32, NAN64, QUIET32, SIGNAL32, d, f};
+use crate::instructions::{
+    Group, INF32, INF64, MINUS_INF32, MINUS_INF64, MINUS_ZERO32, MINUS_ZERO64, NAN32, NAN64, QUIET32, SIGNAL32, d, f,
+};
 
 /// The columns.
 const TYPES: [&str; 8] = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"];
@@ -17,8 +19,8 @@ const U64: i128 = u64::MAX as i128;
 const S64: i128 = i64::MAX as i128;
 const S64_MIN: i128 = i64::MIN as i128;
 
-/// Between integers: type and value of the source, values of the destinations. The source's sign counts on the way up, the low bits
-/// on the way down.
+/// Between integers: type and value of the source, values of the destinations. Widening extends by the source's sign, and narrowing
+/// keeps the low bits.
 #[rustfmt::skip]
 const INTEGERS: &[(&str, i128, [i128; 8])] = &[
     ("u8", 127, [127; 8]),
@@ -134,24 +136,24 @@ const TO_FLOATS: &[(&str, i128, f32, f64)] = &[
     ("s64", -1, -1.0, -1.0),
 ];
 
-/// What PTX leaves open and an H200 was seen to give: most of all, what becomes of a NaN.
+/// Results that PTX does not specify, as observed on an H200, mainly conversions of NaN.
 #[rustfmt::skip]
 fn of_an_h200() -> Vec<Group> {
     vec![
         // Copied.
         group!("cvt.f32.f32", "w>w", [0x7fc0_0005] => 0x7fc0_0005, [0xff80_0003] => 0xff80_0003),
         group!("cvt.f64.f64", "d>d", [0xfff0_0000_0000_0003] => 0xfff0_0000_0000_0003),
-        // With its sign and what fits of its payload, and made quiet.
+        // With its sign and the bits of its payload that fit, made quiet.
         group!("cvt.f64.f16", "h>d", [0x7e05] => 0x7ff8_1400_0000_0000, [0xfc03] => 0xfff8_0c00_0000_0000),
         group!("cvt.f64.bf16", "h>d", [0x7fc5] => 0x7ff8_a000_0000_0000, [0xff83] => 0xfff8_6000_0000_0000),
         group!("cvt.{rn,rz,rm,rp}.f16.f64", "d>h", [0x7ff8_0000_0000_0005] => 0x7e00, [0xfff0_0000_0000_0003] => 0xfe00),
         group!("cvt.{rn,rz,rm,rp}.bf16.f64", "d>h", [0x7ff8_0000_0000_0005] => 0x7fc0, [0xfff0_0000_0000_0003] => 0xffc0, [0x7ffd_52c0_e8c8_248d] => 0x7fea),
         // The canonical one of f32.
         group!("cvt.ftz.f64.f32", "w>d", [0x7fc0_0005] => 0x7fff_ffff_e000_0000, [0xff80_0003] => 0x7fff_ffff_e000_0000),
-        // The canonical one of TF32, or the source without its end, which can be an infinity.
+        // The canonical one of TF32, or the source with its lower bits cut off, which can be an infinity.
         group!("cvt.{rn,rz}{,.relu}.tf32.f32", "w>w", [0x7fc0_0005] => 0x7fff_e000, [0xff80_0003] => 0x7fff_e000),
         group!("cvt.rna.tf32.f32", "w>w", [0x7fc0_0005] => 0x7fc0_0000, [0xff80_0003] => 0xff80_0000),
-        // Subnormal numbers count, in spite of `.ftz`.
+        // Subnormal numbers are kept, in spite of `.ftz`.
         group!("cvt.rm.ftz.f16.f32", "w>h", [0x8000_0001] => 0x8001, [0x8004_7665] => 0x8001, [0x807f_ffff] => 0x8001, [1] => 0),
         group!("cvt.rp.ftz.f16.f32", "w>h", [1] => 1, [0x0005_ac8f] => 1, [0x0057_9a3e] => 1, [0x007f_ffff] => 1, [0x8000_0001] => 0x8000),
     ]
@@ -230,7 +232,7 @@ pub fn groups() -> Vec<Group> {
     groups
 }
 
-/// Kinds of the operands. Types of 8 and 16 bits stand in registers of 32, to see what is above them.
+/// Kinds of the operands. Types of 8 and 16 bits are in registers of 32 bits, to check the upper bits.
 fn operands(from: &str, to: &str) -> &'static str {
     match (from.ends_with("64"), to.ends_with("64")) {
         (false, false) => "w>w",
@@ -240,12 +242,12 @@ fn operands(from: &str, to: &str) -> &'static str {
     }
 }
 
-/// A value as the bits of its register: a narrow one fills the register by its own sign.
+/// A value as the bits of its register: a narrow value is sign-extended.
 fn bits(value: i128, ty: &str) -> u64 {
     if ty.ends_with("64") { value as u64 } else { u64::from(value as u32) }
 }
 
-/// A source in its register, with something else in the bits above it.
+/// A source in its register, with other bits above it.
 fn above(value: i128, ty: &str) -> u64 {
     match ty {
         "u8" | "s8" => u64::from(value as u8) | 0xabcd_ef00,

@@ -1,6 +1,7 @@
 //! Floating-point arithmetic with exact numbers: slow, and written from the definitions alone.
 //!
-//! A number is a fraction of whole numbers without limit. Every operation gives the exact result, which is then rounded to a format.
+//! A number is a fraction of integers of any size. Every operation gives the exact result, which is then rounded to a
+//! format.
 
 use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
@@ -40,7 +41,7 @@ impl Format {
         (self.bias() as u64) << self.fraction
     }
 
-    /// All ones but the sign.
+    /// All ones except for the sign.
     pub fn nan(self) -> u64 {
         self.sign() - 1
     }
@@ -59,7 +60,7 @@ impl Format {
     }
 }
 
-/// What bits stand for.
+/// The number that bits represent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Nan,
@@ -227,7 +228,7 @@ impl Value {
         }
     }
 
-    /// The square root. One that is no fraction is given as a number between the same neighbours of any of the formats.
+    /// The square root. An irrational one is approximated by a number between the same neighbors in every format.
     pub fn root(&self) -> Self {
         match self {
             Self::Nan => Self::Nan,

@@ -3,10 +3,10 @@
 use simt::instructions::{TABLE, spellings};
 
 use crate::common::Numbers;
-use crate::exact::{BF16, F16, F32, F64, Format, Mode, Value};
-use crate::{Case, Group, reference};
+use crate::instructions::exact::{BF16, F16, F32, F64, Format, Mode, Value};
+use crate::instructions::{Case, Group, reference};
 
-/// Cases with chance operands for each spelling.
+/// Cases with random operands for each spelling.
 const BY_CHANCE: usize = 40;
 
 /// A source's or destination's type.
@@ -30,7 +30,7 @@ impl Operand {
         reference::format(ty).map(Self::Float).or_else(bits)
     }
 
-    /// As in [`Group::operands`]. Whole numbers of 8 and 16 bits stand in registers of 32, to see what is above them.
+    /// As in [`Group::operands`]. Integers of 8 and 16 bits are in registers of 32 bits, to check the upper bits.
     fn kind(self) -> char {
         match self {
             Self::Predicate => 'p',
@@ -40,7 +40,7 @@ impl Operand {
         }
     }
 
-    /// Values at which something changes.
+    /// Values at which the behavior changes.
     fn special(self) -> Vec<u64> {
         match self {
             Self::Float(format) => {
@@ -68,7 +68,7 @@ impl Operand {
         }
     }
 
-    /// A value by chance. Floats are near 1, near the smallest ones, or anywhere.
+    /// A random value. Floats are near 1, near the smallest ones, or anywhere.
     fn chance(self, numbers: &mut Numbers) -> u64 {
         match self {
             Self::Float(format) => {
@@ -114,7 +114,7 @@ fn operands(spelling: &str, count: usize) -> Option<(Vec<Operand>, Operand)> {
     }
 }
 
-/// The operands of one spelling: all specials with each other if they are two at most, and chance ones.
+/// The operands of one spelling: all pairs of special values if there are at most two, and random ones.
 fn sources(types: &[Operand], numbers: &mut Numbers) -> Vec<Vec<u64>> {
     let specials = types[0].special();
     let mut all: Vec<Vec<u64>> = match types {
@@ -128,12 +128,12 @@ fn sources(types: &[Operand], numbers: &mut Numbers) -> Vec<Vec<u64>> {
         let mut operands: Vec<u64> = types.iter().map(|ty| ty.chance(numbers)).collect();
         if let [Operand::Float(format), _, _] = types {
             match numbers.below(4) {
-                // A product and a summand that cancel but for a little.
+                // A product and a summand that cancel almost completely.
                 0 | 1 => {
                     let [a, b] = [0, 1].map(|i| Value::of(operands[i], *format));
                     operands[2] = a.multiply(&b).negated().round(*format, Mode::Rn) ^ numbers.below(2);
                 }
-                // A product half way between two numbers, and a summand that is next to nothing and decides.
+                // A product halfway between two numbers, and a tiny summand that decides the rounding.
                 2 => {
                     let quarter = 1 << (format.fraction - 2);
                     let odd = format.one() + (numbers.below(quarter) | 1);
@@ -172,7 +172,7 @@ pub fn groups() -> Vec<Group> {
     groups
 }
 
-/// Sources with something else in the bits of their registers above them.
+/// Sources with other bits above them in their registers.
 fn above(sources: Vec<u64>, types: &[Operand]) -> Vec<u64> {
     let garbage = |ty: &Operand| match ty {
         Operand::Integer { bits: bits @ (8 | 16) } => 0xabcd_ef98 >> bits << bits,

@@ -1,18 +1,18 @@
-//! The same cases on a GPU: `cargo test -p simt --test instructions -- --ignored --nocapture`.
+//! The same cases on a GPU: `cargo test -p simt instructions::gpu -- --ignored --nocapture`.
 //!
-//! Every spelling is a module of its own, so that the driver's compiler may refuse one and the others still run. A GPU that gives other
-//! bits than a case expects, or a compiler that refuses a spelling, fails the test; all of them are printed. Of approximate functions
-//! the largest deviation is printed, as a share of what PTX promises.
+//! Every spelling is a module of its own, so if the driver's compiler refuses one, the others still run. The test fails and prints
+//! each case whose bits differ on the GPU, and each spelling that the compiler refuses. For approximate functions it prints the
+//! largest error as a share of what PTX guarantees.
 
 use cudarc::driver::{CudaContext, CudaStream, DriverError, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use simt::instructions::spellings;
 
-use crate::approximations::{sampled_groups, worst};
-use crate::{Group, Kernel, groups, module, rest};
+use crate::instructions::approximations::{sampled_groups, worst};
+use crate::instructions::{Group, Kernel, groups, module, rest};
 
-/// How much of a promise a GPU may use. The exponents that PTX states are rounded, and an H200 takes them at their end: its
-/// `tanh.approx.bf16x2` of 0.74609375 is 1.00007 times 2^-8 away.
+/// The share of the guaranteed error that a GPU may use. The exponents in the PTX ISA are rounded, and an H200 slightly exceeds
+/// them: its `tanh.approx.bf16x2` of 0.74609375 is 1.00007 times 2^-8 away.
 const ALLOWED: f64 = 1.001;
 
 /// Runs the cases of a module's only kernel.
@@ -26,7 +26,7 @@ fn results(stream: &CudaStream, ptx: &str, kernel: &Kernel) -> Result<Vec<u64>, 
     let mut launch = stream.launch_builder(&function);
     launch.arg(&input).arg(&mut output);
     let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
-    // SAFETY: every thread reads the sources of its case and writes its result; both buffers have an element for each.
+    // SAFETY: every thread reads the sources of its case and writes its result, and both buffers have an element for each thread.
     unsafe { launch.launch(config) }?;
     stream.clone_dtoh(&output)
 }

@@ -1,6 +1,7 @@
-//! What an instruction on floats should give, read from its spelling: the name, the modifiers one by one, the types.
+//! The expected result of an instruction on floats, derived from its spelling: the name, the modifiers one by one, the types.
 //!
-//! The table of the simulator has a row for each combination. Here the combinations come from the parts, as the PTX ISA defines them.
+//! The table of the simulator has a row for each combination. Here the combinations come from the parts, as the PTX ISA defines
+//! them.
 
 use std::cmp::Ordering;
 
@@ -8,9 +9,9 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, Zero};
 
-use crate::exact::{BF16, F16, F32, F64, Format, Mode, TF32, Value};
+use crate::instructions::exact::{BF16, F16, F32, F64, Format, Mode, TF32, Value};
 
-/// An opcode taken apart.
+/// A parsed opcode.
 struct Opcode<'o> {
     root: &'o str,
     modifiers: Vec<&'o str>,
@@ -47,7 +48,7 @@ fn integer(ty: &str) -> Option<(u32, bool)> {
     }
 }
 
-/// The result's bits; `None` for an instruction that is no exactly rounded one on floats.
+/// The result's bits; `None` if the instruction is not an exactly rounded one on floats.
 pub fn evaluate(opcode: &str, sources: &[u64]) -> Option<u64> {
     let mut parts = opcode.split('.');
     let root = parts.next()?;
@@ -105,7 +106,8 @@ fn limited(opcode: &Opcode<'_>, bits: u64, format: Format) -> u64 {
     if opcode.has("relu") && negative { 0 } else { bits }
 }
 
-/// The NaN of an f64 operation: the first among the operands, in the order of an H200, made quiet; or the one of an invalid operation.
+/// The NaN of an f64 operation: the first among the operands, in the order of an H200, made quiet; or the one of an invalid
+/// operation.
 fn nan64(root: &str, sources: &[u64]) -> u64 {
     let order: &[usize] = match root {
         "add" | "sub" | "mul" => &[1, 0],
@@ -124,7 +126,7 @@ fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     if *a == Value::Nan || *b == Value::Nan { None } else { Some(place(a).cmp(&place(b))) }
 }
 
-/// Whether a comparison is true of two operands that compare so.
+/// Whether a comparison is true for operands in this order.
 pub fn holds(comparison: &str, order: Option<Ordering>) -> Option<bool> {
     use Ordering::{Equal, Greater, Less};
     let (orders, unordered): (&[Ordering], bool) = match comparison {
@@ -181,7 +183,7 @@ fn extreme(opcode: &Opcode<'_>, format: Format, sources: &[u64]) -> u64 {
     if crossed { chosen & format.nan() | sign } else { chosen }
 }
 
-/// `cvt`, of which the last part is the type of the source.
+/// `cvt`, whose last modifier is the type of the source.
 fn convert(mut opcode: Opcode<'_>, from: &str, sources: &[u64]) -> Option<u64> {
     let to = opcode.modifiers.pop()?;
     if let Some(single) = to.strip_suffix("x2") {
@@ -193,7 +195,7 @@ fn convert(mut opcode: Opcode<'_>, from: &str, sources: &[u64]) -> Option<u64> {
     let [source] = sources else { return None };
     let integral = ["rni", "rzi", "rmi", "rpi"].into_iter().find(|mode| opcode.has(mode));
     let ftz = |bits: u64, ty: &str| if opcode.has("ftz") && ty == "f32" { F32.flush(bits) } else { bits };
-    // An H200 does not flush what becomes an f16.
+    // An H200 does not flush numbers that it converts to f16.
     let source = if to == "f16" { *source } else { ftz(*source, from) };
     match (integer(from), format(from), integer(to), format(to)) {
         (Some((bits, signed)), None, None, Some(format)) => {
@@ -217,7 +219,7 @@ fn convert(mut opcode: Opcode<'_>, from: &str, sources: &[u64]) -> Option<u64> {
                 value => i128::try_from(whole(&value.signed().unwrap(), integral?))
                     .map_or_else(|_| if source & format.sign() != 0 { least } else { most }, |value| value.clamp(least, most)),
             };
-            // A narrow result fills its register by its own sign.
+            // A narrow result is sign-extended to its register.
             Some(if bits == 64 {
                 value as u64
             } else {
@@ -225,7 +227,7 @@ fn convert(mut opcode: Opcode<'_>, from: &str, sources: &[u64]) -> Option<u64> {
             })
         }
         (None, Some(format), None, _) => {
-            let narrow = if to == "tf32" { TF32 } else { crate::reference::format(to)? };
+            let narrow = if to == "tf32" { TF32 } else { crate::instructions::reference::format(to)? };
             if format.is_nan(source) && !opcode.has("sat") {
                 return nan_of_conversion(&opcode, source, from, to);
             }
@@ -236,7 +238,7 @@ fn convert(mut opcode: Opcode<'_>, from: &str, sources: &[u64]) -> Option<u64> {
                 value = match i64::try_from(whole(&number, mode)) {
                     Ok(0) if negative => rounded.negated(),
                     Ok(whole) => Value::whole(whole.into()),
-                    // So large a number is whole already.
+                    // A number this large is already an integer.
                     Err(_) => value,
                 };
             }
@@ -247,7 +249,7 @@ fn convert(mut opcode: Opcode<'_>, from: &str, sources: &[u64]) -> Option<u64> {
     }
 }
 
-/// PTX leaves the NaN of a conversion open; these are an H200's.
+/// PTX does not specify the NaN of a conversion; these are an H200's.
 fn nan_of_conversion(opcode: &Opcode<'_>, source: u64, from: &str, to: &str) -> Option<u64> {
     Some(match (from, to) {
         // A copy.

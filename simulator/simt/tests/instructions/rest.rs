@@ -1,7 +1,7 @@
-//! Cases of what few programs use: the carry flag, selections by a sign, masks, pairs of whole numbers; and of instructions that are put
-//! together from rows of the table.
+//! Cases of rarely used instructions: the carry flag, selections by a sign, masks, pairs of integers; and of instructions that are
+//! composed of several rows of the table.
 
-use crate::{Case, Group, INF32, M1D, M1H, M1W, MIND, MINH, MINUS_ZERO32, MINW, QUIET32, f};
+use crate::instructions::{Case, Group, INF32, M1D, M1H, M1W, MIND, MINH, MINUS_ZERO32, MINW, QUIET32, f};
 
 /// Arithmetic with the carry flag in its three forms, and the carry that each leaves.
 fn carries() -> Vec<Group> {
@@ -21,7 +21,7 @@ fn carries() -> Vec<Group> {
                         let extend = |v: u64| {
                             if ty.starts_with('s') { i128::from((v << (64 - bits)) as i64 >> (64 - bits)) } else { v.into() }
                         };
-                        // Of u64, the product does not fit an i128, but its low 128 bits are what counts.
+                        // For u64, the product does not fit an i128, but only its low 128 bits matter.
                         let product = extend(sources[0]).wrapping_mul(extend(sources[1])) as u128;
                         let part = if half == ".lo" { product } else { product >> bits };
                         (part & u128::from(most)) + u128::from(sources[2]) + u128::from(carry)
@@ -29,7 +29,7 @@ fn carries() -> Vec<Group> {
                 };
                 (sum as u64 & most, (sum >> bits & 1) as u64)
             };
-            // Leaves the last source in the flag.
+            // Sets the flag to the last source.
             let set = match root {
                 "sub" => format!("sub.cc.{ty} {scratch}, 0, {{S{operands}}};"),
                 _ => format!("add.cc.{ty} {scratch}, {{S{operands}}}, -1;"),
@@ -120,7 +120,7 @@ pub fn groups() -> Vec<Group> {
         group!("fns.b32", "www>w", [0b1010_1100, 0, 1] => 2, [0b1010_1100, 0, 3] => 5, [0b1010_1100, 2, 1] => 2, [0b1010_1100, 3, 2] => 5, [0b1010_1100, 7, M1W] => 7, [0b1010_1100, 6, M1W - 1] => 3, [0b1010_1100, 0, M1W] => M1W,
             [0b1010_1100, 5, 0] => 5, [0b1010_1100, 4, 0] => M1W, [0b1010_1100, 0, 5] => M1W, [MINW, 0, 1] => 31),
         group!("vabsdiff4.u32.u32.u32.add", "www>w", [0x0102_0304, 0x0401_0304, 5] => 9, [0xff00_80ff, 0x00ff_7f00, 1] => 0x2ff, [5, 3, M1W] => 1),
-        // Where a variable lies, and whether its generic address is said to lie there.
+        // The space of a variable, and whether its generic address is in that space.
         group!("isspacep.global" as "isspacep.global %p7, %in;", "w>p", [0] => 1),
         group!("isspacep.shared{,::cta,::cluster}" as "isspacep.shared %p7, %in;", "w>p", [0] => 0),
         group!("isspacep.local" as "isspacep.local %p7, %in;", "w>p", [0] => 0),
@@ -130,13 +130,13 @@ pub fn groups() -> Vec<Group> {
     groups
 }
 
-/// Instructions that no row stands for alone.
+/// Instructions that are composed of several rows.
 #[rustfmt::skip]
 pub fn composed() -> Vec<Group> {
     vec![
         group!("set.lt.u32.s32", "ww>w", [1, 2] => M1W, [2, 1] => 0, [M1W, 0] => M1W),
         group!("set.eq.s32.u16", "hh>w", [7, 7] => M1W, [7, 8] => 0),
-        group!("set.gt.f32.f64", "dd>w", [crate::d(2.0), crate::d(1.0)] => f(1.0), [0, 0] => 0),
+        group!("set.gt.f32.f64", "dd>w", [crate::instructions::d(2.0), crate::instructions::d(1.0)] => f(1.0), [0, 0] => 0),
         group!("set.{neu,ltu,nan}.f32.f32", "ww>w", [QUIET32, f(1.0)] => f(1.0), [f(1.0), f(1.0)] => 0),
         group!("set.lt.ftz.u32.f32", "ww>w", [1, 2] => 0, [f(-1.0), 2] => M1W),
         group!("set.lt.u32.f32", "ww>w", [1, 2] => M1W),

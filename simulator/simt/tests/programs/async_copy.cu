@@ -14,7 +14,7 @@ __device__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); 
 template <int PENDING>
 __device__ void wait() { asm volatile("cp.async.wait_group %0;" :: "n"(PENDING) : "memory"); }
 
-// Sums each tile's neighbours; the next tile comes while this one is used. TILE threads, `tiles` tiles per block.
+// Sums each tile's neighbors; the next tile comes while this one is used. TILE threads, `tiles` tiles per block.
 extern "C" __global__ void pipelined(const float* input, float* output, int tiles)
 {
     __shared__ float s_tile[2][TILE];

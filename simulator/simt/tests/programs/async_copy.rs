@@ -1,4 +1,4 @@
-//! Copies into shared memory that run beside the threads: what arrives, what they count as, and what is told of a missing wait.
+//! Asynchronous copies into shared memory: the data that arrives, the counts, and the findings when a wait is missing.
 
 use simt::finding::AccessOp;
 use simt::{Finding, FindingKind, LaunchError, SourceLine};
@@ -47,7 +47,7 @@ fn copies_of_every_width_and_of_fewer_bytes() {
     let expected: Vec<f32> = (0..inputs.len())
         .map(|i| {
             let (lane, place) = (i / 16, i % 16);
-            // The second quarter has the bytes it was told, the third none in the lanes whose predicate says so.
+            // The second quarter has the requested bytes; the third has none in the lanes whose predicate is set.
             let read = match place / 4 {
                 1 if lane >= whole => place % 4 < lane % 4,
                 2 => lane < whole,
@@ -92,7 +92,7 @@ fn a_copy_needs_aligned_addresses() {
     }
 }
 
-/// What is found in a kernel that uses what it has not waited for, and what it leaves.
+/// The findings and the output of a kernel that does not wait for its copies.
 fn found(kernel: &str, params: impl Fn(u64, u64) -> Params) -> (Finding, Vec<f32>) {
     let gpu = Gpu::load(ASYNC_COPY);
     let (input, output) = (gpu.buffer(&inputs(2 * TILE)), gpu.poisoned::<f32>(2 * TILE));
@@ -113,7 +113,7 @@ fn a_missing_wait_is_found_with_both_lines() {
         ("adds", AccessOp::Atomic, "atomicAdd"),
     ] {
         let (finding, left) = found(kernel, buffers);
-        // What has not arrived is no number, so that the result shows it too.
+        // Data that has not arrived is NaN, so the result shows it too.
         assert!(kernel != "does_not_wait" || left[..TILE].iter().all(|value| value.is_nan()));
         let FindingKind::UnfinishedCopy { access, copy } = &finding.kind else { panic!("{kernel}: {finding}") };
         assert_eq!((access.op, access.bytes), (op, 4));

@@ -69,7 +69,8 @@ fn what_kernels_print_comes_block_after_block() {
             let large = -5_000_000_000 * i as i64;
             expected += &format!("block {block} thread {thread:2}: {x:6.2}|text    |{character}|{hexadecimal:#x}|{large}%\n");
         }
-        // The seven arguments of the first one; the lane that prints the second one does so after all others have printed the first.
+        // The seven arguments of the first one. The lane that prints the second one does so after all others have printed the
+        // first.
         if i == 3 {
             expected += "7 from memory";
             expected += "\nend 0x10 1.234568e+04 0.0001  99.5% +7 -0042 -3 1099511627776\n";
@@ -102,7 +103,7 @@ fn a_failed_assert_is_told_with_its_place() {
     }
 }
 
-/// A module whose kernel stores what the body leaves in `%r1` to the first element for each thread.
+/// A module whose kernel stores the value of `%r1` after the body, for each thread.
 fn module(functions: &str, body: &str) -> String {
     format!(
         "
@@ -126,7 +127,7 @@ fn module(functions: &str, body: &str) -> String {
     )
 }
 
-/// What the first eight threads leave.
+/// The results of the first eight threads.
 fn results(functions: &str, body: &str) -> Vec<i32> {
     let gpu = Gpu::load(&module(functions, body));
     let output = gpu.poisoned::<i32>(8);
@@ -236,7 +237,7 @@ fn a_family_of_registers_may_end_in_a_digit() {
 
 #[test]
 fn a_comparison_may_overwrite_its_own_guard() {
-    // Both destinations are written where the guard was true, whichever of them is the guard.
+    // Both destinations are written where the guard was true, even if one of them is the guard.
     for pair in ["%p1|%p2", "%p2|%p1"] {
         let body = format!(
             "
@@ -294,7 +295,7 @@ fn sums_of_halves_round_each_for_itself() {
     mul.wide.u32 %rd7, %r2, 4;
     add.s64 %rd6, %rd6, %rd7;
     st.global.u32 [%rd6], 0x3c000001;
-    // 1 + 1.5 and a denormal twice; then half a unit of 2.5, which is even, is lost, and the denormals go on.
+    // 1 + 1.5 and a denormal twice; then half a unit of 2.5, which is even, is lost, and the denormals are flushed.
     atom.global.add.noftz.f16x2 %r3, [%rd6], 0x3e000001;
     red.global.add.noftz.f16x2 [%rd6], 0x14000002;
     mov.u16 %h1, 3;
@@ -346,7 +347,7 @@ fn one_lane_is_elected_among_those_that_ask() {
 
 #[test]
 fn arrivals_alone_complete_a_barrier() {
-    // Two warps arrive, which completes the barrier for 64 threads; when they meet there again, both must come.
+    // Two warps arrive, which completes the barrier for 64 threads; the next time, both must arrive.
     let body = "
     bar.arrive 1, 64;
     bar.sync 0;
@@ -354,7 +355,7 @@ fn arrivals_alone_complete_a_barrier() {
     .shared .align 4 .b8 s_flag[4];
     setp.eq.u32 %p1, %r3, 0;
     @%p1 bra $wait;
-    // Lets the first warp come to the barrier, and past it if the arrivals still counted.
+    // Lets the first warp get to the barrier, and past it if the old arrivals still counted.
     bar.sync 2, 32;
     mov.u32 %r4, 7;
     st.shared.u32 [s_flag], %r4;

@@ -1,4 +1,4 @@
-// What threads do together: barriers, named barriers, shuffles, votes, atomics.
+// Cooperation of threads: barriers, named barriers, shuffles, votes, atomics.
 
 // A tree sum with a barrier per level, for blocks of any size.
 extern "C" __global__ void tree_sum(const int* input, int* output)
@@ -88,7 +88,7 @@ extern "C" __global__ void votes(const int* input, unsigned* output)
     out[4] = 0;
     if (lane & 2)
         out[4] = __ballot_sync(0xcccccccc, value & 2) | (__activemask() == 0xcccccccc ? 1u : 0u);
-    // Both halves of the warp vote in the same instruction, each for itself.
+    // Both halves of the warp vote in the same instruction, separately.
     unsigned members = lane < 16 ? 0x0000ffffu : 0xffff0000u;
     out[5] = __ballot_sync(members, value & 4);
     out[6] = __all_sync(members, lane < 16 || (value & 8));

@@ -1,4 +1,4 @@
-//! What threads do together: barriers, shuffles, votes, polls, atomic operations.
+//! Cooperation of threads: barriers, shuffles, votes, polls, atomic operations.
 
 use crate::common::{Numbers, Params, every_way};
 
@@ -35,7 +35,7 @@ fn a_barrier_tells_all_threads_how_its_poll_went() {
 
 #[test]
 fn lanes_find_their_likes_and_sum_up() {
-    // The values of the lower half are all in 8..16, those of the upper half are not of one kind.
+    // The values of the lower half are all in 8..16, those of the upper half are mixed.
     let inputs: Vec<i32> = (0..32).map(|i| if i < 16 { 8 + i % 5 } else { i % 7 * 3 }).collect();
     let mask = |same: &dyn Fn(usize) -> bool| (0..32).filter(|i| same(*i)).fold(0, |mask, i| mask | 1 << i);
     let halves = |lane: usize| if lane < 16 { 0..16 } else { 16..32 };
@@ -87,7 +87,8 @@ fn named_barriers_hold_their_own_threads_only() {
 fn shuffles_of_every_mode_and_width() {
     let inputs: Vec<i32> = (0..32).map(|i| 1000 + i * i).collect();
     for width in [2, 4, 8, 16, 32] {
-        // From the text of the CUDA guide: a segment is a warp of its own; out of range, a lane reads itself; an index wraps.
+        // From the CUDA guide: a segment acts as a warp of its own, a lane whose source is out of range reads itself, and an index
+        // wraps.
         let value = |lane: i32, from: i32| {
             let first = lane / width * width;
             inputs[if (first..first + width).contains(&from) { from } else { lane } as usize]
@@ -99,7 +100,7 @@ fn shuffles_of_every_mode_and_width() {
                     inputs[(first + (lane * 5 + 3) % width) as usize],
                     value(lane, lane - 3),
                     value(lane, lane + 2),
-                    // A lane may read a lower segment through xor, not a higher one.
+                    // With xor, a lane may read a lower segment, but not a higher one.
                     if lane ^ 5 < first + width { inputs[(lane ^ 5) as usize] } else { inputs[lane as usize] },
                     inputs[(first + width - 1) as usize],
                     i32::from(lane >= 4),
@@ -223,7 +224,7 @@ fn shared_atomics_give_the_result_of_any_order() {
         let (least, most) = (*inputs.iter().min().unwrap(), *inputs.iter().max().unwrap());
         let expected = [
             sum,
-            // 96 steps from 0 in turns of 7, up here and down below.
+            // 96 steps from 0 modulo 7, up here and down below.
             5,
             least,
             most,
@@ -241,17 +242,17 @@ fn shared_atomics_give_the_result_of_any_order() {
     });
 }
 
-/// Sums that an H200 gives, as bits: start, what is added, the sum in global memory, the sum in shared memory.
+/// Sums on an H200, as bits: start, addend, the sum in global memory, the sum in shared memory.
 #[rustfmt::skip]
 const FLOAT_SUMS: &[[u32; 4]] = &[
     [0x3f80_0000, 0x3f80_0000, 0x4000_0000, 0x4000_0000],
-    // Denormals count as zero in global memory, and a result that is one becomes zero; shared memory keeps them.
+    // In global memory, denormal inputs and results become zero; shared memory keeps them.
     [0x0000_0001, 0x0000_0001, 0x0000_0000, 0x0000_0002],
     [0x0040_0000, 0x0040_0000, 0x0000_0000, 0x0080_0000],
     [0x0080_0000, 0x8000_0001, 0x0080_0000, 0x007f_ffff],
     [0x8000_0001, 0x8000_0000, 0x8000_0000, 0x8000_0001],
     [0x7f7f_ffff, 0x7f7f_ffff, 0x7f80_0000, 0x7f80_0000],
-    // Any NaN becomes the one of arithmetic.
+    // Every NaN becomes the canonical one.
     [0xffc1_2345, 0x3f80_0000, 0x7fff_ffff, 0x7fff_ffff],
     [0x7f80_0000, 0xff80_0000, 0x7fff_ffff, 0x7fff_ffff],
 ];
@@ -294,7 +295,7 @@ fn an_atomic_operation_returns_what_was_there() {
     every_way(COOPERATION, |gpu| {
         let (next, seen, product) = (gpu.buffer(&[0_u32]), gpu.buffer(&[0_u32; 300]), gpu.buffer(&[1_u32]));
         let params = Params::new().with(next).with(seen).with(product).with(300_u32);
-        // How often the loop goes round depends on the order of the blocks, so that only one worker counts the same.
+        // The number of iterations depends on the order of the blocks, so the counts are only the same with one worker.
         gpu.launch("old_values", 1, 320, 0, &params);
         assert_eq!(gpu.read::<u32>(seen, 300), [1; 300], "every place is taken once");
         assert_eq!(gpu.read::<u32>(product, 1), [3_u32.wrapping_pow(300)]);

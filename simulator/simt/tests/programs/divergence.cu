@@ -1,4 +1,4 @@
-// Lanes that part and meet again: nested branches in loops, different trip counts, early returns, switch, break, continue.
+// Divergence and reconvergence: nested branches in loops, different trip counts, early returns, switch, break, continue.
 
 // Collatz steps below a limit: every lane leaves the loop at its own trip count.
 extern "C" __global__ void trip_counts(const unsigned* start, unsigned limit, unsigned* steps, unsigned n)
@@ -100,7 +100,7 @@ extern "C" __global__ void reconverge(unsigned* inside, unsigned* after)
     after[lane] = __activemask();
 }
 
-// A failed check inside a branch must not keep the lanes from meeting at the barrier behind it.
+// A failed check inside a branch must not keep the lanes from the barrier after it.
 extern "C" __global__ void checked(const int* input, int* output)
 {
     __shared__ int sum;

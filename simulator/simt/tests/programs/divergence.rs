@@ -1,4 +1,4 @@
-//! Lanes that part and meet again.
+//! Divergence and reconvergence.
 
 use crate::common::{Params, every_way};
 

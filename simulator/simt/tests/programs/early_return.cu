@@ -1,4 +1,4 @@
-// A return inside one side of a branch, with a barrier behind it for the threads that are left. Legal since compute capability 7.0,
+// A return inside one side of a branch, with a barrier after it for the remaining threads. Legal since compute capability 7.0,
 // where a barrier does not wait for threads that have ended.
 extern "C" __global__ void early_return(const int* input, int* output)
 {

@@ -25,7 +25,7 @@ fn structs_go_in_and_out_of_functions_by_value() {
     });
 }
 
-/// As the CUDA struct, its padding spelled out.
+/// The CUDA struct, with explicit padding.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 struct Mixed {
@@ -75,7 +75,7 @@ fn fields_of_every_width_survive_two_calls() {
 
 #[test]
 fn threads_that_exit_inside_a_function_are_gone_for_good() {
-    // Odd threads call; those of them below 16 end there. The others meet behind the call, and at the barrier.
+    // Odd threads call, and those below 16 end in the function. The others reconverge after the call, and at the barrier.
     let ptx = "
 .version 8.0
 .target sm_80

@@ -18,7 +18,7 @@ fn value(bits: u16, (fraction, bias): Format) -> f64 {
     if bits & 0x8000 != 0 { -magnitude } else { magnitude }
 }
 
-/// The nearest number, of two equally near ones the even one.
+/// Rounds to nearest, ties to even.
 fn nearest(value: f64, (fraction, bias): Format) -> u16 {
     let sign = u16::from(value.is_sign_negative()) << 15;
     if value == 0.0 {
@@ -26,7 +26,7 @@ fn nearest(value: f64, (fraction, bias): Format) -> u16 {
     }
     let exponent = (value.abs().log2().floor() as i32).max(1 - bias);
     let steps = (value.abs() / 2_f64.powi(exponent - fraction)).round_ties_even() as u16;
-    // The first bit of a normal number counts one in the exponent.
+    // The leading bit of a normal number adds one to the exponent.
     sign | ((((exponent + bias - 1) as u16) << fraction) + steps)
 }
 

@@ -1,6 +1,6 @@
 //! Functions of CUDA's mathematical library, against the host's functions of twice the precision.
 //!
-//! How far a result may be off is what the CUDA C++ Programming Guide 12.0 says of the function, in units of the last place.
+//! The allowed error is that of the CUDA C++ Programming Guide 12.0 for the function, in units of the last place.
 
 use crate::common::{Numbers, Params, every_way};
 
@@ -14,7 +14,7 @@ fn inputs(seed: u64) -> Vec<f64> {
     (0..COUNT).map(|i| if i % 3 == 0 { -magnitude() } else { magnitude() }).collect()
 }
 
-/// The distance from the exact result, in units of the last place of a format with so many bits in its significand.
+/// The distance from the exact result, in units of the last place of a format with this many bits in its significand.
 fn ulps(result: f64, exact: f64, bits: i32) -> f64 {
     (result - exact).abs() / (exact.abs().log2().floor() - f64::from(bits - 1)).exp2()
 }
@@ -42,7 +42,7 @@ fn single_precision_is_as_accurate_as_the_guide_says() {
                 x / y,
             ];
             for (which, (result, exact)) in results.into_iter().zip(exact).enumerate() {
-                // The guide counts from the correctly rounded result, which is half a unit off at most.
+                // The guide counts from the correctly rounded result, which is at most half a unit from the exact one.
                 let off = ulps(result.into(), exact, 24);
                 assert!(off <= LIMITS[which] + 0.5, "function {which} of {x} and {y}: {result}, not {exact}: {off} ulp");
             }
@@ -70,7 +70,7 @@ fn fast_functions_are_as_accurate_as_the_guide_says() {
             );
             assert!(ulps(quotient.into(), x / y, 24) <= 2.5, "{x} / {y}: {quotient}");
             assert_eq!(saturated, a[i].clamp(0.0, 1.0));
-            // Of powers it says only that they are made of the two functions before.
+            // For powers it says only that they are computed with the two functions above.
             assert!((f64::from(power) / x.abs().powf(1.5) - 1.0).abs() < 1e-5, "power of {x}: {power}");
         }
     });
@@ -107,7 +107,8 @@ fn double_precision_is_as_accurate_as_the_guide_says() {
 
 #[test]
 fn directed_roundings_enclose_the_exact_result() {
-    // Of 16 bits, so that f64 holds sums and products, and tells quotients and roots from any f32 beside them.
+    // Operands have 16 bits, so that f64 holds sums and products exactly, and distinguishes quotients and roots from adjacent f32
+    // numbers.
     let [a, b, c] =
         [7, 8, 9].map(|seed| inputs(seed).into_iter().map(|x| f32::from_bits((x as f32).to_bits() & !0xff)).collect::<Vec<_>>());
     every_way(MATHEMATICS, |gpu| {

@@ -69,7 +69,7 @@ extern "C" __global__ void turns(float* data, int rounds, int waits)
     }
 }
 
-// Sums each element and its neighbour. The first warp copies the tiles, STAGES of them ahead; the others use them. Where `waits` is 0
+// Sums each element and its neighbor. The first warp copies the tiles, STAGES of them ahead; the others use them. Where `waits` is 0
 // it does not wait until a tile was used, and `excess` bytes are expected that nobody copies.
 extern "C" __global__ void pipelined(const float* input, float* output, int tiles, int waits, u32 excess)
 {
@@ -118,7 +118,7 @@ extern "C" __global__ void does_not_wait(const float* input, float* output)
     output[threadIdx.x] = s_tile[threadIdx.x];
 }
 
-// Nothing says that the barrier is initialised before the second warp arrives at it.
+// Nothing says that the barrier is initialized before the second warp arrives at it.
 extern "C" __global__ void initialises_late()
 {
     __shared__ u64 barrier;
@@ -128,7 +128,7 @@ extern "C" __global__ void initialises_late()
         arrive(&barrier);
 }
 
-// What one thread can do wrong: `offset` and `bytes` of the copy, arrivals expected and made, whether the barrier is initialised.
+// What one thread can do wrong: `offset` and `bytes` of the copy, arrivals expected and made, whether the barrier is initialized.
 extern "C" __global__ void one_thread(const float* input, int offset, u32 bytes, u32 expected, int arrivals, int initialises)
 {
     __shared__ alignas(128) float s_tile[TILE];

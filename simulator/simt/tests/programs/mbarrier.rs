@@ -1,4 +1,4 @@
-//! Barriers in shared memory and bulk copies: what arrives when, and what is told of those who wait for what never comes or not at all.
+//! Barriers in shared memory and bulk copies: when data arrives, and the findings when a thread waits forever, or does not wait.
 
 use simt::finding::MbarrierMisuse;
 use simt::{Finding, FindingKind, LaunchError, LaunchOptions, SourceLine, WarpOrder};
@@ -81,7 +81,7 @@ fn a_tile_that_is_copied_over_while_it_is_read_is_found() {
                 let wrong = |finding: &Finding| matches!(finding.kind, FindingKind::Race { same_warp: false, .. });
                 assert!(findings.iter().any(wrong), "order {seed}: {findings:?}");
             }
-            // The producer may also be so far ahead that it arrives twice in a phase.
+            // The producer may also be far enough ahead to arrive twice in a phase.
             Err(LaunchError::Fault { finding, .. }) => {
                 let FindingKind::InvalidMbarrier { misuse, .. } = finding.kind else { panic!("{finding}") };
                 assert_eq!(misuse, MbarrierMisuse::TooManyArrivals { count: 1, lacking: 0 });
@@ -116,7 +116,7 @@ fn a_missing_wait_is_found() {
     assert_eq!(finding.location.source, at("output[threadIdx.x] = s_tile"), "{finding}");
     assert!(gpu.read::<f32>(output, TILE).iter().all(|value| value.is_nan()), "what has not arrived is no number");
 
-    // Without the first wait of `turns`, it is the writes of the others that may not have happened.
+    // Without the first wait of `turns`, the writes of other threads may not have happened.
     for seed in 0..8 {
         let gpu = in_order(WarpOrder::Shuffled(seed));
         let data = gpu.buffer(&inputs(TILE));
@@ -131,7 +131,7 @@ fn a_barrier_that_may_not_be_initialised_yet_is_found() {
     let gpu = Gpu::load(MBARRIER);
     let findings = gpu.launch("initialises_late", 1, 64, 0, &Params::new()).findings;
     assert!(matches!(findings[..], [Finding { kind: FindingKind::Race { same_warp: false, .. }, .. }]), "{findings:?}");
-    // The second warp is the first to run in some orders.
+    // In some orders the second warp runs first.
     let first =
         (0..8).find_map(|seed| in_order(WarpOrder::Shuffled(seed)).try_launch("initialises_late", 1, 64, 0, &Params::new()).err());
     let Some(LaunchError::Fault { finding, .. }) = first else { panic!("{first:?}") };
@@ -159,7 +159,7 @@ fn what_a_barrier_or_a_copy_cannot_do_is_told() {
     assert_eq!(misused(launch(0, 16, 1 << 20, 0, 1, TILE)), MbarrierMisuse::Count { count: 1 << 20 });
     assert_eq!(misused(launch(0, 16, 1, 0, 0, TILE)), MbarrierMisuse::NotInitialised);
     assert_eq!(misused(launch(0, 16, 1, 1, 0, TILE)), MbarrierMisuse::NotInitialised);
-    // A phase ends with its last arrival, so that any number of single ones is in order.
+    // A phase ends with its last arrival, so any number of single arrivals is allowed.
     assert_eq!(launch(0, 16, 2, 5, 1, TILE), None);
     assert_eq!(launch(0, 20, 1, 0, 1, TILE), Some(FindingKind::InvalidBulkCopy { bytes: 20 }));
     assert!(matches!(launch(1, 16, 1, 0, 1, TILE), Some(FindingKind::Misaligned { .. })));

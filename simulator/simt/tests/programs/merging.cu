@@ -1,4 +1,4 @@
-// Kernels whose loads and stores of neighbouring words become wider ones in machine code, or do not. Above each: the memory
+// Kernels whose loads and stores of neighboring words become wider ones in machine code, or do not. Above each: the memory
 // instructions of its machine code by space and width in bits (32 where nothing is said), from the same compilers as in
 // ../merging/patterns.ptx; a loop is counted once, however often it is unrolled. "model" is what the simulator counts where that is
 // something else. `cargo run -p tests --bin counts` launches them on a GPU, for Nsight Compute to count what they do.
@@ -6,7 +6,7 @@
 
 constexpr int TILE = 16;
 
-// A product of 64 x 64: a thread reads a row of A in a run, which it shares with its neighbours, and a column of B word by word.
+// A product of 64 x 64: a thread reads a row of A in a run, which it shares with its neighbors, and a column of B word by word.
 // machine: LDG 2, LDS 16, LDS.128 4, STG 1, STS 2
 extern "C" __global__ void matmul_tiles(const float *in, float *out, int n)
 {
@@ -78,7 +78,7 @@ extern "C" __global__ void matmul_register_tile(const float *in, float *out, int
             out[(threadIdx.y * 4 + i) * 64 + threadIdx.x * 4 + j] = sums[i][j];
 }
 
-// One output per thread; the signal's words are neighbours between threads, the filter's are neighbours in a thread.
+// One output per thread; the signal's words are neighbors between threads, the filter's are neighbors in a thread.
 template <int UNROLL> __device__ void convolve(const float *in, float *out, int taps)
 {
     __shared__ float s_signal[512];
@@ -107,7 +107,7 @@ extern "C" __global__ void convolution_16(const float *in, float *out, int) { co
 // machine: LDG 3, LDS 10, LDS.128 2, STG 1, STS 3
 extern "C" __global__ void convolution_unknown(const float *in, float *out, int n) { convolve<8>(in, out, n + 3); }
 
-// Each thread has eight neighbouring outputs and reads the signal in a run.
+// Each thread has eight neighboring outputs and reads the signal in a run.
 // machine: LDG 6, LDS 11, LDS.128 1, STG 8, STS 6
 extern "C" __global__ void convolution_register_tile(const float *in, float *out, int n)
 {

@@ -1,4 +1,4 @@
-//! Loads and stores that the machine code merges: counted as one request, executed as ever.
+//! Loads and stores that the machine code merges: they count as one request, and execute as before.
 
 use simt::{Counters, LaunchOptions};
 
@@ -6,7 +6,7 @@ use crate::common::{Extent, Gpu, Params};
 
 const PTX: &str = include_str!("merging.ptx");
 
-/// A kernel's report and output with and without merging, which only the counts may tell.
+/// A kernel's report with and without merging, which must differ in the counts only.
 fn counted_both_ways(kernel: &str, grid: impl Into<Extent> + Copy, block: impl Into<Extent> + Copy) -> [Counters; 2] {
     let mut outputs = Vec::new();
     let counters = [true, false].map(|merge_requests| {
@@ -31,7 +31,7 @@ fn a_step_of_a_tiled_product_makes_20_requests_of_32() {
     let steps = 4 * 8 * 16;
     assert_eq!((raw.shared_load_requests, raw.merged_loads), (32 * steps, 0));
     assert_eq!((merged.shared_load_requests, merged.merged_loads), (20 * steps, 12 * steps));
-    // A warp holds two rows of the block: the words of A are one pass each, or two passes for four of them.
+    // A warp holds two rows of the block: the words of A take one wavefront each, or two wavefronts for four of them.
     assert_eq!(raw.shared_load_wavefronts, 32 * steps);
     assert_eq!(merged.shared_load_wavefronts, (16 + 4 * 2) * steps);
     assert_eq!(
@@ -50,7 +50,7 @@ fn four_stores_side_by_side_are_one_request() {
 
 #[test]
 fn only_lanes_that_take_part_count() {
-    // Sixteen lanes of each warp read four words each: two passes of eight lanes.
+    // Sixteen lanes of each warp read four words each: two wavefronts of eight lanes.
     let [merged, raw] = counted_both_ways("guarded", 1, 256);
     assert_eq!((raw.shared_load_requests, merged.shared_load_requests), (4 * 8, 8));
     assert_eq!(merged.shared_load_wavefronts, 2 * 8);
@@ -65,7 +65,7 @@ fn what_does_not_merge_is_counted_as_it_is_written() {
     }
 }
 
-/// The compiler of the oldest GPUs is not known.
+/// Nothing is known about the compiler for the oldest GPUs.
 #[test]
 fn nothing_merges_before_compute_capability_5() {
     for (profile, merged) in [("t4", 24), ("gtx680", 0), ("gtx280", 0), ("9800gt", 0)] {

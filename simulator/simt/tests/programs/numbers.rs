@@ -127,7 +127,7 @@ fn lane_masks_follow_their_names() {
     });
 }
 
-/// As the CUDA struct, its padding spelled out.
+/// The CUDA struct, with explicit padding.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Settings {

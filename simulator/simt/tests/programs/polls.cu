@@ -1,6 +1,6 @@
-// What threads learn from each other at a barrier or inside a warp: counts, matches, reductions.
+// Exchanges between threads at a barrier or inside a warp: counts, matches, reductions.
 
-// Per thread: how many of the block said yes, whether all and whether any did.
+// Per thread: how many of the block voted yes, whether all and whether any did.
 extern "C" __global__ void barrier_polls(const int* input, int limit, int* output)
 {
     int i = threadIdx.x;

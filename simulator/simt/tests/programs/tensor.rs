@@ -1,4 +1,4 @@
-//! Products on tensor cores, and the matrices that `ldmatrix` and `stmatrix` move, against plain loops.
+//! Products on tensor cores, and the matrices that `ldmatrix` and `stmatrix` move, compared with plain loops.
 
 use bytemuck::{AnyBitPattern, NoUninit};
 use simt::{FindingKind, LaunchError, LoadError, Module};
@@ -14,7 +14,7 @@ fn product(k: usize, n: usize, a: &[f64], b: &[f64], c: &[f64]) -> Vec<f64> {
     (0..c.len()).map(element).collect()
 }
 
-/// Numbers that f16, bf16 and tf32 hold, as do all sums of their products.
+/// Numbers that f16, bf16 and tf32 can represent, and whose sums of products are exact.
 fn numbers(seed: u64, count: usize) -> Vec<f64> {
     let mut numbers = Numbers(seed);
     (0..count).map(|_| f64::from(numbers.small_float()) / 2.0).collect()
@@ -35,7 +35,7 @@ fn bfloat(value: f64) -> u16 {
     ((value as f32).to_bits() >> 16) as u16
 }
 
-/// The numbers as they lie in memory, and what the kernel has to leave there.
+/// The numbers in memory, and the expected result.
 struct Case<In, Sum> {
     kernel: &'static str,
     m: usize,
@@ -72,13 +72,13 @@ fn products_of_every_float() {
     Case { kernel: "mma_f16_small", m: 16, n: 8, k: 8, input: half, sum: half }.check();
     Case { kernel: "mma_bf16", m: 16, n: 8, k: 8, input: bfloat, sum: |x| x as f32 }.check();
     Case { kernel: "mma_f64", m: 8, n: 8, k: 4, input: |x| x, sum: |x| x }.check();
-    // A tf32 has the upper 19 bits of an f32; the others are not looked at.
+    // A tf32 has the upper 19 bits of an f32; the other bits are ignored.
     let with_more_bits = |x: f64| f32::from_bits((x as f32).to_bits() | 0x1fff);
     Case { kernel: "mma_tf32", m: 16, n: 8, k: 8, input: with_more_bits, sum: |x| x as f32 }.check();
     Case { kernel: "wmma_tf32", m: 16, n: 16, k: 8, input: with_more_bits, sum: |x| x as f32 }.check();
 }
 
-/// Four products that are cut off beside the fifth, and not where they are added before it comes.
+/// Four products that are cut off when the fifth is added with them, but not when they are added before it.
 #[test]
 fn products_of_tf32_by_the_header_are_added_in_two_halves() {
     let small = 2_f32.powi(-13);
@@ -114,7 +114,7 @@ fn products_of_bytes_wrap_round_or_saturate() {
     });
 }
 
-/// A matrix with `extra` elements behind each row (or column) that no product reads.
+/// A matrix with `extra` elements after each row (or column) that no product reads.
 fn laid_out<T: Copy>(values: &[f64], rows: usize, by_rows: bool, extra: usize, of: impl Fn(f64) -> T) -> Vec<T> {
     let columns = values.len() / rows;
     let (lines, length) = if by_rows { (rows, columns) } else { (columns, rows) };
@@ -123,7 +123,7 @@ fn laid_out<T: Copy>(values: &[f64], rows: usize, by_rows: bool, extra: usize, o
     (0..lines).flat_map(|line| (0..length + extra).map(move |i| (line, i))).map(|(line, i)| element(line, i)).collect()
 }
 
-/// A kernel of `mma.h`: which of A, B and the sums lie row by row, and by how much the sums are multiplied.
+/// A kernel of `mma.h`: which of A, B and the sums are stored by rows, and the factor of the sums.
 struct Wide<In, Sum> {
     case: Case<In, Sum>,
     by_rows: [bool; 3],
@@ -187,7 +187,7 @@ fn tiles_come_by_ldmatrix() {
     });
 }
 
-/// What a lane gets of an 8 x 8 matrix: two neighbours of a row, or of a column.
+/// The elements of an 8 x 8 matrix in a lane: two neighbors in a row, or in a column.
 fn pair(matrix: impl Fn(usize, usize) -> u16, lane: usize, of_columns: bool) -> u32 {
     let (line, first) = (lane / 4, lane % 4 * 2);
     let at = |i: usize| u32::from(if of_columns { matrix(i, line) } else { matrix(line, i) });
@@ -196,7 +196,7 @@ fn pair(matrix: impl Fn(usize, usize) -> u16, lane: usize, of_columns: bool) -> 
 
 #[test]
 fn each_lane_gets_its_pair_of_each_matrix() {
-    // The pitch of 8 puts the 8 rows of a matrix side by side, that of 64 puts them all in the same four banks.
+    // With a pitch of 8, the 8 rows of a matrix are contiguous. With 64, they are all in the same four banks.
     for (pitch, per_matrix) in [(8, 1), (16, 2), (24, 1), (64, 8)] {
         let input: Vec<u16> = (0..32 * pitch).map(|i| (i * 7 + 1) as u16).collect();
         let rows = &input;

@@ -1,4 +1,4 @@
-//! What the checks of one worker found: each defect once, with the first place that showed it and how often it did.
+//! Defects that the checks of one worker found: each defect once, with the first occurrence and the number of occurrences.
 
 use std::collections::HashMap;
 
@@ -13,18 +13,18 @@ pub struct Site {
     pub pc: u32,
 }
 
-/// What is wrong.
+/// The kind of defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defect {
-    /// Nothing orders it with another access of the same place, and one of them writes.
+    /// Nothing orders the access with another one of the same bytes, and one of the two writes.
     Race { access: Access, other: Site, other_op: AccessOp, same_warp: bool },
-    /// It reads what nobody wrote.
+    /// The access reads uninitialized memory.
     Uninitialised { access: Access },
-    /// It touches what the copy begun there, by the thread named, is still to write.
+    /// The access touches bytes that an unfinished copy, started at `copy`, will write.
     UnfinishedCopy { access: Access, copy: Site },
-    /// The block has a barrier that threads have ended without reaching.
+    /// Threads have ended without reaching a barrier of the block.
     EndedBeforeBarrier { barrier: u32, ended: u32 },
-    /// Warps wait for each other at different instructions.
+    /// Warps wait for each other at different barrier instructions.
     DifferentBarriers { barrier: u32, other: Site },
 }
 
@@ -46,7 +46,7 @@ enum Kind {
     DifferentBarriers,
 }
 
-/// What makes two defects the same: the instructions, in whatever order they ran, and the kind.
+/// The identity of a defect: its kind and its instructions, in either order.
 type Key = (u32, u32, Kind);
 
 /// Everything found.
@@ -56,7 +56,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Notes a defect. The one of the lowest block is kept, and there the first.
+    /// Adds a defect. The first one of the lowest block is kept.
     pub fn add(&mut self, site: Site, defect: Defect) {
         self.insert(Entry { site, defect, times: 1 });
     }
@@ -83,7 +83,7 @@ impl Found {
         other.entries.into_values().for_each(|entry| self.insert(entry));
     }
 
-    /// All, in the order of the program. Where two instructions race between warps, that they do so inside a warp says no more.
+    /// All defects in program order. Where two instructions race between warps, a race of the same two inside a warp is dropped.
     pub fn into_entries(self) -> Vec<Entry> {
         let is_said =
             |(first, second, kind): &Key| *kind == Kind::RaceInWarp && self.entries.contains_key(&(*first, *second, Kind::Race));

@@ -1,9 +1,9 @@
-//! What a core notes of its accesses to global memory, and what it finds there.
+//! Checks the accesses of a core to global memory.
 
-use super::Watch;
 use super::found::{Defect, Site};
 use super::global_shadow::Visit;
 use super::mark::Strength;
+use super::watcher::Watch;
 use crate::exec::core::Core;
 use crate::exec::request::{Pattern, Request, lanes_of};
 use crate::finding::{Access, AccessOp, Space};
@@ -24,7 +24,7 @@ impl Core<'_> {
         self.trace(request);
         let bytes = u64::from(request.bytes);
         let first = request.first_lane();
-        // The whole request at once where its bytes stand together, else lane by lane.
+        // The whole request at once if its bytes are contiguous, otherwise lane by lane.
         match pattern {
             Pattern::Same(address) => self.note_global_bytes(request, first, address, bytes, semantics),
             Pattern::Run(address) => self.note_global_bytes(request, first, address, bytes * LANES as u64, semantics),
@@ -36,7 +36,7 @@ impl Core<'_> {
         }
     }
 
-    /// Notes bytes that lanes from `first` on read, each its own part or all the same.
+    /// Notes bytes that the lanes from `first` on read: each lane its own bytes, or all lanes the same.
     #[inline(always)]
     fn note_global_bytes(&mut self, request: &Request<'_>, first: usize, address: u64, bytes: u64, semantics: Semantics) {
         let machine = self.machine;
@@ -58,7 +58,7 @@ impl Core<'_> {
         let per_lane = (request.bytes >> shadow.shift).max(1) as usize;
         for (position, place) in shadow.places(&machine.regions, self.check_hint, offset, bytes).iter().enumerate() {
             let lane = (position / per_lane) as u32;
-            // A lane later in the warp is a thread later in the block.
+            // The next lane is the next thread of the block.
             let visit = visit.further(lane);
             if let Some(other) = place.read(visit) {
                 let own = address + u64::from(lane) * u64::from(request.bytes);
@@ -67,8 +67,8 @@ impl Core<'_> {
         }
     }
 
-    /// Does a store or an atomic operation of one lane on global memory, and notes it. `same` says that it would leave the bytes as
-    /// they are.
+    /// Executes and notes a store or an atomic operation of one lane on global memory. `same` returns whether it would leave the
+    /// bytes unchanged.
     #[inline(always)]
     pub fn watch_global_store<T>(
         &mut self,
@@ -110,7 +110,7 @@ impl Core<'_> {
         let visit =
             Visit::new(watch.block, self.warp * LANES as u32 + lane as u32, request.pc, Strength::of(request.op, semantics));
         let conflicting = |other: Option<Visit>| other.filter(|other| other.conflicts(visit));
-        // Places are taken in the order of their addresses, so that no two blocks wait for each other.
+        // Places are locked in the order of their addresses, so that no two blocks wait for each other.
         let writer = places.iter().fold(None, |writer, place| writer.or(conflicting(place.begin_write())));
         let writer = if writer.is_some() && same() { None } else { writer };
         let result = store();

@@ -1,7 +1,7 @@
 //! The shadow of global memory: which blocks of a launch wrote and read every place.
 //!
-//! Blocks run in any order, at once or one after the other, and nothing but fences with flags can order them; a program that has
-//! those is not judged. In any other, two blocks race when they access the same place and one of them writes.
+//! Blocks run in any order and at the same time. Only fences with flags can order them, and programs with fences are not checked.
+//! In all other programs two blocks race when they access the same place and one of them writes.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
@@ -13,15 +13,15 @@ use crate::finding::Space;
 use crate::memory::Region;
 use crate::program::{Action, Program};
 
-/// The shadow of all allocations, one per launch; each is made when it is first needed.
+/// The shadow of all allocations, one per launch. The shadow of an allocation is made when it is first needed.
 #[derive(Debug)]
 pub struct GlobalShadow {
     regions: Vec<OnceLock<Box<[Place]>>>,
-    /// Bytes of a place, as a power of two.
+    /// Bytes of a place, as an exponent of two.
     pub shift: u32,
 }
 
-/// Who wrote and who read a place; zero is nobody.
+/// The last writer and reader of a place; zero for none.
 #[derive(Debug, Zeroable)]
 pub struct Place {
     writer: AtomicU64,
@@ -32,14 +32,14 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visit(u64);
 
-/// Bits of the instruction's place, and of the thread in its block.
+/// Bits for the index of the instruction, and for the thread in its block.
 const PC_BITS: u32 = 19;
 const THREAD_BITS: u32 = 10;
 const STRENGTH: u32 = PC_BITS + THREAD_BITS;
-/// Blocks beside the one that is named read here too.
+/// Other blocks than the named one read here, too.
 const MANY: u64 = 1 << (STRENGTH + 2);
 const BLOCK: u32 = STRENGTH + 3;
-/// In place of a writer: one is about to be.
+/// Instead of a writer: a write is in progress.
 const BEING_WRITTEN: u64 = u64::MAX;
 
 impl Visit {
@@ -47,13 +47,13 @@ impl Visit {
         Self((block + 1) << BLOCK | (strength as u64) << STRENGTH | u64::from(thread) << PC_BITS | u64::from(pc))
     }
 
-    /// The same access by a thread further on in the block.
+    /// The same access by a later thread of the block.
     #[inline(always)]
     pub fn further(self, threads: u32) -> Self {
         Self(self.0 + (u64::from(threads) << PC_BITS))
     }
 
-    /// What a place holds, if it holds anything.
+    /// Decodes a word of a place; `None` for zero.
     fn of(word: u64) -> Option<Self> {
         (word != 0).then_some(Self(word))
     }
@@ -85,7 +85,7 @@ impl Visit {
 }
 
 impl GlobalShadow {
-    /// A shadow, where one is of use: several blocks, something written, and nothing that orders blocks.
+    /// A shadow, if it is useful: for several blocks, with writes, and without fences between blocks.
     pub fn new(program: &Program, blocks: u64, regions: usize) -> Option<Self> {
         let writes = program.code.iter().any(|inst| match inst.action {
             Action::Store(index) => matches!(program.accesses[index as usize].space, None | Some(Space::Global)),
@@ -105,7 +105,8 @@ impl GlobalShadow {
     pub fn places(&self, regions: &[Arc<Region>], region: u32, offset: u64, bytes: u64) -> &[Place] {
         let places = self.regions[region as usize].get_or_init(|| {
             let count = regions[region as usize].buffer.bytes().div_ceil(1 << self.shift) as usize;
-            // Zeroed pages cost only where they are touched. Without room for a shadow there are no places, and nothing is found.
+            // Zeroed pages cost only where they are touched. If there is no memory for a shadow, there are no places and nothing is
+            // found.
             bytemuck::allocation::try_zeroed_slice_box(count).unwrap_or_default()
         });
         let range = (offset >> self.shift) as usize..(offset + bytes).div_ceil(1 << self.shift) as usize;
@@ -114,10 +115,11 @@ impl GlobalShadow {
 }
 
 impl Place {
-    /// Notes a reader; what it conflicts with.
+    /// Notes a reader, and returns the writer that it conflicts with.
     #[inline(always)]
     pub fn read(&self, visit: Visit) -> Option<Visit> {
-        // The reader is noted before the writer is looked at, and the other way round in a write: one of the two sees the other.
+        // A read notes the reader and then looks for a writer. A write does it the other way around, so one of the two sees the
+        // other.
         let noted = self.reader.load(SeqCst);
         if noted == 0 || (noted & MANY == 0 && Visit(noted).block() != visit.block()) {
             self.note_reader(noted, visit);
@@ -131,7 +133,7 @@ impl Place {
             let next = match Visit::of(noted) {
                 None => visit.0,
                 Some(reader) if reader.block() == visit.block() => return,
-                // A plain reader stands for a strong one too.
+                // A plain reader conflicts with every writer that a strong reader conflicts with.
                 Some(reader) if reader.strength() > visit.strength() => visit.0 | MANY,
                 Some(_) => noted | MANY,
             };
@@ -142,8 +144,8 @@ impl Place {
         }
     }
 
-    /// Begins a write: other blocks wait until it [ends](Self::end_write), so that what is found does not depend on the moment.
-    /// Who wrote before.
+    /// Starts a write, and returns the previous writer. Other blocks wait until the write [ends](Self::end_write), so that what is
+    /// found does not depend on timing.
     pub fn begin_write(&self) -> Option<Visit> {
         loop {
             match self.writer.swap(BEING_WRITTEN, SeqCst) {
@@ -153,13 +155,13 @@ impl Place {
         }
     }
 
-    /// Ends a write. Who read before.
+    /// Ends a write, and returns the last reader.
     pub fn end_write(&self, visit: Visit) -> Option<Visit> {
         self.writer.store(visit.0, SeqCst);
         Visit::of(self.reader.load(SeqCst))
     }
 
-    /// Who wrote last.
+    /// The last writer.
     #[inline(always)]
     fn writer(&self) -> Option<Visit> {
         loop {

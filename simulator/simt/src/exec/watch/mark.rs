@@ -1,22 +1,22 @@
-//! Who accessed a place last, in one word: the checks keep several of these for every place in memory.
+//! The last access to a place, in one word. The checks keep several of these for every place in shared memory.
 
 use crate::finding::AccessOp;
 use crate::program::Semantics;
 use crate::registers::LANES;
 
-/// How an access may meet another.
+/// The strength of an access, which decides whether two accesses can race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
-    /// It may meet none that is not ordered with it.
+    /// It races with any access that is not ordered with it.
     Plain,
-    /// It may meet other strong ones (volatile, relaxed, acquire, release).
+    /// It races with plain accesses only (volatile, relaxed, acquire, release).
     Strong,
-    /// One step of read and write, which may meet other strong ones.
+    /// A read and a write in one step; it races with plain accesses only.
     Atomic,
 }
 
 impl Strength {
-    /// That of an access which promises what `semantics` says.
+    /// The strength of an access with these semantics.
     pub fn of(op: AccessOp, semantics: Semantics) -> Self {
         match op {
             AccessOp::Atomic => Self::Atomic,
@@ -26,11 +26,11 @@ impl Strength {
     }
 }
 
-/// An access of a thread of the block under way. All zeros is none.
+/// An access by a thread of the current block. All zeros is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark(u64);
 
-/// Bits of the instruction's place. Programs that are longer share the last place.
+/// Bits for the index of the instruction. In longer programs the last index stands for all later instructions.
 const PC_BITS: u32 = 24;
 const CLOCK_BITS: u32 = 28;
 const STRENGTH: u32 = CLOCK_BITS;
@@ -39,7 +39,7 @@ const WARP: u32 = LANE + 5;
 const PC: u32 = WARP + 5;
 
 impl Mark {
-    /// `clock` is the warp's, from 1.
+    /// `clock` is the warp's time, from 1.
     #[inline(always)]
     pub fn new(pc: u32, warp: u32, lane: u32, clock: u32, strength: Strength) -> Self {
         let pc = u64::from(pc.min((1 << PC_BITS) - 1));
@@ -82,7 +82,7 @@ impl Mark {
         self.field(0, CLOCK_BITS)
     }
 
-    /// Whether both are of one warp, of one strength, and nothing was synchronised between them.
+    /// Whether both are of one warp and one strength, with no synchronization between them.
     #[inline(always)]
     pub fn is_alike(self, other: Mark) -> bool {
         const OTHER_FIELDS: u64 = ((1 << PC_BITS) - 1) << PC | 31 << LANE;

@@ -1,15 +1,17 @@
-//! The checks that look at accesses together: races, and reads of what nobody wrote.
+//! The checks that compare accesses: data races, and reads of uninitialized memory.
 //!
-//! - [`mark`]: who accessed a place last.
-//! - [`order`]: what happened before what in a block.
+//! - [`clock`]: vector clocks.
+//! - [`mark`]: the last access to a place.
+//! - [`order`]: the happens-before order of a block's accesses.
 //! - [`shared`]: the shadow of a block's shared memory.
-//! - [`global_shadow`]: the shadow of global memory, which the blocks share.
+//! - [`global_shadow`]: the shadow of global memory, which all blocks share.
 //! - [`watcher`]: all of these, for one worker.
-//! - [`shared_notes`], [`global`]: what a core tells them of its accesses.
-//! - [`found`]: what was found, each defect once.
+//! - [`shared_notes`], [`global`]: the calls that a core makes for each access.
+//! - [`found`]: the defects found, each once.
 //!
-//! None of them stops a kernel, because none stops a GPU. What must stop it is checked in [`super::bounds`].
+//! None of these defects stops a kernel, because none stops a GPU. The ones that do are checked in [`super::bounds`].
 
+mod clock;
 pub mod found;
 mod global;
 pub mod global_shadow;

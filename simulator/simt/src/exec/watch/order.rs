@@ -1,59 +1,50 @@
-//! Which accesses of a block's threads happened before which, whatever order the simulator ran them in.
+//! The happens-before order of accesses by a block's threads, regardless of the order in which the simulator ran them.
 //!
-//! Each warp has a clock, which moves when the warp does something that others can wait for, and knows up to which time of every
-//! other warp all that happened is behind it. Barriers, fences and warp synchronisation pass that knowledge on; the order in which
-//! the simulator takes the warps does not. (Vector clocks, as in Flanagan and Freund's FastTrack, with a warp in the part of a thread;
-//! the lanes of one warp are told apart by the synchronisations that they took part in together.)
+//! Each warp has a time, which advances when the warp does something that others can wait for. It also has a vector clock: for each
+//! other warp, the time up to which everything happened before now. Barriers, fences and warp synchronization pass these clocks on.
+//! The order in which the simulator runs the warps does not. (This is FastTrack by Flanagan and Freund, with warps instead of
+//! threads. Lanes of one warp are distinguished by the synchronizations that they took part in together.)
 
 use std::collections::BTreeMap;
 
+use super::clock::VClock;
 use super::mark::Mark;
 
-/// Times of all warps of the block.
-type Clock = Vec<u32>;
-
-/// What the warps of a block know of each other.
+/// The clocks of a block's warps and barriers.
 #[derive(Debug, Default)]
 pub struct Order {
-    warps: Vec<WarpOrder>,
-    /// What those know that have arrived at a barrier, until it opens.
-    barriers: BTreeMap<u32, Clock>,
-    /// What those knew that have ended: they count as arrived at every later barrier.
-    ended: Clock,
-    /// What those know that have arrived at a barrier in shared memory, until its phase ends.
-    in_memory: BTreeMap<u64, Clock>,
-    /// What was released at an address.
-    released: BTreeMap<u64, Clock>,
+    warps: Vec<WarpClock>,
+    /// The joined clocks of the warps that have arrived at a barrier, until it opens.
+    barriers: BTreeMap<u32, VClock>,
+    /// The joined clocks of the warps that have ended, which count as arrived at every later barrier.
+    ended: VClock,
+    /// The joined clocks of the warps that have arrived at a barrier in shared memory, until its phase ends.
+    in_memory: BTreeMap<u64, VClock>,
+    /// The clock that was released at an address.
+    released: BTreeMap<u64, VClock>,
 }
 
+/// The clocks of one warp.
 #[derive(Debug, Default)]
-struct WarpOrder {
+struct WarpClock {
     now: u32,
-    /// What was done until then is behind this warp.
-    known: Clock,
-    /// Synchronisations of some of the lanes since the last one of all: who, and when.
+    /// Everything up to these times happened before now.
+    known: VClock,
+    /// Synchronizations of some of the lanes since the last one of all lanes: the lanes, and the time.
     lanes: Vec<(u32, u32)>,
-    /// What the warp knew at its last fence.
-    fenced: Option<Clock>,
-    /// What strong reads saw, which the next fence makes known.
-    seen: Option<Clock>,
-}
-
-fn join(clock: &mut Clock, other: &Clock) {
-    clock.resize(clock.len().max(other.len()), 0);
-    for (time, other) in clock.iter_mut().zip(other) {
-        *time = (*time).max(*other);
-    }
+    /// The clock at the warp's last fence.
+    fenced: Option<VClock>,
+    /// The clocks that strong reads saw, which take effect at the next fence.
+    seen: Option<VClock>,
 }
 
 impl Order {
-    /// A new block.
+    /// Starts a block.
     pub fn start(&mut self, warps: usize) {
-        self.warps.resize_with(warps, WarpOrder::default);
+        self.warps.resize_with(warps, WarpClock::default);
         for warp in &mut self.warps {
             warp.now = 1;
             warp.known.clear();
-            warp.known.resize(warps, 0);
             warp.lanes.clear();
             (warp.fenced, warp.seen) = (None, None);
         }
@@ -63,17 +54,17 @@ impl Order {
         self.released.clear();
     }
 
-    /// The warp's time.
+    /// The time of a warp.
     #[inline(always)]
     pub fn now(&self, warp: u32) -> u32 {
         self.warps[warp as usize].now
     }
 
-    /// Whether an access lies behind a thread.
+    /// Whether an access happened before a thread's next one.
     #[inline]
     pub fn is_behind(&self, earlier: Mark, warp: u32, lane: u32) -> bool {
         let own = &self.warps[warp as usize];
-        if earlier.clock() <= own.known[earlier.warp() as usize] {
+        if earlier.clock() <= own.known.at(earlier.warp()) {
             return true;
         }
         let both = 1 << earlier.lane() | 1 << lane;
@@ -81,59 +72,59 @@ impl Order {
             && (earlier.lane() == lane || own.lanes.iter().any(|(who, when)| who & both == both && earlier.clock() <= *when))
     }
 
-    /// What the warp has to tell now; its later accesses are not part of it.
-    fn tell(&mut self, warp: u32) -> Clock {
+    /// The clock that the warp releases now. Its later accesses are not part of it.
+    fn release(&mut self, warp: u32) -> VClock {
         let own = &mut self.warps[warp as usize];
         let mut clock = own.known.clone();
-        clock[warp as usize] = own.now;
+        clock.advance(warp, own.now);
         own.now += 1;
         clock
     }
 
     /// A warp arrives at a barrier of the block, to wait there or not.
     pub fn arrive(&mut self, warp: u32, barrier: u32) {
-        let told = self.tell(warp);
-        join(self.barriers.entry(barrier).or_default(), &told);
+        let released = self.release(warp);
+        self.barriers.entry(barrier).or_default().join(&released);
     }
 
-    /// A barrier opens for those that wait at it.
+    /// Opens a barrier for the warps that wait at it.
     pub fn open(&mut self, barrier: u32, waiting: impl Iterator<Item = u32>) {
-        let mut told = self.barriers.remove(&barrier).unwrap_or_default();
-        join(&mut told, &self.ended);
+        let mut released = self.barriers.remove(&barrier).unwrap_or_default();
+        released.join(&self.ended);
         for warp in waiting {
             let own = &mut self.warps[warp as usize];
-            join(&mut own.known, &told);
+            own.known.join(&released);
             own.lanes.clear();
         }
     }
 
     /// A warp arrives at a barrier in shared memory.
     pub fn arrive_in_memory(&mut self, warp: u32, address: u64) {
-        let told = self.tell(warp);
-        join(self.in_memory.entry(address).or_default(), &told);
+        let released = self.release(warp);
+        self.in_memory.entry(address).or_default().join(&released);
     }
 
-    /// A phase of that barrier ends: who sees it from now on knows what those knew that arrived.
+    /// Ends a phase of that barrier. A warp that sees the end learns the clocks of those that arrived.
     pub fn complete_in_memory(&mut self, address: u64) {
-        if let Some(told) = self.in_memory.remove(&address) {
-            join(self.released.entry(address).or_default(), &told);
+        if let Some(released) = self.in_memory.remove(&address) {
+            self.released.entry(address).or_default().join(&released);
         }
     }
 
     /// All lanes of a warp have ended.
     pub fn end(&mut self, warp: u32) {
-        let told = self.tell(warp);
-        join(&mut self.ended, &told);
+        let released = self.release(warp);
+        self.ended.join(&released);
     }
 
-    /// Lanes of a warp wait for each other; `live` are all that have not ended.
-    pub fn synchronise_lanes(&mut self, warp: u32, members: u32, live: u32) {
+    /// Synchronizes lanes of a warp; `live` are all lanes that have not ended.
+    pub fn synchronize_lanes(&mut self, warp: u32, members: u32, live: u32) {
         let own = &mut self.warps[warp as usize];
         if members & live == live {
-            own.known[warp as usize] = own.now;
+            own.known.advance(warp, own.now);
             own.lanes.clear();
         } else {
-            // A later one of the same lanes says all that the earlier one said.
+            // A later synchronization of the same lanes includes the earlier one.
             own.lanes.retain(|(who, _)| *who != members);
             own.lanes.push((members, own.now));
         }
@@ -141,11 +132,11 @@ impl Order {
     }
 
     pub fn fence(&mut self, warp: u32) {
-        let told = self.tell(warp);
+        let released = self.release(warp);
         let own = &mut self.warps[warp as usize];
-        own.fenced = Some(told);
+        own.fenced = Some(released);
         if let Some(seen) = own.seen.take() {
-            join(&mut own.known, &seen);
+            own.known.join(&seen);
         }
     }
 
@@ -154,17 +145,17 @@ impl Order {
         let Some(released) = self.released.get(&address) else { return };
         let own = &mut self.warps[warp as usize];
         if acquires {
-            join(&mut own.known, released);
+            own.known.join(released);
         } else {
-            join(own.seen.get_or_insert_default(), released);
+            own.seen.get_or_insert_default().join(released);
         }
     }
 
     /// A strong write, or the writing half of an atomic operation.
     pub fn write(&mut self, warp: u32, address: u64, releases: bool) {
-        let told = if releases { Some(self.tell(warp)) } else { self.warps[warp as usize].fenced.clone() };
-        if let Some(told) = told {
-            join(self.released.entry(address).or_default(), &told);
+        let released = if releases { Some(self.release(warp)) } else { self.warps[warp as usize].fenced.clone() };
+        if let Some(released) = released {
+            self.released.entry(address).or_default().join(&released);
         }
     }
 }
@@ -210,13 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn lanes_are_ordered_by_synchronisations_that_both_took_part_in() {
+    fn lanes_are_ordered_by_synchronizations_that_both_took_part_in() {
         let mut order = order(1);
         let first = mark(&order, 0, 3);
         assert!(order.is_behind(first, 0, 3) && !order.is_behind(first, 0, 4));
-        order.synchronise_lanes(0, 0b11000, u32::MAX);
+        order.synchronize_lanes(0, 0b11000, u32::MAX);
         assert!(order.is_behind(first, 0, 4) && !order.is_behind(first, 0, 5));
-        order.synchronise_lanes(0, u32::MAX, u32::MAX);
+        order.synchronize_lanes(0, u32::MAX, u32::MAX);
         assert!(order.is_behind(first, 0, 5));
         assert!(!order.is_behind(mark(&order, 0, 3), 0, 5));
     }

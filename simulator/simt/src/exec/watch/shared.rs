@@ -1,12 +1,12 @@
-//! The shadow of a block's shared memory: for every place, who wrote and who read it since all were last in order.
+//! The shadow of a block's shared memory: for every place, the writers and readers since all warps were last synchronized.
 //!
-//! Two readers and two writers of different warps are enough to find a conflict with any third: at least one of them is of another
-//! warp. Whatever the order in which the warps run, the later of two conflicting accesses finds the earlier one here.
+//! Two readers and two writers of different warps are enough to find a conflict with any third access, because at least one of them
+//! is of another warp. In whatever order the warps run, the later of two conflicting accesses finds the earlier one here.
 
 use super::mark::{Mark, Strength};
 use super::order::Order;
 
-/// Two accesses that nothing orders. At least one of them writes.
+/// Two unordered accesses, at least one of which writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conflict {
     pub other: Mark,
@@ -15,9 +15,9 @@ pub struct Conflict {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    /// When the marks are of; older ones are behind everyone.
+    /// The epoch of the marks; older marks happened before everything now.
     epoch: u32,
-    /// The block that wrote here last.
+    /// The last block that wrote here.
     written: u32,
     writers: [Mark; 2],
     readers: [Mark; 2],
@@ -27,14 +27,14 @@ struct Place {
 #[derive(Debug)]
 pub struct Shadow {
     places: Vec<Place>,
-    /// For every place the epoch in which no further reader needs to be noted, side by side so that many are looked at in one step.
+    /// For every place, the epoch in which no further reader needs to be noted; contiguous, so that many are compared in one step.
     settled: Vec<u32>,
-    /// Bytes of a place, as a power of two: those of the narrowest access that the program has.
+    /// Bytes of a place, as an exponent of two: those of the program's narrowest access.
     shift: u32,
     /// Counts the barriers of all warps, over all blocks.
     epoch: u32,
     block: u32,
-    /// All that orders warps in this program is barriers of all of them.
+    /// Only barriers of the whole block order warps in this program.
     only_full_barriers: bool,
 }
 
@@ -46,13 +46,13 @@ impl Shadow {
         Self { places, settled, shift, epoch: 0, block: 0, only_full_barriers }
     }
 
-    /// A new block: nothing is written, nothing was accessed.
+    /// Starts a block: nothing has been written or accessed.
     pub fn start(&mut self) {
         self.block += 1;
         self.epoch += 1;
     }
 
-    /// All warps of the block have waited for each other.
+    /// Starts an epoch: all warps of the block have waited for each other.
     pub fn all_in_order(&mut self) {
         self.epoch += 1;
     }
@@ -63,15 +63,15 @@ impl Shadow {
         offset as usize >> self.shift..(offset + bytes).div_ceil(1 << self.shift) as usize
     }
 
-    /// Whether a read finds nothing new here: since all were in order there were readers enough and no writer. The first of those
-    /// readers has seen to it that everything is written.
+    /// Whether a read has nothing new to check here: in this epoch there were enough readers and no writer, and the first reader
+    /// has checked that the bytes are initialized.
     #[inline(always)]
     pub fn is_settled(&self, offset: u32, bytes: u32) -> bool {
         let epoch = self.epoch;
         self.settled[self.range(offset, bytes)].iter().fold(0, |differs, settled| differs | (settled ^ epoch)) == 0
     }
 
-    /// Whether some of the bytes were never written in this block. They count as written from then on.
+    /// Whether some of the bytes were never written in this block. They count as written afterward.
     pub fn is_unwritten(&mut self, offset: u32, bytes: u32) -> bool {
         let block = self.block;
         let range = self.range(offset, bytes);
@@ -88,7 +88,7 @@ impl Shadow {
         let range = self.range(offset, bytes);
         let mut conflict = None;
         for (place, settled) in self.places[range.clone()].iter_mut().zip(&mut self.settled[range]) {
-            // Most readers are like two before them, which stand for them.
+            // Most readers are like two earlier ones, which represent them.
             if place.epoch == self.epoch && place.writers[0].is_none() && place.readers.iter().all(|reader| reader.is_alike(mark)) {
                 continue;
             }
@@ -105,7 +105,7 @@ impl Shadow {
         conflict
     }
 
-    /// Notes a write. `same` says that it leaves the bytes as they are; then it cannot be told from another write of the same value.
+    /// Notes a write. If it leaves the bytes `same`, it cannot be distinguished from another write of the same value.
     pub fn write(&mut self, order: &Order, mark: Mark, offset: u32, bytes: u32, same: bool) -> Option<Conflict> {
         let range = self.range(offset, bytes);
         let mut conflict = None;
@@ -134,7 +134,7 @@ impl Place {
     }
 }
 
-/// The conflict with one of the marks; one between warps is worse than one inside.
+/// The conflict with one of the marks. A conflict between warps is reported rather than one inside a warp.
 fn worst(order: &Order, mark: Mark, marks: &[([Mark; 2], bool)]) -> Option<Conflict> {
     let found = marks.iter().flat_map(|(marks, writes)| marks.iter().map(|mark| (*mark, *writes)));
     let found = found.filter(|(other, _)| conflicts(order, mark, *other));
@@ -147,11 +147,11 @@ fn conflicts(order: &Order, mark: Mark, other: Mark) -> bool {
         return false;
     }
     let weaker = mark.strength().min(other.strength());
-    // Inside a warp a volatile access is no help: the lanes may be anywhere.
+    // Inside a warp a volatile access orders nothing, because the lanes may be anywhere.
     if mark.warp() == other.warp() { weaker != Strength::Atomic } else { weaker == Strength::Plain }
 }
 
-/// Keeps a mark beside or in place of the others, so that those kept stand for those dropped.
+/// Adds a mark, or replaces one, so that the marks that are kept represent those that are dropped.
 #[inline(always)]
 fn insert(marks: &mut [Mark; 2], order: &Order, mark: Mark) {
     let own = |old: Mark| !old.is_none() && old.thread() == mark.thread();
@@ -159,7 +159,7 @@ fn insert(marks: &mut [Mark; 2], order: &Order, mark: Mark) {
         return;
     }
     let behind = |old: Mark| order.is_behind(old, mark.warp(), mark.lane());
-    // A strong access cannot stand for a plain one before it, which meets more.
+    // A strong access cannot represent an earlier plain one, which conflicts with more.
     let replaceable = |old: Mark| old.is_none() || (old.strength() >= mark.strength() && (own(old) || behind(old)));
     let [first, second] = *marks;
     if replaceable(first) {
@@ -169,7 +169,8 @@ fn insert(marks: &mut [Mark; 2], order: &Order, mark: Mark) {
     } else if first.strength().max(second.strength()) > mark.strength()
         || (first.warp() == second.warp() && first.warp() != mark.warp())
     {
-        // A plain access meets all others, a strong one only plain ones; and one of another warp stands for more than two of one.
+        // A plain access conflicts with all others, a strong one only with plain ones. Marks of two warps represent more than two
+        // of one warp.
         marks[usize::from(second.strength() >= first.strength())] = mark;
     } else if let Some(old) = marks.iter_mut().find(|old| !own(**old) && behind(**old)) {
         *old = mark;
@@ -239,7 +240,7 @@ mod tests {
         let mut shadow = shadow();
         let initial = mark(&order, 0);
         assert_eq!(shadow.write(&order, initial, 0, 4, false), None);
-        order.synchronise_lanes(0, u32::MAX, u32::MAX);
+        order.synchronize_lanes(0, u32::MAX, u32::MAX);
         let atomic = |order: &Order, thread: u32| Mark::new(9, thread / 32, thread % 32, order.now(thread / 32), Strength::Atomic);
         assert_eq!(shadow.write(&order, atomic(&order, 1), 0, 4, false), None);
         let conflict = shadow.write(&order, atomic(&order, 40), 0, 4, false);

@@ -1,4 +1,4 @@
-//! What a core notes of its accesses to shared memory.
+//! Checks the accesses of a core to shared memory.
 
 use crate::exec::core::Core;
 use crate::exec::request::{Pattern, Request};
@@ -21,7 +21,7 @@ impl Core<'_> {
         }
     }
 
-    /// Notes a store of one lane to shared memory, before it happens. `same` says that it leaves the bytes as they are.
+    /// Notes a store of one lane to shared memory, before it happens. `same` says that it leaves the bytes unchanged.
     #[inline(always)]
     pub fn watch_shared_store(&mut self, request: &Request<'_>, lane: usize, semantics: Semantics, same: bool) {
         let warp = self.warp;

@@ -1,4 +1,4 @@
-//! One worker's checks: the order of its block's accesses, the shadow of its shared memory, and what was found.
+//! The checks of one worker: the order of its block's accesses, the shadow of its shared memory, and the defects found.
 
 use super::found::{Defect, Found, Site};
 use super::mark::{Mark, Strength};
@@ -10,19 +10,19 @@ use crate::finding::{Access, AccessOp, Space};
 use crate::program::{Action, ConstantValue, Program, Semantics};
 use crate::registers::LANES;
 
-/// One worker's checks.
+/// The checks of one worker.
 #[derive(Debug)]
 pub struct Watch {
     pub(super) order: Order,
     pub(super) shared: Shadow,
     pub found: Found,
-    /// The block under way.
+    /// The current block.
     pub(super) block: u64,
-    /// A flag may order accesses.
+    /// The program has fences, so that flags may order accesses.
     pub(super) has_fences: bool,
 }
 
-/// All barriers are of the whole block: number 0, and everyone waits.
+/// Whether all barriers are those of the whole block: number 0, and every thread waits.
 fn has_only_full_barriers(program: &Program) -> bool {
     let zero = |register| {
         let constant = program.constants.iter().find(|constant| constant.register == register);
@@ -57,7 +57,7 @@ impl Watch {
         self.order.arrive(warp, barrier);
     }
 
-    /// A barrier opens for those that wait; `all` says that these are all that have not ended.
+    /// Opens a barrier for the warps that wait; `all` says that these are all warps that have not ended.
     pub fn open(&mut self, barrier: u32, waiting: impl Iterator<Item = u32>, all: bool) {
         self.order.open(barrier, waiting);
         if all {
@@ -69,8 +69,8 @@ impl Watch {
         self.order.end(warp);
     }
 
-    pub fn synchronise_lanes(&mut self, warp: u32, members: u32, live: u32) {
-        self.order.synchronise_lanes(warp, members, live);
+    pub fn synchronize_lanes(&mut self, warp: u32, members: u32, live: u32) {
+        self.order.synchronize_lanes(warp, members, live);
     }
 
     pub fn fence(&mut self, warp: u32) {
@@ -82,17 +82,17 @@ impl Watch {
         self.order.arrive_in_memory(warp, shared_address(offset));
     }
 
-    /// A phase of a barrier in shared memory ends.
+    /// Ends a phase of a barrier in shared memory.
     pub fn complete_in_memory(&mut self, offset: u32) {
         self.order.complete_in_memory(shared_address(offset));
     }
 
-    /// A warp sees that a phase of a barrier in shared memory is over.
+    /// A warp observes the end of a phase of a barrier in shared memory.
     pub fn acquire(&mut self, warp: u32, offset: u32) {
         self.order.read(warp, shared_address(offset), true);
     }
 
-    /// Notes what a lane of a request did wrong.
+    /// Adds a defect of a lane.
     pub(super) fn report(&mut self, defect: Defect, pc: u32, warp: u32, lane: usize) {
         self.found.add(self.site(pc, warp, lane), defect);
     }
@@ -101,7 +101,8 @@ impl Watch {
         Site { block: self.block, thread: warp * LANES as u32 + lane as u32, pc }
     }
 
-    /// A barrier of the whole block opens; `waiting` are the warps and where they wait, `ended` the threads that will not come.
+    /// Checks a barrier of the whole block that opens; `waiting` are the warps and where they wait, `ended` the number of threads
+    /// that ended.
     pub fn look_at_barrier(&mut self, barrier: u32, mut waiting: impl Iterator<Item = (u32, u32)>, ended: u32) {
         let Some((warp, pc)) = waiting.next() else { return };
         let site = self.site(pc, warp, 0);
@@ -114,7 +115,7 @@ impl Watch {
         }
     }
 
-    /// Notes that a lane of a request touches what a copy is still to write, which another thread (or itself) began.
+    /// Notes that a request touches bytes that an unfinished copy will write, whichever thread started the copy.
     pub fn unfinished_copy(&mut self, request: &Request<'_>, warp: u32, (copy_pc, copy_warp, copy_lane): (u32, u32, u32)) {
         let lane = request.first_lane();
         let copy = self.site(copy_pc, copy_warp, copy_lane as usize);
@@ -143,7 +144,7 @@ impl Watch {
     pub(super) fn shared_load(&mut self, request: &Request<'_>, pattern: Pattern, semantics: Semantics, warp: u32) {
         let strength = Strength::of(request.op, semantics);
         let lanes = match pattern {
-            // Of lanes that read the same place, two stand for all.
+            // Two of the lanes that read the same bytes represent all of them.
             Pattern::Same(_) => 1 << request.first_lane() | 1 << (31 - request.mask.leading_zeros()),
             _ => request.mask,
         };
@@ -185,7 +186,7 @@ impl Watch {
     }
 }
 
-/// Shared and global memory have addresses of their own in the order of flags.
+/// The address of an offset in shared memory, distinct from every global address, for the clocks of flags.
 fn shared_address(offset: u32) -> u64 {
     crate::windows::SHARED_WINDOW | u64::from(offset)
 }

@@ -1,6 +1,6 @@
-//! Rows of functions that a GPU approximates, with what PTX promises of them.
+//! Rows of functions that a GPU approximates, with the accuracy that PTX guarantees.
 
-/// The rows, put behind those that it is given; the first macro in the list gets them.
+/// Adds the rows of this family to those so far and calls the next macro; see `table`.
 #[rustfmt::skip]
 macro_rules! approximations {
     ($next:ident $($then:ident)* => $($rows:tt)*) => { $next! { $($then)* => $($rows)*

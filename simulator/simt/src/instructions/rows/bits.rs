@@ -1,6 +1,6 @@
 //! Rows of logic, shifts, bits and bytes.
 
-/// The rows, put behind those that it is given; the first macro in the list gets them.
+/// Adds the rows of this family to those so far and calls the next macro; see `table`.
 #[rustfmt::skip]
 macro_rules! bits {
     ($next:ident $($then:ident)* => $($rows:tt)*) => { $next! { $($then)* => $($rows)*
@@ -81,7 +81,7 @@ macro_rules! bits {
     Fns "fns.b32" Int (mask: u32, base: u32, offset: i32) -> u32 { integer::nth_set(mask, base, offset) }
     Vabsdiff4Add "vabsdiff4.u32.u32.u32.add" Int (a: u32, b: u32, c: u32) -> u32 { integer::sum_of_absolute_differences(a, b, c) }
 
-    // The window that a generic address lies in.
+    // The window of a generic address.
     IsGlobal "isspacep.global" Predicate (a: u64) -> bool { a < SHARED_WINDOW }
     IsShared "isspacep.shared{,::cta,::cluster}" Predicate (a: u64) -> bool { a & !WINDOW_OFFSET == SHARED_WINDOW }
     IsLocal "isspacep.local" Predicate (a: u64) -> bool { a & !WINDOW_OFFSET == LOCAL_WINDOW }

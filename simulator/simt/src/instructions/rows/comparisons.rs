@@ -1,11 +1,11 @@
 //! Rows of comparisons.
 
-/// The rows, put behind those that it is given; the first macro in the list gets them.
+/// Adds the rows of this family to those so far and calls the next macro; see `table`.
 #[rustfmt::skip]
 macro_rules! comparisons {
     ($next:ident $($then:ident)* => $($rows:tt)*) => { $next! { $($then)* => $($rows)*
 
-    // Comparisons. Of floats, the plain ones are false for NaN and those that end in u are true.
+    // Comparisons. For floats, the plain ones are false for NaN, and the ones that end in `u` are true.
     SetpEq16 "setp.eq.{b16,u16,s16}" Predicate (a: u16, b: u16) -> bool { a == b }
     SetpNe16 "setp.ne.{b16,u16,s16}" Predicate (a: u16, b: u16) -> bool { a != b }
     SetpLtU16 "setp.{lt,lo}.u16" Predicate (a: u16, b: u16) -> bool { a < b }
@@ -65,7 +65,7 @@ macro_rules! comparisons {
     SetpNumF64 "setp.num.f64" Predicate (a: f64, b: f64) -> bool { !a.is_nan() && !b.is_nan() }
     SetpNanF64 "setp.nan.f64" Predicate (a: f64, b: f64) -> bool { a.is_nan() || b.is_nan() }
 
-    // Of subnormal numbers as zeros, and of 16 bits.
+    // With subnormal numbers flushed, and for 16 bits.
     SetpEqFtzF32 "setp.eq.ftz.f32" Predicate (a: f32, b: f32) -> bool { { let (a, b) = (float::flush32(a), float::flush32(b)); a == b } }
     SetpNeFtzF32 "setp.ne.ftz.f32" Predicate (a: f32, b: f32) -> bool { { let (a, b) = (float::flush32(a), float::flush32(b)); a < b || a > b } }
     SetpLtFtzF32 "setp.lt.ftz.f32" Predicate (a: f32, b: f32) -> bool { { let (a, b) = (float::flush32(a), float::flush32(b)); a < b } }

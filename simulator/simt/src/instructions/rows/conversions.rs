@@ -1,6 +1,6 @@
 //! Rows of conversions.
 
-/// The rows, put behind those that it is given; the first macro in the list gets them.
+/// Adds the rows of this family to those so far and calls the next macro; see `table`.
 #[rustfmt::skip]
 macro_rules! conversions {
     ($next:ident $($then:ident)* => $($rows:tt)*) => { $next! { $($then)* => $($rows)*
@@ -85,8 +85,8 @@ macro_rules! conversions {
     CvtSatS32FromU64 "cvt.sat.s32.u64" Convert (a: u64) -> i32 { i128::from(a).clamp(i128::from(i32::MIN), i128::from(i32::MAX)) as i32 }
     CvtSatS32FromS64 "cvt.sat.s32.s64" Convert (a: i64) -> i32 { i128::from(a).clamp(i128::from(i32::MIN), i128::from(i32::MAX)) as i32 }
 
-    // Conversions between integers and floats. A float beyond the integer's range gives the nearest end of it. NaN gives zero between
-    // f32 and up to 32 bits, otherwise the highest bit alone (PTX ISA, `cvt`).
+    // Conversions between integers and floats. A float beyond the integer's range is clamped. NaN becomes zero between f32 and up
+    // to 32 bits, and otherwise only the highest bit is set (PTX ISA, `cvt`).
     CvtF32FromU8 "cvt.{rn,rz,rm,rp}.f32.u8" Convert (a: u8) -> f32 { a as f32 }
     CvtF32FromS8 "cvt.{rn,rz,rm,rp}.f32.s8" Convert (a: i8) -> f32 { a as f32 }
     CvtF32FromU16 "cvt.{rn,rz,rm,rp}.f32.u16" Convert (a: u16) -> f32 { a as f32 }
@@ -168,8 +168,8 @@ macro_rules! conversions {
     CvtRpiU64FromF64 "cvt.rpi{,.sat}.u64.f64" Convert (a: f64) -> u64 { if a.is_nan() { 1 << 63 } else { a.ceil() as u64 } }
     CvtRpiS64FromF64 "cvt.rpi{,.sat}.s64.f64" Convert (a: f64) -> i64 { if a.is_nan() { i64::MIN } else { a.ceil() as i64 } }
 
-    // The same of subnormal numbers as zeros, in other directions, and of 16 bits. Between bf16 and integers of 8 or 16 bits there is
-    // nothing, nor does `.sat` go with bf16: the compiler of NVIDIA's driver refuses it.
+    // The same with subnormal numbers flushed, with other rounding directions, and for 16 bits. There are no conversions between
+    // bf16 and integers of 8 or 16 bits, and no `.sat` for bf16: the compiler in NVIDIA's driver refuses them.
     CvtRmiU8FromFtzF32 "cvt.rmi.ftz{,.sat}.u8.f32" Convert (a: f32) -> u8 { float::flush32(a).floor() as u8 }
     CvtRmiS8FromFtzF32 "cvt.rmi.ftz{,.sat}.s8.f32" Convert (a: f32) -> i8 { float::flush32(a).floor() as i8 }
     CvtRmiU16FromFtzF32 "cvt.rmi.ftz{,.sat}.u16.f32" Convert (a: f32) -> u16 { float::flush32(a).floor() as u16 }
@@ -301,8 +301,8 @@ macro_rules! conversions {
     CvtRmBf16FromS64 "cvt.rm.bf16.s64" Convert (a: i64) -> Bf16 { half::round(format::whole(a.unsigned_abs(), a < 0), Rounding::Down) }
     CvtRpBf16FromS64 "cvt.rp.bf16.s64" Convert (a: i64) -> Bf16 { half::round(format::whole(a.unsigned_abs(), a < 0), Rounding::Up) }
 
-    // Conversions between floats, and rounding to whole numbers. What becomes of a NaN, PTX leaves open; an H200 copies one that keeps its
-    // type, and carries sign and payload between f64 and other types, but for `.ftz`.
+    // Conversions between floats, and rounding to whole numbers. PTX does not specify the result for a NaN. An H200 copies a NaN
+    // that keeps its type, and keeps sign and payload between f64 and other types, except with `.ftz`.
     RoundRniF32 "cvt.rni.f32.f32" Convert (a: f32) -> f32 { canonical32(a.round_ties_even()) }
     RoundRziF32 "cvt.rzi.f32.f32" Convert (a: f32) -> f32 { canonical32(a.trunc()) }
     RoundRmiF32 "cvt.rmi.f32.f32" Convert (a: f32) -> f32 { canonical32(a.floor()) }
@@ -362,8 +362,8 @@ macro_rules! conversions {
     CvtSatF64FromF32 "cvt.sat.f64.f32" Convert (a: f32) -> f64 { float::saturate64(f64::from(a)) }
     CvtFtzSatF64FromF32 "cvt.ftz.sat.f64.f32" Convert (a: f32) -> f64 { float::saturate64(f64::from(float::flush32(a))) }
 
-    // To and from floats of 16 bits, and TF32. Of a pair, the first operand is the upper half. An H200 does not flush what `.ftz` would
-    // on the way to f16: a subnormal f32, rounded up, is the smallest f16.
+    // To and from floats of 16 bits, and TF32. In a pair, the first operand is the upper half. On the way to f16, an H200 does not
+    // flush as `.ftz` says: a subnormal f32, rounded up, is the smallest f16.
     CvtF32FromF16 "cvt{,.ftz}.f32.f16" Convert (a: F16) -> f32 { canonical32(a.widen()) }
     CvtSatF32FromF16 "cvt{,.ftz}.sat.f32.f16" Convert (a: F16) -> f32 { float::saturate32(a.widen()) }
     CvtF64FromF16 "cvt.f64.f16" Convert (a: F16) -> f64 { f64::from(a.widen()) }

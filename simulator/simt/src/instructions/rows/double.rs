@@ -1,11 +1,11 @@
 //! Rows of double precision.
 
-/// The rows, put behind those that it is given; the first macro in the list gets them.
+/// Adds the rows of this family to those so far and calls the next macro; see `table`.
 #[rustfmt::skip]
 macro_rules! double {
     ($next:ident $($then:ident)* => $($rows:tt)*) => { $next! { $($then)* => $($rows)*
 
-    // Double precision, rounded to nearest even. A NaN among the operands passes through.
+    // Double precision, rounded to nearest even. A NaN operand passes through.
     AddF64 "add{,.rn}.f64" F64 (a: f64, b: f64) -> f64 { float::pass_nan(a + b, [b, a]) }
     SubF64 "sub{,.rn}.f64" F64 (a: f64, b: f64) -> f64 { float::pass_nan(a - b, [b, a]) }
     MulF64 "mul{,.rn}.f64" F64 (a: f64, b: f64) -> f64 { float::pass_nan(a * b, [b, a]) }
@@ -19,7 +19,7 @@ macro_rules! double {
     RcpF64 "rcp.rn.f64" F64 (a: f64) -> f64 { float::pass_nan(1.0 / a, [a]) }
     SqrtF64 "sqrt.rn.f64" F64 (a: f64) -> f64 { float::pass_nan(a.sqrt(), [a]) }
 
-    // Rounded in other directions.
+    // With other rounding directions.
     AddRzF64 "add.rz.f64" F64 (a: f64, b: f64) -> f64 { float::pass_nan(exact::sum(a, b, Rounding::Zero), [b, a]) }
     AddRmF64 "add.rm.f64" F64 (a: f64, b: f64) -> f64 { float::pass_nan(exact::sum(a, b, Rounding::Down), [b, a]) }
     AddRpF64 "add.rp.f64" F64 (a: f64, b: f64) -> f64 { float::pass_nan(exact::sum(a, b, Rounding::Up), [b, a]) }

@@ -1,6 +1,6 @@
 //! Rows of f16 and bf16, alone and in pairs.
 
-/// The rows, put behind those that it is given; the first macro in the list gets them.
+/// Adds the rows of this family to those so far and calls the next macro; see `table`.
 #[rustfmt::skip]
 macro_rules! halves {
     ($next:ident $($then:ident)* => $($rows:tt)*) => { $next! { $($then)* => $($rows)*

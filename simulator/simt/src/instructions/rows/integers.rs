@@ -1,6 +1,6 @@
 //! Rows of integer arithmetic.
 
-/// The rows, put behind those that it is given; the first macro in the list gets them.
+/// Adds the rows of this family to those so far and calls the next macro; see `table`.
 #[rustfmt::skip]
 macro_rules! integers {
     ($next:ident $($then:ident)* => $($rows:tt)*) => { $next! { $($then)* => $($rows)*
@@ -15,7 +15,7 @@ macro_rules! integers {
     AddSatS32 "add.sat.s32" Int (a: i32, b: i32) -> i32 { a.saturating_add(b) }
     SubSatS32 "sub.sat.s32" Int (a: i32, b: i32) -> i32 { a.saturating_sub(b) }
 
-    // The same with the carry flag, a predicate that the decoder hands in. A borrow is a carry.
+    // The same with the carry flag, which the decoder passes as a predicate. A borrow is a carry.
     AddCarry32 "{add.cc,addc,addc.cc}.{u32,s32}" Int (a: u32, b: u32, carry: bool) -> u32 { a.wrapping_add(b).wrapping_add(u32::from(carry)) }
     CarryOfAdd32 "carry of {add.cc,addc.cc}.{u32,s32}" Int (a: u32, b: u32, carry: bool) -> bool { integer::carry(a.into(), b.into(), carry, 32) }
     SubBorrow32 "{sub.cc,subc,subc.cc}.{u32,s32}" Int (a: u32, b: u32, borrow: bool) -> u32 { a.wrapping_sub(b).wrapping_sub(u32::from(borrow)) }
@@ -67,7 +67,7 @@ macro_rules! integers {
     Mad24LoU32 "mad24.lo.u32" IntMad (a: u32, b: u32, c: u32) -> u32 { ((integer::low24(a) * integer::low24(b)) as u32).wrapping_add(c) }
     Mad24LoS32 "mad24.lo.s32" IntMad (a: i32, b: i32, c: i32) -> i32 { ((integer::low24_signed(a) * integer::low24_signed(b)) as i32).wrapping_add(c) }
 
-    // Integer division. PTX leaves division by zero open; an H200 gives all ones as the quotient and as the remainder.
+    // Integer division. PTX does not specify division by zero; an H200 returns all ones as the quotient and as the remainder.
     DivU16 "div.u16" Special (a: u16, b: u16) -> u16 { if b == 0 { u16::MAX } else { a.wrapping_div(b) } }
     RemU16 "rem.u16" Special (a: u16, b: u16) -> u16 { if b == 0 { u16::MAX } else { a.wrapping_rem(b) } }
     DivS16 "div.s16" Special (a: i16, b: i16) -> i16 { if b == 0 { -1 } else { a.wrapping_div(b) } }
@@ -105,7 +105,7 @@ macro_rules! integers {
     AbsS64 "abs.s64" Int (a: i64) -> i64 { a.wrapping_abs() }
     NegS64 "neg.s64" Int (a: i64) -> i64 { a.wrapping_neg() }
 
-    // What few programs need.
+    // Rarely used instructions.
     CNot16 "cnot.b16" Int (a: u16) -> u16 { u16::from(a == 0) }
     CNot32 "cnot.b32" Int (a: u32) -> u32 { u32::from(a == 0) }
     CNot64 "cnot.b64" Int (a: u64) -> u64 { u64::from(a == 0) }

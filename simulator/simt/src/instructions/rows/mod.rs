@@ -1,7 +1,4 @@
-//! The rows of the table, by family: name, spelling, class, for an approximate function its accuracy, sources, destination, and the
-//! meaning of one lane.
-//!
-//! A family is a macro that puts its rows behind those it is given and hands all to the next one.
+//! The rows of the instruction table, by family. [`super::table`] says what a row is and what becomes of it.
 
 mod approximations;
 mod bits;

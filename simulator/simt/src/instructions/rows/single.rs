@@ -1,11 +1,11 @@
 //! Rows of single precision.
 
-/// The rows, put behind those that it is given; the first macro in the list gets them.
+/// Adds the rows of this family to those so far and calls the next macro; see `table`.
 #[rustfmt::skip]
 macro_rules! single {
     ($next:ident $($then:ident)* => $($rows:tt)*) => { $next! { $($then)* => $($rows)*
 
-    // Single precision, rounded to nearest even. Every NaN that is computed is the canonical one.
+    // Single precision, rounded to nearest even. Every computed NaN is the canonical one.
     AddF32 "add{,.rn}.f32" F32 (a: f32, b: f32) -> f32 { canonical32(a + b) }
     SubF32 "sub{,.rn}.f32" F32 (a: f32, b: f32) -> f32 { canonical32(a - b) }
     MulF32 "mul{,.rn}.f32" F32 (a: f32, b: f32) -> f32 { canonical32(a * b) }
@@ -21,7 +21,8 @@ macro_rules! single {
     RcpF32 "rcp.rn.f32" Special (a: f32) -> f32 { canonical32(1.0 / a) }
     SqrtF32 "sqrt.rn.f32" Special (a: f32) -> f32 { canonical32(a.sqrt()) }
 
-    // Rounded in other directions, with subnormal numbers as zeros (`.ftz`), brought into [0, 1] (`.sat`), and what goes with them.
+    // With other rounding directions, with subnormal numbers flushed (`.ftz`), clamped to [0, 1] (`.sat`), and combinations of
+    // these.
     AddFtzF32 "add{,.rn}.ftz.f32" F32 (a: f32, b: f32) -> f32 { float::flush32(canonical32(float::flush32(a) + float::flush32(b))) }
     AddFtzSatF32 "add{,.rn}.ftz.sat.f32" F32 (a: f32, b: f32) -> f32 { float::flush32(float::saturate32(float::flush32(a) + float::flush32(b))) }
     AddRzF32 "add.rz.f32" F32 (a: f32, b: f32) -> f32 { float::add32(a, b, Rounding::Zero) }

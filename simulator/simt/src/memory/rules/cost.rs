@@ -1,9 +1,9 @@
-//! What a request costs, in any generation.
+//! The cost of a request, in units that all generations share.
 
 /// Lanes of a warp.
 pub(super) const LANES: usize = 32;
 
-/// Bytes of a sector, the unit in which traffic to global memory is told.
+/// Bytes of a sector, the unit of traffic to global memory.
 pub(super) const SECTOR_BYTES: u64 = 32;
 
 /// Whether a warp reads or writes.
@@ -20,36 +20,36 @@ pub enum Direction {
 pub struct GlobalCost {
     /// 32-byte sectors that move: since compute capability 2.0, the distinct ones that the active lanes touch.
     pub sectors: u32,
-    /// Sectors that the distinct bytes would fill if they stood side by side.
+    /// Sectors that the distinct bytes would fill if they were contiguous.
     pub ideal: u32,
 }
 
 /// Cost of one request to shared memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedCost {
-    /// Passes through the banks.
+    /// Wavefronts: passes through the 32 banks.
     pub wavefronts: u32,
-    /// Passes if no bank held two words that are asked for at once.
+    /// Wavefronts if there were no bank conflicts.
     pub ideal: u32,
 }
 
-/// What one load or store of a warp becomes on its way to global memory.
+/// The requests that one load or store of a warp makes to global memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GlobalRequests {
     /// Requests: one, or one per half of the warp that has an active lane.
     pub requests: u32,
     /// Transactions with memory: of 32, 64 or 128 bytes each on compute capability 1.x, of one sector since.
     pub transactions: u32,
-    /// Of all requests together.
+    /// The cost of all requests together.
     pub cost: GlobalCost,
 }
 
-/// What one load or store of a warp becomes on its way to shared memory.
+/// The requests that one load or store of a warp makes to shared memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedRequests {
     /// Requests: one, or, on compute capability 1.x, one per half of the warp and word of a lane.
     pub requests: u32,
-    /// Of all requests together.
+    /// The cost of all requests together.
     pub cost: SharedCost,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn active_lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
 }
 
-/// Sectors that the distinct bytes of the active lanes would fill if they stood side by side.
+/// Sectors that the distinct bytes of the active lanes would fill if they were contiguous.
 pub(super) fn ideal_sectors(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> u32 {
     let mut distinct: Vec<u64> = active_lanes(mask).map(|lane| addresses[lane]).collect();
     distinct.sort_unstable();

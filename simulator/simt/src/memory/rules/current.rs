@@ -2,16 +2,16 @@
 //!
 //! Measured with Nsight Compute 2025.3 on an H200, one access pattern at a time; `tests/memory_rules.rs` holds all the patterns.
 //!
-//! From compute capability 7.0 on, the L1 cache and shared memory are the same memory with the same banks, and what a global load
-//! finds there passes through them by the same rule ([`l1_wavefronts`]; timed on an H200 with loads that hit).
+//! From compute capability 7.0 on, the L1 cache and shared memory are the same memory with the same banks. Global loads that hit in
+//! L1 take wavefronts by the same rule ([`l1_wavefronts`]; timed on an H200 with loads that hit).
 
 use super::cost::{Direction, GlobalCost, LANES, SECTOR_BYTES, SharedCost, active_lanes, ideal_sectors};
 
 /// Bytes of a line of the L1 cache, which has one tag.
 const LINE_BYTES: u64 = 128;
 
-/// Tags that the L1 cache looks up in one pass. Told by NVIDIA (forums.developer.nvidia.com, "Pascal L1 cache", on Volta), and timed on
-/// an H200: 32 lanes on 32 lines and 32 banks take 8 cycles.
+/// Tags that the L1 cache looks up per wavefront. Stated by NVIDIA (forums.developer.nvidia.com, "Pascal L1 cache", on Volta), and
+/// timed on an H200: 32 lanes on 32 lines and 32 banks take 8 cycles.
 const TAGS_PER_PASS: u32 = 4;
 
 /// Banks of shared memory, each one word wide.
@@ -31,9 +31,9 @@ pub fn shared(direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANES
     banks(direction, mask, bytes, &offsets.map(u64::from))
 }
 
-/// Passes through the banks of the L1 cache that a global load of `bytes` (1 to 16) per lane needs at least, when the cache holds all
-/// of it. A warp's lines are as many as 128-byte windows that cover its addresses, at least: the count is the same wherever in its
-/// line the first address stands, and never too high.
+/// The least number of wavefronts in the L1 cache of a global load of `bytes` (1 to 16) per lane that hits. Lines are counted as
+/// the least number of 128-byte windows that cover the addresses, so the count does not depend on where in its line the first
+/// address is, and it is never too high.
 pub fn l1_wavefronts(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> u32 {
     let mut active: Vec<u64> = active_lanes(mask).map(|lane| addresses[lane]).collect();
     active.sort_unstable();
@@ -49,7 +49,7 @@ pub fn l1_wavefronts(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> u32 {
     banks(Direction::Load, mask, bytes, addresses).wavefronts.max(tag_passes)
 }
 
-/// Passes of a request through 32 banks, wherever its addresses start.
+/// Wavefronts of a request in 32 banks, wherever its addresses start.
 fn banks(direction: Direction, mask: u32, bytes: u32, offsets: &[u64; LANES]) -> SharedCost {
     let group = group_lanes(direction, mask, bytes, offsets);
     let mut cost = SharedCost::default();
@@ -74,10 +74,10 @@ fn banks(direction: Direction, mask: u32, bytes: u32, offsets: &[u64; LANES]) ->
     cost
 }
 
-/// How many neighbouring lanes go through the banks together.
+/// How many adjacent lanes share a wavefront.
 ///
-/// Up to 4 bytes per lane it is the whole warp. Wider accesses need as many passes as their bytes fill rows of all banks; a load
-/// needs half as many when lanes share addresses in pairs, because then half of the warp's lanes stand for all of them.
+/// Up to 4 bytes per lane, it is the whole warp. Wider accesses take as many wavefronts as their bytes fill rows of all banks. A
+/// load takes half as many if lanes share addresses in pairs, because then half of the lanes represent all of them.
 fn group_lanes(direction: Direction, mask: u32, bytes: u32, offsets: &[u64; LANES]) -> usize {
     let paired = || direction == Direction::Load && (pairs(1, mask, offsets) || pairs(2, mask, offsets));
     match bytes {

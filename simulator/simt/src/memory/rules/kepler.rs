@@ -1,20 +1,20 @@
-//! Compute capability 3.x: 32 banks that give two words at a time.
+//! Compute capability 3.x: 32 banks that deliver two words at a time.
 //!
-//! CUDA C Programming Guide 4.2, appendix F.5.3.2: the mode of 32-bit words, which is the default. The mode of 64-bit words (F.5.3.1)
-//! has to be asked for with `cudaDeviceSetSharedMemConfig`.
+//! CUDA C Programming Guide 4.2, appendix F.5.3.2: the mode of 32-bit words, which is the default. The mode of 64-bit words
+//! (F.5.3.1) must be requested with `cudaDeviceSetSharedMemConfig`.
 
 use super::cost::{LANES, SharedCost, active_lanes};
 
 const BANKS: usize = 32;
 
-/// Bytes of the words whose neighbours 32 words apart a bank gives together: 64 words.
+/// Bytes of a segment of 64 words. A bank delivers two words of a segment together, which are 32 words apart.
 pub const SEGMENT_BYTES: u64 = 256;
 
 /// Cost of a shared load or store.
 ///
-/// Two lanes do not conflict in one word, nor in two words of one bank that lie in the same segment of 64 words. Up to 8 bytes per
-/// lane, the warp goes through the banks as a whole. The Guide does not say how wider accesses go; here it is by half-warps, whose
-/// 256 bytes are what the banks give in one pass.
+/// Two lanes do not conflict in one word, or in two words of one bank in the same segment of 64 words. Up to 8 bytes per lane, the
+/// whole warp shares a wavefront. The Guide does not say how wider accesses are split. Here they are split into half-warps, whose
+/// 256 bytes are what the banks deliver in one wavefront.
 pub fn shared(mask: u32, bytes: u32, offsets: &[u32; LANES]) -> SharedCost {
     let group = if bytes == 16 { 0xffff } else { u32::MAX };
     let mut cost = SharedCost::default();

@@ -1,16 +1,16 @@
-//! What a warp's access costs, by the rules of the GPU's generation.
+//! Rules for the cost of a warp's access, by generation of the GPU.
 //!
-//! Compute capability 5.0 and later follow the measured rules of [`global`] and [`shared`]. The oldest generations are no longer to
-//! be had; their rules are those that the CUDA C Programming Guide writes down.
+//! Compute capability 5.0 and later follow the measured rules of [`global`] and [`shared`]. The oldest generations could not be
+//! measured. Their rules are from the CUDA C Programming Guide.
 //!
 //! | compute capability | shared memory | global memory |
 //! |---|---|---|
-//! | 1.0, 1.1 | 16 banks, each half of the warp for itself | one transaction per half-warp, or one per lane |
-//! | 1.2, 1.3 | as 1.0 | as few segments of 32, 64 or 128 bytes as cover a half-warp |
+//! | 1.0, 1.1 | 16 banks, separately for each half of the warp | one transaction per half-warp, or one per lane |
+//! | 1.2, 1.3 | as 1.0 | the fewest segments of 32, 64 or 128 bytes that cover a half-warp |
 //! | 3.x | 32 banks of two words | 32-byte sectors |
 //! | 2.x, 5.0 and later | 32 banks of one word | 32-byte sectors |
 //!
-//! Addresses are multiples of the access's width: an access that is not is a fault and has no cost.
+//! Addresses are multiples of the access's width. A misaligned access is a fault and has no cost.
 
 mod cost;
 mod current;
@@ -31,7 +31,7 @@ pub enum Rules {
     TeslaSegments,
     /// Compute capability 3.x.
     Kepler,
-    /// Compute capability 5.0 and later. 2.x, of which there is no profile, differs only where it caches global loads in its L1.
+    /// Compute capability 5.0 and later. 2.x, which has no profile, differs only where it caches global loads in its L1.
     Current,
 }
 
@@ -46,14 +46,14 @@ impl Rules {
         }
     }
 
-    /// A global load or store of `bytes` (1 to 16) per lane. `mask` has a bit for each active lane, at least one; `addresses` are in
-    /// bytes.
+    /// A global load or store of `bytes` (1 to 16) per lane. `mask` has a bit for each active lane, at least one; `addresses` are
+    /// in bytes.
     pub fn global(self, mask: u32, bytes: u32, addresses: &[u64; LANES]) -> GlobalRequests {
         match self {
             Self::Tesla => tesla::global(tesla::in_sequence, mask, bytes, addresses),
             Self::TeslaSegments => tesla::global(tesla::in_segments, mask, bytes, addresses),
-            // On 3.0, global loads pass by the L1, which is kept for local memory (Kepler Tuning Guide, "L1 Cache"); what only the L2
-            // caches moves in 32 bytes, not in lines of 128 (Programming Guide 4.2, F.4.2).
+            // On 3.0, global loads bypass the L1, which is reserved for local memory (Kepler Tuning Guide, "L1 Cache"). Data that
+            // only the L2 caches moves in 32 bytes, not in lines of 128 (Programming Guide 4.2, F.4.2).
             Self::Kepler | Self::Current => {
                 let cost = global(mask, bytes, addresses);
                 GlobalRequests { requests: 1, transactions: cost.sectors, cost }
@@ -61,7 +61,7 @@ impl Rules {
         }
     }
 
-    /// Passes of a global load through the banks of the L1 cache; none where the L1 holds no global memory.
+    /// Wavefronts of a global load in the L1 cache; none if the L1 does not cache global memory.
     pub fn l1_wavefronts(self, mask: u32, bytes: u32, addresses: &[u64; LANES]) -> u32 {
         if self == Self::Current { l1_wavefronts(mask, bytes, addresses) } else { 0 }
     }
@@ -77,7 +77,8 @@ impl Rules {
         }
     }
 
-    /// Bytes by which all addresses of a request may move together, or any multiple, without a change of cost: of global memory.
+    /// Period of the cost of global memory: the cost stays the same when all addresses of a request move by a multiple of this many
+    /// bytes.
     pub(crate) fn global_period(self) -> u64 {
         match self {
             Self::Tesla | Self::TeslaSegments => tesla::LARGEST_SEGMENT,
@@ -85,12 +86,12 @@ impl Rules {
         }
     }
 
-    /// As [`Self::global_period`], of shared memory.
+    /// The same for shared memory.
     pub(crate) fn shared_period(self) -> u64 {
         if self == Self::Kepler { kepler::SEGMENT_BYTES } else { 4 }
     }
 
-    /// Whether the compiler of this generation is known to merge loads as `program::merging` says.
+    /// Whether the compiler for this generation merges loads as modeled in `program::merging`.
     pub(crate) fn merges_requests(self) -> bool {
         self == Self::Current
     }

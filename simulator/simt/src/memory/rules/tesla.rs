@@ -1,14 +1,14 @@
 //! Compute capability 1.x: each half of a warp is a request of its own.
 //!
-//! CUDA C Programming Guide 4.2, appendix F.3: F.3.2.1 and F.3.2.2 for global memory, F.3.3 for shared memory. The sections are named
-//! where they are followed.
+//! CUDA C Programming Guide 4.2, appendix F.3: F.3.2.1 and F.3.2.2 for global memory, F.3.3 for shared memory. The code names the
+//! section that it follows.
 
 use super::cost::{Direction, GlobalRequests, LANES, SECTOR_BYTES, SharedCost, SharedRequests, active_lanes, ideal_sectors};
 
 /// Banks of shared memory, each one word wide (F.3.3).
 const BANKS: u32 = 16;
 
-/// Bytes of the largest unit in which global memory moves (F.3.2).
+/// Bytes of the largest transaction with global memory (F.3.2).
 pub const LARGEST_SEGMENT: u64 = 128;
 
 /// Bytes of each transaction that a half-warp's request becomes; `lanes` are its active lanes.
@@ -27,9 +27,9 @@ pub fn global(coalescing: Coalescing, mask: u32, bytes: u32, addresses: &[u64; L
     sum
 }
 
-/// Compute capability 1.0 and 1.1 (F.3.2.1). Words of 4, 8 or 16 bytes coalesce when the half-warp's 16 words fill one segment of 64
-/// bytes, one of 128, or two of 128 that follow each other, and the k-th lane takes the k-th word; lanes may be missing. All else
-/// is a transaction of 32 bytes for each lane.
+/// Compute capability 1.0 and 1.1 (F.3.2.1). Words of 4, 8 or 16 bytes coalesce when the half-warp's 16 words fill one segment of
+/// 64 bytes, one of 128, or two of 128 that follow each other, and the k-th lane takes the k-th word; lanes may be missing. All
+/// else is a transaction of 32 bytes for each lane.
 pub fn in_sequence(lanes: u32, bytes: u32, addresses: &[u64; LANES]) -> Vec<u64> {
     let width = u64::from(bytes);
     let first = lanes.trailing_zeros() as usize;
@@ -43,9 +43,9 @@ pub fn in_sequence(lanes: u32, bytes: u32, addresses: &[u64; LANES]) -> Vec<u64>
     }
 }
 
-/// Compute capability 1.2 and 1.3 (F.3.2.2). The lowest lane that waits chooses a segment of 32, 64 or 128 bytes, for words of 1, 2,
+/// Compute capability 1.2 and 1.3 (F.3.2.2). The lowest waiting lane chooses a segment of 32, 64 or 128 bytes, for words of 1, 2,
 /// or more bytes; all lanes with an address there are served with it. If they use only one half of it, only that half moves, down
-/// to 32 bytes. Then the next lane that still waits.
+/// to 32 bytes. Then the lowest lane that is still waiting goes on.
 pub fn in_segments(mut lanes: u32, bytes: u32, addresses: &[u64; LANES]) -> Vec<u64> {
     let largest = match bytes {
         1 => 32,
@@ -85,8 +85,8 @@ pub fn shared(direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANES
     sum
 }
 
-/// Steps of a read (F.3.3.2). A step serves every lane in one word, which is broadcast, and one lane of each other bank. Which word
-/// that is, the Guide leaves open; here it is the word of the lowest lane that waits, and each bank serves its lowest lane.
+/// Steps of a read (F.3.3.2). A step serves every lane in one word, which is broadcast, and one lane of each other bank. The Guide
+/// does not say which word that is. Here it is the word of the lowest waiting lane, and each bank serves its lowest lane.
 fn load_steps(mut lanes: u32, offsets: &[u32; LANES]) -> u32 {
     let mut steps = 0;
     while lanes != 0 {
@@ -204,8 +204,8 @@ mod tests {
         }
     }
 
-    /// F.3.3.2: all lanes of a half-warp in one word are one step. When the word that is broadcast is another one than the word that
-    /// many want, those are served one by one.
+    /// F.3.3.2: all lanes of a half-warp in one word are one step. When the word that is broadcast is another one than the word
+    /// that many want, those are served one by one.
     #[test]
     fn one_word_is_broadcast_per_step() {
         assert_eq!(served(Direction::Load, ALL, 4, |_| 64), (2, 2));
@@ -213,10 +213,10 @@ mod tests {
         assert_eq!(served(Direction::Load, 0xffff, 4, |lane| lane % 2 * 4), (1, 2));
     }
 
-    /// F.3.3.3: neighbouring bytes conflict, since four of them share a bank: of the 16 lanes, the steps serve 7, 5, 3 and 1.
+    /// F.3.3.3: adjacent bytes conflict, since four of them share a bank: of the 16 lanes, the steps serve 7, 5, 3 and 1.
     /// Every fourth byte does not conflict.
     #[test]
-    fn neighbouring_bytes_take_four_steps() {
+    fn neighboring_bytes_take_four_steps() {
         for direction in [Direction::Load, Direction::Store] {
             assert_eq!(served(direction, ALL, 1, |lane| lane), (2, 2 * 4));
             assert_eq!(served(direction, ALL, 2, |lane| lane * 2), (2, 2 * 2));
@@ -224,8 +224,8 @@ mod tests {
         }
     }
 
-    /// F.3.3.4: a double is two requests with a stride of two words, so that each conflicts twice; so are the members of a struct of
-    /// two floats, while those of a struct of three do not conflict.
+    /// F.3.3.4: a double is two requests with a stride of two words, so that each conflicts twice; so are the members of a struct
+    /// of two floats, while those of a struct of three do not conflict.
     #[test]
     fn wide_accesses_are_split_into_words() {
         assert_eq!(served(Direction::Load, ALL, 8, |lane| lane * 8), (4, 8));

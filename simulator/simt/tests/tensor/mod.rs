@@ -1,14 +1,12 @@
 //! The arithmetic of `mma` against an H200, bit by bit.
 //!
-//! `h200.txt` holds elements of products that an H200 computed: a row of A, a column of B, an element of C, and what came out. Here each
-//! runs as an element of a product on the simulator. `cargo test -p simt --test tensor -- --ignored --nocapture` runs them on a GPU.
-
-#[path = "../common/mod.rs"]
-mod common;
+//! `h200.txt` holds elements of products that an H200 computed: a row of A, a column of B, an element of C, and the result. Here
+//! each is computed as an element of a product on the simulator. `cargo test -p simt tensor:: -- --ignored --nocapture` runs them
+//! on a GPU.
 
 use std::fmt::Write;
 
-use common::{Gpu, Params};
+use crate::common::{Gpu, Params};
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 
@@ -82,7 +80,7 @@ impl Dot {
         ptx + "ret;\n}\n"
     }
 
-    /// The registers of all lanes when every row of A, every column of B and every element of C is that of the table.
+    /// The registers of all lanes, with every row of A, every column of B and every element of C from the table.
     fn input(&self) -> Vec<u32> {
         let [a, b, c] = self.registers();
         let per_register = self.per_register();
@@ -92,7 +90,7 @@ impl Dot {
         };
         let mut words = Vec::new();
         for lane in 0..LANES {
-            // The four lanes of a group have four neighbouring registers' worth of a row of A and of a column of B.
+            // The four lanes of a group hold adjacent parts of a row of A and of a column of B.
             let first = |block: usize| (block * 4 + lane % 4) * per_register;
             words.extend((0..a).map(|register| packed(&self.a, first(register / 2))));
             words.extend((0..b).map(|register| packed(&self.b, first(register))));
@@ -101,12 +99,12 @@ impl Dot {
         words
     }
 
-    /// What every register of D holds then.
+    /// The expected value of every register of D.
     fn output(&self) -> u32 {
         if self.names[2] == "f16" { self.d | self.d << 16 } else { self.d }
     }
 
-    /// Prints the line when a product came out otherwise, and says whether it did.
+    /// Returns whether a product differs, and prints the line if so.
     fn differs(&self, d: &[u32]) -> bool {
         let wrong = d.iter().find(|word| **word != self.output());
         if let Some(wrong) = wrong {
@@ -144,7 +142,8 @@ fn a_gpu_still_gives_the_bits_of_the_table() {
         let mut launch = stream.launch_builder(&kernel);
         launch.arg(&input).arg(&mut output);
         let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (LANES as u32, 1, 1), shared_mem_bytes: 0 };
-        // SAFETY: each of the 32 threads reads its registers' words of the input and writes those of D; both buffers hold them all.
+        // SAFETY: each of the 32 threads reads the words of its registers from the input and writes those of D. `ptx` generates the
+        // kernel, and both buffers are large enough for all 32 threads.
         unsafe { launch.launch(config) }.expect("the kernel runs");
         dot.differs(&stream.clone_dtoh(&output).expect("the result"))
     });

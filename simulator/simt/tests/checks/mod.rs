@@ -1,10 +1,7 @@
-//! What the checks find and what they leave alone: kernels in pairs, one right and one wrong, in CUDA C (`*.cu`, with the PTX that
-//! NVRTC 12.0 makes of it beside it) and in PTX. Each runs with its warps in many orders, because a race must be found in any.
+//! What the checks find, and what they accept: pairs of kernels, one right and one wrong, in CUDA C (`*.cu`, next to the PTX that
+//! NVRTC 12.0 makes of it) and in PTX. Each runs with its warps in many orders, because a race must be found in all of them.
 
-#[path = "../common/mod.rs"]
-mod common;
-
-use common::{Gpu, Params};
+use crate::common::{Gpu, Params};
 use simt::finding::{Access, AccessOp};
 use simt::{Finding, FindingKind, LaunchError, LaunchOptions, Severity, Space, WarpOrder};
 
@@ -15,7 +12,7 @@ const MEMORY_SOURCE: &str = include_str!("memory.cu");
 
 const ORDERS: u64 = 24;
 
-/// What is expected of a kernel: the findings' names, and for each the lines of CUDA C at its places, as parts of their text.
+/// The expected findings of a kernel: the name of each, and parts of the lines of CUDA C where it occurs.
 type Expected<'a> = &'a [(&'a str, &'a [&'a str])];
 
 /// A finding's kind in a word or two.
@@ -43,7 +40,7 @@ fn lines<'s>(finding: &Finding, source: &'s str) -> Vec<&'s str> {
     locations.map(|location| line(location.source.as_ref().expect("a CUDA line").line)).collect()
 }
 
-/// Runs a kernel in many ways and returns the findings of each, and what it wrote.
+/// Runs a kernel in many ways, and returns its findings and its output each time.
 fn in_every_order(ptx: &str, launch: impl Fn(&Gpu) -> (Vec<Finding>, Vec<u32>)) -> Vec<(Vec<Finding>, Vec<u32>)> {
     let orders = std::iter::once(WarpOrder::Ascending).chain((0..ORDERS).map(WarpOrder::Shuffled));
     let ways = orders.zip([1, 2, 5].into_iter().cycle());
@@ -70,7 +67,7 @@ fn assert_found(kernel: &str, findings: &[Finding], expected: Expected<'_>, sour
     }
 }
 
-/// Runs a kernel of `races.cu`, whose parameters are an input and an output, and perhaps a number of tiles.
+/// Runs a kernel of `races.cu`, whose parameters are an input and an output, and for some kernels a number of tiles.
 fn race(gpu: &Gpu, kernel: &str, tiles: Option<u32>) -> (Vec<Finding>, Vec<u32>) {
     let input: Vec<f32> = (0..256).map(|i| (i * 37 % 101) as f32).collect();
     let (input, output) = (gpu.buffer(&input), gpu.poisoned::<u32>(256));
@@ -114,7 +111,7 @@ fn races_are_found_in_any_order_with_both_sides() {
     ];
     for (kernel, tiles, expected) in cases {
         for (findings, _) in in_every_order(RACES, |gpu| race(gpu, kernel, *tiles)) {
-            // What was read before it was written depends on the order; that it is a race does not.
+            // Which reads come before the write depends on the order. The race does not.
             let races: Vec<_> = findings.into_iter().filter(|finding| name(finding) != "uninitialised").collect();
             assert_found(kernel, &races, expected, RACES_SOURCE);
         }
@@ -147,7 +144,7 @@ fn checks_can_be_switched_off() {
     assert_eq!(race(&gpu, "reversed_without_barrier", None).0, []);
 }
 
-/// A kernel of `memory.cu`, its launch, and what is expected of it.
+/// A kernel of `memory.cu`, its parameters, and the expected findings.
 struct Case<'a> {
     kernel: &'a str,
     params: &'a dyn Fn(&Gpu) -> Params,
@@ -207,7 +204,7 @@ fn an_unwritten_place_is_told_with_its_allocation() {
     // Element 100 is thread 36 of the second block.
     assert_eq!((finding.block.x, finding.thread.x), (1, 36));
     assert!(finding.to_string().contains("at offset 400 of an allocation of 1024 bytes, where nothing was written"), "{finding}");
-    // What the kernel wrote is written.
+    // What the kernel wrote counts as written.
     let report = gpu.launch("copy", 4, 64, 0, &Params::new().with(output).with(address));
     assert_eq!(report.findings, []);
 }
@@ -290,7 +287,7 @@ fn kernels_in_ptx_are_judged_alike() {
         }) {
             let races: Vec<_> = findings.iter().map(name).filter(|name| *name != "uninitialised").collect();
             assert_eq!(races, expected, "with {barrier:?}");
-            // No CUDA line is known here; the PTX lines of both sides are.
+            // The PTX has no lines of CUDA, so the finding names the PTX lines of both sides.
             for finding in findings {
                 assert_eq!(finding.location.source, None);
                 assert!(finding.location.instruction.contains(".shared.u32"), "{finding}");

@@ -1,10 +1,10 @@
-//! The bound against times that were measured: never above them, and in their order.
+//! The bounds of what the simulator counted, compared with measured times: never above them, and in the same order.
 
 use std::fs;
 
 use common::record::Record;
 
-use press::generated::{Bounded, bounded, measured_and_counted, root};
+use crate::generated::{Bounded, bounded, measured_and_counted, root};
 
 #[test]
 fn no_stage_was_faster_than_its_bound() {
@@ -12,13 +12,13 @@ fn no_stage_was_faster_than_its_bound() {
         for Bounded { name, median_ms, bound } in bounded(&measured, &counted) {
             let (chapter, least_ms) = (&measured.chapter, bound.least_ms());
             assert!(least_ms <= median_ms, "{chapter}, {name}: at least {least_ms} ms, and it took {median_ms} ms: {bound:?}");
-            // A bound that is far below says nothing.
+            // A bound far below the time explains nothing.
             assert!(least_ms >= median_ms / 10.0, "{chapter}, {name}: at least {least_ms} ms, and it took {median_ms} ms");
         }
     }
 }
 
-/// Two stages whose bounds differ by less than this part differ in how long they wait, of which a bound knows nothing.
+/// A bound does not know how long a stage waits, so it cannot order stages whose bounds differ by less than this fraction.
 const ALIKE: f64 = 0.05;
 
 #[test]

@@ -1,23 +1,21 @@
-//! Every arithmetic instruction against values worked out from the PTX ISA's definitions: by hand, or for floats with exact numbers
-//! (`reference`).
+//! Every arithmetic instruction, compared with values worked out from the PTX ISA's definitions: by hand, or for floats with exact
+//! numbers (`reference`).
 //!
 //! The cases of one opcode run in the lanes of one warp, through a kernel generated from the opcode and the kinds of its operands.
-//! A spelling of the table without a case fails [`every_spelling_has_a_case`]. An H200 (driver 580, CUDA 13.0) takes every spelling
-//! and gives the same bits in all cases (`gpu`); where PTX leaves a result open, the case holds what that GPU gives.
+//! A spelling of the table without a case fails [`every_spelling_has_a_case`]. An H200 (driver 580, CUDA 13.0) accepts every
+//! spelling and gives the same bits in all cases (`gpu`). If PTX does not specify a result, the case has the result of that GPU.
 
 /// `group!("add.u32", "ww>w", [1, 2] => 3, …)`
 macro_rules! group {
     ($opcodes:literal, $operands:literal, $([$($source:expr),*] => $expected:expr),+ $(,)?) => {
-        crate::Group::new($opcodes, $operands, vec![$((vec![$($source),*], $expected)),+])
+        crate::instructions::Group::new($opcodes, $operands, vec![$((vec![$($source),*], $expected)),+])
     };
     ($opcodes:literal as $form:literal, $operands:literal, $([$($source:expr),*] => $expected:expr),+ $(,)?) => {
-        crate::Group { form: Some($form), ..crate::Group::new($opcodes, $operands, vec![$((vec![$($source),*], $expected)),+]) }
+        crate::instructions::Group { form: Some($form), ..crate::instructions::Group::new($opcodes, $operands, vec![$((vec![$($source),*], $expected)),+]) }
     };
 }
 
 mod approximations;
-#[path = "../common/mod.rs"]
-mod common;
 mod conversions;
 mod exact;
 mod floats;
@@ -29,7 +27,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-use common::{Gpu, Params};
+use crate::common::{Gpu, Params};
 use simt::instructions::{TABLE, spellings};
 
 /// Sources as bits, and the destination's bits.
@@ -43,7 +41,7 @@ struct Group {
     /// Kinds of the sources, `>`, kind of the destination. Kinds: `h` 16 bits, `w` 32 bits, `d` 64 bits, `p` predicate, `i` an
     /// immediate number, which must be the same in all cases.
     operands: &'static str,
-    /// The instruction, where it is not `opcode destination, sources;`.
+    /// The instruction, if it is not `opcode destination, sources;`.
     form: Option<&'static str>,
     cases: Vec<Case>,
 }
@@ -64,19 +62,19 @@ const fn d(value: f64) -> u64 {
 
 /// The NaN that f32 arithmetic gives.
 const NAN32: u64 = 0x7fff_ffff;
-/// A quiet NaN with a payload, and a signalling one.
+/// A quiet NaN with a payload, and a signaling one.
 const QUIET32: u64 = 0xffc1_2345;
 const SIGNAL32: u64 = 0x7f81_2345;
 const INF32: u64 = 0x7f80_0000;
 const MINUS_INF32: u64 = 0xff80_0000;
 const MINUS_ZERO32: u64 = 0x8000_0000;
 const NAN64: u64 = 0x7ff8_0000_0000_0000;
-/// Quiet NaNs with payloads, and a signalling one; the bit that makes it quiet.
+/// Quiet NaNs with payloads, a signaling one, and the bit that makes it quiet.
 const QUIET64: u64 = 0xfff8_0000_1234_5678;
 const PAYLOAD64: u64 = 0x7ff8_0000_8765_4321;
 const SIGNAL64: u64 = 0x7ff0_0000_1234_5678;
 const QUIET_BIT: u64 = 1 << 51;
-/// What an invalid operation on numbers gives.
+/// The result of an invalid operation on numbers.
 const INVALID64: u64 = 0xfff8_0000_0000_0000;
 const INF64: u64 = 0x7ff0_0000_0000_0000;
 const MINUS_INF64: u64 = 0xfff0_0000_0000_0000;
@@ -158,7 +156,7 @@ fn integers() -> Vec<Group> {
         group!("mad24.lo.u32", "www>w", [0xff00_0003, 5, 7] => 22, [0xff_ffff, 0xff_ffff, 0x1ff_ffff] => 0),
         group!("mad24.lo.s32", "www>w", [0xff_ffff, 5, 7] => 2, [0x80_0000, 2, 0x100_0000] => 0),
 
-        // Division truncates; a remainder has the dividend's sign. PTX leaves division by zero, and the one overflow, open.
+        // Division truncates; a remainder has the dividend's sign. PTX does not specify division by zero, or the one overflow.
         group!("div.u16", "hh>h", [7, 2] => 3, [M1H, 0x10] => 0xfff, [2, 7] => 0, [5, 0] => M1H),
         group!("rem.u16", "hh>h", [7, 2] => 1, [M1H, 0x10] => 0xf, [2, 7] => 2, [5, 0] => M1H),
         group!("div.s16", "hh>h", [7, 2] => 3, [0xfff9, 2] => 0xfffd, [7, 0xfffe] => 0xfffd, [0xfff9, 0xfffe] => 3, [MINH, 1] => MINH, [0xfffb, 0] => M1H, [MINH, M1H] => MINH),
@@ -287,7 +285,7 @@ fn single() -> Vec<Group> {
             [MAX32, MAX32] => INF32, [INF32, MINUS_INF32] => NAN32, [QUIET32, f(1.0)] => NAN32, [f(1.0), SIGNAL32] => NAN32, [DENORMAL32, DENORMAL32] => 2, [0x007f_ffff, DENORMAL32] => NORMAL32, [INF32, f(1.0)] => INF32),
         group!("sub{,.rn}.f32", "ww>w", [f(1.5), f(2.25)] => f(-0.75), [f(1.0), f(1.0)] => 0, [MINUS_ZERO32, 0] => MINUS_ZERO32, [0, MINUS_ZERO32] => 0, [INF32, INF32] => NAN32, [NORMAL32, DENORMAL32] => 0x007f_ffff, [f(1.0), QUIET32] => NAN32, [MAX32, 0xff7f_ffff] => INF32),
         group!("mul{,.rn}.f32", "ww>w", [f(1.5), f(-2.5)] => f(-3.75), [0, MINUS_INF32] => NAN32, [f(-1.0), 0] => MINUS_ZERO32, [MAX32, f(2.0)] => INF32, [NORMAL32, f(0.5)] => 0x0040_0000, [DENORMAL32, f(0.5)] => 0, [3, f(0.5)] => 2, [DENORMAL32, f(-0.75)] => 0x8000_0001, [QUIET32, 0] => NAN32,
-            // (1 + 2^-23)^2 = 1 + 2^-22 + 2^-46, of which the last does not fit.
+            // (1 + 2^-23)^2 = 1 + 2^-22 + 2^-46, of which the last term does not fit.
             [0x3f80_0001, 0x3f80_0001] => 0x3f80_0002),
         // One rounding: (1 + 2^-12)^2 - (1 + 2^-11) is 2^-24; a rounded product would leave 0.
         group!("{fma,mad}.rn.f32", "www>w", [f(2.0), f(3.0), f(4.0)] => f(10.0), [0x3f80_0800, 0x3f80_0800, 0xbf80_1000] => 0x3380_0000, [INF32, 0, f(1.0)] => NAN32, [INF32, f(1.0), MINUS_INF32] => NAN32, [f(1.0), MINUS_ZERO32, MINUS_ZERO32] => MINUS_ZERO32,
@@ -364,7 +362,7 @@ const COMPARISONS: &[(&str, &[Order])] = {
 /// Pairs of operands with their order.
 type Pairs = &'static [(u64, u64, Order)];
 
-/// Types that are compared: comparisons that each knows, kinds of the operands, pairs.
+/// Types that are compared: the comparisons of each, the kinds of the operands, pairs.
 #[rustfmt::skip]
 const COMPARED: &[(&str, &[&str], &str, Pairs)] = {
     use Order::{Equal, Greater, Less, Unordered};
@@ -401,7 +399,7 @@ fn comparisons() -> Vec<Group> {
     groups
 }
 
-/// Worked out once: exact numbers take their time.
+/// Computed once, because exact numbers are slow.
 static FLOATS: LazyLock<Vec<Group>> = LazyLock::new(floats::groups);
 
 fn groups() -> Vec<Group> {
@@ -506,7 +504,7 @@ fn instruction(group: &Group, opcode: &str, sources: &str, destination: &str) ->
     }
 }
 
-/// Runs the cases of a kernel in `threads` lanes; where there are more lanes than cases, they begin again.
+/// Runs the cases of a kernel in `threads` lanes; if there are more lanes than cases, cases repeat.
 fn results(gpu: &Gpu, kernel: &Kernel, threads: usize) -> Vec<u64> {
     let sources: Vec<u64> = kernel.cases.iter().cycle().take(threads).flat_map(|(sources, _)| sources.iter().copied()).collect();
     let input = gpu.buffer(&sources);

@@ -1,0 +1,223 @@
+//! What is wrong with an output, in words: how many elements, which, and what kind of mistake that looks like.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::Expected;
+use crate::guard::{Breach, POISON};
+
+/// What is wrong with an output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mismatch {
+    /// Length of the output.
+    pub total: usize,
+    /// Elements outside their tolerance, among those that were compared one by one.
+    pub wrong: usize,
+    /// Elements that still hold the poison.
+    pub unwritten: usize,
+    /// The element that is furthest off.
+    pub worst: Option<Worst>,
+    /// Which elements are wrong, if a simple rule says so.
+    pub pattern: Option<Pattern>,
+    /// Every wrong element holds the value that belongs at this distance from it.
+    pub shift: Option<isize>,
+    /// What was compared, if not every element was compared one by one.
+    pub sampled: Option<WrongSums>,
+    /// Stores outside the output.
+    pub breach: Option<Breach>,
+}
+
+/// The part of a mismatch that only a sampled comparison has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrongSums {
+    /// Elements that were compared one by one.
+    pub compared: usize,
+    /// Sums over runs of neighboring elements that were compared; every element is in one run.
+    pub sums: usize,
+    /// Sums outside their tolerance.
+    pub wrong: usize,
+    /// The elements of the first run with a wrong sum.
+    pub first: Option<Range<usize>>,
+}
+
+/// The worst element of an output.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worst {
+    /// Its index.
+    pub index: usize,
+    /// What the stage wrote.
+    pub got: f32,
+    /// What the oracle says.
+    pub expected: Expected,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { total, wrong, unwritten, worst, pattern, shift, sampled, breach } = self;
+        match sampled {
+            Some(sampled) => write!(f, "{wrong} of {} sampled outputs are wrong, {sampled}", sampled.compared)?,
+            None if *wrong > 0 => write!(f, "{wrong} of {total} outputs are wrong")?,
+            None => write!(f, "all {total} outputs are right")?,
+        }
+        if let Some(pattern) = pattern {
+            write!(f, ": {pattern}")?;
+        }
+        if *unwritten > 0 {
+            let which = if sampled.is_some() {
+                format!("{unwritten} of {total} outputs were")
+            } else if unwritten == wrong {
+                "none of these was".to_owned()
+            } else {
+                format!("{unwritten} of these were")
+            };
+            let never = if sampled.is_none() && unwritten == wrong { "" } else { "never " };
+            write!(f, "\n  {which} {never}written: the poison from before the run is still there")?;
+        }
+        if let Some(Worst { index, got, expected: Expected { value, tolerance } }) = worst
+            && (unwritten < wrong || got.to_bits() != POISON)
+        {
+            if value.is_nan() {
+                write!(f, "\n  worst: output[{index}] is {got}, but nothing belongs there")?;
+            } else {
+                write!(f, "\n  worst: output[{index}] is {got}, expected {value:.7} within {tolerance:.2e}")?;
+            }
+        }
+        if let Some(shift) = shift {
+            let sign = if *shift < 0 { '-' } else { '+' };
+            write!(f, "\n  each of them has the value of output[i {sign} {}]: an index is off", shift.abs())?;
+        }
+        if let Some(Breach { elements, nearest }) = breach {
+            let place = if *nearest > 0 {
+                format!("{nearest} past the last output")
+            } else {
+                format!("{} before the first output", -nearest)
+            };
+            write!(
+                f,
+                "\n  {elements} elements outside the output were overwritten, the nearest {place}: a bounds check is missing"
+            )?;
+        }
+        if sampled.is_some() {
+            write!(f, "\n  run a smaller --size to compare every output")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for WrongSums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sums, wrong, first, .. } = self;
+        write!(f, "{wrong} of {sums} sums over neighboring outputs are wrong")?;
+        match first {
+            Some(Range { start, end }) => write!(f, ", the first over output[{start}] to output[{}]", end - 1),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A rule that says which elements are wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Every one.
+    All,
+    /// A single one.
+    Only(usize),
+    /// From an index to the end.
+    From {
+        /// The first that is wrong.
+        first: usize,
+        /// The power of two that this is a last block of, full or not.
+        block: Option<usize>,
+    },
+    /// From the start up to an index.
+    UpTo(usize),
+    /// One run in the middle.
+    Run(usize, usize),
+    /// The same offsets in every block.
+    Periodic {
+        /// Length of the block.
+        period: usize,
+        /// First offset in each block.
+        first: usize,
+        /// Last offset in each block.
+        last: usize,
+    },
+}
+
+/// Sizes of blocks and tiles in which kernels tend to go wrong.
+const PERIODS: [usize; 14] = [2, 3, 4, 5, 7, 8, 9, 16, 32, 64, 128, 256, 512, 1024];
+
+impl Pattern {
+    /// The rule behind the indices in `wrong` (in ascending order), if there is a simple one.
+    pub(super) fn of(wrong: &[usize], total: usize) -> Option<Self> {
+        let (&first, &last) = (wrong.first()?, wrong.last()?);
+        if wrong.len() == total {
+            return Some(Pattern::All);
+        }
+        if wrong.len() == 1 {
+            return Some(Pattern::Only(first));
+        }
+        if last - first + 1 == wrong.len() {
+            return Some(if last + 1 == total {
+                let starts_block = |block: &usize| first.is_multiple_of(*block) && total - first <= *block;
+                Pattern::From { first, block: [32, 64, 128, 256, 512, 1024].into_iter().find(starts_block) }
+            } else if first == 0 {
+                Pattern::UpTo(last)
+            } else {
+                Pattern::Run(first, last)
+            });
+        }
+        PERIODS.into_iter().find_map(|period| Self::periodic(wrong, total, period))
+    }
+
+    /// The rule if the wrong elements are one run of offsets in every block of `period`.
+    fn periodic(wrong: &[usize], total: usize, period: usize) -> Option<Self> {
+        let first = wrong.iter().map(|index| index % period).min()?;
+        let last = wrong.iter().map(|index| index % period).max()?;
+        let in_run = |index: &usize| (first..=last).contains(&(index % period));
+        let whole = (0..total).filter(in_run).count() == wrong.len();
+        (whole && last - first + 1 < period).then_some(Pattern::Periodic { period, first, last })
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Pattern::All => write!(f, "every one"),
+            Pattern::Only(index) => write!(f, "only output[{index}]"),
+            Pattern::From { first, block: Some(block) } => write!(f, "only the last block of {block}, from output[{first}] on"),
+            Pattern::From { first, block: None } => write!(f, "all from output[{first}] on"),
+            Pattern::UpTo(last) => write!(f, "all up to output[{last}]"),
+            Pattern::Run(first, last) => write!(f, "all from output[{first}] to output[{last}]"),
+            Pattern::Periodic { period, first, last } if first == last => {
+                write!(f, "every {period}{} one, at output[{period} k + {first}]", ordinal(period))
+            }
+            Pattern::Periodic { period, first, last } => write!(f, "offsets {first} to {last} of every block of {period}"),
+        }
+    }
+}
+
+/// The ending of an ordinal number.
+fn ordinal(number: usize) -> &'static str {
+    match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    }
+}
+
+/// The distance to the neighbor whose value every wrong element holds, if it is the same for all.
+pub(super) fn shift(wrong: &[usize], values: &[f32], expected: &[Expected]) -> Option<isize> {
+    // A few wrong elements may resemble their neighbors by chance.
+    if wrong.len() < 4 {
+        return None;
+    }
+    let belongs = |index: usize, shift: isize| {
+        let neighbor = index.checked_add_signed(shift).and_then(|neighbor| expected.get(neighbor));
+        // An element whose neighbor lies outside the output is no evidence against the shift.
+        neighbor.is_none_or(|neighbor| (f64::from(values[index]) - neighbor.value).abs() <= neighbor.tolerance)
+    };
+    [1, -1, 2, -2].into_iter().find(|&shift| wrong.iter().all(|&index| belongs(index, shift)))
+}

@@ -1,0 +1,147 @@
+//! The oracle of a large convolution: a sample, and sums that cover all outputs.
+//!
+//! The sums are those of [`Sampled`]. For the run that starts at output `i`, and with `s` the signal from sample `i` on,
+//!
+//! `sum over x of z^x output[i + x] = sum over j of filter[j] * d[j]`, with `d[j] = sum over x of z^x s[j + x]`
+//!
+//! and from one `d` to the next, one sample leaves the window and one enters: `d[j + 1] = (d[j] - s[j]) / z + z^(run - 1) s[j + run]`.
+//! So all outputs of a run together take two complex multiply-adds per tap. Because `z` has magnitude 1, the errors of this recurrence do
+//! not grow: in f64, they stay below `2^-53 * taps * sum |s|`, a thousandth of a run's tolerance at the largest sizes.
+
+use rayon::prelude::*;
+
+use super::{TREE_DEPTH, UNIT_ROUNDOFF, flushed, sums};
+use crate::progress;
+use crate::verify::{Complex, Expected, POINTS, RunSum, Sampled, Weights, indices_of_sample, roundings, runs};
+
+/// Expected values for a sample, and expected sums for all outputs.
+pub(super) fn oracle(signal: &[f32], filter: &[f32]) -> Sampled {
+    let (outputs, taps) = (signal.len() - filter.len() + 1, filter.len());
+    let bar = progress::bar("oracle", outputs as u64);
+    let one = |index: usize| (index, sums::<1>(&signal[index..], filter)[0]);
+    let sample: Vec<(usize, Expected)> = indices_of_sample(outputs).into_par_iter().map(one).collect();
+
+    let filter_norm = norm(filter);
+    let ratio = |(index, expected): &(usize, Expected)| {
+        (expected.tolerance - flushed(taps)) / (UNIT_ROUNDOFF * filter_norm * norm(&signal[*index..index + taps]))
+    };
+    // A sum of terms that are mostly zeros rounds seldom.
+    let ratios: Vec<f64> = sample.par_iter().map(ratio).collect();
+    let roundings = roundings(ratios.into_iter(), TREE_DEPTH + (taps as f64).sqrt());
+
+    let weights = Weights::new();
+    let runs: Vec<_> = runs(outputs, outputs).collect();
+    let sum = |run: &std::ops::Range<usize>| {
+        let window = &signal[run.start..run.end + taps - 1];
+        let values = run_sums(window, filter, run.len(), &weights);
+        bar.inc(run.len());
+        let tolerance = roundings * UNIT_ROUNDOFF * filter_norm * norm(window) + flushed(taps);
+        RunSum { values, tolerance: tolerance * run.len() as f64 }
+    };
+    let sums = runs.par_iter().map(sum).collect();
+    Sampled { outputs, columns: outputs, sample, scales: None, sums }
+}
+
+/// The sums over `run` outputs that have these samples.
+fn run_sums(samples: &[f32], filter: &[f32], run: usize, weights: &Weights) -> [Complex; POINTS] {
+    let mut window = weights.sums(samples[..run].iter().map(|&sample| f64::from(sample)));
+    let last = weights.powers[run - 1];
+    let mut sums = [[0.0; 2]; POINTS];
+    for (j, &tap) in filter.iter().enumerate() {
+        let tap = f64::from(tap);
+        let leaves = f64::from(samples[j]);
+        // The last tap needs no window after its own.
+        let enters = samples.get(j + run).map_or(0.0, |&sample| f64::from(sample));
+        for point in 0..POINTS {
+            let ([re, im], [z_re, z_im]) = (window[point], weights.points[point]);
+            sums[point] = [sums[point][0] + tap * re, sums[point][1] + tap * im];
+            // Divided by z, which is multiplied by its conjugate.
+            let re = re - leaves;
+            let enter = last[point];
+            window[point] = [re * z_re + im * z_im + enters * enter[0], im * z_re - re * z_im + enters * enter[1]];
+        }
+    }
+    sums
+}
+
+/// The Euclidean norm.
+fn norm(values: &[f32]) -> f64 {
+    values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::Downloaded;
+    use crate::verify::{Accuracy, Mismatch, Oracle, RUN, check};
+    use crate::workload::Workload;
+    use crate::workload::convolution::{Convolution, Size};
+
+    fn in_f32(conv: &Convolution) -> Vec<f32> {
+        let windows = conv.signal().windows(conv.filter().len());
+        windows.map(|window| window.iter().zip(conv.filter()).fold(0.0_f32, |sum, (sample, tap)| sum + sample * tap)).collect()
+    }
+
+    fn verdict(values: &[f32], sampled: &Sampled) -> Result<Accuracy, Box<Mismatch>> {
+        check(&Downloaded { values: values.to_vec(), breach: None }, &Oracle::Sampled(sampled.clone()), 0.0)
+    }
+
+    #[test]
+    fn the_sums_of_a_run_are_those_of_its_outputs() {
+        for (outputs, taps) in [(1, 1), (1, 40), (63, 5), (64, 1), (65, 64), (200, 129)] {
+            let conv = Convolution::random(Size { outputs, taps }, 13);
+            let sampled = oracle(conv.signal(), conv.filter());
+            let weights = Weights::new();
+            assert_eq!(sampled.sums.len(), (outputs as usize).div_ceil(RUN));
+            for (sum, expected) in sampled.sums.iter().zip(conv.expected().chunks(RUN)) {
+                for point in 0..POINTS {
+                    for part in 0..2 {
+                        let values =
+                            expected.iter().zip(&weights.powers).map(|(expected, weight)| expected.value * weight[point][part]);
+                        let direct: f64 = values.sum();
+                        assert!((sum.values[point][part] - direct).abs() < 1e-11, "{outputs}x{taps}: {sum:?}, {direct}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn correct_outputs_pass_also_where_rounding_errors_pile_up_or_most_is_silence() {
+        let random = Convolution::random(Size { outputs: 20_011, taps: 130 }, 13);
+        let one_sign = Convolution::new(vec![0.1; 9000], vec![1.1; 3000]).unwrap();
+        let click: Vec<f32> = (0..5000).map(|at| if (2000..2040).contains(&at) { 0.7 } else { 0.0 }).collect();
+        let loud_then_quiet: Vec<f32> = (0..6000).map(|at| if at < 3000 { 1e6 } else { 1e-3 * ((at * at) as f32).sin() }).collect();
+        let decay: Vec<f32> = (0..700).map(|at| (-0.02 * at as f32).exp()).collect();
+        let sounds = [click, loud_then_quiet].map(|sound| Convolution::new(sound, decay.clone()).unwrap());
+        for conv in [random, one_sign].into_iter().chain(sounds) {
+            let outcome = verdict(&in_f32(&conv), &oracle(conv.signal(), conv.filter()));
+            assert!(outcome.is_ok(), "{conv:?}: {}", outcome.unwrap_err());
+        }
+    }
+
+    #[test]
+    fn one_wrong_output_anywhere_is_found_without_the_sample() {
+        let conv = Convolution::random(Size { outputs: 3 * RUN as u32 + 7, taps: 300 }, 13);
+        let (right, whole) = (in_f32(&conv), oracle(conv.signal(), conv.filter()));
+        let sampled = Sampled { sample: Vec::new(), ..whole };
+        let largest = sampled.sums.iter().map(|sum| sum.tolerance).fold(0.0, f64::max) as f32;
+        assert!(2.0 * largest < 0.25, "a missing tap would go unseen: {largest}");
+        for index in 0..right.len() {
+            for wrong in [right[index] + 2.0 * largest, right[index] - 2.0 * largest, f32::NAN, f32::NEG_INFINITY] {
+                let mut values = right.clone();
+                values[index] = wrong;
+                let sums = verdict(&values, &sampled).expect_err("one output is wrong").sampled.expect("the oracle is sampled");
+                assert!(sums.wrong == 1 && sums.first.is_some_and(|run| run.contains(&index)), "{index}, {wrong}");
+            }
+        }
+        let shifted: Vec<f32> = right[1..].iter().chain(&right[..1]).copied().collect();
+        assert_eq!(
+            verdict(&shifted, &sampled).expect_err("every output is its neighbor's").sampled.map(|sums| sums.wrong),
+            Some(4)
+        );
+        let mut swapped = right.clone();
+        swapped.swap(70, 71);
+        assert_eq!(verdict(&swapped, &sampled).expect_err("two are swapped").sampled.map(|sums| sums.wrong), Some(1));
+    }
+}

@@ -1,0 +1,363 @@
+//! The oracle of a product: every output of a small one; of a large one a sample, and sums that cover all outputs.
+//!
+//! The sums are those of [`Sampled`]: for a run of columns `j` of one row of `C` and weights `w`,
+//! `sum w[j] c[i][j] = sum over l of a[i][l] * (sum w[j] b[l][j])`. The inner sums are the same for all rows. So the check multiplies `A` by
+//! a matrix that is narrower than `B` by a factor of 16: two complex numbers for each run of 64 columns.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
+
+use super::Size;
+use crate::progress;
+use crate::verify::{Expected, Oracle, POINTS, RunSum, Sampled, Weights, roundings, runs};
+use crate::workload::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
+use crate::workload::convolution::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
+
+/// What the oracle has computed.
+pub(super) struct Outcome {
+    pub oracle: Oracle,
+    /// See [`Matmul::largest_magnitudes`](super::Matmul::largest_magnitudes).
+    pub largest_magnitudes: f64,
+}
+
+/// The outcome for a product of any size.
+pub(super) fn outcome(size: Size, a: &[f32], b: &[f32]) -> Outcome {
+    let [m, n, k] = [size.m, size.n, size.k].map(u64::from);
+    if m * n * k <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE { whole(size, a, b) } else { sampled(size, a, b) }
+}
+
+// ANCHOR: oracle
+/// Columns that are computed together, so that the compiler can use the CPU's vectors and the sums stay in the L1 cache.
+const SIDE_BY_SIDE: usize = 256;
+
+/// The expected value and the tolerance of each output: plain sums in f64, in the order of the terms.
+fn whole(size: Size, a: &[f32], b: &[f32]) -> Outcome {
+    let (n, k) = (size.n as usize, size.k as usize);
+    let mut expected = vec![Expected::default(); size.m as usize * n];
+    let bar = progress::bar("oracle", u64::from(size.m));
+    let rows = expected.par_chunks_mut(n).zip(a.par_chunks(k));
+    let largest = rows.map(|(expected, a)| {
+        let largest =
+            expected.chunks_mut(SIDE_BY_SIDE).enumerate().map(|(chunk, expected)| sums(a, &b[chunk * SIDE_BY_SIDE..], n, expected));
+        let largest = largest.fold(0.0, f64::max);
+        bar.inc(1);
+        largest
+    });
+    let largest_magnitudes = largest.reduce(|| 0.0, f64::max);
+    Outcome { oracle: Oracle::Whole(expected), largest_magnitudes }
+}
+
+/// Computes outputs of one row: `a` is the row of `A`, `b` starts at the first of the columns of `B`, whose rows are `n` apart. Returns the
+/// largest sum of magnitudes.
+fn sums(a: &[f32], b: &[f32], n: usize, expected: &mut [Expected]) -> f64 {
+    let mut sum = [0.0_f64; SIDE_BY_SIDE];
+    let mut partial_sums = [0.0_f64; SIDE_BY_SIDE];
+    let mut magnitudes = [0.0_f64; SIDE_BY_SIDE];
+    let columns = expected.len();
+    for (l, &factor) in a.iter().enumerate() {
+        let factor = f64::from(factor);
+        let row = &b[l * n..][..columns];
+        for column in 0..columns {
+            let term = factor * f64::from(row[column]);
+            sum[column] += term;
+            partial_sums[column] += sum[column].abs();
+            magnitudes[column] += term.abs();
+        }
+    }
+    let terms = a.len() as f64;
+    // (1 + u)^terms, from above.
+    let growth = (terms * UNIT_ROUNDOFF).exp();
+    for (column, expected) in expected.iter_mut().enumerate() {
+        let tolerance = growth * UNIT_ROUNDOFF * (partial_sums[column] + TREE_DEPTH * magnitudes[column]) + flushed(a.len());
+        *expected = Expected { value: sum[column], tolerance };
+    }
+    magnitudes[..columns].iter().copied().fold(0.0, f64::max)
+}
+// ANCHOR_END: oracle
+
+/// Outputs of each row, or of each column if there are more of those, that the sample has.
+const SAMPLED_PER_LINE: usize = 4;
+
+/// Rows that are computed together, so that each of the narrow matrix's numbers is loaded once for all of them.
+const ROWS: usize = 8;
+
+/// Expected values for a sample that visits every row and every column, and expected sums for all outputs.
+fn sampled(size: Size, a: &[f32], b: &[f32]) -> Outcome {
+    let (n, k) = (size.n as usize, size.k as usize);
+    let row_norms: Vec<f64> = a.par_chunks(k).map(norm).collect();
+    let column_norms = column_norms(n, b);
+    let mut sample = sample(size);
+    sample.sort_unstable_by_key(|&(row, column)| (column, row));
+    let one_column = |of_column: &[(usize, usize)]| {
+        let column: Vec<f32> = b[of_column[0].1..].iter().step_by(n).copied().collect();
+        let one = |&(row, at): &(usize, usize)| {
+            let mut expected = [Expected::default()];
+            sums(&a[row * k..][..k], &column, 1, &mut expected);
+            (row * n + at, expected[0])
+        };
+        of_column.iter().map(one).collect::<Vec<_>>()
+    };
+    let mut sample: Vec<(usize, Expected)> = sample.par_chunk_by(|one, other| one.1 == other.1).flat_map_iter(one_column).collect();
+    sample.sort_unstable_by_key(|(index, _)| *index);
+
+    let ratio = |(index, expected): &(usize, Expected)| {
+        (expected.tolerance - flushed(k)) / (UNIT_ROUNDOFF * row_norms[index / n] * column_norms[index % n])
+    };
+    // A sum of terms that are mostly zeros rounds seldom.
+    let roundings = roundings(sample.iter().map(ratio), TREE_DEPTH + (k as f64).sqrt());
+
+    let weights = Weights::new();
+    let of_row: Vec<_> = runs(n, n).collect();
+    let run_norms: Vec<f64> = of_row.iter().map(|run| column_norms[run.clone()].iter().sum()).collect();
+    let narrow: Vec<[[f64; 2]; POINTS]> = b
+        .par_chunks(n)
+        .flat_map_iter(|row| of_row.iter().map(|run| weights.sums(row[run.clone()].iter().map(|&value| f64::from(value)))))
+        .collect();
+    let bar = progress::bar("oracle", u64::from(size.m));
+    let several_rows = |(block, a): (usize, &[f32])| {
+        let mut values = vec![[[0.0_f64; 2]; POINTS]; a.len() / k * of_row.len()];
+        for (l, narrow) in narrow.chunks(of_row.len()).enumerate() {
+            for (values, a) in values.chunks_mut(of_row.len()).zip(a.chunks(k)) {
+                let factor = f64::from(a[l]);
+                for (value, narrow) in
+                    values.as_flattened_mut().as_flattened_mut().iter_mut().zip(narrow.as_flattened().as_flattened())
+                {
+                    *value += factor * narrow;
+                }
+            }
+        }
+        bar.inc(a.len() / k);
+        let tolerance = |at: usize| {
+            let (row, run) = (block * ROWS + at / of_row.len(), at % of_row.len());
+            roundings * UNIT_ROUNDOFF * row_norms[row] * run_norms[run] + flushed(k) * of_row[run].len() as f64
+        };
+        values.into_iter().enumerate().map(|(at, values)| RunSum { values, tolerance: tolerance(at) }).collect::<Vec<_>>()
+    };
+    let sums = a.par_chunks(ROWS * k).enumerate().flat_map_iter(several_rows).collect();
+
+    let largest = |norms: &[f64]| norms.iter().copied().fold(0.0, f64::max);
+    let largest_magnitudes = largest(&row_norms) * largest(&column_norms);
+    let oracle = Oracle::Sampled(Sampled { outputs: size.m as usize * n, columns: n, sample, scales: None, sums });
+    Outcome { oracle, largest_magnitudes }
+}
+
+/// Rows and columns of the sampled outputs: random, but every row and every column has [`SAMPLED_PER_LINE`] or more.
+fn sample(size: Size) -> Vec<(usize, usize)> {
+    let (m, n) = (size.m as usize, size.n as usize);
+    let mut generator = ChaCha8Rng::seed_from_u64(4096);
+    let mut shuffled = |length: usize| {
+        let mut indices: Vec<usize> = (0..length).collect();
+        for last in (1..length).rev() {
+            indices.swap(last, generator.next_u64() as usize % (last + 1));
+        }
+        indices
+    };
+    let mut sample = Vec::new();
+    for _ in 0..SAMPLED_PER_LINE {
+        let (rows, columns) = (shuffled(m), shuffled(n));
+        sample.extend((0..m.max(n)).map(|at| (rows[at % m], columns[at % n])));
+    }
+    sample
+}
+
+/// The Euclidean norm.
+fn norm(values: &[f32]) -> f64 {
+    values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
+}
+
+/// The Euclidean norms of the columns of a matrix with `n` columns.
+fn column_norms(n: usize, b: &[f32]) -> Vec<f64> {
+    let mut squares = vec![0.0; n];
+    for row in b.chunks(n) {
+        for (sum, &value) in squares.iter_mut().zip(row) {
+            *sum += f64::from(value).powi(2);
+        }
+    }
+    squares.into_iter().map(f64::sqrt).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::Downloaded;
+    use crate::verify::{Accuracy, Mismatch, RUN, check};
+    use crate::workload::{Matmul, Workload};
+
+    /// Neither the rows nor the runs of columns come out even.
+    const SIZE: Size = Size { m: 37, n: 2 * RUN as u32 + 11, k: 300 };
+
+    fn sampled_oracle(product: &Matmul) -> Oracle {
+        sampled(product.size(), product.a(), product.b()).oracle
+    }
+
+    /// The product in f32, in the order of the terms.
+    fn product_in_f32(product: &Matmul) -> Vec<f32> {
+        let Size { n, k, .. } = product.size();
+        let (n, k) = (n as usize, k as usize);
+        let rows = product.a().chunks(k);
+        rows.flat_map(|a| {
+            (0..n).map(move |j| a.iter().zip(product.b()[j..].iter().step_by(n)).fold(0.0_f32, |sum, (a, b)| sum + a * b))
+        })
+        .collect()
+    }
+
+    fn verdict(values: &[f32], oracle: &Oracle) -> Result<Accuracy, Box<Mismatch>> {
+        check(&Downloaded { values: values.to_vec(), breach: None }, oracle, 0.0)
+    }
+
+    #[test]
+    fn a_product_wider_than_what_is_computed_side_by_side_is_whole() {
+        let n = SIDE_BY_SIDE + 3;
+        let b: Vec<f32> = (0..n).map(|j| j as f32).collect();
+        let size = Size { m: 2, n: n as u32, k: 1 };
+        let values: Vec<f64> = (0..2 * n).map(|at| [2.0, -3.0][at / n] * (at % n) as f64).collect();
+        let outcome = outcome(size, &[2.0, -3.0], &b);
+        let expected = outcome.oracle.whole().expect("it is small");
+        assert_eq!(expected.iter().map(|expected| expected.value).collect::<Vec<_>>(), values);
+    }
+
+    #[test]
+    fn magnitudes_and_tolerances_are_those_of_the_terms() {
+        let outcome = outcome(Size { m: 1, n: 2, k: 2 }, &[1.0, -1.0], &[3.0, 5.0, 3.0, 5.0]);
+        assert_eq!(outcome.largest_magnitudes, 10.0);
+        // Partial sums 3 and 0, magnitudes 6.
+        let tolerance = outcome.oracle.whole().expect("it is small")[0].tolerance;
+        assert!((tolerance / UNIT_ROUNDOFF - (3.0 + TREE_DEPTH * 6.0)).abs() < 1e-3, "{}", tolerance / UNIT_ROUNDOFF);
+    }
+
+    #[test]
+    fn the_sample_visits_every_row_and_column_and_its_values_are_those_of_the_whole_oracle() {
+        let product = Matmul::random(SIZE, 13).unwrap();
+        let Oracle::Sampled(sampled) = sampled_oracle(&product) else { panic!("it is sampled") };
+        let n = SIZE.n as usize;
+        assert_eq!(sampled.sample.len(), SAMPLED_PER_LINE * n);
+        for column in 0..n {
+            assert_eq!(sampled.sample.iter().filter(|(index, _)| index % n == column).count(), SAMPLED_PER_LINE);
+        }
+        assert!((0..SIZE.m as usize).all(|row| sampled.sample.iter().any(|(index, _)| index / n == row)));
+        for (index, expected) in sampled.sample {
+            assert_eq!(expected, product.expected()[index]);
+        }
+    }
+
+    #[test]
+    fn a_correct_product_passes_with_the_sampled_oracle() {
+        for seed in 0..8 {
+            let product = Matmul::random(SIZE, seed).unwrap();
+            let accuracy = verdict(&product_in_f32(&product), &sampled_oracle(&product)).unwrap();
+            assert_eq!(accuracy.sampled(), Some(SAMPLED_PER_LINE * SIZE.n as usize));
+        }
+    }
+
+    #[test]
+    fn products_whose_rounding_errors_pile_up_pass_with_the_sampled_oracle() {
+        let (m, n, k) = (SIZE.m as usize, SIZE.n as usize, 3000);
+        let size = Size { k: k as u32, ..SIZE };
+        // One sign everywhere; only in a few rows and columns; and only in a band around the diagonal, zeros elsewhere.
+        type Factor = fn(usize, usize) -> f32;
+        let alternating: Factor = |l, line| if (l * 7 + line) % 3 == 0 { -0.7 } else { 1.1 };
+        let cases: [(Factor, Factor); 3] = [
+            (|_, _| 0.1, |_, _| 1.1),
+            (
+                |l, row| if row == 20 { 0.1 } else { [0.3, -0.3][l % 2] },
+                |l, column| if column == 70 { 0.7 } else { [0.9, 0.8][l % 2] },
+            ),
+            (|l, row| if l / 80 == row { 0.1 } else { 0.0 }, |_, _| 1.1),
+        ];
+        for (a, b) in cases.into_iter().chain([(alternating, alternating)]) {
+            let a: Vec<f32> = (0..m * k).map(|at| a(at % k, at / k)).collect();
+            let b: Vec<f32> = (0..k * n).map(|at| b(at / n, at % n)).collect();
+            let oracle = sampled(size, &a, &b).oracle;
+            let matrix = |rows, values: &[f32]| crate::npy::Matrix { rows, columns: values.len() / rows, values: values.to_vec() };
+            let product = Matmul::new(matrix(m, &a), matrix(k, &b)).unwrap();
+            let outcome = verdict(&product_in_f32(&product), &oracle);
+            assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+        }
+    }
+
+    #[test]
+    fn one_wrong_output_anywhere_is_found() {
+        let product = Matmul::random(SIZE, 13).unwrap();
+        let (right, oracle) = (product_in_f32(&product), sampled_oracle(&product));
+        let Oracle::Sampled(sampled) = &oracle else { panic!("it is sampled") };
+        let largest = sampled.sums.iter().map(|sum| sum.tolerance).fold(0.0, f64::max) as f32;
+        // A missing product of the smallest magnitude is 0.25.
+        assert!(2.0 * largest < 0.25, "{largest}");
+        for index in 0..right.len() {
+            for wrong in [right[index] + 2.0 * largest, right[index] - 2.0 * largest, f32::NAN, f32::INFINITY] {
+                let mut values = right.clone();
+                values[index] = wrong;
+                let mismatch = verdict(&values, &oracle).expect_err("one output is wrong");
+                let sums = mismatch.sampled.as_ref().expect("the oracle is sampled");
+                assert!(
+                    sums.wrong == 1 && sums.first.as_ref().is_some_and(|run| run.contains(&index)),
+                    "{index}, {wrong}: {mismatch}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn errors_that_cancel_in_a_plain_sum_are_found() {
+        let product = Matmul::random(SIZE, 13).unwrap();
+        let (right, oracle) = (product_in_f32(&product), sampled_oracle(&product));
+        // Without the sample, which finds some of them as well.
+        let Oracle::Sampled(sampled) = oracle else { panic!("it is sampled") };
+        let oracle = Oracle::Sampled(Sampled { sample: Vec::new(), ..sampled });
+        let n = SIZE.n as usize;
+        let (mut missed, mut tried) = (0, 0);
+        for row in 0..SIZE.m as usize {
+            for one in 0..n {
+                for other in one + 1..n {
+                    let mut values = right.clone();
+                    let (one, other) = (row * n + one, row * n + other);
+                    if (values[one] - values[other]).abs() < 1.0 || (one + other) % 19 != 0 {
+                        continue;
+                    }
+                    values.swap(one, other);
+                    tried += 1;
+                    missed += u32::from(verdict(&values, &oracle).is_ok());
+                }
+            }
+        }
+        assert_eq!(missed, 0, "of {tried} swaps");
+        assert!(tried > 5000, "{tried}");
+    }
+
+    #[test]
+    fn swapped_rows_a_wrong_block_and_an_unwritten_tile_are_found_without_the_sample() {
+        let product = Matmul::random(SIZE, 13).unwrap();
+        let right = product_in_f32(&product);
+        let Oracle::Sampled(sampled) = sampled_oracle(&product) else { panic!("it is sampled") };
+        let oracle = Oracle::Sampled(Sampled { sample: Vec::new(), ..sampled });
+        let n = SIZE.n as usize;
+        let at = |row: usize, column: usize| row * n + column;
+        let tile = || (8..16).flat_map(|row| (120..139).map(move |column| (row, column)));
+
+        let mut swapped = right.clone();
+        (0..n).for_each(|column| swapped.swap(at(5, column), at(6, column)));
+        let sums = |values: &[f32]| verdict(values, &oracle).expect_err("it is wrong").sampled.expect("the oracle is sampled");
+        assert_eq!((sums(&swapped).wrong, sums(&swapped).first), (6, Some(at(5, 0)..at(5, RUN))));
+
+        let mut transposed = right.clone();
+        tile().for_each(|(row, column)| transposed[at(row, column)] = right[at(column - 112, row + 112)]);
+        assert!(sums(&transposed).wrong >= 8);
+
+        let mut unwritten = right.clone();
+        tile().for_each(|(row, column)| unwritten[at(row, column)] = f32::from_bits(crate::guard::POISON));
+        let mismatch = verdict(&unwritten, &oracle).expect_err("a tile is missing");
+        assert_eq!(mismatch.unwritten, 8 * 19);
+        assert!(mismatch.to_string().contains("152 of 5143 outputs were never written"), "{mismatch}");
+
+        assert!(verdict(&right[1..], &oracle).is_err(), "an output is missing");
+    }
+
+    #[test]
+    fn an_allowance_widens_the_sums_as_well() {
+        let product = Matmul::random(SIZE, 13).unwrap();
+        let values: Vec<f32> = product_in_f32(&product).iter().map(|value| value + 0.1).collect();
+        let verdict = |allowance| check(&Downloaded { values: values.clone(), breach: None }, &sampled_oracle(&product), allowance);
+        assert!(verdict(0.09).is_err() && verdict(0.11).is_ok());
+    }
+}
