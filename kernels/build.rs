@@ -1,5 +1,5 @@
-//! Lays the PTX where `src/lib.rs` includes it from, with an empty text for a `.cu` that has none yet: the generator that
-//! would make it lives in this package, and the package has to build first.
+//! Copies the stored PTX to where `src/lib.rs` includes it from. A `.cu` that has no PTX yet gets an empty text: `cargo ptx`, which makes
+//! the PTX, depends on this package, so the package has to build first.
 
 use std::path::Path;
 use std::{env, fs, io};
@@ -11,7 +11,7 @@ fn main() -> io::Result<()> {
     let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts");
     for entry in fs::read_dir("cuda")? {
         let cuda = entry?.path();
-        let Some(stem) = cuda.file_stem().filter(|_| cuda.extension().is_some_and(|ext| ext == "cu")) else {
+        let Some(stem) = cuda.file_stem().filter(|_| cuda.extension().is_some_and(|extension| extension == "cu")) else {
             continue;
         };
         let name = Path::new(stem).with_extension("ptx");

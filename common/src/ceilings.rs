@@ -9,7 +9,7 @@ use cudarc::driver::sys::CUdevice_attribute::{
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
 };
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
-use kernels::ceilings::{CHAINS, COPY_VECTORS, DP4A_CHAINS, FILL_NOISE, FMA_CHAINS, STEPS};
+use kernels::ceilings::{CHAINS, COPY_VECTORS, FILL_NOISE, FMA_CHAINS, STEPS, dp4a};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -104,7 +104,7 @@ fn flops(gpu: &Gpu) -> Result<f64> {
 fn byte_multiply_adds(gpu: &Gpu) -> Result<f64> {
     let pixels = 0x0103_0507_u32;
     let steps = chain_steps_per_s(gpu, |rounds, result, config| {
-        let kernel = gpu.kernel(DP4A_CHAINS)?;
+        let kernel = gpu.kernel(dp4a::DP4A_CHAINS)?;
         let mut launch = gpu.stream.launch_builder(&kernel);
         launch.arg(&rounds).arg(&pixels).arg(result);
         // SAFETY: the kernel writes one word per thread, and `result` has as many.
@@ -116,6 +116,7 @@ fn byte_multiply_adds(gpu: &Gpu) -> Result<f64> {
 
 /// Steps per second of all chains of all threads; `enqueue` gets the rounds, a word per thread, and the launch's shape.
 fn chain_steps_per_s(gpu: &Gpu, enqueue: impl Fn(u32, &mut CudaSlice<u32>, LaunchConfig) -> Result<()>) -> Result<f64> {
+    const { assert!(CHAINS == dp4a::CHAINS && STEPS == dp4a::STEPS, "both kernels do the same number of steps per round") };
     // One full wave: one more block would run alone at the end, and one fewer would leave a multiprocessor with less work.
     let blocks = resident_blocks(gpu)?;
     let threads = blocks * BLOCK;

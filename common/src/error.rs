@@ -57,15 +57,9 @@ pub enum Error {
         /// The driver's reason.
         reason: String,
     },
-    /// A library of the CUDA toolkit is missing.
+    /// CUDA C did not compile, or a library of the CUDA toolkit is missing or failed.
     #[error(transparent)]
-    NoLibrary(#[from] toolkit::libraries::NotFound),
-    /// A call of cuBLAS or cuFFT failed. The text names the library.
-    #[error("{0}")]
-    Library(String),
-    /// CUDA C did not compile.
-    #[error(transparent)]
-    Compile(#[from] toolkit::nvrtc::CompileError),
+    Toolkit(#[from] toolkit::Error),
     /// A size that no computation can have.
     #[error("there is no run with {asked}: {reason}")]
     Size {
@@ -166,7 +160,7 @@ impl Error {
     /// The exit status of a process that fails with this error: 1 for a wrong kernel, 2 for a wrong request or an unfit machine.
     pub fn exit_status(&self) -> u8 {
         match self {
-            Error::Compile(_) => 1,
+            Error::Toolkit(toolkit::Error::Compile { .. }) => 1,
             Error::Driver(error) if !is_environment(error.0) => 1,
             _ => 2,
         }

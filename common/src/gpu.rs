@@ -1,7 +1,7 @@
 //! The device that a chapter runs on, as cudarc's context and stream, and the kernels loaded on it.
 //!
-//! Nothing here wraps a launch: a stage takes a kernel from [`Gpu::kernel`] and launches it on [`Gpu::stream`] as any program
-//! with cudarc would.
+//! Nothing here wraps a launch: a stage takes a kernel from [`Gpu::kernel`] and launches it on [`Gpu::stream`], as any program that uses
+//! cudarc would.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,17 +14,16 @@ use serde::{Deserialize, Serialize};
 use simcuda::client::Simulator;
 use simt::Profile;
 use toolkit::nvrtc::{Input, Nvrtc};
-use toolkit::options::options;
-use toolkit::pinned::PINNED_VERSION;
+use toolkit::recipe::{PINNED_VERSION, options};
 
 use crate::capability::ComputeCapability;
 use crate::device::{self, Device, Request};
 use crate::error::{Error, Result, describe};
 
-/// CUDA C that every compiler compiles, and that shows whether its PTX loads on this device.
+/// CUDA C that every compiler accepts. It shows whether a compiler's PTX loads on this device.
 pub const TRIAL: Input<'_> = Input { name: "trial.cu", text: "extern \"C\" __global__ void trial() {}", headers: &[] };
 
-/// Whether a device is made of silicon.
+/// Whether a device is real.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {
@@ -34,7 +33,7 @@ pub enum DeviceKind {
     Sim,
 }
 
-/// What a record says of the device that it was made on.
+/// What a record says about the device that it was made on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceInfo {
     /// GPU or simulator.
@@ -47,7 +46,7 @@ pub struct DeviceInfo {
     pub profile: Option<String>,
     /// Version of the driver.
     pub driver: String,
-    /// What makes the kernels' machine code, for example `NVRTC 13.0 for compute_90`.
+    /// The compiler of the kernels, for example `NVRTC 13.0 for compute_90`.
     pub compiler: String,
 }
 
@@ -65,31 +64,29 @@ pub struct Gpu {
 
 /// Where the PTX of a module comes from.
 enum Compiler {
-    /// Compiled here, for this very device.
+    /// NVRTC compiles it for this very device.
     Nvrtc { nvrtc: Nvrtc, architecture: String },
-    /// As it is stored in the repository.
+    /// The repository has it.
     Stored,
 }
 
-/// Modules by the stem of their source.
-type Modules = HashMap<&'static str, Arc<CudaModule>>;
+type Modules = HashMap<&'static Source, Arc<CudaModule>>;
 
 /// What is on the device already.
 #[derive(Default)]
 struct Loaded {
     modules: Modules,
-    /// By the stem of the source and the kernel's name.
-    functions: HashMap<(&'static str, &'static str), CudaFunction>,
-    /// What was asked for since someone wanted to know.
-    asked: Vec<Kernel>,
+    functions: HashMap<Kernel, CudaFunction>,
+    /// The kernels that [`Gpu::kernel`] was called for since the last [`Gpu::take_requested`].
+    requested: Vec<Kernel>,
 }
 
 impl Gpu {
-    /// Opens the device that was asked for. All devices of a process are the same: the first call decides which.
+    /// Opens the requested device. All devices of a process are the same one: the first call decides which.
     ///
     /// # Errors
     ///
-    /// When no such device can be used here; see [`crate::device`].
+    /// When this machine has no such device that works; see [`crate::device`].
     pub fn open(request: &Request) -> Result<Gpu> {
         let device = device::choose(request)?;
         let context = CudaContext::new(0)?;
@@ -110,23 +107,23 @@ impl Gpu {
         Ok(Gpu { context, stream, info, device, compiler, loaded: Mutex::default() })
     }
 
-    /// What a record says of this device.
+    /// What a record says about this device.
     pub fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
-    /// Whether this is the simulator, whose clock says nothing about a GPU.
+    /// Whether this is the simulator, whose times say nothing about a GPU.
     pub fn is_simulated(&self) -> bool {
         self.info.kind == DeviceKind::Sim
     }
 
-    /// The simulator's own interface, for what it counted and found; `None` on a GPU.
+    /// The simulator's own interface, for its counters and findings; `None` on a GPU.
     pub fn simulator(&self) -> Option<&'static Simulator> {
         self.device.simulator()
     }
 
-    /// The compiler that makes PTX for this very device, and the virtual architecture that it makes it for; `None` where stored PTX is
-    /// loaded.
+    /// The compiler that makes PTX for this very device, and the virtual architecture that it makes it for; `None` where we load the stored
+    /// PTX.
     pub fn compiler(&self) -> Option<(&Nvrtc, &str)> {
         match &self.compiler {
             Compiler::Nvrtc { nvrtc, architecture } => Some((nvrtc, architecture)),
@@ -134,23 +131,23 @@ impl Gpu {
         }
     }
 
-    /// The profile that the simulator has taken; `None` on a GPU.
+    /// The simulator's profile; `None` on a GPU.
     pub fn profile(&self) -> Option<&'static Profile> {
         self.info.profile.as_deref().and_then(Profile::named)
     }
 
-    /// A kernel, ready to launch. Its module is compiled and loaded at the first call and kept.
+    /// A kernel, ready to launch. The first call compiles and loads its module, which stays loaded.
     ///
     /// # Errors
     ///
     /// When its source does not compile or its module does not load.
     pub fn kernel(&self, kernel: Kernel) -> Result<CudaFunction> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let Loaded { modules, functions, asked } = &mut *loaded;
-        if !asked.iter().any(|known| (known.source.stem, known.name) == (kernel.source.stem, kernel.name)) {
-            asked.push(kernel);
+        let Loaded { modules, functions, requested } = &mut *loaded;
+        if !requested.contains(&kernel) {
+            requested.push(kernel);
         }
-        let function = match functions.entry((kernel.source.stem, kernel.name)) {
+        let function = match functions.entry(kernel) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
                 let module = self.loaded_module(modules, kernel.source)?;
@@ -161,36 +158,36 @@ impl Gpu {
         Ok(function.clone())
     }
 
-    /// The kernels that were asked for since the last call, each once: after a stage has run, those that it launches.
-    pub fn take_asked(&self) -> Vec<Kernel> {
-        std::mem::take(&mut self.loaded.lock().unwrap_or_else(PoisonError::into_inner).asked)
+    /// The kernels that [`Gpu::kernel`] was called for since the last call, each once. After a stage has run, these are the kernels that it
+    /// launches.
+    pub fn take_requested(&self) -> Vec<Kernel> {
+        std::mem::take(&mut self.loaded.lock().unwrap_or_else(PoisonError::into_inner).requested)
     }
 
-    /// The module of a source, for what it holds beside kernels: arrays in constant memory.
+    /// The module of a source, for the arrays in constant memory that it has besides kernels.
     ///
     /// # Errors
     ///
-    /// As [`Gpu::kernel`].
+    /// As for [`Gpu::kernel`].
     pub fn module(&self, source: &'static Source) -> Result<Arc<CudaModule>> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         self.loaded_module(&mut loaded.modules, source).cloned()
     }
 
-    /// Compiles and loads a module unless it is there.
+    /// Compiles and loads a module unless it is loaded already.
     fn loaded_module<'a>(&self, modules: &'a mut Modules, source: &'static Source) -> Result<&'a Arc<CudaModule>> {
-        match modules.entry(source.stem) {
+        match modules.entry(source) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(new) => Ok(new.insert(self.load(source)?)),
         }
     }
 
-    /// Runs other PTX in place of a source's: a kernel that someone has changed, in the stage that launches it. `None` brings back the
-    /// source's own.
+    /// Replaces a source's PTX, so that the stages that launch its kernels run a changed one. `None` restores the source's own.
     ///
     /// # Errors
     ///
-    /// When the PTX does not load; then everything stays as it was.
-    pub fn substitute(&self, source: &'static Source, ptx: Option<String>) -> Result<()> {
+    /// When the PTX does not load; then nothing changes.
+    pub fn replace_ptx(&self, source: &'static Source, ptx: Option<String>) -> Result<()> {
         let module = match ptx {
             Some(ptx) => {
                 let loaded = self.context.load_module(Ptx::from_src(ptx));
@@ -199,25 +196,23 @@ impl Gpu {
             None => None,
         };
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        loaded.functions.retain(|(stem, _), _| *stem != source.stem);
+        loaded.functions.retain(|kernel, _| kernel.source != source);
         match module {
-            Some(module) => loaded.modules.insert(source.stem, module),
-            None => loaded.modules.remove(source.stem),
+            Some(module) => loaded.modules.insert(source, module),
+            None => loaded.modules.remove(source),
         };
         Ok(())
     }
 
-    /// The PTX that a source's module is loaded from on this device: compiled for it, or as it is stored.
+    /// The PTX from which this device loads a source's module: compiled for the device, or the stored one.
     ///
     /// # Errors
     ///
     /// When the source does not compile or has no PTX.
     pub fn ptx(&self, source: &Source) -> Result<String> {
         match &self.compiler {
-            Compiler::Nvrtc { nvrtc, architecture } => {
-                Ok(nvrtc.compile(Input::of(source, &source.path()), &options(architecture))?)
-            }
-            Compiler::Stored if source.ptx.is_empty() => Err(Error::NoPtx { path: source.ptx_path() }),
+            Compiler::Nvrtc { nvrtc, architecture } => Ok(nvrtc.compile(Input::of(source), &options(architecture))?),
+            Compiler::Stored if source.ptx.is_empty() => Err(Error::NoPtx { path: source.ptx_path.to_owned() }),
             Compiler::Stored => Ok(source.ptx.to_owned()),
         }
     }
@@ -228,17 +223,17 @@ impl Gpu {
     }
 
     fn refused(&self, source: &Source, error: DriverError) -> Error {
-        // The simulator has more to say than a number.
-        let told = self.simulator().and_then(|simulator| simulator.take_error().ok().flatten());
-        let reason = told.unwrap_or_else(|| describe(error));
-        Error::ModuleLoad { path: source.path(), device: self.info.name.clone(), reason }
+        // The simulator knows more about the error than its number.
+        let message = self.simulator().and_then(|simulator| simulator.take_error().ok().flatten());
+        let reason = message.unwrap_or_else(|| describe(error));
+        Error::ModuleLoad { path: source.path.to_owned(), device: self.info.name.clone(), reason }
     }
 }
 
 impl Compiler {
-    /// The NVRTC of this machine, if its PTX loads on this device; `capability` is 90 for 9.0.
+    /// The first NVRTC of this machine whose PTX loads on this device; `capability` is 90 for 9.0.
     ///
-    /// A newer NVRTC than the driver writes PTX that the driver does not know, so it has to be tried.
+    /// We have to try: an NVRTC that is newer than the driver writes PTX that the driver does not know.
     fn for_gpu(context: &Arc<CudaContext>, capability: u32) -> Compiler {
         let mut chosen = None;
         let works = |nvrtc: &Nvrtc| {
@@ -266,7 +261,7 @@ impl Compiler {
     }
 }
 
-/// The virtual architecture nearest to a device: its own, or the last one before it that the compiler knows.
+/// The virtual architecture that is nearest to a device: its own, or the newest older one that the compiler knows.
 fn virtual_architecture(known: &[u32], capability: u32) -> Option<String> {
     known.iter().filter(|&&known| known <= capability).max().map(|nearest| format!("compute_{nearest}"))
 }

@@ -15,7 +15,6 @@
 //! - [`gpu`] is the open device: cudarc's context and stream, and the kernels loaded on it.
 //! - [`planner`] cuts a sum into slices, so that its blocks fill the chip.
 //! - [`pinned`] allocates host memory that the device can copy directly.
-//! - [`cublas`] and [`cufft`] call NVIDIA's libraries, for the stages that compare with them.
 //! - [`timing`] times enqueued work with CUDA events.
 //! - [`guard`] is an output on the device that shows missing and stray writes; [`verify`] compares it with the oracle.
 //! - [`workload`] is what is computed: inputs, sizes, oracle, and the least work that it takes.
@@ -34,8 +33,6 @@ pub mod capability;
 pub mod ceilings;
 pub mod chapter;
 pub mod console;
-pub mod cublas;
-pub mod cufft;
 pub mod derived;
 pub mod device;
 pub mod error;

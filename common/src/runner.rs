@@ -163,8 +163,8 @@ impl<W: Workload> Runner<'_, W> {
         Ok((accuracy, got.values))
     }
 
-    /// The row of a stage that only copies. It copies the numbers 0, 1, 2, … back, which must arrive bit for bit. The inputs on the device are
-    /// overwritten first, so the stage has to copy them.
+    /// The row of a stage that only copies. It copies the numbers 0, 1, 2, … back, which must arrive bit for bit. The inputs on the device
+    /// are overwritten first, so the stage has to copy them.
     fn copies(&mut self, prepare: PrepareCopies<W>) -> Result<Success, RowError> {
         let Self { gpu, workload, repeat, .. } = *self;
         let mut copies = prepare(gpu, workload)?;

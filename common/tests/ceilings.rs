@@ -6,7 +6,8 @@ use common::gpu::Gpu;
 use common::timing;
 use common::workload::Arithmetic;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
-use kernels::ceilings::{CHAINS, COPY_VECTORS, DP4A_CHAINS, FMA_CHAINS, STEPS};
+use kernels::ceilings::dp4a::DP4A_CHAINS;
+use kernels::ceilings::{CHAINS, COPY_VECTORS, FMA_CHAINS, STEPS};
 
 fn simulator() -> Gpu {
     Gpu::open(&Request::Sim(None)).expect("the simulator is built with this test")

@@ -34,9 +34,9 @@ fn without_each_barrier(ptx: &str, kernel: &str) -> Vec<(usize, String)> {
 /// What becomes of a stage whose kernel's file is replaced by this text.
 fn outcome<W: Workload>(stage: &Stage<W>, source: &'static Source, ptx: Option<String>, workload: &W) -> Outcome {
     with_gpu(|gpu| {
-        gpu.substitute(source, ptx).unwrap();
+        gpu.replace_ptx(source, ptx).unwrap();
         let finished = runner::run(gpu, &[*stage], workload, 0).unwrap();
-        gpu.substitute(source, None).unwrap();
+        gpu.replace_ptx(source, None).unwrap();
         finished.rows.into_iter().next().expect("a row for a stage").outcome
     })
 }
@@ -53,8 +53,8 @@ fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'sta
         let Some(measured) = intact.measured() else { panic!("{} with all its barriers: {:?}", stage.name, intact.outcome) };
         assert!(measured.warnings().is_empty(), "{} with all its barriers: {:?}", stage.name, measured.warnings());
         let launched: BTreeSet<&str> = measured.launches().iter().map(|launch| launch.report.kernel.as_str()).collect();
-        let of_chapter = |kernel: &&Kernel| chapter.sources.iter().any(|source| source.stem == kernel.source.stem);
-        for kernel in kernels::all().iter().filter(of_chapter).filter(|kernel| launched.contains(kernel.name)) {
+        let of_chapter = |kernel: &Kernel| chapter.sources.contains(&kernel.source);
+        for kernel in kernels::all().filter(of_chapter).filter(|kernel| launched.contains(kernel.name)) {
             for (line, ptx) in without_each_barrier(kernel.source.ptx, kernel.name) {
                 match outcome(stage, kernel.source, Some(ptx), workload) {
                     Outcome::Failed(failure) => failures.push((stage.name, failure.to_string())),
@@ -62,7 +62,7 @@ fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'sta
                         let warnings: Vec<String> = measured.warnings().iter().map(ToString::to_string).collect();
                         failures.push((stage.name, warnings.join("\n")));
                     }
-                    other => panic!("nobody misses the barrier of line {line} of {}: {other:?}", kernel.source.ptx_path()),
+                    other => panic!("nobody misses the barrier of line {line} of {}: {other:?}", kernel.source.ptx_path),
                 }
             }
         }

@@ -5,12 +5,13 @@ use std::f64::consts::TAU;
 use common::verify::check;
 use common::workload::convolution::Size;
 use common::workload::{Convolution, Workload};
+use cudarc::cufft::sys::float2;
 use unroll::fft::{Blocks, collect, gather, multiply};
 
 use crate::device::with_gpu;
 
-/// Spectra of rings, as cuFFT lays them out: the bins up to the middle, real and imaginary parts in turn.
-fn transformed(rings: &[f32], length: usize) -> Vec<f32> {
+/// Spectra of rings, as cuFFT lays them out: the bins up to the middle.
+fn transformed(rings: &[f32], length: usize) -> Vec<float2> {
     let bin = |ring: &[f32], bin: usize| {
         let (mut real, mut imaginary) = (0.0, 0.0);
         for (i, value) in ring.iter().enumerate() {
@@ -18,23 +19,23 @@ fn transformed(rings: &[f32], length: usize) -> Vec<f32> {
             real += f64::from(*value) * angle.cos();
             imaginary += f64::from(*value) * angle.sin();
         }
-        [real as f32, imaginary as f32]
+        float2 { x: real as f32, y: imaginary as f32 }
     };
-    rings.chunks_exact(length).flat_map(|ring| (0..=length / 2).flat_map(move |at| bin(ring, at))).collect()
+    rings.chunks_exact(length).flat_map(|ring| (0..=length / 2).map(move |at| bin(ring, at))).collect()
 }
 
 /// The way back, `length` times too large, as cuFFT's.
-fn transformed_back(spectra: &[f32], length: usize) -> Vec<f32> {
-    let value = |spectrum: &[f32], i: usize| {
-        let bins = spectrum.chunks_exact(2).enumerate().map(|(bin, parts)| {
+fn transformed_back(spectra: &[float2], length: usize) -> Vec<f32> {
+    let value = |spectrum: &[float2], i: usize| {
+        let bins = spectrum.iter().enumerate().map(|(bin, float2 { x, y })| {
             let angle = TAU * (i * bin % length) as f64 / length as f64;
-            let part = f64::from(parts[0]) * angle.cos() - f64::from(parts[1]) * angle.sin();
+            let part = f64::from(*x) * angle.cos() - f64::from(*y) * angle.sin();
             // All bins but the first and the middle one stand for their mirror images too.
             if bin == 0 || 2 * bin == length { part } else { 2.0 * part }
         });
         bins.sum::<f64>() as f32
     };
-    spectra.chunks_exact(2 * (length / 2 + 1)).flat_map(|spectrum| (0..length).map(move |i| value(spectrum, i))).collect()
+    spectra.chunks_exact(length / 2 + 1).flat_map(|spectrum| (0..length).map(move |i| value(spectrum, i))).collect()
 }
 
 #[test]
@@ -56,7 +57,7 @@ fn blocks_cut_multiplied_and_put_together_are_the_convolution() {
             let mut spectra = gpu.stream.clone_htod(&spectra).unwrap();
             multiply(gpu, blocks, &mut spectra).unwrap();
             let spectra = gpu.stream.clone_dtoh(&spectra).unwrap();
-            let of_blocks = transformed_back(&spectra[2 * (length / 2 + 1)..], length);
+            let of_blocks = transformed_back(&spectra[length / 2 + 1..], length);
             let rings = gpu.stream.clone_htod(&of_blocks).unwrap();
             collect(gpu, &conv, &mut buffers, blocks, &rings).unwrap();
             buffers.output.download(gpu).unwrap()

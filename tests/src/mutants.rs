@@ -1,6 +1,6 @@
 //! Kernels that are known to be wrong, each of which must be caught, with words that lead to the mistake.
 //!
-//! A check that nothing ever fails proves little. The kernels are in `tests/mutants/convolution.cu`; their PTX stands beside it, so
+//! A check that nothing ever fails proves little. The kernels are in `tests/mutants/convolution.cu`; their PTX is next to it, so
 //! that the tests need no compiler.
 
 use common::error::Result;
@@ -14,20 +14,22 @@ use common::workload::convolution::{Buffers, Size};
 use common::workload::{Convolution, Workload};
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::{Kernel, Source};
-use toolkit::pinned::PINNED_VERSION;
+use toolkit::recipe::PINNED_VERSION;
 use toolkit::stamp::Stamp;
 
 use crate::device::{in_own_process, with_gpu};
 
 /// `tests/mutants/convolution.cu`
 static SOURCE: Source = Source {
-    // From the folder of the kernels proper, where every source is looked for.
-    stem: "../../tests/mutants/convolution",
+    path: "tests/mutants/convolution.cu",
+    ptx_path: "tests/mutants/convolution.ptx",
     cuda: include_str!("../mutants/convolution.cu"),
     ptx: include_str!("../mutants/convolution.ptx"),
     architecture: "compute_50",
     headers: &[],
+    kernels: &[],
     constants: &[],
+    arrays: &[],
 };
 
 /// Launches a kernel with the arguments of `naive`, one thread per output, blocks of 128.
@@ -142,6 +144,6 @@ fn the_mutants_ptx_was_made_from_their_source() {
 #[ignore = "writes tests/mutants/convolution.ptx, and needs NVRTC"]
 fn make_the_mutants_ptx() {
     let nvrtc = toolkit::nvrtc::Nvrtc::find_where(|nvrtc| nvrtc.build() == PINNED_VERSION).unwrap();
-    let ptx = toolkit::stamp::generate(&nvrtc, PINNED_VERSION, &SOURCE).unwrap();
+    let ptx = toolkit::generate::generate(&nvrtc, PINNED_VERSION, &SOURCE).unwrap();
     std::fs::write(format!("{}/mutants/convolution.ptx", env!("CARGO_MANIFEST_DIR")), ptx).unwrap();
 }

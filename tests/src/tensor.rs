@@ -33,9 +33,9 @@ fn without_low_parts(ptx: &str) -> (String, usize) {
 
 fn outcome(stage: Stage<Convolution>, conv: &Convolution, ptx: Option<String>) -> Outcome {
     with_gpu(|gpu| {
-        gpu.substitute(&SOURCE, ptx).unwrap();
+        gpu.replace_ptx(&SOURCE, ptx).unwrap();
         let finished = runner::run(gpu, &[stage], conv, 0).unwrap();
-        gpu.substitute(&SOURCE, None).unwrap();
+        gpu.replace_ptx(&SOURCE, None).unwrap();
         finished.rows.into_iter().next().expect("a row for a stage").outcome
     })
 }

@@ -203,7 +203,7 @@ const DIFFERENCES: &[Difference] = &[
 fn sha256_of_group(group: &str) -> Option<String> {
     match group {
         PATTERNS_GROUP => Some(stamp::sha256(PATTERNS)),
-        "ceilings" => Some(stamp::sha256_of(&[&ceilings::SOURCE, &ceilings::SOURCE_DP4A])),
+        "ceilings" => Some(stamp::sha256_of(&[&ceilings::SOURCE, &ceilings::dp4a::SOURCE])),
         chapter => chapters().into_iter().find(|(name, _)| *name == chapter).map(|(_, sources)| stamp::sha256_of(sources)),
     }
 }

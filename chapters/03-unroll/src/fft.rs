@@ -1,40 +1,45 @@
-//! The honest rival: the same result by another algorithm, with NVIDIA's library of Fourier transforms.
+//! The honest rival: the same result by another algorithm, with cuFFT, NVIDIA's library of Fourier transforms.
 //!
-//! A convolution is a product of spectra. A transform of `n` points takes about `n log2 n` steps, so that the work hardly depends on the
-//! length of the filter, where a sum over the taps grows with it.
+//! A convolution is a product of spectra. A transform of `n` points takes about `n log2 n` steps, so the work hardly depends on the
+//! length of the filter, while the work of a sum over the taps is proportional to it.
 //!
 //! # Overlap-save
 //!
-//! A transform sees its points as a ring. A block of `length` samples and the filter, with zeros up to `length`, multiplied bin by bin,
-//! give their correlation on the ring; its first `length - taps + 1` values do not run over the ring's end, and are outputs. So the
-//! signal is cut into blocks that overlap by `taps - 1` samples, all of them and the filter are transformed in one batch, and the spectra
-//! come back in another. Short blocks throw away much of each transform, long ones need more steps per point, and cuFFT has its own
-//! opinion on lengths: [`Blocks::candidates`] lists what is possible, and the stage, as programs that transform do, times them all before
-//! the run and takes the fastest.
+//! A transform sees its points as a ring. Take a block of `length` samples, and the filter with zeros up to `length`. Multiplied bin by
+//! bin, their spectra give the correlation on the ring. Its first `length - taps + 1` values do not run over the ring's end: they are
+//! outputs. So we cut the signal into blocks that overlap by `taps - 1` samples, transform them and the filter in one batch, multiply, and
+//! transform back in another batch. Short blocks waste much of each transform; long blocks need more steps per point; and some
+//! lengths suit cuFFT better than others. [`Blocks::candidates`] lists what is possible. The stage times all candidates before the run and
+//! keeps the fastest, as other programs that use transforms do.
 //!
 //! # How exact it is
 //!
-//! Each step of a transform combines every point of the ring with others. Its rounding errors are spread over the whole ring, so that
-//! they are relative to the ring's largest values and not to an output's own terms: where the signal has one loud place, the quiet ones
-//! around it are as noisy. The worst that can be proved (Higham, *Accuracy and Stability of Numerical Algorithms*, theorem 24.2) is an
-//! error, in the 2-norm over the ring, of `log2(n) * c * u` of the result, with `c` below 7 and `u = 2^-24`; for an output that means up
-//! to `3 c u log2(n) * ||x|| * ||h||`, with the norms of the block and of the filter. To be met it would need all errors of a ring in one
-//! output. Spread evenly, an output has its share of `1 / sqrt(n)`, and `||x|| / sqrt(n)` is at most the largest sample. That is what
-//! [`FFT`] is allowed beyond the workload's own tolerance: `u log2(n) * max |x| * ||h||`. It is no proof, but it was watched: on an H200
-//! with random signals, signals whose magnitudes range over 2^40, and signals with a few samples a million times louder than the others,
-//! at 1 to 8192 taps, it used up at most a fifth of it.
+//! Each step of a transform combines every point of the ring with others. Its rounding errors spread over the whole ring, so they are
+//! relative to the ring's largest values, and not to an output's own terms: where the signal has one loud place, the quiet places
+//! around it get as much noise. The worst that can be proved (Higham, *Accuracy and Stability of Numerical Algorithms*, theorem 24.2) is an
+//! error, in the 2-norm over the ring, of `log2(n) * c * u` of the result, with `c` below 7 and `u = 2^-24`. For one output this means up
+//! to `3 c u log2(n) * ||x|| * ||h||`, with the norms of the block and of the filter, which could only happen if all errors of a ring met in
+//! one output. If they spread evenly, an output gets `1 / sqrt(n)` of them, and `||x|| / sqrt(n)` is at most the largest sample. That is
+//! what [`FFT`] is allowed beyond the workload's own tolerance: `u log2(n) * max |x| * ||h||`. This is no proof, but we measured it: on an
+//! H200, with random signals, signals whose magnitudes range over 2^40, and signals with a few samples a million times louder than the
+//! others, at 1 to 8192 taps, the stage used at most a fifth of it.
 
+use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use common::Result;
-use common::cufft::{Cufft, Forward, Inverse};
 use common::gpu::Gpu;
 use common::requirement::Unmet;
 use common::stage::{Prepared, Stage};
 use common::workload::convolution::Buffers;
 use common::workload::{Convolution, Workload};
+use cudarc::cufft::CudaFft;
+use cudarc::cufft::result::CufftError;
+use cudarc::cufft::sys::{self, cufftType, float2};
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::unroll::fft::{COLLECT, GATHER, MULTIPLY};
+use toolkit::libraries;
 
 /// The product of the spectra.
 pub const FFT: Stage<Convolution> =
@@ -53,10 +58,22 @@ fn requirement(gpu: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
         let samples = u64::from(conv.outputs()) + u64::from(conv.taps()) - 1;
         return Ok(Some(Unmet::Limit { what: "points in a batch of cuFFT", needed: 2 * samples, limit: i32::MAX as u64 }));
     }
-    Ok(Cufft::find().err().map(|error| Unmet::Library { reason: error.to_string() }))
+    Ok(cufft().err().map(|error| Unmet::Library { reason: error.to_string() }))
 }
 
-/// What the stage's rounding errors may come to beyond the workload's tolerance; derived at the head of this file.
+/// Makes sure that cudarc finds cuFFT, which it must not be asked for otherwise, and returns where it was found.
+fn cufft() -> toolkit::Result<PathBuf> {
+    static FOUND: OnceLock<toolkit::Result<PathBuf>> = OnceLock::new();
+    // SAFETY: looking for a library runs its initializers, and cuFFT's touch nothing in this process but their own memory.
+    FOUND.get_or_init(|| libraries::CUFFT.open_for_cudarc(|| unsafe { sys::is_culib_present() })).clone()
+}
+
+/// An error of cuFFT, as one of ours.
+fn failed(action: &str) -> impl Fn(CufftError) -> toolkit::Error {
+    move |CufftError(status)| toolkit::Error::Call { library: "cuFFT", action: action.to_owned(), reason: format!("{status:?}") }
+}
+
+/// The largest rounding errors that the stage may have beyond the workload's tolerance; derived at the head of this file.
 fn spread_over_the_ring(conv: &Convolution) -> f64 {
     const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
     let longest = Blocks::candidates(conv.outputs(), conv.taps()).iter().map(|blocks| blocks.length).max().unwrap_or(2);
@@ -68,9 +85,9 @@ fn spread_over_the_ring(conv: &Convolution) -> f64 {
 /// How the signal is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
-    /// Points of a transform: even, and a product of twos, threes and fives, which transforms take apart best.
+    /// Points of a transform: even, and a product of twos, threes and fives, for which transforms are fastest.
     pub length: u32,
-    /// Outputs of a block, and samples from one to the next.
+    /// Outputs of a block, and samples from the start of one block to the next.
     pub hop: u32,
     /// Blocks.
     pub count: u32,
@@ -79,12 +96,12 @@ pub struct Blocks {
 impl Blocks {
     /// Shorter transforms are not worth their launches.
     const SHORTEST: u32 = 1024;
-    /// Blocks of this many times the filter waste little of a transform; longer ones only need more steps. For short filters, blocks
-    /// up to [`Self::LONG_ENOUGH`] are tried all the same: fewer blocks are less to launch.
+    /// Blocks this many times as long as the filter waste little of a transform; longer ones only need more steps. For short filters we
+    /// try blocks up to [`Self::LONG_ENOUGH`] anyway, because fewer blocks need less launching.
     const LONGEST: u32 = 32;
     const LONG_ENOUGH: u32 = 8192;
 
-    /// The lengths to choose from: powers of two from twice the filter on, and the one block that holds everything.
+    /// The lengths to choose from: powers of two from twice the filter's length, and the one block that holds everything.
     pub fn candidates(outputs: u32, taps: u32) -> Vec<Self> {
         let samples = u64::from(outputs) + u64::from(taps) - 1;
         let shortest = (2 * u64::from(taps)).next_power_of_two().max(Self::SHORTEST.into());
@@ -94,11 +111,11 @@ impl Blocks {
         powers.chain([smooth_and_even(samples)]).filter_map(|length| Self::of(length, outputs, taps)).collect()
     }
 
-    /// Blocks of a length; `None` when cuFFT could not count their points.
+    /// Blocks of this length; `None` when cuFFT could not count their points.
     fn of(length: u64, outputs: u32, taps: u32) -> Option<Self> {
         let most = length - u64::from(taps) + 1;
         let count = u64::from(outputs).div_ceil(most);
-        // As few outputs in each block as that many blocks need, so that the last one has its share.
+        // Spread the outputs evenly over the blocks, so that the last one is not nearly empty.
         let hop = u64::from(outputs).div_ceil(count);
         let points = length * (count + 1);
         i32::try_from(points).ok()?;
@@ -123,7 +140,7 @@ fn smooth_and_even(least: u64) -> u64 {
     (least.next_multiple_of(2)..).step_by(2).find(is_smooth).expect("a power of two is never far")
 }
 
-/// Times every candidate once it is warm, and keeps the fastest.
+/// Times every candidate after a warm-up and keeps the fastest.
 fn fastest(gpu: &Gpu, conv: &Convolution) -> Result<Fft> {
     const RUNS: u32 = 10;
     let mut buffers = conv.upload(gpu)?;
@@ -148,37 +165,36 @@ fn fastest(gpu: &Gpu, conv: &Convolution) -> Result<Fft> {
 /// Plans and memory for one way to cut the signal.
 struct Fft {
     blocks: Blocks,
-    forward: Forward,
-    inverse: Inverse,
+    forward: CudaFft,
+    inverse: CudaFft,
     /// The filter's ring, then one for each block.
     rings: CudaSlice<f32>,
-    /// Their spectra, real and imaginary parts in turn.
-    spectra: CudaSlice<f32>,
-}
-
-impl Fft {
-    fn new(gpu: &Gpu, blocks: Blocks) -> Result<Self> {
-        let cufft = Cufft::find()?;
-        let (length, count) = (blocks.length as usize, blocks.count as usize);
-        Ok(Self {
-            blocks,
-            forward: cufft.forward(gpu, length, count + 1)?,
-            inverse: cufft.inverse(gpu, length, count)?,
-            rings: gpu.stream.alloc_zeros(length * (count + 1))?,
-            spectra: gpu.stream.alloc_zeros(2 * blocks.bins() as usize * (count + 1))?,
-        })
-    }
+    /// Their spectra.
+    spectra: CudaSlice<float2>,
 }
 
 // ANCHOR: fft
+impl Fft {
+    fn new(gpu: &Gpu, blocks: Blocks) -> Result<Self> {
+        cufft()?;
+        let (length, count) = (blocks.length as i32, blocks.count as i32);
+        // A batch of `length` numbers each, one right after the other, and the same for the `length / 2 + 1` bins of each spectrum.
+        let forward = CudaFft::plan_1d(length, cufftType::CUFFT_R2C, count + 1, gpu.stream.clone()).map_err(failed("plan"))?;
+        let inverse = CudaFft::plan_1d(length, cufftType::CUFFT_C2R, count, gpu.stream.clone()).map_err(failed("plan"))?;
+        let rings = gpu.stream.alloc_zeros((blocks.length * (blocks.count + 1)) as usize)?;
+        let spectra = gpu.stream.alloc_zeros((blocks.bins() * (blocks.count + 1)) as usize)?;
+        Ok(Self { blocks, forward, inverse, rings, spectra })
+    }
+}
+
 impl Prepared<Convolution> for Fft {
     fn enqueue(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
         gather(gpu, conv, buffers, self.blocks, &mut self.rings)?;
-        self.forward.enqueue(gpu, &self.rings, &mut self.spectra)?;
+        self.forward.exec_r2c(&self.rings, &mut self.spectra).map_err(failed("transform"))?;
         multiply(gpu, self.blocks, &mut self.spectra)?;
-        // Behind the filter's spectrum.
-        let mut of_blocks = self.spectra.slice_mut(2 * self.blocks.bins() as usize..);
-        self.inverse.enqueue(gpu, &mut of_blocks, &mut self.rings)?;
+        // The spectra of the blocks, which come after the filter's. The transform back may overwrite them.
+        let mut of_blocks = self.spectra.slice_mut(self.blocks.bins() as usize..);
+        self.inverse.exec_c2r(&mut of_blocks, &mut self.rings).map_err(failed("transform back"))?;
         collect(gpu, conv, buffers, self.blocks, &self.rings)
     }
 }
@@ -191,7 +207,7 @@ fn one_for_each(values: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (values.div_ceil(THREADS), 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// Enqueues the cutting of the signal: the filter's ring first, then the blocks, zeros behind both.
+/// Enqueues the kernel that cuts the signal: the filter's ring first, then the blocks, each followed by zeros.
 ///
 /// # Errors
 ///
@@ -207,13 +223,13 @@ pub fn gather(gpu: &Gpu, conv: &Convolution, buffers: &Buffers, blocks: Blocks, 
     Ok(())
 }
 
-/// Enqueues the product of every block's spectrum with the filter's, which stands before them.
+/// Enqueues the kernel that multiplies every block's spectrum by the filter's, which comes before them.
 ///
 /// # Errors
 ///
 /// The driver's errors.
-pub fn multiply(gpu: &Gpu, blocks: Blocks, spectra: &mut CudaSlice<f32>) -> Result<()> {
-    /// Blocks side by side, so that short spectra fill the device as well.
+pub fn multiply(gpu: &Gpu, blocks: Blocks, spectra: &mut CudaSlice<float2>) -> Result<()> {
+    /// Blocks next to each other in the grid, so that short spectra fill the device, too.
     const SIDE_BY_SIDE: u32 = 32;
     let (bins, scale) = (blocks.bins(), 1.0 / blocks.length as f32);
     let kernel = gpu.kernel(MULTIPLY)?;
@@ -226,7 +242,7 @@ pub fn multiply(gpu: &Gpu, blocks: Blocks, spectra: &mut CudaSlice<f32>) -> Resu
     Ok(())
 }
 
-/// Enqueues the gathering of the outputs.
+/// Enqueues the kernel that takes the outputs from the rings.
 ///
 /// # Errors
 ///
@@ -238,8 +254,8 @@ pub fn collect(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers, blocks: Blo
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(rings).arg(&length).arg(&hop).arg(&outputs).arg(&mut output);
-    // SAFETY: the kernel reads the first `hop` of every `length` values, as many as make `outputs`, which the blocks have, and writes the
-    // outputs.
+    // SAFETY: the kernel reads the first `hop` of every `length` values until it has `outputs`, which the blocks have, and writes `outputs`
+    // values, which `output` has.
     unsafe { launch.launch(one_for_each(outputs)) }?;
     Ok(())
 }
@@ -287,5 +303,14 @@ mod tests {
     #[test]
     fn more_points_than_cufft_counts_are_not_asked_for() {
         assert!(Blocks::candidates(1 << 31, 4).is_empty());
+    }
+
+    #[test]
+    fn cudarc_finds_the_cufft_that_was_opened_by_its_path() {
+        let Ok(path) = cufft().inspect_err(|error| eprintln!("skipped: {error}")) else { return };
+        let mut version = 0;
+        // SAFETY: the pointer is to a live integer.
+        let status = unsafe { sys::cufftGetVersion(&mut version) };
+        assert!(status == sys::cufftResult::CUFFT_SUCCESS && version > 0, "{}: {status:?}, version {version}", path.display());
     }
 }

@@ -73,7 +73,9 @@ fn a_tile_too_large_for_the_device_leaves_the_work_to_constant_memory() {
     }
     let old = BINARY.record("sim:gtx280", &arguments);
     assert_eq!(stage(&old, "shared")["counters"], stage(&old, "constant")["counters"]);
-    assert!(stage(&old, "shared-sums")["skipped"].as_str().is_some_and(|reason| reason.contains("bytes of shared memory per block")));
+    assert!(
+        stage(&old, "shared-sums")["skipped"].as_str().is_some_and(|reason| reason.contains("bytes of shared memory per block"))
+    );
 }
 
 #[test]

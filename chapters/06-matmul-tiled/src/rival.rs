@@ -1,35 +1,47 @@
-//! The rival: cuBLAS, NVIDIA's own library of dense linear algebra. Nothing of it runs on the simulator.
+//! The rival: cuBLAS, NVIDIA's own library of dense linear algebra. It cannot run on the simulator.
+//!
+//! # Rows and columns
+//!
+//! We store matrices row by row. cuBLAS reads them column by column, as Fortran does. What cuBLAS reads from our `A` is therefore the
+//! transpose `Aᵀ`, although no number has moved. Since `(A B)ᵀ = Bᵀ Aᵀ`, we ask for the product of `B` and `A`, in this order. cuBLAS
+//! writes `Cᵀ` column by column, which is `C` row by row.
 
 use common::Result;
-use common::cublas::{Cublas, Handle, Precision, Shape};
 use common::gpu::Gpu;
 use common::requirement::Unmet;
 use common::stage::{Prepared, Stage};
 use common::workload::Matmul;
 use common::workload::matmul::{Buffers, Size};
+use cudarc::driver::{DevicePtr, DevicePtrMut};
+use toolkit::cublas::{ComputeType, CudaBlas, Gemm};
 
 use crate::slices::any_order;
 use crate::tensor::rounded_factors;
 
-/// The library needs a GPU, and to be installed.
-fn requirement(gpu: &Gpu, _: &Matmul) -> Result<Option<Unmet>> {
+/// cuBLAS needs a GPU, and to be installed.
+fn requirement(gpu: &Gpu, product: &Matmul) -> Result<Option<Unmet>> {
     if gpu.is_simulated() {
         return Ok(Some(Unmet::Gpu { library: "cuBLAS" }));
     }
-    Ok(Cublas::find().err().map(|error| Unmet::Library { reason: error.to_string() }))
+    let Size { m, n, k } = product.size();
+    let (needed, limit) = (u64::from(m.max(n).max(k)), i32::MAX as u64);
+    if needed > limit {
+        return Ok(Some(Unmet::Limit { what: "rows or columns in cuBLAS", needed, limit }));
+    }
+    Ok(CudaBlas::find().err().map(|error| Unmet::Library { reason: error.to_string() }))
 }
 
-/// The library in single precision.
+/// cuBLAS in single precision.
 pub const CUBLAS: Stage<Matmul> =
-    Stage::prepared("cublas", "the library of the vendor, in f32", |gpu, _| prepare(gpu, Precision::F32))
+    Stage::prepared("cublas", "the vendor's library, in f32", |gpu, _| prepare(gpu, ComputeType::F32))
         .calls("cuBLAS")
         .requires(requirement)
         .with_allowance(any_order);
 
-/// The library with factors of tf32.
+/// cuBLAS on tensor cores, with the factors rounded to tf32.
 pub const CUBLAS_TF32: Stage<Matmul> =
-    Stage::prepared("cublas-tf32", "the library of the vendor, with factors of 11 binary digits", |gpu, _| {
-        prepare(gpu, Precision::Tf32)
+    Stage::prepared("cublas-tf32", "the vendor's library, with factors of 11 binary digits", |gpu, _| {
+        prepare(gpu, ComputeType::FastTf32)
     })
     .calls("cuBLAS")
     .needs_compute_capability(8, 0)
@@ -38,20 +50,62 @@ pub const CUBLAS_TF32: Stage<Matmul> =
 
 /// A product by cuBLAS.
 struct Library {
-    handle: Handle<'static>,
-    precision: Precision,
+    blas: CudaBlas,
+    compute_type: ComputeType,
 }
 
-fn prepare(gpu: &Gpu, precision: Precision) -> Result<Box<dyn Prepared<Matmul>>> {
-    Ok(Box::new(Library { handle: Cublas::find()?.handle(gpu)?, precision }))
+fn prepare(gpu: &Gpu, compute_type: ComputeType) -> Result<Box<dyn Prepared<Matmul>>> {
+    gpu.context.bind_to_thread()?;
+    // SAFETY: the context is current, and it lives as long as the device, which outlives its stages; so does its default stream.
+    let blas = unsafe { CudaBlas::new(gpu.stream.cu_stream().cast()) }?;
+    Ok(Box::new(Library { blas, compute_type }))
 }
 
+// ANCHOR: cublas
 impl Prepared<Matmul> for Library {
-    // ANCHOR: cublas
     fn enqueue(&mut self, gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-        let Size { m, n, k } = product.size();
-        let shape = Shape { m: m as usize, n: n as usize, k: k as usize };
-        self.handle.multiply(gpu, shape, &buffers.a, &buffers.b, &mut buffers.output.view_mut(), self.precision)
+        let mut output = buffers.output.view_mut();
+        let (a, _a_is_read) = buffers.a.device_ptr(&gpu.stream);
+        let (b, _b_is_read) = buffers.b.device_ptr(&gpu.stream);
+        let (c, _c_is_written) = output.device_ptr_mut(&gpu.stream);
+        gpu.context.bind_to_thread()?;
+        // SAFETY: the buffers have m * k, k * n and m * n numbers, row by row without gaps, and they outlive the work on the stream.
+        Ok(unsafe { self.blas.gemm_ex(row_by_row(product.size(), a, b, c, self.compute_type)) }?)
     }
-    // ANCHOR_END: cublas
+}
+
+/// The arguments for `C = A B` with `A`, `B` and `C` at these addresses, row by row without gaps.
+fn row_by_row(size: Size, a: u64, b: u64, c: u64, compute_type: ComputeType) -> Gemm {
+    // `requirement` keeps larger sizes away.
+    let [m, n, k] = [size.m, size.n, size.k].map(|side| side as i32);
+    // cuBLAS's own `m` is the number of rows of the left factor, Bᵀ, and its `n` is the number of columns of the right one, Aᵀ.
+    Gemm { m: n, n: m, k, a: b, lda: n, b: a, ldb: k, c, ldc: n, compute_type }
+}
+// ANCHOR_END: cublas
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What cuBLAS documents of its arguments, computed on the host.
+    fn gemm(call: &Gemm, a: &[f32], b: &[f32]) -> Vec<f32> {
+        let at = |column: i32, leading: i32, row: i32| (column * leading + row) as usize;
+        let mut c = vec![0.0; (call.n * call.ldc) as usize];
+        for column in 0..call.n {
+            for row in 0..call.m {
+                let terms = (0..call.k).map(|i| a[at(i, call.lda, row)] * b[at(column, call.ldb, i)]);
+                c[at(column, call.ldc, row)] = terms.sum();
+            }
+        }
+        c
+    }
+
+    #[test]
+    fn the_swapped_product_column_by_column_is_the_product_row_by_row() {
+        let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+        let b = [1.0, 0.0, 2.0, 0.0, 1.0, 0.0, 3.0, 0.0, 0.0, 0.0, 10.0, 1.0];
+        let call = row_by_row(Size { m: 2, n: 3, k: 4 }, 100, 200, 300, ComputeType::F32);
+        assert_eq!((call.a, call.b, call.c), (200, 100, 300), "the factors are swapped");
+        assert_eq!(gemm(&call, &b, &a), [10.0, 42.0, 6.0, 26.0, 86.0, 18.0]);
+    }
 }

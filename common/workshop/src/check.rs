@@ -12,7 +12,7 @@ use common::workload::{Arithmetic, Plan, Workload};
 use cudarc::driver::{CudaFunction, LaunchConfig};
 use cudarc::nvrtc::Ptx;
 use toolkit::nvrtc::{Input, Nvrtc};
-use toolkit::options::options;
+use toolkit::recipe::options;
 
 use crate::cases;
 use crate::error::{Error, Result};
@@ -159,10 +159,10 @@ impl<'a> Attempt<'a> {
         // On a GPU, the chapter's stages run code for that GPU. To compare times, so does the learner's kernel.
         let (nvrtc, architecture) = gpu.compiler().unwrap_or((nvrtc, &kernel.architecture));
         let options = options(architecture);
-        let ptx = nvrtc.compile(input, &options).map_err(|error| match nvrtc.compile(TRIAL, &options) {
-            Ok(_) => Stop::Rejection(Rejection::DoesNotCompile(error.log)),
+        let ptx = nvrtc.compile(input, &options).map_err(|error| match (error, nvrtc.compile(TRIAL, &options)) {
+            (toolkit::Error::Compile { log, .. }, Ok(_)) => Stop::Rejection(Rejection::DoesNotCompile(log)),
             // The learner is not to blame: this compiler compiles nothing.
-            Err(broken) => common::Error::from(broken).into(),
+            (error, Ok(_)) | (_, Err(error)) => common::Error::from(error).into(),
         })?;
         let parameters = {
             let module = simt::ptx::parse(&ptx).map_err(|error| cannot_be_launched(error.to_string()))?;

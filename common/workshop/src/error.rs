@@ -4,7 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use toolkit::libraries::NotFound;
 
 /// What a fallible function of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -45,7 +44,7 @@ pub enum Error {
     #[error("checking your kernel needs a compiler: {why}. {}", without_compiler(predict))]
     NoCompiler {
         /// Where we looked for one, and how to get one.
-        why: NotFound,
+        why: toolkit::Error,
         /// The exercises of the chapter that need none.
         predict: Vec<u32>,
     },

@@ -1,17 +1,23 @@
-//! Finds the CUDA compilers and libraries of a machine, and drives them: what `kernels` itself, a crate of data, must not do.
+//! Finds the CUDA compilers and libraries of a machine and calls them, which `kernels`, a crate of data, must not do.
 //!
 //! # Layout
 //!
-//! - [`pinned`]: the compiler version that makes the stored PTX.
+//! - [`error`]: everything that can go wrong here.
+//! - [`recipe`]: the compiler version and the options that make the stored PTX.
 //! - [`libraries`]: where a machine keeps the libraries of the CUDA toolkit, and how to open one.
-//! - [`nvrtc`]: calls NVIDIA's run-time compiler.
-//! - [`options`]: the options that every kernel is compiled with.
+//! - [`nvrtc`]: NVIDIA's run-time compiler.
+//! - [`cublas`]: NVIDIA's library of dense linear algebra, for the rows of chapter 06 that call it.
 //! - [`registers`]: reads from machine code how many registers each kernel needs.
-//! - [`stamp`]: the comments at the top of a stored `.ptx`, and how the text below them is made.
+//! - [`stamp`]: the comments at the top of a stored `.ptx`, which say what it was made from.
+//! - [`generate`]: makes the text of a stored `.ptx`.
 
+pub mod cublas;
+pub mod error;
+pub mod generate;
 pub mod libraries;
 pub mod nvrtc;
-pub mod options;
-pub mod pinned;
+pub mod recipe;
 pub mod registers;
 pub mod stamp;
+
+pub use error::{Error, Result};

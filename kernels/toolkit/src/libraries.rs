@@ -1,16 +1,23 @@
-//! Where a machine keeps the libraries of the CUDA toolkit: under the loader's names, in toolkits, and in the packages that
-//! Python's package managers install, where no loader looks. And how a binding opens one and takes its functions.
+//! Where a machine keeps the libraries of the CUDA toolkit, and how to open one.
+//!
+//! A library can be on the loader's path, in a toolkit, or in a package of Python's package managers, where no loader looks. So we look in
+//! all these places, and open the library by its path.
+//!
+//! That is also how cudarc gets to use it. cudarc asks the loader for a few names, such as `libcufft.so.11`, and panics when the loader
+//! has none of them. A library that is already loaded answers to the name that is written in it (its SONAME), wherever its file is.
+//! [`Library::open_for_cudarc`] opens it and then asks cudarc whether it finds one.
 
 use std::collections::HashSet;
 use std::env;
-use std::error::Error;
 use std::fmt::Display;
 use std::fs;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use crate::pinned::PINNED_VERSION;
+use crate::error::{Error, Result};
+use crate::recipe::PINNED_VERSION;
 
 /// A library of the CUDA toolkit, by the names that it has in different places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +30,7 @@ pub struct Library {
     pub package: &'static str,
     /// The version to install, where one is better than the others.
     pub version: Option<&'static str>,
-    /// Environment variable with the path of the file to use, and of no other.
+    /// Environment variable with the path of the file to use. If it is set, no other file is used.
     pub variable: &'static str,
 }
 
@@ -36,15 +43,7 @@ pub static CUBLAS: Library =
 /// Fourier transforms.
 pub static CUFFT: Library = Library { title: "cuFFT", stem: "cufft", package: "cufft", version: None, variable: "UNROLLED_CUFFT" };
 
-/// A library that this machine does not have, or not in a form that could be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}; `{}` brings one, and {} can name its file", .library.pip(), .library.variable)]
-pub struct NotFound {
-    library: &'static Library,
-    reason: String,
-}
-
-/// A library's file, loaded. A binding keeps it for as long as it calls what [`Opened::function`] gave it.
+/// An open library. A binding keeps it for as long as it calls the functions that it got from [`Opened::function`].
 #[derive(Debug)]
 pub struct Opened {
     library: &'static Library,
@@ -53,7 +52,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Where it was opened: a path, or the name that the loader found it under.
+    /// Where it was opened: a path, or the name under which the loader found it.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -66,16 +65,26 @@ impl Opened {
     ///
     /// # Safety
     ///
-    /// `F` must be the type of a pointer to the function of that name, which must not be called once `self` is gone.
-    pub unsafe fn function<F: Copy>(&self, name: &str) -> Result<F, NotFound> {
-        // SAFETY: passed on to the caller.
+    /// `F` must be the type of a pointer to the function of that name. The function must not be called after `self` is dropped.
+    pub unsafe fn function<F: Copy>(&self, name: &str) -> Result<F> {
+        // SAFETY: the caller guarantees that `F` is the type of a pointer to this function.
         let found = unsafe { self.code.get::<F>(name) };
         found.map(|symbol| *symbol).map_err(|_| self.refuse(format!("has no {name}")))
     }
 
-    /// Why the library is of no use, as a sentence that goes on from its path.
-    pub fn refuse(&self, why: impl Display) -> NotFound {
-        NotFound { library: self.library, reason: format!("{} {why}", self.path.display()) }
+    /// The error for a library that is open but of no use. `why` continues a sentence that starts with the library's path.
+    pub fn refuse(&self, why: impl Display) -> Error {
+        self.library.not_found(format!("{} {why}", self.path.display()))
+    }
+
+    /// Keeps the library open for the life of the process, so that the loader has it for cudarc.
+    fn keep_for_cudarc(self, is_found: impl Fn() -> bool) -> Result<PathBuf> {
+        if !is_found() {
+            return Err(self.refuse("has a version that cudarc does not look for"));
+        }
+        let path = self.path.clone();
+        mem::forget(self);
+        Ok(path)
     }
 }
 
@@ -83,17 +92,17 @@ impl Opened {
 const TOOLKIT_VARIABLES: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR"];
 /// Folders that hold toolkits under names like `cuda-12.4`.
 const TOOLKIT_PARENTS: [&str; 2] = ["/usr/local", "/opt"];
-/// Where the libraries lie under the root of a toolkit, or of a conda environment.
+/// Where the libraries are under the root of a toolkit or of a conda environment.
 const TOOLKIT_FOLDERS: [&str; 5] = ["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "bin"];
 /// Environment variables that name the root of a Python environment.
 const PYTHON_VARIABLES: [&str; 2] = ["VIRTUAL_ENV", "CONDA_PREFIX"];
-/// The numbers that file names of toolkits 11 to 13 end in, newest first. (NVRTC 11 is `.so.11.2`, cuFFT counts one lower.)
+/// The numbers at the end of the file names in toolkits 11 to 13, newest first. (NVRTC 11 is `.so.11.2`; cuFFT is one behind.)
 const VERSIONS: &[&str] =
     if cfg!(windows) { &["130_0", "120_0", "112_0", "13", "12", "11", "10"] } else { &["13", "12", "11.2", "11", "10"] };
 
 impl Library {
-    /// Where the library may be, in the order in which to try: what [`Library::variable`] says and nothing else; the Python
-    /// environment that is active; the loader's path; toolkits; Python's packages; and last what `python3` itself says,
+    /// Where the library may be, in the order in which to try: the file that [`Library::variable`] names, and then no other; the active
+    /// Python environment; the loader's path; toolkits; Python's packages; and last the folders that `python3` itself lists,
     /// because asking starts a process. A path without a folder is a name for the loader.
     pub fn candidates(&self) -> impl Iterator<Item = PathBuf> {
         let named = env::var_os(self.variable).map(PathBuf::from);
@@ -104,7 +113,7 @@ impl Library {
         all.filter(move |path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())))
     }
 
-    /// In words, where [`Library::candidates`] looks.
+    /// Where [`Library::candidates`] looks, in words.
     pub fn places(&self) -> String {
         match env::var_os(self.variable) {
             Some(path) => format!("at {} (from {})", Path::new(&path).display(), self.variable),
@@ -121,46 +130,53 @@ impl Library {
         self.candidates().find(|path| self.open(path).is_ok())
     }
 
-    /// The first candidate that loads and that `bind` makes something of, in the order of [`Library::candidates`].
+    /// Opens the candidates in order until `bind` accepts one.
     ///
     /// # Errors
     ///
-    /// When there is none; the message says where was looked, what each one that was found is lacking, and what mends it.
-    pub fn open_first<T>(&'static self, mut bind: impl FnMut(Opened) -> Result<T, NotFound>) -> Result<T, NotFound> {
+    /// When there is none. The message says where we looked, what is wrong with each file that we found, and how to get the library.
+    pub fn open_first<T>(&'static self, mut bind: impl FnMut(Opened) -> Result<T>) -> Result<T> {
         let mut refused = Vec::new();
         for candidate in self.candidates() {
             let bound = match self.open(&candidate) {
-                // A bare name that the loader does not know says nothing; a file that is there and does not open does.
+                // That the loader does not know a bare name says nothing. That a file exists and does not open does.
                 Err(_) if !candidate.is_absolute() => continue,
                 opened => opened.and_then(&mut bind),
             };
             match bound {
                 Ok(bound) => return Ok(bound),
-                Err(error) => refused.push(error.reason),
+                Err(Error::NotFound { reason, .. }) => refused.push(reason),
+                Err(error) => refused.push(error.to_string()),
             }
         }
         let (title, places) = (self.title, self.places());
-        let reason = match refused.as_slice() {
+        Err(self.not_found(match refused.as_slice() {
             [] => format!("no {title} {places}"),
             refused => format!("no usable {title} {places}: {}", refused.join("; ")),
-        };
-        Err(NotFound { library: self, reason })
+        }))
     }
 
-    /// Loads the file at `path`, or, for a bare file name, the one that the loader finds under it.
+    /// Opens the first candidate that cudarc then finds by name, and keeps it open for the life of the process. `is_found` asks cudarc: it
+    /// is the `is_culib_present` of the library's module, for example `cudarc::cufft::sys::is_culib_present`. (Where the loader's path
+    /// has a library of that name, too, cudarc may take that one.)
+    ///
+    /// # Errors
+    ///
+    /// As for [`Library::open_first`]. After an error, cudarc must not be called: it would panic.
+    pub fn open_for_cudarc(&'static self, is_found: impl Fn() -> bool) -> Result<PathBuf> {
+        self.open_first(|opened| opened.keep_for_cudarc(&is_found))
+    }
+
+    /// Opens the file at `path`, or, for a bare file name, the one that the loader finds under it.
     ///
     /// # Errors
     ///
     /// With the loader's words.
-    pub fn open(&'static self, path: &Path) -> Result<Opened, NotFound> {
-        // SAFETY: loading runs the library's initialisers; those of the toolkit have no effect on this process but their own
-        // memory.
+    pub fn open(&'static self, path: &Path) -> Result<Opened> {
+        // SAFETY: loading runs the library's initializers. Those of the CUDA toolkit touch nothing in this process but their own memory.
         match unsafe { libloading::Library::new(path) } {
             Ok(code) => Ok(Opened { library: self, path: path.to_owned(), code }),
-            Err(error) => {
-                let reason = format!("{} does not load: {}", path.display(), root_cause(&error));
-                Err(NotFound { library: self, reason })
-            }
+            Err(error) => Err(self.not_found(format!("{} does not load: {}", path.display(), root_cause(&error)))),
         }
     }
 
@@ -170,6 +186,10 @@ impl Library {
         format!("pip install nvidia-{}-cu12{version}", self.package.replace('_', "-"))
     }
 
+    fn not_found(&self, reason: String) -> Error {
+        Error::NotFound { reason, remedy: format!("`{}` installs it, or set {} to its path", self.pip(), self.variable) }
+    }
+
     fn searched(self) -> impl Iterator<Item = PathBuf> {
         let environments: Vec<PathBuf> = PYTHON_VARIABLES.iter().filter_map(env::var_os).map(PathBuf::from).collect();
         let roots = TOOLKIT_VARIABLES.iter().filter_map(env::var_os).map(PathBuf::from);
@@ -177,7 +197,7 @@ impl Library {
         let toolkits = roots.flat_map(|root| TOOLKIT_FOLDERS.map(|folder| root.join(folder)));
         let active = environments.into_iter().flat_map(|root| sites_under(&root));
         let system = system_python_roots().into_iter().flat_map(|root| sites_under(&root));
-        // Lazily, so that no process is started when the library was found before.
+        // Lazily, so that no process starts when the library was found before.
         let asked = std::iter::once_with(sites_that_python_knows).flatten().cloned();
 
         let in_sites = move |site: PathBuf| self.package_folders().map(|folder| site.join(folder));
@@ -256,15 +276,15 @@ fn sites_that_python_knows() -> &'static [PathBuf] {
     })
 }
 
-/// What lies at the bottom of an error: `libloading` keeps the loader's own words there.
-fn root_cause(error: &dyn Error) -> String {
+/// The error at the bottom of a chain: `libloading` keeps the loader's own words there.
+fn root_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => root_cause(source),
         None => error.to_string(),
     }
 }
 
-/// Paths in a folder, in order of their names; none when it cannot be read, because then there is nothing to find in it.
+/// Paths in a folder, sorted; none when the folder cannot be read.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
@@ -287,12 +307,17 @@ mod tests {
         assert_eq!(found, [Some(folder.join("libnvrtc.so.12")), Some(folder.join("libcublas.so.12")), None]);
         assert_eq!(NVRTC.in_folder(&folder), None);
     }
+
     #[test]
-    fn what_is_missing_says_how_to_get_it() {
+    fn a_missing_library_comes_with_the_way_to_get_it() {
         for (library, file, command) in [
-            (&NVRTC, "libnvrtc.so.12", "`pip install nvidia-cuda-nvrtc-cu12==12.0.140` brings one, and UNROLLED_NVRTC can name"),
-            (&CUBLAS, "libcublas.so.12", "`pip install nvidia-cublas-cu12` brings one, and UNROLLED_CUBLAS can name its file"),
-            (&CUFFT, "libcufft.so.11", "`pip install nvidia-cufft-cu12` brings one, and UNROLLED_CUFFT can name its file"),
+            (
+                &NVRTC,
+                "libnvrtc.so.12",
+                "`pip install nvidia-cuda-nvrtc-cu12==12.0.140` installs it, or set UNROLLED_NVRTC to its path",
+            ),
+            (&CUBLAS, "libcublas.so.12", "`pip install nvidia-cublas-cu12` installs it, or set UNROLLED_CUBLAS to its path"),
+            (&CUFFT, "libcufft.so.11", "`pip install nvidia-cufft-cu12` installs it, or set UNROLLED_CUFFT to its path"),
         ] {
             let path = Path::new("/nonexistent").join(file);
             let text = library.open(&path).expect_err("nothing is there").to_string();
@@ -305,8 +330,17 @@ mod tests {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn a_library_without_the_function_is_refused_by_the_names_of_both() {
         let libc = CUBLAS.open(Path::new("libc.so.6")).unwrap();
-        // SAFETY: there is no such function to call.
+        // SAFETY: libc has no such function, so there is no pointer whose type could be wrong.
         let error = unsafe { libc.function::<extern "C" fn()>("cublasCreate_v2") }.unwrap_err().to_string();
         assert!(error.starts_with("libc.so.6 has no cublasCreate_v2; `pip install "), "{error}");
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn a_library_that_cudarc_does_not_find_is_refused() {
+        let libc = || CUFFT.open(Path::new("libc.so.6")).unwrap();
+        let refused = libc().keep_for_cudarc(|| false).unwrap_err().to_string();
+        assert!(refused.starts_with("libc.so.6 has a version that cudarc does not look for; `pip install "), "{refused}");
+        assert_eq!(libc().keep_for_cudarc(|| true), Ok(PathBuf::from("libc.so.6")));
     }
 }

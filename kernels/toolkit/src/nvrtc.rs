@@ -1,22 +1,23 @@
-//! NVRTC, NVIDIA's run-time compiler of CUDA C: finding it and calling it. It needs no GPU.
+//! NVRTC, NVIDIA's run-time compiler of CUDA C. It needs no GPU.
 //!
-//! A binding of our own, because the one in cudarc panics where there is no NVRTC and only knows the file names of one major
-//! version, while any version from 11.2 on compiles our kernels, and Python's package managers put it where no loader looks.
+//! This is a binding of our own, because `cudarc::nvrtc` lacks what we need: it makes no machine code, which tells us registers per thread;
+//! it passes no headers, names no architectures, and holds one library per process, while we try several until one has the pinned version,
+//! or writes PTX that the driver of this machine loads. At the CUDA version that our bindings are made for (12.0) it would not look
+//! for CUDA 13's `libnvrtc.so.13` either, and it panics where there is no NVRTC.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::Path;
 use std::ptr;
 
-use thiserror::Error;
-
 use kernels::{Header, Source};
 
-use crate::libraries::{self, NotFound, Opened};
+use crate::error::{Error, Result};
+use crate::libraries::{self, Opened};
 
 /// CUDA C to compile.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// What stands for the text in messages and in `.file`.
+    /// The name of the text in messages and in `.file`.
     pub name: &'a str,
     /// The text.
     pub text: &'a str,
@@ -24,21 +25,11 @@ pub struct Input<'a> {
     pub headers: &'a [Header],
 }
 
-impl<'a> Input<'a> {
-    /// The text of one of our sources; `path` is [`Source::path`].
-    pub fn of(source: &'a Source, path: &'a str) -> Self {
-        Input { name: path, text: source.cuda, headers: source.headers }
+impl Input<'_> {
+    /// The text of a source, under its path.
+    pub fn of(source: &Source) -> Input<'static> {
+        Input { name: source.path, text: source.cuda, headers: source.headers }
     }
-}
-
-/// CUDA C that does not compile.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{name} does not compile:\n{log}")]
-pub struct CompileError {
-    /// Name of the source.
-    pub name: String,
-    /// What the compiler says.
-    pub log: String,
 }
 
 /// What NVRTC calls a program: a source on its way through the compiler.
@@ -69,7 +60,7 @@ struct Functions {
     cubin: Output,
 }
 
-/// A pair of NVRTC functions: one tells the size of a result, the other writes it to a buffer of that size.
+/// A pair of NVRTC functions: one returns the size of a result, and the other writes it to a buffer of that size.
 #[derive(Clone, Copy)]
 struct Output {
     size: unsafe extern "C" fn(Program, *mut usize) -> Status,
@@ -80,7 +71,7 @@ struct Output {
 pub struct Nvrtc {
     functions: Functions,
     version: (u32, u32),
-    /// Keeps the code behind `functions` loaded.
+    /// Keeps the code of `functions` loaded.
     opened: Opened,
 }
 
@@ -89,8 +80,8 @@ impl Nvrtc {
     ///
     /// # Errors
     ///
-    /// When there is none; the message says where was looked and what mends it.
-    pub fn find() -> Result<Nvrtc, NotFound> {
+    /// When there is none. The message says where we looked and how to get one.
+    pub fn find() -> Result<Nvrtc> {
         Nvrtc::find_where(|_| true)
     }
 
@@ -98,8 +89,8 @@ impl Nvrtc {
     ///
     /// # Errors
     ///
-    /// As [`Nvrtc::find`]; the message also names those that were found and not wanted.
-    pub fn find_where(mut wanted: impl FnMut(&Nvrtc) -> bool) -> Result<Nvrtc, NotFound> {
+    /// As for [`Nvrtc::find`]. The message also names those that `wanted` refused.
+    pub fn find_where(mut wanted: impl FnMut(&Nvrtc) -> bool) -> Result<Nvrtc> {
         libraries::NVRTC.open_first(|opened| {
             let nvrtc = Nvrtc::bind(opened)?;
             if wanted(&nvrtc) { Ok(nvrtc) } else { Err(nvrtc.opened.refuse(format!("is version {}", nvrtc.build()))) }
@@ -110,18 +101,18 @@ impl Nvrtc {
     ///
     /// # Errors
     ///
-    /// When it does not load, or is not an NVRTC from 11.2 on.
-    pub fn open(path: &Path) -> Result<Nvrtc, NotFound> {
+    /// When it does not load, or is no NVRTC of version 11.2 or later.
+    pub fn open(path: &Path) -> Result<Nvrtc> {
         Nvrtc::bind(libraries::NVRTC.open(path)?)
     }
 
-    fn bind(opened: Opened) -> Result<Nvrtc, NotFound> {
+    fn bind(opened: Opened) -> Result<Nvrtc> {
         let functions = Functions::load(&opened)?;
         let (mut major, mut minor) = (0, 0);
         // SAFETY: both pointers are to live integers.
         let status = unsafe { (functions.version)(&mut major, &mut minor) };
         if status != SUCCESS {
-            return Err(opened.refuse(format!("does not tell its version: {}", functions.describe(status))));
+            return Err(opened.refuse(format!("does not report its version: {}", functions.describe(status))));
         }
         let version = (major.unsigned_abs(), minor.unsigned_abs());
         Ok(Nvrtc { functions, version, opened })
@@ -132,12 +123,12 @@ impl Nvrtc {
         self.version
     }
 
-    /// Where the library was opened: a path, or the name that the loader found it under.
+    /// Where the library was opened: a path, or the name under which the loader found it.
     pub fn path(&self) -> &Path {
         self.opened.path()
     }
 
-    /// The full version, for example `12.0.140`: NVRTC has no function that tells it, but writes it on top of its PTX.
+    /// The full version, for example `12.0.140`. NVRTC has no function that returns it, but writes it at the top of its PTX.
     pub fn build(&self) -> String {
         let (major, minor) = self.version;
         let lowest = self.architectures().first().map(|architecture| format!("--gpu-architecture=compute_{architecture}"));
@@ -147,7 +138,7 @@ impl Nvrtc {
             .unwrap_or_else(|| format!("{major}.{minor}"))
     }
 
-    /// The architectures that it compiles for, as in `90` for `compute_90`, lowest first.
+    /// The architectures that it compiles for, lowest first: 90 for `compute_90`.
     pub fn architectures(&self) -> Vec<u32> {
         let mut count = 0;
         // SAFETY: the pointer is to a live integer.
@@ -155,7 +146,7 @@ impl Nvrtc {
             return Vec::new();
         }
         let mut architectures: Vec<c_int> = vec![0; usize::try_from(count).unwrap_or(0)];
-        // SAFETY: the buffer has as many elements as the library has just said that it will write.
+        // SAFETY: the buffer has the number of elements that the library has just returned, which is what it writes.
         if unsafe { (self.functions.architectures)(architectures.as_mut_ptr()) } != SUCCESS {
             return Vec::new();
         }
@@ -167,7 +158,7 @@ impl Nvrtc {
     /// # Errors
     ///
     /// With the compiler's messages.
-    pub fn compile(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<String, CompileError> {
+    pub fn compile(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<String> {
         let ptx = self.compile_to(self.functions.ptx, input, options)?;
         Ok(String::from_utf8_lossy(&ptx).trim_end_matches('\0').to_owned())
     }
@@ -177,29 +168,28 @@ impl Nvrtc {
     /// # Errors
     ///
     /// With the compiler's messages.
-    pub fn compile_to_cubin(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<Vec<u8>, CompileError> {
+    pub fn compile_to_cubin(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<Vec<u8>> {
         self.compile_to(self.functions.cubin, input, options)
     }
 
-    fn compile_to(&self, output: Output, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<Vec<u8>, CompileError> {
-        let error = |log: String| CompileError { name: input.name.to_owned(), log };
+    fn compile_to(&self, output: Output, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<Vec<u8>> {
+        let error = |log: String| Error::Compile { name: input.name.to_owned(), log };
         let c_string = |text: &str, what: &str| CString::new(text).map_err(|_| error(format!("{what} contains a NUL byte")));
         let c_source = c_string(input.text, "the source")?;
         let c_name = c_string(input.name, "the name")?;
         let strings = |part: fn(&Header) -> &str| {
-            input.headers.iter().map(|header| c_string(part(header), "a header")).collect::<Result<Vec<CString>, _>>()
+            input.headers.iter().map(|header| c_string(part(header), "a header")).collect::<Result<Vec<CString>>>()
         };
         let (headers, header_names) = (strings(|header| header.text)?, strings(|header| header.name)?);
         let pointers = |strings: &[CString]| strings.iter().map(|string| string.as_ptr()).collect::<Vec<*const c_char>>();
         let (header_pointers, header_name_pointers) = (pointers(&headers), pointers(&header_names));
         let header_count = c_int::try_from(headers.len()).map_err(|_| error("too many headers".to_owned()))?;
-        let options: Vec<CString> =
-            options.iter().map(|option| c_string(option.as_ref(), "an option")).collect::<Result<_, _>>()?;
+        let options: Vec<CString> = options.iter().map(|option| c_string(option.as_ref(), "an option")).collect::<Result<_>>()?;
         let option_pointers = pointers(&options);
         let option_count = c_int::try_from(options.len()).map_err(|_| error("too many options".to_owned()))?;
 
         let mut handle: Program = ptr::null_mut();
-        // SAFETY: the strings are NUL-terminated and outlive the call, which copies them; both arrays have as many as is said.
+        // SAFETY: the strings are NUL-terminated and outlive the call, which copies them; both arrays have `header_count` strings.
         let status = unsafe {
             (self.functions.create)(
                 &mut handle,
@@ -214,7 +204,7 @@ impl Nvrtc {
             return Err(error(self.functions.describe(status)));
         }
         let program = OwnedProgram { handle, functions: &self.functions };
-        // SAFETY: the program is live, and the array has as many NUL-terminated options as is said.
+        // SAFETY: the program is live, and the array has `option_count` NUL-terminated strings.
         let status = unsafe { (self.functions.compile)(program.handle, option_count, option_pointers.as_ptr()) };
         if status != SUCCESS {
             let log = program.read(self.functions.log).unwrap_or_default();
@@ -226,9 +216,9 @@ impl Nvrtc {
 }
 
 impl Functions {
-    fn load(opened: &Opened) -> Result<Functions, NotFound> {
-        // SAFETY: the types are those of the declarations in nvrtc.h, which have not changed since these functions exist; the
-        // library stays loaded as long as they.
+    fn load(opened: &Opened) -> Result<Functions> {
+        // SAFETY: the types are those of the declarations in nvrtc.h, which have never changed. `Nvrtc` keeps the library loaded as long as
+        // it keeps the functions.
         unsafe {
             Ok(Functions {
                 version: opened.function("nvrtcVersion")?,
@@ -247,7 +237,7 @@ impl Functions {
 
     /// NVRTC's own words for a status.
     fn describe(&self, status: Status) -> String {
-        // SAFETY: the function takes any number and returns a string of static life, or null.
+        // SAFETY: the function takes any number, and returns a string that is never freed, or null.
         let text = unsafe { (self.error_string)(status) };
         if text.is_null() {
             return format!("NVRTC error {status}");
@@ -285,7 +275,7 @@ impl Drop for OwnedProgram<'_> {
     }
 }
 
-/// The version in the comment on top of PTX: `// Cuda compilation tools, release 12.0, V12.0.140`.
+/// The version in the comment at the top of PTX: `// Cuda compilation tools, release 12.0, V12.0.140`.
 fn build_version(ptx: &str) -> Option<&str> {
     ptx.lines().find_map(|line| line.strip_prefix("// Cuda compilation tools, ")?.rsplit_once(", V")).map(|(_, version)| version)
 }

@@ -1,14 +1,14 @@
-//! Registers per thread of each kernel, which decide how many blocks fit on a multiprocessor.
+//! Registers per thread of each kernel, which limit how many blocks fit on a multiprocessor.
 //!
-//! PTX does not say: registers are given out when it becomes machine code. So the compiler makes machine code too, for each
-//! architecture that the simulator has a profile of, and the numbers are written into the PTX as comments in front of its first
-//! directive, one line per architecture:
+//! PTX does not say how many: registers are assigned when PTX becomes machine code. So the compiler makes machine code too, for each
+//! architecture that the simulator has a profile of, and the numbers go into the stored PTX, as comments before its first directive:
 //!
 //! ```text
 //! // registers sm_90: naive 30, naive_strided 40
 //! ```
 //!
-//! To every other reader of PTX that is a comment. The simulator reads it when it loads the module, whoever wrote it.
+//! To every other reader of PTX this is a comment. The simulated driver reads it when it loads the module, so the numbers are there for any
+//! program and for PTX from anywhere, without a second file that could be lost or out of date.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,36 +17,20 @@ use object::Endianness;
 use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
 use object::read::{Object, ObjectSection, ObjectSymbol, SymbolIndex};
-use thiserror::Error;
 
-use crate::nvrtc::{CompileError, Input, Nvrtc};
-use crate::options::options;
+use crate::error::{Error, Result};
+use crate::nvrtc::{Input, Nvrtc};
+use crate::recipe::options;
 
-/// The architectures for which registers are counted: those of the simulated GPUs that a compiler of today still knows.
+/// The architectures for which registers are counted: those of the simulated GPUs that current compilers still know.
 pub const ARCHITECTURES: [u32; 4] = [75, 80, 89, 90];
 
-/// The attribute of `.nv.info` that tells the registers of a kernel, and the form that it has there: a value of a length that is given.
+/// The attribute of `.nv.info` with the registers of a kernel, and its form there: a value preceded by its length.
 const REGISTER_COUNT: u8 = 0x2f;
 const SIZED_VALUE: u8 = 4;
 
-/// Machine code that is not what NVIDIA's compilers make.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the machine code is not understood: {0}")]
-pub struct NotUnderstood(String);
-
-/// Compiles CUDA C to PTX with the comments in front, for the simulator: what [`Nvrtc::compile`] makes, and how many registers it will
-/// take. `architecture` is virtual (`compute_75`).
-///
-/// # Errors
-///
-/// With the compiler's messages.
-pub fn compile(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str) -> Result<String, CompileError> {
-    let ptx = nvrtc.compile(input, &options(architecture))?;
-    Ok(comments(nvrtc, input, architecture) + &ptx)
-}
-
-/// The comments for a source, one line per architecture that is not older than `architecture` (virtual) and that this compiler makes
-/// code for. An architecture for which the source does not compile has no line; its registers are then unknown.
+/// The comments for a source: one line for each architecture that is not older than `architecture` (virtual) and that this compiler
+/// supports. An architecture for which the source does not compile has no line; its registers are then unknown.
 pub fn comments(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str) -> String {
     let oldest: u32 = architecture.trim_start_matches("compute_").parse().unwrap_or(0);
     let known = nvrtc.architectures();
@@ -65,7 +49,7 @@ fn comment(target: u32, counts: &BTreeMap<String, u32>) -> String {
     let mut line = String::new();
     for (kernel, count) in counts {
         let separator = if line.is_empty() { "" } else { ", " };
-        // A String takes all that is written to it.
+        // Writing to a String cannot fail.
         let _ = write!(line, "{separator}{kernel} {count}");
     }
     if line.is_empty() { line } else { format!("// registers sm_{target}: {line}\n") }
@@ -73,18 +57,19 @@ fn comment(target: u32, counts: &BTreeMap<String, u32>) -> String {
 
 /// Registers per thread of each kernel of a cubin.
 ///
-/// A cubin is an ELF file. Its section `.nv.info` is a list of attributes: a byte for the form, a byte for the attribute, two bytes for a
-/// value or for the length of the value that follows. The register count's value is the number of a symbol, and the count. (The layout
-/// is not documented by NVIDIA; it is what binary tools such as CuAssembler read, and the counts are those that `ptxas -v` prints.)
+/// A cubin is an ELF file. Its section `.nv.info` is a list of attributes: a byte for the form, a byte for the attribute, and two bytes for
+/// a value or for the length of the value that follows. The value of the register count is a symbol's index and the count. (NVIDIA does
+/// not document this layout. Tools such as CuAssembler read it this way, and the counts are those that `ptxas -v` prints.)
 ///
 /// # Errors
 ///
-/// When it is no such file.
-pub fn of_cubin(cubin: &[u8]) -> Result<BTreeMap<String, u32>, NotUnderstood> {
-    let wrong = |what: &str| NotUnderstood(what.to_owned());
-    let elf: ElfFile<'_, FileHeader64<Endianness>> = ElfFile::parse(cubin).map_err(|error| NotUnderstood(error.to_string()))?;
+/// [`Error::MachineCode`] when it is no such file.
+pub fn of_cubin(cubin: &[u8]) -> Result<BTreeMap<String, u32>> {
+    let wrong = |what: &str| Error::MachineCode(what.to_owned());
+    let unreadable = |error: object::read::Error| Error::MachineCode(error.to_string());
+    let elf: ElfFile<'_, FileHeader64<Endianness>> = ElfFile::parse(cubin).map_err(unreadable)?;
     let info = elf.section_by_name(".nv.info").ok_or_else(|| wrong("it has no section .nv.info"))?;
-    let mut rest = info.data().map_err(|error| NotUnderstood(error.to_string()))?;
+    let mut rest = info.data().map_err(unreadable)?;
     let mut counts = BTreeMap::new();
     while let [form, attribute, low, high, after @ ..] = rest {
         rest = after;
@@ -101,7 +86,7 @@ pub fn of_cubin(cubin: &[u8]) -> Result<BTreeMap<String, u32>, NotUnderstood> {
             return Err(wrong("a register count is not two words"));
         };
         let symbol = elf.symbol_by_index(SymbolIndex(u32::from_le_bytes(symbol) as usize));
-        let name = symbol.and_then(|symbol| symbol.name().map(str::to_owned)).map_err(|error| NotUnderstood(error.to_string()))?;
+        let name = symbol.and_then(|symbol| symbol.name().map(str::to_owned)).map_err(unreadable)?;
         counts.insert(name, u32::from_le_bytes(count));
     }
     Ok(counts)

@@ -25,7 +25,7 @@ use kernels::{Source, ceilings};
 use press::chapters::chapters;
 use press::counts::{self, KernelCounts, METRICS, PATTERNS_GROUP, Record};
 use simt::LaunchReport;
-use toolkit::pinned::PINNED_VERSION;
+use toolkit::recipe::PINNED_VERSION;
 
 const PATTERNS_PTX: &str = include_str!("../../../../simulator/simt/tests/programs/merging.ptx");
 
@@ -85,7 +85,7 @@ fn with_stored_ptx() -> Result<Gpu> {
     let capability = gpu.context.compute_capability()?;
     let needed = |source: &Source| source.architecture.trim_start_matches("compute_").parse().unwrap_or(0);
     for source in kernels::sources().iter().filter(|source| needed(source) <= 10 * capability.0 + capability.1) {
-        gpu.substitute(source, Some(source.ptx.to_owned()))?;
+        gpu.replace_ptx(source, Some(source.ptx.to_owned()))?;
     }
     Ok(gpu)
 }
@@ -156,7 +156,7 @@ fn launch_around_fft(gpu: &Gpu, conv: &Convolution) -> Result<()> {
     let blocks = unroll::fft::Blocks { length: 4096, hop: 3072, count: 6 };
     let mut buffers = conv.upload(gpu)?;
     let mut rings = gpu.stream.alloc_zeros::<f32>(4096 * 7)?;
-    let mut spectra = gpu.stream.alloc_zeros::<f32>(2 * 2049 * 7)?;
+    let mut spectra = gpu.stream.alloc_zeros(2049 * 7)?;
     unroll::fft::gather(gpu, conv, &buffers, blocks, &mut rings)?;
     unroll::fft::multiply(gpu, blocks, &mut spectra)?;
     Ok(unroll::fft::collect(gpu, conv, &mut buffers, blocks, &rings)?)

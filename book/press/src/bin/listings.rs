@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use common::atomic_file::AtomicFile;
 use kernels::{Kernel, unroll};
 use toolkit::nvrtc::{Input, Nvrtc};
-use toolkit::options::options;
+use toolkit::recipe::options;
 use toolkit::stamp;
 
 /// The architecture that listings are of.
@@ -58,7 +58,7 @@ fn run() -> Result<()> {
         let text = format!(
             "// source: {}\n// sha256: {}\n// kernel: {}\n// made by: NVRTC {} for {ARCHITECTURE}, nvdisasm; what stands on the right is ours\n\
              // ANCHOR: code\n{}// ANCHOR_END: code\n",
-            kernel.source.path(),
+            kernel.source.path,
             stamp::sha256_of(&[kernel.source]),
             kernel.name,
             nvrtc.build(),
@@ -75,8 +75,7 @@ fn run() -> Result<()> {
 
 /// The kernel's machine code: labels, and instructions without their addresses.
 fn machine_code(nvrtc: &Nvrtc, kernel: Kernel) -> Result<Vec<String>> {
-    let path = kernel.source.path();
-    let cubin = nvrtc.compile_to_cubin(Input::of(kernel.source, &path), &options(ARCHITECTURE))?;
+    let cubin = nvrtc.compile_to_cubin(Input::of(kernel.source), &options(ARCHITECTURE))?;
     let folder = std::env::temp_dir().join(format!("listing-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
     let file = folder.join("kernel.cubin");

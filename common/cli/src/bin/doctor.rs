@@ -13,7 +13,7 @@ use common::request::Request;
 use simcuda::client;
 use toolkit::libraries::{CUBLAS, CUFFT, Library};
 use toolkit::nvrtc::{Input, Nvrtc};
-use toolkit::options::options;
+use toolkit::recipe::options;
 use workshop::Exercise;
 use workshop::workspace::Workspace;
 
@@ -153,7 +153,7 @@ fn workspace() -> Line {
 fn compiler() -> Line {
     let start = Instant::now();
     let compile = || -> common::Result<String> {
-        let input = Input::of(&kernels::conv_shared::SOURCE, "kernels/cuda/02-conv-shared.cu");
+        let input = Input::of(&kernels::conv_shared::SOURCE);
         Nvrtc::find()?.compile(input, &options("compute_80"))?;
         Ok(format!("compiled one in {:.1} s", start.elapsed().as_secs_f64()))
     };

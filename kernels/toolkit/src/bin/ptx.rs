@@ -7,21 +7,21 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use kernels::Source;
+use toolkit::generate::generate;
 use toolkit::nvrtc::Nvrtc;
-use toolkit::pinned::PINNED_VERSION;
-use toolkit::stamp;
+use toolkit::recipe::PINNED_VERSION;
 
 /// Makes the PTX in kernels/ptx from the CUDA C in kernels/cuda
 #[derive(Parser)]
 #[command(name = "cargo ptx", bin_name = "cargo ptx")]
 struct Arguments {
-    /// Compile to memory and compare with what is stored; exit 1 when a text differs
+    /// Write nothing; compile again and exit 1 when a stored text differs
     #[arg(long)]
     check: bool,
-    /// The NVRTC library to use, instead of the first one found that has the pinned version
+    /// The NVRTC library to use instead of the first one with the pinned version
     #[arg(long, value_name = "PATH")]
     nvrtc: Option<PathBuf>,
-    /// Use another version of NVRTC than the pinned one; its PTX may not load on older drivers
+    /// Allow a version of NVRTC other than the pinned one; its PTX may not load on older drivers
     #[arg(long)]
     any_version: bool,
 }
@@ -44,7 +44,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let version = nvrtc.build();
     let mut stale = 0;
     for source in kernels::sources() {
-        let compile = || stamp::generate(&nvrtc, &version, source);
+        let compile = || generate(&nvrtc, &version, source);
         let text = match compile() {
             Ok(text) => text,
             Err(error) => {
@@ -57,8 +57,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             stale += u32::from(!agrees(source, text, further)?);
         } else {
             let text = most_common(text, compile);
-            fs::write(stored(source), text).map_err(|error| failure(format!("cannot write {}: {error}", source.ptx_path())))?;
-            println!("{} from {}", source.ptx_path(), source.path());
+            fs::write(stored(source), text).map_err(|error| failure(format!("cannot write {}: {error}", source.ptx_path)))?;
+            println!("{} from {}", source.ptx_path, source.path);
         }
     }
     if stale > 0 {
@@ -81,7 +81,7 @@ fn open(arguments: &Arguments) -> Result<Nvrtc, Failure> {
     let nvrtc = Nvrtc::open(path).map_err(failure)?;
     if !accepts(&nvrtc) {
         return Err(failure(format!(
-            "{} is NVRTC {}, the stored PTX is made by {PINNED_VERSION}: `pip install nvidia-cuda-nvrtc-cu12=={PINNED_VERSION}`, \
+            "{} is NVRTC {}, but the stored PTX is made by {PINNED_VERSION}: `pip install nvidia-cuda-nvrtc-cu12=={PINNED_VERSION}`, \
              or pass --any-version",
             path.display(),
             nvrtc.build()
@@ -111,10 +111,10 @@ const ATTEMPTS: usize = 40;
 /// Whether the stored text is one that the compiler makes: `text`, or one of those that it makes when it is asked again. Says where `text` first
 /// differs when it is not.
 fn agrees(source: &Source, text: String, mut further: impl Iterator<Item = String>) -> Result<bool, Failure> {
-    let path = source.ptx_path();
+    let path = source.ptx_path;
     let stored = fs::read_to_string(stored(source)).map_err(|error| failure(format!("cannot read {path}: {error}")))?;
     if stored == text || further.any(|text| stored == text) {
-        println!("{path} is what {} compiles to", source.path());
+        println!("{path} is what {} compiles to", source.path);
         return Ok(true);
     }
     let same = stored.lines().zip(text.lines()).take_while(|(old, new)| old == new).count();
@@ -123,9 +123,9 @@ fn agrees(source: &Source, text: String, mut further: impl Iterator<Item = Strin
     Ok(false)
 }
 
-/// Where a source's `.ptx` lies on this machine.
+/// Where a source's `.ptx` is on this machine.
 fn stored(source: &Source) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../ptx").join(source.stem).with_extension("ptx")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(source.ptx_path)
 }
 
 fn failure(message: impl fmt::Display + 'static) -> Failure {

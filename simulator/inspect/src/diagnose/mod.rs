@@ -153,13 +153,13 @@ impl<'a, W: Workload> Subject<'a, W> {
             Run::Prepared(prepare) => Launching::Prepared(prepare(gpu, workload)?),
             Run::Cpu(_) | Run::Copies(_) => Launching::Nothing,
         };
-        gpu.take_asked();
+        gpu.take_requested();
         run.enqueue(gpu, workload, &mut buffers)?;
         gpu.stream.synchronize()?;
-        let kernels = gpu.take_asked();
+        let kernels = gpu.take_requested();
         let mut sources: Vec<(&'static Source, String)> = Vec::new();
         for kernel in &kernels {
-            if sources.iter().all(|(source, _)| source.stem != kernel.source.stem) {
+            if sources.iter().all(|(source, _)| *source != kernel.source) {
                 sources.push((kernel.source, gpu.ptx(kernel.source)?));
             }
         }
@@ -179,7 +179,7 @@ impl<'a, W: Workload> Subject<'a, W> {
 
     fn texts(&self, loads: Loads) -> std::result::Result<Without, Refusal> {
         let modules = self.sources.iter().map(|(source, ptx)| {
-            let kernels = self.kernels.iter().filter(|kernel| kernel.source.stem == source.stem);
+            let kernels = self.kernels.iter().filter(|kernel| kernel.source == *source);
             (ptx.as_str(), kernels.map(|kernel| kernel.name).collect())
         });
         let modules: Vec<_> = modules.collect();
@@ -194,7 +194,7 @@ impl<'a, W: Workload> Subject<'a, W> {
         };
         let effort = self.with_texts(&without.texts, loads);
         // Even after an error, the kernels become whole again.
-        self.sources.iter().try_for_each(|(source, _)| self.gpu.substitute(source, None))?;
+        self.sources.iter().try_for_each(|(source, _)| self.gpu.replace_ptx(source, None))?;
         Ok(Ok((effort?, without.kept)))
     }
 
@@ -202,7 +202,7 @@ impl<'a, W: Workload> Subject<'a, W> {
     fn with_texts(&mut self, texts: &[String], loads: Loads) -> Result<Effort> {
         let Self { gpu, workload, repeat, .. } = *self;
         for ((source, _), text) in self.sources.iter().zip(texts) {
-            gpu.substitute(source, Some(text.clone()))?;
+            gpu.replace_ptx(source, Some(text.clone()))?;
         }
         let run = &mut self.run;
         let enqueue = |gpu: &Gpu, workload: &W, buffers: &mut W::Buffers| run.enqueue(gpu, workload, buffers);
@@ -213,9 +213,9 @@ impl<'a, W: Workload> Subject<'a, W> {
 
     /// What a chapter's own experiment takes.
     fn own(&mut self, experiment: &Experiment<W>) -> Result<Effort> {
-        self.gpu.take_asked();
+        self.gpu.take_requested();
         let (counters, timing) = trial(self.gpu, self.workload, &mut self.buffers, self.repeat, experiment.run)?;
-        let registers = most_registers(self.gpu, &self.gpu.take_asked())?;
+        let registers = most_registers(self.gpu, &self.gpu.take_requested())?;
         Ok(effort(self.gpu, counters, timing, registers, 0))
     }
 

@@ -1,0 +1,84 @@
+//! Chapter 06: the product of two matrices, up to the speed of the vendor's library.
+
+source! {
+    "06-matmul-tiled", "compute_50", [];
+
+    kernels {
+        /// One output per thread.
+        NAIVE = "naive",
+        /// Tiles of [`TILE`] x [`TILE`] in shared memory.
+        TILED = "tiled",
+        /// A column of outputs per thread.
+        REGISTER_TILE_1D = "register_tile_1d",
+        /// 8 x 8 outputs per thread.
+        REGISTER_TILE = "register_tile",
+        /// [`REGISTER_TILE`] with loads of four numbers.
+        VECTOR = "vector",
+        /// [`VECTOR`] with a rectangle of outputs for each warp.
+        WARP_TILE = "warp_tile",
+        /// Adds the partial sums of slices.
+        ADD_SLICES = "add_slices",
+    }
+    constants {
+        /// Rows and columns of the tiles of [`NAIVE`] and [`TILED`], which have a thread for each output.
+        TILE = 16,
+        /// Rows and columns of the outputs of a block of [`REGISTER_TILE_1D`].
+        COLUMN_TILE = 64,
+        /// Output rows of a block of [`REGISTER_TILE`], [`VECTOR`] and [`WARP_TILE`].
+        BLOCK_ROWS = 128,
+        /// Output columns of such a block.
+        BLOCK_COLUMNS = 128,
+    }
+}
+
+/// Threads of a block of [`REGISTER_TILE_1D`].
+pub const COLUMN_THREADS: u32 = 512;
+/// Threads of a block of [`REGISTER_TILE`], [`VECTOR`] and [`WARP_TILE`].
+pub const THREADS: u32 = 256;
+
+/// Asynchronous copies, from compute capability 8.0 on.
+pub mod asynchronous {
+    source! {
+        "06-matmul-tiled-async", "compute_80", ["06-matmul-tiled.cuh"];
+
+        kernels {
+            /// 128 x 256 outputs per block; rows of B start at multiples of 16 bytes.
+            DOUBLE_BUFFERED = "double_buffered",
+            /// [`DOUBLE_BUFFERED`] for any size.
+            DOUBLE_BUFFERED_ANY = "double_buffered_any",
+            /// 64 x 64 outputs per block; rows of B start at multiples of 16 bytes.
+            SMALL_TILE = "small_tile",
+            /// [`SMALL_TILE`] for any size.
+            SMALL_TILE_ANY = "small_tile_any",
+        }
+    }
+}
+
+/// Tensor cores, from compute capability 8.0 on.
+pub mod tensor {
+    source! {
+        "06-matmul-tiled-tensor", "compute_80", ["06-matmul-tiled.cuh"];
+
+        kernels {
+            /// Factors rounded to tf32; rows of all matrices start at multiples of 16 bytes.
+            TENSOR_TF32 = "tensor_tf32",
+            /// [`TENSOR_TF32`] for any size.
+            TENSOR_TF32_ANY = "tensor_tf32_any",
+        }
+        constants {
+            /// Output rows of a block.
+            ROWS = 128,
+            /// Output columns of a block.
+            COLUMNS = 256,
+            /// Columns of A, and rows of B, in shared memory at a time.
+            DEPTH = 32,
+            /// Pairs of tiles in shared memory.
+            BUFFERS = 3,
+        }
+    }
+
+    /// Threads of a block.
+    pub const THREADS: u32 = 256;
+    /// Bytes of dynamic shared memory of a block.
+    pub const SHARED_BYTES: u32 = BUFFERS * (ROWS * (DEPTH + 4) + DEPTH * (COLUMNS + 8)) * 4;
+}

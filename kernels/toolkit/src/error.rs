@@ -1,0 +1,48 @@
+//! Everything that can go wrong with compilers and libraries, in one type.
+
+use thiserror::Error;
+
+/// What a fallible function of this crate returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a compiler or a library did not do what it was asked to.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Error {
+    /// A library that this machine does not have, or not in a usable form.
+    #[error("{reason}; {remedy}")]
+    NotFound {
+        /// Where we looked, or what is wrong with the file.
+        reason: String,
+        /// How to get the library.
+        remedy: String,
+    },
+    /// CUDA C that does not compile.
+    #[error("{name} does not compile:\n{log}")]
+    Compile {
+        /// Name of the source.
+        name: String,
+        /// The compiler's messages.
+        log: String,
+    },
+    /// PTX that would differ between machines.
+    #[error("the PTX of {path} names a file by an absolute path, which differs between machines: {line}")]
+    AbsolutePath {
+        /// Path of the CUDA C file.
+        path: &'static str,
+        /// The line of PTX.
+        line: String,
+    },
+    /// Machine code that does not have the form that NVIDIA's compilers give it.
+    #[error("cannot read the machine code: {0}")]
+    MachineCode(String),
+    /// A call of a library that failed.
+    #[error("{library} cannot {action}: {reason}")]
+    Call {
+        /// What people call the library.
+        library: &'static str,
+        /// What it was asked to do.
+        action: String,
+        /// The library's own words.
+        reason: String,
+    },
+}
