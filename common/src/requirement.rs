@@ -33,8 +33,8 @@ pub enum Unmet {
         /// How many there can be.
         limit: u64,
     },
-    /// The library runs on a GPU only: it brings machine code, which the simulator does not execute.
-    #[error("{library} needs a GPU")]
+    /// The library runs only on a GPU.
+    #[error("{library} needs a GPU: the simulator does not execute its machine code")]
     Gpu {
         /// The library.
         library: &'static str,
@@ -81,7 +81,7 @@ mod tests {
                 "needs 65528 bytes of shared memory per block, the device has 49152",
             ),
             (Unmet::Limit { what: "pixels per window", needed: 991, limit: 989 }, "needs 991 pixels per window, the limit is 989"),
-            (Unmet::Gpu { library: "cuFFT" }, "cuFFT needs a GPU"),
+            (Unmet::Gpu { library: "cuFFT" }, "cuFFT needs a GPU: the simulator does not execute its machine code"),
         ] {
             assert_eq!(unmet.to_string(), text);
         }
