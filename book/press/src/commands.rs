@@ -3,7 +3,7 @@
 use support::commands::{Command, not_run, of_pages, of_text};
 
 use crate::chapters::chapters;
-use crate::pages;
+use crate::page::sources;
 
 /// What is wrong with how a command is tested.
 fn wrong(command: &Command) -> Option<String> {
@@ -38,7 +38,7 @@ fn the_list_of_reasons_has_nothing_that_no_page_shows() {
 
 #[test]
 fn a_console_shows_commands_and_leaves_their_output_to_includes() {
-    for page in pages::all() {
+    for page in sources().unwrap() {
         let mut blocks = page.text.split("\n```console\n").skip(1).map(|rest| rest.split("\n```").next().unwrap_or_default());
         let output = blocks.find_map(|block| block.lines().find(|line| !line.starts_with("$ ")));
         assert_eq!(output, None, "{}: a line of output is pasted", page.path);

@@ -1,32 +1,56 @@
-//! Renders what the book and the README show of saved runs and of the simulator, and makes the records of those runs.
+//! The press: renders the book. Pages carry directives; an mdBook preprocessor replaces them by numbers, tables, charts and drawings made
+//! from saved runs and from runs of the simulator, so that no page holds a number that can go wrong.
+//!
+//! # Layout
+//!
+//! - [`directive`]: the syntax. [`page`]: what each directive is replaced by. [`preprocess`]: mdBook's protocol.
+//! - [`include`] checks what mdBook includes itself.
+//! - [`archive`]: the saved runs. [`facts`]: numbers from elsewhere, with their sources.
+//! - [`values`]: numbers of a run, by [`expression`] and [`quantity`]; [`number`] writes them.
+//! - [`tables`], [`chip`], [`counts`], [`instructions`], [`exercises`], [`diff`], [`ptx`]: text and tables.
+//! - [`charts`]: charts of records. [`drawing`]: SVG for charts and for drawings of memory accesses.
+//! - [`simulation`]: what comes from a run of the simulator.
+//! - [`readme`]: the tables of the README.
+//! - [`manifest`]: the list of all records, `book/records.toml`. [`check`] compares it with the records, [`rerun`] makes records again, and [`stale`]
+//!   tells which rows no longer hold. [`counts`] and [`listings`] are records that are not runs of chapters. [`command`]: the command line of all that.
 
+pub mod archive;
 pub mod chapters;
 pub mod charts;
+pub mod check;
+pub mod chip;
+pub mod command;
 pub mod counts;
-pub mod differences;
-pub mod exercise_pages;
-pub mod footprints;
-pub mod front_pages;
-pub mod generated;
-pub mod instruction_tables;
-pub mod pictures;
-pub mod window_tables;
+pub mod diff;
+pub mod directive;
+pub mod drawing;
+pub mod exercises;
+pub mod expression;
+pub mod facts;
+pub mod include;
+pub mod instructions;
+pub mod listings;
+pub mod manifest;
+pub mod number;
+pub mod page;
+pub mod preprocess;
+pub mod ptx;
+pub mod quantity;
+pub mod readme;
+pub mod rerun;
+pub mod simulation;
+pub mod stale;
+pub mod tables;
+pub mod values;
 
-#[cfg(test)]
-mod book;
+use std::path::Path;
+
 #[cfg(test)]
 mod bounds;
 #[cfg(test)]
 mod commands;
-#[cfg(test)]
-mod device;
-#[cfg(test)]
-mod figures;
-#[cfg(test)]
-mod includes;
-#[cfg(test)]
-mod links;
-#[cfg(test)]
-mod outline;
-#[cfg(test)]
-mod pages;
+
+/// The root of the repository.
+pub fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}

@@ -1,18 +1,57 @@
-//! `cargo book`: makes what the book and the README show of runs, and of the tables of the simulator, then builds the book if mdBook
-//! is installed.
+//! `cargo book`: builds the book, makes the tables of the README, and serves mdBook as its preprocessor.
 
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::io::{self, Read};
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result, ensure};
-use common::device::Request;
-use common::gpu::Gpu;
-use press::{generated, pictures};
+use anyhow::{Context, Result, bail};
+use clap::{Parser, Subcommand};
+use press::archive::Archive;
+use press::command::Records;
+use press::{preprocess, readme, root, simulation};
+
+/// Builds the book from its records.
+#[derive(Parser)]
+#[command(bin_name = "cargo book")]
+struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Build the book with mdBook, which has to be installed (the default)
+    Build,
+    /// Make the tables of the README again from their records
+    Readme,
+    #[command(flatten)]
+    Records(Records),
+    /// Render a book that mdBook hands over on the standard input
+    Preprocess {
+        #[command(subcommand)]
+        question: Option<Question>,
+    },
+    /// Answer requests on the standard input for one simulated GPU; `preprocess` starts this
+    #[command(hide = true)]
+    Simulate {
+        /// The profile of the GPU
+        profile: String,
+    },
+}
+
+/// What mdBook asks before it hands over a book.
+#[derive(Subcommand)]
+enum Question {
+    /// Whether the book is rendered for that renderer
+    Supports {
+        /// Its name; every one is supported
+        renderer: String,
+    },
+}
 
 fn main() -> ExitCode {
-    match run() {
+    match run(Arguments::parse().action.unwrap_or(Action::Build)) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -21,36 +60,29 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<ExitCode> {
-    if env::args().nth(1).as_deref() == Some(pictures::OLD_GPU) {
-        write(pictures::of_old_gpu(&Gpu::open(&Request::Sim(Some(pictures::OLD_GPU.to_owned())))?)?)?;
-        return Ok(ExitCode::SUCCESS);
+fn run(action: Action) -> Result<ExitCode> {
+    match action {
+        Action::Build => build()?,
+        Action::Readme => fs::write(readme::path(), readme::current(&Archive::read()?)?)?,
+        Action::Records(records) => return records.run(),
+        Action::Preprocess { question: Some(Question::Supports { renderer: _ }) } => {}
+        Action::Preprocess { question: None } => println!("{}", preprocess::preprocess(&input()?, &env::current_exe()?)?),
+        Action::Simulate { profile } => println!("{}", simulation::serve(&profile, &input()?)?),
     }
-    write(generated::files()?)?;
-    write(pictures::pictures(&Gpu::open(&Request::Sim(None))?)?)?;
-    let another = Command::new(env::current_exe()?).arg(pictures::OLD_GPU).status()?;
-    ensure!(another.success(), "the pictures of {} could not be made", pictures::OLD_GPU);
-    match Command::new("mdbook").arg("build").arg(generated::root().join("book")).status() {
-        Ok(status) if status.success() => Ok(ExitCode::SUCCESS),
-        Ok(_) => Ok(ExitCode::FAILURE),
-        Err(_) => {
-            eprintln!("note: mdBook is not installed; `cargo install mdbook` brings it, then `mdbook serve book` shows the book");
-            Ok(ExitCode::SUCCESS)
-        }
-    }
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the files whose text is another now, and names them.
-fn write(files: impl IntoIterator<Item = (PathBuf, String)>) -> Result<()> {
-    for (path, text) in files {
-        if fs::read_to_string(&path).ok().as_ref() == Some(&text) {
-            continue;
-        }
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        fs::write(&path, text).with_context(|| path.display().to_string())?;
-        eprintln!("{}", path.strip_prefix(generated::root()).unwrap_or(&path).display());
+fn input() -> Result<Vec<u8>> {
+    let mut input = Vec::new();
+    io::stdin().read_to_end(&mut input)?;
+    Ok(input)
+}
+
+fn build() -> Result<()> {
+    let status = Command::new("mdbook").arg("build").arg(root().join("book")).status();
+    let status = status.context("mdBook is not installed: `cargo install mdbook --locked` installs it")?;
+    if !status.success() {
+        bail!("mdBook could not build the book");
     }
     Ok(())
 }

@@ -1,0 +1,289 @@
+//! The saved runs in `book/results`, by name: `<device>/<run>`.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use common::record::{Record, StageRecord};
+use common::report::Place;
+use simt::Profile;
+use simt::bound::{Bound, bound};
+
+use crate::directive::nearest;
+use crate::root;
+use crate::stale::{CEILING, is_stale};
+
+/// Follows the name of a stage whose kernel has changed since the record was made.
+pub const STALE_MARK: &str = "†";
+/// Says what [`STALE_MARK`] means.
+pub const STALE_NOTE: &str = "† measured before this kernel last changed";
+
+/// Stages that launch other kernels at another size, so that their counts at one size say nothing about another.
+const BY_SIZE: [&str; 1] = ["by-size"];
+
+/// All saved runs.
+pub struct Archive {
+    runs: BTreeMap<String, Record>,
+    is_stale: fn(&Record, &str) -> bool,
+    used: RefCell<BTreeSet<String>>,
+}
+
+/// A saved run with its name.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// `<device>/<run>`.
+    pub name: &'a str,
+    /// What it says.
+    pub record: &'a Record,
+    is_stale: fn(&Record, &str) -> bool,
+}
+
+/// A measured run with the simulator's counts for it.
+#[derive(Clone, Copy)]
+pub struct Pair<'a> {
+    /// A run on a GPU.
+    pub measured: Run<'a>,
+    /// A run of the same chapter on the simulated GPU.
+    pub counted: Run<'a>,
+}
+
+/// A stage that was timed on a GPU, with the bound that follows from the simulator's counts.
+pub struct Bounded<'a> {
+    /// The stage's name.
+    pub name: &'a str,
+    /// Its median time.
+    pub median_ms: f64,
+    /// Its bound at the size that was timed.
+    pub bound: Bound,
+}
+
+impl Archive {
+    /// Reads all records.
+    ///
+    /// # Errors
+    ///
+    /// When a file is no record.
+    pub fn read() -> Result<Self> {
+        let results = root().join("book/results");
+        let mut runs = BTreeMap::new();
+        for device in files(&results)? {
+            for path in files(&device)? {
+                let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+                let record = Record::parse(&text).with_context(|| path.display().to_string())?;
+                let name = path.strip_prefix(&results)?.with_extension("").to_string_lossy().replace('\\', "/");
+                runs.insert(name, record);
+            }
+        }
+        Ok(Self { runs, is_stale, used: RefCell::default() })
+    }
+
+    /// An archive of these runs.
+    #[cfg(test)]
+    pub fn of(runs: BTreeMap<String, Record>) -> Self {
+        Self { runs, is_stale, used: RefCell::default() }
+    }
+
+    /// The same records, with another judge of their age.
+    #[must_use]
+    pub fn judged_by(mut self, is_stale: fn(&Record, &str) -> bool) -> Self {
+        self.is_stale = is_stale;
+        self
+    }
+
+    /// The run of that name.
+    ///
+    /// # Errors
+    ///
+    /// Names the nearest ones when there is none.
+    pub fn run(&self, name: &str) -> Result<Run<'_>> {
+        let (name, record) = self.runs.get_key_value(name).ok_or_else(|| {
+            anyhow!("there is no record book/results/{name}.json{}", nearest(name, self.runs.keys().map(String::as_str)))
+        })?;
+        Ok(self.used(Run { name, record, is_stale: self.is_stale }))
+    }
+
+    /// The runs that someone chooses, in the order of their names.
+    pub fn runs_where(&self, is_chosen: impl Fn(&Run<'_>) -> bool) -> Vec<Run<'_>> {
+        let all = self.runs.iter().map(|(name, record)| Run { name, record, is_stale: self.is_stale });
+        all.filter(is_chosen).map(|run| self.used(run)).collect()
+    }
+
+    fn used<'a>(&self, run: Run<'a>) -> Run<'a> {
+        self.note(&format!("results/{}.json", run.name));
+        run
+    }
+
+    /// Notes that a record is used, by its path from `book/`.
+    pub fn note(&self, path: &str) {
+        self.used.borrow_mut().insert(path.to_owned());
+    }
+
+    /// The records that were asked for since the last time, by their paths from `book/`.
+    pub fn take_used(&self) -> BTreeSet<String> {
+        self.used.take()
+    }
+
+    /// A measured run with the counts of the simulated GPU of the same kind: at the same size if there is such a record, and otherwise at
+    /// the teaching size.
+    ///
+    /// # Errors
+    ///
+    /// When the run does not exist or was not measured, or when nothing was counted.
+    pub fn pair(&self, name: &str) -> Result<Pair<'_>> {
+        let measured = self.run(name)?;
+        let device = measured.device().strip_prefix("nvidia-").with_context(|| format!("{name} is not a run on a GPU"))?;
+        let counted = format!("sim-{device}/{}", measured.record.chapter);
+        let counted = self.run(&format!("{counted}.seed")).or_else(|_| self.run(&counted))?;
+        Ok(Pair { measured, counted })
+    }
+
+    /// The pairs of all chapters that were measured on a device at their headline size.
+    pub fn pairs(&self, device: &str) -> Vec<Pair<'_>> {
+        let headline = |run: &Run| run.name == format!("{device}/{}", run.record.chapter);
+        self.runs_where(headline).into_iter().filter_map(|run| self.pair(run.name).ok()).collect()
+    }
+}
+
+/// The files in a folder, in order.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+impl<'a> Run<'a> {
+    /// The folder of records of its device.
+    pub fn device(&self) -> &'a str {
+        self.name.split('/').next().unwrap_or_default()
+    }
+
+    /// Where the record is, from the root of the repository.
+    pub fn path(&self) -> String {
+        format!("book/results/{}.json", self.name)
+    }
+
+    /// The stage of that name.
+    ///
+    /// # Errors
+    ///
+    /// Names the nearest ones when there is none.
+    pub fn stage(&self, name: &str) -> Result<&'a StageRecord> {
+        let stages = &self.record.stages;
+        stages.iter().find(|stage| stage.name == name).ok_or_else(|| {
+            anyhow!("{} has no stage {name}{}", self.name, nearest(name, stages.iter().map(|stage| stage.name.as_str())))
+        })
+    }
+
+    /// Whether the kernel of a stage has changed since.
+    pub fn is_stale(&self, stage: &str) -> bool {
+        (self.is_stale)(self.record, stage)
+    }
+
+    /// Whether any stage is stale.
+    pub fn has_stale(&self) -> bool {
+        self.record.stages.iter().any(|stage| self.is_stale(&stage.name))
+    }
+
+    /// What follows the ceilings of the run: a mark and what it means, if the kernels that measured them have changed since.
+    pub fn ceilings_note(&self) -> String {
+        if self.is_stale(CEILING) { format!(" ({STALE_NOTE})") } else { String::new() }
+    }
+
+    /// What a table or a chart calls a stage: its name, with a mark if it is stale.
+    pub fn label(&self, stage: &str) -> String {
+        if self.is_stale(stage) { format!("{stage} {STALE_MARK}") } else { stage.to_owned() }
+    }
+
+    /// The verified stages that ran on the device, with their median times in milliseconds.
+    pub fn times(&self) -> impl Iterator<Item = (&'a str, f64)> + use<'a> {
+        let on_device = self.record.stages.iter().filter(|stage| stage.place == Place::Device && stage.verified);
+        on_device.filter_map(|stage| Some((stage.name.as_str(), stage.median_ms?)))
+    }
+
+    /// One of the workload's sizes.
+    pub fn size(&self, name: &str) -> Option<u64> {
+        self.record.workload.get(name)?.as_u64()
+    }
+
+    /// The day of the run.
+    pub fn day(&self) -> &'a str {
+        self.record.date.split('T').next().unwrap_or_default()
+    }
+
+    /// The workload's sizes in words.
+    pub fn sizes(&self) -> String {
+        let size = |name: &str| self.size(name).map(|size| size.to_string());
+        let pair = |a: &str, b: &str| Some(format!("{}x{}", size(a)?, size(b)?));
+        let border = self.border().map_or(String::new(), |border| format!(", border {border}"));
+        if let (Some(image), Some(template)) = (pair("image_width", "image_height"), pair("template_width", "template_height")) {
+            return format!("{image} pixels, template {template}{border}");
+        }
+        if let (Some(image), Some(window)) = (pair("image_width", "image_height"), size("window")) {
+            return format!("{image} pixels, window {window}{border}");
+        }
+        if let (Some(m), Some(n), Some(k)) = (size("m"), size("n"), size("k")) {
+            return format!("{m} x {k} times {k} x {n}");
+        }
+        let outputs = ["outputs", "taps"].map(|name| size(name).map(|size| format!("{size} {name}")));
+        outputs.into_iter().flatten().collect::<Vec<_>>().join(" x ")
+    }
+
+    /// How outputs near the border are computed, unless there are none.
+    pub fn border(&self) -> Option<&'a str> {
+        self.record.workload.get("border").and_then(|border| border.as_str()).filter(|border| *border != "valid")
+    }
+}
+
+impl<'a> Pair<'a> {
+    /// Whether the kernel of a stage has changed since it was measured or counted.
+    pub fn is_stale(&self, stage: &str) -> bool {
+        self.measured.is_stale(stage) || self.counted.is_stale(stage)
+    }
+
+    /// Whether a stage was measured and counted with the same kernels. Where one of the two was made again since a kernel changed, times and counts
+    /// say nothing about each other.
+    pub fn is_of_same_kernels(&self, stage: &str) -> bool {
+        let [measured, counted] = [self.measured, self.counted].map(|run| run.stage(stage).ok().map(|row| &row.kernels));
+        let (Some(measured), Some(counted)) = (measured, counted) else { return false };
+        measured.iter().all(|(kernel, digest)| counted.get(kernel).is_none_or(|other| other == digest))
+    }
+
+    /// Whether both runs computed the same.
+    pub fn is_same_size(&self) -> bool {
+        self.measured.record.work() == self.counted.record.work()
+    }
+
+    /// The counted stage whose counts stand for a measured one.
+    pub fn counted_stage(&self, name: &str) -> Option<&'a StageRecord> {
+        let stage = self.counted.record.stages.iter().find(|stage| stage.name == name)?;
+        (self.is_same_size() || !BY_SIZE.contains(&name)).then_some(stage)
+    }
+
+    /// The stages that were timed and counted. Counts at one size stand for another: the counts that limit a stage are those of its inner
+    /// loop, and grow with the multiply-adds.
+    pub fn bounded(&self) -> Vec<Bounded<'a>> {
+        let (measured, counted) = (self.measured.record, self.counted.record);
+        let factor = measured.work().multiply_adds as f64 / counted.work().multiply_adds as f64;
+        let Some(profile) = counted.device.profile.as_deref().and_then(Profile::named) else { return Vec::new() };
+        let timed = measured.stages.iter().filter(|stage| stage.place == Place::Device);
+        timed
+            .filter_map(|stage| {
+                let counters = self.counted_stage(&stage.name)?.counters?;
+                let bound = bound(&scaled(&counters, factor)?, measured.work().bytes, profile);
+                Some(Bounded { name: &stage.name, median_ms: stage.median_ms?, bound })
+            })
+            .collect()
+    }
+}
+
+/// Every count times a factor.
+fn scaled(counters: &simt::Counters, factor: f64) -> Option<simt::Counters> {
+    let mut counts = serde_json::to_value(counters).ok()?;
+    for count in counts.as_object_mut()?.values_mut() {
+        *count = ((count.as_f64()? * factor) as u64).into();
+    }
+    serde_json::from_value(counts).ok()
+}

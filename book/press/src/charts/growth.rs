@@ -1,0 +1,167 @@
+//! Times or rates against a size in which runs differ.
+
+use anyhow::{Context, Result, bail, ensure};
+use common::report::Place;
+use common::units;
+
+use super::plot::{Axis, Frame, Plot};
+use super::{Unit, ceiling, origin};
+use crate::archive::{Archive, Run};
+use crate::directive::{Arguments, nearest};
+
+/// A size in which runs can differ.
+struct Size {
+    /// What a directive calls it.
+    name: &'static str,
+    /// The sizes in the record: the same number for all of these, as the sides of a square.
+    keys: &'static [&'static str],
+    /// Below the axis.
+    axis: &'static str,
+    /// In a title, from the least to the most.
+    range: fn(u64, u64) -> String,
+    /// The sizes that are the same in all runs of a chart, and what they are in words.
+    fixed: &'static [&'static str],
+    fixed_words: &'static str,
+}
+
+const SIZES: [Size; 5] = [
+    Size {
+        name: "outputs",
+        keys: &["outputs"],
+        axis: "outputs",
+        range: |least, most| format!("{least} to {most} outputs"),
+        fixed: &["taps"],
+        fixed_words: " taps, ",
+    },
+    Size {
+        name: "taps",
+        keys: &["taps"],
+        axis: "taps",
+        range: |least, most| format!("filters of {least} to {most} taps"),
+        fixed: &["outputs"],
+        fixed_words: " outputs, ",
+    },
+    Size {
+        name: "template",
+        keys: &["template_width", "template_height"],
+        axis: "width and height of the template",
+        range: |least, most| format!("templates of {least}x{least} to {most}x{most}"),
+        fixed: &["image_width", "image_height"],
+        fixed_words: " pixels, ",
+    },
+    Size {
+        name: "window",
+        keys: &["window"],
+        axis: "window",
+        range: |least, most| format!("windows of {least} to {most}"),
+        fixed: &["image_width", "image_height"],
+        fixed_words: " pixels, ",
+    },
+    Size {
+        name: "side",
+        keys: &["m", "n", "k"],
+        axis: "m = n = k",
+        range: |least, most| format!("square matrices of {least} to {most} rows"),
+        fixed: &[],
+        fixed_words: "",
+    },
+];
+
+impl Size {
+    fn named(name: &str) -> Result<&'static Self> {
+        let size = SIZES.iter().find(|size| size.name == name);
+        size.with_context(|| format!("there is no `over={name}`{}", nearest(name, SIZES.iter().map(|size| size.name))))
+    }
+
+    /// The size of a run; `None` for one whose sides differ.
+    fn of(&self, run: Run) -> Option<u64> {
+        let mut sides = self.keys.iter().map(|key| run.size(key));
+        let first = sides.next()??;
+        sides.all(|side| side == Some(first)).then_some(first)
+    }
+
+    fn fixed(&self, run: Run) -> String {
+        self.fixed.iter().map(|key| run.size(key).unwrap_or_default().to_string()).collect::<Vec<_>>().join("x")
+    }
+}
+
+/// A curve: a stage, or the fastest of all stages of the device that have no curve of their own.
+struct Series {
+    label: String,
+    stage: Option<String>,
+}
+
+/// Draws it: `over` is the size, `y` is `time`, `rate` or `rate-by-factors`, `stages` are the curves, and `rest` names one more curve, of the
+/// fastest of all other stages. The runs are those of the chapter that differ from the one that is named in that size alone.
+pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<String> {
+    let over = Size::named(&arguments.option("over").context("the option `over` is missing")?)?;
+    let y = arguments.option("y").unwrap_or_else(|| "time".to_owned());
+    let named = arguments.list("stages");
+    for stage in &named {
+        run.stage(stage)?;
+    }
+    let rest = arguments.option("rest").map(|label| Series { label, stage: None });
+    let named = named.into_iter().map(|stage| Series { label: run.label(&stage), stage: Some(stage) });
+    let series: Vec<Series> = rest.into_iter().chain(named).collect();
+
+    let is_member = |other: &Run| {
+        let alike = other.device() == run.device() && other.record.chapter == run.record.chapter;
+        alike && other.border().is_none() && over.of(*other).is_some() && over.fixed(*other) == over.fixed(run)
+    };
+    let mut runs = archive.runs_where(is_member);
+    runs.sort_by_key(|run| over.of(*run));
+    ensure!(runs.len() > 2, "runs that differ in {} alone from {}: {}, and a curve takes three", over.name, run.name, runs.len());
+
+    let unit = Unit::of(run);
+    let value = |run: Run, one: &Series| {
+        let ms = time(run, one, &series)?;
+        Some(if y == "time" { ms } else { Unit::of(run).at(ms) })
+    };
+    let values = || runs.iter().flat_map(|run| series.iter().filter_map(|one| value(*run, one)));
+    let most = values().fold(0.0, f64::max);
+    let mut limit = None;
+    let axis = match y.as_str() {
+        "time" | "rate-by-factors" => Axis::by_factors(values(), 1.3, 1.3),
+        "rate" => {
+            // The ceiling of the largest run; one that is far away would leave no room for the rates.
+            limit = runs.last().and_then(|run| ceiling(*run)).filter(|ceiling| *ceiling < 2.0 * most);
+            Axis::from_zero(1.05 * limit.unwrap_or(most).max(most))
+        }
+        other => bail!("there is no `y={other}`{}", nearest(other, ["time", "rate", "rate-by-factors"])),
+    };
+    let words = if y == "time" { units::milliseconds } else { unit.words };
+    let size = |run: &Run| over.of(*run).unwrap_or(1);
+    let (least, largest) = (size(&runs[0]), size(&runs[runs.len() - 1]));
+    let in_words = |size: u64| if size < 100_000 { size.to_string() } else { units::count(size) };
+    let mut plot = Plot::new(Frame {
+        title: format!("{}: {}{}{}", run.record.chapter, over.fixed(run), over.fixed_words, (over.range)(least, largest)),
+        notes: vec![
+            origin(runs.iter().copied()),
+            format!("{} records of book/results/{}/{}*.json", runs.len(), run.device(), run.record.chapter),
+        ],
+        height: 420.0,
+        x: Axis { ends: (least as f64, largest as f64), by_factors: true },
+        x_ticks: runs.iter().map(|run| (size(run) as f64, in_words(size(run)))).collect(),
+        x_name: over.axis.to_owned(),
+        y: axis,
+        y_words: words,
+    });
+    if let Some(limit) = limit {
+        plot.level("limit", limit, format!("ceiling: {}", words(limit)));
+    }
+    for (index, one) in series.iter().enumerate() {
+        let points: Vec<(f64, f64)> = runs.iter().filter_map(|run| Some((size(run) as f64, value(*run, one)?))).collect();
+        plot.curve(index, &points, one.label.clone());
+    }
+    Ok(plot.end())
+}
+
+/// The time of a series in a run, also of stages on the CPU.
+fn time(run: Run, one: &Series, all: &[Series]) -> Option<f64> {
+    let Some(stage) = &one.stage else {
+        let has_own = |name: &str| all.iter().any(|other| other.stage.as_deref() == Some(name));
+        return run.times().filter(|(name, _)| !has_own(name)).map(|(_, ms)| ms).min_by(f64::total_cmp);
+    };
+    let stage = run.record.stages.iter().find(|row| row.name == *stage && row.verified)?;
+    stage.median_ms.filter(|_| stage.place != Place::Between)
+}

@@ -1,0 +1,218 @@
+//! Points, lines and labels between two axes.
+
+use crate::drawing::svg::{MARGIN, Svg, WIDTH, below, width_of};
+use crate::drawing::words::{Area, Label, Point, Words};
+
+/// Room for the labels at the right ends of lines.
+const RIGHT: f64 = 164.0;
+/// Room for the words of the horizontal axis.
+const BOTTOM: f64 = 46.0;
+/// From a label at the end of a line to the next one.
+const STEP: f64 = 16.0;
+
+/// An axis.
+#[derive(Clone, Copy)]
+pub struct Axis {
+    /// Its ends.
+    pub ends: (f64, f64),
+    /// Whether equal distances are equal factors.
+    pub by_factors: bool,
+}
+
+impl Axis {
+    /// An axis by factors that holds all values, with a factor of room at both ends.
+    pub fn by_factors(values: impl Iterator<Item = f64>, below: f64, above: f64) -> Self {
+        let (least, most) = values.fold((f64::INFINITY, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
+        Self { ends: (least / below, most * above), by_factors: true }
+    }
+
+    /// An axis from zero.
+    pub fn from_zero(end: f64) -> Self {
+        Self { ends: (0.0, end), by_factors: false }
+    }
+
+    /// Where a value is, from 0 to 1.
+    fn part(self, value: f64) -> f64 {
+        let (low, high) = self.ends;
+        if self.by_factors { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) }
+    }
+
+    /// Values to name: one, two and five times every power of ten, or about seven equal steps.
+    pub fn ticks(self) -> Vec<f64> {
+        let (low, high) = self.ends;
+        let round = |low: f64| {
+            let all = (-4..16).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
+            all.filter(move |tick| (low..high).contains(tick))
+        };
+        if self.by_factors {
+            return round(low).collect();
+        }
+        let step = round(high / 12.0).next().unwrap_or(high);
+        (0..).map(|index| f64::from(index) * step).take_while(|tick| *tick < high).collect()
+    }
+
+    /// The powers of two on it, every second one where there are many.
+    pub fn powers_of_two(self) -> Vec<f64> {
+        let (low, high) = self.ends;
+        let step = if high / low > 1024.0 { 2 } else { 1 };
+        (-10..16).step_by(step).map(|power| 2_f64.powi(power)).filter(|tick| (low..high).contains(tick)).collect()
+    }
+}
+
+/// What stands around a plot.
+pub struct Frame {
+    /// What is shown.
+    pub title: String,
+    /// Small print below the title.
+    pub notes: Vec<String>,
+    /// The height of the whole.
+    pub height: f64,
+    /// The horizontal axis, its named values, and what it counts.
+    pub x: Axis,
+    /// See there.
+    pub x_ticks: Vec<(f64, String)>,
+    /// See there.
+    pub x_name: String,
+    /// The vertical axis.
+    pub y: Axis,
+    /// Its values in words.
+    pub y_words: fn(f64) -> String,
+}
+
+/// A plot in the making. Places are values on both axes.
+pub struct Plot {
+    svg: Svg,
+    area: Area,
+    axes: (Axis, Axis),
+    words: Words,
+    /// Labels at the right ends of lines: height, series and text.
+    ends: Vec<(f64, Option<usize>, String)>,
+    dots: Vec<(usize, Label)>,
+    remarks: Vec<(Point, String)>,
+}
+
+impl Plot {
+    /// Draws axes and grid.
+    pub fn new(frame: Frame) -> Self {
+        let Frame { title, notes, height, x, x_ticks, x_name, y, y_words } = frame;
+        let mut svg = Svg::new(height, &title, &notes);
+        let y_ticks: Vec<(f64, String)> =
+            y.ticks().into_iter().map(|tick| (tick, if tick == 0.0 { "0".to_owned() } else { y_words(tick) })).collect();
+        let left = MARGIN + 8.0 + y_ticks.iter().map(|(_, words)| width_of(words)).fold(0.0, f64::max);
+        let area = Area { left, top: below(notes.len()) + 8.0, right: WIDTH - RIGHT, bottom: height - BOTTOM };
+        let words = Words::new(Area { right: WIDTH - MARGIN, ..area });
+        for (tick, words) in y_ticks {
+            let (_, at) = place(area, (x, y), (x.ends.1, tick));
+            svg.line("grid", (left, at), (area.right, at));
+            svg.text("small right", left - 8.0, at + 4.0, &words);
+        }
+        for (tick, words) in x_ticks {
+            let (at, _) = place(area, (x, y), (tick, y.ends.1));
+            svg.line("grid", (at, area.top), (at, area.bottom));
+            svg.text("small middle", at, area.bottom + 16.0, &words);
+        }
+        svg.text("small middle", (left + area.right) / 2.0, area.bottom + 34.0, &x_name);
+        Self { svg, area, axes: (x, y), words, ends: Vec::new(), dots: Vec::new(), remarks: Vec::new() }
+    }
+
+    fn at(&self, point: Point) -> Point {
+        place(self.area, self.axes, point)
+    }
+
+    /// Draws lines from point to point, which words keep off.
+    pub fn line(&mut self, class: &str, points: &[Point]) {
+        let points: Vec<Point> = points.iter().map(|point| self.at(*point)).collect();
+        self.svg.polyline(class, &points);
+        points.windows(2).for_each(|pair| self.words.avoid_line(pair[0], pair[1]));
+    }
+
+    /// Draws a line across the plot, with words at its right end.
+    pub fn level(&mut self, class: &str, y: f64, text: String) {
+        self.line(class, &[(self.axes.0.ends.0, y), (self.axes.0.ends.1, y)]);
+        self.label_end(y, None, text);
+    }
+
+    /// Puts words at the right end of a line that ends at a height.
+    pub fn label_end(&mut self, y: f64, series: Option<usize>, text: String) {
+        self.ends.push((self.at((self.axes.0.ends.1, y)).1, series, text));
+    }
+
+    /// Draws a curve with a sign at each point, in the color of a series, and its name at its end.
+    pub fn curve(&mut self, series: usize, points: &[Point], name: String) {
+        let Some((_, y)) = points.last() else { return };
+        self.line(&format!("line s{series}"), points);
+        points.iter().for_each(|point| self.svg.sign(series, self.at(*point)));
+        self.label_end(*y, Some(series), name);
+    }
+
+    /// Draws a sign with a name next to it, which may be in the color of the series.
+    pub fn dot(&mut self, series: usize, point: Point, text: String, class: &'static str) {
+        self.dots.push((series, Label { point: self.at(point), text, class }));
+    }
+
+    /// Writes words at a point, as near as there is room: part of the way from the point to another one.
+    pub fn remark(&mut self, from: Point, to: Point, part: f64, text: String) {
+        let (from, to) = (self.at(from), self.at(to));
+        self.remarks.push(((from.0 + part * (to.0 - from.0), from.1 + part * (to.1 - from.1)), text));
+    }
+
+    /// Places all words and ends the picture.
+    pub fn end(self) -> String {
+        let Self { mut svg, area, mut words, mut ends, dots, remarks, .. } = self;
+        ends.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let heights = spread(&ends.iter().map(|end| end.0).collect::<Vec<_>>(), area.bottom);
+        for ((_, series, text), at) in ends.iter().zip(heights) {
+            if let Some(series) = series {
+                svg.sign(*series, (area.right + 14.0, at));
+            }
+            let left = area.right + if series.is_some() { 24.0 } else { 8.0 };
+            svg.text("small", left, at + 4.0, text);
+            words.avoid(Area { left, top: at - STEP / 2.0, right: WIDTH, bottom: at + STEP / 2.0 });
+        }
+        words.name(&mut svg, &dots.iter().map(|(_, label)| label.clone()).collect::<Vec<_>>());
+        dots.iter().for_each(|(series, label)| svg.sign(*series, label.point));
+        remarks.iter().for_each(|(point, text)| words.write(&mut svg, *point, text));
+        svg.end()
+    }
+}
+
+/// Where a pair of values is in the picture.
+fn place(Area { left, top, right, bottom }: Area, axes: (Axis, Axis), (x, y): Point) -> Point {
+    (left + axes.0.part(x) * (right - left), bottom - axes.1.part(y) * (bottom - top))
+}
+
+/// Heights for lines of words that want to be at these heights, sorted from the top: apart from each other, and above the bottom.
+fn spread(wanted: &[f64], bottom: f64) -> Vec<f64> {
+    let mut places = wanted.to_vec();
+    for index in 1..places.len() {
+        places[index] = places[index].max(places[index - 1] + STEP);
+    }
+    let mut below = bottom;
+    for place in places.iter_mut().rev() {
+        *place = place.min(below);
+        below = *place - STEP;
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_at_the_ends_of_lines_make_room_for_each_other() {
+        assert_eq!(spread(&[100.0, 104.0, 300.0], 374.0), [100.0, 116.0, 300.0]);
+        assert_eq!(spread(&[370.0, 374.0], 374.0), [358.0, 374.0]);
+    }
+
+    #[test]
+    fn equal_distances_are_equal_factors_or_equal_steps() {
+        let axis = Axis::by_factors([2.0, 32.0].into_iter(), 2.0, 2.0);
+        assert_eq!(axis.ends, (1.0, 64.0));
+        assert!((axis.part(8.0) - 0.5).abs() < 1e-12);
+        assert_eq!(axis.ticks(), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
+        assert_eq!(axis.powers_of_two(), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
+        assert_eq!(Axis::from_zero(64.0).ticks(), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
+        assert_eq!(Axis::from_zero(64.0).part(16.0), 0.25);
+    }
+}

@@ -1,0 +1,266 @@
+//! Counts what every kernel does, on a GPU with Nsight Compute and on the simulator.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use common::atomic_file::AtomicFile;
+use common::gpu::Gpu;
+use common::report::Place;
+use common::request::Request;
+use common::stage::Stage;
+use common::workload::convolution::TEACHING_SIZE;
+use common::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Workload, correlation, matmul, window_sums};
+use common::{observer, runner};
+use cudarc::driver::{LaunchConfig, PushKernelArg};
+use cudarc::nvrtc::Ptx;
+use kernels::{Source, ceilings};
+use simt::LaunchReport;
+use toolkit::recipe::PINNED_VERSION;
+
+use super::{CEILINGS_GROUP, KernelCounts, METRICS, PATTERNS_GROUP, PATTERNS_PTX, Record, read_profile};
+use crate::chapters::chapters;
+
+/// Floats of the patterns' input, and of their output.
+const FLOATS: usize = 1 << 16;
+/// The number that the patterns' compiler does not know.
+const N: i32 = 64;
+
+/// A pattern, its grid, its block, its bytes of dynamic shared memory.
+type Pattern = (&'static str, [u32; 3], [u32; 3], u32);
+
+const PATTERNS: &[Pattern] = &[
+    ("matmul_tiles", [4, 4, 1], [16, 16, 1], 0),
+    ("matmul_padded", [4, 4, 1], [16, 16, 1], 0),
+    ("matmul_register_tile", [1, 1, 1], [16, 16, 1], 0),
+    ("convolution", [8, 1, 1], [256, 1, 1], 0),
+    ("convolution_4", [8, 1, 1], [256, 1, 1], 0),
+    ("convolution_8", [8, 1, 1], [256, 1, 1], 0),
+    ("convolution_16", [8, 1, 1], [256, 1, 1], 0),
+    ("convolution_unknown", [8, 1, 1], [256, 1, 1], 0),
+    ("convolution_register_tile", [8, 1, 1], [128, 1, 1], 0),
+    ("misaligned", [1, 1, 1], [256, 1, 1], 0),
+    ("strided", [1, 1, 1], [256, 1, 1], 0),
+    ("bytes", [1, 1, 1], [256, 1, 1], 0),
+    ("members", [1, 1, 1], [256, 1, 1], 0),
+    ("dynamic", [1, 1, 1], [256, 1, 1], 1024),
+    ("stores", [1, 1, 1], [256, 1, 1], 0),
+    ("triples", [1, 1, 1], [256, 1, 1], 0),
+    ("vectors_of_three", [1, 1, 1], [256, 1, 1], 0),
+    ("doubles", [1, 1, 1], [256, 1, 1], 0),
+    ("guarded", [1, 1, 1], [256, 1, 1], 0),
+    ("global_runs", [4, 1, 1], [256, 1, 1], 0),
+    ("global_vectors", [4, 1, 1], [256, 1, 1], 0),
+];
+
+/// What to count with.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Where to count: gpu, with Nsight Compute, or sim
+    #[arg(long, value_name = "DEVICE", required_unless_present = "launch")]
+    device: Option<Request>,
+    /// Where to write the counts, a JSON file
+    #[arg(long, value_name = "FILE", required_unless_present = "launch")]
+    save: Option<PathBuf>,
+    /// Launch the kernels of a group on the GPU and end: what Nsight Compute runs
+    #[arg(long, value_name = "GROUP", hide = true, conflicts_with_all = ["device", "save"])]
+    launch: Option<String>,
+}
+
+impl Arguments {
+    /// Counts.
+    ///
+    /// # Errors
+    ///
+    /// When the device or the profiler is not there, a stage does not verify, or the file cannot be written.
+    pub fn run(self) -> Result<()> {
+        if let Some(group) = self.launch {
+            return launch(&with_stored_ptx()?, &group).map(drop);
+        }
+        let mut file = AtomicFile::create(&self.save.context("--save is missing")?)?;
+        let record = if self.device == Some(Request::Gpu) { profile()? } else { simulate(&self.device.unwrap_or_default())? };
+        file.write_all((serde_json::to_string_pretty(&record)? + "\n").as_bytes())?;
+        eprintln!("{} kernels in {}", record.kernels.len(), file.path().display());
+        Ok(file.commit()?)
+    }
+}
+
+/// The GPU with the PTX of the repository in place of what a compiler on its machine would make: what the simulator executes.
+fn with_stored_ptx() -> Result<Gpu> {
+    let gpu = Gpu::open(&Request::Gpu)?;
+    let capability = gpu.context.compute_capability()?;
+    let needed = |source: &Source| source.architecture.trim_start_matches("compute_").parse().unwrap_or(0);
+    for source in kernels::sources().iter().filter(|source| needed(source) <= 10 * capability.0 + capability.1) {
+        gpu.replace_ptx(source, Some(source.ptx.to_owned()))?;
+    }
+    Ok(gpu)
+}
+
+/// The groups of kernels, in order.
+fn groups() -> Vec<&'static str> {
+    let chapters = chapters().into_iter().map(|(name, _)| name);
+    [CEILINGS_GROUP].into_iter().chain(chapters).chain([PATTERNS_GROUP]).collect()
+}
+
+/// Launches every kernel of a group; what the simulator reports of each launch, and nothing on a GPU.
+fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
+    observer::forget(gpu)?;
+    match group {
+        CEILINGS_GROUP => launch_ceilings(gpu)?,
+        PATTERNS_GROUP => launch_patterns(gpu)?,
+        "01-conv-naive" => return launch_stages(gpu, conv_naive::CHAPTER.stages, &Convolution::random(TEACHING_SIZE, 13)),
+        "02-conv-shared" => return launch_stages(gpu, conv_shared::CHAPTER.stages, &Convolution::random(TEACHING_SIZE, 13)),
+        "03-unroll" => {
+            let conv = Convolution::random(TEACHING_SIZE, 13);
+            // Not through cuFFT, whose kernels are not ours and which the simulator has not.
+            let stages: Vec<_> =
+                unroll::CHAPTER.stages.iter().filter(|stage| stage.name != unroll::fft::FFT.name).copied().collect();
+            let mut reports = launch_stages(gpu, &stages, &conv)?;
+            observer::forget(gpu)?;
+            launch_around_fft(gpu, &conv)?;
+            gpu.stream.synchronize()?;
+            reports.extend(observer::take(gpu)?.launches.into_iter().map(|launch| launch.report));
+            return Ok(reports);
+        }
+        "04-correlation-sm-aware" => {
+            let correlation = Correlation::random(correlation::TEACHING_SIZE, Border::Valid, 13);
+            return launch_stages(gpu, correlation_sm_aware::CHAPTER.stages, &correlation);
+        }
+        "05-window-sums" => {
+            let sums = WindowSums::random(window_sums::TEACHING_SIZE, 15, Border::Valid, 13)?;
+            return launch_stages(gpu, ::window_sums::CHAPTER.stages, &sums);
+        }
+        "06-matmul-tiled" => {
+            // Not by cuBLAS, whose kernels are not ours.
+            let stages: Vec<_> =
+                matmul_tiled::CHAPTER.stages.iter().filter(|stage| !stage.name.starts_with("cublas")).copied().collect();
+            return launch_stages(gpu, &stages, &Matmul::random(matmul::TEACHING_SIZE, 13)?);
+        }
+        _ => bail!("nothing is known of the group {group}: `launch` has to learn how its kernels are launched"),
+    }
+    gpu.stream.synchronize()?;
+    let seen = observer::take(gpu)?;
+    if let Some(finding) = seen.findings.first() {
+        bail!("{finding}");
+    }
+    Ok(seen.launches.into_iter().map(|launch| launch.report).collect())
+}
+
+/// Runs each stage of a chapter once.
+fn launch_stages<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W) -> Result<Vec<LaunchReport>> {
+    let stages: Vec<_> = stages.iter().filter(|stage| stage.place() == Place::Device).copied().collect();
+    let mut reports = Vec::new();
+    for row in runner::run(gpu, &stages, workload, 0)?.rows {
+        let measured = row.measured().with_context(|| format!("stage {} is not verified: {:?}", row.name, row.outcome))?;
+        reports.extend(measured.launches().iter().map(|launch| launch.report.clone()));
+    }
+    Ok(reports)
+}
+
+/// Launches the kernels that stand around the transforms, without the transforms.
+fn launch_around_fft(gpu: &Gpu, conv: &Convolution) -> Result<()> {
+    let blocks = unroll::fft::Blocks { length: 4096, hop: 3072, count: 6 };
+    let mut buffers = conv.upload(gpu)?;
+    let mut rings = gpu.stream.alloc_zeros::<f32>(4096 * 7)?;
+    let mut spectra = gpu.stream.alloc_zeros(2049 * 7)?;
+    unroll::fft::gather(gpu, conv, &buffers, blocks, &mut rings)?;
+    unroll::fft::multiply(gpu, blocks, &mut spectra)?;
+    Ok(unroll::fft::collect(gpu, conv, &mut buffers, blocks, &rings)?)
+}
+
+fn launch_ceilings(gpu: &Gpu) -> Result<()> {
+    let (rounds, factor, addend) = (4_u32, -1.0_f32, 0.7_f32);
+    let config = LaunchConfig { grid_dim: (20, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
+    let mut result = gpu.stream.alloc_zeros::<f32>(20 * 256)?;
+    let chains = gpu.kernel(ceilings::FMA_CHAINS)?;
+    let mut launch = gpu.stream.launch_builder(&chains);
+    launch.arg(&rounds).arg(&factor).arg(&addend).arg(&mut result);
+    // SAFETY: the kernel writes one float per thread, and `result` has as many.
+    unsafe { launch.launch(config) }?;
+    let (words, vectors) = (100_004_u64, 25_001_u64);
+    let mut noise = gpu.stream.alloc_zeros::<u32>(words as usize)?;
+    let fill = gpu.kernel(ceilings::FILL_NOISE)?;
+    let mut launch = gpu.stream.launch_builder(&fill);
+    launch.arg(&mut noise).arg(&words);
+    // SAFETY: the kernel writes `words` words in any grid, and the buffer holds them.
+    unsafe { launch.launch(config) }?;
+    let mut target = gpu.stream.alloc_zeros::<u32>(words as usize)?;
+    let copy = gpu.kernel(ceilings::COPY_VECTORS)?;
+    let mut launch = gpu.stream.launch_builder(&copy);
+    launch.arg(&noise).arg(&vectors).arg(&mut target);
+    // SAFETY: the kernel reads and writes `vectors` vectors of four words in any grid, and both buffers hold them.
+    unsafe { launch.launch(config) }?;
+    Ok(())
+}
+
+/// Launches each pattern, in machine code that the driver makes of the stored PTX.
+fn launch_patterns(gpu: &Gpu) -> Result<()> {
+    let module = gpu.context.load_module(Ptx::from_src(PATTERNS_PTX)).context("the patterns do not load")?;
+    let input: Vec<f32> = (0..FLOATS).map(|i| (i * 7919 % 2001) as f32 / 1000.0 - 1.0).collect();
+    let input = gpu.stream.clone_htod(&input)?;
+    let mut output = gpu.stream.alloc_zeros::<f32>(FLOATS)?;
+    for &(name, grid, block, shared_mem_bytes) in PATTERNS {
+        let kernel = module.load_function(name)?;
+        let config = LaunchConfig { grid_dim: grid.into(), block_dim: block.into(), shared_mem_bytes };
+        let mut launch = gpu.stream.launch_builder(&kernel);
+        launch.arg(&input).arg(&mut output).arg(&N);
+        // SAFETY: no pattern reads or writes beyond the 65536 floats that both buffers have: the simulator has checked these very
+        // launches.
+        unsafe { launch.launch(config) }.with_context(|| format!("pattern {name}"))?;
+    }
+    Ok(())
+}
+
+/// What the simulator counts.
+fn simulate(device: &Request) -> Result<Record> {
+    let gpu = Gpu::open(device)?;
+    ensure!(gpu.is_simulated(), "without Nsight Compute only the simulator counts: --device sim");
+    let mut kernels: Vec<KernelCounts> = Vec::new();
+    for group in groups() {
+        let mut of_group: Vec<KernelCounts> = Vec::new();
+        for report in launch(&gpu, group)? {
+            if of_group.iter().all(|kernel| kernel.kernel != report.kernel) {
+                of_group.push(KernelCounts::new(group, &report.kernel));
+            }
+            let Some(kernel) = of_group.iter_mut().find(|kernel| kernel.kernel == report.kernel) else { continue };
+            METRICS.iter().for_each(|metric| kernel.add(metric.name, (metric.simulated)(&report.counters)));
+        }
+        kernels.append(&mut of_group);
+    }
+    Ok(record(&gpu, "the simulator".to_owned(), kernels))
+}
+
+/// What Nsight Compute counts: this program again, group by group, under the profiler.
+fn profile() -> Result<Record> {
+    let gpu = Gpu::open(&Request::Gpu)?;
+    let metrics = METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(",");
+    let mut kernels = Vec::new();
+    for group in groups() {
+        let output = Command::new("ncu")
+            .args(["--csv", "--page", "raw", "--metrics", &metrics])
+            .arg(std::env::current_exe()?)
+            .args(["counts", "--launch", group])
+            .output()
+            .context("Nsight Compute does not start: `ncu` of the CUDA toolkit must be on the PATH")?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        if !output.status.success() {
+            bail!("ncu fails for {group}:\n{text}{}", String::from_utf8_lossy(&output.stderr));
+        }
+        kernels.append(&mut read_profile(group, &text)?);
+    }
+    let version = Command::new("ncu").arg("--version").output()?.stdout;
+    let version = String::from_utf8_lossy(&version).lines().last().unwrap_or_default().trim().to_owned();
+    let number = version.split_whitespace().nth(1).unwrap_or("of unknown version");
+    Ok(record(&gpu, format!("Nsight Compute {number}"), kernels))
+}
+
+fn record(gpu: &Gpu, counted_by: String, kernels: Vec<KernelCounts>) -> Record {
+    let info = gpu.info();
+    let date = jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string();
+    let simulated = if gpu.is_simulated() { "simulated " } else { "" };
+    let (device, driver, compiler) =
+        (format!("{simulated}{}", info.name), info.driver.clone(), format!("stored PTX (NVRTC {PINNED_VERSION})"));
+    Record { device, driver, compiler, counted_by, date, kernels }
+}

@@ -1,0 +1,174 @@
+//! What one thread, its warp and its block read and write of the arrays in device memory.
+//!
+//! Everything in a drawing, and every number of its captions, comes from a trace of the simulator, so it cannot show what a kernel does not
+//! do. Sizes should be small enough that single elements can be seen.
+
+use anyhow::{Result, bail, ensure};
+use common::gpu::Gpu;
+use common::report::Outcome;
+use common::runner;
+use common::stage::Stage;
+use serde::{Deserialize, Serialize};
+use simt::Dim3;
+
+use super::trace::{Array, Arrays, Elements, Layout, Part, trace};
+use super::{planes, strips};
+use crate::directive::Arguments;
+
+/// Lanes of a warp.
+const WARP: u32 = 32;
+
+/// Whose footprint is drawn.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Who {
+    /// The thread's number in the second block of the grid, in both dimensions if it has two.
+    pub thread: u32,
+    /// Which blocks are drawn beside it.
+    pub beside: Beside,
+}
+
+/// Blocks beside another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Beside {
+    /// On all sides.
+    Around,
+    /// Those before it.
+    Before,
+}
+
+impl Who {
+    /// Takes the options `thread=40` (100 if there is none) and `beside=before`.
+    ///
+    /// # Errors
+    ///
+    /// When they are something else.
+    pub fn take(arguments: &mut Arguments) -> Result<Self> {
+        let beside = match arguments.option("beside").as_deref() {
+            None => Beside::Around,
+            Some("before") => Beside::Before,
+            Some(other) => bail!("`beside={other}`: it can be `before`"),
+        };
+        Ok(Self { thread: arguments.number("thread")?.unwrap_or(100), beside })
+    }
+
+    /// The block.
+    pub fn block(&self, layout: Layout) -> Dim3 {
+        at(1, u32::from(layout != Layout::Strips))
+    }
+
+    /// The blocks beside it.
+    pub fn beside(&self, layout: Layout) -> Vec<Dim3> {
+        match (layout, self.beside) {
+            (Layout::Strips, Beside::Around) => vec![at(0, 0), at(2, 0)],
+            (Layout::Strips, Beside::Before) => vec![at(0, 0)],
+            (_, Beside::Around) => vec![at(0, 1), at(2, 1), at(1, 0), at(1, 2)],
+            (_, Beside::Before) => vec![at(0, 1), at(1, 0)],
+        }
+    }
+
+    /// What the warp is called.
+    pub fn warp_name(&self) -> String {
+        format!("warp {}", self.thread / WARP)
+    }
+
+    /// What the thread is called.
+    pub fn thread_name(&self) -> String {
+        format!("thread {}", self.thread)
+    }
+}
+
+fn at(x: u32, y: u32) -> Dim3 {
+    Dim3::new(x, y, 0)
+}
+
+/// What is touched of one array.
+pub struct Footprint {
+    /// The array.
+    pub array: Array,
+    /// By the block.
+    pub block: Part,
+    /// By the thread's warp.
+    pub warp: Part,
+    /// By the thread.
+    pub thread: Part,
+    /// By each of the blocks beside it.
+    pub beside: Vec<Part>,
+}
+
+/// Draws the footprints of a stage.
+///
+/// # Errors
+///
+/// When the stage does not run, or makes several launches.
+pub fn draw<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, who: &Who) -> Result<String> {
+    let footprints = footprints(gpu, stage, workload, who)?;
+    let Dim3 { x, y, .. } = who.block(W::LAYOUT);
+    let block = if W::LAYOUT == Layout::Strips { format!("block {x}") } else { format!("block ({x}, {y})") };
+    let title = format!("{}: {block}, its {} and its {}", stage.name, who.warp_name(), who.thread_name());
+    let captions = captions(who, &footprints);
+    Ok(match W::LAYOUT {
+        Layout::Strips => strips::draw(who, &footprints, &title, &captions),
+        Layout::Stacked => planes::stacked(who, &footprints, &title, &captions),
+        Layout::Product => planes::product(who, &footprints, &title, &captions),
+    })
+}
+
+fn footprints<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, who: &Who) -> Result<Vec<Footprint>> {
+    let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
+    let Outcome::Verified(_) = &rows[0].outcome else { bail!("{} is not verified: {:?}", stage.name, rows[0].outcome) };
+    let blocks: Vec<Dim3> = [who.block(W::LAYOUT)].into_iter().chain(who.beside(W::LAYOUT)).collect();
+    let (arrays, traces) = trace(gpu, stage, workload, &blocks)?;
+    ensure!(!traces[0].is_empty(), "{}: block {} touches nothing: the grid is smaller", stage.name, blocks[0]);
+    let first_of_warp = who.thread / WARP * WARP;
+    let footprint = |array: Array| Footprint {
+        block: array.part(&traces[0], &(0..u32::MAX)),
+        warp: array.part(&traces[0], &(first_of_warp..first_of_warp + WARP)),
+        thread: array.part(&traces[0], &(who.thread..who.thread + 1)),
+        beside: traces[1..].iter().map(|trace| array.part(trace, &(0..u32::MAX))).collect(),
+        array,
+    };
+    // An array that the kernel does not touch is not drawn: a template, say, that it gets by way of constant memory.
+    Ok(arrays.into_iter().map(footprint).filter(|footprint| !footprint.block.all().is_empty()).collect())
+}
+
+/// What the block, the warp and the thread read and write, and what of it the blocks beside read as well.
+fn captions(who: &Who, footprints: &[Footprint]) -> Vec<String> {
+    let sentence = |subject: String, part: fn(&Footprint) -> &Part| {
+        let read = list(footprints, |footprint| part(footprint).read.len() as u64);
+        let written = list(footprints, |footprint| part(footprint).written.len() as u64);
+        format!("{subject} reads {read}, and writes {written}.")
+    };
+    let shared = list(footprints, |footprint| {
+        let others: Elements = footprint.beside.iter().flat_map(|part| &part.read).copied().collect();
+        footprint.block.read.intersection(&others).count() as u64
+    });
+    vec![
+        sentence("The block".to_owned(), |footprint| &footprint.block),
+        sentence(format!("Its {}", who.warp_name()), |footprint| &footprint.warp),
+        sentence(format!("Its {}", who.thread_name()), |footprint| &footprint.thread),
+        format!("Of what the block reads, the blocks beside it read {shared} as well."),
+    ]
+}
+
+/// Numbers of elements by their names, for example `319 samples and 64 filter values`.
+fn list(footprints: &[Footprint], number: impl Fn(&Footprint) -> u64) -> String {
+    let numbers = footprints.iter().map(|footprint| (number(footprint), footprint.array.elements));
+    let words = numbers.filter(|(number, _)| *number > 0).map(|(number, [one, several])| {
+        let name = if number == 1 { one } else { several };
+        format!("{} {name}", grouped(number))
+    });
+    let words: Vec<String> = words.collect();
+    match words.as_slice() {
+        [] => "nothing".to_owned(),
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        [only, ..] => only.clone(),
+    }
+}
+
+/// A number with spaces between its thousands, where it has five digits or more.
+pub fn grouped(number: u64) -> String {
+    if number < 10_000 { number.to_string() } else { format!("{} {:03}", grouped(number / 1000), number % 1000) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! SVG for pages: rectangles, lines and words. The colors are in `book/drawings.css`, which follows the theme that the reader has chosen.
+
+use std::fmt::Write;
+
+/// Width of every chart: that of a page's text.
+pub const WIDTH: f64 = 720.0;
+/// Room around everything.
+pub const MARGIN: f64 = 14.0;
+
+/// Where a chart begins that has so many lines of small print above it.
+pub const fn below(notes: usize) -> f64 {
+    43.0 + 15.0 * notes as f64
+}
+
+/// An SVG in the making. Coordinates have one decimal, so that no machine rounds them otherwise.
+pub struct Svg(String);
+
+impl Svg {
+    /// A panel with a title, and lines of small print under it that say what is shown.
+    pub fn new(height: f64, title: &str, notes: &[String]) -> Self {
+        let (panel_width, panel_height) = (WIDTH - 1.0, height - 1.0);
+        let mut svg = Self(format!(
+            "<svg viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\">\n\
+             <rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"{panel_width}\" height=\"{panel_height}\" rx=\"6\"/>\n"
+        ));
+        svg.text("title", MARGIN, 24.0, title);
+        for (index, note) in notes.iter().enumerate() {
+            svg.text("small", MARGIN, 41.0 + 15.0 * index as f64, note);
+        }
+        svg
+    }
+
+    /// Words, in classes of the style sheet.
+    // Writing to a string cannot fail.
+    pub fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
+        let _ = writeln!(self.0, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(text));
+    }
+
+    /// A rectangle with its upper left corner at a point.
+    pub fn rect(&mut self, class: &str, x: f64, y: f64, width: f64, height: f64) {
+        let _ = writeln!(
+            self.0,
+            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"2\"/>"
+        );
+    }
+
+    /// Rectangles without round corners, each with its upper left corner, its width and its height; few or many, they are one shape.
+    pub fn cells(&mut self, class: &str, cells: impl Iterator<Item = (f64, f64, f64, f64)>) {
+        let path: String =
+            cells.map(|(x, y, width, height)| format!("M{x:.1} {y:.1}h{width:.1}v{height:.1}h-{width:.1}z")).collect();
+        let _ = writeln!(self.0, "<path class=\"{class}\" d=\"{path}\"/>");
+    }
+
+    /// A line from one point to another.
+    pub fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+        let _ = writeln!(self.0, "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>");
+    }
+
+    /// Lines from point to point.
+    pub fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
+        let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let _ = writeln!(self.0, "<polyline class=\"{class}\" points=\"{}\"/>", points.join(" "));
+    }
+
+    /// A curve in the color of a series.
+    pub fn curve(&mut self, series: usize, points: &[(f64, f64)]) {
+        self.polyline(&format!("line s{series}"), points);
+    }
+
+    /// The sign of a series: a circle, a square, a diamond, a triangle, one that stands on its tip, or an upright bar.
+    pub fn sign(&mut self, series: usize, (x, y): (f64, f64)) {
+        let shape = match series {
+            0 => format!("<circle class=\"f0\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"),
+            1 => format!("<rect class=\"f1\" x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\"/>", x - 3.5, y - 3.5),
+            2 => format!("<path class=\"f2\" d=\"M{x:.1} {:.1}l5 5l-5 5l-5 -5z\"/>", y - 5.0),
+            3 => format!("<path class=\"f3\" d=\"M{x:.1} {:.1}l5 9h-10z\"/>", y - 5.0),
+            4 => format!("<path class=\"f4\" d=\"M{x:.1} {:.1}l5 -9h-10z\"/>", y + 5.0),
+            _ => format!("<rect class=\"f5\" x=\"{:.1}\" y=\"{:.1}\" width=\"5\" height=\"11\"/>", x - 2.5, y - 5.5),
+        };
+        self.0 += &shape;
+        self.0.push('\n');
+    }
+
+    /// The whole text.
+    pub fn end(self) -> String {
+        self.0 + "</svg>\n"
+    }
+}
+
+/// About as wide as words in small print are; no text is wider on average.
+pub fn width_of(text: &str) -> f64 {
+    6.2 * text.chars().count() as f64
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Makes an SVG a part of a page, with words for readers who do not see it: without its own title, which a browser would show at the pointer,
+/// and without its own style, which would hold for the whole page.
+pub fn inline(svg: &str, words: &str) -> String {
+    let mut svg = svg.replace('\n', " ");
+    for element in ["title", "desc", "style"] {
+        while let Some(start) = svg.find(&format!("<{element}")).filter(|_| svg.contains(&format!("</{element}>"))) {
+            let end = svg.find(&format!("</{element}>")).map_or(svg.len(), |end| end + element.len() + 3);
+            svg.replace_range(start..end, "");
+        }
+    }
+    let (head, body) = svg.split_once('>').unwrap_or_default();
+    let kept = head.split("\" ").filter(|part| ["viewBox=", "width=", "height="].iter().any(|name| part.contains(name)));
+    let kept: Vec<String> =
+        kept.map(|part| format!("{}\"", part.trim_start_matches("<svg").trim().trim_end_matches('"'))).collect();
+    let body = body.trim_end().trim_end_matches("</svg>").trim();
+    format!(
+        "<div class=\"drawing\">\n<svg {} role=\"img\" aria-label=\"{}\">\n{body}\n</svg>\n</div>",
+        kept.join(" "),
+        escape(words).replace('"', "&quot;")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawing_in_a_page_has_words_and_no_style_of_its_own() {
+        let own = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 9 5\" width=\"9\" height=\"5\" role=\"img\" aria-labelledby=\"title\">\n\
+                   <title id=\"title\">a</title>\n<style>\n\n  .a { }\n</style>\n<rect/>\n</svg>\n";
+        let expected = "<div class=\"drawing\">\n<svg viewBox=\"0 0 9 5\" width=\"9\" height=\"5\" role=\"img\" \
+                        aria-label=\"one &lt; &quot;two&quot;\">\n<rect/>\n</svg>\n</div>";
+        assert_eq!(inline(own, "one < \"two\""), expected);
+        let mut svg = Svg::new(50.0, "title", &[]);
+        svg.line("a", (0.0, 0.0), (1.0, 1.0));
+        let inlined = inline(&svg.end(), "words");
+        assert!(
+            inlined.contains("<svg viewBox=\"0 0 720 50\" width=\"720\" height=\"50\" role=\"img\" aria-label=\"words\">"),
+            "{inlined}"
+        );
+        assert!(inlined.contains(">title</text>") && inlined.ends_with("</svg>\n</div>"), "{inlined}");
+    }
+}

@@ -1,0 +1,206 @@
+//! The elements of a workload's arrays that threads of a block touched, by a trace of the simulator.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use anyhow::{Context, Result, ensure};
+use common::gpu::Gpu;
+use common::observer;
+use common::stage::{Run, Stage};
+use common::workload::{Convolution, Correlation, Matmul, WindowSums, Workload};
+use cudarc::driver::{CudaView, DevicePtr};
+use simt::finding::AccessOp;
+use simt::{Dim3, Touched};
+
+/// An array of a workload on the device, rows of columns without gaps.
+#[derive(Clone, Debug)]
+pub struct Array {
+    /// Its name.
+    pub name: &'static str,
+    /// What an element is called, and several.
+    pub elements: [&'static str; 2],
+    /// How many rows; 1 where there is one dimension.
+    pub rows: u64,
+    /// Elements of a row.
+    pub columns: u64,
+    /// Where the first element is.
+    address: u64,
+    /// Bytes of an element.
+    width: u64,
+}
+
+/// How the arrays of a workload are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Arrays of one dimension, each part on a line of its own.
+    Strips,
+    /// Images one below the other, one part over the other.
+    Stacked,
+    /// The matrices of a product, placed so that matching rows and columns are in line.
+    Product,
+}
+
+/// Workloads whose arrays can be drawn.
+pub trait Arrays: Workload {
+    /// How they are drawn.
+    const LAYOUT: Layout;
+    /// The arrays that stages get, in the order of the drawing.
+    fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array>;
+}
+
+impl Arrays for Convolution {
+    const LAYOUT: Layout = Layout::Strips;
+
+    fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
+        vec![
+            Array::row(gpu, "signal", ["sample", "samples"], &buffers.signal.as_view()),
+            Array::row(gpu, "filter", ["filter value", "filter values"], &buffers.filter.as_view()),
+            Array::row(gpu, "output", ["output", "outputs"], &buffers.output.view()),
+        ]
+    }
+}
+
+impl Arrays for Correlation {
+    const LAYOUT: Layout = Layout::Stacked;
+
+    fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
+        let (columns, _) = self.outputs();
+        vec![
+            Array::new(gpu, "image", ["pixel", "pixels"], self.image().width, &buffers.image.as_view()),
+            Array::new(
+                gpu,
+                "template",
+                ["pixel of the template", "pixels of the template"],
+                self.template().width,
+                &buffers.template.as_view(),
+            ),
+            Array::new(gpu, "output", ["output", "outputs"], columns, &buffers.output.view()),
+        ]
+    }
+}
+
+impl Arrays for WindowSums {
+    const LAYOUT: Layout = Layout::Stacked;
+
+    fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
+        let (width, pixels) = (self.image().width, buffers.image.len());
+        let output = buffers.output.view();
+        vec![
+            Array::new(gpu, "image", ["pixel", "pixels"], width, &buffers.image.as_view()),
+            Array::new(gpu, "sums", ["sum", "sums"], width, &output.slice(..pixels)),
+            Array::new(gpu, "squares", ["sum of squares", "sums of squares"], width, &output.slice(pixels..)),
+        ]
+    }
+}
+
+impl Arrays for Matmul {
+    const LAYOUT: Layout = Layout::Product;
+
+    fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
+        let size = self.size();
+        vec![
+            Array::new(gpu, "A", ["number of A", "numbers of A"], size.k, &buffers.a.as_view()),
+            Array::new(gpu, "B", ["number of B", "numbers of B"], size.n, &buffers.b.as_view()),
+            Array::new(gpu, "C", ["number of C", "numbers of C"], size.n, &buffers.output.view()),
+        ]
+    }
+}
+
+impl Array {
+    fn new<T>(gpu: &Gpu, name: &'static str, elements: [&'static str; 2], columns: u32, view: &CudaView<'_, T>) -> Self {
+        let (address, _in_use) = view.device_ptr(&gpu.stream);
+        let columns = u64::from(columns);
+        Self { name, elements, rows: view.len() as u64 / columns, columns, address, width: size_of::<T>() as u64 }
+    }
+
+    /// One of one dimension.
+    fn row<T>(gpu: &Gpu, name: &'static str, elements: [&'static str; 2], view: &CudaView<'_, T>) -> Self {
+        Self::new(gpu, name, elements, view.len() as u32, view)
+    }
+
+    /// The number of its elements.
+    pub fn len(&self) -> u64 {
+        self.rows * self.columns
+    }
+
+    /// What threads read and wrote of it; of an element of which they touched a part, all.
+    pub fn part(&self, touched: &[Touched], threads: &Range<u32>) -> Part {
+        let end = self.address + self.len() * self.width;
+        let mut part = Part::default();
+        for touched in touched.iter().filter(|touched| threads.contains(&touched.thread)) {
+            let bytes = touched.address.max(self.address)..(touched.address + touched.bytes).min(end);
+            if bytes.is_empty() {
+                continue;
+            }
+            let elements = (bytes.start - self.address) / self.width..(bytes.end - self.address).div_ceil(self.width);
+            if touched.op != AccessOp::Store {
+                part.read.extend(elements.clone());
+            }
+            if touched.op != AccessOp::Load {
+                part.written.extend(elements);
+            }
+        }
+        part
+    }
+}
+
+/// Elements of an array by their index, row after row.
+pub type Elements = BTreeSet<u64>;
+
+/// What of an array was touched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// By loads and copies.
+    pub read: Elements,
+    /// By stores.
+    pub written: Elements,
+}
+
+impl Part {
+    /// All of it.
+    pub fn all(&self) -> Elements {
+        &self.read | &self.written
+    }
+}
+
+/// Neighbouring elements together.
+pub fn runs(elements: &Elements) -> Vec<Range<u64>> {
+    let mut runs: Vec<Range<u64>> = Vec::new();
+    for &element in elements {
+        match runs.last_mut() {
+            Some(run) if run.end == element => run.end += 1,
+            _ => runs.push(element..element + 1),
+        }
+    }
+    runs
+}
+
+/// The arrays, and what the threads of each of the blocks touched in a run of the stage.
+///
+/// # Errors
+///
+/// When the stage does not run, or launches several kernels: then a block is of no certain one.
+pub fn trace<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, blocks: &[Dim3]) -> Result<(Vec<Array>, Vec<Vec<Touched>>)> {
+    let mut buffers = workload.upload(gpu)?;
+    let arrays = workload.arrays(gpu, &buffers);
+    let traces = blocks.iter().map(|block| {
+        observer::forget(gpu)?;
+        observer::trace(gpu, Some(*block))?;
+        let ran = enqueue(gpu, stage, workload, &mut buffers);
+        observer::trace(gpu, None)?;
+        ran?;
+        let mut launches = observer::take(gpu)?.launches;
+        ensure!(launches.len() == 1, "{} makes {} launches", stage.name, launches.len());
+        launches.pop().map(|launch| launch.report.touched).context("a launch")
+    });
+    Ok((arrays, traces.collect::<Result<_>>()?))
+}
+
+fn enqueue<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W, buffers: &mut W::Buffers) -> Result<()> {
+    match stage.run {
+        Run::Launches(enqueue) => enqueue(gpu, workload, buffers)?,
+        Run::Prepared(prepare) => prepare(gpu, workload)?.enqueue(gpu, workload, buffers)?,
+        Run::Cpu(_) | Run::Copies(_) => {}
+    }
+    Ok(gpu.stream.synchronize()?)
+}

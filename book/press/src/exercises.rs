@@ -1,0 +1,130 @@
+//! The exercises in the book, made from their files: the list in each chapter, and all of them with their solutions for workshop leaders.
+
+use std::fmt::Write;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use workshop::Exercise;
+use workshop::manifest::{Manifest, Predict};
+use workshop::text::{Version, version};
+
+use crate::chapters::chapters;
+use crate::directive::nearest;
+use crate::root;
+
+/// Lists the exercises of a chapter, and shows how to start one.
+///
+/// # Errors
+///
+/// When there is no such chapter or an exercise cannot be used.
+pub fn exercises(chapter: &str) -> Result<String> {
+    let known = || chapters().into_iter().map(|(name, _)| name);
+    ensure!(known().any(|name| name == chapter), "there is no chapter {chapter}{}", nearest(chapter, known()));
+    Ok(list(chapter, &Exercise::all(root(), chapter)?))
+}
+
+/// Shows all exercises with their solutions, and what the check says to typical wrong answers.
+///
+/// # Errors
+///
+/// When an exercise cannot be used.
+pub fn solutions() -> Result<String> {
+    let mut solutions = String::new();
+    for (chapter, _) in chapters() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(solutions, "## {chapter}\n");
+        for exercise in &Exercise::all(root(), chapter)? {
+            solutions += &solved(exercise).with_context(|| exercise.stem())?;
+        }
+    }
+    Ok(solutions)
+}
+
+fn list(chapter: &str, exercises: &[Exercise]) -> String {
+    let mut list = "| | | |\n|---:|---|---|\n".to_owned();
+    for Exercise { number, manifest: Manifest { title, kind, .. }, .. } in exercises {
+        // Writing to a string cannot fail.
+        let _ = writeln!(list, "| {number} | {} | {title} |", kind.word());
+    }
+    let _ = writeln!(list, "\n```console\n$ cargo run -p ch{chapter} -- exercise\n$ cargo run -p ch{chapter} -- exercise 1\n```");
+    list
+}
+
+/// An exercise with its solution.
+fn solved(exercise: &Exercise) -> Result<String> {
+    let Exercise { number, manifest, .. } = exercise;
+    let mut text =
+        format!("### {number}. {}\n\n*{}.* {}\n\n", manifest.title, capital(manifest.kind.word()), fenced(manifest.task.trim()));
+    match &manifest.predict {
+        Some(predict) => predictions(&mut text, exercise, predict),
+        None => {
+            let solution = version(&exercise.solution, Version::Solution).map_err(|reason| anyhow!(reason))?;
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "```cpp\n{}\n```\n\n| who writes | is told |\n|---|---|", solution.trim_end());
+            let _ = writeln!(text, "| nothing yet | … {} … |", cell(manifest.starter_says.as_deref().unwrap_or_default()));
+            for mistake in &manifest.mistakes {
+                let _ = writeln!(text, "| {} | … {} … |", cell(&mistake.what), cell(&mistake.says));
+            }
+            text.push('\n');
+        }
+    }
+    Ok(text + "*Afterwards:* " + manifest.lesson.trim() + "\n\n")
+}
+
+fn predictions(text: &mut String, exercise: &Exercise, predict: &Predict) {
+    for (number, question) in (1..).zip(&predict.questions) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{number}. {}", question.ask.trim());
+    }
+    let _ = writeln!(
+        text,
+        "\nThe numbers are counted when they are asked for:\n\n```console\n$ cargo run -p ch{} -- exercise {} --solution --really\n```\n",
+        exercise.chapter, exercise.number
+    );
+    let _ = writeln!(text, "| question | who answers | is told |\n|---:|---:|---|");
+    for (number, question) in (1..).zip(&predict.questions) {
+        for near in &question.near {
+            let _ = writeln!(text, "| {number} | {} | {} |", near.value, cell(&near.says));
+        }
+    }
+    text.push('\n');
+}
+
+/// A text with fences around its indented lines: without them, mdBook takes those for Rust.
+fn fenced(text: &str) -> String {
+    let mut fenced = String::new();
+    let mut inside = false;
+    for line in text.lines() {
+        let indented = line.strip_prefix("    ");
+        if inside != indented.is_some() && !line.is_empty() {
+            inside = !inside;
+            fenced += if inside { "```text\n" } else { "```\n\n" };
+        }
+        fenced += indented.unwrap_or(line);
+        fenced.push('\n');
+    }
+    if inside {
+        fenced += "```\n";
+    }
+    fenced
+}
+
+/// A text for a cell of a table.
+fn cell(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indented_lines_are_fenced() {
+        assert_eq!(fenced("a\n\n    b\n    c\n\nd"), "a\n\n```text\nb\nc\n\n```\n\nd\n");
+        assert_eq!(fenced("    b"), "```text\nb\n```\n");
+    }
+}

@@ -1,0 +1,92 @@
+//! The lists of instructions in the book, made from the tables by which the simulator executes them.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use simt::instructions::{Accuracy, Class, OTHERS, TABLE, spellings};
+
+/// What a pattern has between its dots: one or more alternatives in each place.
+type Pattern = Vec<BTreeSet<String>>;
+
+/// A line of the table: patterns of one instruction that count the same and promise the same.
+struct Line {
+    root: String,
+    class: Class,
+    accuracy: Option<Accuracy>,
+    patterns: Vec<Pattern>,
+}
+
+/// Draws the tables.
+pub fn tables() -> String {
+    let mut page = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(page, "## Arithmetic\n\n| instruction | spellings | counts as | accuracy |\n|---|---|---|---|");
+    for line in lines() {
+        let spelled: Vec<String> = merged(line.patterns).iter().map(|pattern| format!("`{}`", written(pattern))).collect();
+        let counter = line.class.counter().map_or_else(|| "–".to_owned(), |counter| format!("`{counter}`"));
+        let accuracy = line.accuracy.map_or_else(String::new, |accuracy| accuracy.to_string());
+        let _ = writeln!(page, "| `{}` | {} | {counter} | {accuracy} |", line.root, spelled.join("<br>"));
+    }
+    for (heading, others) in OTHERS {
+        let _ = writeln!(page, "\n## {heading}\n\n| instruction | what of it | from compute capability |\n|---|---|---|");
+        for other in *others {
+            let names: Vec<String> = other.names.split(", ").map(|name| format!("`{name}`")).collect();
+            let since = other.since.map_or_else(|| "any".to_owned(), |(major, minor)| format!("{major}.{minor}"));
+            let _ = writeln!(page, "| {} | {} | {since} |", names.join(", "), other.what);
+        }
+    }
+    page
+}
+
+/// The lines by name, those of one name in the order of the table. A carry is a part of its instruction and has none.
+fn lines() -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for row in TABLE.iter().filter(|row| !row.spelling.starts_with("carry of")) {
+        for spelling in spellings(row.spelling) {
+            // `mov.b32 from 2 x b16` has words behind the instruction; they stay together.
+            let places = spelling.split(' ').next().unwrap_or_default().split('.').count();
+            let mut parts: Vec<String> = spelling.splitn(places, '.').map(str::to_owned).collect();
+            let root = parts.remove(0);
+            let pattern = parts.into_iter().map(|part| BTreeSet::from([part])).collect();
+            let same = |line: &&mut Line| line.root == root && line.class == row.class && line.accuracy == row.accuracy;
+            match lines.iter_mut().find(same) {
+                Some(line) => line.patterns.push(pattern),
+                None => lines.push(Line { root, class: row.class, accuracy: row.accuracy, patterns: vec![pattern] }),
+            }
+        }
+    }
+    lines.sort_by(|a, b| a.root.cmp(&b.root));
+    lines
+}
+
+/// Fewer patterns for the same spellings: those that differ in one place become one, beginning with the types at the end.
+fn merged(mut patterns: Vec<Pattern>) -> Vec<Pattern> {
+    let places = patterns.iter().map(Vec::len).max().unwrap_or(0);
+    for from_end in 1..=places {
+        let mut fewer: Vec<Pattern> = Vec::new();
+        for pattern in patterns {
+            let Some(place) = pattern.len().checked_sub(from_end) else {
+                fewer.push(pattern);
+                continue;
+            };
+            let same = |other: &&mut Pattern| {
+                other.len() == pattern.len() && (0..pattern.len()).all(|at| at == place || other[at] == pattern[at])
+            };
+            match fewer.iter_mut().find(same) {
+                Some(other) => other[place].extend(pattern[place].iter().cloned()),
+                None => fewer.push(pattern),
+            }
+        }
+        patterns = fewer;
+    }
+    patterns
+}
+
+/// As in PTX, alternatives in braces.
+fn written(pattern: &Pattern) -> String {
+    let places = pattern.iter().map(|alternatives| {
+        let alternatives: Vec<&str> = alternatives.iter().map(String::as_str).collect();
+        if let [only] = alternatives[..] { format!(".{only}") } else { format!(".{{{}}}", alternatives.join(",")) }
+    });
+    places.collect()
+}

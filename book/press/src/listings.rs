@@ -1,0 +1,202 @@
+//! The machine code that the book shows, `book/listings/*.sass`, which `cargo book record` makes from the sources of kernels.
+//!
+//! Every version of the compiler makes other machine code, and `nvdisasm` comes with no Python package. So listings are kept like records:
+//! each says what it was made from and with what, and is labeled where it is shown when its kernel has changed since.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use common::atomic_file::AtomicFile;
+use kernels::{Kernel, unroll};
+use toolkit::digest;
+use toolkit::nvrtc::{Input, Nvrtc};
+use toolkit::recipe::options;
+
+use crate::archive::{Archive, STALE_NOTE};
+use crate::directive::nearest;
+use crate::root;
+use crate::stale::Kernels;
+
+/// The architecture that listings are of.
+const ARCHITECTURE: &str = "sm_90";
+
+/// What of a kernel is shown.
+enum Part {
+    /// The shortest loop that has a multiply-add.
+    Loop,
+    /// In the longest such loop, the first load of a pair from constant memory, and the multiply-adds that use it first.
+    Constants,
+}
+
+/// How machine code names the constant memory of a module; the kernel's parameters are in another bank.
+const CONSTANT_MEMORY: &str = "c[0x3]";
+
+/// A listing's name, the kernel, and what of it.
+const LISTINGS: [(&str, Kernel, Part); 3] = [
+    ("03-unroll.shared", unroll::SHARED, Part::Loop),
+    ("03-unroll.unroll-4", unroll::UNROLL_4, Part::Loop),
+    ("03-unroll.constant-filter", unroll::CONSTANT_FILTER, Part::Constants),
+];
+
+/// Which listing to make.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The listing's name
+    #[arg(value_parser = LISTINGS.map(|(name, ..)| name))]
+    name: String,
+    /// Where to write it
+    #[arg(long, value_name = "FILE")]
+    save: PathBuf,
+}
+
+impl Arguments {
+    /// Makes the listing.
+    ///
+    /// # Errors
+    ///
+    /// When a tool is not there, the machine code does not have what the listing shows, or the file cannot be written.
+    pub fn run(self) -> Result<()> {
+        let (_, kernel, part) = LISTINGS.iter().find(|(name, ..)| *name == self.name).context("there is no such listing")?;
+        let mut file = AtomicFile::create(&self.save)?;
+        let number = ARCHITECTURE.trim_start_matches("sm_").parse()?;
+        let nvrtc = Nvrtc::find_where(|nvrtc| nvrtc.architectures().contains(&number))?;
+        let instructions = chosen(&machine_code(&nvrtc, *kernel)?, part)?;
+        let width = instructions.iter().map(String::len).max().unwrap_or(0);
+        let lines = instructions.iter().map(|instruction| format!("{instruction:<width$}   {}\n", meaning(instruction)));
+        let digest = digest::of(*kernel).with_context(|| format!("{} has no stored PTX: run `cargo ptx`", kernel.name))?;
+        let text = format!(
+            "// kernel: {}/{}\n// digest: {digest}\n// made by: NVRTC {} for {ARCHITECTURE}, nvdisasm; what is on the right is ours\n{}",
+            digest::stem(kernel.source),
+            kernel.name,
+            nvrtc.build(),
+            lines.collect::<String>(),
+        );
+        file.write_all(text.as_bytes())?;
+        Ok(file.commit()?)
+    }
+}
+
+/// The code of a listing, and a last line that says so if its kernel has changed since.
+///
+/// # Errors
+///
+/// When there is no such listing.
+pub fn read(archive: &Archive, name: &str) -> Result<String> {
+    let path = format!("listings/{name}.sass");
+    let known = || nearest(name, LISTINGS.iter().map(|(name, ..)| *name));
+    let text =
+        fs::read_to_string(root().join("book").join(&path)).with_context(|| format!("there is no book/{path}{}", known()))?;
+    archive.note(&path);
+    let code: String = text.lines().filter(|line| !line.starts_with("//")).map(|line| format!("{line}\n")).collect();
+    let label = if is_stale(&text, Kernels::stored())? { format!("{STALE_NOTE}\n") } else { String::new() };
+    Ok(code + &label)
+}
+
+/// Whether the kernel of a listing has changed since the listing was made.
+///
+/// # Errors
+///
+/// When the text is not that of a listing.
+pub fn is_stale(listing: &str, kernels: &Kernels) -> Result<bool> {
+    let head = |key: &str| listing.lines().find_map(|line| line.strip_prefix(&format!("// {key}: ")));
+    let (kernel, digest) =
+        head("kernel").zip(head("digest")).context("a listing starts with its kernel and the digest of its PTX")?;
+    Ok(kernels.digest(kernel) != Some(digest))
+}
+
+/// The kernel's machine code: labels, and instructions without their addresses.
+fn machine_code(nvrtc: &Nvrtc, kernel: Kernel) -> Result<Vec<String>> {
+    let cubin = nvrtc.compile_to_cubin(Input::of(kernel.source), &options(ARCHITECTURE))?;
+    let folder = std::env::temp_dir().join(format!("listing-{}", std::process::id()));
+    fs::create_dir_all(&folder)?;
+    let file = folder.join("kernel.cubin");
+    fs::write(&file, cubin)?;
+    let output = Command::new("nvdisasm").arg("-c").arg(&file).output();
+    fs::remove_dir_all(&folder)?;
+    let output = output.context("nvdisasm of the CUDA toolkit must be on the PATH")?;
+    ensure!(output.status.success(), "nvdisasm: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout)?;
+    let (_, rest) =
+        text.split_once(&format!(".section\t.text.{},", kernel.name)).context("the kernel is not in its machine code")?;
+    let code = rest.split(".section").next().unwrap_or_default();
+    Ok(code.lines().filter_map(line).collect())
+}
+
+/// A label, or an instruction; other lines are for the assembler.
+fn line(line: &str) -> Option<String> {
+    let line = line.trim();
+    if line.starts_with(".L_") {
+        return Some(line.to_owned());
+    }
+    let (_, instruction) = line.strip_prefix("/*")?.split_once("*/")?;
+    Some(instruction.split(';').next()?.trim().to_owned())
+}
+
+fn is_label(line: &str) -> bool {
+    line.ends_with(':')
+}
+
+/// The name of an instruction, without its predicate and what stands behind a point.
+fn name(instruction: &str) -> &str {
+    let mut words = instruction.split_whitespace().filter(|word| !word.starts_with('@'));
+    words.next().and_then(|word| word.split('.').next()).unwrap_or_default()
+}
+
+/// The instructions of every loop that has a multiply-add: from a label to a jump back to it.
+fn loops(code: &[String]) -> Vec<Vec<String>> {
+    let mut loops = Vec::new();
+    for (end, jump) in code.iter().enumerate().filter(|(_, line)| name(line) == "BRA") {
+        let begin =
+            code[..end].iter().rposition(|line| is_label(line) && jump.contains(&format!("({})", line.trim_end_matches(':'))));
+        let Some(begin) = begin else { continue };
+        let body: Vec<String> = code[begin..=end].iter().filter(|line| !is_label(line)).cloned().collect();
+        if body.iter().any(|line| name(line) == "FFMA") {
+            loops.push(body);
+        }
+    }
+    loops
+}
+
+fn chosen(code: &[String], part: &Part) -> Result<Vec<String>> {
+    let loops = loops(code);
+    match part {
+        Part::Loop => loops.into_iter().min_by_key(Vec::len).context("no loop has a multiply-add"),
+        Part::Constants => {
+            let longest = loops.into_iter().max_by_key(Vec::len).context("no loop has a multiply-add")?;
+            let load = longest.iter().position(|line| name(line) == "ULDC" && line.contains(CONSTANT_MEMORY));
+            let load = load.context("the loop loads nothing from constant memory")?;
+            let registers = registers(&longest[load]).context("ULDC without a register")?;
+            let uses = registers.map(|register| {
+                let uses_it = |line: &&String| name(line) == "FFMA" && line.contains(&format!(" {register},"));
+                longest[load..].iter().find(uses_it).cloned().with_context(|| format!("nobody uses {register}"))
+            });
+            let [one, other] = uses;
+            Ok(vec![longest[load].clone(), one?, other?])
+        }
+    }
+}
+
+/// The pair of registers that a load of 64 bits for the whole warp writes.
+fn registers(load: &str) -> Option<[String; 2]> {
+    let first = load.split_whitespace().nth(1)?.trim_end_matches(',');
+    let number: u32 = first.strip_prefix("UR")?.parse().ok()?;
+    Some([number, number + 1].map(|number| format!("UR{number}")))
+}
+
+/// What an instruction does.
+fn meaning(instruction: &str) -> &'static str {
+    match name(instruction) {
+        "LDS" if instruction.contains(".128") => "four words from shared memory",
+        "LDS" => "a word from shared memory",
+        "ULDC" => "two words from constant memory, once for the warp",
+        "FFMA" => "multiply-add",
+        "ISETP" => "compare",
+        "VIADD" | "IADD3" => "add",
+        "BRA" => "jump",
+        _ => "",
+    }
+}

@@ -1,0 +1,322 @@
+//! Pages, and what each of their directives is replaced by.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+
+use crate::archive::{Archive, STALE_MARK};
+use crate::directive::{Arguments, find, nearest};
+use crate::drawing::svg::inline;
+use crate::expression::evaluate;
+use crate::facts::Facts;
+use crate::number::Style;
+use crate::simulation::{self, Answers, Request};
+use crate::stale::Kernels;
+use crate::values::{bound_by, worth};
+use crate::{charts, chip, counts, diff, exercises, include, instructions, listings, ptx, root, tables};
+
+/// A page of the book.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Its path from the root of the repository.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// The directives besides those of [`simulation::DIRECTIVES`].
+const DIRECTIVES: [&str; 14] = [
+    "run",
+    "fact",
+    "table",
+    "bounds",
+    "chart",
+    "chip",
+    "counts",
+    "diff",
+    "exercises",
+    "solutions",
+    "instructions",
+    "listing",
+    "profiles",
+    "ptx-loop",
+];
+
+/// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own.
+///
+/// # Errors
+///
+/// Lists each directive that cannot be rendered, with its page and line, and each fact that no page uses.
+pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
+    let mut problems = Vec::new();
+    let requests = pages.iter().flat_map(requests).collect();
+    let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: simulation::ask(program, requests)? };
+    for page in pages {
+        match press.page(page) {
+            Ok(text) => page.text = text,
+            Err(wrong) => problems.extend(wrong),
+        }
+    }
+    if problems.is_empty() {
+        problems.extend(press.facts.unused().into_iter().map(|fact| format!("book/facts.toml: no page uses {fact}")));
+    }
+    ensure!(problems.is_empty(), "{}", problems.join("\n"));
+    Ok(())
+}
+
+/// The records that a page reads, by their paths from `book/`. What is wrong with a directive is said when it is rendered.
+///
+/// # Errors
+///
+/// When the records cannot be read.
+pub fn records_of(page: &Page) -> Result<BTreeSet<String>> {
+    let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: Answers::new() };
+    // Without the simulator's answers some directives are not rendered; they read no record.
+    let _ = press.page(page);
+    Ok(press.archive.take_used())
+}
+
+/// What a page asks of the simulator. What is wrong with a directive is said when it is rendered.
+fn requests(page: &Page) -> BTreeSet<Request> {
+    let directives = find(&page.text).unwrap_or_default();
+    let texts = directives.iter().filter(|directive| !directive.escaped).map(|directive| directive.text);
+    texts.filter_map(|text| request(text).ok().flatten()).map(|(request, _)| request).collect()
+}
+
+/// The request of a directive, and its words for readers who do not see a drawing; `None` if it is another directive.
+fn request(text: &str) -> Result<Option<(Request, String)>> {
+    let mut arguments = Arguments::parse(text)?;
+    let name = arguments.word("the name of a directive")?;
+    if !simulation::DIRECTIVES.contains(&name.as_str()) {
+        return Ok(None);
+    }
+    let request = Request::take(&name, &mut arguments)?;
+    let words = if request.is_drawing() { alternative(&mut arguments)? } else { String::new() };
+    arguments.finish()?;
+    Ok(Some((request, words)))
+}
+
+/// Takes the words for readers who do not see a picture.
+fn alternative(arguments: &mut Arguments) -> Result<String> {
+    arguments.word("a sentence in quotes that says what the picture shows")
+}
+
+/// What pages are rendered from.
+struct Press {
+    archive: Archive,
+    facts: Facts,
+    answers: Answers,
+}
+
+impl Press {
+    /// Renders a page, or lists what is wrong with it.
+    fn page(&self, Page { path, text }: &Page) -> Result<String, Vec<String>> {
+        let place = |offset: usize| format!("{path}:{}", text[..offset].matches('\n').count() + 1);
+        let directives = find(text).map_err(|start| vec![format!("{}: a directive does not end with `}}}}`", place(start))])?;
+        let (mut rendered, mut problems, mut done) = (String::new(), Vec::new(), 0);
+        for (start, target) in include::find(text) {
+            let error = include::check(path, target).err();
+            problems.extend(error.map(|error| format!("{}: {{{{#include {target}}}}}: {error:#}", place(start))));
+        }
+        for directive in directives {
+            let before = &text[done..directive.range.start];
+            rendered += before;
+            done = directive.range.end;
+            if directive.escaped {
+                rendered += &text[directive.range.start + 1..done];
+                continue;
+            }
+            match self.directive(directive.text) {
+                Ok(Rendered { text: new, is_stale }) => {
+                    let indent = rendered.rsplit('\n').next().filter(|line| line.trim().is_empty()).unwrap_or_default().to_owned();
+                    rendered += &new.trim_end().replace('\n', &format!("\n{indent}"));
+                    if is_stale {
+                        rendered += &if in_fence(&rendered) {
+                            STALE_MARK.to_owned()
+                        } else {
+                            format!("<sup class=\"stale\" title=\"measured before this kernel last changed\">{STALE_MARK}</sup>")
+                        };
+                    }
+                }
+                Err(error) => problems.push(format!("{}: {{{{{}}}}}: {error:#}", place(directive.range.start), directive.text)),
+            }
+        }
+        rendered += &text[done..];
+        if problems.is_empty() { Ok(rendered) } else { Err(problems) }
+    }
+
+    fn directive(&self, text: &str) -> Result<Rendered> {
+        if let Some((request, words)) = request(text)? {
+            let answer = self.answers.get(&request).context("the simulator was not asked")?;
+            let answer = answer.as_ref().map_err(|message| anyhow!("{message}"))?;
+            return Ok(if request.is_drawing() { inline(answer, &words) } else { answer.clone() }.into());
+        }
+        let mut arguments = Arguments::parse(text)?;
+        let name = arguments.word("the name of a directive")?;
+        let arguments = &mut arguments;
+        let archive = &self.archive;
+        let rendered = match name.as_str() {
+            "run" => self.run(arguments)?,
+            "fact" => self.fact(arguments)?.into(),
+            "table" => tables::run(archive, &arguments.word("a record")?)?.into(),
+            "bounds" => tables::bounds(archive, &arguments.word("a record")?)?.into(),
+            "chart" => {
+                let svg = charts::draw(archive, arguments)?;
+                inline(&svg, &alternative(arguments)?).into()
+            }
+            "chip" => chip::chip(archive, &arguments.word("a folder of records")?)?.into(),
+            "counts" => counts_table(archive, arguments)?.into(),
+            "diff" => diff::diff(&arguments.rest())?.into(),
+            "exercises" => exercises::exercises(&arguments.word("a chapter")?)?.into(),
+            "solutions" => exercises::solutions()?.into(),
+            "instructions" => instructions::tables().into(),
+            "listing" => listings::read(archive, &arguments.word("a listing")?)?.into(),
+            "profiles" => tables::profiles().into(),
+            "ptx-loop" => ptx::remainder_loop(&arguments.word("a kernel")?)?.into(),
+            _ => bail!("there is no directive {name}{}", nearest(&name, DIRECTIVES.into_iter().chain(simulation::DIRECTIVES))),
+        };
+        arguments.clone().finish()?;
+        Ok(rendered)
+    }
+
+    /// A number of a run.
+    fn run(&self, arguments: &mut Arguments) -> Result<Rendered> {
+        let style = Style::take(arguments)?;
+        let record = arguments.word("a record")?;
+        let expression = arguments.rest().join(" ");
+        if let Some(stage) = expression.strip_suffix(".bound_by") {
+            let run = self.archive.run(&record)?;
+            return Ok(Rendered { text: bound_by(run, stage)?, is_stale: run.is_stale(stage) });
+        }
+        let worth = worth(&self.archive, &self.facts, &record, &expression)?;
+        Ok(Rendered { text: style.write(worth.quantity)?, is_stale: worth.is_stale })
+    }
+
+    /// A fact as it is written, or a number that follows from facts.
+    fn fact(&self, arguments: &mut Arguments) -> Result<String> {
+        let style = Style::take(arguments)?;
+        let expression = arguments.rest().join(" ");
+        let is_name = |part: &str| part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        if let Some((group, key)) = expression.split_once('.').filter(|(group, key)| is_name(group) && is_name(key)) {
+            if style.is_default() {
+                return Ok(self.facts.text(group, key)?.to_owned());
+            }
+        }
+        let value = evaluate(&expression, &|term| {
+            ensure!(term.record.is_none(), "a fact belongs to no record");
+            self.facts.value(term.stage, term.field)
+        });
+        style.write(value?)
+    }
+}
+
+/// What a directive is replaced by.
+struct Rendered {
+    text: String,
+    /// Whether it is a number of a stage whose kernel has changed since.
+    is_stale: bool,
+}
+
+impl From<String> for Rendered {
+    fn from(text: String) -> Self {
+        Self { text, is_stale: false }
+    }
+}
+
+/// Whether a text ends inside a fenced block.
+fn in_fence(text: &str) -> bool {
+    text.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1
+}
+
+/// The simulator's counts next to those of Nsight Compute, or the names of the columns.
+fn counts_table(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
+    let first = arguments.word("a folder of counts, or `names`,")?;
+    if first == "names" {
+        return Ok(counts::names());
+    }
+    let read = |device: &str| {
+        archive.note(&format!("counts/{device}.json"));
+        counts::Record::read(&root().join(format!("book/counts/{device}.json")))
+    };
+    counts::table(&read(&first)?, &read(&arguments.word("the folder of the simulator's counts")?)?, Kernels::stored())
+}
+
+/// The pages in `book/src`, by their paths.
+///
+/// # Errors
+///
+/// When one of them cannot be read.
+pub fn sources() -> Result<Vec<Page>> {
+    let folder = root().join("book/src");
+    let mut pages = BTreeMap::new();
+    for entry in std::fs::read_dir(&folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            pages.insert(format!("book/src/{name}"), std::fs::read_to_string(&path).with_context(|| name)?);
+        }
+    }
+    Ok(pages.into_iter().map(|(path, text)| Page { path, text }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press() -> Press {
+        let facts = Facts::parse("[old]\nsource = \"a text\"\n[old.facts]\ngpu = \"827 ms\"\nshared = \"234 ms\"\n").unwrap();
+        Press { archive: Archive::read().unwrap(), facts, answers: Answers::new() }
+    }
+
+    fn page(text: &str) -> Result<String, Vec<String>> {
+        press().page(&Page { path: "book/src/x.md".into(), text: text.into() })
+    }
+
+    #[test]
+    fn directives_are_replaced_where_they_stand() {
+        let time = |options: &str| page(&format!("a {{{{run nvidia-h200/03-unroll shared.time{options}}}}} b")).unwrap();
+        assert!(time(" unit=ms").ends_with(" ms b") && time(" in=ms").parse::<f64>().is_err());
+        assert_eq!(
+            page("{{fact old.gpu}}, {{fact old.gpu / old.shared}}, {{fact old.gpu in=s digits=2}}").unwrap(),
+            "827 ms, 3.53, 0.83"
+        );
+        assert_eq!(page("```\n\\{{fact old.gpu}} {{fact old.gpu}}\n```").unwrap(), "```\n{{fact old.gpu}} 827 ms\n```");
+        assert_eq!(page("{{run sim-9800gt/05-window-sums fused-global.bound_by}}").unwrap(), "memory");
+        let table = page("- one\n\n  {{table sim-h200/03-unroll}}\n").unwrap();
+        assert!(table.lines().skip(2).filter(|line| !line.trim().is_empty()).all(|line| line.starts_with("  ")), "{table}");
+    }
+
+    #[test]
+    fn a_wrong_directive_is_told_with_page_line_and_nearest_names() {
+        let cases = [
+            ("\n\n{{tabel x}}", "book/src/x.md:3: {{tabel x}}: there is no directive tabel; nearest: table"),
+            ("{{table sim-h200/3-unroll}}", "no record book/results/sim-h200/3-unroll.json; nearest: sim-h200/03-unroll"),
+            ("{{run sim-h200/03-unroll shard.bytes}}", "has no stage shard; nearest: shared"),
+            ("{{fact old.gpx}}", "there is no fact old.gpx; nearest: old.gpu"),
+            ("{{table sim-h200/03-unroll more}}", "`more` is one word too many"),
+            ("{{chart times nvidia-h200/03-unroll}}", "a sentence in quotes"),
+            ("{{chart tims nvidia-h200/03-unroll \"x\"}}", "there is no chart tims; nearest: times"),
+            ("{{lanes sim-h200/03-unrol shared \"x\"}}", "there is no chapter 03-unrol; nearest: 03-unroll"),
+            ("{{lanes sim-h20/03-unroll shared \"x\"}}", "there is no GPU h20; nearest: h200"),
+            ("{{run x", "book/src/x.md:1: a directive does not end"),
+        ];
+        for (text, message) in cases {
+            let problems = page(text).unwrap_err().join("\n");
+            assert!(problems.contains(message), "{text}: {problems}");
+        }
+        assert_eq!(page("{{a}} {{b}}").unwrap_err().len(), 2, "all problems of a page are told at once");
+    }
+
+    #[test]
+    fn a_stale_number_has_a_mark() {
+        let mut press = press();
+        press.archive = press.archive.judged_by(|_, stage| stage == "shared");
+        let render = |text: &str| press.page(&Page { path: "x".into(), text: text.into() }).unwrap();
+        let number = "{{run nvidia-h200/03-unroll fft.time / shared.time}}";
+        assert!(render(number).ends_with("<sup class=\"stale\" title=\"measured before this kernel last changed\">†</sup>"));
+        let fenced = render(&format!("```text\n{number}\n```\n"));
+        assert!(fenced.ends_with("†\n```\n"), "{fenced}");
+        assert!(!render("{{run nvidia-h200/03-unroll fft.time}}").contains('†'));
+    }
+}

@@ -1,0 +1,250 @@
+//! What the book shows of runs of the simulator, which are the same on every machine: lanes of a warp, footprints of blocks, what the checks
+//! find, and a stage with parts taken out.
+//!
+//! A process simulates one GPU, so the press starts itself once for each GPU that the pages name and asks for everything at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use common::Chapter;
+use common::device::Request as Device;
+use common::gpu::Gpu;
+use common::observer;
+use common::report::Outcome;
+use common::runner;
+use common::stage::{Run, Stage};
+use common::units::percent;
+use common::workload::{
+    Border, Convolution, Correlation, Matmul, WindowSums, Workload, convolution, correlation, matmul, window_sums,
+};
+use inspect::diagnose::diagnose;
+use inspect::explain::Explanation;
+use serde::{Deserialize, Serialize};
+use simt::Dim3;
+
+use crate::chapters::chapters;
+use crate::directive::{Arguments, nearest};
+use crate::drawing::footprint::{self, Who};
+use crate::drawing::trace::Arrays;
+
+/// The directives that take a run of the simulator.
+pub const DIRECTIVES: [&str; 5] = ["lanes", "footprint", "finding", "diagnosis", "accesses"];
+
+/// The seed of inputs.
+const SEED: u64 = 13;
+
+/// What a page asks of the simulator.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Request {
+    /// The profile of the GPU.
+    profile: String,
+    chapter: String,
+    stage: String,
+    /// The sizes of the workload; without any, those for teaching.
+    sizes: Vec<u32>,
+    show: Show,
+}
+
+/// What is shown of a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Show {
+    /// The costliest request of the first warp.
+    Lanes,
+    /// What a thread, its warp and its block read and write.
+    Footprint(Who),
+    /// What the checks say.
+    Finding,
+    /// The stage with its loads taken out.
+    Diagnosis,
+    /// Of such a diagnosis, the least time without some loads as a share of the whole.
+    Share(String),
+    /// How often each thread of the stage, and of the chapter's kernels for parts of it, accesses global memory; and what a thread does, in words.
+    Accesses(String),
+}
+
+impl Request {
+    /// Reads a directive, without the words that say what a drawing shows.
+    ///
+    /// # Errors
+    ///
+    /// When something is missing, or when the chapter does not exist.
+    pub fn take(name: &str, arguments: &mut Arguments) -> Result<Self> {
+        let place = arguments.word("a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`,")?;
+        let place = place.strip_prefix("sim-").and_then(|place| place.split_once('/'));
+        let (profile, chapter) =
+            place.context("the first word is not a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`")?;
+        let known = || chapters().into_iter().map(|(name, _)| name);
+        ensure!(known().any(|name| name == chapter), "there is no chapter {chapter}{}", nearest(chapter, known()));
+        let profiles = || simt::Profile::all().iter().map(|profile| profile.name);
+        ensure!(profiles().any(|name| name == profile), "there is no GPU {profile}{}", nearest(profile, profiles()));
+        let stage = arguments.word("a stage")?;
+        let sizes = arguments.option("size").map_or(Ok(Vec::new()), |text| {
+            text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
+        })?;
+        let show = match name {
+            "lanes" => Show::Lanes,
+            "footprint" => Show::Footprint(Who::take(arguments)?),
+            "finding" => Show::Finding,
+            "diagnosis" => arguments.option("share").map_or(Show::Diagnosis, Show::Share),
+            _ => Show::Accesses(arguments.word("what a thread works on, in quotes,")?),
+        };
+        Ok(Self { profile: profile.to_owned(), chapter: chapter.to_owned(), stage, sizes, show })
+    }
+
+    /// Whether the answer is an SVG.
+    pub fn is_drawing(&self) -> bool {
+        matches!(self.show, Show::Lanes | Show::Footprint(_))
+    }
+}
+
+/// What the simulator answered to each request; an error is text.
+pub type Answers = BTreeMap<Request, Result<String, String>>;
+
+/// Asks the simulator, in processes of `program`, which must answer to `simulate PROFILE` with [`serve`].
+///
+/// # Errors
+///
+/// When a process does not start or does not answer.
+pub fn ask(program: &Path, requests: BTreeSet<Request>) -> Result<Answers> {
+    let mut by_profile: BTreeMap<String, Vec<Request>> = BTreeMap::new();
+    requests.into_iter().for_each(|request| by_profile.entry(request.profile.clone()).or_default().push(request));
+    let processes = by_profile.into_iter().map(|(profile, requests)| {
+        let mut process = Command::new(program);
+        process.args(["simulate", &profile]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = process.spawn().with_context(|| program.display().to_string())?;
+        let mut input = process.stdin.take().context("a pipe to the process")?;
+        input.write_all(&serde_json::to_vec(&requests)?)?;
+        Ok((requests, process))
+    });
+    let mut answers = Answers::new();
+    for (requests, process) in processes.collect::<Result<Vec<_>>>()? {
+        let output = process.wait_with_output()?;
+        ensure!(output.status.success(), "the simulator ended with {}", output.status);
+        let answered: Vec<Result<String, String>> = serde_json::from_slice(&output.stdout)?;
+        answers.extend(requests.into_iter().zip(answered));
+    }
+    Ok(answers)
+}
+
+/// Answers the requests in `input` (JSON), which are all for one GPU.
+///
+/// # Errors
+///
+/// When the input is something else, or when there is no simulator.
+pub fn serve(profile: &str, input: &[u8]) -> Result<String> {
+    let requests: Vec<Request> = serde_json::from_slice(input)?;
+    let gpu = Gpu::open(&Device::Sim(Some(profile.to_owned())))?;
+    let answers: Vec<Result<String, String>> =
+        requests.iter().map(|request| answer(&gpu, request).map_err(|error| format!("{error:#}"))).collect();
+    Ok(serde_json::to_string(&answers)?)
+}
+
+/// Answers a request.
+fn answer(gpu: &Gpu, request: &Request) -> Result<String> {
+    let wrong = || anyhow!("{} takes other sizes than {:?}", request.chapter, request.sizes);
+    let convolution = || match request.sizes[..] {
+        [] => Ok(Convolution::random(convolution::TEACHING_SIZE, SEED)),
+        [outputs, taps] => Ok(Convolution::random(convolution::Size { outputs, taps }, SEED)),
+        _ => Err(wrong()),
+    };
+    match request.chapter.as_str() {
+        chapter if chapter == conv_naive::CHAPTER.name => show(gpu, request, &conv_naive::CHAPTER, &convolution()?),
+        chapter if chapter == conv_shared::CHAPTER.name => show(gpu, request, &conv_shared::CHAPTER, &convolution()?),
+        chapter if chapter == unroll::CHAPTER.name => show(gpu, request, &unroll::CHAPTER, &convolution()?),
+        chapter if chapter == correlation_sm_aware::CHAPTER.name => {
+            let size = match request.sizes[..] {
+                [] => correlation::TEACHING_SIZE,
+                [width, height, across, down] => correlation::Size { image: (width, height), template: (across, down) },
+                _ => return Err(wrong()),
+            };
+            show(gpu, request, &correlation_sm_aware::CHAPTER, &Correlation::random(size, Border::Valid, SEED))
+        }
+        chapter if chapter == ::window_sums::CHAPTER.name => {
+            let (size, window) = match request.sizes[..] {
+                [] => (window_sums::TEACHING_SIZE, 15),
+                [width, height, window] => (window_sums::Size { width, height }, window),
+                _ => return Err(wrong()),
+            };
+            show(gpu, request, &::window_sums::CHAPTER, &WindowSums::random(size, window, Border::Valid, SEED)?)
+        }
+        chapter if chapter == matmul_tiled::CHAPTER.name => {
+            let size = match request.sizes[..] {
+                [] => matmul::TEACHING_SIZE,
+                [m, n, k] => matmul::Size { m, n, k },
+                _ => return Err(wrong()),
+            };
+            show(gpu, request, &matmul_tiled::CHAPTER, &Matmul::random(size, SEED)?)
+        }
+        chapter => bail!("there is no chapter {chapter}"),
+    }
+}
+
+fn show<W: Arrays>(gpu: &Gpu, request: &Request, chapter: &Chapter<W>, workload: &W) -> Result<String> {
+    let all = || chapter.stages.iter().chain(chapter.mistakes);
+    let stage = all().find(|stage| stage.name == request.stage).with_context(|| {
+        format!("{} has no stage {}{}", chapter.name, request.stage, nearest(&request.stage, all().map(|stage| stage.name)))
+    })?;
+    match &request.show {
+        Show::Lanes => lanes(gpu, stage, workload),
+        Show::Footprint(who) => footprint::draw(gpu, stage, workload, who),
+        Show::Finding => finding(gpu, stage, workload),
+        Show::Accesses(what) => accesses(gpu, stage, chapter, workload, what),
+        Show::Diagnosis | Show::Share(_) => {
+            let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?
+                .map_err(|row| anyhow!("{} is not verified: {:?}", stage.name, row.outcome))?;
+            let Show::Share(name) = &request.show else { return Ok(diagnosis.text()) };
+            let trials = || diagnosis.experiments.iter();
+            let trial = trials()
+                .find(|trial| trial.name == *name)
+                .with_context(|| format!("there is no trial {name}{}", nearest(name, trials().map(|trial| trial.name.as_str()))))?;
+            Ok(percent(diagnosis.share(trial).with_context(|| format!("{name} was left out"))?))
+        }
+    }
+}
+
+fn lanes<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<String> {
+    let profile = gpu.profile().context("only the simulator shows what a warp does")?;
+    let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
+    let Outcome::Verified(measured) = &rows[0].outcome else { bail!("{} is not verified: {:?}", stage.name, rows[0].outcome) };
+    Ok(Explanation::new(stage.name, measured.launches(), workload.work().bytes, profile).svg(None)?)
+}
+
+fn finding<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<String> {
+    let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
+    Ok(rows[0].findings().first().with_context(|| format!("the checks find nothing in {}", stage.name))?.to_string())
+}
+
+/// Whole warps make the requests of a warp those of each of its threads.
+fn accesses<W: Workload>(gpu: &Gpu, stage: &Stage<W>, chapter: &Chapter<W>, workload: &W, what: &str) -> Result<String> {
+    let parts = chapter.experiments.iter().filter(|part| part.stage.name == stage.name);
+    let kernels = parts.map(|part| (part.name, part.left, Run::Launches(part.run)));
+    let mut table = "| kernel | what it computes | loads | stores | accesses |\n|---|---|---:|---:|---:|\n".to_owned();
+    let mut accesses = Vec::new();
+    for (name, part, run) in std::iter::once((stage.name, "both", stage.run)).chain(kernels) {
+        let Run::Launches(enqueue) = run else { bail!("{name} is not a plain launch") };
+        let mut buffers = workload.upload(gpu)?;
+        observer::forget(gpu)?;
+        enqueue(gpu, workload, &mut buffers)?;
+        gpu.stream.synchronize()?;
+        let seen = observer::take(gpu)?;
+        let counters = seen.counters.context("only the simulator counts")?;
+        let threads = |size: Dim3| u64::from(size.x) * u64::from(size.y) * u64::from(size.z);
+        let configs = seen.launches.iter().map(|launch| &launch.report.config);
+        let warps: u64 = configs.map(|config| threads(config.grid) * threads(config.block) / 32).sum();
+        let (loads, stores) = (counters.global_load_requests / warps, counters.global_store_requests / warps);
+        accesses.push(loads + stores);
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "| {name} | {part} | {loads} | {stores} | {} |", loads + stores);
+    }
+    let [whole, ref parts @ ..] = accesses[..] else { bail!("there is no whole") };
+    let share = percent(parts.iter().sum::<u64>() as f64 / whole as f64);
+    let _ = write!(
+        table,
+        "\n*Accesses to global memory for {what}, counted by the simulator. The two halves together: {share} of the whole.*"
+    );
+    Ok(table)
+}

@@ -1,0 +1,139 @@
+//! Tables that are drawn from records and profiles, as Markdown.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use common::gpu::DeviceKind;
+use common::record::Record;
+use common::table::{self, Drawing};
+use common::units;
+use common::workload::Work;
+use simt::Profile;
+
+use crate::archive::{Archive, Bounded, Pair, Run, STALE_MARK, STALE_NOTE};
+
+/// Draws the table of a run, with a line that says what it was run on.
+///
+/// # Errors
+///
+/// When there is no such run.
+pub fn run(archive: &Archive, name: &str) -> Result<String> {
+    let run = archive.run(name)?;
+    let mut page =
+        if run.has_stale() { table::draw(&marked(run)?, Drawing::Markdown) } else { table::draw(run.record, Drawing::Markdown) };
+    let device = &run.record.device;
+    let kind = if device.kind == DeviceKind::Sim { "simulated " } else { "" };
+    // Writing to a string cannot fail.
+    let _ = write!(
+        page,
+        "\n\n*{kind}{}; driver {}; {}; {}, seed {}; {}",
+        device.name,
+        device.driver,
+        device.compiler,
+        run.sizes(),
+        run.record.workload.get("seed").map_or_else(|| "none".to_owned(), ToString::to_string),
+        run.day(),
+    );
+    if let Some(ceilings) = run.record.ceilings {
+        let _ = write!(page, ". Ceilings in the same run: {ceilings}{}", run.ceilings_note());
+    }
+    let _ = write!(page, ". Record: `{}`.{}*", run.path(), stale_note(run));
+    Ok(page)
+}
+
+/// The record with marks at the names of stale stages.
+fn marked(run: Run) -> Result<Record> {
+    let mut record = Record::parse(&run.record.to_json())?;
+    record.stages.iter_mut().for_each(|stage| stage.name = run.label(&stage.name));
+    Ok(record)
+}
+
+/// What a table of bounds calls a stage, with a mark if its time or its counts are stale.
+fn label(pair: Pair, stage: &str) -> String {
+    if pair.is_stale(stage) { format!("{stage} {STALE_MARK}") } else { stage.to_owned() }
+}
+
+/// What a stale mark means, for the end of a note; nothing where no row has one.
+fn stale_note(run: Run) -> String {
+    if run.has_stale() { format!(" {STALE_NOTE}.") } else { String::new() }
+}
+
+/// Draws measured times next to the times that no arrangement of the same loads and multiply-adds can beat.
+///
+/// # Errors
+///
+/// When the run was not measured on a GPU, or when nothing was counted for it.
+pub fn bounds(archive: &Archive, name: &str) -> Result<String> {
+    let pair = archive.pair(name)?;
+    let Pair { measured, counted } = pair;
+    let mut table = "| stage | bound by | at least | measured |\n|---|---|---:|---:|\n".to_owned();
+    for Bounded { name, median_ms, bound } in pair.bounded() {
+        let unit = bound.binding().map_or_else(String::new, |part| part.unit.to_string());
+        let (least, median) = (units::milliseconds(bound.least_ms()), units::milliseconds(median_ms));
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "| {} | {unit} | {least} | {median} |", label(pair, name));
+    }
+    let Work { multiply_adds, arithmetic, .. } = measured.record.work();
+    let _ = write!(
+        table,
+        "\n*Bound: counts of `{}`, for {} {}s. Measured: `{}`.{}*",
+        counted.path(),
+        units::count(multiply_adds),
+        arithmetic.piece(),
+        measured.path(),
+        if pair.bounded().iter().any(|row| pair.is_stale(row.name)) { format!(" {STALE_NOTE}.") } else { String::new() },
+    );
+    Ok(table)
+}
+
+/// Draws the GPUs that can be simulated.
+pub fn profiles() -> String {
+    let mut table =
+        "| `sim:` | product | compute capability | SMs | clock | memory | L2 | shared memory per SM | figures |\n".to_owned();
+    table += "|---|---|---:|---:|---:|---:|---:|---:|---|\n";
+    for profile in Profile::all() {
+        let (major, minor) = profile.compute_capability;
+        let bytes_per_s = 2.0 * f64::from(profile.memory_clock_khz) * 1e3 * f64::from(profile.memory_bus_bits) / 8.0;
+        let size = |bytes: u64| if bytes == 0 { "none".to_owned() } else { units::bytes(bytes) };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            table,
+            "| `{}` | {} | {major}.{minor} | {} | {} MHz | {} | {} | {} | {} |",
+            profile.name,
+            profile.product,
+            profile.multiprocessors,
+            profile.clock_khz / 1000,
+            units::bandwidth(bytes_per_s),
+            size(profile.l2_bytes),
+            size(profile.shared_bytes_per_sm.into()),
+            profile.sources,
+        );
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUN: &str = "nvidia-h200/03-unroll";
+
+    #[test]
+    fn a_stale_row_is_marked_and_the_mark_is_explained() {
+        let archive = Archive::read().unwrap().judged_by(|_, _| false);
+        for table in [run(&archive, RUN).unwrap(), bounds(&archive, RUN).unwrap()] {
+            assert!(!table.contains('†'), "{table}");
+        }
+        let archive = archive.judged_by(|_, stage| stage == "shared");
+        for table in [run(&archive, RUN).unwrap(), bounds(&archive, RUN).unwrap()] {
+            assert!(table.contains("| shared † ") && table.contains(STALE_NOTE), "{table}");
+            assert_eq!(table.matches('†').count(), 2, "{table}");
+        }
+    }
+
+    #[test]
+    fn a_table_of_bounds_takes_a_run_on_a_gpu() {
+        let error = bounds(&Archive::read().unwrap(), "sim-h200/03-unroll").unwrap_err();
+        assert_eq!(error.to_string(), "sim-h200/03-unroll is not a run on a GPU");
+    }
+}

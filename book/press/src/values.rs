@@ -1,0 +1,226 @@
+//! What the terms of an expression are worth: times, rates and counts of saved runs, as the tables show them.
+
+use std::cell::Cell;
+
+use anyhow::{Context, Result, anyhow};
+use common::derived::Rate;
+use common::record::{Record, StageRecord};
+use serde_json::Value;
+
+use crate::archive::{Archive, Run};
+use crate::directive::nearest;
+use crate::expression::{Term, evaluate};
+use crate::facts::Facts;
+use crate::quantity::{Dimension, Quantity};
+
+/// What an expression over a run is worth.
+#[derive(Clone, Copy, Debug)]
+pub struct Worth {
+    /// The number.
+    pub quantity: Quantity,
+    /// Whether it comes from a stage whose kernel has changed since.
+    pub is_stale: bool,
+}
+
+/// The name by which an expression asks for a fact: `[facts]group.key`.
+const FACTS: &str = "facts";
+
+/// Evaluates an expression whose terms belong to a run unless they name another one, or a fact.
+///
+/// # Errors
+///
+/// When a record, a stage or a field does not exist.
+pub fn worth(archive: &Archive, facts: &Facts, run: &str, expression: &str) -> Result<Worth> {
+    let is_stale = Cell::new(false);
+    let term = |term: Term| {
+        if term.record == Some(FACTS) {
+            return facts.value(term.stage, term.field);
+        }
+        let run = archive.run(term.record.unwrap_or(run))?;
+        is_stale.set(is_stale.get() || run.is_stale(term.stage));
+        value(archive, run, term)
+    };
+    archive.run(run)?;
+    let quantity = evaluate(expression, &term)?;
+    Ok(Worth { quantity, is_stale: is_stale.get() })
+}
+
+/// Fields of a stage that are not simply a counter.
+const FIELDS: [&str; 14] = [
+    "time",
+    "p10",
+    "p90",
+    "error",
+    "tolerance",
+    "rate",
+    "share",
+    "bound",
+    "sectors_per_load",
+    "ideal_sectors_per_load",
+    "ptx_per_multiply_add",
+    "bytes",
+    "bank_conflicts",
+    "wavefronts_per_shared_request",
+];
+
+fn value(archive: &Archive, run: Run, Term { stage, field, .. }: Term) -> Result<Quantity> {
+    let name = run.name;
+    match stage {
+        "ceiling" => ceiling(run.record, field)
+            .ok_or_else(|| anyhow!("{name} has no ceiling.{field}{}", nearest(field, ["flops", "bytes", "byte_multiply_adds"]))),
+        "work" => work(run.record, field)
+            .ok_or_else(|| anyhow!("{name} has no work.{field}{}", nearest(field, run.record.workload.keys().map(String::as_str)))),
+        _ => {
+            let row = run.stage(stage)?;
+            let value = if field == "bound" { bound(archive, run, row) } else { of_stage(run.record, row, field) };
+            value.ok_or_else(|| {
+                let counters = row.counters.and_then(|counters| serde_json::to_value(counters).ok());
+                let counters = counters.as_ref().and_then(Value::as_object).into_iter().flat_map(|counters| counters.keys());
+                anyhow!("{name} has no {stage}.{field}{}", nearest(field, FIELDS.into_iter().chain(counters.map(String::as_str))))
+            })
+        }
+    }
+}
+
+/// The least time of a stage: from the counts of a simulated run, or for a measured run what its table of bounds says.
+fn bound(archive: &Archive, run: Run, stage: &StageRecord) -> Option<Quantity> {
+    if let Some(bound) = run.record.bound(stage) {
+        return Some(Quantity::milliseconds(bound.least_ms()));
+    }
+    let rows = archive.pair(run.name).ok()?.bounded();
+    rows.iter().find(|row| row.name == stage.name).map(|row| Quantity::milliseconds(row.bound.least_ms()))
+}
+
+fn ceiling(record: &Record, field: &str) -> Option<Quantity> {
+    let ceilings = record.ceilings?;
+    Some(match field {
+        "flops" => Quantity { value: ceilings.flops, dimension: Dimension::RATE },
+        "bytes" => Quantity { value: ceilings.bytes_per_s, dimension: Dimension::BANDWIDTH },
+        "byte_multiply_adds" => Quantity { value: ceilings.byte_multiply_adds?, dimension: Dimension::RATE },
+        _ => return None,
+    })
+}
+
+/// The least work of the computation, and its sizes.
+fn work(record: &Record, field: &str) -> Option<Quantity> {
+    if field == "bytes" {
+        return Some(Quantity { value: record.work().bytes as f64, dimension: Dimension::BYTES });
+    }
+    record.workload.get(field)?.as_f64().map(Quantity::plain)
+}
+
+fn of_stage(record: &Record, stage: &StageRecord, field: &str) -> Option<Quantity> {
+    let time = |ms: Option<f64>| ms.map(Quantity::milliseconds);
+    match field {
+        "time" => time(stage.median_ms),
+        "p10" => time(stage.p10_ms),
+        "p90" => time(stage.p90_ms),
+        "error" => stage.max_error.map(Quantity::plain),
+        "tolerance" => stage.tolerance.map(Quantity::plain),
+        "rate" => record.rate(stage).map(|rate| match rate {
+            Rate::Flops(value) | Rate::MultiplyAdds(value) => Quantity { value, dimension: Dimension::RATE },
+            Rate::Bytes(value) => Quantity { value, dimension: Dimension::BANDWIDTH },
+        }),
+        "share" => record.share_of_ceiling(stage).map(|(share, _)| Quantity::plain(share)),
+        "sectors_per_load" => stage.counters?.sectors_per_load().map(Quantity::plain),
+        "ideal_sectors_per_load" => stage.counters?.ideal_sectors_per_load().map(Quantity::plain),
+        "ptx_per_multiply_add" => of_stage(record, stage, "ptx_thread_instructions_per_multiply_add"),
+        "wavefronts_per_shared_request" => {
+            let counters = stage.counters?;
+            let requests = counters.shared_load_requests + counters.shared_store_requests;
+            let wavefronts = counters.shared_load_wavefronts + counters.shared_store_wavefronts;
+            (requests > 0).then(|| Quantity::plain(wavefronts as f64 / requests as f64))
+        }
+        _ => match field.strip_suffix("_per_multiply_add") {
+            Some(name) => {
+                let amount = count(stage, name)?;
+                Some(Quantity { value: record.per_multiply_add(1) * amount.value, ..amount })
+            }
+            None => count(stage, field),
+        },
+    }
+}
+
+/// What was counted, by the name that the record has for it.
+fn count(stage: &StageRecord, name: &str) -> Option<Quantity> {
+    let counters = stage.counters?;
+    match name {
+        "bytes" => return Some(Quantity { value: counters.bytes_moved() as f64, dimension: Dimension::BYTES }),
+        "bank_conflicts" => return Some(Quantity::plain(counters.bank_conflicts() as f64)),
+        _ => {}
+    }
+    let value = serde_json::to_value(counters).ok()?.get(name).and_then(Value::as_f64)?;
+    let dimension = if name.ends_with("_bytes") { Dimension::BYTES } else { Dimension::PLAIN };
+    Some(Quantity { value, dimension })
+}
+
+/// The part of the simulated chip that needs the most time for a stage, in words.
+///
+/// # Errors
+///
+/// When the stage does not exist or was not counted.
+pub fn bound_by(run: Run, stage: &str) -> Result<String> {
+    let bound = run.record.bound(run.stage(stage)?).with_context(|| format!("{} has no counts of {stage}", run.name))?;
+    Ok(bound.binding().map_or_else(String::new, |part| part.unit.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> Facts {
+        Facts::parse("[sheet]\nsource = \"a data sheet\"\n[sheet.facts]\nrate = \"495 TFLOP/s\"\n").unwrap()
+    }
+
+    fn value(record: &str, expression: &str) -> Result<f64> {
+        Ok(worth(&Archive::read()?, &facts(), record, expression)?.quantity.value)
+    }
+
+    #[test]
+    fn terms_are_worth_what_the_tables_show() {
+        let sim = |expression| value("sim-h200/03-unroll", expression).unwrap();
+        assert_eq!(sim("work.outputs * work.taps"), sim("work.multiply_adds"));
+        assert_eq!(sim("32 * (shared.global_load_sectors + shared.global_store_sectors)"), sim("shared.bytes"));
+        assert_eq!(sim("shared.bytes / work.multiply_adds"), sim("shared.bytes_per_multiply_add"));
+        assert_eq!(sim("shared.ptx_thread_instructions / work.multiply_adds"), sim("shared.ptx_per_multiply_add"));
+        assert_eq!(sim("shared.global_load_sectors / shared.global_load_requests"), sim("shared.sectors_per_load"));
+        assert!(sim("shared.bound") > 0.0 && sim("shared.bound") < 1e-3);
+
+        let gpu = |expression| value("nvidia-h200/03-unroll", expression).unwrap();
+        assert!((gpu("2 * work.multiply_adds / fft.time") / gpu("fft.rate") - 1.0).abs() < 1e-12);
+        assert!((gpu("fft.rate / ceiling.flops") / gpu("fft.share") - 1.0).abs() < 1e-12);
+        assert!(gpu("fft.p10") <= gpu("fft.time") && gpu("fft.time") <= gpu("fft.p90") && gpu("fft.error") < gpu("fft.tolerance"));
+        assert!(gpu("shared.bound") > 1e-3 && gpu("shared.bound") < gpu("shared.time"));
+        assert_eq!(gpu("[nvidia-h200/03-unroll]fft.time"), gpu("fft.time"));
+        assert_eq!(gpu("fft.rate / [facts]sheet.rate"), gpu("fft.rate") / 495e12);
+    }
+
+    #[test]
+    fn what_no_record_has_is_an_error_with_the_nearest_names() {
+        let cases = [
+            (
+                "nvidia-h200/01-conv",
+                "naive.time",
+                "no record book/results/nvidia-h200/01-conv.json; nearest: nvidia-h200/01-conv-naive",
+            ),
+            ("nvidia-h200/01-conv-naive", "[sim-h200/lost]naive.time", "no record book/results/sim-h200/lost.json"),
+            ("nvidia-h200/01-conv-naive", "naiv.time", "has no stage naiv; nearest: naive"),
+            ("nvidia-h200/01-conv-naive", "naive.times", "has no naive.times; nearest: time"),
+            ("nvidia-h200/01-conv-naive", "naive.f32_fma", "has no naive.f32_fma"),
+            ("sim-h200/01-conv-naive", "naive.f32fma", "has no naive.f32fma; nearest: f32_fma"),
+            ("sim-h200/01-conv-naive", "ceiling.flops", "has no ceiling.flops"),
+            ("nvidia-h200/01-conv-naive", "work.tap", "has no work.tap; nearest: taps"),
+        ];
+        for (record, expression, message) in cases {
+            let error = format!("{:#}", value(record, expression).unwrap_err());
+            assert!(error.contains(message), "{record}: {expression}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_stale_with_any_of_its_stages() {
+        let archive = Archive::read().unwrap().judged_by(|_, stage| stage == "shared");
+        let is_stale = |expression| worth(&archive, &facts(), "nvidia-h200/03-unroll", expression).unwrap().is_stale;
+        assert!(is_stale("fft.time / shared.time") && !is_stale("fft.time"));
+    }
+}

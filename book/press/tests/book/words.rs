@@ -1,0 +1,65 @@
+//! No words of a drawing lie on others or leave the picture.
+
+use press::drawing::svg::width_of;
+use press::drawing::words::Area;
+
+use crate::rendered;
+
+/// The words of a drawing, with the part of the picture that they take.
+fn words(svg: &str) -> Vec<(Area, &str)> {
+    svg.split("<text").skip(1).filter_map(|element| word(element.split('<').next()?)).collect()
+}
+
+fn word(element: &str) -> Option<(Area, &str)> {
+    let attribute = |name: &str| element.split(&format!(" {name}=\"")).nth(1)?.split('"').next();
+    let number = |name: &str| attribute(name)?.parse::<f64>().ok();
+    let (class, x, y) = (attribute("class")?, number("x")?, number("y")?);
+    let text = element.split_once('>')?.1;
+    // The letters of titles and of the names of bars are larger than small print.
+    let width = width_of(text) * if class.starts_with("small") { 1.0 } else { 1.2 };
+    let left = match class {
+        class if class.contains("right") => x - width,
+        class if class.contains("middle") => x - width / 2.0,
+        _ => x,
+    };
+    Some((Area { left, top: y - 9.0, right: left + width, bottom: y + 1.0 }, text))
+}
+
+/// What is wrong with the words of a drawing.
+fn wrong(svg: &str) -> Option<String> {
+    let width: f64 = svg.split("width=\"").nth(1)?.split('"').next()?.parse().ok()?;
+    let words = words(svg);
+    words.iter().enumerate().find_map(|(index, (area, text))| {
+        if area.left < 0.0 || area.right > width {
+            return Some(format!("{text} takes {area:?}"));
+        }
+        let (_, other) = words[..index].iter().find(|(other, _)| other.overlaps(area))?;
+        Some(format!("{text} lies on {other}"))
+    })
+}
+
+#[test]
+fn no_words_of_a_chart_or_a_footprint_lie_on_others_or_leave_the_picture() {
+    let mut drawings = 0;
+    for page in rendered() {
+        // The words of a request's lanes stand in cells, which is another matter.
+        for svg in page.text.split("<svg ").skip(1).filter(|svg| !svg.contains("class=\"lane\"")) {
+            let svg = svg.split("</svg>").next().unwrap_or_default();
+            assert_eq!(wrong(svg), None, "{}: {svg}", page.path);
+            drawings += 1;
+        }
+    }
+    assert!(drawings > 30, "{drawings} drawings");
+}
+
+#[test]
+fn words_on_others_are_found() {
+    let svg = |x: u32| {
+        format!(
+            "width=\"100\"><text class=\"small\" x=\"10\" y=\"20\">one</text><text class=\"small\" x=\"{x}\" y=\"22\">two</text>"
+        )
+    };
+    assert_eq!(wrong(&svg(40)), None);
+    assert_eq!(wrong(&svg(20)).as_deref(), Some("two lies on one"));
+    assert!(wrong(&svg(95)).is_some_and(|found| found.starts_with("two takes")));
+}
