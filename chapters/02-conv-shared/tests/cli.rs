@@ -118,7 +118,7 @@ fn without_either_kind_of_load_the_multiply_adds_are_left() {
             assert_eq!(row(name)[column], expected, "{name}, column {column} in\n{text}");
         }
     }
-    assert!(text.contains("without shared loads, it is"), "{text}");
+    assert!(text.contains("without shared loads: "), "{text}");
 }
 
 #[test]
