@@ -9,6 +9,7 @@ use cudarc::driver::sys::CUdevice_attribute::{
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
 };
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
+use kernels::Kernel;
 use kernels::ceilings::{CHAINS, COPY_VECTORS, FILL_NOISE, FMA_CHAINS, STEPS, dp4a};
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +56,12 @@ impl Ceilings {
         let dp4a = arithmetic == Arithmetic::Bytes && gpu.context.compute_capability()? >= (6, 1);
         let byte_multiply_adds = if dp4a { Some(byte_multiply_adds(gpu)?) } else { None };
         Ok(Some(Ceilings { flops: flops(gpu)?, bytes_per_s: bytes_per_s(gpu)?, byte_multiply_adds }))
+    }
+
+    /// The kernels that these rates were measured with.
+    pub fn kernels(&self) -> Vec<Kernel> {
+        let bytes = self.byte_multiply_adds.map(|_| dp4a::DP4A_CHAINS);
+        [FMA_CHAINS, FILL_NOISE, COPY_VECTORS].into_iter().chain(bytes).collect()
     }
 
     /// Multiply-adds of this kind per second; `None` if they were not measured.

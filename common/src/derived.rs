@@ -1,4 +1,4 @@
-//! What follows from a record: rates, shares of a ceiling, counts per piece of work. The table and the book show these numbers.
+//! What follows from a record: rates, shares of a ceiling, counts per piece of work. The table, the lessons and the book show these numbers.
 
 use std::fmt;
 

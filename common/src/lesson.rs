@@ -140,15 +140,15 @@ mod tests {
     /// A run of both stages.
     fn record(slow: (Option<f64>, Option<Counters>), fast: (Option<f64>, Option<Counters>)) -> Record {
         let stage = |name: &str, (median_ms, counters): (Option<f64>, Option<Counters>)| {
-            let empty = r#""place": "device", "verified": true, "skipped": null, "failure": null, "median_ms": null, "p10_ms": null,
+            let empty = r#""place": "device", "verified": true, "skipped": null, "failure": null, "kernels": {}, "median_ms": null, "p10_ms": null,
                 "p90_ms": null, "max_error": null, "tolerance": null, "counters": {}, "findings": []"#;
             let mut stage: StageRecord = serde_json::from_str(&format!(r#"{{"name": "{name}", {empty}}}"#)).unwrap();
             (stage.median_ms, stage.counters) = (median_ms, counters);
             stage
         };
-        let text = r#"{"chapter": "x", "commit": "c", "kernel_sha256": "0", "date": "d", "device": {"kind": "sim", "name": "n",
+        let text = r#"{"chapter": "x", "commit": "c", "date": "d", "device": {"kind": "sim", "name": "n",
             "compute_capability": "9.0", "profile": null, "driver": "d", "compiler": "c"}, "workload": {"multiply_adds": 100},
-            "ceilings": null, "stages": []}"#;
+            "ceilings": null, "ceiling_kernels": {}, "stages": []}"#;
         let mut record = Record::parse(text).unwrap();
         record.stages = vec![stage("slow", slow), stage("fast", fast)];
         record
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_told_with_how_many_times_as_many() {
+    fn counts_are_reported_with_their_ratio() {
         let sectors = Comparison::counts(SLOW, FAST, Measure::SectorsPerLoad, WHY);
         for (slow, fast, text) in [
             (loads(2, 33), loads(2, 9), "fast has 4.50 sectors per load; slow has 3.67x as many (16.5). It does less."),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_with_the_reason_that_fits_their_order() {
+    fn times_are_reported_with_the_reason_that_fits_their_order() {
         let times = Comparison::times(SLOW, FAST, WHY);
         let timed = |slow, fast| record((Some(slow), None), (Some(fast), None));
         let faster = "fast takes 1.00 ms; slow takes 3.00x as long (3.00 ms). It does less.";

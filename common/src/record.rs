@@ -1,14 +1,21 @@
 //! The record of a run: what the table is drawn from, what `--format json` prints and `--save` keeps, what the book is made of.
 //!
 //! Its keys are a contract: tools and the book read them.
+//!
+//! A row holds until a kernel that it rests on changes. So each row names its kernels ([`StageRecord::kernels`]), and the record names
+//! those that measured its ceilings ([`Record::ceiling_kernels`]), each with the digest of its stored PTX ([`toolkit::digest`]). The book
+//! compares these digests with those of the PTX that is stored now.
 
+use std::collections::BTreeMap;
 use std::process::Command;
 
+use kernels::Kernel;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use simt::bound::{Bound, bound};
 use simt::{Counters, Finding, Profile};
 use thiserror::Error;
+use toolkit::digest;
 
 use crate::ceilings::Ceilings;
 use crate::gpu::DeviceInfo;
@@ -22,8 +29,6 @@ pub struct Record {
     pub chapter: String,
     /// What was checked out; `unknown` outside a repository.
     pub commit: String,
-    /// SHA-256 of the chapter's CUDA C, its files one after the other, so that a result which is older than its kernel is seen.
-    pub kernel_sha256: String,
     /// When, in ISO 8601.
     pub date: String,
     /// On what.
@@ -32,8 +37,19 @@ pub struct Record {
     pub workload: Map<String, Value>,
     /// What the device can do at best; `null` on the simulator.
     pub ceilings: Option<Ceilings>,
+    /// The kernels that measured the ceilings.
+    pub ceiling_kernels: KernelDigests,
     /// One per row.
     pub stages: Vec<StageRecord>,
+}
+
+/// Kernels with the digests of their stored PTX, which tell whether a kernel has changed since. A kernel is written as the stem of its source
+/// and its name, for example `03-unroll/shared`; one that has no stored PTX yet has no digest.
+pub type KernelDigests = BTreeMap<String, Option<String>>;
+
+/// The kernels with their digests of now.
+fn digests(kernels: &[Kernel]) -> KernelDigests {
+    kernels.iter().map(|kernel| (digest::name(*kernel), digest::of(*kernel))).collect()
 }
 
 /// One row of a run. Only a verified row can have a time; [`Record::parse`] refuses others.
@@ -52,6 +68,9 @@ pub struct StageRecord {
     pub skipped: Option<String>,
     /// What is wrong, in a word or two, when its result does not count.
     pub failure: Option<String>,
+    /// The kernels of ours that the stage asked for, to launch them or to choose how to: none of a row on the CPU, of one without a verified
+    /// result, and of one that only calls a library.
+    pub kernels: KernelDigests,
     /// Median time.
     pub median_ms: Option<f64>,
     /// A tenth of the samples were faster.
@@ -84,7 +103,6 @@ impl Record {
     /// A record of now.
     pub fn new(
         chapter: &str,
-        kernel_sha256: String,
         device: &DeviceInfo,
         mut workload: Map<String, Value>,
         work: Work,
@@ -97,7 +115,8 @@ impl Record {
         let date = jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string();
         let stages = rows.iter().map(StageRecord::new).collect();
         let device = device.clone();
-        Self { chapter: chapter.to_owned(), commit: commit(), kernel_sha256, date, device, workload, ceilings, stages }
+        let ceiling_kernels = ceilings.map(|ceilings| digests(&ceilings.kernels())).unwrap_or_default();
+        Self { chapter: chapter.to_owned(), commit: commit(), date, device, workload, ceilings, ceiling_kernels, stages }
     }
 
     /// Reads a record.
@@ -153,6 +172,7 @@ impl StageRecord {
             sampled: measured.and_then(|measured| measured.accuracy().sampled()),
             skipped,
             failure: failure.map(|failure| failure.label().to_owned()),
+            kernels: measured.map(|measured| digests(measured.kernels())).unwrap_or_default(),
             median_ms: timing.map(|timing| timing.median_ms),
             p10_ms: timing.map(|timing| timing.p10_ms),
             p90_ms: timing.map(|timing| timing.p90_ms),
@@ -208,9 +228,9 @@ mod tests {
 
     fn record(stage: &str) -> String {
         format!(
-            r#"{{"chapter": "x", "commit": "c", "kernel_sha256": "0", "date": "d", "device": {{"kind": "gpu", "name": "n",
+            r#"{{"chapter": "x", "commit": "c", "date": "d", "device": {{"kind": "gpu", "name": "n",
             "compute_capability": "9.0", "profile": null, "driver": "d", "compiler": "c"}}, "workload": {{"multiply_adds": 7}},
-            "ceilings": null, "stages": [{{"name": "s", "place": "device", "skipped": null, "failure": null, "p10_ms": null,
+            "ceilings": null, "ceiling_kernels": {{}}, "stages": [{{"name": "s", "place": "device", "skipped": null, "failure": null, "kernels": {{"01-x/k": "0"}}, "p10_ms": null,
             "p90_ms": null, "max_error": null, "tolerance": null, "counters": {{}}, "findings": [], {stage}}}]}}"#
         )
     }

@@ -1,10 +1,11 @@
 //! What a run found out: one row per stage.
 //!
-//! A row that shows a time must hold a [`Measured`], a `Measured` must hold an [`Accuracy`], and only a comparison with the
-//! oracle makes one of those. So there is no way to write down the time of a wrong result.
+//! A row that shows a time must hold a [`Measured`], a `Measured` must hold an [`Accuracy`], and only a comparison with the oracle makes an
+//! `Accuracy`. So there is no way to report the time of a wrong result.
 
 use std::fmt;
 
+use kernels::Kernel;
 use serde::{Deserialize, Serialize};
 use simt::{Counters, Finding};
 
@@ -32,46 +33,52 @@ pub enum Place {
     Device,
     /// On the host's CPU.
     Host,
-    /// Between the two.
+    /// In copies between the host and the device.
     Between,
 }
 
 /// What came of a stage.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// It computes what it should.
+    /// Its result is right.
     Verified(Measured),
-    /// It does not.
+    /// Its result does not count.
     Failed(Failure),
-    /// The device or the size does not meet what it needs.
+    /// The device or the size does not meet a requirement.
     Skipped(Unmet),
     /// A stage before it left the device unusable.
     NotRun(String),
 }
 
-/// What was seen of a stage that computes what it should.
+/// What was measured of a stage whose result is right.
 #[derive(Clone, Debug)]
 pub struct Measured {
     accuracy: Accuracy,
     timing: Option<Timing>,
     counters: Option<Box<Counters>>,
+    kernels: Vec<Kernel>,
     launches: Vec<Launch>,
     warnings: Vec<Finding>,
 }
 
 impl Measured {
-    /// The measurements of a result that was compared with the oracle, as `accuracy` proves. No timing where the clock says
-    /// nothing about the device, no counters where there are none.
+    /// The measurements of a result that was compared with the oracle, as `accuracy` proves. There is no timing on the simulator, whose
+    /// clock says nothing about a GPU, and there are no counters on a GPU.
     pub fn new(accuracy: Accuracy, timing: Option<Timing>, counters: Option<Counters>) -> Self {
-        Self { accuracy, timing, counters: counters.map(Box::new), launches: Vec::new(), warnings: Vec::new() }
+        Self { accuracy, timing, counters: counters.map(Box::new), kernels: Vec::new(), launches: Vec::new(), warnings: Vec::new() }
     }
 
-    /// The same with what the simulator reported of each launch.
+    /// The same with the kernels that the stage asked for.
+    pub fn with_kernels(self, kernels: Vec<Kernel>) -> Self {
+        Self { kernels, ..self }
+    }
+
+    /// Adds what the simulator reported about each launch.
     pub fn with_launches(self, launches: Vec<Launch>) -> Self {
         Self { launches, ..self }
     }
 
-    /// The same, with findings that leave the result valid.
+    /// Adds findings that leave the result valid.
     pub fn with_warnings(self, warnings: Vec<Finding>) -> Self {
         Self { warnings, ..self }
     }
@@ -79,6 +86,11 @@ impl Measured {
     /// Findings that leave the result valid.
     pub fn warnings(&self) -> &[Finding] {
         &self.warnings
+    }
+
+    /// The kernels of ours that the stage asked for: those that it launched, and those by which it chose how to.
+    pub fn kernels(&self) -> &[Kernel] {
+        &self.kernels
     }
 
     /// How close the result is.
@@ -96,7 +108,7 @@ impl Measured {
         self.counters.as_deref()
     }
 
-    /// What the simulator reported of each launch, in order.
+    /// What the simulator reported about each launch, in order.
     pub fn launches(&self) -> &[Launch] {
         &self.launches
     }
@@ -107,9 +119,9 @@ impl Measured {
 pub enum Failure {
     /// It differs from the oracle.
     Mismatch(Box<Mismatch>),
-    /// It was right at first, and wrong after it had been repeated for timing.
+    /// It was right at first, and wrong after the stage was repeated for timing.
     Unstable(Box<Mismatch>),
-    /// It changed its own inputs, which the next stage reads.
+    /// The stage changed its inputs, which the next stage reads.
     InputsChanged,
     /// The checks found defects, although the result may be right.
     Defects(Vec<Finding>),
@@ -117,19 +129,19 @@ pub enum Failure {
     Fault(Box<Fault>),
 }
 
-/// What is known of a stage that the device stopped.
+/// What is known about a stage that the device stopped.
 #[derive(Clone, Debug)]
 pub struct Fault {
     /// What the driver says.
     pub error: String,
     /// What the simulator saw.
     pub finding: Option<Finding>,
-    /// Further words of the simulator, where there is no finding.
+    /// What else the simulator says, where there is no finding.
     pub detail: Option<String>,
 }
 
 impl Failure {
-    /// The defects of the kernel that are known.
+    /// The known defects of the kernel.
     pub fn findings(&self) -> &[Finding] {
         match self {
             Failure::Defects(findings) => findings,
@@ -191,7 +203,7 @@ impl Row {
         self.measured()?.counters()
     }
 
-    /// What is known to be wrong or doubtful in the stage's kernels.
+    /// The findings in the stage's kernels, whether they are errors or warnings.
     pub fn findings(&self) -> &[Finding] {
         match &self.outcome {
             Outcome::Verified(measured) => measured.warnings(),
@@ -200,7 +212,7 @@ impl Row {
         }
     }
 
-    /// Whether the row says that something is wrong with a stage.
+    /// Whether something is wrong with the stage.
     pub fn failed(&self) -> bool {
         matches!(self.outcome, Outcome::Failed(_) | Outcome::NotRun(_))
     }

@@ -107,14 +107,16 @@ impl<W: Workload> Runner<'_, W> {
             Ok(Some(unmet)) => return (Outcome::Skipped(unmet), None),
             Err(error) => return (Outcome::Failed(self.recover(stage.name, error.into())), None),
         }
+        self.gpu.take_requested();
         let result = match stage.run {
             Run::Launches(mut enqueue) => self.launches(allowance, &mut enqueue),
             Run::Prepared(prepare) => self.prepared(allowance, prepare),
             Run::Copies(prepare) => self.copies(prepare),
             Run::Cpu(_) => unreachable!("handled above"),
         };
+        let kernels = self.gpu.take_requested();
         match result {
-            Ok((measured, output)) => (Outcome::Verified(measured), Some(output)),
+            Ok((measured, output)) => (Outcome::Verified(measured.with_kernels(kernels)), Some(output)),
             Err(error) => (Outcome::Failed(self.recover(stage.name, error)), None),
         }
     }

@@ -144,6 +144,7 @@ mod tests {
     use crate::capability::ComputeCapability;
     use crate::ceilings::Ceilings;
     use crate::gpu::{DeviceInfo, DeviceKind};
+    use crate::record::KernelDigests;
     use simt::Counters;
 
     fn stage(name: &str, place: Place, median_ms: Option<f64>, counters: Option<Counters>) -> StageRecord {
@@ -154,6 +155,7 @@ mod tests {
             sampled: None,
             skipped: None,
             failure: None,
+            kernels: KernelDigests::new(),
             median_ms,
             p10_ms: median_ms,
             p90_ms: median_ms.map(|ms| ms * 1.1),
@@ -170,7 +172,6 @@ mod tests {
         Record {
             chapter: text(),
             commit: text(),
-            kernel_sha256: text(),
             date: text(),
             device: DeviceInfo {
                 kind: if ceilings.is_some() { DeviceKind::Gpu } else { DeviceKind::Sim },
@@ -182,6 +183,7 @@ mod tests {
             },
             workload: workload.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect(),
             ceilings,
+            ceiling_kernels: KernelDigests::new(),
             stages,
         }
     }

@@ -1,24 +1,24 @@
-// 01-conv-naive: convolution as its formula says it, one multiply-add after the other, straight from global memory.
+// 01-conv-naive: convolution exactly as the formula says, one multiply-add after another, straight from global memory.
 //
 //     output[i] = sum over j < taps of signal[i + j] * filter[j],   i < outputs
 //
-// Written like this the sum is a correlation. A convolution runs through the filter backwards, so it is the same sum with
-// the filter reversed, and the host decides which of the two it wants.
+// Written like this, the sum is a correlation. A convolution goes through the filter backwards, so it is the same sum with
+// the filter reversed. The host decides which of the two it wants.
 //
 // Since the last stage: this is the first one.
-// Launch:  one-dimensional grid and blocks, any block size; `naive` takes a thread for each output, `naive_strided` a
+// Launch:  one-dimensional grid and blocks, any block size; `naive` needs one thread for each output, `naive_strided` one
 //          thread for every RUN outputs.
-// Work:    per output `taps` multiply-adds and 8 * taps bytes of loads (a sample and a filter value for each), against
-//          4 bytes that must be written and about 4 that must be read: a byte is asked for again `taps` times.
+// Work:    per output, `taps` multiply-adds and 8 * taps bytes of loads (one sample and one filter value each). Only 4 bytes must be
+//          written and about 4 must be read: every byte is loaded again `taps` times.
 // Sizes:   outputs >= 1, taps >= 1, `outputs + taps - 1` samples in `signal`, at most 2^31 of them.
 
-// Neighbouring outputs of one thread of `naive_strided`. A sector of memory, the least that is ever moved, holds 8 floats:
-// this is the shortest run for which every lane of a warp reads from a sector of its own.
+// Neighboring outputs of one thread of `naive_strided`. A sector, the smallest piece of memory that ever moves, holds 8 floats.
+// So this is the shortest run for which every lane of a warp reads from a different sector.
 constexpr unsigned RUN = 8;
 
 // ANCHOR: naive
-// Neighbouring threads compute neighbouring outputs, so that in every step of the loop a warp reads 32 neighbouring samples,
-// which lie in four or five sectors, and all its lanes read the same filter value.
+// Neighboring threads compute neighboring outputs. So in every iteration of the loop a warp reads 32 neighboring samples,
+// which are in four or five sectors, and all its lanes read the same filter value.
 extern "C" __global__ void naive(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs,
                                  unsigned taps, float* __restrict__ output)
 {
@@ -36,9 +36,9 @@ extern "C" __global__ void naive(const float* __restrict__ signal, const float* 
 // ANCHOR_END: naive
 
 // ANCHOR: naive_strided
-// The division of labour that comes naturally on a CPU: each thread takes a run of neighbouring outputs. Now neighbouring
-// lanes read RUN samples apart, each from another sector, and a warp moves eight times the bytes that it uses.
-// It also has RUN times fewer threads to hide the waiting with.
+// The natural division of labor on a CPU: each thread takes a run of neighboring outputs. Now neighboring lanes read
+// samples that are RUN apart, each from a different sector, and a warp moves eight times as many bytes as it uses.
+// There are also RUN times fewer threads to hide the latency of memory.
 extern "C" __global__ void naive_strided(const float* __restrict__ signal, const float* __restrict__ filter,
                                          unsigned outputs, unsigned taps, float* __restrict__ output)
 {

@@ -1,36 +1,36 @@
-// 03-unroll: the same multiply-adds with fewer instructions around them, then with fewer trips to shared memory, until little is left
+// 03-unroll: the same multiply-adds with fewer instructions around them, then with fewer loads from shared memory, until little remains
 // but multiply-adds.
 //
 //     output[i] = sum over j < taps of signal[i + j] * filter[j],   i < outputs
 //
-// Since 02-conv-shared: `unroll_*` take several steps of the inner loop at once. `register_tile` and those behind it give each
-//          thread a run of neighbouring outputs: their windows overlap, so that a sample which is fetched from shared memory
-//          once serves every output of the run.
-// Launch:  shared, unroll_*, wide_unroll: a thread for each output, BLOCK threads in a block, one-dimensional.
-//          The others: a thread for each run of outputs, RUN_THREADS threads in a block; blockIdx.x counts tiles of outputs and
-//          blockIdx.y slices of the filter. With several slices the results are partial sums, a row of `outputs` for each slice,
-//          which `add_slices` adds up: a thread for each output, any block size.
-// Work:    per output `taps` multiply-adds. Bytes that a thread loads from shared memory for each of them: 8 in `shared`, `unroll_*`
-//          and `wide_unroll`; 0.5 in `register_tile`, 4 / RUN for the samples and as much for the filter; 0.25 in
+// Since 02-conv-shared: `unroll_*` do several steps of the inner loop per iteration. `register_tile` and the kernels after it give each
+//          thread a run of neighboring outputs. Their windows overlap, so one load of a sample from shared memory serves every
+//          output of the run.
+// Launch:  shared, unroll_*, wide_unroll: one thread for each output, BLOCK threads per block, one-dimensional.
+//          The others: one thread for each run of outputs, RUN_THREADS threads per block. blockIdx.x counts tiles of outputs and
+//          blockIdx.y counts slices of the filter. With several slices the results are partial sums, one row of `outputs` for each slice,
+//          which `add_slices` adds up: one thread for each output, any block size.
+// Work:    per output, `taps` multiply-adds. Bytes that a thread loads from shared memory for each of them: 8 in `shared`, `unroll_*`
+//          and `wide_unroll`; 0.5 in `register_tile` (4 / RUN for the samples and 4 / RUN for the filter); 0.25 in
 //          `constant_filter`; 0.14 in `long_run`.
-// Sizes:   outputs >= 1, taps >= 1, `outputs + taps - 1` samples in `signal`, at most 2^31 of them. No multiples of anything. Tiles are
-//          filled up with zeros, and a sample may meet one of them: samples have to be finite.
+// Sizes:   outputs >= 1, taps >= 1, `outputs + taps - 1` samples in `signal`, at most 2^31 of them. They need not be multiples of anything. Tiles
+//          are padded with zeros, and a sample may be multiplied by one of them, so samples have to be finite.
 
-// Outputs of a block that has a thread for each, and taps of its tile.
+// Outputs of a block with one thread for each, and taps of its tile.
 constexpr unsigned BLOCK = 256;
 constexpr unsigned TILE = 256;
 // Taps of a tile of `wide_unroll`.
 constexpr unsigned WIDE_TILE = 1024;
 
 // ANCHOR: convolve
-// The kernels of chapter 02, with three changes. UNROLL steps of the inner loop become one turn. Every tile has TAPS taps, the last one
-// with zeros at its end: the loop runs a number of times that the compiler knows, and needs no second loop for what is left over.
-// And the next tile is on its way from global memory while this one is used.
+// The kernels of chapter 02, with three changes. UNROLL steps of the inner loop become one iteration. Every tile has TAPS taps, the last
+// one padded with zeros: the compiler knows how often the loop runs, and needs no second loop for a remainder. And the next tile is on
+// its way from global memory while this one is used.
 template <unsigned TAPS, unsigned UNROLL>
 __device__ void convolve(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs,
                          unsigned taps, float* __restrict__ output)
 {
-    // One sample more than is needed: the filter behind it then starts at a multiple of 16 bytes, and can be loaded in vectors.
+    // One sample more than needed: the filter after it then starts at a multiple of 16 bytes and can be loaded in vectors.
     __shared__ float s_signal[BLOCK + TAPS];
     __shared__ float s_filter[TAPS];
 
@@ -58,7 +58,7 @@ __device__ void convolve(const float* __restrict__ signal, const float* __restri
         for (unsigned copy = 0; copy < COPIES; ++copy) {
             s_filter[copy * BLOCK + threadIdx.x] = filter_ahead[copy];
         }
-        // The tile is written, by all threads, before any thread reads it.
+        // All threads have written the tile before any thread reads it.
         __syncthreads();
         if (tile + TAPS < taps) {
             fetch(tile + TAPS);
@@ -68,7 +68,7 @@ __device__ void convolve(const float* __restrict__ signal, const float* __restri
         for (unsigned k = 0; k < TAPS; ++k) {
             sum += window[k] * s_filter[k];
         }
-        // The tile is read, by all threads, before any thread writes the next one in its place.
+        // All threads have read the tile before any thread overwrites it with the next one.
         __syncthreads();
     }
     if (first + threadIdx.x < outputs) {
@@ -78,7 +78,7 @@ __device__ void convolve(const float* __restrict__ signal, const float* __restri
 // ANCHOR_END: convolve
 
 // ANCHOR: shared
-// One multiply-add per turn.
+// One multiply-add per iteration.
 extern "C" __global__ void shared(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs,
                                   unsigned taps, float* __restrict__ output)
 {
@@ -87,8 +87,8 @@ extern "C" __global__ void shared(const float* __restrict__ signal, const float*
 // ANCHOR_END: shared
 
 // ANCHOR: unroll
-// Of the instructions for a multiply-add, those that count and jump are shared by 4, 8 or 16. The neighbouring filter values of a
-// turn, which are the same for all lanes, come in vectors of four.
+// The instructions that count and branch are needed once for 4, 8 or 16 multiply-adds. The neighboring filter values of an
+// iteration, which are the same for all lanes, are loaded in vectors of four.
 extern "C" __global__ void unroll_4(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs,
                                     unsigned taps, float* __restrict__ output)
 {
@@ -109,7 +109,7 @@ extern "C" __global__ void unroll_16(const float* __restrict__ signal, const flo
 // ANCHOR_END: unroll
 
 // ANCHOR: wide_unroll
-// A larger tile: fewer copies of what neighbouring tiles share, and fewer barriers.
+// A larger tile: fewer copies of the samples that neighboring tiles share, and fewer barriers.
 extern "C" __global__ void wide_unroll(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs,
                                        unsigned taps, float* __restrict__ output)
 {
@@ -117,28 +117,29 @@ extern "C" __global__ void wide_unroll(const float* __restrict__ signal, const f
 }
 // ANCHOR_END: wide_unroll
 
-// Threads of a block whose threads have runs of outputs. Small blocks spread more evenly over a chip.
+// Threads of a block with a run of outputs for each. Small blocks spread more evenly over a chip.
 constexpr unsigned RUN_THREADS = 64;
-// Neighbouring outputs of a thread, and taps of a tile.
+// Neighboring outputs of a thread, and taps of a tile.
 constexpr unsigned RUN = 16;
 constexpr unsigned RUN_TILE = 1024;
-// The same in `long_run`. Seven vectors: with an odd number of them, eight neighbouring lanes that load a vector each find it in eight
-// different places of the 32 banks. With an even number, some would wait for each other.
+// The same in `long_run`. A run is seven vectors. With an odd number of vectors, eight neighboring lanes that load one vector each use
+// eight different groups of four banks. With an even number there would be bank conflicts.
 constexpr unsigned LONG_RUN = 28;
 constexpr unsigned LONG_TILE = 2048;
 // Floats of a vector, the most that a thread loads at once.
 constexpr unsigned VECTOR = 4;
-// Samples in a thread's window, and steps of the inner loop that become one turn: after as many, the window stands where it began.
+// Samples in a thread's window, and steps of the inner loop that become one iteration: after SLOTS steps, the window is back at its first
+// slot.
 constexpr unsigned SLOTS = 32;
-// Filter values that fit in constant memory, all of its 64 KB.
+// Filter values that fit in constant memory, which they fill: 64 KB.
 constexpr unsigned CONSTANT_TAPS = 16384;
-// A part of the filter; the host copies it here before it launches a kernel that looks for it.
+// A slice of the filter. The host copies it here before it launches a kernel that reads it.
 __constant__ float4 c_filter[CONSTANT_TAPS / VECTOR];
 
 enum class Filter { SHARED, CONSTANT };
 
 // ANCHOR: convolve_runs
-// LENGTH neighbouring outputs for each thread, and the taps of one slice of the filter, in tiles of TAPS.
+// LENGTH neighboring outputs for each thread, and the taps of one slice of the filter, in tiles of TAPS.
 template <unsigned LENGTH, unsigned TAPS, Filter FILTER>
 __device__ void convolve_runs(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs,
                               unsigned taps, unsigned slice, float* __restrict__ output)
@@ -155,21 +156,21 @@ __device__ void convolve_runs(const float* __restrict__ signal, const float* __r
     float sum[LENGTH] = {};
     for (unsigned tile = blockIdx.y * slice; tile < end; tile += TAPS) {
         const unsigned steps = min(TAPS, end - tile);
-        unsigned turns = (steps + SLOTS - 1) / SLOTS;
-        for (unsigned k = threadIdx.x; k < OUTPUTS + turns * SLOTS; k += RUN_THREADS) {
+        unsigned iterations = (steps + SLOTS - 1) / SLOTS;
+        for (unsigned k = threadIdx.x; k < OUTPUTS + iterations * SLOTS; k += RUN_THREADS) {
             const unsigned i = first + tile + k;
             s_signal[k] = i < samples ? signal[i] : 0.0f;
         }
         if (FILTER == Filter::SHARED) {
-            for (unsigned k = threadIdx.x; k < turns * SLOTS; k += RUN_THREADS) {
+            for (unsigned k = threadIdx.x; k < iterations * SLOTS; k += RUN_THREADS) {
                 reinterpret_cast<float*>(s_filter)[k] = k < steps ? filter[tile + k] : 0.0f;
             }
         }
-        // The tile is written, by all threads, before any thread reads it.
+        // All threads have written the tile before any thread reads it.
         __syncthreads();
 
-        // Sample k of the thread is in slot k % SLOTS: the next one takes the place of one that no output needs any more, and
-        // nothing is ever moved. All indices are constants once the loops are unrolled, so that slots and sums are registers.
+        // Sample k of the thread is in slot k % SLOTS. A new sample overwrites one that no output needs any more, and nothing ever
+        // moves. Once the loops are unrolled all indices are constants, so slots and sums are registers.
         float window[SLOTS];
         const float4* run = s_vectors + threadIdx.x * (LENGTH / VECTOR);
         const auto fetch = [&](unsigned k) {
@@ -185,7 +186,7 @@ __device__ void convolve_runs(const float* __restrict__ signal, const float* __r
         }
         unsigned at = FILTER == Filter::SHARED ? 0 : tile / VECTOR;
 #pragma unroll 1
-        for (; turns != 0; --turns) {
+        for (; iterations != 0; --iterations) {
 #pragma unroll
             for (unsigned k = 0; k < SLOTS; k += VECTOR) {
                 fetch(LENGTH + k);
@@ -202,16 +203,16 @@ __device__ void convolve_runs(const float* __restrict__ signal, const float* __r
             run += SLOTS / VECTOR;
             at += SLOTS / VECTOR;
         }
-        // The tile is read, by all threads, before any thread writes the next one, or its sums, in its place.
+        // All threads have read the tile before any thread overwrites it with the next one or with its sums.
         __syncthreads();
     }
 
-    // Through shared memory, so that neighbouring threads store neighbouring outputs.
+    // Through shared memory, so that neighboring threads store neighboring outputs.
 #pragma unroll
     for (unsigned i = 0; i < LENGTH; i += VECTOR) {
         s_vectors[(threadIdx.x * LENGTH + i) / VECTOR] = make_float4(sum[i], sum[i + 1], sum[i + 2], sum[i + 3]);
     }
-    // The sums are written, by all threads, before any thread reads those of others.
+    // All threads have written their sums before any thread reads those of others.
     __syncthreads();
     float* row = output + static_cast<size_t>(blockIdx.y) * outputs;
     for (unsigned k = threadIdx.x; k < OUTPUTS && first + k < outputs; k += RUN_THREADS) {
@@ -221,7 +222,7 @@ __device__ void convolve_runs(const float* __restrict__ signal, const float* __r
 // ANCHOR_END: convolve_runs
 
 // ANCHOR: register_tile
-// For RUN * VECTOR multiply-adds, one vector of samples and one of the filter.
+// One vector of samples and one vector of the filter are enough for RUN * VECTOR multiply-adds.
 extern "C" __global__ void __launch_bounds__(RUN_THREADS)
 register_tile(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs, unsigned taps,
               unsigned slice, float* __restrict__ output)
@@ -231,7 +232,7 @@ register_tile(const float* __restrict__ signal, const float* __restrict__ filter
 // ANCHOR_END: register_tile
 
 // ANCHOR: add_slices
-// Always in the same order, so that the result is the same in every run; atomic additions would come in any order.
+// Always in the same order, so the result is the same in every run. Atomic additions would happen in any order.
 extern "C" __global__ void add_slices(const float* __restrict__ partial, unsigned outputs, unsigned slices,
                                       float* __restrict__ output)
 {
@@ -248,8 +249,8 @@ extern "C" __global__ void add_slices(const float* __restrict__ partial, unsigne
 // ANCHOR_END: add_slices
 
 // ANCHOR: constant_filter
-// The filter comes from constant memory, `taps` values of it. All lanes want the same one, and a multiply-add can take it from a
-// register that belongs to the whole warp: of its three operands, two are left that come from the lanes' own registers.
+// The `taps` filter values come from constant memory. All lanes need the same value, so a multiply-add can read it from a register that
+// the whole warp shares. Only two of its three operands then come from the lanes' own registers.
 extern "C" __global__ void __launch_bounds__(RUN_THREADS)
 constant_filter(const float* __restrict__ signal, unsigned outputs, unsigned taps, unsigned slice, float* __restrict__ output)
 {
@@ -258,7 +259,7 @@ constant_filter(const float* __restrict__ signal, unsigned outputs, unsigned tap
 // ANCHOR_END: constant_filter
 
 // ANCHOR: long_run
-// More outputs for each thread: fewer loads for each of them.
+// More outputs for each thread, and so fewer loads per output.
 extern "C" __global__ void __launch_bounds__(RUN_THREADS)
 long_run(const float* __restrict__ signal, unsigned outputs, unsigned taps, unsigned slice, float* __restrict__ output)
 {

@@ -2,30 +2,31 @@
 //
 // Since `04-correlation-sm-aware.cu`: `dp4a`, one instruction that multiplies four bytes by four others and adds all products to a
 // 32-bit sum. It came with compute capability 6.1, so these kernels have a file of their own.
-// Launch:  blocks of BLOCK_X x BLOCK_Y threads. `dp4a`, `dp4a_tile`, `products`: two-dimensional grid, dynamic shared memory for the tile;
-//          `row_sums`, `column_sums`: a thread for every column and RUN rows.
-// Work:    per output and four template pixels three dp4a (`dp4a`, `dp4a_tile`) or one (`products`).
-// Sizes:   any image; a template whose rows, each filled up to whole words, take no more than MOST_WORDS words.
+// Launch:  two-dimensional grid, blocks of BLOCK_X x BLOCK_Y threads; all but `column_sums` have dynamic shared memory for a tile, in rows
+//          of `pitch` bytes. Outputs per thread: 1 in `dp4a`, VECTOR x 1 in `dp4a_tile` and `row_sums`, VECTOR x TALL in `products`, 1 x RUN
+//          in `column_sums`. `fill_words`: one-dimensional, one thread per word.
+// Work:    per output and four template pixels, three dp4a in `dp4a` and `dp4a_tile` and one in `products`.
+// Sizes:   any image; a template whose rows, each padded to whole words, have at most MOST_WORDS words together.
 
 #include "04-correlation.cuh"
 
 // Pixels in a word.
 constexpr int VECTOR = 4;
-// Words of the template that constant memory holds.
+// Words of the largest template that fits in constant memory.
 constexpr int MOST_WORDS = 16384;
-// Rows of outputs of each thread of `products`.
+// Output rows of each thread of `products`.
 constexpr int TALL = 8;
-// Outputs of each thread of `column_sums`, one below the other.
+// Output rows of each thread of `column_sums`.
 constexpr int RUN = 32;
 
-// The template, row by row, each row filled up with zeros to whole words, and for `products` TALL - 1 rows of zeros after the last one.
+// The template, row by row, each row padded with zeros to whole words. For `products`, TALL - 1 rows of zeros follow the last one.
 __constant__ unsigned c_words[MOST_WORDS];
 
 extern __shared__ unsigned s_words[];
 
 // ANCHOR: fill_words
-// Arranges the template in words, one per thread: `words` is `c_words`, which a kernel can write as it writes any memory, as long as no kernel
-// that runs at the same time reads it. Blocks are one-dimensional.
+// Packs the template into words, one per thread. `words` is the address of `c_words`: a kernel can write it like any other memory, as long as
+// no kernel that runs at the same time reads it. Blocks are one-dimensional.
 extern "C" __global__ void fill_words(const unsigned char* __restrict__ template_pixels, int template_width, int template_height,
                                       unsigned* __restrict__ words)
 {
@@ -47,7 +48,7 @@ extern "C" __global__ void fill_words(const unsigned char* __restrict__ template
 // ANCHOR_END: fill_words
 
 // ANCHOR: dot
-// Four products of bytes and their sum. (NVRTC 12.0 declares `__dp4a` and does not define it.)
+// Four products of bytes, added to `sum`. (NVRTC 12.0 declares `__dp4a` but does not define it.)
 __device__ unsigned dot(unsigned a, unsigned b, unsigned sum)
 {
     asm("dp4a.u32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
@@ -61,7 +62,7 @@ __device__ int words_of(const Shape& shape)
     return (shape.template_width + VECTOR - 1) / VECTOR;
 }
 
-// The pixels that count in word `i` of a row of the template, each as a byte of all ones.
+// A mask of the pixels of word `i` of a template row that belong to the template: a byte of ones for each.
 __device__ unsigned counting(int i, const Shape& shape)
 {
     const int left = shape.template_width - i * VECTOR;
@@ -69,7 +70,7 @@ __device__ unsigned counting(int i, const Shape& shape)
 }
 
 // ANCHOR: accumulate
-// A word's share of the three sums. `mask` has the pixels that count.
+// Adds a word of pixels to the three sums. `mask` selects the pixels under the template.
 __device__ void accumulate(Sums& sums, unsigned pixels, unsigned wanted, unsigned mask)
 {
     constexpr unsigned ONES = 0x01010101u;
@@ -81,7 +82,7 @@ __device__ void accumulate(Sums& sums, unsigned pixels, unsigned wanted, unsigne
 // ANCHOR_END: accumulate
 
 // ANCHOR: dp4a
-// One output per thread. Its window starts at any byte, and shared memory is read in words: two neighbouring words are shifted into one.
+// One output per thread. Its window can start at any byte, but shared memory is read in words: two neighboring words are shifted into one.
 extern "C" __global__ void dp4a(const unsigned char* __restrict__ image, Shape shape, int pitch, float* __restrict__ output)
 {
     load_tile(reinterpret_cast<unsigned char*>(s_words), pitch, image, shape, blockIdx.x * BLOCK_X + shape.corner_x,
@@ -107,12 +108,12 @@ extern "C" __global__ void dp4a(const unsigned char* __restrict__ image, Shape s
 }
 // ANCHOR_END: dp4a
 
-// The upper left pixel of a block's outputs in the tiled kernels, in columns: each thread has VECTOR neighbouring ones.
+// Output columns of a block of the kernels in which each thread has VECTOR neighboring outputs.
 constexpr int WIDE_X = BLOCK_X * VECTOR;
 
 // ANCHOR: dp4a_tile
-// VECTOR neighbouring outputs per thread. Their windows start at the four bytes of a word, so that the two words which one output reads
-// serve all four, and so does the word of the template.
+// VECTOR neighboring outputs per thread. Their windows start at the four bytes of one word, so the two image words that one output reads
+// serve all four, and so does the template word.
 extern "C" __global__ void dp4a_tile(const unsigned char* __restrict__ image, Shape shape, int pitch, float* __restrict__ output)
 {
     load_tile(reinterpret_cast<unsigned char*>(s_words), pitch, image, shape, blockIdx.x * WIDE_X + shape.corner_x,
@@ -148,8 +149,8 @@ extern "C" __global__ void dp4a_tile(const unsigned char* __restrict__ image, Sh
 // ANCHOR_END: dp4a_tile
 
 // ANCHOR: row_sums
-// ΣI and ΣI² of every window of one row, for every row that an output sees: `rows + template_height - 1` of them. They do not depend on
-// the template, and the sums of a window are those of its rows. VECTOR neighbouring windows per thread, as in `dp4a_tile`.
+// ΣI and ΣI² over every window in a single row, for all `rows + template_height - 1` rows that the outputs need. They do not depend on
+// the template, and the sum over a window is the sum over its rows. VECTOR neighboring windows per thread, as in `dp4a_tile`.
 extern "C" __global__ void row_sums(const unsigned char* __restrict__ image, Shape shape, int pitch, uint2* __restrict__ of_rows)
 {
     load_tile(reinterpret_cast<unsigned char*>(s_words), pitch, image, shape, blockIdx.x * WIDE_X + shape.corner_x,
@@ -167,7 +168,7 @@ extern "C" __global__ void row_sums(const unsigned char* __restrict__ image, Sha
         const unsigned mask = counting(i, shape);
 #pragma unroll
         for (int output_x = 0; output_x < VECTOR; ++output_x) {
-            // Without a template there are no products.
+            // There is no template here, so the products are zero.
             accumulate(sums[output_x], __funnelshift_r(word, next, 8 * output_x), 0, mask);
         }
         word = next;
@@ -182,7 +183,8 @@ extern "C" __global__ void row_sums(const unsigned char* __restrict__ image, Sha
 // ANCHOR_END: row_sums
 
 // ANCHOR: column_sums
-// The windows' sums from those of their rows. Each thread goes down RUN outputs: from one to the next, a row comes in and a row goes out.
+// The sums over the windows, from the sums over their rows. Each thread goes down RUN outputs: from one output to the next, one row enters
+// the window and one row leaves it.
 extern "C" __global__ void column_sums(const uint2* __restrict__ of_rows, Shape shape, uint2* __restrict__ of_windows)
 {
     const int x = blockIdx.x * BLOCK_X + threadIdx.x;
@@ -213,10 +215,10 @@ extern "C" __global__ void column_sums(const uint2* __restrict__ of_rows, Shape 
 // ANCHOR_END: column_sums
 
 // ANCHOR: products
-// ΣIT alone, of VECTOR x TALL outputs per thread; the other two sums come from `column_sums`.
+// Only ΣIT, for VECTOR x TALL outputs per thread; the other two sums come from `column_sums`.
 //
-// A word of the image counts for TALL outputs one below the other, each with another row of the template. Rows of zeros, before the
-// template in `wanted` and after it in constant memory, spare the question which of them there are.
+// A word of the image belongs to TALL outputs below each other, with a different row of the template for each. Rows of zeros, before the
+// template in `wanted` and after it in constant memory, make it unnecessary to test which of these rows exist.
 extern "C" __global__ void products(const unsigned char* __restrict__ image, const uint2* __restrict__ of_windows, Shape shape, int pitch,
                                     float* __restrict__ output)
 {
@@ -231,7 +233,7 @@ extern "C" __global__ void products(const unsigned char* __restrict__ image, con
     unsigned sums[TALL][VECTOR] = {};
     for (int i = 0; i < words; ++i) {
         const unsigned* s_column = s_words + threadIdx.y * TALL * pitch / VECTOR + threadIdx.x + i;
-        // The words of the template that the image's row meets: `wanted[r]` for the output r rows down.
+        // The template words that are multiplied by the current image row: `wanted[r]` for the output r rows down.
         unsigned wanted[TALL] = {};
         for (int j = 0; j < shape.template_height + TALL - 1; ++j) {
 #pragma unroll

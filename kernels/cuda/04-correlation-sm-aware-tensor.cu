@@ -1,11 +1,13 @@
-// 04-correlation-sm-aware-tensor: the products as products of matrices, on tensor cores.
+// 04-correlation-sm-aware-tensor: the products ΣIT as matrix products, on tensor cores.
 //
-// Since `04-correlation-sm-aware-dp4a.cu`: a row of the template, written again and again, each time one place further down, is a matrix; a row
-// of image pixels times this band of a matrix is a row of neighbouring outputs' share. Compute capability 8.0 multiplies 16x32 bytes by 32x8
-// bytes with one instruction per warp.
-// Launch:  two-dimensional grid, blocks of BLOCK_X x BLOCK_Y threads. `fill_bands`: one thread per word.
-// Work:    of the 32 * STEPS rows of a band, CHUNK hold the template: a product of matrices does 64 / 56 of the multiply-adds that count.
-// Sizes:   any image, any template: it is cut into parts CHUNK wide and ROWS high.
+// Since `04-correlation-sm-aware-dp4a.cu`: write a row of the template into every column of a matrix, one row further down each time. This
+// is a band matrix. A row of image pixels times the band gives this template row's contribution to a row of neighboring outputs. From
+// compute capability 8.0 on, one instruction per warp multiplies 16x32 bytes by 32x8 bytes.
+// Launch:  two-dimensional grid, blocks of BLOCK_X x BLOCK_Y threads, WIDE x TALL outputs per block. `fill_bands`: one-dimensional, one
+//          thread per word.
+// Work:    per output and template pixel, K * STEPS / CHUNK = 64 / 56 multiply-adds on tensor cores: of the K * STEPS rows of a band, CHUNK
+//          hold the template.
+// Sizes:   any image, any template: the template is cut into pieces CHUNK wide and ROWS high.
 
 #include "04-correlation.cuh"
 
@@ -13,27 +15,27 @@
 constexpr int VECTOR = 4;
 // The shape of one product: 16 rows of image pixels, 32 pixels each, times 8 columns of the band.
 constexpr int M = 16, N = 8, K = 32;
-// Products below each other in a band.
+// Products that cover the rows of a band, one below the other.
 constexpr int STEPS = 2;
-// Columns of the template that a band has room for: each of its N columns starts one row further down.
+// Template columns that fit in a band, whose N columns each start one row further down.
 constexpr int CHUNK = 56;
 static_assert(CHUNK == STEPS * K - N);
-// Words of a band in memory: its first column, from the zeros above to those below.
+// Words of a band in memory: its first column, with the zeros above and below.
 constexpr int BAND_WORDS = 72;
 static_assert(BAND_WORDS == STEPS * K + N);
-// Rows of the template for which a tile of the image is loaded at once.
+// Template rows that one tile of the image serves.
 constexpr int ROWS = 64;
-// Outputs of a warp: M rows of this width. A block's warps are below each other.
+// Output columns of a warp, which has M rows. The warps of a block are below each other.
 constexpr int WIDE = 128;
-// Bytes of a row of the tile: an odd multiple of 16, so that the 8 rows which a warp reads at once lie in different banks.
+// Bytes of a row of the tile: an odd multiple of 16, so the 8 rows that a warp reads at once are in different banks.
 constexpr int PITCH = 208;
-// Rows of outputs of a block.
+// Output rows of a block.
 constexpr int TALL = 128;
 static_assert(TALL == BLOCK_Y * M);
 
 // ANCHOR: fill_bands
-// Writes the bands, one after the other, each for a row of a part of the template: word d has the pixels d - (N - 1) to d - (N - 1) + 3 of
-// that row, with zeros beside it. A thread that wants the pixels from any place on finds them in one word.
+// Writes the bands one after the other, one for each row of each piece of the template. Word d has the pixels d - (N - 1) to d - (N - 1) + 3
+// of that row, and zeros beyond its ends. So the four pixels from any index on are in one word.
 extern "C" __global__ void fill_bands(const unsigned char* __restrict__ template_pixels, int template_width, int template_height,
                                       unsigned* __restrict__ bands)
 {
@@ -57,7 +59,7 @@ extern "C" __global__ void fill_bands(const unsigned char* __restrict__ template
 // ANCHOR_END: fill_bands
 
 // ANCHOR: multiply
-// One product of matrices: `sums` += `image` x `band`, with the fragments as PTX defines them for this shape.
+// One matrix product: `sums` += `image` x `band`, with the fragments that PTX defines for this shape.
 __device__ void multiply(int (&sums)[4], unsigned upper, unsigned lower, unsigned upper_right, unsigned lower_right, const unsigned (&band)[2])
 {
     asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -66,7 +68,7 @@ __device__ void multiply(int (&sums)[4], unsigned upper, unsigned lower, unsigne
 }
 // ANCHOR_END: multiply
 
-// The lane's words of a row's products, from the place on that is its own.
+// The lane's words of the band for one template row, starting at the lane's own word.
 __device__ void load_band(unsigned (&band)[STEPS][2], const unsigned* band_of_row)
 {
 #pragma unroll
@@ -79,16 +81,16 @@ __device__ void load_band(unsigned (&band)[STEPS][2], const unsigned* band_of_ro
 }
 
 // ANCHOR: tensor
-// M x WIDE outputs per warp: for each row of the template, bands of STEPS products for each N outputs.
+// M x WIDE outputs per warp. For each row of the template, STEPS products for every N output columns.
 //
-// The pixels of 16 neighbouring bytes are the right half of one product and the left half of the next, and those of a band's lower product are
-// those of the upper one for the outputs 32 further right: each is read once and used in up to four products.
+// 16 neighboring pixels are the right half of one product and the left half of the next. The pixels of a band's lower product are also those
+// of the upper product for the outputs 32 columns to the right. So each pixel is read once and used in up to four products.
 extern "C" __global__ void tensor(const unsigned char* __restrict__ image, const unsigned* __restrict__ bands,
                                   const uint2* __restrict__ of_windows, Shape shape, float* __restrict__ output)
 {
     __shared__ unsigned s_words[(TALL + ROWS - 1) * PITCH / VECTOR];
     constexpr int HALVES = WIDE / 16 + 2 * (STEPS - 1);
-    // A lane's place in the fragments: its row, or its column of the band, and its word.
+    // The lane's position in the fragments: its row of pixels or column of the band, and its word.
     const int group = threadIdx.x / 4;
     const int word = threadIdx.x % 4;
     const int left = blockIdx.x * WIDE;
@@ -97,7 +99,7 @@ extern "C" __global__ void tensor(const unsigned char* __restrict__ image, const
     for (int first_column = 0; first_column < shape.template_width; first_column += CHUNK) {
         for (int first_row = 0; first_row < shape.template_height; first_row += ROWS) {
             const int rows = min(ROWS, shape.template_height - first_row);
-            // Orders every read of the tile before the writes of the next one.
+            // All threads have read the tile before any thread overwrites it with the next one.
             __syncthreads();
             load_tile(reinterpret_cast<unsigned char*>(s_words), PITCH, image, shape, left + shape.corner_x + first_column,
                       top + shape.corner_y + first_row, PITCH, TALL + rows - 1);
@@ -114,12 +116,12 @@ extern "C" __global__ void tensor(const unsigned char* __restrict__ image, const
                     band[step][0] = next[step][0];
                     band[step][1] = next[step][1];
                 }
-                // The next row's band is on its way while this one is multiplied.
+                // The band of the next row is on its way while this one is multiplied.
                 if (row + 1 < rows) {
                     band_of_row += BAND_WORDS;
                     load_band(next, band_of_row);
                 }
-                // Two sets of outputs: those that start at a multiple of 16, and those 8 further right.
+                // Two sets of outputs: those that start at a multiple of 16, and those 8 columns to the right.
 #pragma unroll
                 for (int shift = 0; shift < 2; ++shift) {
                     const unsigned* s_upper = s_row + shift * N / VECTOR;
@@ -145,7 +147,7 @@ extern "C" __global__ void tensor(const unsigned char* __restrict__ image, const
             }
         }
     }
-    // Where the fragment of the sums keeps them: two neighbouring columns in row `group`, and the same eight rows further down.
+    // The layout of the sums' fragment: two neighboring columns in row `group`, and the same eight rows further down.
 #pragma unroll
     for (int tile = 0; tile < WIDE / N; ++tile) {
 #pragma unroll

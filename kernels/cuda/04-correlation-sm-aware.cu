@@ -1,28 +1,31 @@
-// 04-correlation-sm-aware: normalised cross-correlation of a template with an image, one output per thread.
+// 04-correlation-sm-aware: normalized cross-correlation of a template with an image, one output per thread.
 //
 //     coefficient = (n ΣIT - ΣI ΣT) / sqrt((n ΣI² - (ΣI)²) (n ΣT² - (ΣT)²)),   0 where the quotient is 0/0
 //
-// with the sums over the n pixels of the template, I the image's pixels under it and T its own.
+// The sums are over the n pixels of the template. T are its own pixels, and I are the image's pixels under it.
 //
-// Since the last chapter: two dimensions, bytes in place of floats, and arithmetic that not every generation does at the same speed.
-// Launch:  two-dimensional grid and blocks of BLOCK_X x BLOCK_Y threads, one output each; the `shared` family with dynamic shared
-//          memory for the tile: (BLOCK_Y + template_height - 1) rows of `pitch` bytes.
-// Work:    per output and template pixel three additions, two of them with a multiplication, and two loads of a byte.
-// Sizes:   any image, any template that is no larger; `c_template` holds 64 KiB. Places outside the image are those of its edge.
+// Since the last chapter: two dimensions, bytes instead of floats, and arithmetic whose speed differs between generations.
+// Launch:  two-dimensional grid, blocks of BLOCK_X x BLOCK_Y threads, one output for each thread. `shared` and the kernels after it have
+//          dynamic shared memory for the tile: (BLOCK_Y + template_height - 1) rows of `pitch` bytes.
+// Work:    per output and template pixel, three additions, two of them with a multiplication, and two 1-byte loads.
+// Sizes:   any image, and any template that is not larger; `c_template` holds 64 KiB. Beyond its edges, the image continues with its edge
+//          pixels.
 
 #include "04-correlation.cuh"
 
-// Template pixels per turn of the unrolled loop.
+// Template pixels per iteration of the unrolled loop.
 constexpr int UNROLL = 4;
-// Pixels of the largest template that constant memory holds.
+// Pixels of the largest template that fits in constant memory.
 constexpr int MOST_TEMPLATE_PIXELS = 65536;
 
-// The template, row by row without gaps. All lanes of a warp want the same pixel at the same time, for which constant memory is made.
+// The template, row by row without gaps. All lanes of a warp read the same pixel at the same time, which is what constant memory is made
+// for.
 __constant__ unsigned char c_template[MOST_TEMPLATE_PIXELS];
 
 // ANCHOR: accumulate
-// One template pixel's share. On compute capability 1.x a 32-bit multiplication takes four instructions and one of 24 bits takes one,
-// which is plenty for bytes; on everything since it is the other way round. The kernels exist in both forms, and the host chooses.
+// Adds one template pixel to the sums. On compute capability 1.x, a 32-bit multiplication takes four instructions and a 24-bit
+// multiplication takes one. 24 bits are plenty for bytes. On all later generations it is the other way around. The kernels exist in
+// both forms, and the host chooses.
 template <bool MULTIPLY_24>
 __device__ void accumulate(Sums& sums, unsigned pixel, unsigned wanted)
 {
@@ -37,7 +40,7 @@ __device__ void accumulate(Sums& sums, unsigned pixel, unsigned wanted)
 }
 // ANCHOR_END: accumulate
 
-// The sums straight from the image, with `template_pixels` in global or in constant memory.
+// The sums directly from the image, with `template_pixels` in global or in constant memory.
 __device__ Sums sums_from_global(const unsigned char* __restrict__ image, const unsigned char* template_pixels, int x, int y,
                                  const Shape& shape)
 {
@@ -54,7 +57,8 @@ __device__ Sums sums_from_global(const unsigned char* __restrict__ image, const 
 }
 
 // ANCHOR: global
-// Both pictures in global memory. Neighbouring lanes read neighbouring pixels of the image, and all of them the same pixel of the template.
+// Image and template in global memory. Neighboring lanes read neighboring pixels of the image, and all lanes read the same pixel of the
+// template.
 extern "C" __global__ void global(const unsigned char* __restrict__ image, const unsigned char* __restrict__ template_pixels,
                                   Shape shape, float* __restrict__ output)
 {
@@ -67,7 +71,7 @@ extern "C" __global__ void global(const unsigned char* __restrict__ image, const
 // ANCHOR_END: global
 
 // ANCHOR: constant
-// The template in constant memory: one word for the whole warp, without a trip through the L1 cache that the image uses.
+// The template in constant memory: one word for the whole warp, which does not go through the L1 cache that the image uses.
 extern "C" __global__ void constant(const unsigned char* __restrict__ image, Shape shape, float* __restrict__ output)
 {
     const int x = blockIdx.x * BLOCK_X + threadIdx.x;
@@ -95,7 +99,7 @@ __device__ Sums sums_one_by_one(const unsigned char* s_window, int pitch, const 
     return sums;
 }
 
-// The same with UNROLL template pixels per turn of the loop, and what is left of a row one by one.
+// The same with UNROLL template pixels per iteration, and the rest of each row one by one.
 template <bool MULTIPLY_24>
 __device__ Sums sums_unrolled(const unsigned char* s_window, int pitch, const Shape& shape)
 {
@@ -122,8 +126,8 @@ __device__ Sums sums_unrolled(const unsigned char* s_window, int pitch, const Sh
 extern __shared__ unsigned char s_tile[];
 
 // ANCHOR: load
-// The part of the image that the block's outputs see: its own BLOCK_X x BLOCK_Y places and, beyond them, the template's width and height,
-// less one.
+// The part of the image that the block's outputs need: BLOCK_X x BLOCK_Y pixels, plus the template's width minus 1 to the right and its
+// height minus 1 below.
 __device__ void load_block(const unsigned char* __restrict__ image, const Shape& shape, int pitch)
 {
     load_tile(s_tile, pitch, image, shape, blockIdx.x * BLOCK_X + shape.corner_x, blockIdx.y * BLOCK_Y + shape.corner_y,
@@ -138,7 +142,7 @@ __device__ const unsigned char* window_of_thread(int pitch)
 }
 
 // ANCHOR: shared
-// The image's tile in shared memory: each pixel is fetched from global memory once per block, and not once per template pixel.
+// A tile of the image in shared memory: each pixel is loaded from global memory once per block, not once per template pixel.
 template <bool MULTIPLY_24>
 __device__ void correlate(const unsigned char* __restrict__ image, const Shape& shape, int pitch, float* __restrict__ output)
 {
@@ -157,7 +161,7 @@ extern "C" __global__ void shared(const unsigned char* __restrict__ image, Shape
 // ANCHOR_END: shared
 
 // ANCHOR: shared_multiply_24
-// The same for compute capability 1.x.
+// The same with 24-bit multiplications, for compute capability 1.x.
 extern "C" __global__ void shared_multiply_24(const unsigned char* __restrict__ image, Shape shape, int pitch,
                                               float* __restrict__ output)
 {
@@ -166,7 +170,7 @@ extern "C" __global__ void shared_multiply_24(const unsigned char* __restrict__ 
 // ANCHOR_END: shared_multiply_24
 
 // ANCHOR: unroll_4
-// Four template pixels per turn of the loop, whose counter and branch are then a quarter as many.
+// Four template pixels per iteration, which leaves a quarter of the counting and branching.
 template <bool MULTIPLY_24>
 __device__ void correlate_unrolled(const unsigned char* __restrict__ image, const Shape& shape, int pitch, float* __restrict__ output)
 {
@@ -185,7 +189,7 @@ extern "C" __global__ void unroll_4(const unsigned char* __restrict__ image, Sha
 // ANCHOR_END: unroll_4
 
 // ANCHOR: unroll_4_multiply_24
-// The same for compute capability 1.x.
+// The same with 24-bit multiplications, for compute capability 1.x.
 extern "C" __global__ void unroll_4_multiply_24(const unsigned char* __restrict__ image, Shape shape, int pitch,
                                                 float* __restrict__ output)
 {
@@ -194,7 +198,7 @@ extern "C" __global__ void unroll_4_multiply_24(const unsigned char* __restrict_
 // ANCHOR_END: unroll_4_multiply_24
 
 // ANCHOR: sums
-// Also stores the three sums, for whoever wants more of the windows than their coefficient: all ΣI, then all ΣI², then all ΣIT.
+// Also stores the three sums, for programs that need more than the coefficient: all ΣI, then all ΣI², then all ΣIT.
 template <bool MULTIPLY_24>
 __device__ void correlate_and_store(const unsigned char* __restrict__ image, const Shape& shape, int pitch, float* __restrict__ output,
                                     unsigned* __restrict__ stored)
@@ -221,7 +225,7 @@ extern "C" __global__ void sums(const unsigned char* __restrict__ image, Shape s
 // ANCHOR_END: sums
 
 // ANCHOR: sums_multiply_24
-// The same for compute capability 1.x.
+// The same with 24-bit multiplications, for compute capability 1.x.
 extern "C" __global__ void sums_multiply_24(const unsigned char* __restrict__ image, Shape shape, int pitch, float* __restrict__ output,
                                             unsigned* __restrict__ stored)
 {

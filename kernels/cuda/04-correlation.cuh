@@ -1,31 +1,31 @@
-// What all kernels of chapter 04 have in common: the shape of the computation, and what becomes of three sums.
+// What all kernels of chapter 04 share: the shape of the computation, and the coefficient that follows from three sums.
 #pragma once
 
-// Threads of a block. A warp is a row of 32 of them.
+// Threads of a block. A warp is one row of 32 of them.
 constexpr int BLOCK_X = 32;
 constexpr int BLOCK_Y = 8;
 
 // ANCHOR: shape
-// What the host tells every kernel, by value.
+// Passed to every kernel by value.
 struct Shape {
     int image_width, image_height;
     int template_width, template_height;
-    // Position on the image of the template's upper left corner at output (0, 0); negative where the template may reach over the edge.
+    // Position in the image of the template's upper left corner for output (0, 0); negative where the template can extend past the edge.
     int corner_x, corner_y;
     // Outputs.
     int columns, rows;
-    // ΣT and n ΣT² - (ΣT)², which are the same for every output.
+    // ΣT and n ΣT² - (ΣT)², the same for every output.
     long long template_sum, template_variance;
 };
 // ANCHOR_END: shape
 
-// The sums over one window of the image. Of a template of 65536 pixels they are below 2^32.
+// The sums over one window of the image. For a template of up to 65536 pixels they are below 2^32.
 struct Sums {
     unsigned image, squares, products;
 };
 
 // ANCHOR: coefficient
-// Exact up to the conversions to f32: n times a sum, and the product of two sums, stay below 2^48.
+// Exact until the conversions to f32: n times a sum, and the product of two sums, are below 2^48.
 __device__ inline float coefficient(const Sums& sums, const Shape& shape)
 {
     const long long pixels = static_cast<long long>(shape.template_width) * shape.template_height;
@@ -40,15 +40,15 @@ __device__ inline float coefficient(const Sums& sums, const Shape& shape)
 }
 // ANCHOR_END: coefficient
 
-// The nearest position on a side of this length: beyond its edges the image goes on with the pixels of its edge.
+// The nearest position on a side of this length: beyond its edges, the image continues with its edge pixels.
 __device__ inline int clamped(int position, int length)
 {
     return min(max(position, 0), length - 1);
 }
 
 // ANCHOR: tile
-// Copies `width` x `height` pixels of the image, those from (left, top) on, into rows of `pitch` bytes. The edge is dealt with here, once
-// per pixel, so that the loops over the template know none.
+// Copies `width` x `height` pixels of the image, starting at (left, top), into rows of `pitch` bytes. The edge is handled here, once
+// per pixel, so the loops over the template need not know about it.
 __device__ inline void load_tile(unsigned char* s_image, int pitch, const unsigned char* __restrict__ image, const Shape& shape, int left,
                                  int top, int width, int height)
 {
@@ -58,7 +58,7 @@ __device__ inline void load_tile(unsigned char* s_image, int pitch, const unsign
             s_image[j * pitch + i] = row[clamped(left + i, shape.image_width)];
         }
     }
-    // Orders every write to the tile before every read of it.
+    // All threads have written the tile before any thread reads it.
     __syncthreads();
 }
 // ANCHOR_END: tile

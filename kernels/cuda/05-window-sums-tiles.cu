@@ -1,38 +1,38 @@
 // 05-window-sums-tiles: the same sums from tiles of a row in shared memory, which all threads of a block use.
 //
-// Since `registers`: each pixel is fetched once per block and not once per window. Then: a window's sum follows from its neighbour's.
+// Since `registers`: each pixel is loaded once per block, not once per window. Later kernels compute a window's sum from its neighbor's.
 // Launch:  two-dimensional grid with a row of blocks for each row of the image. With `from` = begin / WARP * WARP, a row has
-//            shared_tile: blocks of BLOCK places from `begin` on, one per thread;
-//            sliding:     blocks of RUN_THREADS * RUN places from `begin` on;
-//            vector:      blocks of RUN_THREADS * VECTOR places from `from` on;
-//            row_scan:    one block of ROW_THREADS;
-//            tile_scan:   blocks of (TILE - window - 3) / WARP * WARP places from `from` on, and TILE_THREADS threads.
-// Work:    4 bytes to read and 8 to write per place; all else comes from a cache or from shared memory. Per place, `shared_tile` adds `window`
-//          pixels, `sliding` and `vector` a part of that, the scans a few.
-// Sizes:   as for `05-window-sums.cu`; `tile_scan` wants 32 places per block at least, so a window of TILE - WARP - 3 at most.
+//            shared_tile: blocks of BLOCK outputs, starting at `begin`, one output per thread;
+//            sliding:     blocks of RUN_THREADS * RUN outputs, starting at `begin`;
+//            vector:      blocks of RUN_THREADS * VECTOR outputs, starting at `from`;
+//            row_scan:    one block of ROW_THREADS threads;
+//            tile_scan:   blocks of (TILE - window - 3) / WARP * WARP outputs, starting at `from`, with TILE_THREADS threads.
+// Work:    per output, 4 bytes read and 8 written; everything else comes from a cache or from shared memory. Per output, `shared_tile` adds
+//          `window` pixels, `sliding` and `vector` add a fraction of that, and the scans add a few.
+// Sizes:   as for `05-window-sums.cu`. `tile_scan` needs at least 32 outputs per block, so a window of at most TILE - WARP - 3.
 
 #include "05-window-sums.cuh"
 
 constexpr int WARP = 32;
 // Words in a vector.
 constexpr int VECTOR = 4;
-// Pixels of the window that `shared_tile`, `sliding` and `vector` look at in one turn: their tiles do not grow with the window.
+// Window pixels that `shared_tile`, `sliding` and `vector` handle per iteration, so that their tiles do not grow with the window.
 constexpr int PART = 256;
-// Threads of a block of `sliding` and `vector`. Small blocks wait for each other less: while one loads, another adds.
+// Threads of a block of `sliding` and `vector`. With small blocks, one block adds while another one loads.
 constexpr int RUN_THREADS = 64;
-// Neighbouring places of a thread of `sliding`. The number is odd, so that the runs of a warp begin in 32 different banks.
+// Neighboring outputs of a thread of `sliding`. The number is odd, so the runs of a warp begin in 32 different banks.
 constexpr int RUN = 9;
 // Threads of a block of `row_scan`.
 constexpr int ROW_THREADS = 256;
-// Threads of a block of `tile_scan`, pixels of each, and of all.
+// Threads of a block of `tile_scan`, pixels of each thread, and pixels of the block.
 constexpr int TILE_THREADS = 128;
 constexpr int TILE_RUN = 8;
 constexpr int TILE = 1024;
 static_assert(TILE == TILE_THREADS * TILE_RUN);
 
 // ANCHOR: sums
-// Integers, so that sums are exact in any order, and a pixel that was added can be taken away again. They may wrap round on the way: in the
-// end the sum fits an int, and the squares an unsigned.
+// Integers: sums are exact in any order, and a pixel that was added can be subtracted again. Intermediate values may wrap around. The final
+// sum fits in an int, and the final sum of squares in an unsigned.
 struct Sums {
     unsigned pixels, squares;
 };
@@ -73,8 +73,8 @@ __device__ inline float squares_of(const Sums& sums)
 }
 
 // ANCHOR: load_tile
-// `count` pixels of a row from `left` on, by all THREADS of the block. The number is a constant so that the compiler unrolls the loop: a
-// thread then has several loads under way at a time.
+// Loads `count` pixels of a row, starting at `left`, with all THREADS of the block. THREADS is a constant so that the compiler unrolls the
+// loop, and a thread has several loads in flight.
 template <int THREADS>
 __device__ void load_tile(int* s_tile, const int* __restrict__ row, int left, int count, int width)
 {
@@ -85,7 +85,7 @@ __device__ void load_tile(int* s_tile, const int* __restrict__ row, int left, in
 // ANCHOR_END: load_tile
 
 // ANCHOR: shared_tile
-// One place per thread, and the pixels of all windows of the block in shared memory. A window wider than PART is added up part by part.
+// One output per thread, and the pixels of all windows of the block in shared memory. A window wider than PART is added up in pieces.
 extern "C" __global__ void __launch_bounds__(BLOCK)
 shared_tile(const int* __restrict__ image, Shape shape, float* __restrict__ sums, float* __restrict__ squares)
 {
@@ -96,12 +96,12 @@ shared_tile(const int* __restrict__ image, Shape shape, float* __restrict__ sums
     for (int part = 0; part < shape.window; part += PART) {
         const int count = min(PART, shape.window - part);
         load_tile<BLOCK>(s_tile, image + row, first - shape.window / 2 + part, BLOCK + count - 1, shape.width);
-        // The tile is written, by all threads, before any thread reads it.
+        // All threads have written the tile before any thread reads it.
         __syncthreads();
         for (int k = 0; k < count; ++k) {
             add(window, s_tile[threadIdx.x + k]);
         }
-        // The tile is read, by all threads, before any thread writes the next one in its place.
+        // All threads have read the tile before any thread overwrites it with the next one.
         __syncthreads();
     }
     const int x = first + threadIdx.x;
@@ -113,8 +113,8 @@ shared_tile(const int* __restrict__ image, Shape shape, float* __restrict__ sums
 // ANCHOR_END: shared_tile
 
 // ANCHOR: slide_run
-// Adds to each place of a run the sums over `count` pixels of its window. `window` has those of the first place; each further one's are
-// those of the last, moved by a pixel.
+// Adds to each output of a run the sums over `count` pixels of its window. `window` has the sums for the first output. The sums for each
+// further output are those of the previous one, moved by a pixel.
 template <int LENGTH>
 __device__ void slide_run(Sums (&run)[LENGTH], Sums window, const int* s_run, int count)
 {
@@ -128,13 +128,13 @@ __device__ void slide_run(Sums (&run)[LENGTH], Sums window, const int* s_run, in
 // ANCHOR_END: slide_run
 
 // ANCHOR: sliding
-// A thread has RUN neighbouring places, whose windows share all but a few pixels. Its results go by way of shared memory, so that
-// neighbouring threads store neighbouring places.
+// A thread has RUN neighboring outputs, whose windows share all but a few pixels. Its results go through shared memory, so that
+// neighboring threads store neighboring outputs.
 extern "C" __global__ void __launch_bounds__(RUN_THREADS)
 sliding(const int* __restrict__ image, Shape shape, float* __restrict__ sums, float* __restrict__ squares)
 {
     constexpr int PLACES = RUN_THREADS * RUN;
-    // The tile at first, and in the end the results.
+    // First the tile, in the end the results.
     __shared__ int s_words[2 * PLACES];
     static_assert(PLACES + PART - 1 <= 2 * PLACES);
     const int row = blockIdx.y * shape.width;
@@ -143,7 +143,7 @@ sliding(const int* __restrict__ image, Shape shape, float* __restrict__ sums, fl
     for (int part = 0; part < shape.window; part += PART) {
         const int count = min(PART, shape.window - part);
         load_tile<RUN_THREADS>(s_words, image + row, first - shape.window / 2 + part, PLACES + count - 1, shape.width);
-        // The tile is written, by all threads, before any thread reads it.
+        // All threads have written the tile before any thread reads it.
         __syncthreads();
         const int* s_run = s_words + threadIdx.x * RUN;
         Sums window = {};
@@ -151,7 +151,7 @@ sliding(const int* __restrict__ image, Shape shape, float* __restrict__ sums, fl
             add(window, s_run[k]);
         }
         slide_run(run, window, s_run, count);
-        // The tile is read, by all threads, before any thread writes the next one, or its results, in its place.
+        // All threads have read the tile before any thread overwrites it with the next one or with its results.
         __syncthreads();
     }
     float* s_sums = reinterpret_cast<float*>(s_words);
@@ -161,7 +161,7 @@ sliding(const int* __restrict__ image, Shape shape, float* __restrict__ sums, fl
         s_sums[threadIdx.x * RUN + r] = sum_of(run[r]);
         s_squares[threadIdx.x * RUN + r] = squares_of(run[r]);
     }
-    // The results are written, by all threads, before any thread reads those of others.
+    // All threads have written their results before any thread reads those of others.
     __syncthreads();
     for (int k = threadIdx.x; k < PLACES && first + k < shape.end; k += RUN_THREADS) {
         sums[row + first + k] = s_sums[k];
@@ -171,7 +171,7 @@ sliding(const int* __restrict__ image, Shape shape, float* __restrict__ sums, fl
 // ANCHOR_END: sliding
 
 // ANCHOR: store_vector
-// Four places from `x` on in one store, where they lie so that it can be, and all four have sums.
+// Stores four outputs, starting at `x`: with one instruction if they are aligned and all four exist.
 __device__ inline void store_vector(float* __restrict__ row, int x, const Shape& shape, const float (&results)[VECTOR])
 {
     const bool aligned = reinterpret_cast<size_t>(row + x) % sizeof(float4) == 0;
@@ -189,7 +189,8 @@ __device__ inline void store_vector(float* __restrict__ row, int x, const Shape&
 // ANCHOR_END: store_vector
 
 // ANCHOR: vector
-// Runs of four places, which can be stored as vectors. Their first windows begin at multiples of four in the tile, and are read as vectors.
+// Runs of four outputs, which can be stored as vectors. The first window of a run begins at a multiple of four in the tile, so it can be read
+// as vectors.
 extern "C" __global__ void __launch_bounds__(RUN_THREADS)
 vector(const int* __restrict__ image, Shape shape, float* __restrict__ sums, float* __restrict__ squares)
 {
@@ -197,13 +198,13 @@ vector(const int* __restrict__ image, Shape shape, float* __restrict__ sums, flo
     __shared__ int4 s_vectors[(PLACES + PART) / VECTOR];
     int* s_tile = reinterpret_cast<int*>(s_vectors);
     const int row = blockIdx.y * shape.width;
-    // Blocks begin at multiples of a warp's width: where rows do as well, vectors are aligned.
+    // Blocks begin at multiples of WARP. Where rows do so, too, vectors are aligned.
     const int first = shape.begin / WARP * WARP + blockIdx.x * PLACES;
     Sums run[VECTOR] = {};
     for (int part = 0; part < shape.window; part += PART) {
         const int count = min(PART, shape.window - part);
         load_tile<RUN_THREADS>(s_tile, image + row, first - shape.window / 2 + part, PLACES + count - 1, shape.width);
-        // The tile is written, by all threads, before any thread reads it.
+        // All threads have written the tile before any thread reads it.
         __syncthreads();
         Sums window = {};
         for (int k = 0; k < count / VECTOR; ++k) {
@@ -218,7 +219,7 @@ vector(const int* __restrict__ image, Shape shape, float* __restrict__ sums, flo
             add(window, s_run[k]);
         }
         slide_run(run, window, s_run, count);
-        // The tile is read, by all threads, before any thread writes the next one in its place.
+        // All threads have read the tile before any thread overwrites it with the next one.
         __syncthreads();
     }
     const int x = first + threadIdx.x * VECTOR;
@@ -228,7 +229,7 @@ vector(const int* __restrict__ image, Shape shape, float* __restrict__ sums, flo
 // ANCHOR_END: vector
 
 // ANCHOR: warp_scan
-// For each lane the sum of its own `sums` and of those of all lanes before it: after the step with distance d, of 2 d lanes.
+// For each lane, the sum of its own `sums` and those of all lanes before it. After the step with distance d, the sum covers 2 d lanes.
 __device__ inline Sums warp_scan(Sums sums)
 {
     const int lane = threadIdx.x % WARP;
@@ -244,8 +245,8 @@ __device__ inline Sums warp_scan(Sums sums)
 // ANCHOR_END: warp_scan
 
 // ANCHOR: block_scan
-// For each thread the sum of all `sums` of the threads before it, and in `total` that of all threads of the block. `s_totals` must not be
-// in use: a second scan needs another one, or a barrier between.
+// For each thread, the sum of the `sums` of all threads before it. `total` is the sum over all threads of the block. No thread may still be
+// reading `s_totals`: a second scan needs another array, or a barrier in between.
 template <int WARPS>
 __device__ Sums block_scan(const Sums& sums, Sums (&s_totals)[WARPS], Sums& total)
 {
@@ -254,7 +255,7 @@ __device__ Sums block_scan(const Sums& sums, Sums (&s_totals)[WARPS], Sums& tota
     if (threadIdx.x % WARP == WARP - 1) {
         s_totals[warp] = up_to_own;
     }
-    // The totals are written, one by each warp, before any thread reads those of others.
+    // All warps have written their totals before any thread reads those of others.
     __syncthreads();
     Sums before = up_to_own - sums;
     total = {};
@@ -270,9 +271,9 @@ __device__ Sums block_scan(const Sums& sums, Sums (&s_totals)[WARPS], Sums& tota
 // ANCHOR_END: block_scan
 
 // ANCHOR: row_scan
-// Windows of any width. From one place to the next a sum changes by the pixel that enters less the one that leaves, so that every sum is the
-// first one and a prefix sum of these changes. A block goes along a whole row, and finds the pixels that leave in a cache: it read
-// them as they entered.
+// Windows of any width. From one output to the next, the sum changes by the pixel that enters minus the pixel that leaves. So every sum is
+// the first one plus a prefix sum of these changes. A block goes along a whole row. It finds the pixels that leave in a cache, because it
+// read them when they entered.
 extern "C" __global__ void __launch_bounds__(ROW_THREADS)
 row_scan(const int* __restrict__ image, Shape shape, float* __restrict__ sums, float* __restrict__ squares)
 {
@@ -282,14 +283,14 @@ row_scan(const int* __restrict__ image, Shape shape, float* __restrict__ sums, f
     const int from = shape.begin / WARP * WARP;
     const auto pixel = [&](int x) { return image[row + clamped(x, shape.width)]; };
 
-    // The window of the place before the first.
+    // The window of the pixel before the first output.
     Sums part = {};
     for (int k = threadIdx.x; k < shape.window; k += ROW_THREADS) {
         add(part, pixel(from - 1 - half + k));
     }
     Sums window;
     block_scan(part, s_totals[1], window);
-    int turn = 0;
+    int set = 0;
     for (int first = from; first < shape.end; first += ROW_THREADS * VECTOR) {
         const int x = first + threadIdx.x * VECTOR;
         Sums change = {};
@@ -299,11 +300,11 @@ row_scan(const int* __restrict__ image, Shape shape, float* __restrict__ sums, f
             slide(change, pixel(x + i + half), pixel(x + i - half - 1));
             run[i] = change;
         }
-        // Two sets of totals in turns: while some threads read this turn's, others may write the next one's. None is two turns ahead, since
-        // there is a barrier in each.
+        // Two sets of totals alternate: while some threads read those of this iteration, others may already write those of the next. No thread is
+        // two iterations ahead, because each iteration has a barrier.
         Sums total;
-        const Sums before = window + block_scan(change, s_totals[turn], total);
-        turn ^= 1;
+        const Sums before = window + block_scan(change, s_totals[set], total);
+        set ^= 1;
         window = window + total;
 #pragma unroll
         for (int i = 0; i < VECTOR; ++i) {
@@ -316,7 +317,8 @@ row_scan(const int* __restrict__ image, Shape shape, float* __restrict__ sums, f
 // ANCHOR_END: row_scan
 
 // ANCHOR: tile_scan
-// TILE_RUN pixels from `x` on, a multiple of four pixels from the image's first: as vectors, but one by one at the ends of the row.
+// Loads TILE_RUN pixels, starting at `x`, which is a multiple of four pixels after the image's first pixel: as vectors, or one by one at the
+// ends of the row.
 __device__ inline void load_run(int (&pixels)[TILE_RUN], const int* __restrict__ row, int x, int width)
 {
     if (x >= 0 && x + TILE_RUN <= width) {
@@ -336,8 +338,7 @@ __device__ inline void load_run(int (&pixels)[TILE_RUN], const int* __restrict__
     }
 }
 
-// Each pixel is loaded once, added once, and looked at twice: a window's sum is the difference of two prefix sums of the tile, however wide
-// the window.
+// Each pixel is loaded once and added once. A window's sum is the difference of two prefix sums of the tile, however wide the window.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
 tile_scan(const int* __restrict__ image, Shape shape, float* __restrict__ sums, float* __restrict__ squares)
 {
@@ -346,8 +347,8 @@ tile_scan(const int* __restrict__ image, Shape shape, float* __restrict__ sums, 
     const int row = blockIdx.y * shape.width;
     const int places = (TILE - shape.window - (VECTOR - 1)) / WARP * WARP;
     const int first = shape.begin / WARP * WARP + blockIdx.x * places;
-    // The tile begins at the pixel before the first window, or up to three before that, where a vector can be loaded. The position may be
-    // negative, and unsigned numbers wrap round at a multiple of four.
+    // The tile begins at the pixel before the first window, or up to three pixels earlier, so that vectors are aligned. The index can be
+    // negative; as an unsigned it wraps around at a multiple of four.
     const int before = first - shape.window / 2 - 1;
     const int skipped = static_cast<unsigned>(row + before) % VECTOR;
     int pixels[TILE_RUN];
@@ -372,7 +373,7 @@ tile_scan(const int* __restrict__ image, Shape shape, float* __restrict__ sums, 
         s_pixels[at] = make_uint4(four[0].pixels, four[1].pixels, four[2].pixels, four[3].pixels);
         s_squares[at] = make_uint4(four[0].squares, four[1].squares, four[2].squares, four[3].squares);
     }
-    // The prefix sums are written, by all threads, before any thread reads those of others.
+    // All threads have written their prefix sums before any thread reads those of others.
     __syncthreads();
     const unsigned* s_pixels_to = reinterpret_cast<const unsigned*>(s_pixels) + skipped;
     const unsigned* s_squares_to = reinterpret_cast<const unsigned*>(s_squares) + skipped;

@@ -1,20 +1,20 @@
-// 05-window-sums: for each pixel, the sum and the sum of squares over a horizontal window around it, one place per thread.
+// 05-window-sums: for each pixel, the sum and the sum of squares over a horizontal window around it, one pixel per thread.
 //
 //     sums[x, y] = I[x-k, y] + … + I[x+k, y],   squares[x, y] = I[x-k, y]² + … + I[x+k, y]²,   window = 2k + 1
 //
-// Since the last chapter: hardly any arithmetic, so that the memory decides.
-// Launch:  two-dimensional grid with a row of blocks for each row of the image. BLOCK threads, but `shared_slices` any number, with
-//          2 * pitch floats of dynamic shared memory per thread.
-// Work:    per place 2 * window additions and window multiplications. 4 bytes to read and 8 to write once, and read and written far more often
-//          by those kernels that keep their sums in global memory.
-// Sizes:   any image, any odd window that is no wider. Columns `begin` to `end` have places, the others are left alone. Pixels before and
-//          behind a row are those of its edge. window * pixel² stays below 2^32, so that integers of 32 bits are wide enough.
+// Since the last chapter: hardly any arithmetic, so memory is the bottleneck.
+// Launch:  two-dimensional grid with a row of blocks for each row of the image. Blocks have BLOCK threads; in `shared_slices` any number,
+//          with 2 * pitch floats of dynamic shared memory per thread.
+// Work:    per output, 2 * window additions and window multiplications. At least 4 bytes must be read and 8 written. The kernels that
+//          keep their sums in global memory read and write them again for every term.
+// Sizes:   any image, and any odd window that is not wider. Columns `begin` to `end - 1` have outputs; the kernels do not touch the others.
+//          Beyond its ends, a row continues with its outermost pixels. window * pixel² is below 2^32, so 32-bit integers are wide enough.
 
 #include "05-window-sums.cuh"
 
 // ANCHOR: fused_global
-// The original's first version. Both accumulators stay in global memory, where each term is added to them, and `pow` squares. The original
-// writes `pow(x, 2)`, of a float and an int. What that is depends on the compiler: this is the function in single precision.
+// The original's first version. Both accumulators stay in global memory, where each term is added to them, and `pow` computes the squares.
+// The original calls `pow(x, 2)` with a float and an int. What this means depends on the compiler; here it is the function in single precision.
 extern "C" __global__ void fused_global(const int* image, Shape shape, float* sums, float* squares)
 {
     const int x = shape.begin + blockIdx.x * BLOCK + threadIdx.x;
@@ -32,7 +32,7 @@ extern "C" __global__ void fused_global(const int* image, Shape shape, float* su
 // ANCHOR_END: fused_global
 
 // ANCHOR: sum_only
-// Half of `fused_global`: what does the sum take by itself?
+// Half of `fused_global`: how long does the sum take by itself?
 extern "C" __global__ void sum_only(const int* image, Shape shape, float* sums)
 {
     const int x = shape.begin + blockIdx.x * BLOCK + threadIdx.x;
@@ -48,7 +48,7 @@ extern "C" __global__ void sum_only(const int* image, Shape shape, float* sums)
 // ANCHOR_END: sum_only
 
 // ANCHOR: squares_only
-// The other half.
+// The other half: only the sum of squares.
 extern "C" __global__ void squares_only(const int* image, Shape shape, float* squares)
 {
     const int x = shape.begin + blockIdx.x * BLOCK + threadIdx.x;
@@ -64,7 +64,7 @@ extern "C" __global__ void squares_only(const int* image, Shape shape, float* sq
 // ANCHOR_END: squares_only
 
 // ANCHOR: split_global
-// One loop after the other. The arithmetic and the accumulators are those of `fused_global`.
+// One loop for the sum, then one for the squares. The arithmetic and the accumulators are those of `fused_global`.
 extern "C" __global__ void split_global(const int* image, Shape shape, float* sums, float* squares)
 {
     const int x = shape.begin + blockIdx.x * BLOCK + threadIdx.x;
@@ -84,9 +84,9 @@ extern "C" __global__ void split_global(const int* image, Shape shape, float* su
 // ANCHOR_END: split_global
 
 // ANCHOR: shared_slices
-// Each thread has slices of shared memory to itself: it copies its window there and adds up within the first place of each slice. No
-// other thread looks at a slice, so there is nothing to wait for. `pitch` is how far the slices are apart, in words: `window` in the
-// original, which is odd, so that the lanes' first words lie in different banks.
+// Each thread has two slices of shared memory to itself: it copies its window there and adds up in the first word of each slice. No
+// other thread reads a slice, so no barrier is needed. `pitch` is the distance between slices in words. In the original it is `window`,
+// which is odd, so the lanes' first words are in different banks.
 extern "C" __global__ void shared_slices(const int* image, Shape shape, int pitch, float* sums, float* squares)
 {
     extern __shared__ float s_slices[];
@@ -111,7 +111,7 @@ extern "C" __global__ void shared_slices(const int* image, Shape shape, int pitc
 // ANCHOR_END: shared_slices
 
 // ANCHOR: multiply
-// `fused_global` with a product in place of `powf`.
+// `fused_global` with a multiplication instead of `powf`.
 extern "C" __global__ void multiply(const int* image, Shape shape, float* sums, float* squares)
 {
     const int x = shape.begin + blockIdx.x * BLOCK + threadIdx.x;
@@ -130,8 +130,8 @@ extern "C" __global__ void multiply(const int* image, Shape shape, float* sums, 
 // ANCHOR_END: multiply
 
 // ANCHOR: registers
-// The accumulators in registers, and integers, which round nothing until the end. `__restrict__` promises that no array is
-// written through another's pointer.
+// The accumulators are in registers. They are integers, so nothing is rounded until the end. `__restrict__` promises that no array is
+// written through a pointer to another.
 extern "C" __global__ void registers(const int* __restrict__ image, Shape shape, float* __restrict__ sums, float* __restrict__ squares)
 {
     const int x = shape.begin + blockIdx.x * BLOCK + threadIdx.x;
@@ -142,7 +142,7 @@ extern "C" __global__ void registers(const int* __restrict__ image, Shape shape,
         unsigned square = 0;
         for (int j = -k; j <= k; ++j) {
             const int pixel = image[row + clamped(x + j, shape.width)];
-            // A square may be as large as an unsigned.
+            // A square can need all 32 bits of an unsigned.
             const unsigned factor = pixel;
             sum += pixel;
             square += factor * factor;

@@ -1,33 +1,41 @@
-// 06-matmul-tiled-async: the product of two matrices, with copies that nobody waits for.
+// 06-matmul-tiled-async: the product of two matrices, with asynchronous copies to shared memory.
 //
 //     c[row][column] = sum over i < k of a[row][i] * b[i][column],   row < m, column < n
 //
-// Since 06-matmul-tiled: asynchronous copies from global to shared memory, which need no registers on the way; so the next tiles but one are
-//          on their way while these are used, and the registers hold twice as many outputs. The first numbers of the next tiles are
-//          fetched from shared memory before the last ones of these are used up.
-// Launch:  blockIdx.x counts tiles of columns, blockIdx.y tiles of rows and blockIdx.z slices of `slice` columns of `a`; with several
-//          slices the results of slice z, partial sums, are z m n numbers behind `c`, for `add_slices`.
-//          double_buffered: 128 x 256 outputs, 256 threads. small_tile, small_tile_any: 64 x 64 outputs, 64 threads.
-// Work:    per output k multiply-adds. Bytes that a thread loads from shared memory for each: 0.75 in `double_buffered`, 1 in `small_tile`.
-// Sizes:   m, n, k >= 1, slice >= 1. n has to be a multiple of 4, except for `small_tile_any`.
+// Since 06-matmul-tiled: asynchronous copies from global to shared memory need no registers on the way. So two further pairs of tiles are on
+//          their way while one is used, and the registers hold twice as many outputs. The first numbers of the next tiles are
+//          loaded from shared memory before the last numbers of the current tiles are used.
+// Launch:  blockIdx.x counts tiles of columns, blockIdx.y tiles of rows, and blockIdx.z slices of `slice` columns of `a`. With several
+//          slices the results are partial sums, and those of slice z start z m n numbers after `c`, for `add_slices`.
+//          double_buffered*: LARGE_ROWS x LARGE_COLUMNS outputs, LARGE_THREADS threads.
+//          small_tile*: SMALL_ROWS x SMALL_COLUMNS outputs, SMALL_THREADS threads.
+// Work:    per output, k multiply-adds. Bytes that a thread loads from shared memory for each: 0.75 in `double_buffered`, 1 in `small_tile`.
+// Sizes:   m, n, k >= 1, slice >= 1. n has to be a multiple of 4, except for the kernels with `_any`.
 
 #include "06-matmul-tiled.cuh"
 
-// Buffers for tiles: one is used and the others are on their way.
+// The tiles of a block, and its threads.
+constexpr unsigned LARGE_ROWS = 128;
+constexpr unsigned LARGE_COLUMNS = 256;
+constexpr unsigned LARGE_THREADS = 256;
+constexpr unsigned SMALL_ROWS = 64;
+constexpr unsigned SMALL_COLUMNS = 64;
+constexpr unsigned SMALL_THREADS = 64;
+// Pairs of tiles in shared memory: one is used and the others are on their way.
 constexpr unsigned BUFFERS = 3;
 // Floats of a vector.
 constexpr unsigned VECTOR = 4;
-// The lanes of a warp: LANES_DOWN rows of LANES_ACROSS.
+// The lanes of a warp are arranged in LANES_DOWN rows of LANES_ACROSS.
 constexpr unsigned LANES_DOWN = 4;
 constexpr unsigned LANES_ACROSS = 8;
 
-// The four numbers of a vector, in registers that have names of their own.
+// Spreads a vector over four registers.
 __device__ void spread(float* to, float4 four)
 {
     to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
 }
 
-// Whether the results are soon wanted again, as partial sums are by `add_slices`.
+// Whether the results should stay in the cache, because `add_slices` soon reads them.
 enum class Results { KEEP, PASS_BY };
 
 // ANCHOR: multiply
@@ -39,16 +47,19 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
 {
     constexpr unsigned THREADS = DOWN * ACROSS * 32;
     constexpr unsigned BLOCK_ROWS = DOWN * LANES_DOWN * ROWS, BLOCK_COLUMNS = ACROSS * LANES_ACROSS * COLUMNS;
-    // The tile of `a` is transposed, a number at a time. The 4 floats behind each of its rows move the next one by 4 banks: the 8
-    // columns x 4 rows that a warp writes are in 32 banks (16 x 2, with a DEPTH of 16, are in 16).
+    // The tile of `a` is transposed, one number at a time. The padding of 4 floats shifts each row by 4 banks: the 8
+    // columns x 4 rows that a warp writes are in 32 banks (with a DEPTH of 16, the 16 x 2 are in 16).
     constexpr unsigned PITCH = BLOCK_ROWS + 4;
     constexpr unsigned WIDTH = VECTORS ? VECTOR : 1;
     constexpr unsigned A_STEP = THREADS / DEPTH, B_ACROSS = BLOCK_COLUMNS / WIDTH, B_STEP = THREADS / B_ACROSS;
+    constexpr bool IS_LARGE = BLOCK_ROWS == LARGE_ROWS && BLOCK_COLUMNS == LARGE_COLUMNS && THREADS == LARGE_THREADS;
+    constexpr bool IS_SMALL = BLOCK_ROWS == SMALL_ROWS && BLOCK_COLUMNS == SMALL_COLUMNS && THREADS == SMALL_THREADS;
+    static_assert(IS_LARGE || IS_SMALL, "the host knows these two tiles");
     static_assert(BLOCK_ROWS % A_STEP == 0 && DEPTH % B_STEP == 0, "each thread copies as many numbers as any other");
     __shared__ float4 s_a[BUFFERS][DEPTH * PITCH / VECTOR];
     __shared__ float4 s_b[BUFFERS][DEPTH * BLOCK_COLUMNS / VECTOR];
 
-    // What this thread copies: a number in every A_STEP-th row of a column of `a`, and every B_STEP-th row of a column of vectors of `b`.
+    // This thread copies one number in every A_STEP-th row of `a`, and one vector in every B_STEP-th row of `b`.
     const unsigned first_row = blockIdx.y * BLOCK_ROWS, first_column = blockIdx.x * BLOCK_COLUMNS;
     const unsigned begin = blockIdx.z * slice, length = min(slice, k - begin);
     const unsigned a_row = threadIdx.x / DEPTH, a_at = threadIdx.x % DEPTH;
@@ -77,8 +88,8 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         end_group();
     };
 
-    // Lanes 0 and 1 are one above the other, and so are all such pairs: when both lanes of every pair load the same vector, as from `b`, or
-    // those two lanes apart, as from `a`, then shared memory serves 16 lanes in one pass, and 8 otherwise.
+    // Lanes 2 i and 2 i + 1 are below each other. Shared memory serves 16 lanes in one wavefront if both lanes of every such pair load the same
+    // vector, as they do from `b`, or if lanes that are two apart do, as they do from `a`. Otherwise it serves 8.
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const unsigned home_row = warp / ACROSS * LANES_DOWN * ROWS + (lane % 2 + lane / 16 * 2) * VECTOR;
     const unsigned home_column = warp % ACROSS * LANES_ACROSS * COLUMNS + lane / 2 % LANES_ACROSS * VECTOR;
@@ -98,7 +109,7 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         }
     };
 
-    // The first tiles take what is left over, so that all others are whole.
+    // The first tiles take the remainder, so that all others are full.
     const unsigned slabs = (length + DEPTH - 1) / DEPTH;
     copy(0, length - (slabs - 1) * DEPTH, true);
 #pragma unroll
@@ -106,7 +117,7 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         copy(i, DEPTH, i < slabs);
     }
     wait_for_groups<BUFFERS - 2>();
-    // The first tiles are copied, by all threads, before any thread reads them.
+    // All threads have copied the first tiles before any thread reads them.
     __syncthreads();
     load(0, 0, 0);
     float sum[ROWS][COLUMNS] = {};
@@ -117,17 +128,17 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         copy(filled, DEPTH, slab + BUFFERS - 1 < slabs);
 #pragma unroll
         for (unsigned i = 0; i < DEPTH; ++i) {
-            // One step ahead, so that the numbers have time to arrive.
+            // Load one step ahead, so the numbers have time to arrive.
             if (i + 1 < DEPTH) {
                 load((i + 1) % 2, used, i + 1);
             } else {
                 wait_for_groups<BUFFERS - 2>();
-                // The next tiles are copied, by all threads, before any thread reads them, and these are read before any thread copies others
-                // in their place.
+                // All threads have copied the next tiles before any thread reads them, and all have read the current tiles before any thread
+                // overwrites them.
                 __syncthreads();
                 load((i + 1) % 2, next, 0);
             }
-            // Down one column and up the next: of the two factors one is always the same as before, and is not fetched from the registers again.
+            // Down one column and up the next: one of the two factors is always the same as before, and need not be read from its register again.
 #pragma unroll
             for (unsigned column = 0; column < COLUMNS; ++column) {
 #pragma unroll
@@ -141,8 +152,8 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         used = next;
     }
 
-    // One by one: to store four at a time, the compiler would give four neighbours registers in a row, which are in the same banks as the
-    // factors that they are added to.
+    // One by one: to store four at a time, the compiler would put four neighbors into consecutive registers, whose banks conflict with those of
+    // the factors.
     c += static_cast<size_t>(blockIdx.z) * m * n;
 #pragma unroll
     for (unsigned i = 0; i < ROWS; ++i) {
@@ -164,15 +175,15 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
 // ANCHOR_END: multiply
 
 // ANCHOR: double_buffered
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(LARGE_THREADS)
 double_buffered(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, unsigned slice,
                 float* __restrict__ c)
 {
     multiply<4, 2, 8, 16, 8, true, Results::PASS_BY>(a, b, m, n, k, slice, c);
 }
 
-// The same for any n, whose rows do not all start at a multiple of 16 bytes.
-extern "C" __global__ void __launch_bounds__(256)
+// The same for any n, where not all rows start at a multiple of 16 bytes.
+extern "C" __global__ void __launch_bounds__(LARGE_THREADS)
 double_buffered_any(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, unsigned slice,
                     float* __restrict__ c)
 {
@@ -181,16 +192,16 @@ double_buffered_any(const float* __restrict__ a, const float* __restrict__ b, un
 // ANCHOR_END: double_buffered
 
 // ANCHOR: small_tile
-// More blocks, for products that have too few large tiles for all multiprocessors.
-extern "C" __global__ void __launch_bounds__(64, 6)
+// More blocks, for products with too few large tiles to occupy all multiprocessors.
+extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 6)
 small_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, unsigned slice,
            float* __restrict__ c)
 {
     multiply<2, 1, 8, 8, 8, true, Results::KEEP>(a, b, m, n, k, slice, c);
 }
 
-// The same for any n, whose rows do not all start at a multiple of 16 bytes.
-extern "C" __global__ void __launch_bounds__(64, 6)
+// The same for any n, where not all rows start at a multiple of 16 bytes.
+extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 6)
 small_tile_any(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, unsigned slice,
                float* __restrict__ c)
 {

@@ -1,53 +1,57 @@
-// 06-matmul-tiled-tensor: the product of two matrices by tensor cores, with factors of 11 binary digits and f32 sums.
+// 06-matmul-tiled-tensor: the product of two matrices on tensor cores, with factors of 11 binary digits and f32 sums.
 //
 //     c[row][column] = sum over i < k of tf32(a[row][i]) * tf32(b[i][column]),   row < m, column < n
 //
-// Since 06-matmul-tiled-async: a warp multiplies 16 x 8 by 8 x 8 numbers with one instruction. The tile of `a` lies as it is in memory, since
-//          `ldmatrix` deals a square of it out to the lanes as the instruction wants it.
-// Launch:  blocks of THREADS; gridDim.x is the number of tiles of COLUMNS columns, gridDim.y that of tiles of ROWS rows, and blockIdx.z counts
-//          slices of `slice` columns of `a`; the results of slice z, partial sums if there are several, are z m n numbers behind `c`, for
-//          `add_slices` of 06-matmul-tiled. BUFFERS * BUFFER * 4 bytes of dynamic shared memory.
-// Work:    per output k multiply-adds of tensor cores. Of each 8 columns of `a` a warp loads 64 x 8 numbers, and of `b` 8 x 64, for 32
-//          instructions.
+// Since 06-matmul-tiled-async: a warp multiplies 16 x 8 by 8 x 8 numbers with one instruction. The tile of `a` need not be transposed, because
+//          `ldmatrix` distributes a square of it over the lanes as the instruction needs it.
+// Launch:  blocks of THREADS; gridDim.x is the number of tiles of COLUMNS columns, gridDim.y is the number of tiles of ROWS rows, and blockIdx.z
+//          counts slices of `slice` columns of `a`. With several slices the results are partial sums, and those of slice z start z m n
+//          numbers after `c`, for `add_slices` of 06-matmul-tiled. SHARED_BYTES bytes of dynamic shared memory.
+// Work:    per output, k multiply-adds on tensor cores. For every 8 columns of `a`, a warp loads 64 x 8 numbers of `a` and 8 x 64 of `b`, which
+//          are enough for 32 instructions.
 // Sizes:   m, n, k, slice >= 1. `tensor_tf32` copies vectors: k, n and slice have to be multiples of 4. `tensor_tf32_any` takes all sizes.
 
 #include "06-matmul-tiled.cuh"
 
-// Outputs of a block and of a warp.
+// Rows and columns of the outputs of a block and of a warp.
 constexpr unsigned ROWS = 128;
 constexpr unsigned COLUMNS = 256;
 constexpr unsigned WARP_ROWS = 64;
 constexpr unsigned WARP_COLUMNS = 64;
 constexpr unsigned WARPS_ACROSS = COLUMNS / WARP_COLUMNS;
-constexpr unsigned THREADS = ROWS / WARP_ROWS * WARPS_ACROSS * 32;
+constexpr unsigned THREADS = 256;
+static_assert(THREADS == ROWS / WARP_ROWS * WARPS_ACROSS * 32);
 // Columns of `a` and rows of `b` that are in shared memory at a time, and that one instruction takes.
 constexpr unsigned DEPTH = 32;
 constexpr unsigned STEP = 8;
-// Pairs of tiles: one is used and the others are on their way.
+// Pairs of tiles in shared memory: one is used and the others are on their way.
 constexpr unsigned BUFFERS = 3;
-// Instructions of a warp one below the other and side by side: each has 16 rows and 8 columns.
+// Instructions that cover the outputs of a warp, down and across: each has 16 rows and 8 columns.
 constexpr unsigned DOWN = WARP_ROWS / 16;
 constexpr unsigned ACROSS = WARP_COLUMNS / 8;
-// Blocks are numbered along rows of TILES_WIDE tiles, one row below the other: those that run at the same time then share tiles of `a` as well
-// as of `b`, and ask L2 for fewer different numbers.
+// Blocks are numbered along rows of TILES_WIDE tiles, row by row. So blocks that run at the same time share tiles of both `a` and `b`, and
+// request fewer different numbers from L2.
 constexpr unsigned TILES_WIDE = 8;
 // Floats of a vector.
 constexpr unsigned VECTOR = 4;
-// Rows of the tiles, in floats. The 4 floats behind a row of `a` move the next one by 4 banks: the 8 vectors that `ldmatrix` fetches at a
-// time are in 32 banks. The 8 behind a row of `b` do so for the 4 rows x 2 vectors that 8 lanes load.
+// Lengths of the rows of the tiles, in floats. The padding of 4 floats shifts each row of `a` by 4 banks, so the 8 vectors that `ldmatrix` loads
+// at a time are in 32 banks. The padding of 8 floats does the same for the 4 rows x 2 vectors of `b` that 8 lanes load.
 constexpr unsigned A_PITCH = DEPTH + 4;
 constexpr unsigned B_PITCH = COLUMNS + 8;
 constexpr unsigned BUFFER = ROWS * A_PITCH + DEPTH * B_PITCH;
-// Rows between one vector that a thread copies and its next, in `a` and in `b`.
+// Dynamic shared memory of a block.
+constexpr unsigned SHARED_BYTES = 156672;
+static_assert(SHARED_BYTES == BUFFERS * BUFFER * sizeof(float));
+// Distance in rows between the vectors that a thread copies, in `a` and in `b`.
 constexpr unsigned A_STEP = THREADS / (DEPTH / VECTOR);
 constexpr unsigned B_STEP = THREADS / (COLUMNS / VECTOR);
 static_assert(ROWS % A_STEP == 0 && DEPTH % B_STEP == 0, "each thread copies as many vectors as any other");
 
 // ANCHOR: rounded
-// A tensor core cuts off what lies behind the 11 digits that it takes. Half of the last of them, added before, makes that the nearest number
-// (of two, the one away from zero): what `cvt.rna.tf32` gives, which is three instructions of this chip, where this is one. Infinity stays
-// what it is, and so do the NaNs of computations (0x7fc00000, 0xffc00000, and 0x7fffffff, for which the addition wraps round and the maximum
-// takes the old value). NaNs with other digits may come out as infinity, or from 0xfffff000 on as zero.
+// A tensor core reads 11 binary digits of a factor and cuts off the rest. Adding half of the last digit first turns this into rounding to
+// the nearest number, with ties away from zero. `cvt.rna.tf32` does the same, but compiles to three instructions on this chip, where this
+// is one. Infinity stays infinity. The NaNs that computations produce stay NaNs (0x7fc00000, 0xffc00000, and 0x7fffffff, for which the addition
+// wraps around and the maximum picks the old value). Other NaNs may become infinity, or, from 0xfffff000 on, zero.
 __device__ unsigned rounded(float value)
 {
     const int bits = __float_as_int(value);
@@ -55,7 +59,7 @@ __device__ unsigned rounded(float value)
 }
 // ANCHOR_END: rounded
 
-// sums += A B, with 16 x 8 values of A and 8 x 8 of B, held by the lanes of a warp together.
+// sums += A B, with 16 x 8 values of A and 8 x 8 of B, distributed over the lanes of a warp.
 __device__ void multiply_add(float (&sums)[4], const unsigned (&a)[4], const unsigned (&b)[2])
 {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -63,7 +67,8 @@ __device__ void multiply_add(float (&sums)[4], const unsigned (&a)[4], const uns
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// 16 x 8 floats, for which the lanes give the addresses of 32 vectors. The instruction moves pairs of 16 bits, which may as well be floats.
+// Loads 16 x 8 floats. Each lane passes the address of one of the 32 vectors. The instruction moves pairs of 16-bit values; here a pair is a
+// float.
 __device__ void load_matrix(float (&a)[4], unsigned s_vector)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -72,7 +77,8 @@ __device__ void load_matrix(float (&a)[4], unsigned s_vector)
                  : "memory");
 }
 
-// Starts to copy a vector, of which `numbers` are there; zeros take the place of the others. Without VECTORS a number at a time.
+// Starts to copy a vector of which only the first `numbers` numbers exist; the others become zeros. Without VECTORS, copies one number at a
+// time.
 template <bool VECTORS>
 __device__ void start_vector(unsigned s_to, const float* from, int numbers)
 {
@@ -93,20 +99,20 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
 {
     extern __shared__ __align__(16) float s_tiles[];
     const unsigned s_first = static_cast<unsigned>(__cvta_generic_to_shared(s_tiles));
-    // The tile of this block: `left` tiles are beside its rows of tiles, and those are `wide` tiles wide.
+    // The tile of this block: its rows of tiles start `left` tiles from the left, and are `wide` tiles wide.
     const unsigned block = blockIdx.y * gridDim.x + blockIdx.x, whole = TILES_WIDE * gridDim.y;
     const unsigned left = block / whole * TILES_WIDE, wide = min(TILES_WIDE, gridDim.x - left);
     const unsigned first_row = block % whole / wide * ROWS, first_column = (left + block % whole % wide) * COLUMNS;
     const unsigned begin = blockIdx.z * slice, length = min(slice, k - begin);
 
-    // What this thread copies: a vector in every A_STEP-th row of `a`, and one in every B_STEP-th row of `b`.
+    // This thread copies one vector in every A_STEP-th row of `a`, and one in every B_STEP-th row of `b`.
     const unsigned a_row = threadIdx.x / (DEPTH / VECTOR), a_at = threadIdx.x % (DEPTH / VECTOR) * VECTOR;
     const unsigned b_row = threadIdx.x / (COLUMNS / VECTOR), b_at = threadIdx.x % (COLUMNS / VECTOR) * VECTOR;
     const float* from_a = a + static_cast<size_t>(first_row + a_row) * k + begin + a_at;
     const float* from_b = b + static_cast<size_t>(begin + b_row) * n + first_column + b_at;
     const unsigned to_a = s_first + (a_row * A_PITCH + a_at) * sizeof(float);
     const unsigned to_b = s_first + (ROWS * A_PITCH + b_row * B_PITCH + b_at) * sizeof(float);
-    // Signed, and negative behind the end.
+    // Signed, because they are negative beyond the end.
     const int rows_left = static_cast<int>(m - first_row - a_row), columns_left = static_cast<int>(n - first_column - b_at);
     constexpr unsigned OF_A = ROWS / A_STEP, VECTORS_OF_BOTH = OF_A + DEPTH / B_STEP;
     const auto copy_half = [&](unsigned half, unsigned buffer, unsigned depth, bool is_there) {
@@ -131,7 +137,7 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         }
     };
 
-    // A lane's column of instruction `part` is 4 g + part, where the instruction counts g, so that it loads its numbers for four instructions
+    // Where the instruction has column g, a lane has column 4 g + part for instruction `part`. So it loads its numbers for four instructions
     // at once.
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, member = lane % 4;
     const unsigned warp_row = warp / WARPS_ACROSS * WARP_ROWS, warp_column = warp % WARPS_ACROSS * WARP_COLUMNS;
@@ -155,14 +161,14 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         }
     };
 
-    // The first tiles take what is left over, so that all others are whole.
+    // The first tiles take the remainder, so that all others are full.
     const unsigned slabs = (length + DEPTH - 1) / DEPTH;
 #pragma unroll
     for (unsigned i = 0; i < 2 * (BUFFERS - 1); ++i) {
         copy_half(i % 2, i / 2, i < 2 ? length - (slabs - 1) * DEPTH : DEPTH, i / 2 < slabs);
     }
     wait_for_groups<BUFFERS - 2>();
-    // The first tiles are copied, by all threads, before any thread reads them.
+    // All threads have copied the first tiles before any thread reads them.
     __syncthreads();
     load(0, 0, 0);
     float sums[DOWN][ACROSS][4] = {};
@@ -173,17 +179,17 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         const unsigned next = used + 1 == BUFFERS ? 0 : used + 1;
 #pragma unroll
         for (unsigned step = 0; step < STEPS; ++step) {
-            // Behind the first step, whose loads are wanted sooner, and not all at once.
+            // After the first step, whose loads are needed sooner, and in two halves.
             if (step == 1 || step == 2) {
                 copy_half(step - 1, filled, DEPTH, slab + BUFFERS - 1 < slabs);
             }
-            // One step ahead, so that the numbers have time to arrive.
+            // Load one step ahead, so the numbers have time to arrive.
             if (step + 1 < STEPS) {
                 load((step + 1) % 2, used, step + 1);
             } else {
                 wait_for_groups<BUFFERS - 2>();
-                // The next tiles are copied, by all threads, before any thread reads them, and these are read before any thread copies others
-                // in their place.
+                // All threads have copied the next tiles before any thread reads them, and all have read the current tiles before any thread
+                // overwrites them.
                 __syncthreads();
                 load((step + 1) % 2, next, 0);
             }
@@ -204,7 +210,8 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
                     b_part[j + 2][half] = rounded(four.z), b_part[j + 3][half] = rounded(four.w);
                 }
             }
-            // There and back: the four registers of `a` stay for a row of instructions, and the two of `b` where it turns.
+            // Back and forth: the four registers of `a` stay the same along a row of instructions, and the two of `b` stay the same where one row
+            // ends and the next begins.
 #pragma unroll
             for (unsigned i = 0; i < DOWN; ++i) {
 #pragma unroll
@@ -218,7 +225,8 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         used = next;
     }
 
-    // A lane has columns 2 t and 2 t + 1 of an instruction, where t is `member`, in rows `group` and `group + 8`: 8 neighbours of four instructions.
+    // In each instruction, a lane has columns 2 t and 2 t + 1, where t is `member`, of rows `group` and `group + 8`. With four instructions, these
+    // are 8 neighboring columns of the output.
     c += static_cast<size_t>(blockIdx.z) * m * n;
 #pragma unroll
     for (unsigned i = 0; i < 2 * DOWN; ++i) {
@@ -255,7 +263,7 @@ tensor_tf32(const float* __restrict__ a, const float* __restrict__ b, unsigned m
     multiply<true>(a, b, m, n, k, slice, c);
 }
 
-// The same for sizes whose rows do not all start at a multiple of 16 bytes.
+// The same for sizes where not all rows start at a multiple of 16 bytes.
 extern "C" __global__ void __launch_bounds__(THREADS)
 tensor_tf32_any(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, unsigned slice,
                 float* __restrict__ c)

@@ -1,23 +1,25 @@
-// 06-matmul-tiled: the product of two matrices, with fewer and fewer trips to memory for each multiply-add.
+// 06-matmul-tiled: the product of two matrices, with fewer and fewer loads for each multiply-add.
 //
-//     c[row][column] = sum over i < k of a[row][i] * b[i][column],   row < m, column < n, all three row after row without gaps
+//     c[row][column] = sum over i < k of a[row][i] * b[i][column],   row < m, column < n, all three row by row without gaps
 //
-// Since 05: inputs are used again and again, each number of `a` n times and each of `b` m times. `tiled` fetches them from device
-//          memory once for a tile of outputs, `register_tile*` from shared memory once for a tile of a thread, and `warp_tile` once for
-//          a tile of a warp.
+// Since 05: inputs are reused, each number of `a` n times and each number of `b` m times. `tiled` loads them from device memory once for a
+//          block's tile of outputs. `register_tile*` loads them from shared memory once for a thread's tile, and in `warp_tile` the
+//          threads of a warp share these loads.
 // Launch:  blockIdx.x counts tiles of columns and blockIdx.y tiles of rows; one-dimensional blocks.
 //          naive, tiled: tiles of TILE x TILE outputs, TILE * TILE threads.
 //          register_tile_1d: COLUMN_TILE x COLUMN_TILE outputs, COLUMN_THREADS threads.
 //          register_tile, vector, warp_tile: BLOCK_ROWS x BLOCK_COLUMNS outputs, THREADS threads.
-// Work:    per output k multiply-adds. Bytes that a thread loads for each of them: 8 from global memory in `naive`, 8 from shared memory
-//          in `tiled`, 4.5 in `register_tile_1d`, 1 in `register_tile` and those behind it.
-// Sizes:   m, n, k >= 1, no multiples of anything; m k, k n and m n may be more than 2^32, m, n and k up to 2^31. Tiles are filled up
-//          with zeros on both sides, so that only zeros meet them.
+//          add_slices: one-dimensional, one thread for each output.
+// Work:    per output, k multiply-adds. Bytes that a thread loads for each of them: 8 from global memory in `naive`, 8 from shared memory
+//          in `tiled`, 4.5 in `register_tile_1d`, 1 in `register_tile` and the kernels after it.
+// Sizes:   m, n, k >= 1; they need not be multiples of anything. m k, k n and m n may exceed 2^32; m, n and k are at most 2^31. Tiles of
+//          both matrices are padded with zeros, so padding is only ever multiplied by zeros.
 
+// Rows and columns of the tiles of `naive` and `tiled`.
 constexpr unsigned TILE = 16;
 
 // ANCHOR: naive
-// One output per thread. The lanes of half a warp share a row of `a` and read neighbours of `b`.
+// One output per thread. The lanes of half a warp read the same number of `a` and neighboring numbers of `b`.
 extern "C" __global__ void naive(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
                                  float* __restrict__ c)
 {
@@ -37,7 +39,7 @@ extern "C" __global__ void naive(const float* __restrict__ a, const float* __res
 // ANCHOR_END: naive
 
 // ANCHOR: tiled
-// A block fetches a tile of `a` and a tile of `b`, each number once, and uses each TILE times.
+// A block loads a tile of `a` and a tile of `b`, each number once, and uses each number TILE times.
 extern "C" __global__ void __launch_bounds__(TILE * TILE)
 tiled(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, float* __restrict__ c)
 {
@@ -49,13 +51,13 @@ tiled(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsi
     for (unsigned slab = 0; slab < k; slab += TILE) {
         s_a[y][x] = row < m && slab + x < k ? a[static_cast<size_t>(row) * k + slab + x] : 0.0f;
         s_b[y][x] = column < n && slab + y < k ? b[static_cast<size_t>(slab + y) * n + column] : 0.0f;
-        // The tiles are written, by all threads, before any thread reads them.
+        // All threads have written the tiles before any thread reads them.
         __syncthreads();
 #pragma unroll
         for (unsigned i = 0; i < TILE; ++i) {
             sum += s_a[y][i] * s_b[i][x];
         }
-        // The tiles are read, by all threads, before any thread writes the next ones in their place.
+        // All threads have read the tiles before any thread overwrites them with the next ones.
         __syncthreads();
     }
     if (row < m && column < n) {
@@ -66,13 +68,14 @@ tiled(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsi
 
 // Depth of the tiles from here on: columns of `a`, rows of `b`.
 constexpr unsigned DEPTH = 8;
-// `register_tile_1d`: outputs of a thread, one below the other, and of a block in each direction.
+// `register_tile_1d`: the outputs of a thread, which are below each other, and the rows and columns of a block.
 constexpr unsigned COLUMN = 8;
 constexpr unsigned COLUMN_TILE = 64;
-constexpr unsigned COLUMN_THREADS = COLUMN_TILE * COLUMN_TILE / COLUMN;
+constexpr unsigned COLUMN_THREADS = 512;
+static_assert(COLUMN_THREADS == COLUMN_TILE * COLUMN_TILE / COLUMN);
 
 // ANCHOR: register_tile_1d
-// A column of outputs for each thread: a number of `b` that is fetched from shared memory serves all of them.
+// A column of outputs for each thread: one number of `b`, loaded from shared memory once, serves all of them.
 extern "C" __global__ void __launch_bounds__(COLUMN_THREADS)
 register_tile_1d(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
                  float* __restrict__ c)
@@ -87,7 +90,7 @@ register_tile_1d(const float* __restrict__ a, const float* __restrict__ b, unsig
     for (unsigned slab = 0; slab < k; slab += DEPTH) {
         s_a[a_row][a_at] = first_row + a_row < m && slab + a_at < k ? a[static_cast<size_t>(first_row + a_row) * k + slab + a_at] : 0.0f;
         s_b[b_at][x] = first_column + x < n && slab + b_at < k ? b[static_cast<size_t>(slab + b_at) * n + first_column + x] : 0.0f;
-        // The tiles are written, by all threads, before any thread reads them.
+        // All threads have written the tiles before any thread reads them.
         __syncthreads();
 #pragma unroll
         for (unsigned i = 0; i < DEPTH; ++i) {
@@ -97,7 +100,7 @@ register_tile_1d(const float* __restrict__ a, const float* __restrict__ b, unsig
                 sum[j] += s_a[y + j][i] * of_b;
             }
         }
-        // The tiles are read, by all threads, before any thread writes the next ones in their place.
+        // All threads have read the tiles before any thread overwrites them with the next ones.
         __syncthreads();
     }
 #pragma unroll
@@ -110,22 +113,23 @@ register_tile_1d(const float* __restrict__ a, const float* __restrict__ b, unsig
 }
 // ANCHOR_END: register_tile_1d
 
-// Outputs of a block, and of each of its threads.
+// Rows and columns of the outputs of a block, and of each of its threads.
 constexpr unsigned BLOCK_ROWS = 128;
 constexpr unsigned BLOCK_COLUMNS = 128;
 constexpr unsigned ROWS = 8;
 constexpr unsigned COLUMNS = 8;
-constexpr unsigned THREADS = BLOCK_ROWS / ROWS * (BLOCK_COLUMNS / COLUMNS);
-// So that the registers of two blocks fit on a multiprocessor: while one waits, the other computes.
+constexpr unsigned THREADS = 256;
+static_assert(THREADS == BLOCK_ROWS / ROWS * (BLOCK_COLUMNS / COLUMNS));
+// The registers of two blocks fit on a multiprocessor: while one waits, the other computes.
 constexpr unsigned BLOCKS_PER_SM = 2;
-// Threads of a block that stand side by side.
+// Threads side by side in a block.
 constexpr unsigned ACROSS = BLOCK_COLUMNS / COLUMNS;
 // Floats of a vector.
 constexpr unsigned VECTOR = 4;
 
 // ANCHOR: register_tile
 // ROWS x COLUMNS outputs for each thread: ROWS + COLUMNS numbers from shared memory are enough for ROWS * COLUMNS multiply-adds. The tile of
-// `a` is transposed, so that the ones that a thread wants are neighbours.
+// `a` is transposed, so that the numbers that a thread needs are neighbors.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 register_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
               float* __restrict__ c)
@@ -138,7 +142,7 @@ register_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned
     const unsigned y = threadIdx.x / ACROSS * ROWS, x = threadIdx.x % ACROSS * COLUMNS;
     float sum[ROWS][COLUMNS] = {};
     for (unsigned slab = 0; slab < k; slab += DEPTH) {
-        // All are fetched before the first is stored, so that their ways from memory overlap.
+        // All loads are issued before the first store, so that their latencies overlap.
         float a_number[COPIES], b_number[COPIES];
 #pragma unroll
         for (unsigned copy = 0; copy < COPIES; ++copy) {
@@ -154,7 +158,7 @@ register_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned
             s_a[at % DEPTH][at / DEPTH] = a_number[copy];
             s_b[at / BLOCK_COLUMNS][at % BLOCK_COLUMNS] = b_number[copy];
         }
-        // The tiles are written, by all threads, before any thread reads them.
+        // All threads have written the tiles before any thread reads them.
         __syncthreads();
 #pragma unroll
         for (unsigned i = 0; i < DEPTH; ++i) {
@@ -175,7 +179,7 @@ register_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned
                 }
             }
         }
-        // The tiles are read, by all threads, before any thread writes the next ones in their place.
+        // All threads have read the tiles before any thread overwrites them with the next ones.
         __syncthreads();
     }
 #pragma unroll
@@ -191,8 +195,8 @@ register_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned
 }
 // ANCHOR_END: register_tile
 
-// Four neighbours of a row that has `length` numbers, zeros behind its end. The row starts at a multiple of 16 bytes if its length is a
-// multiple of 4, as the matrix does.
+// Four neighboring numbers of a row of `length` numbers, with zeros after its end. The matrix starts at a multiple of 16 bytes, so if
+// `length` is a multiple of 4, the row does, too.
 __device__ float4 four_of(const float* __restrict__ row, unsigned at, unsigned length)
 {
     if (length % VECTOR == 0) {
@@ -202,17 +206,17 @@ __device__ float4 four_of(const float* __restrict__ row, unsigned at, unsigned l
                        at + 2 < length ? row[at + 2] : 0.0f, at + 3 < length ? row[at + 3] : 0.0f);
 }
 
-// A row of the transposed tile of `a`. The 4 floats behind it move the next one by 4 banks.
+// Length of a row of the transposed tile of `a`. The padding of 4 floats shifts each row by 4 banks.
 constexpr unsigned PITCH = BLOCK_ROWS + 4;
 
-// Where a thread of a block is at home: its first row and column. The others are in groups of four, STEP_DOWN and STEP_ACROSS further on.
+// The first row and column of a thread in its block's tile. The others are in groups of four, STEP_DOWN and STEP_ACROSS apart.
 struct Place {
     unsigned row;
     unsigned column;
 };
 
 // ANCHOR: multiply_vectors
-// As `register_tile`, with loads of four numbers, from global memory and from shared memory. The next tiles are on their way while these
+// As `register_tile`, but loads four numbers at a time, from global and from shared memory. The next tiles are on their way while these
 // are used.
 template <unsigned STEP_DOWN, unsigned STEP_ACROSS>
 __device__ void multiply_vectors(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
@@ -235,14 +239,14 @@ __device__ void multiply_vectors(const float* __restrict__ a, const float* __res
     };
     fetch(0);
     float sum[ROWS][COLUMNS] = {};
-    // Pointers, and not indices that are worked out anew: with them, the loads of all steps are one address with different offsets.
+    // Pointers instead of indices: with them, the loads of all steps use one address with different offsets.
     const float4* const from_a = s_a + home.row / VECTOR;
     const float4* const from_b = s_b + home.column / VECTOR;
     float* const to_a = reinterpret_cast<float*>(s_a) + a_at * PITCH + a_row;
     for (unsigned slab = 0; slab < k; slab += DEPTH) {
         to_a[0] = a_ahead.x, to_a[PITCH] = a_ahead.y, to_a[2 * PITCH] = a_ahead.z, to_a[3 * PITCH] = a_ahead.w;
         s_b[threadIdx.x] = b_ahead;
-        // The tiles are written, by all threads, before any thread reads them.
+        // All threads have written the tiles before any thread reads them.
         __syncthreads();
         fetch(slab + DEPTH);
 #pragma unroll
@@ -267,7 +271,7 @@ __device__ void multiply_vectors(const float* __restrict__ a, const float* __res
                 }
             }
         }
-        // The tiles are read, by all threads, before any thread writes the next ones in their place.
+        // All threads have read the tiles before any thread overwrites them with the next ones.
         __syncthreads();
     }
 #pragma unroll
@@ -285,7 +289,7 @@ __device__ void multiply_vectors(const float* __restrict__ a, const float* __res
 // ANCHOR_END: multiply_vectors
 
 // ANCHOR: vector
-// A thread's outputs are in four squares, half a tile apart: the vectors that neighbouring lanes load are neighbours too.
+// A thread's outputs are in four squares, half a tile apart, so neighboring lanes load neighboring vectors.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 vector(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, float* __restrict__ c)
 {
@@ -294,15 +298,15 @@ vector(const float* __restrict__ a, const float* __restrict__ b, unsigned m, uns
 }
 // ANCHOR_END: vector
 
-// A warp's outputs are a rectangle too. Its lanes stand in LANES_DOWN rows of LANES_ACROSS.
+// The outputs of a warp are a rectangle, too. Its lanes are arranged in LANES_DOWN rows of LANES_ACROSS.
 constexpr unsigned LANES_DOWN = 4;
 constexpr unsigned LANES_ACROSS = 8;
 constexpr unsigned WARP_ROWS = LANES_DOWN * ROWS;
 constexpr unsigned WARP_COLUMNS = LANES_ACROSS * COLUMNS;
 
-// The place of a lane in its warp's rectangle. Lanes 0 and 1 are one above the other, and so are all such pairs: when both lanes of every
-// pair load the same vector, as they do from `b`, or those two lanes apart, as they do from `a`, then shared memory serves
-// 16 lanes in one pass, and 8 otherwise.
+// The position of a lane in its warp's rectangle. Lanes 2 i and 2 i + 1 are below each other. Shared memory serves 16 lanes in one wavefront
+// if both lanes of every such pair load the same vector, as they do from `b`, or if lanes that are two apart do, as they do from `a`.
+// Otherwise it serves 8.
 __device__ Place place_of(unsigned lane)
 {
     return {(lane % 2 + lane / 16 * 2) * VECTOR, lane / 2 % LANES_ACROSS * VECTOR};
@@ -322,8 +326,8 @@ warp_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned m, 
 // ANCHOR_END: warp_tile
 
 // ANCHOR: add_slices
-// Adds what the slices of 06-matmul-tiled-async and -tensor have left: always in the same order, so that the result is the same in every
-// run; atomic additions would come in any order. A thread for each output.
+// Adds the partial sums from 06-matmul-tiled-async and -tensor, always in the same order, so the result is the same in every run. Atomic
+// additions would happen in any order. One thread for each output.
 extern "C" __global__ void add_slices(const float* __restrict__ partial, unsigned long long outputs, unsigned slices,
                                       float* __restrict__ c)
 {

@@ -1,8 +1,8 @@
-// What the kernels of chapter 06 with asynchronous copies have in common.
+// What the kernels of chapter 06 with asynchronous copies share.
 #pragma once
 
 // ANCHOR: copy
-// Starts to copy BYTES, 4 or 16, or to write as many zeros where there is nothing to copy.
+// Starts to copy BYTES bytes (4 or 16), or to write that many zeros if there is nothing to copy.
 template <unsigned BYTES>
 __device__ inline void start_copy(unsigned s_to, const float* from, bool is_there)
 {
@@ -13,7 +13,7 @@ __device__ inline void start_copy(unsigned s_to, const float* from, bool is_ther
     }
 }
 
-// Ends a group of copies; every turn makes one, if need be an empty one, so that they can be counted.
+// Ends a group of copies. Every iteration makes one, even if it is empty, so that the groups can be counted.
 __device__ inline void end_group()
 {
     asm volatile("cp.async.commit_group;" ::: "memory");

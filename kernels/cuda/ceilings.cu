@@ -1,18 +1,18 @@
-// ceilings: what a device can do at best, so that a time can be read as a share of it.
+// ceilings: the most that a device can do, so that a time can be given as a percentage of it.
 //
-// `fma_chains` finds the rate of f32 multiply-adds, `copy_vectors` that of device memory. `fill_noise` makes what is copied: a chip
-// moves and computes zeros faster than data, because fewer of its wires change.
+// `fma_chains` measures the rate of f32 multiply-adds, `copy_vectors` the bandwidth of device memory. `fill_noise` makes the data for the
+// copy: a chip moves and computes zeros faster than data, because fewer of its wires change.
 //
 // Launch:  one-dimensional grid and blocks, any block size; enough blocks to fill every multiprocessor.
 // Work:    fma_chains: rounds * CHAINS * STEPS multiply-adds per thread and one store of 4 bytes;
-//          copy_vectors: 16 bytes read and 16 written per vector, nothing computed;
+//          copy_vectors: 16 bytes read and 16 written per vector, no arithmetic;
 //          fill_noise: 4 bytes written per element.
-// Sizes:   fma_chains: one float of `result` per thread; copy_vectors, fill_noise: any number, in any grid.
+// Sizes:   fma_chains: one float of `result` per thread; copy_vectors, fill_noise: any number of elements, in any grid.
 
-// Independent sums per thread. A multiply-add takes about four cycles until the next one can use its result; eight that do
+// Independent sums per thread. About four cycles pass before a multiply-add can use the result of the previous one. Eight that do
 // not wait for each other keep the pipe full even with few warps.
 constexpr unsigned CHAINS = 8;
-// Multiply-adds of each chain per turn of the loop: the counter and the branch become a hundredth of the work.
+// Multiply-adds of each chain per iteration: the counter and the branch become a hundredth of the work.
 constexpr unsigned STEPS = 32;
 
 extern "C" __global__ void fma_chains(unsigned rounds, float factor, float addend, float* __restrict__ result)
@@ -31,7 +31,7 @@ extern "C" __global__ void fma_chains(unsigned rounds, float factor, float adden
             }
         }
     }
-    // Without a use of every chain the compiler would take the arithmetic away.
+    // Use every chain, or the compiler would remove the arithmetic.
     float sum = 0.0f;
     for (unsigned c = 0; c < CHAINS; ++c) {
         sum += chain[c];
@@ -39,7 +39,7 @@ extern "C" __global__ void fma_chains(unsigned rounds, float factor, float adden
     result[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// A hash of the position (the finaliser of MurmurHash3): every bit of it looks random.
+// A hash of the index (the finalizer of MurmurHash3): every bit of it looks random.
 extern "C" __global__ void fill_noise(unsigned* __restrict__ target, unsigned long long count)
 {
     const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;

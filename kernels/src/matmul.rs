@@ -24,17 +24,16 @@ source! {
         TILE = 16,
         /// Rows and columns of the outputs of a block of [`REGISTER_TILE_1D`].
         COLUMN_TILE = 64,
+        /// Threads of such a block.
+        COLUMN_THREADS = 512,
         /// Output rows of a block of [`REGISTER_TILE`], [`VECTOR`] and [`WARP_TILE`].
         BLOCK_ROWS = 128,
         /// Output columns of such a block.
         BLOCK_COLUMNS = 128,
+        /// Threads of such a block.
+        THREADS = 256,
     }
 }
-
-/// Threads of a block of [`REGISTER_TILE_1D`].
-pub const COLUMN_THREADS: u32 = 512;
-/// Threads of a block of [`REGISTER_TILE`], [`VECTOR`] and [`WARP_TILE`].
-pub const THREADS: u32 = 256;
 
 /// Asynchronous copies, from compute capability 8.0 on.
 pub mod asynchronous {
@@ -42,14 +41,28 @@ pub mod asynchronous {
         "06-matmul-tiled-async", "compute_80", ["06-matmul-tiled.cuh"];
 
         kernels {
-            /// 128 x 256 outputs per block; rows of B start at multiples of 16 bytes.
+            /// [`LARGE_ROWS`] x [`LARGE_COLUMNS`] outputs per block; rows of B start at multiples of 16 bytes.
             DOUBLE_BUFFERED = "double_buffered",
             /// [`DOUBLE_BUFFERED`] for any size.
             DOUBLE_BUFFERED_ANY = "double_buffered_any",
-            /// 64 x 64 outputs per block; rows of B start at multiples of 16 bytes.
+            /// [`SMALL_ROWS`] x [`SMALL_COLUMNS`] outputs per block; rows of B start at multiples of 16 bytes.
             SMALL_TILE = "small_tile",
             /// [`SMALL_TILE`] for any size.
             SMALL_TILE_ANY = "small_tile_any",
+        }
+        constants {
+            /// Output rows of a block of [`DOUBLE_BUFFERED`].
+            LARGE_ROWS = 128,
+            /// Output columns of such a block.
+            LARGE_COLUMNS = 256,
+            /// Threads of such a block.
+            LARGE_THREADS = 256,
+            /// Output rows of a block of [`SMALL_TILE`].
+            SMALL_ROWS = 64,
+            /// Output columns of such a block.
+            SMALL_COLUMNS = 64,
+            /// Threads of such a block.
+            SMALL_THREADS = 64,
         }
     }
 }
@@ -74,11 +87,10 @@ pub mod tensor {
             DEPTH = 32,
             /// Pairs of tiles in shared memory.
             BUFFERS = 3,
+            /// Threads of a block.
+            THREADS = 256,
+            /// Bytes of dynamic shared memory of a block.
+            SHARED_BYTES = 156_672,
         }
     }
-
-    /// Threads of a block.
-    pub const THREADS: u32 = 256;
-    /// Bytes of dynamic shared memory of a block.
-    pub const SHARED_BYTES: u32 = BUFFERS * (ROWS * (DEPTH + 4) + DEPTH * (COLUMNS + 8)) * 4;
 }

@@ -1,7 +1,7 @@
 //! All rows of every chapter, one group for each chapter, timed by criterion: `cargo bench -p tests`.
 //!
-//! The clock is the host's, around runs that were enqueued together. On the simulator the times are the simulator's own; they say how fast it
-//! is, and nothing about a GPU. `UNROLLED_TEST_DEVICE=sim` or `gpu` chooses, otherwise a GPU is used where there is one.
+//! The host's clock measures runs that are enqueued together. On the simulator, the times say how fast the simulator is, and nothing about
+//! a GPU. `UNROLLED_TEST_DEVICE=sim` or `gpu` chooses the device; by default, a GPU is used if there is one.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ fn chapters(criterion: &mut Criterion) {
     rows(criterion, &gpu, &matmul_tiled::CHAPTER, &product);
 }
 
-/// A chapter's rows, those apart that this device or this size cannot run.
+/// A chapter's rows, except those that this device or this size cannot run.
 fn rows<W: Workload>(criterion: &mut Criterion, gpu: &Gpu, chapter: &Chapter<W>, workload: &W) {
     let mut buffers = workload.upload(gpu).expect("the workload fits the device");
     let device = if gpu.is_simulated() { "simulator" } else { "gpu" };
@@ -73,7 +73,7 @@ fn row<W: Workload>(group: &mut BenchmarkGroup<'_, WallTime>, gpu: &Gpu, stage: 
     };
 }
 
-/// Until all is done that was enqueued.
+/// Waits until everything enqueued is done.
 fn elapsed(gpu: &Gpu, runs: u64, mut enqueue: impl FnMut()) -> Duration {
     let start = Instant::now();
     (0..runs).for_each(|_| enqueue());

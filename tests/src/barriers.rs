@@ -1,6 +1,6 @@
-//! Every barrier of every kernel is needed: with any one taken out, the stage that launches the kernel must fail.
+//! Every barrier of every kernel is needed: if any barrier is removed, the stage that launches the kernel must fail.
 //!
-//! A barrier that can go unnoticed is either superfluous or beyond what the checks see, and both are faults of this project.
+//! A barrier whose removal goes unnoticed is either superfluous or invisible to the checks. Both would be our mistake.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use kernels::{Kernel, Source};
 
 use crate::device::with_gpu;
 
-/// The text with one of a kernel's barriers taken out, for each of them, with the line where it stood.
+/// For each barrier of a kernel, the text without that barrier and the barrier's line.
 fn without_each_barrier(ptx: &str, kernel: &str) -> Vec<(usize, String)> {
     let is_barrier = |line: &str| {
         let opcode = line.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
@@ -31,7 +31,7 @@ fn without_each_barrier(ptx: &str, kernel: &str) -> Vec<(usize, String)> {
     of_kernel.filter(|(_, line)| is_barrier(line)).map(|(at, _)| without(at)).collect()
 }
 
-/// What becomes of a stage whose kernel's file is replaced by this text.
+/// The outcome of a stage whose PTX file is replaced by this text.
 fn outcome<W: Workload>(stage: &Stage<W>, source: &'static Source, ptx: Option<String>, workload: &W) -> Outcome {
     with_gpu(|gpu| {
         gpu.replace_ptx(source, ptx).unwrap();
@@ -73,10 +73,10 @@ fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'sta
 #[test]
 fn no_barrier_of_a_chapter_can_be_taken_out() {
     if !with_gpu(|gpu| gpu.is_simulated()) {
-        // On a GPU a race may go well a thousand times, and which kernels were launched is not known.
+        // On a GPU a race can end well a thousand times, and we do not know which kernels were launched.
         return;
     }
-    // Filters of more than two tiles: one that is written over another, and one that is not whole.
+    // Filters of more than two tiles, so that one tile overwrites another and the last tile is partial.
     let long = |tile| Convolution::random(Size { outputs: 300, taps: 2 * tile + 1 }, 13);
     assert_eq!(each_is_needed(&conv_naive::CHAPTER, &long(100)).len(), 0);
 
@@ -93,7 +93,7 @@ fn no_barrier_of_a_chapter_can_be_taken_out() {
         assert!((text.contains(&filter) || text.contains(&signal)) && text.contains(&reads), "{name}: both lines in\n{text}");
     }
 
-    // Long enough that a slice, too, has tiles that are written over others.
+    // Long enough that a slice has tiles that overwrite others as well.
     let failures = each_is_needed(&unroll::CHAPTER, &long(kernels::unroll::LONG_TILE));
     let missed = |stage| failures.iter().filter(|(name, _)| *name == stage).count();
     let tiles = ["shared", "unroll-4", "unroll-8", "unroll-16", "wide-unroll"].map(missed);

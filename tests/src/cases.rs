@@ -1,4 +1,4 @@
-//! Sizes and values in which kernels go wrong: around the size of a block, prime, one; negative, tiny, large, all different.
+//! Sizes and values with which kernels tend to fail: near the size of a block, prime, one; negative, tiny, large, all different.
 
 use common::npy::Matrix;
 use common::picture::Gray;
@@ -7,7 +7,7 @@ use common::workload::window_sums::{Image, SUMS_BELOW, WindowSums};
 use common::workload::{Border, Convolution, Matmul};
 use proptest::prelude::*;
 
-/// Sizes at which a guard or a remainder is needed: one, `tile` and its neighbours, twice a tile, primes, anything.
+/// Sizes that need a guard or leave a remainder: one, `tile` and its neighbors, twice a tile, primes, anything.
 pub fn length(tile: usize, most: usize) -> impl Strategy<Value = usize> {
     let near_tile = prop::sample::select(vec![1, 2, tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile, 2 * tile + 1]);
     let primes = prop::sample::select(vec![3, 7, 31, 61, 127, 251, 257, 509, 521, 1021, 2053]);
@@ -21,14 +21,14 @@ pub fn values(length: usize) -> impl Strategy<Value = Vec<f32>> {
     let value = prop_oneof![4 => -1.0_f32..1.0, 1 => Just(0.0_f32), 1 => -1e-6_f32..1e-6];
     prop_oneof![
         (prop::collection::vec(value, length), scale).prop_map(|(values, scale)| values.into_iter().map(|v| v * scale).collect()),
-        // Every index another value, so that a swapped index shows.
+        // A different value at every index, so that a swapped index shows.
         (1..100_u32).prop_map(move |start| (0..length).map(|i| (start as f32) + i as f32 * 0.37).collect()),
         // One sign and hardly any change, so that rounding errors do not cancel.
         Just((0..length).map(|i| 1.1 + i as f32 * 1e-7).collect::<Vec<f32>>()),
     ]
 }
 
-/// Convolutions of so many outputs and taps, with anything as their values.
+/// Convolutions with these numbers of outputs and taps and any values.
 pub fn convolutions(
     outputs: impl Strategy<Value = usize>,
     taps: impl Strategy<Value = usize>,
@@ -38,7 +38,7 @@ pub fn convolutions(
         .prop_map(|(signal, filter)| Convolution::new(signal, filter).expect("a filter no longer than its signal"))
 }
 
-/// A picture of this size: noise, a ramp in which every neighbour differs, or one grey level.
+/// A picture of this size: noise, a ramp in which neighbors differ, or a single gray level.
 fn pictures(name: &'static str, width: usize, height: usize) -> impl Strategy<Value = Gray> {
     let count = width * height;
     let pixels = prop_oneof![
@@ -49,8 +49,8 @@ fn pictures(name: &'static str, width: usize, height: usize) -> impl Strategy<Va
     pixels.prop_map(move |pixels| Gray { name: name.to_owned(), width: width as u32, height: height as u32, pixels })
 }
 
-/// Correlations with templates that fit their images: widths around whole words and around a warp, single rows and columns, templates as large
-/// as their image, and narrow ones whose height is around that of one or two tiles of a kernel.
+/// Correlations with templates that fit their images: widths near whole words and near a warp, single rows and columns, templates as large
+/// as their image, and narrow templates about as high as one or two tiles of a kernel.
 pub fn correlations() -> impl Strategy<Value = Correlation> {
     let sides = |most: usize| prop_oneof![3 => length(32, most), 2 => prop::sample::select(vec![1, 3, 4, 5, 8, 9]), 1 => 1..=most];
     let high = (1..=9_usize, prop::sample::select(vec![63, 64, 65, 127, 128, 129]));
@@ -63,8 +63,8 @@ pub fn correlations() -> impl Strategy<Value = Correlation> {
         .prop_map(|(image, template, border)| Correlation::new(image, template, border).expect("a template that fits"))
 }
 
-/// The pixels of an image for windows of this width: grey levels, the largest magnitudes whose squares can be added, with either sign, a
-/// ramp in which every neighbour differs, or one level.
+/// The pixels of an image for windows of this width: gray levels, the largest magnitudes whose squares can be added, with either sign, a
+/// ramp in which neighbors differ, or a single level.
 fn pixels(count: usize, window: u32) -> impl Strategy<Value = Vec<i32>> {
     let largest = ((SUMS_BELOW - 1) / u64::from(window)).isqrt() as i32;
     let extreme = prop::sample::select(vec![-largest, largest, 0, 1, -1]);
@@ -97,7 +97,7 @@ pub fn odd(most: u32) -> impl Strategy<Value = u32> {
     (0..=most / 2).prop_map(|half| 2 * half + 1)
 }
 
-/// Products of matrices of these sizes, with anything as their values.
+/// Products of matrices of these sizes with any values.
 pub fn products(
     m: impl Strategy<Value = usize>,
     n: impl Strategy<Value = usize>,

@@ -1,4 +1,4 @@
-//! Chapter 04 beyond its rows: the sums exactly, and the kernels of every generation on one device.
+//! More about chapter 04 than its rows: the exact sums, and the kernels of every generation on one device.
 
 use common::gpu::Gpu;
 use common::report::{Outcome, Row};
@@ -17,7 +17,7 @@ use proptest::test_runner::Config;
 use crate::cases::correlations;
 use crate::device::with_gpu;
 
-/// A stage that launches one kernel, whatever the device would choose.
+/// A stage that launches this kernel, whichever kernel the device would choose.
 macro_rules! forced {
     ($name:literal, $kernel:expr) => {
         Stage::launches($name, "whatever the device", |gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers| {
@@ -27,7 +27,7 @@ macro_rules! forced {
     };
 }
 
-/// Every kernel that some device gets.
+/// Every kernel that the choice yields for some device.
 const ARMS: [Stage<Correlation>; 7] = [
     CONSTANT,
     forced!("32 bits", TileKernel::Coefficients(kernel::SHARED)),
@@ -119,7 +119,7 @@ fn a_device_gets_the_multiplication_of_its_generation() {
 
 #[test]
 fn a_compiler_of_today_makes_the_same_of_both_multiplications() {
-    // It knows that a product of two bytes needs no more than 24 bits. Should it forget, the page of the chapter has to tell it otherwise.
+    // The compiler knows that a product of two bytes fits 24 bits. If it stops doing so, the chapter's page must change.
     let instructions = |kernel: Kernel| {
         let (_, body) = kernel.source.ptx.split_once(&format!(".entry {}(", kernel.name)).unwrap();
         let body =

@@ -1,4 +1,4 @@
-//! The device that the tests run on, and how the same tests reach the other one.
+//! The device that the tests run on, and how the same tests reach the other device.
 
 use std::env;
 use std::io::{Write, stderr};
@@ -16,7 +16,7 @@ const REQUIRE_GPU: &str = "UNROLLED_REQUIRE_GPU";
 
 static GPU: Mutex<Option<Gpu>> = Mutex::new(None);
 
-/// Lends the device to one test at a time: what the simulator records is one list for all.
+/// Lends the device to one test at a time, because the simulator records all launches in one list.
 pub fn with_gpu<R>(test: impl FnOnce(&Gpu) -> R) -> R {
     let mut gpu = GPU.lock().unwrap_or_else(PoisonError::into_inner);
     let gpu = gpu.get_or_insert_with(|| {
@@ -30,7 +30,7 @@ pub fn with_gpu<R>(test: impl FnOnce(&Gpu) -> R) -> R {
     test(gpu)
 }
 
-/// Runs one test that is not run by itself in a process of its own, for what spoils the process, and returns what it printed.
+/// Runs one ignored test in a process of its own, because it leaves the process unusable. Returns what it printed.
 pub fn in_own_process(test: &str) -> String {
     let output = Command::new(env::current_exe().expect("a running program has a path"))
         .args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"])
@@ -41,10 +41,10 @@ pub fn in_own_process(test: &str) -> String {
     said
 }
 
-/// What stands before the reason why there is no GPU.
+/// The words before the reason why there is no GPU.
 const NO_GPU: &str = "no GPU can be used: ";
 
-/// In a process of its own, because in this one the simulator may have taken the driver's name already.
+/// Asks in a process of its own, because in this process the simulator may already have taken the driver's name.
 #[test]
 #[ignore = "not a test: all_these_tests_pass_on_a_gpu_as_well starts it in a process of its own"]
 fn what_the_driver_of_this_machine_says() {
@@ -70,7 +70,7 @@ fn all_these_tests_pass_on_a_gpu_as_well() {
     if let Some((_, why)) = said.split_once(NO_GPU) {
         let why = why.lines().next().unwrap_or_default();
         assert!(!required, "{REQUIRE_GPU}=1, and no GPU can be used: {why}");
-        // Straight to the stream: the test harness keeps what a passing test prints.
+        // `writeln!` to the stream, because the test harness captures what `eprintln!` prints in a passing test.
         let _ = writeln!(stderr(), "SKIPPED: the tests on a GPU, because {why}; {REQUIRE_GPU}=1 makes this a failure");
         return;
     }

@@ -1,4 +1,4 @@
-//! Stages with parts of their work taken out: what is taken out is gone, and everything else is there as often as before.
+//! Stages with part of their work removed: the removed instructions are gone, and all others execute as often as before.
 
 use ::window_sums::tiles::{ROW_SCAN, SHARED_TILE, SLIDING, TILE_SCAN, VECTOR};
 use ::window_sums::{MULTIPLY, REGISTERS};
@@ -24,7 +24,7 @@ fn diagnosed<W: Workload>(stage: &Stage<W>, experiments: &[Experiment<W>], workl
     })
 }
 
-/// What must not change when loads are taken out.
+/// The counts that must not change when loads are removed.
 fn kept(counters: &Counters) -> [u64; 9] {
     let c = counters;
     [
@@ -40,7 +40,7 @@ fn kept(counters: &Counters) -> [u64; 9] {
     ]
 }
 
-/// Takes loads out of each stage; what could be taken out of which.
+/// Removes loads from each stage. Returns what could be removed from which stage.
 fn loads_go_and_the_rest_stays<W: Workload>(stages: &[Stage<W>], workload: &W) -> Vec<(Stage<W>, Vec<Loads>)> {
     let launching = stages.iter().filter(|stage| stage.place() == Place::Device);
     let found = launching.filter_map(|stage| {

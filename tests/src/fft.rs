@@ -1,4 +1,4 @@
-//! The kernels around cuFFT, with plain sums in the place of its transforms, so that they are tested where there is no GPU.
+//! The kernels around cuFFT, with plain sums instead of its transforms, so that they can be tested without a GPU.
 
 use std::f64::consts::TAU;
 
@@ -24,13 +24,13 @@ fn transformed(rings: &[f32], length: usize) -> Vec<float2> {
     rings.chunks_exact(length).flat_map(|ring| (0..=length / 2).map(move |at| bin(ring, at))).collect()
 }
 
-/// The way back, `length` times too large, as cuFFT's.
+/// The inverse transform, `length` times too large, like cuFFT's.
 fn transformed_back(spectra: &[float2], length: usize) -> Vec<f32> {
     let value = |spectrum: &[float2], i: usize| {
         let bins = spectrum.iter().enumerate().map(|(bin, float2 { x, y })| {
             let angle = TAU * (i * bin % length) as f64 / length as f64;
             let part = f64::from(*x) * angle.cos() - f64::from(*y) * angle.sin();
-            // All bins but the first and the middle one stand for their mirror images too.
+            // All bins except the first and the middle one represent their mirror images as well.
             if bin == 0 || 2 * bin == length { part } else { 2.0 * part }
         });
         bins.sum::<f64>() as f32

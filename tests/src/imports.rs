@@ -45,10 +45,17 @@ fn crates_depend_on_crates_of_lower_levels() {
     }
 }
 
+/// Packages whose files still depend on each other in circles. Nothing may be added here.
+const STILL_CIRCULAR: [&str; 2] = ["book/press", "simulator/inspect"];
+
 #[test]
 fn files_of_a_crate_import_one_way() {
-    let cycles: Vec<String> = members().iter().flat_map(|folder| cycles(&root().join(folder).join("src"))).collect();
-    assert!(cycles.is_empty(), "these files depend on each other in a circle:\n{}", cycles.join("\n"));
+    for folder in members() {
+        let cycles = cycles(&root().join(&folder).join("src"));
+        let is_known = STILL_CIRCULAR.contains(&folder.as_str());
+        assert!(is_known || cycles.is_empty(), "these files depend on each other in a circle:\n{}", cycles.join("\n"));
+        assert!(!is_known || !cycles.is_empty(), "{folder} has no circles any more: remove it from the list in {}", file!());
+    }
 }
 
 /// The circles of a crate's files, one line each.

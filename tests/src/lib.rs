@@ -12,14 +12,14 @@
 //! - `tensor`, `fft`: what tensor cores and transforms need so that their results are right.
 //! - `barriers`: every barrier of every kernel is needed.
 //! - `mutants`: kernels that are known to be wrong, each of which must be caught.
+//! - `diagnose`: stages with part of their work taken out.
 //! - `lessons`: what the chapters' lessons compare, and the stages that exercises name.
 //! - `planner`: into how many slices the chapters cut their sums.
-//! - `diagnose`: stages with part of their work taken out.
 //! - `rows`: what the runner makes of stages that fail.
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `tidy`: the house rules that a test can check.
-//! - `repository`: its files and packages, for the last two.
 //! - `imports`: dependencies between crates, and between the files of a crate, run one way.
+//! - `repository`: the files and packages that `tidy` and `imports` read.
 //!
 //! # On which device
 //!

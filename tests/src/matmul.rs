@@ -1,4 +1,4 @@
-//! Chapter 06 beyond its rows: the oracle against exact integers, sizes of every kind, and every division.
+//! More about chapter 06 than its rows: the oracle against exact integers, sizes of every kind, and every division.
 
 use common::npy::Matrix;
 use common::report::Outcome;
@@ -37,7 +37,7 @@ fn sizes_of_every_kind_are_computed() {
         (3, 700, 40),
         (700, 3, 40),
         (2, 1, 1500),
-        // More tiles side by side than the tensor cores' blocks are grouped in, and some left over.
+        // More tiles in a row than a group of the tensor cores' blocks has, with a remainder.
         (130, 2400, 8),
     ];
     for (m, n, k) in sizes {

@@ -1,12 +1,12 @@
-//! Kernels that are known to be wrong, each of which must be caught, with words that lead to the mistake.
+//! Kernels that are known to be wrong. Each must be caught, with a message that leads to the mistake.
 //!
-//! A check that nothing ever fails proves little. The kernels are in `tests/mutants/convolution.cu`; their PTX is next to it, so
-//! that the tests need no compiler.
+//! A check that never fails proves little. The kernels are in `tests/mutants/convolution.cu`, with their PTX next to it, so that the
+//! tests need no compiler.
 
 use common::error::Result;
 use common::gpu::Gpu;
 use common::guard::{BAND, Guarded};
-use common::report::{Failure, Outcome};
+use common::report::{Failure, Outcome, Place};
 use common::runner::{self, Finished};
 use common::stage::{Launches, Stage};
 use common::verify::{Accuracy, Mismatch, check};
@@ -32,7 +32,7 @@ static SOURCE: Source = Source {
     arrays: &[],
 };
 
-/// Launches a kernel with the arguments of `naive`, one thread per output, blocks of 128.
+/// Launches a kernel with the arguments of `naive`, with one thread per output and blocks of 128 threads.
 fn launch(gpu: &Gpu, name: &'static str, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(Kernel { source: &SOURCE, name })?;
     let (outputs, taps) = (conv.outputs(), conv.taps());
@@ -54,10 +54,10 @@ macro_rules! mutant {
     }};
 }
 
-/// Runs a mutant with guard bands on every device, so that it ends everywhere.
+/// Runs a mutant with guard bands on every device, so that no device stops it.
 fn verdict(gpu: &Gpu, stage: &Stage<Convolution>) -> std::result::Result<Accuracy, Box<Mismatch>> {
     let common::stage::Run::Launches(enqueue) = stage.run else { panic!("{} launches nothing", stage.name) };
-    // The last block is not full.
+    // The last block is partial.
     let conv = Convolution::random(Size { outputs: 4000, taps: 100 }, 13);
     let output = Guarded::with_band(gpu, conv.output_len(), BAND).unwrap();
     let mut buffers = Buffers { output, ..conv.upload(gpu).unwrap() };
@@ -68,7 +68,7 @@ fn verdict(gpu: &Gpu, stage: &Stage<Convolution>) -> std::result::Result<Accurac
 #[test]
 fn every_mutant_is_caught_and_described() {
     let cases: [(Stage<Convolution>, &[&str]); 10] = [
-        (mutant!("no_guard"), &["all 4000 outputs are right", "96 elements beside the output", "1 past the last output"]),
+        (mutant!("no_guard"), &["all 4000 outputs are right", "96 elements outside the output", "1 past the last output"]),
         (mutant!("last_unwritten"), &["1 of 4000", "only output[3999]", "the poison"]),
         (mutant!("one_tap_short"), &["4000 of 4000", "every one", "worst"]),
         (mutant!("filter_reversed"), &["of 4000 outputs are wrong"]),
@@ -127,7 +127,7 @@ fn stores_past_the_end_without_a_guard_band() {
             Outcome::Verified(_) => println!("then: {} is right", row.name),
             Outcome::Skipped(reason) => println!("{} was skipped: {reason}", row.name),
         }
-        assert!(row.name == "cpu" || row.median_ms().is_none(), "a time without a verified result");
+        assert!(row.place == Place::Host || row.median_ms().is_none(), "a time without a verified result");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The oracle against an independent formula, and its tolerance against every honest way to sum.
+//! The oracle against an independent formula, and its tolerance against every correct way to sum.
 
 use common::guard::Downloaded;
 use common::verify::check;
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 use crate::cases::{convolutions, length};
 
-/// The outputs by multiplying polynomials in exact integers: the coefficients of `signal(x) * reversed filter(x)`, of which the sums
-/// over whole windows are those in the middle.
+/// The outputs by multiplying polynomials in exact integers. The sums over whole windows are the middle coefficients of
+/// `signal(x) * reversed filter(x)`.
 fn by_polynomials(signal: &[i32], filter: &[i32]) -> Vec<i128> {
     let mut product = vec![0_i128; signal.len() + filter.len() - 1];
     for (i, &sample) in signal.iter().enumerate() {
@@ -34,7 +34,7 @@ fn output(conv: &Convolution, sum: impl Fn(&[f32], &[f32]) -> f32) -> Vec<f32> {
     conv.signal().windows(conv.filter().len()).map(|window| sum(window, conv.filter())).collect()
 }
 
-/// The sum as a tree, as a reduction over lanes does it.
+/// The sum as a tree, like a reduction over lanes.
 fn pairwise(products: &[f32]) -> f32 {
     match products {
         [one] => *one,
@@ -110,7 +110,7 @@ proptest! {
 
 #[test]
 fn terms_of_one_sign_whose_errors_pile_up_still_pass() {
-    // Adding the same number again and again rounds the same way again and again, the worst that a sum can meet.
+    // Adding the same number repeatedly rounds in the same direction each time, which is the worst case for a sum.
     for value in [0.1, 1.1, 1.0 / 3.0, 0.7] {
         let conv = Convolution::new(vec![value; 40_000], vec![1.0; 32_768]).unwrap();
         let sum = in_order(&conv.signal()[..32_768], conv.filter());

@@ -1,4 +1,4 @@
-//! What the runner makes of stages that fail, are skipped, or run on the CPU; and what a record says of them.
+//! How the runner reports stages that fail, are skipped, or run on the CPU, and what a record says about them.
 
 use common::capability::ComputeCapability;
 use common::error::{Error, Result};
@@ -106,8 +106,7 @@ fn a_stage_with_memory_of_its_own_is_verified_and_timed_like_any_other() {
 #[test]
 fn a_record_and_a_table_say_what_failed() {
     let rows = rows(&[conv_naive::NAIVE, ZEROS, FUTURE], 0);
-    let record =
-        with_gpu(|gpu| Record::new("01-conv-naive", String::new(), gpu.info(), conv().sizes(), conv().work(), None, &rows));
+    let record = with_gpu(|gpu| Record::new("01-conv-naive", gpu.info(), conv().sizes(), conv().work(), None, &rows));
     let json: serde_json::Value = serde_json::from_str(&record.to_json()).unwrap();
     let stages = &json["stages"];
     assert_eq!(

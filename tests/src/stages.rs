@@ -21,12 +21,12 @@ const WIDE_TILE: usize = kernels::conv_shared::WIDE_TILE as usize;
 /// Outputs of a block whose threads have runs of outputs, and of one with long runs.
 const RUNS: usize = (kernels::unroll::RUN_THREADS * kernels::unroll::RUN) as usize;
 const LONG_RUNS: usize = (kernels::unroll::RUN_THREADS * kernels::unroll::LONG_RUN) as usize;
-/// Steps that such a thread takes in one turn of its loop.
+/// Steps that such a thread takes in one iteration of its loop.
 const SLOTS: usize = kernels::unroll::SLOTS as usize;
-/// Taps that constant memory has room for.
+/// Taps that fit constant memory.
 const CONSTANT_TAPS: usize = kernels::unroll::CONSTANT_TAPS as usize;
 
-/// Runs the stages without timing them, and tells of the first that is not verified.
+/// Runs the stages without timing them. Returns a message about the first stage that is not verified.
 fn verify<W: Workload>(stages: &[Stage<W>], workload: &W) -> Result<(), TestCaseError> {
     let finished = with_gpu(|gpu| runner::run(gpu, stages, workload, 0)).map_err(|error| TestCaseError::fail(error.to_string()))?;
     for row in finished.rows {
@@ -126,7 +126,7 @@ proptest! {
     fn window_sums_are_right_where_parts_of_windows_and_tiles_end(
         sums in window_sums(prop::sample::select(vec![255, 257, 511, 513, 987, 989, 991, 1025]), 1100),
     ) {
-        // The stages before these do not look at a window in parts, and take long for wide ones.
+        // The stages before these do not cut windows into parts, and take long for wide windows.
         verify(&[SHARED_TILE, SLIDING, VECTOR, ROW_SCAN, TILE_SCAN], &sums)?;
     }
 
@@ -147,7 +147,7 @@ proptest! {
     }
 }
 
-/// Rows and columns around those of the tiles of 16, 64, 128 and 256.
+/// Numbers of rows and columns near the tile sizes 16, 64, 128 and 256.
 fn sides() -> impl Strategy<Value = usize> {
     prop_oneof![2 => length(16, 70), 2 => length(64, 140), 1 => length(128, 260), 1 => prop::sample::select(vec![4, 12, 60, 255, 256, 257])]
 }

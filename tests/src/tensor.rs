@@ -1,4 +1,4 @@
-//! Why the products on tensor cores are three: with fewer the result is not good enough, and the check says so.
+//! Why tensor cores compute three products: with fewer, the result is not accurate enough, and the check says so.
 
 use common::report::{Failure, Outcome};
 use common::runner;
@@ -11,10 +11,10 @@ use unroll::tensor::{F16X3, TF32X3};
 
 use crate::device::with_gpu;
 
-/// The stored PTX with zero in place of the low part of every tf32 factor: what a single product of rounded factors gives.
+/// The stored PTX with zero instead of the low part of every tf32 factor: a single product of rounded factors.
 fn without_low_parts(ptx: &str) -> (String, usize) {
     let mut replaced = 0;
-    // The low part is what a difference was rounded to.
+    // The low part is a rounded difference.
     let differences: Vec<&str> =
         ptx.lines().filter_map(|line| line.trim_start().strip_prefix("sub.f32")?.trim_start().split(',').next()).collect();
     let line = |line: &str| {
@@ -62,7 +62,7 @@ fn one_product_of_rounded_factors_is_not_good_enough_at_any_length() {
 
 #[test]
 fn f16_is_told_how_much_it_may_lose_and_loses_no_more() {
-    // A sample that is 2^30 times the others: beside it they have 9 binary digits, where the workload's tolerance asks for 19.
+    // One sample is 2^30 times the others. Next to it they keep 9 binary digits, and the workload's tolerance asks for 19.
     let mut signal = vec![1.0 + 1.0 / 3.0; 600];
     signal[300] = 2.0_f32.powi(30);
     let conv = Convolution::new(signal, vec![0.7; 10]).unwrap();

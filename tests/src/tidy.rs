@@ -102,3 +102,9 @@ fn every_unsafe_block_says_why_it_is_sound() {
         }
     }
 }
+
+#[test]
+fn the_book_s_source_is_written_by_hand() {
+    let generated = root().join("book/src/generated");
+    assert!(!generated.exists(), "{}: the press renders what is derived when the book is built", generated.display());
+}

@@ -1,4 +1,5 @@
-//! Chapter 05 beyond its rows: the oracle against another way to add, its tolerances, and the halves of the original's experiment.
+//! More about chapter 05 than its rows: the oracle against another way to add, its tolerances, and the two halves of the original's
+//! experiment.
 
 use common::gpu::Gpu;
 use common::guard::{Downloaded, POISON};
@@ -13,7 +14,7 @@ use window_sums::{SQUARES_ONLY, SUM_ONLY};
 use crate::cases::{odd, window_sums};
 use crate::device::with_gpu;
 
-/// The outputs as differences of the sums from a row's start, in exact integers; `None` where there are none.
+/// The outputs as differences of prefix sums, in exact integers; `None` where there is no output.
 fn by_prefix_sums(sums: &WindowSums) -> Vec<Option<i128>> {
     let half = sums.window() as usize / 2;
     let width = sums.image().width as usize;
@@ -29,7 +30,7 @@ fn by_prefix_sums(sums: &WindowSums) -> Vec<Option<i128>> {
     of_powers(1).chain(of_powers(2)).collect()
 }
 
-/// The output of a stage that adds in f32, squares and sums in this order, where there are sums.
+/// The output of a stage that squares and adds in f32, in this order; poison where there is no output.
 fn in_f32(sums: &WindowSums, reversed: bool) -> Vec<f32> {
     let half = i64::from(sums.window() / 2);
     let width = sums.image().width as usize;
@@ -47,7 +48,7 @@ fn in_f32(sums: &WindowSums, reversed: bool) -> Vec<f32> {
     of(false).chain(of(true)).collect()
 }
 
-/// What an experiment writes, over poison.
+/// What an experiment writes into a poisoned output.
 fn done_by(experiment: &Experiment<WindowSums>, gpu: &Gpu, workload: &WindowSums) -> Vec<f32> {
     let mut buffers = workload.upload(gpu).unwrap();
     (experiment.run)(gpu, workload, &mut buffers).unwrap();

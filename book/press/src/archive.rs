@@ -1,6 +1,7 @@
 //! The saved runs in `book/results`, by name: `<device>/<run>`.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use simt::bound::{Bound, bound};
 
 use crate::directive::nearest;
 use crate::root;
+use crate::stale::{CEILING, is_stale};
 
 /// Follows the name of a stage whose kernel has changed since the record was made.
 pub const STALE_MARK: &str = "†";
@@ -21,15 +23,11 @@ pub const STALE_NOTE: &str = "† measured before this kernel last changed";
 /// Stages that launch other kernels at another size, so that their counts at one size say nothing about another.
 const BY_SIZE: [&str; 1] = ["by-size"];
 
-/// Whether the kernel of a stage has changed since a record of it was made.
-pub fn is_stale(_record: &Record, _stage: &str) -> bool {
-    false
-}
-
 /// All saved runs.
 pub struct Archive {
     runs: BTreeMap<String, Record>,
     is_stale: fn(&Record, &str) -> bool,
+    used: RefCell<BTreeSet<String>>,
 }
 
 /// A saved run with its name.
@@ -74,13 +72,13 @@ impl Archive {
                 runs.insert(name, record);
             }
         }
-        Ok(Self { runs, is_stale })
+        Ok(Self { runs, is_stale, used: RefCell::default() })
     }
 
     /// An archive of these runs.
     #[cfg(test)]
     pub fn of(runs: BTreeMap<String, Record>) -> Self {
-        Self { runs, is_stale }
+        Self { runs, is_stale, used: RefCell::default() }
     }
 
     /// The same records, with another judge of their age.
@@ -95,12 +93,28 @@ impl Archive {
         let (name, record) = self.runs.get_key_value(name).ok_or_else(|| {
             anyhow!("there is no record book/results/{name}.json{}", nearest(name, self.runs.keys().map(String::as_str)))
         })?;
-        Ok(Run { name, record, is_stale: self.is_stale })
+        Ok(self.used(Run { name, record, is_stale: self.is_stale }))
     }
 
-    /// All runs, in the order of their names.
-    pub fn runs(&self) -> impl Iterator<Item = Run<'_>> {
-        self.runs.iter().map(|(name, record)| Run { name, record, is_stale: self.is_stale })
+    /// The runs that someone chooses, in the order of their names.
+    pub fn runs_where(&self, is_chosen: impl Fn(&Run<'_>) -> bool) -> Vec<Run<'_>> {
+        let all = self.runs.iter().map(|(name, record)| Run { name, record, is_stale: self.is_stale });
+        all.filter(is_chosen).map(|run| self.used(run)).collect()
+    }
+
+    fn used<'a>(&self, run: Run<'a>) -> Run<'a> {
+        self.note(&format!("results/{}.json", run.name));
+        run
+    }
+
+    /// Notes that a record is used, by its path from `book/`.
+    pub fn note(&self, path: &str) {
+        self.used.borrow_mut().insert(path.to_owned());
+    }
+
+    /// The records that were asked for since the last time, by their paths from `book/`.
+    pub fn take_used(&self) -> BTreeSet<String> {
+        self.used.take()
     }
 
     /// A measured run with the counts of the simulated GPU of the same kind: at the same size if there is such a record, and otherwise at
@@ -116,7 +130,7 @@ impl Archive {
     /// The pairs of all chapters that were measured on a device at their headline size.
     pub fn pairs(&self, device: &str) -> Vec<Pair<'_>> {
         let headline = |run: &Run| run.name == format!("{device}/{}", run.record.chapter);
-        self.runs().filter(headline).filter_map(|run| self.pair(run.name).ok()).collect()
+        self.runs_where(headline).into_iter().filter_map(|run| self.pair(run.name).ok()).collect()
     }
 }
 
@@ -155,6 +169,11 @@ impl<'a> Run<'a> {
     /// Whether any stage is stale.
     pub fn has_stale(&self) -> bool {
         self.record.stages.iter().any(|stage| self.is_stale(&stage.name))
+    }
+
+    /// What follows the ceilings of the run: a mark and what it means, if the kernels that measured them have changed since.
+    pub fn ceilings_note(&self) -> String {
+        if self.is_stale(CEILING) { format!(" ({STALE_NOTE})") } else { String::new() }
     }
 
     /// What a table or a chart calls a stage: its name, with a mark if it is stale.
@@ -203,6 +222,19 @@ impl<'a> Run<'a> {
 }
 
 impl<'a> Pair<'a> {
+    /// Whether the kernel of a stage has changed since it was measured or counted.
+    pub fn is_stale(&self, stage: &str) -> bool {
+        self.measured.is_stale(stage) || self.counted.is_stale(stage)
+    }
+
+    /// Whether a stage was measured and counted with the same kernels. Where one of the two was made again since a kernel changed, times and counts
+    /// say nothing about each other.
+    pub fn is_of_same_kernels(&self, stage: &str) -> bool {
+        let [measured, counted] = [self.measured, self.counted].map(|run| run.stage(stage).ok().map(|row| &row.kernels));
+        let (Some(measured), Some(counted)) = (measured, counted) else { return false };
+        measured.iter().all(|(kernel, digest)| counted.get(kernel).is_none_or(|other| other == digest))
+    }
+
     /// Whether both runs computed the same.
     pub fn is_same_size(&self) -> bool {
         self.measured.record.work() == self.counted.record.work()

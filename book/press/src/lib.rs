@@ -11,10 +11,14 @@
 //! - `charts`: charts of records. `drawing`: SVG for charts and for drawings of memory accesses.
 //! - `simulation`: what comes from a run of the simulator.
 //! - `readme`: the tables of the README.
+//! - `manifest`: the list of all records, `book/records.toml`. `check` compares it with the records, `rerun` makes records again, and `stale`
+//!   tells which rows no longer hold. `counts` and `listings` are records that are not runs of chapters. `command`: the command line of all that.
 
 pub mod archive;
 pub mod chapters;
 mod charts;
+pub mod check;
+pub mod command;
 pub mod counts;
 mod diff;
 pub mod directive;
@@ -24,13 +28,17 @@ mod expression;
 mod facts;
 mod include;
 mod instructions;
+pub mod listings;
+pub mod manifest;
 mod number;
 pub mod page;
 pub mod preprocess;
 mod ptx;
 mod quantity;
 pub mod readme;
+pub mod rerun;
 pub mod simulation;
+pub mod stale;
 mod tables;
 mod values;
 

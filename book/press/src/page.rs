@@ -12,8 +12,9 @@ use crate::expression::evaluate;
 use crate::facts::Facts;
 use crate::number::Style;
 use crate::simulation::{self, Answers, Request};
+use crate::stale::Kernels;
 use crate::values::{words, worth};
-use crate::{charts, counts, diff, exercises, include, instructions, ptx, root, tables};
+use crate::{charts, counts, diff, exercises, include, instructions, listings, ptx, root, tables};
 
 /// A page of the book.
 #[derive(Clone, Debug)]
@@ -25,8 +26,21 @@ pub struct Page {
 }
 
 /// The directives besides those of [`simulation::DIRECTIVES`].
-const DIRECTIVES: [&str; 12] =
-    ["run", "fact", "table", "bounds", "chart", "counts", "diff", "exercises", "solutions", "instructions", "profiles", "ptx-loop"];
+const DIRECTIVES: [&str; 13] = [
+    "run",
+    "fact",
+    "table",
+    "bounds",
+    "chart",
+    "counts",
+    "diff",
+    "exercises",
+    "solutions",
+    "instructions",
+    "listing",
+    "profiles",
+    "ptx-loop",
+];
 
 /// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own.
 pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
@@ -44,6 +58,14 @@ pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
     }
     ensure!(problems.is_empty(), "{}", problems.join("\n"));
     Ok(())
+}
+
+/// The records that a page reads, by their paths from `book/`. A wrong directive is reported when it is rendered.
+pub fn records_of(page: &Page) -> Result<BTreeSet<String>> {
+    let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: Answers::new() };
+    // Without the simulator's answers some directives are not rendered; they read no record.
+    let _ = press.page(page);
+    Ok(press.archive.take_used())
 }
 
 /// What a page asks of the simulator. A wrong directive is reported when it is rendered.
@@ -134,11 +156,12 @@ impl Press {
                 let svg = charts::draw(archive, arguments)?;
                 inline(&svg, &alternative(arguments)?).into()
             }
-            "counts" => counts_table(arguments)?.into(),
+            "counts" => counts_table(archive, arguments)?.into(),
             "diff" => diff::diff(&arguments.rest())?.into(),
             "exercises" => exercises::exercises(&arguments.word("a chapter")?)?.into(),
             "solutions" => exercises::solutions()?.into(),
             "instructions" => instructions::tables().into(),
+            "listing" => listings::read(archive, &arguments.word("a listing")?)?.into(),
             "profiles" => tables::profiles().into(),
             "ptx-loop" => ptx::remainder_loop(&arguments.word("a kernel")?)?.into(),
             _ => bail!("there is no directive {name}{}", nearest(&name, DIRECTIVES.into_iter().chain(simulation::DIRECTIVES))),
@@ -195,13 +218,16 @@ fn in_fence(text: &str) -> bool {
 }
 
 /// The simulator's counts next to those of Nsight Compute, or the names of the columns.
-fn counts_table(arguments: &mut Arguments) -> Result<String> {
+fn counts_table(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
     let first = arguments.word("a folder of counts, or `names`,")?;
     if first == "names" {
         return Ok(counts::names());
     }
-    let read = |device: &str| counts::Record::read(&root().join(format!("book/counts/{device}.json")));
-    counts::table(&read(&first)?, &read(&arguments.word("the folder of the simulator's counts")?)?)
+    let read = |device: &str| {
+        archive.note(&format!("counts/{device}.json"));
+        counts::Record::read(&root().join(format!("book/counts/{device}.json")))
+    };
+    counts::table(&read(&first)?, &read(&arguments.word("the folder of the simulator's counts")?)?, Kernels::stored())
 }
 
 /// The pages in `book/src`, by their paths.

@@ -10,7 +10,7 @@ use common::units;
 use common::workload::Work;
 use simt::Profile;
 
-use crate::archive::{Archive, Bounded, Pair, Run, STALE_NOTE};
+use crate::archive::{Archive, Bounded, Pair, Run, STALE_MARK, STALE_NOTE};
 use crate::values::memory_bandwidth;
 
 /// Draws the table of a run, with a line that says what it was run on.
@@ -32,7 +32,7 @@ pub fn run(archive: &Archive, name: &str) -> Result<String> {
         run.day(),
     );
     if let Some(ceilings) = run.record.ceilings {
-        let _ = write!(page, ". Ceilings in the same run: {ceilings}");
+        let _ = write!(page, ". Ceilings in the same run: {ceilings}{}", run.ceilings_note());
     }
     let _ = write!(page, ". Record: `{}`.{}*", run.path(), stale_note(run));
     Ok(page)
@@ -43,6 +43,11 @@ fn marked(run: Run) -> Result<Record> {
     let mut record = Record::parse(&run.record.to_json())?;
     record.stages.iter_mut().for_each(|stage| stage.name = run.label(&stage.name));
     Ok(record)
+}
+
+/// What a table of bounds calls a stage, with a mark if its time or its counts are stale.
+fn label(pair: Pair, stage: &str) -> String {
+    if pair.is_stale(stage) { format!("{stage} {STALE_MARK}") } else { stage.to_owned() }
 }
 
 /// What a stale mark means, for the end of a note; nothing where no row has one.
@@ -59,7 +64,7 @@ pub fn bounds(archive: &Archive, name: &str) -> Result<String> {
         let unit = bound.binding().map_or_else(String::new, |part| part.unit.to_string());
         let (least, median) = (units::milliseconds(bound.least_ms()), units::milliseconds(median_ms));
         // Writing to a string cannot fail.
-        let _ = writeln!(table, "| {} | {unit} | {least} | {median} |", measured.label(name));
+        let _ = writeln!(table, "| {} | {unit} | {least} | {median} |", label(pair, name));
     }
     let Work { multiply_adds, arithmetic, .. } = measured.record.work();
     let _ = write!(
@@ -69,7 +74,7 @@ pub fn bounds(archive: &Archive, name: &str) -> Result<String> {
         units::count(multiply_adds),
         arithmetic.piece(),
         measured.path(),
-        stale_note(measured),
+        if pair.bounded().iter().any(|row| pair.is_stale(row.name)) { format!(" {STALE_NOTE}.") } else { String::new() },
     );
     Ok(table)
 }
@@ -107,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_stale_row_is_marked_and_the_mark_is_explained() {
-        let archive = Archive::read().unwrap();
+        let archive = Archive::read().unwrap().judged_by(|_, _| false);
         for table in [run(&archive, RUN).unwrap(), bounds(&archive, RUN).unwrap()] {
             assert!(!table.contains('†'), "{table}");
         }

@@ -56,6 +56,23 @@ const LESSON: &[Comparison<Convolution>] = &[
     Comparison::times(SHARED, SHARED_WIDE, "Fewer tiles mean fewer copies and fewer barriers."),
 ];
 
+// ANCHOR: launch
+/// Launches one of this chapter's kernels. All have the same grid: a thread for each output, in blocks of the size that the kernels were
+/// compiled for, because it is also the size of their arrays in shared memory.
+fn launch(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
+    let kernel = gpu.kernel(kernel)?;
+    let (outputs, taps) = (conv.outputs(), conv.taps());
+    let config = LaunchConfig { grid_dim: (outputs.div_ceil(BLOCK), 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
+    let mut output = buffers.output.view_mut();
+    let mut launch = gpu.stream.launch_builder(&kernel);
+    launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut output);
+    // SAFETY: the kernels read `outputs + taps - 1` samples and `taps` filter values, and write `outputs` results; the workload made the
+    // buffers with those lengths.
+    unsafe { launch.launch(config) }?;
+    Ok(())
+}
+// ANCHOR_END: launch
+
 /// Each value of a tile is loaded once per block instead of once per thread.
 pub const SHARED: Stage<Convolution> =
     Stage::launches("shared", "a tile of signal and filter in shared memory: loaded once per block", |gpu, conv, buffers| {
@@ -74,20 +91,3 @@ pub const SHARED_MISSING_BARRIER: Stage<Convolution> =
     Stage::launches("shared-missing-barrier", "no barrier between using a tile and loading the next", |gpu, conv, buffers| {
         launch(kernels::conv_shared::SHARED_MISSING_BARRIER, gpu, conv, buffers)
     });
-
-// ANCHOR: launch
-/// Launches one of this chapter's kernels. All have the same grid: a thread for each output, in blocks of the size that the kernels were
-/// compiled for, because it is also the size of their arrays in shared memory.
-fn launch(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
-    let kernel = gpu.kernel(kernel)?;
-    let (outputs, taps) = (conv.outputs(), conv.taps());
-    let config = LaunchConfig { grid_dim: (outputs.div_ceil(BLOCK), 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
-    let mut output = buffers.output.view_mut();
-    let mut launch = gpu.stream.launch_builder(&kernel);
-    launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut output);
-    // SAFETY: the kernels read `outputs + taps - 1` samples and `taps` filter values, and write `outputs` results; the workload made the
-    // buffers with those lengths.
-    unsafe { launch.launch(config) }?;
-    Ok(())
-}
-// ANCHOR_END: launch

@@ -1,5 +1,5 @@
-//! What is this chapter's own of its binary: its rows, its lesson, and the stage that is wrong on purpose. What all chapters share is
-//! tested with chapter 01.
+//! What only this chapter's binary has: its rows, its lesson, and the stage that is wrong on purpose. Chapter 01 tests what all chapters
+//! share.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ support::chapter_tests!(BINARY);
 const STAGES: [&str; 3] = ["naive", "shared", "shared-wide"];
 const MISTAKE: &str = "shared-missing-barrier";
 
-/// The number of the first line of the chapter's kernels that holds this text.
+/// The number of the first line of the chapter's kernels that contains this text.
 fn source_line(text: &str) -> usize {
     1 + kernels::conv_shared::SOURCE.cuda.lines().position(|line| line.contains(text)).expect("the text is in the source")
 }
@@ -40,7 +40,7 @@ fn tiles_take_the_loads_away_from_global_memory_and_wide_tiles_some_of_the_rest(
     let [naive, shared, wide] = [0, 1, 2].map(|row| &record["stages"][row]["counters"]);
     let count = |counters: &Value, name: &str| counters[name].as_u64().expect("a count");
     for counters in [naive, shared, wide] {
-        // Tiles and blocks are whole at this size, so no thread adds up what nobody wants.
+        // Tiles and blocks are whole at this size, so no thread computes a sum that is discarded.
         assert_eq!(count(counters, "f32_fma"), 16_384 * 1024);
     }
     let sectors = |counters| count(counters, "global_load_sectors");
@@ -125,8 +125,8 @@ fn without_either_kind_of_load_the_multiply_adds_are_left() {
 fn unchecked_the_missing_barrier_shows_in_the_results_and_with_one_tile_it_does_not_matter() {
     let output = BINARY.run(&["--stage", MISTAKE, "--check", "off"]);
     assert_eq!(output.status.code(), Some(1));
-    // The simulator runs the warps of a block one after the other, so the first is the one that all others are behind.
-    assert!(stderr(&output).contains("places 32 to 255 of every block of 256"), "{}", stderr(&output));
+    // The simulator runs the warps of a block one after the other, so the first warp is ahead of all others.
+    assert!(stderr(&output).contains("offsets 32 to 255 of every block of 256"), "{}", stderr(&output));
     let output = BINARY.run(&["--stage", MISTAKE, "--size", "300x256"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
@@ -150,7 +150,7 @@ fn a_gpu_of_2008_holds_one_block_with_wide_tiles_instead_of_four() {
     }
 }
 
-/// Every stage adds up the same products in the same order, rounding once per multiply-add: not a bit may differ.
+/// Every stage adds the same products in the same order and rounds once per multiply-add, so not a bit may differ.
 #[test]
 fn sounds_come_out_the_same_from_every_stage() {
     let folder = tempfile::tempdir().unwrap();

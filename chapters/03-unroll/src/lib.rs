@@ -90,12 +90,28 @@ const LESSON: &[Comparison<Convolution>] = &[
         Measure::ExecutedPerMultiplyAdd,
         "Each factor is split into two numbers, which takes three products, and the zeros beside the band are multiplied as well.",
     ),
-    Comparison::times(LONG_RUN, tensor::F16X3, "Tensor cores are fast enough to make up for three products in place of one."),
+    Comparison::times(LONG_RUN, tensor::F16X3, "Tensor cores are fast enough to make up for three products instead of one."),
     Comparison::times(LONG_RUN, fft::FFT, "The work of a transform hardly grows with the length of the filter.")
         .otherwise("A filter this short is summed sooner than it is transformed."),
     Comparison::times(tensor::F16X3, fft::FFT, "At this length, the better algorithm beats the faster arithmetic.")
         .otherwise("At this length, the faster arithmetic beats the better algorithm."),
 ];
+
+// ANCHOR: launch
+/// Launches one of the kernels with a thread for each output. They differ only in how the compiler unrolled their loop.
+fn launch(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
+    let kernel = gpu.kernel(kernel)?;
+    let (outputs, taps) = (conv.outputs(), conv.taps());
+    let config = LaunchConfig { grid_dim: (outputs.div_ceil(BLOCK), 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
+    let mut output = buffers.output.view_mut();
+    let mut launch = gpu.stream.launch_builder(&kernel);
+    launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut output);
+    // SAFETY: the kernels read `outputs + taps - 1` samples and `taps` filter values, and write `outputs` results; the workload made the
+    // buffers with those lengths.
+    unsafe { launch.launch(config) }?;
+    Ok(())
+}
+// ANCHOR_END: launch
 
 /// The end of chapter 02: both operands in shared memory. Each multiply-add comes with two loads and the instructions of a loop.
 pub const SHARED: Stage<Convolution> = Stage::launches(
@@ -154,19 +170,3 @@ pub const LONG_RUN: Stage<Convolution> = Stage::prepared(
     "28 outputs per thread: fewer loads, and an odd number of vectors avoids bank conflicts",
     |gpu, conv| Ok(Box::new(ConstantFilter::prepare(gpu, conv, kernels::unroll::LONG, kernels::unroll::LONG_RUN)?)),
 );
-
-// ANCHOR: launch
-/// Launches one of the kernels with a thread for each output. They differ only in how the compiler unrolled their loop.
-fn launch(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
-    let kernel = gpu.kernel(kernel)?;
-    let (outputs, taps) = (conv.outputs(), conv.taps());
-    let config = LaunchConfig { grid_dim: (outputs.div_ceil(BLOCK), 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
-    let mut output = buffers.output.view_mut();
-    let mut launch = gpu.stream.launch_builder(&kernel);
-    launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut output);
-    // SAFETY: the kernels read `outputs + taps - 1` samples and `taps` filter values, and write `outputs` results; the workload made the
-    // buffers with those lengths.
-    unsafe { launch.launch(config) }?;
-    Ok(())
-}
-// ANCHOR_END: launch

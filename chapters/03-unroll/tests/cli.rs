@@ -1,5 +1,4 @@
-//! What is this chapter's own of its binary: its rows, and the story that their counts tell. What all chapters share is tested with
-//! chapter 01.
+//! What only this chapter's binary has: its rows, and the story that their counts tell. Chapter 01 tests what all chapters share.
 
 use support::Binary;
 use support::binary::{count, stdout};
@@ -36,7 +35,7 @@ fn every_row_is_verified_at_sizes_of_every_kind_on_every_gpu() {
 
 #[test]
 fn unrolling_saves_instructions_and_runs_of_outputs_save_trips_to_shared_memory() {
-    // Blocks, tiles, runs and turns are whole at this size: 16 tiles of long runs, 28 of the others.
+    // Blocks, tiles, runs and iterations are whole at this size: 16 tiles of long runs, 28 of the others.
     let record = BINARY.record("sim", &["--size", "28672x1024"]);
     let multiply_adds = 28_672 * 1024;
     for stage in STAGES {
@@ -49,16 +48,17 @@ fn unrolling_saves_instructions_and_runs_of_outputs_save_trips_to_shared_memory(
     let unrolled = STAGES[..4].iter().map(|stage| instructions(stage)).collect::<Vec<_>>();
     assert!(unrolled.windows(2).all(|pair| pair[1] < pair[0]), "{unrolled:?}");
     assert!(instructions("unroll-8") < instructions("shared") / 2.0, "{unrolled:?}");
-    // Beyond that hardly anything is left of the loop: two loads and the multiply-add, three instructions.
+    // Unrolling further removes hardly anything: the two loads and the multiply-add are left, three instructions.
     assert!(unrolled[2] - unrolled[3] < 0.1 * unrolled[3] && unrolled[3] > 3.0, "{unrolled:?}");
 
-    // A word of the signal for each lane, and one of the filter for all: in vectors of four a quarter of the loads, two passes each.
+    // A word of the signal for each lane, and a word of the filter for all lanes. Vectors of four need a quarter of the loads, with two
+    // wavefronts each.
     assert_eq!(wavefronts("shared"), 2.0);
     for stage in ["unroll-4", "unroll-8", "unroll-16", "wide-unroll"] {
         assert_eq!(wavefronts(stage), 1.5, "{stage}");
     }
-    // A thread loads its first window and then a vector of samples for every four taps of its slice, each in so many passes of the
-    // warp; the filter in vectors, too, in two passes; and at the end it brings a sum for each of its outputs to memory.
+    // A thread loads its first window, and then a vector of samples for every four taps of its slice, each with `passes` wavefronts per
+    // warp. It loads the filter in vectors with two wavefronts each. At the end it stores a sum for each of its outputs.
     let of_run = |outputs: f64, taps: f64, passes: f64, filter_passes: f64| {
         ((outputs + taps) / 4.0 * passes + taps / 4.0 * filter_passes + outputs) / (outputs * taps)
     };
@@ -95,7 +95,7 @@ fn the_lesson_is_told_from_the_counts() {
 fn a_filter_longer_than_constant_memory_comes_in_parts() {
     let record = BINARY.record("sim", &["--size", "64x40000", "--stage", "long-run"]);
     assert_eq!(record["stages"][0]["verified"], true);
-    // Three parts in slices, of 13344 taps at most; each is whole turns of 32 steps for the 1792 outputs of a block.
+    // Three slices of 13344 taps at most. Each takes whole iterations of 32 steps for the 1792 outputs of a block.
     let turns = |taps: u64| taps.div_ceil(32) * 32;
     assert_eq!(count(&record, "long-run", "f32_fma"), 1792 * (2 * turns(13_344) + turns(40_000 - 2 * 13_344)));
 }

@@ -1,5 +1,5 @@
-//! What is this chapter's own of its binary: the choice of kernels on every generation, pictures in and out. What all chapters share is
-//! tested with chapter 01.
+//! What only this chapter's binary has: the choice of kernels on every generation, and pictures in and out. Chapter 01 tests what all
+//! chapters share.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn png(path: &Path, picture: &Gray) {
     write_png(&mut fs::File::create(path).unwrap(), picture.width, picture.height, &rgb).unwrap();
 }
 
-/// A picture in which no two places are alike.
+/// A picture in which no two regions are alike.
 fn picture() -> Gray {
     let mixed = |i: u32| {
         let product = (i + 1).wrapping_mul(0x9e37_79b9);
@@ -64,7 +64,7 @@ fn every_generation_gets_its_kernels_and_all_of_them_are_right() {
 
 #[test]
 fn a_tile_too_large_for_the_device_leaves_the_work_to_constant_memory() {
-    // 16 KiB on compute capability 1.x, 48 KiB on the others: the same template fits the one and not the other.
+    // 16 KiB on compute capability 1.x and 48 KiB on the others: the template does not fit the first and fits the second.
     let arguments = ["--size", "140x130,112x110"];
     for (device, says) in [("sim:gtx280", "`constant`, because a tile of"), ("sim:h200", "in shared memory")] {
         let output = BINARY.run_on(device, &arguments);
@@ -88,7 +88,7 @@ fn unrolling_leaves_the_bank_conflicts_of_bytes_as_they_are() {
 
 #[test]
 fn the_highest_image_is_computed() {
-    // A grid is wide and not high: this many rows are its limit.
+    // A grid may have many columns of blocks but few rows: this many rows are the limit.
     let record = BINARY.record("sim", &["--size", "1x262144,1x3", "--border", "clamp", "--stage", "shared", "--stage", "box-sums"]);
     assert_eq!(verified(&record), ["shared", "box-sums"]);
 }

@@ -1,4 +1,4 @@
-//! What is this chapter's own of its binary: windows and borders, pictures in and out. What all chapters share is tested with chapter 01.
+//! What only this chapter's binary has: windows and borders, and pictures in and out. Chapter 01 tests what all chapters share.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! What is this chapter's own of its binary: sizes, the choice of a division, matrices in and out. What all chapters share is tested with
-//! chapter 01.
+//! What only this chapter's binary has: sizes, the choice of a division, and matrices in and out. Chapter 01 tests what all chapters share.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +12,7 @@ const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_06-matmul-tiled"), cha
 
 support::chapter_tests!(BINARY);
 
-/// Writes a matrix whose numbers are small integers, all different from their neighbours.
+/// Writes a matrix of small integers that differ from their neighbors.
 fn write(path: &Path, rows: usize, columns: usize) -> Matrix {
     let values = (0..rows * columns).map(|at| (at * 7 % 23) as f32 - 11.0).collect();
     let matrix = Matrix { rows, columns, values };

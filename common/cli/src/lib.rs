@@ -20,6 +20,7 @@ mod mode;
 mod session;
 mod table;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use common::Chapter;
@@ -44,6 +45,19 @@ pub fn run<W: Workload>(chapter: &Chapter<W>) -> ExitCode {
             error.exit_code()
         }
     }
+}
+
+/// The stages that a command line runs, in the order of the table; none when it does something else. Runs nothing.
+///
+/// # Errors
+///
+/// When the chapter does not take these arguments.
+pub fn stages<W: Workload>(chapter: &Chapter<W>, arguments: &[&str]) -> Result<Vec<&'static str>> {
+    let words = [chapter.name].into_iter().chain(arguments.iter().copied()).map(OsString::from);
+    Ok(match Mode::parse(chapter, words)? {
+        Mode::Table(table) => table.stages.iter().map(|stage| stage.name).collect(),
+        _ => Vec::new(),
+    })
 }
 
 fn execute<W: Workload>(chapter: &Chapter<W>) -> Result<ExitCode> {

@@ -17,7 +17,6 @@ use common::runner::{self, Finished};
 use common::stage::Stage;
 use common::table::{self, Drawing};
 use common::workload::{Delivery, Workload};
-use toolkit::stamp;
 
 use crate::arguments::Format;
 use crate::error::Result;
@@ -42,15 +41,7 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
     let Finished { rows, outputs } = runner::run(gpu, &stages, workload, setup.repeat)?;
     rows.iter().for_each(note_problems);
 
-    let record = Record::new(
-        chapter.name,
-        stamp::sha256_of(chapter.sources),
-        gpu.info(),
-        workload.sizes(),
-        workload.work(),
-        ceilings,
-        &rows,
-    );
+    let record = Record::new(chapter.name, gpu.info(), workload.sizes(), workload.work(), ceilings, &rows);
     let shown = console::print(&match format {
         Format::Table => with_lesson(chapter, &record, Drawing::Lines),
         Format::Markdown => with_lesson(chapter, &record, Drawing::Markdown),

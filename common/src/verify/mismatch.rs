@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::Expected;
+use super::expected::Expected;
 use crate::guard::{Breach, POISON};
 
 /// What is wrong with an output.

@@ -6,37 +6,17 @@
 //! An oracle that computes every output takes too long for the largest sizes. There a sample is compared one by one, and sums over
 //! runs of outputs cover the rest; see [`Sampled`].
 
+mod expected;
 mod mismatch;
 mod sampled;
 
 use crate::guard::{Downloaded, POISON};
 
+use expected::within;
+
+pub use expected::Expected;
 pub use mismatch::{Mismatch, Pattern, Worst, WrongSums};
 pub use sampled::{Complex, POINTS, RUN, RunSum, Sampled, Weights, indices_of_sample, roundings, runs};
-
-/// The expected value of one output.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Expected {
-    /// The result of the computation in f64.
-    pub value: f64,
-    /// How far a correct f32 result may lie from `value`.
-    pub tolerance: f64,
-}
-
-impl Expected {
-    /// Marks an output that a stage must leave alone: it must still hold the poison from before the run.
-    pub const UNTOUCHED: Self = Self { value: f64::NAN, tolerance: f64::NAN };
-
-    /// Whether this is [`Expected::UNTOUCHED`].
-    pub fn is_untouched(&self) -> bool {
-        self.tolerance.is_nan()
-    }
-
-    /// The output of a stage without rounding errors.
-    pub fn nearest(&self) -> f32 {
-        if self.is_untouched() { f32::from_bits(POISON) } else { self.value as f32 }
-    }
-}
 
 /// What an output is compared with.
 #[derive(Clone, Debug)]
@@ -161,11 +141,6 @@ fn one_by_one(values: &[f32], expected: impl Iterator<Item = (usize, Expected)>,
         }
     }
     compared
-}
-
-/// Whether an error is within its tolerance; a NaN is not.
-fn within(error: f64, tolerance: f64) -> bool {
-    error <= tolerance
 }
 
 /// Whether two arrays hold the same bits. Comparing as numbers would find NaN unequal to itself.

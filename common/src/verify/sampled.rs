@@ -39,7 +39,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
-use super::{Expected, WrongSums, within};
+use super::expected::{Expected, within};
+use super::mismatch::WrongSums;
 
 /// Outputs of a run: the checks take 1/64 of the work of the outputs, and a run's tolerance is that of 64 outputs.
 pub const RUN: usize = 64;

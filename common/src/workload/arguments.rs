@@ -1,7 +1,7 @@
-//! What a kernel can be given by name: a workload's sizes and its arrays.
+//! The arguments that a kernel can get by name: a workload's sizes and its arrays.
 //!
-//! A chapter writes its launches out, because they are what its reader came to see. The launch of an exercise is described in a file, so
-//! that an exercise can be added without a line of Rust; what it names is looked up here.
+//! A chapter spells out its launches, because they are what its reader came to see. The launch of an exercise is described in a file, so
+//! that an exercise can be added without any Rust. This module looks up the names in that file.
 
 use cudarc::driver::{CudaFunction, CudaStream, DevicePtr, LaunchArgs, PushKernelArg};
 
@@ -23,7 +23,7 @@ impl Argument {
         Argument::Pointer(address)
     }
 
-    /// How many bytes it takes among the kernel's parameters.
+    /// Its size among the kernel's parameters, in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Argument::Pointer(_) | Argument::Sum(_) => 8,

@@ -1,18 +1,18 @@
-//! What workloads over images share: how a size is written, what lies beyond the edges, and an image to compute on.
+//! What workloads over images share: how a size is written, what is outside the edges, and generated images.
 
 use clap::ValueEnum;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
 use serde::Serialize;
 
-/// What becomes of places near the edge, where a window around them would reach beyond it.
+/// What happens near an edge, where a window reaches outside the image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Border {
-    /// Only places where the whole window lies on the image are computed
+    /// Compute only outputs whose whole window is inside the image
     #[default]
     Valid,
-    /// Every place is computed; beyond its edges the image goes on with the pixels of its edge
+    /// Compute every output; outside the image, repeat the pixels of its edge
     Clamp,
 }
 
@@ -21,13 +21,13 @@ pub(super) fn clamped(position: i64, length: u32) -> u32 {
     position.clamp(0, i64::from(length) - 1) as u32
 }
 
-/// A width and a height as the command line has them, for example `640x480`.
+/// Parses a width and a height, for example `640x480`.
 pub(super) fn sides(text: &str) -> Option<(u32, u32)> {
     let (width, height) = text.split_once(['x', 'X'])?;
     Some((number(width)?, number(height)?))
 }
 
-/// A number of digits and nothing else; one that does not fit is the largest one, and refused later for its size.
+/// Parses a number that consists of digits only. A number that does not fit becomes the largest one, which is refused later.
 pub(super) fn number(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(u32::MAX))
@@ -36,8 +36,8 @@ pub(super) fn number(text: &str) -> Option<u32> {
 /// Pixels between the support points of the coarse pattern.
 const CELL: usize = 16;
 
-/// Grey levels that look like clouds with grain, row by row: a coarse random pattern that is interpolated, and a random number for each
-/// pixel. From integers only, so that they are the same on every machine.
+/// Gray levels that look like clouds with grain, row by row: an interpolated coarse random pattern plus a random number for each pixel.
+/// They are computed from integers only, so they are the same on every machine.
 pub(super) fn clouds(width: u32, height: u32, generator: &mut ChaCha8Rng) -> Vec<u8> {
     let (width, height) = (width as usize, height as usize);
     let across = width / CELL + 2;

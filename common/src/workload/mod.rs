@@ -1,4 +1,4 @@
-//! What a chapter computes, apart from how: inputs, sizes, the result to expect, and the least work that it takes.
+//! What a chapter computes, independent of how: inputs, sizes, the expected result, and the least work that it takes.
 //!
 //! A workload knows no kernel. Stages are checked against it, so it must not share their mistakes: its oracle is a plain loop
 //! in f64.
@@ -8,6 +8,8 @@ pub mod convolution;
 pub mod correlation;
 pub mod image;
 pub mod matmul;
+pub mod random;
+pub mod rounding;
 pub mod window_sums;
 
 use cudarc::driver::CudaViewMut;
@@ -29,20 +31,20 @@ pub use window_sums::WindowSums;
 
 /// One computation with fixed inputs.
 pub trait Workload: Sized + Send + Sync + 'static {
-    /// The part of the command line that only this workload has: sizes, files.
+    /// The command-line options that only this workload has: sizes, files.
     type Options: clap::Args;
     /// The inputs and the output on a device.
     type Buffers;
 
-    /// What the command line asks for; without a size, one at which a GPU shows what it can do, or one that a simulated GPU
-    /// ends within seconds.
+    /// What the command line asks for. Without a size, a GPU gets a size at which it shows what it can do, and a simulated GPU gets
+    /// one that takes seconds.
     ///
     /// # Errors
     ///
     /// When no such computation exists: sizes that cannot be or do not fit the device, files that cannot be read or written.
     fn plan(options: &Self::Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>>;
 
-    /// The sizes for the eyes of a reader, for example `4096 outputs x 512 taps, seed 13`.
+    /// The sizes for a reader, for example `4096 outputs x 512 taps, seed 13`.
     fn describe(&self) -> String;
 
     /// The sizes for a record, by name; with the seed, or `null` where the data are the user's.
@@ -57,7 +59,7 @@ pub trait Workload: Sized + Send + Sync + 'static {
     /// Number of outputs.
     fn output_len(&self) -> usize;
 
-    /// Places the inputs on a device, with room for the output.
+    /// Copies the inputs to a device, and allocates the output.
     ///
     /// # Errors
     ///
@@ -81,7 +83,7 @@ pub trait Workload: Sized + Send + Sync + 'static {
     /// What else a kernel may be given by name: the arrays, and sums that the host adds up.
     fn pointers(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<(&'static str, Argument)>;
 
-    /// Overwrites the inputs on the device, so that a stage which claims to copy them there has to.
+    /// Overwrites the inputs on the device, so that a stage that claims to copy them there really has to.
     ///
     /// # Errors
     ///
@@ -108,15 +110,15 @@ pub const MOST_PRODUCTS_OF_A_WHOLE_ORACLE: u64 = 1 << 32;
 
 /// The work of a whole run, and where its results go.
 pub struct Plan<W> {
-    /// The computations; the first one fills the table, the others (further channels of a sound) only have to be right.
+    /// The computations. The first one fills the table; the others (further channels of a sound) only have to be right.
     pub parts: Vec<W>,
-    /// Takes one output per part when all of them are verified.
+    /// Receives one output per part when all of them are verified.
     pub delivery: Option<Box<dyn Delivery<W>>>,
 }
 
 /// Where verified outputs go, for example a sound file.
 pub trait Delivery<W> {
-    /// Takes the outputs, one per part of the plan, and says in one line what became of them.
+    /// Delivers the outputs, one per part of the plan. Returns one line that says where they went.
     ///
     /// # Errors
     ///
@@ -124,10 +126,10 @@ pub trait Delivery<W> {
     fn deliver(self: Box<Self>, parts: &[W], outputs: &[Vec<f32>]) -> Result<String>;
 }
 
-/// The least that a computation takes, whoever does it.
+/// The least work that a computation takes, however it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Multiply-adds of the direct sum; where the sums follow from one another, those that are left.
+    /// Multiply-adds of the direct sum. Where each sum follows from its neighbor, only the remaining ones count.
     pub multiply_adds: u64,
     /// Bytes that must be read once and written once.
     pub bytes: u64,
@@ -149,7 +151,7 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// What the ceiling is called that rates are compared with.
+    /// The name of the ceiling that rates are compared with.
     pub fn ceiling(self) -> &'static str {
         match self {
             Arithmetic::F32 => "f32",
@@ -158,7 +160,7 @@ impl Arithmetic {
         }
     }
 
-    /// What counts of the simulator are told per.
+    /// The unit of work that the simulator's counts are divided by.
     pub fn piece(self) -> &'static str {
         match self {
             Arithmetic::F32 | Arithmetic::Bytes => "multiply-add",
@@ -177,7 +179,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Refuses what does not fit, before anything is allocated. A simulated device lives in the host's memory, where it has to fit as well.
+    /// Refuses what does not fit, before anything is allocated. A simulated device is in the host's memory, so it has to fit there as well.
     ///
     /// # Errors
     ///
@@ -195,7 +197,7 @@ impl Footprint {
     }
 }
 
-/// Memory that can be allocated without swapping, as Linux estimates it; `None` where there is no such estimate.
+/// Memory that can be allocated without swapping, according to Linux; `None` on other systems.
 fn available_host_memory() -> Option<u64> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -203,7 +205,7 @@ fn available_host_memory() -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// Fills a device buffer with what is no number, and no input.
+/// Fills a device buffer with NaN, which is no input.
 pub(crate) fn spoil(gpu: &Gpu, buffer: &mut CudaViewMut<'_, f32>) -> Result<()> {
     let junk = vec![f32::NAN; buffer.len()];
     Ok(gpu.stream.memcpy_htod(&junk, buffer)?)

@@ -2,6 +2,8 @@
 //!
 //! # Layout
 //!
+//! - [`choose`](mod@choose): which of several texts that a compiler makes of a source is stored.
+//! - [`digest`]: which kernel a measurement was made with.
 //! - [`error`]: everything that can go wrong here.
 //! - [`recipe`]: the compiler version and the options that make the stored PTX.
 //! - [`libraries`]: where a machine keeps the libraries of the CUDA toolkit, and how to open one.
@@ -11,7 +13,9 @@
 //! - [`stamp`]: the comments at the top of a stored `.ptx`, which say what it was made from.
 //! - [`generate`]: makes the text of a stored `.ptx`.
 
+pub mod choose;
 pub mod cublas;
+pub mod digest;
 pub mod error;
 pub mod generate;
 pub mod libraries;

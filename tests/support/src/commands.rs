@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::root;
+use crate::repository::root;
 
 /// Commands that no test runs as shown: words of the command, and the reason.
 const NOT_RUN: [(&str, &str); 16] = [
@@ -12,7 +12,7 @@ const NOT_RUN: [(&str, &str); 16] = [
     ("--size 4096,64,4096", "takes minutes without a GPU"),
     ("nsys profile", "needs a GPU, and a profiler"),
     ("ncu --clock-control", "needs a GPU, and a profiler"),
-    ("cargo run -p tests --bin counts", "takes minutes, or a GPU and its profiler"),
+    ("cargo book record", "takes minutes, or a GPU and its profiler"),
     ("git clone", "needs a network"),
     ("pip install", "needs a network"),
     ("pip download", "needs a network"),

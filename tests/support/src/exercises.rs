@@ -16,7 +16,7 @@ use workshop::text::{Version, version};
 use workshop::workspace::{VARIABLE, Workspace};
 use workshop::{Exercise, root};
 
-use crate::Binary;
+use crate::binary::Binary;
 
 /// Set to `1`, a machine without NVRTC fails the tests that compile.
 const REQUIRE_NVRTC: &str = "UNROLLED_REQUIRE_NVRTC";

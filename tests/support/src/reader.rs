@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use common::{audio, npy, picture};
 
-use crate::{Binary, commands, root};
+use crate::binary::Binary;
+use crate::commands;
+use crate::repository::root;
 
 /// Options that are followed by files to read.
 const INPUTS: [&str; 3] = ["--input", "--filter", "--template-file"];

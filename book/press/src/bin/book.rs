@@ -8,6 +8,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand};
 use press::archive::Archive;
+use press::command::Records;
 use press::{preprocess, readme, root, simulation};
 
 /// Builds the book from its records.
@@ -24,6 +25,8 @@ enum Action {
     Build,
     /// Make the tables of the README again from their records
     Readme,
+    #[command(flatten)]
+    Records(Records),
     /// Render a book that mdBook hands over on the standard input
     Preprocess {
         #[command(subcommand)]
@@ -49,7 +52,7 @@ enum Question {
 
 fn main() -> ExitCode {
     match run(Arguments::parse().action.unwrap_or(Action::Build)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::from(2)
@@ -57,20 +60,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(action: Action) -> Result<()> {
+fn run(action: Action) -> Result<ExitCode> {
     match action {
-        Action::Build => build(),
-        Action::Readme => Ok(fs::write(readme::path(), readme::current(&Archive::read()?)?)?),
-        Action::Preprocess { question: Some(Question::Supports { renderer: _ }) } => Ok(()),
-        Action::Preprocess { question: None } => {
-            println!("{}", preprocess::preprocess(&input()?, &env::current_exe()?)?);
-            Ok(())
-        }
-        Action::Simulate { profile } => {
-            println!("{}", simulation::serve(&profile, &input()?)?);
-            Ok(())
-        }
+        Action::Build => build()?,
+        Action::Readme => fs::write(readme::path(), readme::current(&Archive::read()?)?)?,
+        Action::Records(records) => return records.run(),
+        Action::Preprocess { question: Some(Question::Supports { renderer: _ }) } => {}
+        Action::Preprocess { question: None } => println!("{}", preprocess::preprocess(&input()?, &env::current_exe()?)?),
+        Action::Simulate { profile } => println!("{}", simulation::serve(&profile, &input()?)?),
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn input() -> Result<Vec<u8>> {

@@ -64,7 +64,7 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
         let alike = other.device() == run.device() && other.record.chapter == run.record.chapter;
         alike && other.border().is_none() && over.of(*other).is_some() && over.fixed(*other) == over.fixed(run)
     };
-    let mut runs: Vec<Run> = archive.runs().filter(is_member).collect();
+    let mut runs = archive.runs_where(is_member);
     runs.sort_by_key(|run| over.of(*run));
     ensure!(runs.len() > 2, "runs that differ in {} alone from {}: {}, and a curve takes three", over.0, run.name, runs.len());
 

@@ -1,4 +1,4 @@
-//! `exercise` as a learner at a terminal meets it: what is kept, what is told, what happens without a compiler.
+//! `exercise` as a learner sees it in a terminal: what is kept, what is printed, what happens without a compiler.
 
 use std::fs;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ impl Learner {
         command
     }
 
-    /// Exit status and all that is said.
+    /// The exit status and all output.
     fn asks(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
         (status.code(), String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap())
@@ -172,7 +172,7 @@ fn a_fault_is_shown_in_the_learners_own_line() {
     let learner = Learner::new();
     learner.asks(&["2"]);
     fs::write(learner.copy(WRITTEN), solution().replace("if (i >= outputs) {", "if (false) {")).unwrap();
-    // From the folder above, as from the root of the repository, and from elsewhere.
+    // From the parent folder, as from the root of the repository, and from elsewhere.
     for folder in [learner.0.path().to_owned(), std::env::temp_dir()] {
         let output = learner.command(&["2", "--device", "sim"]).current_dir(&folder).output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();

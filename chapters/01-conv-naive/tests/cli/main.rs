@@ -1,7 +1,7 @@
-//! The chapter's binary as a person at a terminal meets it: exit statuses, what goes to which stream, files.
+//! The chapter's binary as a person sees it in a terminal: exit statuses, what goes to which stream, files.
 //!
-//! Everything runs on the simulator, so that the answers are the same on every machine; except for one test, which compares the
-//! simulator with a GPU where there is one.
+//! Everything runs on the simulator, so that the answers are the same on every machine. Only one test compares the simulator with a GPU,
+//! where there is one.
 
 mod exercises;
 
@@ -104,13 +104,13 @@ fn a_stage_is_explained_by_its_source_its_bound_and_a_warp() {
     let line = text.lines().find(|line| line.contains("sum += window[j] * filter[j];")).expect("the inner loop is listed");
     assert!(line.contains("16.5 (2.50)"), "{line}");
     assert!(text.contains("bound by L1/shared on the NVIDIA H200"), "{text}");
-    // Lane 3 stands at the fourth sector of the first line, in which nothing else is wanted.
+    // Lane 3 reads the fourth sector of the first line, from which no other lane reads.
     assert!(text.contains("+0  0 · · · · · · ·  1 · · · · · · ·  2 · · · · · · ·  3 · · · · · · ·"), "{text}");
     assert!(text.contains("32 sectors read for 32 lanes, 4 at best"), "{text}");
     assert!(!text.contains('\x1b') && text.lines().all(|line| line.chars().count() <= 130), "{text}");
 }
 
-/// The number of the first line of the chapter's kernels that holds this text.
+/// The number of the first line of the chapter's kernels that contains this text.
 fn source_line(text: &str) -> String {
     let index = kernels::conv_naive::SOURCE.cuda.lines().position(|line| line.contains(text)).expect("the text is in the source");
     (index + 1).to_string()
@@ -134,7 +134,7 @@ fn what_cannot_be_explained_is_refused() {
     BINARY.assert_refused(&["--explain", "cpu"], &["cpu", "no kernel", "naive-strided, naive"]);
     BINARY.assert_refused(&["--line", "3"], &["--explain"]);
     BINARY.assert_refused(&["--explain", "naive", "--stage", "naive"], &["--explain", "--stage"]);
-    // The loop's head touches no memory. A header stands before the message, as before any run.
+    // The loop's head touches no memory. A header precedes the message, as in any run.
     let head = source_line("for (unsigned j = 0;");
     let output = BINARY.run(&["--explain", "naive", "--line", &head, "--svg", "/no/such/folder/a.svg"]);
     assert_eq!(output.status.code(), Some(2));
@@ -164,7 +164,7 @@ fn a_stage_is_diagnosed_by_what_is_left_without_its_loads() {
     assert_ne!(whole[0], "0", "{text}");
     assert!(text.contains("Only the whole stage is compared with the oracle"), "{text}");
     assert!(text.contains("sets the least time that the whole needs on the NVIDIA H200"), "{text}");
-    // It loads nothing from shared memory, so there is nothing else to take out; and it has no times.
+    // It loads nothing from shared memory, so nothing else can be removed; and it has no times.
     assert!(!text.contains("shared loads") && !text.contains(" ms"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 150), "{text}");
 }
@@ -242,7 +242,10 @@ fn the_record_is_saved_beside_the_table_or_not_at_all() {
 #[cfg(target_os = "linux")]
 fn with_small_files(arguments: &[&str]) -> Command {
     let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh", BINARY.path, "--device", "sim"]).args(arguments).stdin(Stdio::null());
+    shell
+        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh", BINARY.path, "--device", "sim"])
+        .args(arguments)
+        .stdin(Stdio::null());
     shell
 }
 
@@ -314,7 +317,7 @@ impl Studio {
         self.0.path().join(name)
     }
 
-    /// Writes 16-bit frames, channel beside channel.
+    /// Writes 16-bit frames of interleaved channels.
     fn record(&self, name: &str, rate: u32, channels: u16, samples: &[i16]) {
         let spec = WavSpec { channels, sample_rate: rate, bits_per_sample: 16, sample_format: SampleFormat::Int };
         let mut writer = WavWriter::create(self.path(name), spec).unwrap();
@@ -425,12 +428,12 @@ fn sounds_that_do_not_go_together_are_refused_and_leave_nothing_behind() {
     assert_eq!(studio.files(), before);
 }
 
-/// Both round every multiply-add once, and a thread adds in the order of the taps on both.
+/// Both round every multiply-add once, and on both a thread adds in the order of the taps.
 #[test]
 fn a_gpu_and_the_simulator_agree_bit_for_bit() {
     if let Err(why) = common::probe::probe() {
         assert_ne!(std::env::var("UNROLLED_REQUIRE_GPU").as_deref(), Ok("1"), "no GPU can be used: {why}");
-        // Straight to the stream: the test harness keeps what a passing test prints.
+        // `writeln!` to the stream, because the test harness captures what `eprintln!` prints in a passing test.
         let _ = writeln!(std::io::stderr(), "SKIPPED: a GPU compared with the simulator, because {why}");
         return;
     }

@@ -10,9 +10,10 @@
 
 use rayon::prelude::*;
 
-use super::{TREE_DEPTH, UNIT_ROUNDOFF, flushed, sums};
+use super::oracle::sums;
 use crate::progress;
 use crate::verify::{Complex, Expected, POINTS, RunSum, Sampled, Weights, indices_of_sample, roundings, runs};
+use crate::workload::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
 
 /// Expected values for a sample, and expected sums for all outputs.
 pub(super) fn oracle(signal: &[f32], filter: &[f32]) -> Sampled {

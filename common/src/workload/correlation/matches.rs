@@ -1,12 +1,12 @@
-//! What a correlation is for: the places where the template matches best, and a picture of them.
+//! What a correlation is for: where the template matches best, and a picture of the matches.
 
-use super::Correlation;
+use super::inputs::Correlation;
 use crate::atomic_file::AtomicFile;
 use crate::error::Result;
 use crate::picture::{Rectangle, write_png};
 use crate::workload::Delivery;
 
-/// A place where the template matches.
+/// A window that the template matches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Match {
     /// How well, 1 at most.
@@ -38,7 +38,7 @@ pub fn best_matches(correlation: &Correlation, coefficients: &[f32], most: usize
     found
 }
 
-/// Tells the best matches of a run, and draws them where a file was asked for.
+/// Reports the best matches of a run, and draws them into a file if one was asked for.
 pub(super) struct Findings {
     /// How many at most.
     pub most: usize,

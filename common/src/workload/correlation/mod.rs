@@ -29,209 +29,31 @@
 //! root, of which CUDA promises two units in the last place) `+ u` (last product), so `7.5 u`. The tolerance is
 //! [`ROUNDINGS`]` * u * |coefficient|`. A root and a division, each rounded correctly, stay below it as well.
 
+mod inputs;
 mod matches;
 mod options;
 mod sampled;
 mod scene;
-
-use std::fmt;
-use std::sync::OnceLock;
+mod size;
 
 use cudarc::driver::CudaSlice;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::arguments::Argument;
-use super::image::{Border, clamped};
 use super::{Arithmetic, Footprint, MOST_PRODUCTS_OF_A_WHOLE_ORACLE, Plan, Work, Workload};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
-use crate::picture::{Gray, Rectangle};
-use crate::progress;
-use crate::verify::{Expected, Oracle};
+use crate::picture::Gray;
+use crate::verify::Oracle;
 
+use inputs::Origin;
+
+pub use inputs::{Correlation, NO_SUM, ROUNDINGS, Sums};
 pub use matches::{Match, best_matches};
-pub use options::{HEADLINE_SIZE, Options, Size, TEACHING_SIZE};
-
-/// Pixels of the largest template: the bytes of constant memory. `n * 255²` fits 32 bits.
-pub const MOST_TEMPLATE_PIXELS: u64 = 1 << 16;
-
-const _: () = assert!(MOST_TEMPLATE_PIXELS * 255 * 255 < NO_SUM as u64);
-
-/// Pixels of the largest image: the three sums of as many outputs are counted with 31 bits.
-pub const MOST_IMAGE_PIXELS: u64 = 1 << 29;
-
-/// Pixels of an image's longest side. A grid has 65 535 blocks at most in its second dimension, and a block 8 rows of threads.
-pub const LONGEST_SIDE: u32 = 1 << 18;
-
-/// Roundings to f32 between the exact sums and a coefficient, with room to spare.
-pub const ROUNDINGS: f64 = 8.0;
-
-/// Rounding to the nearest f32 changes a number by at most this part of it.
-const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
-
-/// What a place in [`Buffers::sums`] holds that no stage has written. No sum of pixels is as large: the largest template that is
-/// accepted sums to less.
-pub const NO_SUM: u32 = u32::MAX;
-
-/// A template to be found in an image.
-pub struct Correlation {
-    image: Gray,
-    template: Gray,
-    border: Border,
-    origin: Origin,
-    sums: OnceLock<Vec<Sums>>,
-    oracle: OnceLock<Oracle>,
-}
-
-/// Where the pictures came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Origin {
-    Seed(u64),
-    Files,
-    Given,
-}
-
-/// The sums over one window of the image.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    /// ΣI
-    pub image: u32,
-    /// ΣI²
-    pub squares: u32,
-    /// ΣIT
-    pub products: u32,
-}
-
-impl Correlation {
-    /// A generated image in which the template is hidden, the same for the same seed on every machine: once as it is, and where there is
-    /// room, brighter and with less contrast.
-    pub fn random(size: Size, border: Border, seed: u64) -> Self {
-        let (image, template) = scene::generate(size, seed);
-        Self { image, template, border, origin: Origin::Seed(seed), sums: OnceLock::new(), oracle: OnceLock::new() }
-    }
-
-    /// A template to be found in an image.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`], when the template is larger than the image, or one of them is too large for the kernels' integers.
-    pub fn new(image: Gray, template: Gray, border: Border) -> Result<Self> {
-        Size { image: (image.width, image.height), template: (template.width, template.height) }.check()?;
-        Ok(Self { image, template, border, origin: Origin::Given, sums: OnceLock::new(), oracle: OnceLock::new() })
-    }
-
-    /// The image.
-    pub fn image(&self) -> &Gray {
-        &self.image
-    }
-
-    /// The template.
-    pub fn template(&self) -> &Gray {
-        &self.template
-    }
-
-    /// Pixels of the template.
-    pub fn template_pixels(&self) -> u32 {
-        self.template.width * self.template.height
-    }
-
-    /// Σ T and Σ T² over the template.
-    pub fn template_sums(&self) -> (u32, u32) {
-        let squares = self.template.pixels.iter().map(|&pixel| u32::from(pixel).pow(2)).sum();
-        (self.template.pixels.iter().map(|&pixel| u32::from(pixel)).sum(), squares)
-    }
-
-    /// Columns and rows of the output.
-    pub fn outputs(&self) -> (u32, u32) {
-        match self.border {
-            Border::Valid => (self.image.width - self.template.width + 1, self.image.height - self.template.height + 1),
-            Border::Clamp => (self.image.width, self.image.height),
-        }
-    }
-
-    /// Column and row of the image under the template's upper left corner at output (0, 0): zero, or negative with [`Border::Clamp`].
-    pub fn corner(&self) -> (i32, i32) {
-        match self.border {
-            Border::Valid => (0, 0),
-            Border::Clamp => (-(self.template.width as i32 / 2), -(self.template.height as i32 / 2)),
-        }
-    }
-
-    /// The part of the image under the template at an output, as far as it lies on the image.
-    pub fn window(&self, x: u32, y: u32) -> Rectangle {
-        let span = |at: u32, corner: i32, length: u32, size: u32| {
-            let start = i64::from(at) + i64::from(corner);
-            let end = (start + i64::from(length)).min(i64::from(size));
-            let start = start.max(0);
-            (start as u32, (end - start) as u32)
-        };
-        let (corner_x, corner_y) = self.corner();
-        let (x, width) = span(x, corner_x, self.template.width, self.image.width);
-        let (y, height) = span(y, corner_y, self.template.height, self.image.height);
-        Rectangle { x, y, width, height }
-    }
-
-    /// The exact sums of every output, row by row. Computed at the first call.
-    pub fn sums(&self) -> &[Sums] {
-        self.sums.get_or_init(|| self.count())
-    }
-
-    // ANCHOR: oracle
-    /// The sums, from the pixels as the formula has them, one row of outputs after the other.
-    fn count(&self) -> Vec<Sums> {
-        let (columns, rows) = self.outputs();
-        let (corner_x, corner_y) = self.corner();
-        let mut sums = vec![Sums::default(); columns as usize * rows as usize];
-        let bar = progress::bar("oracle", u64::from(rows));
-        sums.par_chunks_mut(columns as usize).enumerate().for_each(|(y, sums)| {
-            for (j, template) in self.template.pixels.chunks(self.template.width as usize).enumerate() {
-                let row = clamped(y as i64 + i64::from(corner_y) + j as i64, self.image.height);
-                // The image's row as far as the outputs see it, so that the loop below has neither edges nor questions.
-                let length = columns + self.template.width - 1;
-                let seen = (0..i64::from(length)).map(|x| clamped(x + i64::from(corner_x), self.image.width));
-                let seen: Vec<u32> = seen.map(|x| u32::from(self.image.row(row)[x as usize])).collect();
-                for (i, &weight) in template.iter().enumerate() {
-                    for (sums, &pixel) in sums.iter_mut().zip(&seen[i..]) {
-                        sums.image += pixel;
-                        sums.squares += pixel * pixel;
-                        sums.products += pixel * u32::from(weight);
-                    }
-                }
-            }
-            bar.inc(1);
-        });
-        sums
-    }
-
-    /// The coefficient of a window, in f64 from exact integers; `template` has the sums of the template and of its squares.
-    fn coefficient(&self, window: Sums, template: (u32, u32)) -> f64 {
-        let n = i64::from(self.template_pixels());
-        let (template, template_squares) = (i64::from(template.0), i64::from(template.1));
-        let Sums { image, squares, products } = window;
-        let (image, squares, products) = (i64::from(image), i64::from(squares), i64::from(products));
-        let of_image = n * squares - image * image;
-        let of_template = n * template_squares - template * template;
-        if of_image == 0 || of_template == 0 {
-            return 0.0;
-        }
-        (n * products - image * template) as f64 / ((of_image as f64).sqrt() * (of_template as f64).sqrt())
-    }
-
-    /// The coefficient of a window with its tolerance.
-    fn expect(&self, window: Sums, template: (u32, u32)) -> Expected {
-        let value = self.coefficient(window, template);
-        Expected { value, tolerance: ROUNDINGS * UNIT_ROUNDOFF * value.abs() }
-    }
-    // ANCHOR_END: oracle
-}
-
-impl fmt::Debug for Correlation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {:?}", self.describe(), self.border)
-    }
-}
+pub use options::Options;
+pub use size::{HEADLINE_SIZE, LONGEST_SIDE, MOST_IMAGE_PIXELS, MOST_TEMPLATE_PIXELS, Size, TEACHING_SIZE};
 
 /// The arrays of a correlation on a device.
 pub struct Buffers {
@@ -363,43 +185,11 @@ impl Workload for Correlation {
     }
 }
 
-impl Size {
-    /// Refuses what cannot be computed.
-    fn check(&self) -> Result<()> {
-        let Size { image: (width, height), template: (w, h) } = *self;
-        let wrong =
-            |reason: String| Err(Error::Size { asked: format!("a template of {w}x{h} in an image of {width}x{height}"), reason });
-        if [width, height, w, h].contains(&0) {
-            return wrong("every side has at least one pixel".to_owned());
-        }
-        if w > width || h > height {
-            return wrong("the template is larger than the image".to_owned());
-        }
-        if u64::from(w) * u64::from(h) > MOST_TEMPLATE_PIXELS {
-            return wrong(format!(
-                "the template has {} pixels, and constant memory holds {MOST_TEMPLATE_PIXELS}",
-                u64::from(w) * u64::from(h)
-            ));
-        }
-        if width.max(height) > LONGEST_SIDE || u64::from(width) * u64::from(height) > MOST_IMAGE_PIXELS {
-            return wrong(format!("an image has {LONGEST_SIDE} pixels on a side at most, and {MOST_IMAGE_PIXELS} in all"));
-        }
-        Ok(())
-    }
-
-    /// How much memory a correlation of this size takes at most.
-    fn footprint(&self) -> Footprint {
-        let pixels = |(width, height): (u32, u32)| u64::from(width) * u64::from(height);
-        // One output per pixel, each with a coefficient and three sums.
-        let device_bytes = pixels(self.image) * (1 + 4 + 12) + pixels(self.template);
-        // On the host a copy of all that, the oracle's sums (12 bytes) and its two f64.
-        Footprint { device_bytes, host_bytes: device_bytes + pixels(self.image) * (12 + 16) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::picture::Rectangle;
+    use crate::workload::image::Border;
 
     fn gray(width: u32, pixels: &[u8]) -> Gray {
         Gray { name: "test".into(), width, height: pixels.len() as u32 / width, pixels: pixels.to_vec() }

@@ -1,26 +1,21 @@
-//! The part of the command line that only correlations have, and the run that it asks for.
+//! The command-line options that only correlations have, and the run that they ask for.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
 
+use super::inputs::{Correlation, Origin};
 use super::matches::Findings;
-use super::{Correlation, Origin};
+use super::size::{HEADLINE_SIZE, Size, TEACHING_SIZE};
 use crate::atomic_file::AtomicFile;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::picture::{Gray, Rectangle};
 use crate::workload::Plan;
-use crate::workload::image::{Border, number, sides};
+use crate::workload::image::{Border, number};
 
-/// The size at which results are compared. The original text names none.
-pub const HEADLINE_SIZE: Size = Size { image: (2048, 2048), template: (52, 52) };
-
-/// Shows every effect, and a simulated GPU ends all rows of the chapter within seconds on two cores.
-pub const TEACHING_SIZE: Size = Size { image: (128, 96), template: (21, 19) };
-
-/// The part of the command line that only correlations have.
+/// The command-line options that only correlations have.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Options {
     /// Image and template, for example 256x256,20x16; `seed` is 2048x2048,52x52
@@ -46,36 +41,9 @@ pub struct Options {
     pub output: Option<PathBuf>,
 }
 
-/// Width and height of an image and of a template.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
-    /// Columns and rows of the image.
-    pub image: (u32, u32),
-    /// Columns and rows of the template.
-    pub template: (u32, u32),
-}
-
 /// A part of a picture, as the command line has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part(pub Rectangle);
-
-impl FromStr for Size {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        if text == "seed" {
-            return Ok(HEADLINE_SIZE);
-        }
-        let parsed =
-            text.split_once(',').and_then(|(image, template)| Some(Size { image: sides(image)?, template: sides(template)? }));
-        let size = parsed.ok_or_else(|| Error::Size {
-            asked: format!("size {text:?}"),
-            reason: "expected the image and the template as in 256x256,20x16, or `seed`".to_owned(),
-        })?;
-        size.check()?;
-        Ok(size)
-    }
-}
 
 impl FromStr for Part {
     type Err = Error;
@@ -94,7 +62,7 @@ impl FromStr for Part {
 
 /// The run that the command line asks for.
 pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Correlation>> {
-    // Before the long run: nobody should wait for a result that cannot be written.
+    // Before the long run, so that nobody waits for a result that cannot be written.
     let file = options.output.as_deref().map(AtomicFile::create).transpose()?;
     let correlation = match &options.input {
         Some(input) => {

@@ -9,11 +9,12 @@
 
 use rayon::prelude::*;
 
-use super::{Correlation, ROUNDINGS, Sums, UNIT_ROUNDOFF};
+use super::inputs::{Correlation, ROUNDINGS, Sums};
 use crate::progress;
 use crate::verify::{Complex, Expected, POINTS, RUN, RunSum, Sampled, Weights, indices_of_sample, runs};
 use crate::workload::Workload;
 use crate::workload::image::clamped;
+use crate::workload::rounding::UNIT_ROUNDOFF;
 
 /// Subtracted from all pixels.
 const MIDDLE: i64 = 128;

@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use super::Size;
+use super::size::Size;
 use crate::picture::{Gray, Rectangle};
 use crate::workload::image::clouds;
 

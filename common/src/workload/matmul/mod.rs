@@ -6,122 +6,31 @@
 //!
 //! As in a [convolution](super::convolution), of which every output here is one with `k` taps: with `u = 2^-24`, and the partial sums `S` of
 //! the terms in their order, a sum in that order misses by at most `(1 + u)^k u sum |S|`. A second part,
-//! [`TREE_DEPTH`]` * u * sum |t|`, covers products that are rounded before they are added, and sums that are cut into pieces. A stage that
+//! [`TREE_DEPTH`](crate::workload::rounding::TREE_DEPTH)` * u * sum |t|`, covers products that are rounded before they are added, and sums that are cut into pieces. A stage that
 //! rounds its factors declares an allowance of its own ([`Matmul::largest_magnitudes`]).
 //!
 //! Above [`MOST_PRODUCTS_OF_A_WHOLE_ORACLE`](super::MOST_PRODUCTS_OF_A_WHOLE_ORACLE), the oracle is sampled; see `oracle`.
 
+mod inputs;
 mod options;
 mod oracle;
-
-use std::fmt;
-use std::sync::OnceLock;
+mod size;
 
 use cudarc::driver::CudaSlice;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use serde_json::{Map, Value, json};
 
 use super::arguments::Argument;
-use super::convolution::values;
 use super::{Arithmetic, Footprint, Plan, Work, Workload, spoil};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
-use crate::npy::Matrix;
 use crate::verify::{Oracle, same_bits};
 
-use oracle::Outcome;
+use inputs::Origin;
 
-pub use options::{HEADLINE_SIZE, Options, SEED_SIZE, Size, TEACHING_SIZE};
-
-/// Rows and columns of the largest matrices: a grid has 65 535 blocks in its second dimension, and the smallest tile has 16 rows.
-pub const LONGEST_SIDE: u32 = 65_535 * 16;
-
-/// Columns of `A` and rows of `B` at most, so that a kernel can look a tile ahead with 31 bits.
-pub const DEEPEST: u32 = 1 << 30;
-
-/// Two matrices to multiply.
-pub struct Matmul {
-    size: Size,
-    a: Vec<f32>,
-    b: Vec<f32>,
-    origin: Origin,
-    outcome: OnceLock<Outcome>,
-}
-
-/// Where the matrices came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Origin {
-    Seed(u64),
-    Files { a: String, b: String },
-    Given,
-}
-
-impl Matmul {
-    /// Matrices from a random generator, the same for the same seed on every machine: both signs, and magnitudes in 0.5..1, so that a
-    /// product that is missing shows (see [`Convolution::random`](super::Convolution::random)).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`], when a side is zero or too long.
-    pub fn random(size: Size, seed: u64) -> Result<Self> {
-        size.check()?;
-        let mut generator = ChaCha8Rng::seed_from_u64(seed);
-        let a = values(&mut generator, size.m as usize * size.k as usize);
-        let b = values(&mut generator, size.k as usize * size.n as usize);
-        Ok(Self { size, a, b, origin: Origin::Seed(seed), outcome: OnceLock::new() })
-    }
-
-    /// The product of two matrices.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`], when the columns of the one are not as many as the rows of the other, or a side is too long.
-    pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
-        let shapes = format!("the product of {} x {} and {} x {} numbers", a.rows, a.columns, b.rows, b.columns);
-        if a.columns != b.rows {
-            let reason = format!("the first matrix has {} columns and the second {} rows", a.columns, b.rows);
-            return Err(Error::Size { asked: shapes, reason });
-        }
-        let side = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        let size = Size { m: side(a.rows), n: side(b.columns), k: side(a.columns) };
-        size.check()?;
-        Ok(Self { size, a: a.values, b: b.values, origin: Origin::Given, outcome: OnceLock::new() })
-    }
-
-    /// The three sizes.
-    pub fn size(&self) -> Size {
-        self.size
-    }
-
-    /// The `m * k` values of `A`.
-    pub fn a(&self) -> &[f32] {
-        &self.a
-    }
-
-    /// The `k * n` values of `B`.
-    pub fn b(&self) -> &[f32] {
-        &self.b
-    }
-
-    /// The largest `sum |a[i][l] * b[l][j]|` of all outputs, or an upper bound where the oracle is sampled. A relative error of all factors
-    /// moves an output by at most that fraction of this sum.
-    pub fn largest_magnitudes(&self) -> f64 {
-        self.outcome().largest_magnitudes
-    }
-
-    fn outcome(&self) -> &Outcome {
-        self.outcome.get_or_init(|| oracle::outcome(self.size, &self.a, &self.b))
-    }
-}
-
-impl fmt::Debug for Matmul {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let first = |values: &[f32]| values[..values.len().min(8)].to_vec();
-        write!(f, "{}, A {:?} …, B {:?} …", self.describe(), first(&self.a), first(&self.b))
-    }
-}
+pub use inputs::Matmul;
+pub use options::Options;
+pub use size::{DEEPEST, HEADLINE_SIZE, LONGEST_SIDE, SEED_SIZE, Size, TEACHING_SIZE};
 
 /// The matrices on a device, each row after row without gaps.
 pub struct Buffers {
@@ -229,6 +138,7 @@ impl Workload for Matmul {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::npy::Matrix;
 
     fn matrix(rows: usize, values: &[f32]) -> Matrix {
         Matrix { rows, columns: values.len() / rows, values: values.to_vec() }

@@ -8,11 +8,11 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
-use super::Size;
+use super::size::Size;
 use crate::progress;
 use crate::verify::{Expected, Oracle, POINTS, RunSum, Sampled, Weights, roundings, runs};
 use crate::workload::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
-use crate::workload::convolution::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
+use crate::workload::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
 
 /// What the oracle has computed.
 pub(super) struct Outcome {

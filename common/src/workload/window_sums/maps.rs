@@ -1,13 +1,13 @@
 //! What window sums are for: a picture of the variance around each pixel, and black and white with a threshold that follows the light.
 
-use super::WindowSums;
+use super::inputs::WindowSums;
 use crate::atomic_file::AtomicFile;
 use crate::error::Result;
 use crate::picture::write_png;
 use crate::units::significant;
 use crate::workload::Delivery;
 
-/// The largest standard deviation that grey levels of 8 bits can have, half of them black and half of them white.
+/// The largest standard deviation that gray levels of 8 bits can have, half of them black and half of them white.
 const LARGEST_DEVIATION: f64 = 128.0;
 
 /// Writes the pictures that were asked for.
@@ -70,7 +70,7 @@ pub fn variances(sums: &WindowSums, output: &[f32]) -> Vec<Option<f64>> {
 }
 
 /// Whether each pixel is white: above the threshold `mean * (1 + sensitivity * (deviation / 128 - 1))` of its window (J. Sauvola and
-/// M. Pietikäinen, "Adaptive document image binarization", Pattern Recognition 33, 2000), for grey levels of 8 bits. In even
+/// M. Pietikäinen, "Adaptive document image binarization", Pattern Recognition 33, 2000), for gray levels of 8 bits. In even
 /// surroundings it lies below the mean by the sensitivity, so that paper is white whatever its shade, and ink is not. Without sums a
 /// pixel is white.
 pub fn binary(sums: &WindowSums, output: &[f32], sensitivity: f64) -> Vec<bool> {
@@ -82,7 +82,7 @@ pub fn binary(sums: &WindowSums, output: &[f32], sensitivity: f64) -> Vec<bool> 
     sums.image().pixels.iter().zip(moments(sums, output)).map(above).collect()
 }
 
-/// Grey levels of which the largest variance is white; black where there is none.
+/// Gray levels of which the largest variance is white; black where there is none.
 fn brightness(variances: &[Option<f64>], largest: f64) -> Vec<u8> {
     let level = |variance: f64| if largest > 0.0 { (255.0 * variance / largest).round() as u8 } else { 0 };
     variances.iter().map(|variance| variance.map_or(0, level)).collect()

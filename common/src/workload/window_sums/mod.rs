@@ -29,183 +29,28 @@
 //! The sums are integers, and one rounding makes f32 of them: not at all up to `2^24`, and by a half unit in the last place beyond, which is
 //! `2^-24` of the value at most. A stage that adds in f32 says so by its allowance ([`WindowSums::rounding_of_f32_sums`]).
 
+mod inputs;
 mod maps;
 mod options;
-
-use std::fmt;
-use std::ops::Range;
-use std::sync::OnceLock;
+mod size;
 
 use cudarc::driver::CudaSlice;
-use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::arguments::Argument;
-use super::image::{Border, clamped};
+use super::image::Border;
 use super::{Arithmetic, Footprint, Plan, Work, Workload};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
-use crate::progress;
-use crate::verify::{Expected, Oracle};
+use crate::verify::Oracle;
 
+use inputs::Origin;
+
+pub use inputs::WindowSums;
 pub use maps::{binary, variances};
-pub use options::{HEADLINE_SIZE, Options, Size, TEACHING_SIZE};
-
-/// No sum of squares is as large.
-pub const SUMS_BELOW: u64 = 1 << 32;
-
-/// Pixels of the largest image: twice as many outputs are counted with 31 bits.
-pub const MOST_IMAGE_PIXELS: u64 = 1 << 29;
-
-/// Rows of the highest image, and blocks of a grid in its second dimension.
-pub const MOST_ROWS: u32 = 65_535;
-
-/// Integers up to this one are all among the f32.
-const EXACT_IN_F32: f64 = (1 << 24) as f64;
-
-/// Rounding to the nearest f32 changes a number by at most this part of it.
-const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
-
-/// The pixels of an image.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Image {
-    /// Pixels per row, at least one.
-    pub width: u32,
-    /// Rows, at least one.
-    pub height: u32,
-    /// `width * height` pixels, row by row.
-    pub pixels: Vec<i32>,
-}
-
-/// An image with a window to slide along its rows.
-pub struct WindowSums {
-    image: Image,
-    window: u32,
-    border: Border,
-    origin: Origin,
-    /// The largest magnitude of a pixel.
-    largest: u32,
-    oracle: OnceLock<Oracle>,
-}
-
-/// Where the pixels came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Origin {
-    Seed(u64),
-    File(String),
-    Given,
-}
-
-impl WindowSums {
-    /// Generated grey levels of 8 bits, the same for the same seed on every machine.
-    ///
-    /// # Errors
-    ///
-    /// As for [`WindowSums::new`].
-    pub fn random(size: Size, window: u32, border: Border, seed: u64) -> Result<Self> {
-        size.check(window)?;
-        Ok(Self { origin: Origin::Seed(seed), ..Self::new(size.generate(seed), window, border)? })
-    }
-
-    /// A window to slide along the rows of an image.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`], when the window is even or wider than the image, when the image is too large for the kernels, or when the sums might not
-    /// fit 32 bits.
-    pub fn new(image: Image, window: u32, border: Border) -> Result<Self> {
-        Size { width: image.width, height: image.height }.check(window)?;
-        let largest = image.pixels.iter().map(|pixel| pixel.unsigned_abs()).max().unwrap_or(0);
-        let most = u128::from(window) * u128::from(largest).pow(2);
-        if most >= u128::from(SUMS_BELOW) {
-            return Err(Error::Size {
-                asked: format!("a window of {window} pixels of magnitude {largest}"),
-                reason: format!(
-                    "a sum of squares can reach {most}, and the kernels add in 32 bits: it must stay below {SUMS_BELOW}"
-                ),
-            });
-        }
-        Ok(Self { image, window, border, origin: Origin::Given, largest, oracle: OnceLock::new() })
-    }
-
-    /// The image.
-    pub fn image(&self) -> &Image {
-        &self.image
-    }
-
-    /// Pixels of the window, an odd number.
-    pub fn window(&self) -> u32 {
-        self.window
-    }
-
-    /// Columns of the image that have sums.
-    pub fn columns(&self) -> Range<u32> {
-        match self.border {
-            Border::Valid => self.window / 2..self.image.width - self.window / 2,
-            Border::Clamp => 0..self.image.width,
-        }
-    }
-
-    /// Places that have sums: two outputs each.
-    pub fn places(&self) -> u64 {
-        self.columns().len() as u64 * u64::from(self.image.height)
-    }
-
-    /// How far off a stage may be that adds in f32, in whatever order, squares that are off by some units in the last place.
-    ///
-    /// Exact squares are integers, and so are their sums: exact up to 2^24. Otherwise each term `x²` has gone through the rounding of itself,
-    /// of which a unit in the last place counts twice, and of `w - 1` additions at most, so that with `n` roundings the error is below
-    /// `((1 + u)^n - 1) w p²` (N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 4.2). `exp(n u) - 1` is a little more.
-    pub fn rounding_of_f32_sums(&self, units_of_squares: u32) -> f64 {
-        let most = f64::from(self.window) * f64::from(self.largest).powi(2);
-        if units_of_squares == 0 && most <= EXACT_IN_F32 {
-            return 0.0;
-        }
-        let roundings = self.window + 2 * units_of_squares;
-        (f64::from(roundings) * UNIT_ROUNDOFF).exp_m1() * most
-    }
-
-    // ANCHOR: oracle
-    /// What each output should be: all sums, then all sums of squares, each from all of its pixels.
-    fn sums(&self) -> Vec<Expected> {
-        let Image { width, height, pixels } = &self.image;
-        let (row, half) = (*width as usize, i64::from(self.window / 2));
-        let mut expected = vec![Expected::UNTOUCHED; 2 * pixels.len()];
-        let (sums, squares) = expected.split_at_mut(pixels.len());
-        let bar = progress::bar("oracle", u64::from(*height));
-        let rows = sums.par_chunks_mut(row).zip(squares.par_chunks_mut(row)).zip(pixels.par_chunks(row));
-        rows.for_each(|((sums, squares), pixels)| {
-            for x in self.columns() {
-                let window = i64::from(x) - half..=i64::from(x) + half;
-                let (mut sum, mut square) = (0_i64, 0_i64);
-                for place in window {
-                    let pixel = i64::from(pixels[clamped(place, *width) as usize]);
-                    sum += pixel;
-                    square += pixel * pixel;
-                }
-                sums[x as usize] = rounded_once(sum);
-                squares[x as usize] = rounded_once(square);
-            }
-            bar.inc(1);
-        });
-        expected
-    }
-    // ANCHOR_END: oracle
-}
-
-/// An integer that is rounded to f32.
-fn rounded_once(value: i64) -> Expected {
-    let value = value as f64;
-    Expected { value, tolerance: if value.abs() <= EXACT_IN_F32 { 0.0 } else { UNIT_ROUNDOFF * value.abs() } }
-}
-
-impl fmt::Debug for WindowSums {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let first = &self.image.pixels[..self.image.pixels.len().min(8)];
-        write!(f, "{}, {:?}, pixels {first:?} …", self.describe(), self.border)
-    }
-}
+pub use options::Options;
+pub use size::{HEADLINE_SIZE, Image, MOST_IMAGE_PIXELS, MOST_ROWS, SUMS_BELOW, Size, TEACHING_SIZE};
 
 /// The arrays of window sums on a device.
 pub struct Buffers {
@@ -306,7 +151,7 @@ impl Workload for WindowSums {
     }
 
     fn oracle(&self) -> &Oracle {
-        self.oracle.get_or_init(|| Oracle::Whole(self.sums()))
+        self.oracle.get_or_init(|| Oracle::Whole(self.expect()))
     }
 }
 

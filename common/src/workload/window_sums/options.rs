@@ -1,28 +1,20 @@
-//! The part of the command line that only window sums have, and the run that it asks for.
+//! The command-line options that only window sums have, and the run that they ask for.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Args;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 
+use super::inputs::{Origin, WindowSums};
 use super::maps::Maps;
-use super::{Image, MOST_IMAGE_PIXELS, MOST_ROWS, Origin, WindowSums};
+use super::size::{HEADLINE_SIZE, Image, Size, TEACHING_SIZE};
 use crate::atomic_file::AtomicFile;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::picture::Gray;
-use crate::workload::image::{Border, clouds, sides};
-use crate::workload::{Footprint, Plan, Workload};
+use crate::workload::image::Border;
+use crate::workload::{Plan, Workload};
 
-/// The size at which results are compared. The original text names a window of 15 and no size.
-pub const HEADLINE_SIZE: Size = Size { width: 8192, height: 8192 };
-
-/// Shows every effect, and a simulated GPU ends all rows of the chapter within seconds on two cores.
-pub const TEACHING_SIZE: Size = Size { width: 1024, height: 24 };
-
-/// The part of the command line that only window sums have.
+/// The command-line options that only window sums have.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     /// Width and height of the image, for example 640x480; `seed` is 8192x8192
@@ -48,78 +40,15 @@ pub struct Options {
     pub sensitivity: f64,
 }
 
-/// Width and height of an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
-    /// Pixels per row.
-    pub width: u32,
-    /// Rows.
-    pub height: u32,
-}
-
 /// A number from 0 to 1.
 fn sensitivity(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
     number.ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
-impl FromStr for Size {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        if text == "seed" {
-            return Ok(HEADLINE_SIZE);
-        }
-        let (width, height) = sides(text).ok_or_else(|| Error::Size {
-            asked: format!("size {text:?}"),
-            reason: "expected width and height as in 640x480, or `seed`".to_owned(),
-        })?;
-        let size = Size { width, height };
-        size.check(1)?;
-        Ok(size)
-    }
-}
-
-impl Size {
-    /// Refuses what cannot be computed.
-    pub(super) fn check(self, window: u32) -> Result<()> {
-        let Self { width, height } = self;
-        let wrong =
-            |reason: String| Err(Error::Size { asked: format!("a window of {window} on an image of {width}x{height}"), reason });
-        if width == 0 || height == 0 {
-            return wrong("every side has at least one pixel".to_owned());
-        }
-        if window.is_multiple_of(2) {
-            return wrong("a window has a pixel in its middle, so its width must be odd".to_owned());
-        }
-        if window > width {
-            return wrong("the window is wider than the image".to_owned());
-        }
-        if height > MOST_ROWS || u64::from(width) * u64::from(height) > MOST_IMAGE_PIXELS {
-            return wrong(format!("an image has {MOST_ROWS} rows at most, and {MOST_IMAGE_PIXELS} pixels in all"));
-        }
-        Ok(())
-    }
-
-    /// How much memory an image of this size takes.
-    pub(super) fn footprint(self) -> Footprint {
-        let pixels = u64::from(self.width) * u64::from(self.height);
-        // A pixel and its two sums. On the host a copy of all that, and for each sum the oracle's two f64.
-        let device_bytes = 12 * pixels;
-        Footprint { device_bytes, host_bytes: device_bytes + 32 * pixels }
-    }
-
-    /// Grey levels of 8 bits.
-    pub(super) fn generate(self, seed: u64) -> Image {
-        let Self { width, height } = self;
-        let levels = clouds(width, height, &mut ChaCha8Rng::seed_from_u64(seed));
-        Image { width, height, pixels: levels.into_iter().map(i32::from).collect() }
-    }
-}
-
 /// The run that the command line asks for.
 pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<WindowSums>> {
-    // Before the long run: nobody should wait for a result that cannot be written.
+    // Before the long run, so that nobody waits for a result that cannot be written.
     let [variance, threshold] =
         [&options.output, &options.threshold].map(|path| path.as_deref().map(AtomicFile::create).transpose());
     let maps = Maps { variance: variance?, threshold: threshold?, sensitivity: options.sensitivity };

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use kernels::Source;
+use toolkit::choose::{ATTEMPTS, choose};
 use toolkit::generate::generate;
 use toolkit::nvrtc::Nvrtc;
 use toolkit::recipe::PINNED_VERSION;
@@ -56,7 +57,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             let further = (1..ATTEMPTS).map_while(|_| compile().ok());
             stale += u32::from(!agrees(source, text, further)?);
         } else {
-            let text = most_common(text, compile);
+            let texts = std::iter::once(text).chain(std::iter::from_fn(|| compile().ok()));
+            // A new source has no text yet.
+            let old = fs::read_to_string(stored(source)).unwrap_or_default();
+            let text = choose(&old, texts).unwrap_or_default();
             fs::write(stored(source), text).map_err(|error| failure(format!("cannot write {}: {error}", source.ptx_path)))?;
             println!("{} from {}", source.ptx_path, source.path);
         }
@@ -89,24 +93,6 @@ fn open(arguments: &Arguments) -> Result<Nvrtc, Failure> {
     }
     Ok(nvrtc)
 }
-
-/// Of the texts that a compiler makes of a source the one that it makes most often, so that a check meets it soon. A second compilation tells
-/// whether there are several.
-fn most_common<E>(text: String, compile: impl Fn() -> Result<String, E>) -> String {
-    match compile() {
-        Ok(again) if again != text => {
-            let mut texts: Vec<String> = (2..16).map_while(|_| compile().ok()).chain([text, again]).collect();
-            texts.sort_unstable();
-            let longest = texts.chunk_by(|one, next| one == next).max_by_key(|alike| alike.len());
-            longest.map_or_else(String::new, |alike| alike[0].clone())
-        }
-        _ => text,
-    }
-}
-
-/// How often a source is compiled until the stored text comes out. NVRTC does not always make the same of the same source: of
-/// `06-matmul-tiled-tensor.cu` it makes one of four texts or so, which differ in the order of a few instructions.
-const ATTEMPTS: usize = 40;
 
 /// Whether the stored text is one that the compiler makes: `text`, or one of those that it makes when it is asked again. Says where `text` first
 /// differs when it is not.

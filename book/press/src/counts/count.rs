@@ -1,20 +1,15 @@
-//! Counts what every kernel does, on a GPU with Nsight Compute and on the simulator: `cargo run -p tests --bin counts`.
-//!
-//! ```console
-//! $ counts simulate book/counts/sim-h200.json      # what the simulator counts
-//! $ counts profile book/counts/nvidia-h200.json    # what Nsight Compute counts; needs a GPU, ncu, and leave to use its counters
-//! ```
-//!
-//! `cargo book` then sets the two side by side. `counts launch GROUP` is what Nsight Compute runs.
+//! Counts what every kernel does, on a GPU with Nsight Compute and on the simulator.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
 
-use anyhow::{Context, Result, bail};
-use common::device::Request;
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use common::atomic_file::AtomicFile;
 use common::gpu::Gpu;
 use common::report::Place;
+use common::request::Request;
 use common::stage::Stage;
 use common::workload::convolution::TEACHING_SIZE;
 use common::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Workload, correlation, matmul, window_sums};
@@ -22,12 +17,11 @@ use common::{observer, runner};
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use kernels::{Source, ceilings};
-use press::chapters::chapters;
-use press::counts::{self, KernelCounts, METRICS, PATTERNS_GROUP, Record};
 use simt::LaunchReport;
 use toolkit::recipe::PINNED_VERSION;
 
-const PATTERNS_PTX: &str = include_str!("../../../../simulator/simt/tests/programs/merging.ptx");
+use super::{CEILINGS_GROUP, KernelCounts, METRICS, PATTERNS_GROUP, PATTERNS_PTX, Record, read_profile};
+use crate::chapters::chapters;
 
 /// Floats of the patterns' input, and of their output.
 const FLOATS: usize = 1 << 16;
@@ -61,21 +55,35 @@ const PATTERNS: &[Pattern] = &[
     ("global_vectors", [4, 1, 1], [256, 1, 1], 0),
 ];
 
-fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let result = match arguments.as_slice() {
-        ["simulate", file] => simulate().and_then(|record| save(&record, Path::new(file))),
-        ["profile", file] => profile().and_then(|record| save(&record, Path::new(file))),
-        ["launch", group] => with_stored_ptx().and_then(|gpu| launch(&gpu, group)).map(drop),
-        _ => Err(anyhow::anyhow!("expected `simulate FILE` or `profile FILE`")),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
+/// What to count with.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Where to count: gpu, with Nsight Compute, or sim
+    #[arg(long, value_name = "DEVICE", required_unless_present = "launch")]
+    device: Option<Request>,
+    /// Where to write the counts, a JSON file
+    #[arg(long, value_name = "FILE", required_unless_present = "launch")]
+    save: Option<PathBuf>,
+    /// Launch the kernels of a group on the GPU and end: what Nsight Compute runs
+    #[arg(long, value_name = "GROUP", hide = true, conflicts_with_all = ["device", "save"])]
+    launch: Option<String>,
+}
+
+impl Arguments {
+    /// Counts.
+    ///
+    /// # Errors
+    ///
+    /// When the device or the profiler is not there, a stage does not verify, or the file cannot be written.
+    pub fn run(self) -> Result<()> {
+        if let Some(group) = self.launch {
+            return launch(&with_stored_ptx()?, &group).map(drop);
         }
+        let mut file = AtomicFile::create(&self.save.context("--save is missing")?)?;
+        let record = if self.device == Some(Request::Gpu) { profile()? } else { simulate(&self.device.unwrap_or_default())? };
+        file.write_all((serde_json::to_string_pretty(&record)? + "\n").as_bytes())?;
+        eprintln!("{} kernels in {}", record.kernels.len(), file.path().display());
+        Ok(file.commit()?)
     }
 }
 
@@ -93,14 +101,14 @@ fn with_stored_ptx() -> Result<Gpu> {
 /// The groups of kernels, in order.
 fn groups() -> Vec<&'static str> {
     let chapters = chapters().into_iter().map(|(name, _)| name);
-    ["ceilings"].into_iter().chain(chapters).chain([PATTERNS_GROUP]).collect()
+    [CEILINGS_GROUP].into_iter().chain(chapters).chain([PATTERNS_GROUP]).collect()
 }
 
 /// Launches every kernel of a group; what the simulator reports of each launch, and nothing on a GPU.
 fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
     observer::forget(gpu)?;
     match group {
-        "ceilings" => launch_ceilings(gpu)?,
+        CEILINGS_GROUP => launch_ceilings(gpu)?,
         PATTERNS_GROUP => launch_patterns(gpu)?,
         "01-conv-naive" => return launch_stages(gpu, conv_naive::CHAPTER.stages, &Convolution::random(TEACHING_SIZE, 13)),
         "02-conv-shared" => return launch_stages(gpu, conv_shared::CHAPTER.stages, &Convolution::random(TEACHING_SIZE, 13)),
@@ -206,8 +214,9 @@ fn launch_patterns(gpu: &Gpu) -> Result<()> {
 }
 
 /// What the simulator counts.
-fn simulate() -> Result<Record> {
-    let gpu = Gpu::open(&Request::Sim(None))?;
+fn simulate(device: &Request) -> Result<Record> {
+    let gpu = Gpu::open(device)?;
+    ensure!(gpu.is_simulated(), "without Nsight Compute only the simulator counts: --device sim");
     let mut kernels: Vec<KernelCounts> = Vec::new();
     for group in groups() {
         let mut of_group: Vec<KernelCounts> = Vec::new();
@@ -232,14 +241,14 @@ fn profile() -> Result<Record> {
         let output = Command::new("ncu")
             .args(["--csv", "--page", "raw", "--metrics", &metrics])
             .arg(std::env::current_exe()?)
-            .args(["launch", group])
+            .args(["counts", "--launch", group])
             .output()
-            .context("ncu does not start")?;
+            .context("Nsight Compute does not start: `ncu` of the CUDA toolkit must be on the PATH")?;
         let text = String::from_utf8_lossy(&output.stdout);
         if !output.status.success() {
             bail!("ncu fails for {group}:\n{text}{}", String::from_utf8_lossy(&output.stderr));
         }
-        kernels.append(&mut counts::read_profile(group, &text)?);
+        kernels.append(&mut read_profile(group, &text)?);
     }
     let version = Command::new("ncu").arg("--version").output()?.stdout;
     let version = String::from_utf8_lossy(&version).lines().last().unwrap_or_default().trim().to_owned();
@@ -254,13 +263,4 @@ fn record(gpu: &Gpu, counted_by: String, kernels: Vec<KernelCounts>) -> Record {
     let (device, driver, compiler) =
         (format!("{simulated}{}", info.name), info.driver.clone(), format!("stored PTX (NVRTC {PINNED_VERSION})"));
     Record { device, driver, compiler, counted_by, date, kernels }
-}
-
-fn save(record: &Record, file: &Path) -> Result<()> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    fs::write(file, serde_json::to_string_pretty(record)? + "\n").with_context(|| file.display().to_string())?;
-    eprintln!("{} kernels in {}", record.kernels.len(), file.display());
-    Ok(())
 }

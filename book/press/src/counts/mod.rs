@@ -1,8 +1,8 @@
 //! The simulator's counts beside those of Nsight Compute on a GPU: records of both, and the table of the book that compares them.
 //!
 //! `book/counts/<device>.json` holds what one device counted for every kernel of the project and for the patterns of
-//! `simulator/simt/tests/programs/merging.cu`, which hold what a compiler makes wider loads of and what it does not. The program
-//! `counts` makes the records; `cargo book` makes `book/src/generated/counters.md` of them.
+//! `simulator/simt/tests/programs/merging.cu`, which hold what a compiler makes wider loads of and what it does not. `cargo book
+//! record counts/<device>` makes them again.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,17 +11,24 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use common::units;
-use kernels::ceilings;
+use kernels::{Source, ceilings};
 use serde::{Deserialize, Serialize};
 use simt::Counters;
-use toolkit::stamp;
+use toolkit::digest;
 
 use crate::chapters::chapters;
+use crate::stale::Kernels;
 
-/// The patterns' source.
-pub const PATTERNS: &str = include_str!("../../../simulator/simt/tests/programs/merging.cu");
-/// The name of their group; the others are named by the stem of their source.
-pub const PATTERNS_GROUP: &str = "patterns";
+mod count;
+
+pub use count::Arguments;
+
+/// The PTX of the patterns.
+const PATTERNS_PTX: &str = include_str!("../../../../simulator/simt/tests/programs/merging.ptx");
+/// The name of their group.
+const PATTERNS_GROUP: &str = "patterns";
+/// The name of the group of kernels that measure what a device can do at best; the others are named by their chapter.
+const CEILINGS_GROUP: &str = "ceilings";
 
 /// What one device counted.
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,10 +52,10 @@ pub struct Record {
 pub struct KernelCounts {
     /// The stem of its source, or [`PATTERNS_GROUP`].
     pub group: String,
-    /// SHA-256 of the source, so that a count which is older than its kernel is seen.
-    pub source_sha256: String,
     /// Its name.
     pub kernel: String,
+    /// The digest of its PTX ([`toolkit::digest`]), so that a count which is older than its kernel is seen.
+    pub digest: Option<String>,
     /// By the name that Nsight Compute has for it.
     pub values: BTreeMap<String, u64>,
 }
@@ -199,43 +206,56 @@ const DIFFERENCES: &[Difference] = &[
     },
 ];
 
-/// SHA-256 of what a group's kernels were made from.
-fn sha256_of_group(group: &str) -> Option<String> {
+/// The digest that a kernel of a group has now; `None` when there is no such kernel.
+fn digest_now(kernels: &Kernels, group: &str, kernel: &str) -> Option<String> {
+    let of = |sources: &[&Source]| {
+        let names = sources.iter().map(|source| format!("{}/{kernel}", digest::stem(source)));
+        names.into_iter().find_map(|name| kernels.digest(&name).map(str::to_owned))
+    };
     match group {
-        PATTERNS_GROUP => Some(stamp::sha256(PATTERNS)),
-        "ceilings" => Some(stamp::sha256_of(&[&ceilings::SOURCE, &ceilings::dp4a::SOURCE])),
-        chapter => chapters().into_iter().find(|(name, _)| *name == chapter).map(|(_, sources)| stamp::sha256_of(sources)),
+        PATTERNS_GROUP => digest::of_text(PATTERNS_PTX).ok()?.remove(kernel),
+        CEILINGS_GROUP => of(&[&ceilings::SOURCE, &ceilings::dp4a::SOURCE]),
+        chapter => chapters().into_iter().find(|(name, _)| *name == chapter).and_then(|(_, sources)| of(sources)),
     }
 }
 
 impl KernelCounts {
-    /// Counts of a kernel whose source is as it is now.
+    /// Counts of a kernel as it is now.
     pub fn new(group: &str, kernel: &str) -> Self {
-        let source_sha256 = sha256_of_group(group).unwrap_or_default();
-        Self { group: group.to_owned(), source_sha256, kernel: kernel.to_owned(), values: BTreeMap::new() }
+        let digest = digest_now(Kernels::stored(), group, kernel);
+        Self { group: group.to_owned(), kernel: kernel.to_owned(), digest, values: BTreeMap::new() }
     }
 
     /// Adds what a further launch counted.
     pub fn add(&mut self, name: &str, value: u64) {
         *self.values.entry(name.to_owned()).or_default() += value;
     }
+
+    /// Whether the kernel has changed since, or is gone.
+    pub fn is_stale(&self, kernels: &Kernels) -> bool {
+        self.digest.is_none() || self.digest != digest_now(kernels, &self.group, &self.kernel)
+    }
+
+    /// What people call it: `03-unroll/shared`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.group, self.kernel)
+    }
 }
 
 impl Record {
-    /// Reads a record, which must be as new as its kernels.
+    /// Reads a record.
     ///
     /// # Errors
     ///
-    /// When there is none, when it is no record, or when a kernel has changed since.
+    /// When there is none, or the file holds something else.
     pub fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        let record: Record = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
-        for KernelCounts { group, source_sha256, kernel, .. } in &record.kernels {
-            if sha256_of_group(group).as_ref() != Some(source_sha256) {
-                bail!("{}: the source of {group}, {kernel} has changed; run `counts` again", path.display());
-            }
-        }
-        Ok(record)
+        serde_json::from_str(&text).with_context(|| path.display().to_string())
+    }
+
+    /// The counts of a kernel.
+    fn of(&self, group: &str, kernel: &str) -> Option<&KernelCounts> {
+        self.kernels.iter().find(|counts| (counts.group.as_str(), counts.kernel.as_str()) == (group, kernel))
     }
 }
 
@@ -245,38 +265,27 @@ impl Record {
 ///
 /// When the text is no such table, or lacks one of the metrics.
 pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
-    let mut lines = text.lines().skip_while(|line| !line.starts_with("\"ID\""));
-    let names = fields(lines.next().with_context(|| format!("Nsight Compute counted nothing:\n{text}"))?);
+    // What the profiled program and the profiler print besides stands before the table.
+    let start = text.find("\"ID\"").with_context(|| format!("Nsight Compute counted nothing:\n{text}"))?;
+    let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(&text.as_bytes()[start..]);
+    let columns = table.headers()?.clone();
     let mut kernels: Vec<KernelCounts> = Vec::new();
-    for line in lines.filter(|line| line.starts_with('"')) {
-        let row: BTreeMap<&str, String> = names.iter().map(String::as_str).zip(fields(line)).collect();
+    for row in table.records() {
+        let row = row?;
+        let field = |name: &str| columns.iter().position(|column| column == name).and_then(|column| row.get(column));
         // The row of units has no name.
-        let Some(name) = row.get("Kernel Name").filter(|name| !name.is_empty()) else { continue };
+        let Some(name) = field("Kernel Name").filter(|name| !name.is_empty()) else { continue };
         let name = name.split('(').next().unwrap_or(name);
-        if kernels.iter().all(|kernel| kernel.kernel != name) {
+        let index = kernels.iter().position(|kernel| kernel.kernel == name).unwrap_or_else(|| {
             kernels.push(KernelCounts::new(group, name));
-        }
-        let Some(kernel) = kernels.iter_mut().find(|kernel| kernel.kernel == name) else { continue };
+            kernels.len() - 1
+        });
         for metric in METRICS {
-            let value = row.get(metric.name).and_then(|text| text.replace(',', "").parse::<f64>().ok());
-            kernel.add(metric.name, value.with_context(|| format!("{name} has no {}", metric.name))? as u64);
+            let value = field(metric.name).and_then(|text| text.replace(',', "").parse::<f64>().ok());
+            kernels[index].add(metric.name, value.with_context(|| format!("{name} has no {}", metric.name))? as u64);
         }
     }
     Ok(kernels)
-}
-
-/// The fields of a line of CSV, all of which may stand in quotes.
-fn fields(line: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut quoted = false;
-    for character in line.chars() {
-        match character {
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(String::new()),
-            character => fields.last_mut().expect("one field at least").push(character),
-        }
-    }
-    fields
 }
 
 /// What the columns of [`table`] are called by Nsight Compute, as Markdown.
@@ -285,31 +294,35 @@ pub fn names() -> String {
     "| column | Nsight Compute |\n|---|---|\n".to_owned() + &rows.collect::<String>()
 }
 
-/// The records of both, side by side, as Markdown. A number alone is what both counted.
+/// Follows the name of a kernel that has changed since it was counted.
+const STALE_MARK: &str = "†";
+
+/// The records of both, side by side, as Markdown. A number alone is what both counted. Kernels that have changed since either was made
+/// are marked, and a difference there needs no reason; kernels that only one of the two has are left out and named below the table.
 ///
 /// # Errors
 ///
-/// When they hold different kernels, when they differ without a known reason, or when a reason stands for no difference.
-pub fn table(hardware: &Record, simulated: &Record) -> Result<String> {
-    let names = |record: &Record| record.kernels.iter().map(|k| format!("{}/{}", k.group, k.kernel)).collect::<Vec<_>>();
-    if names(hardware) != names(simulated) {
-        bail!("the records hold different kernels: {:?} and {:?}", names(hardware), names(simulated));
-    }
+/// When the counts of a kernel that has not changed differ without a known reason, or no longer differ.
+pub fn table(hardware: &Record, simulated: &Record, kernels: &Kernels) -> Result<String> {
     let mut table = "| kernel |".to_owned();
     METRICS.iter().for_each(|metric| table += &format!(" {} |", metric.heading));
     table += &format!("\n|---|{}", "---:|".repeat(METRICS.len()));
     let mut reasons = Vec::new();
     let (mut equal, mut compared) = (0, 0);
+    let mut any_stale = false;
     let mut group = "";
-    for (theirs, ours) in hardware.kernels.iter().zip(&simulated.kernels) {
-        if theirs.group != group {
-            group = &theirs.group;
+    for ours in &simulated.kernels {
+        let Some(theirs) = hardware.of(&ours.group, &ours.kernel) else { continue };
+        if ours.group != group {
+            group = &ours.group;
             let _ = write!(table, "\n| **{group}** |{}", " |".repeat(METRICS.len()));
         }
-        let _ = write!(table, "\n| `{}` |", theirs.kernel);
+        let is_stale = [ours, theirs].iter().any(|counts| counts.is_stale(kernels));
+        any_stale |= is_stale;
+        let _ = write!(table, "\n| `{}`{} |", ours.kernel, if is_stale { format!(" {STALE_MARK}") } else { String::new() });
         for Metric { name, .. } in METRICS {
             let [counted, modelled] = [theirs, ours].map(|kernel| kernel.values.get(*name).copied());
-            let (counted, modelled) = counted.zip(modelled).with_context(|| format!("{} has no {name}", theirs.kernel))?;
+            let (counted, modelled) = counted.zip(modelled).with_context(|| format!("{} has no {name}", ours.kernel))?;
             compared += 1;
             equal += usize::from(counted == modelled);
             let _ = match counted == modelled {
@@ -317,20 +330,21 @@ pub fn table(hardware: &Record, simulated: &Record) -> Result<String> {
                 false => write!(table, " **{} / {}** |", units::count(counted), units::count(modelled)),
             };
             let is_known =
-                |known: &&Difference| (known.group, known.kernel) == (group, &theirs.kernel) && known.metrics.contains(name);
+                |known: &&Difference| (known.group, known.kernel) == (group, &ours.kernel) && known.metrics.contains(name);
             match (counted == modelled, DIFFERENCES.iter().find(is_known)) {
                 (true, None | Some(Difference { varies: true, .. })) => {}
                 (false, Some(Difference { kernel, reason, .. })) => reasons.push(format!("- `{kernel}`: {reason}")),
-                (false, None) => bail!("{group}, {}: {name} is {counted} on the GPU and {modelled} here", theirs.kernel),
-                (true, Some(_)) => bail!("{group}, {}: {name} no longer differs", theirs.kernel),
+                _ if is_stale => {}
+                (false, None) => bail!("{group}, {}: {name} is {counted} on the GPU and {modelled} here", ours.kernel),
+                (true, Some(_)) => bail!("{group}, {}: {name} no longer differs", ours.kernel),
             }
         }
     }
     let date = |record: &Record| record.date.split('T').next().unwrap_or_default().to_owned();
     let _ = write!(
         table,
-        "\n\n*{equal} of {compared} counts are equal. A number alone is what both count; two are the GPU's and the simulator's. {}: driver {}, {}, {}, {}. {}: {}, {}. `cargo run -p \
-         tests --bin counts` makes the records `book/counts/*.json`.*\n",
+        "\n\n*{equal} of {compared} counts are equal. A number alone is what both count; two are the GPU's and the simulator's. {}: driver {}, {}, {}, {}. {}: {}, {}. Records: \
+         `book/counts/*.json`.*\n",
         hardware.device,
         hardware.driver,
         hardware.compiler,
@@ -340,9 +354,74 @@ pub fn table(hardware: &Record, simulated: &Record) -> Result<String> {
         simulated.compiler,
         date(simulated),
     );
+    if any_stale {
+        let _ = write!(table, "\n*{STALE_MARK} counted before this kernel last changed*\n");
+    }
+    for (one, other, counted_by) in [(hardware, simulated, "the GPU"), (simulated, hardware, "the simulator")] {
+        let lone = one.kernels.iter().filter(|kernel| other.of(&kernel.group, &kernel.kernel).is_none());
+        let names: Vec<String> = lone.map(|kernel| format!("`{}`", kernel.name())).collect();
+        if !names.is_empty() {
+            let _ = write!(table, "\n*Counted only on {counted_by}: {}*\n", names.join(", "));
+        }
+    }
     reasons.dedup();
     if !reasons.is_empty() {
         let _ = write!(table, "\n{}\n", reasons.join("\n"));
     }
     Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::root;
+
+    fn records() -> [Record; 2] {
+        ["nvidia-h200", "sim-h200"].map(|device| Record::read(&root().join(format!("book/counts/{device}.json"))).unwrap())
+    }
+
+    #[test]
+    fn the_table_of_nsight_compute_is_read() {
+        let names: Vec<String> = METRICS.iter().map(|metric| format!("\"{}\"", metric.name)).collect();
+        let row = |name: &str, value: &str| {
+            let values = vec![format!("\"{value}\""); METRICS.len()].join(",");
+            format!("\"0\",\"{name}\",{values}\n")
+        };
+        let text = format!(
+            "==PROF== Connected, \"quoted\"\n\"ID\",\"Kernel Name\",{}\n{}{}{}",
+            names.join(","),
+            row("", "inst"),
+            row("shared(float const*, int)", "1,234"),
+            row("shared(float const*, int)", "6"),
+        );
+        let kernels = read_profile("03-unroll", &text).unwrap();
+        let [KernelCounts { kernel, digest: Some(_), values, .. }] = &kernels[..] else { panic!("{kernels:?}") };
+        assert_eq!(kernel, "shared");
+        assert!(values.len() == METRICS.len() && values.values().all(|value| *value == 1240), "{values:?}");
+        assert!(read_profile("03-unroll", "==ERROR== nothing").is_err());
+        assert!(read_profile("03-unroll", "\"ID\",\"Kernel Name\"\n\"0\",\"k\"\n").is_err());
+    }
+
+    #[test]
+    fn a_count_that_is_older_than_its_kernel_is_labeled_and_needs_no_reason() {
+        let kernels = Kernels::stored();
+        let [hardware, mut simulated] = records();
+        let index = simulated.kernels.iter().position(|kernel| kernel.name() == "03-unroll/shared").unwrap();
+        let was_stale = table(&hardware, &simulated, kernels).unwrap().matches(STALE_MARK).count();
+        *simulated.kernels[index].values.values_mut().next().unwrap() += 1;
+        let difference = table(&hardware, &simulated, kernels);
+        assert!(difference.is_err() || was_stale > 0);
+        simulated.kernels[index].digest = Some("another".to_owned());
+        let labeled = table(&hardware, &simulated, kernels).unwrap();
+        assert!(labeled.contains(&format!("\n| `shared` {STALE_MARK} |")), "{labeled}");
+        assert!(labeled.contains(&format!("*{STALE_MARK} counted before this kernel last changed*")), "{labeled}");
+    }
+
+    #[test]
+    fn a_kernel_that_was_counted_on_one_side_only_is_named() {
+        let [mut hardware, simulated] = records();
+        let lone = hardware.kernels.pop().unwrap().name();
+        let table = table(&hardware, &simulated, Kernels::stored()).unwrap();
+        assert!(table.contains(&format!("*Counted only on the simulator: `{lone}`*")), "{table}");
+    }
 }

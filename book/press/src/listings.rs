@@ -1,20 +1,25 @@
-//! `cargo run -p tests --bin listings`: makes the machine code that the book shows, `book/listings/*.sass`, from the sources of kernels. It
-//! takes an NVRTC that makes code for compute capability 9.0, and `nvdisasm` of the CUDA toolkit on the PATH.
+//! The machine code that the book shows, `book/listings/*.sass`, which `cargo book record` makes from the sources of kernels.
 //!
-//! Machine code is another text with every version of the compiler, and `nvdisasm` comes with no Python package, so that listings are kept
-//! like records: each says what it was made from and with what, and a test fails when its source has changed since.
+//! Every version of the compiler makes other machine code, and `nvdisasm` comes with no Python package. So listings are kept like records:
+//! each says what it was made from and with what, and is labeled where it is shown when its kernel has changed since.
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use clap::Args;
 use common::atomic_file::AtomicFile;
 use kernels::{Kernel, unroll};
+use toolkit::digest;
 use toolkit::nvrtc::{Input, Nvrtc};
 use toolkit::recipe::options;
-use toolkit::stamp;
+
+use crate::archive::{Archive, STALE_NOTE};
+use crate::directive::nearest;
+use crate::root;
+use crate::stale::Kernels;
 
 /// The architecture that listings are of.
 const ARCHITECTURE: &str = "sm_90";
@@ -37,40 +42,70 @@ const LISTINGS: [(&str, Kernel, Part); 3] = [
     ("03-unroll.constant-filter", unroll::CONSTANT_FILTER, Part::Constants),
 ];
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+/// Which listing to make.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The listing's name
+    #[arg(value_parser = LISTINGS.map(|(name, ..)| name))]
+    name: String,
+    /// Where to write it
+    #[arg(long, value_name = "FILE")]
+    save: PathBuf,
 }
 
-fn run() -> Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the root of the repository")?;
-    let number = ARCHITECTURE.trim_start_matches("sm_").parse()?;
-    let nvrtc = Nvrtc::find_where(|nvrtc| nvrtc.architectures().contains(&number))?;
-    for (name, kernel, part) in LISTINGS {
-        let instructions = chosen(&machine_code(&nvrtc, kernel)?, &part).with_context(|| name.to_owned())?;
+impl Arguments {
+    /// Makes the listing.
+    ///
+    /// # Errors
+    ///
+    /// When a tool is not there, the machine code does not have what the listing shows, or the file cannot be written.
+    pub fn run(self) -> Result<()> {
+        let (_, kernel, part) = LISTINGS.iter().find(|(name, ..)| *name == self.name).context("there is no such listing")?;
+        let mut file = AtomicFile::create(&self.save)?;
+        let number = ARCHITECTURE.trim_start_matches("sm_").parse()?;
+        let nvrtc = Nvrtc::find_where(|nvrtc| nvrtc.architectures().contains(&number))?;
+        let instructions = chosen(&machine_code(&nvrtc, *kernel)?, part)?;
         let width = instructions.iter().map(String::len).max().unwrap_or(0);
         let lines = instructions.iter().map(|instruction| format!("{instruction:<width$}   {}\n", meaning(instruction)));
+        let digest = digest::of(*kernel).with_context(|| format!("{} has no stored PTX: run `cargo ptx`", kernel.name))?;
         let text = format!(
-            "// source: {}\n// sha256: {}\n// kernel: {}\n// made by: NVRTC {} for {ARCHITECTURE}, nvdisasm; what stands on the right is ours\n\
-             // ANCHOR: code\n{}// ANCHOR_END: code\n",
-            kernel.source.path,
-            stamp::sha256_of(&[kernel.source]),
+            "// kernel: {}/{}\n// digest: {digest}\n// made by: NVRTC {} for {ARCHITECTURE}, nvdisasm; what is on the right is ours\n{}",
+            digest::stem(kernel.source),
             kernel.name,
             nvrtc.build(),
             lines.collect::<String>(),
         );
-        let path = root.join(format!("book/listings/{name}.sass"));
-        let mut file = AtomicFile::create(&path)?;
         file.write_all(text.as_bytes())?;
-        file.commit()?;
-        println!("book/listings/{name}.sass");
+        Ok(file.commit()?)
     }
-    Ok(())
+}
+
+/// The code of a listing, and a last line that says so if its kernel has changed since.
+///
+/// # Errors
+///
+/// When there is no such listing.
+pub fn read(archive: &Archive, name: &str) -> Result<String> {
+    let path = format!("listings/{name}.sass");
+    let known = || nearest(name, LISTINGS.iter().map(|(name, ..)| *name));
+    let text =
+        fs::read_to_string(root().join("book").join(&path)).with_context(|| format!("there is no book/{path}{}", known()))?;
+    archive.note(&path);
+    let code: String = text.lines().filter(|line| !line.starts_with("//")).map(|line| format!("{line}\n")).collect();
+    let label = if is_stale(&text, Kernels::stored())? { format!("{STALE_NOTE}\n") } else { String::new() };
+    Ok(code + &label)
+}
+
+/// Whether the kernel of a listing has changed since the listing was made.
+///
+/// # Errors
+///
+/// When the text is not that of a listing.
+pub fn is_stale(listing: &str, kernels: &Kernels) -> Result<bool> {
+    let head = |key: &str| listing.lines().find_map(|line| line.strip_prefix(&format!("// {key}: ")));
+    let (kernel, digest) =
+        head("kernel").zip(head("digest")).context("a listing starts with its kernel and the digest of its PTX")?;
+    Ok(kernels.digest(kernel) != Some(digest))
 }
 
 /// The kernel's machine code: labels, and instructions without their addresses.

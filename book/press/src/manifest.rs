@@ -1,0 +1,135 @@
+//! `book/records.toml`: every record of the book with the command that makes it, what that takes, and who uses it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+/// All entries of `book/records.toml`, by the path of the record from `book/`, for example `results/nvidia-h200/03-unroll.json`.
+pub struct Manifest {
+    root: PathBuf,
+    entries: BTreeMap<String, Entry>,
+}
+
+/// One record.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The program and its arguments; `--save FILE` comes behind them.
+    pub command: String,
+    /// What the command needs.
+    pub needs: Needs,
+    /// The model of the GPU, as its driver names it, where the record is one of a GPU.
+    pub model: Option<String>,
+    /// What shows it or draws on it: pages of `book/src`, and `README.md`.
+    pub used_by: Vec<String>,
+}
+
+/// What a command needs beside the repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Needs {
+    /// Nothing: it runs on the simulator.
+    Sim,
+    /// An NVIDIA GPU.
+    Gpu,
+    /// A GPU, Nsight Compute, and leave to use the GPU's counters.
+    Ncu,
+    /// `nvdisasm` of the CUDA toolkit, and an NVRTC that makes machine code for compute capability 9.0. No GPU.
+    Nvdisasm,
+}
+
+impl Needs {
+    /// The program that has to be on the `PATH`.
+    pub fn program(self) -> Option<&'static str> {
+        match self {
+            Needs::Sim | Needs::Gpu => None,
+            Needs::Ncu => Some("ncu"),
+            Needs::Nvdisasm => Some("nvdisasm"),
+        }
+    }
+
+    /// Whether it needs a GPU.
+    pub fn gpu(self) -> bool {
+        matches!(self, Needs::Gpu | Needs::Ncu)
+    }
+}
+
+impl fmt::Display for Needs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Needs::Sim => "the simulator",
+            Needs::Gpu => "a GPU",
+            Needs::Ncu => "a GPU and Nsight Compute (`ncu`)",
+            Needs::Nvdisasm => "`nvdisasm` of the CUDA toolkit",
+        })
+    }
+}
+
+impl Entry {
+    /// The program and its arguments.
+    pub fn words(&self) -> (&str, Vec<&str>) {
+        let mut words = self.command.split_whitespace();
+        (words.next().unwrap_or_default(), words.collect())
+    }
+}
+
+impl Manifest {
+    /// Reads `book/records.toml` below the root of a repository.
+    ///
+    /// # Errors
+    ///
+    /// When it is not there or holds something else.
+    pub fn read(root: &Path) -> Result<Self> {
+        let path = root.join("book/records.toml");
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let entries = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        Ok(Self { root: root.to_owned(), entries })
+    }
+
+    /// Reads that of the repository in which this process works: programs of this crate may be copied to a machine with a GPU.
+    ///
+    /// # Errors
+    ///
+    /// As [`Manifest::read`].
+    pub fn find() -> Result<Self> {
+        let here = std::env::current_dir()?;
+        let root = here.ancestors().find(|folder| folder.join("book/records.toml").is_file());
+        Self::read(root.context("run this in a checkout of the repository: there is no book/records.toml here or above")?)
+    }
+
+    /// The entries, by path.
+    pub fn entries(&self) -> &BTreeMap<String, Entry> {
+        &self.entries
+    }
+
+    /// Where a record is on this machine.
+    pub fn path(&self, record: &str) -> PathBuf {
+        self.root.join("book").join(record)
+    }
+
+    /// The entry that a person means: by its path, or that without folder and extension (`nvidia-h200/03-unroll`).
+    ///
+    /// # Errors
+    ///
+    /// Names the nearest ones when there is none.
+    pub fn get(&self, name: &str) -> Result<(&str, &Entry)> {
+        if let Some((path, entry)) = self.entries.iter().find(|(path, _)| *path == name || short(path) == name) {
+            return Ok((path, entry));
+        }
+        let mut known: Vec<(usize, &str)> =
+            self.entries.keys().map(|path| (strsim::osa_distance(name, short(path)), short(path))).collect();
+        known.sort_unstable();
+        let nearest: Vec<&str> = known.into_iter().take(3).map(|(_, name)| name).collect();
+        bail!("book/records.toml has no record named {name}; nearest: {}", nearest.join(", "))
+    }
+}
+
+/// What people call a record: its path without the kind of record and the extension, unless that kind tells it from others.
+pub fn short(path: &str) -> &str {
+    let name = path.rsplit_once('.').map_or(path, |(name, _)| name);
+    name.strip_prefix("results/").unwrap_or(name)
+}

@@ -1,0 +1,298 @@
+//! `cargo book record`: makes records again, each by its command in `book/records.toml`.
+//!
+//! The commands are programs that lie beside this one, so that on a machine without Rust, where they were copied to, the same works. A new
+//! record replaces an old one only when it is whole: every stage of the old record verified, on the same GPU, of the kernels that are stored now.
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::thread::available_parallelism;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{ArgGroup, Args, ValueEnum};
+use common::atomic_file::AtomicFile;
+use common::probe;
+use common::record::Record;
+use common::report::Place;
+use common::units;
+
+use crate::check::{Age, Kind, age, kind};
+use crate::manifest::{Entry, Manifest, Needs, short};
+use crate::stale::Kernels;
+
+/// Which records to make again.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("which").required(true).args(["names", "stale", "all"]))]
+pub struct Arguments {
+    /// Records by name, for example nvidia-h200/03-unroll or counts/sim-h200
+    #[arg(value_name = "NAME", conflicts_with = "all")]
+    names: Vec<String>,
+    /// Those that were measured before a kernel last changed; with names, those of them
+    #[arg(long)]
+    stale: bool,
+    /// All of them
+    #[arg(long, conflicts_with = "stale")]
+    all: bool,
+    /// Only those that this device makes
+    #[arg(long, value_enum)]
+    device: Option<Device>,
+    /// Say what would run, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Kinds of devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Device {
+    /// An NVIDIA GPU
+    Gpu,
+    /// The simulator
+    Sim,
+}
+
+impl Device {
+    fn makes(self, needs: Needs) -> bool {
+        match self {
+            Device::Sim => needs == Needs::Sim,
+            // Where there is a GPU there may be the rest of the CUDA toolkit.
+            Device::Gpu => needs != Needs::Sim,
+        }
+    }
+}
+
+/// A record to make.
+struct Job<'a> {
+    record: &'a str,
+    entry: &'a Entry,
+    /// Why it is to be made.
+    reason: String,
+    /// The sizes of the old record, in words.
+    sizes: String,
+    /// How long it will take, as far as the old record tells.
+    seconds: f64,
+}
+
+impl Arguments {
+    /// Makes the records.
+    ///
+    /// # Errors
+    ///
+    /// When `book/records.toml` has no record of a name, or a record cannot be read. A run that fails leaves its record as it was and the
+    /// others go on; the exit status is 1 then.
+    pub fn run(&self) -> Result<ExitCode> {
+        let manifest = Manifest::find()?;
+        let jobs = self.jobs(&manifest)?;
+        let (jobs, skipped): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(|job| missing(job.entry).is_none());
+        eprint!("{}", announcement(&jobs, &skipped));
+        if self.dry_run || jobs.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        build(&jobs)?;
+        let mut failed = Vec::new();
+        for (done, job) in jobs.iter().enumerate() {
+            eprintln!("[{}/{}] {}", done + 1, jobs.len(), job.entry.command);
+            if let Err(error) = make(&manifest, job) {
+                eprintln!("error: {} is left as it was: {error:#}", short(job.record));
+                failed.push(short(job.record));
+            }
+        }
+        if failed.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        eprintln!("error: not made again: {}", failed.join(", "));
+        Ok(ExitCode::FAILURE)
+    }
+
+    /// The records that are asked for, those of one device together.
+    fn jobs<'a>(&self, manifest: &'a Manifest) -> Result<Vec<Job<'a>>> {
+        let named = self.names.iter().map(|name| manifest.get(name)).collect::<Result<Vec<_>>>()?;
+        let all = || manifest.entries().iter().map(|(record, entry)| (record.as_str(), entry));
+        let wanted: Vec<_> = if named.is_empty() { all().collect() } else { named };
+        let mut jobs = Vec::new();
+        for (record, entry) in wanted {
+            if self.device.is_some_and(|device| !device.makes(entry.needs)) {
+                continue;
+            }
+            let reason = match age(manifest, record, Kernels::stored()) {
+                Ok(Age::Fresh) if self.stale => continue,
+                Ok(Age::Fresh) => "as asked".to_owned(),
+                Ok(Age::Stale(parts)) => format!("stale: {}", parts.join(", ")),
+                Err(_) if !manifest.path(record).is_file() => "new".to_owned(),
+                Err(error) => format!("cannot be read: {error}"),
+            };
+            let (sizes, seconds) = estimate(manifest, record).unwrap_or_default();
+            jobs.push(Job { record, entry, reason, sizes, seconds });
+        }
+        jobs.sort_by_key(|job| (job.entry.needs, job.entry.model.clone()));
+        Ok(jobs)
+    }
+}
+
+/// What is missing on this machine to make a record.
+fn missing(entry: &Entry) -> Option<String> {
+    if let Some(program) = entry.needs.program()
+        && !on_path(program)
+    {
+        return Some(format!("needs {}: there is no `{program}` on the PATH", entry.needs));
+    }
+    let model = entry.model.as_ref()?;
+    match probe::probe() {
+        Ok(found) if found.name == *model => None,
+        Ok(found) => Some(format!("needs an {model}, and this machine has an {}", found.name)),
+        Err(unusable) => Some(format!("needs an {model}: {unusable}")),
+    }
+}
+
+fn on_path(program: &str) -> bool {
+    env::var_os("PATH").is_some_and(|path| {
+        env::split_paths(&path).any(|folder| folder.join(program).with_extension(env::consts::EXE_EXTENSION).is_file())
+    })
+}
+
+/// What will run and what it will take.
+fn announcement(jobs: &[Job], skipped: &[Job]) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    for group in jobs.chunk_by(|one, next| (one.entry.needs, &one.entry.model) == (next.entry.needs, &next.entry.model)) {
+        let on = group[0].entry.model.as_deref().map_or_else(|| group[0].entry.needs.to_string(), str::to_owned);
+        let runs = if group.len() == 1 { "1 run".to_owned() } else { format!("{} runs", group.len()) };
+        let seconds: f64 = group.iter().map(|job| job.seconds).sum();
+        let _ = writeln!(text, "{runs} with {on}, about {}:", duration(seconds));
+        for Job { record, entry, reason, sizes, seconds } in group {
+            let sizes = if sizes.is_empty() { String::new() } else { format!("; {sizes}") };
+            let _ = writeln!(text, "  {} ({reason}{sizes}; about {})\n    $ {}", short(record), duration(*seconds), entry.command);
+        }
+    }
+    for job in skipped {
+        let _ = writeln!(text, "skipped: {} ({}) {}", short(job.record), job.reason, missing(job.entry).unwrap_or_default());
+    }
+    if jobs.is_empty() {
+        text += "nothing to do\n";
+    }
+    text
+}
+
+fn duration(seconds: f64) -> String {
+    if seconds < 90.0 { format!("{:.0} s", seconds.ceil().max(1.0)) } else { format!("{:.0} min", (seconds / 60.0).ceil()) }
+}
+
+/// PTX instructions of threads that the simulator executes per second and core, and terms that the oracle and the CPU's rows add up: about what
+/// an ordinary machine does.
+const SIMULATED_PER_S: f64 = 1.5e8;
+/// See [`SIMULATED_PER_S`].
+const TERMS_PER_S: f64 = 4e8;
+/// What a stage on a GPU takes beside its samples: warming up, copying, comparing.
+const GPU_STAGE_S: f64 = 0.5;
+/// Samples of each stage, and the runs before them.
+const RUNS: f64 = 20.0;
+
+/// The sizes of a record and how long it takes to make it again, by its own times and counts.
+fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
+    let cores = available_parallelism()?.get() as f64;
+    match kind(record)? {
+        Kind::Counts => return Ok((String::new(), 60.0)),
+        Kind::Listings => return Ok((String::new(), 2.0)),
+        Kind::Results => {}
+    }
+    let record = Record::parse(&fs::read_to_string(manifest.path(record))?)?;
+    let work = record.work();
+    let oracle = work.multiply_adds as f64 / (TERMS_PER_S * cores);
+    let stages = record.stages.iter().map(|stage| match (stage.median_ms, stage.counters) {
+        (Some(ms), _) if stage.place == Place::Device => GPU_STAGE_S + RUNS * ms / 1e3,
+        (Some(ms), _) => 1.0 + 2.0 * ms / 1e3,
+        (None, Some(counters)) => counters.ptx_thread_instructions as f64 / (SIMULATED_PER_S * cores),
+        (None, None) => 0.0,
+    });
+    let sizes = record.workload.iter().filter(|(name, _)| !["multiply_adds", "least_bytes", "arithmetic"].contains(&name.as_str()));
+    let sizes = sizes.map(|(name, value)| format!("{} {}", name.replace('_', " "), value.to_string().trim_matches('"')));
+    let words = format!("{}; {} multiply-adds", sizes.collect::<Vec<_>>().join(", "), units::count(work.multiply_adds));
+    Ok((words, 2.0 + oracle + stages.sum::<f64>()))
+}
+
+/// Builds the programs, where this one was started by cargo; elsewhere they were copied beside it.
+fn build(jobs: &[Job]) -> Result<()> {
+    let Some(cargo) = env::var_os("CARGO") else { return Ok(()) };
+    let mut programs: Vec<&str> = jobs.iter().map(|job| job.entry.words().0).filter(|program| *program != OURSELVES).collect();
+    programs.sort_unstable();
+    programs.dedup();
+    if programs.is_empty() {
+        return Ok(());
+    }
+    let mut command = Command::new(cargo);
+    command.args(["build", "--quiet", "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]);
+    // The profile that this program was built with.
+    if !cfg!(debug_assertions) {
+        command.arg("--release");
+    }
+    for program in programs {
+        command.args(["--package", &format!("ch{program}"), "--bin", program]);
+    }
+    ensure!(command.status()?.success(), "the programs do not build");
+    Ok(())
+}
+
+/// How a command names this program.
+const OURSELVES: &str = "book";
+
+/// The program that a command names.
+fn program(name: &str) -> Result<PathBuf> {
+    let ourselves = env::current_exe()?;
+    if name == OURSELVES {
+        return Ok(ourselves);
+    }
+    let path = ourselves.with_file_name(name).with_extension(env::consts::EXE_EXTENSION);
+    ensure!(path.is_file(), "there is no {}; `cargo build --workspace --bins` makes it", path.display());
+    Ok(path)
+}
+
+/// Runs a command, and puts what it saves in the place of the record if it can stand there.
+fn make(manifest: &Manifest, job: &Job) -> Result<()> {
+    let (name, arguments) = job.entry.words();
+    let path = manifest.path(job.record);
+    // Before the run, which may be long.
+    let mut file = AtomicFile::create(&path)?;
+    let folder = tempfile::tempdir()?;
+    let made = folder.path().join(path.file_name().context("a record has a file name")?);
+    // What it prints is the table of the run, and belongs to nobody's standard output here.
+    let status = Command::new(program(name)?)
+        .args(arguments)
+        .arg("--save")
+        .arg(&made)
+        .stdout(std::io::stderr())
+        .status()
+        .with_context(|| format!("{name} does not start"))?;
+    ensure!(status.success(), "the run failed ({status})");
+    let text = fs::read_to_string(&made).context("the run saved nothing")?;
+    accept(job, &path, &text)?;
+    file.write_all(text.as_bytes())?;
+    Ok(file.commit()?)
+}
+
+/// Refuses a record that cannot take the place of the old one.
+fn accept(job: &Job, old: &Path, text: &str) -> Result<()> {
+    if kind(job.record)? != Kind::Results {
+        return Ok(());
+    }
+    let new = Record::parse(text)?;
+    if let Some(model) = &job.entry.model {
+        ensure!(new.device.name == *model, "the run was on an {}, and the record is one of an {model}", new.device.name);
+    }
+    if let Some(stage) = new.stages.iter().find(|stage| stage.failure.is_some()) {
+        bail!("stage {} is not verified: {}", stage.name, stage.failure.as_deref().unwrap_or_default());
+    }
+    if let Ok(old) = fs::read_to_string(old).map_err(anyhow::Error::from).and_then(|text| Ok(Record::parse(&text)?)) {
+        for stage in old.stages.iter().filter(|stage| stage.verified) {
+            let again = new.stages.iter().find(|again| again.name == stage.name);
+            // A stage may be gone; one that is there must not lose its result because this machine lacks something.
+            if let Some(reason) = again.and_then(|again| again.skipped.as_ref()) {
+                bail!("stage {} was skipped, and has a result in the old record: {reason}", stage.name);
+            }
+        }
+    }
+    let stale = Kernels::stored().stale_parts(&new);
+    ensure!(stale.is_empty(), "{} was built of other kernels than this program; build both", job.entry.words().0);
+    Ok(())
+}

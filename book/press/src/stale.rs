@@ -1,0 +1,191 @@
+//! Which rows of a record still hold: those whose kernels have not changed since.
+//!
+//! A record names the kernels of each row with the digests that their PTX had ([`toolkit::digest`]). A row is *stale* when one of these
+//! digests differs from that of the PTX that is stored now, or when the kernel is gone. A stale row is still shown, with a label; nothing
+//! but `cargo book check --fresh` fails on it.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use anyhow::Result;
+use common::record::{KernelDigests, Record};
+use toolkit::digest;
+
+/// Whether a kernel of a stage, or of [`CEILING`], has changed since the record was made. A stage that the record does not have is not stale.
+pub fn is_stale(record: &Record, stage: &str) -> bool {
+    Kernels::stored().is_stale(record, stage)
+}
+
+/// What stands for the ceilings of a run where the name of a stage is expected: they were measured with kernels, too.
+pub const CEILING: &str = "ceiling";
+
+/// The digests of kernels, by the stem of the source and the kernel's name: `03-unroll/shared`.
+#[derive(Clone, Debug)]
+pub struct Kernels(BTreeMap<String, String>);
+
+impl Kernels {
+    /// The kernels whose PTX is stored now.
+    pub fn stored() -> &'static Self {
+        static STORED: LazyLock<Kernels> = LazyLock::new(|| {
+            let of_source = |source: &&'static kernels::Source| {
+                let kernels = digest::of_source(source).into_iter();
+                kernels.map(|(kernel, digest)| (format!("{}/{kernel}", digest::stem(source)), digest)).collect::<Vec<_>>()
+            };
+            Kernels(kernels::sources().iter().flat_map(of_source).collect())
+        });
+        &STORED
+    }
+
+    /// The same with other PTX for one source.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not PTX.
+    pub fn with(&self, stem: &str, ptx: &str) -> Result<Self> {
+        let folder = format!("{stem}/");
+        let others = self.0.iter().filter(|(name, _)| !name.starts_with(&folder));
+        let mut kernels: BTreeMap<String, String> = others.map(|(name, digest)| (name.clone(), digest.clone())).collect();
+        kernels.extend(digest::of_text(ptx)?.into_iter().map(|(kernel, digest)| (format!("{folder}{kernel}"), digest)));
+        Ok(Self(kernels))
+    }
+
+    /// The digest of a kernel.
+    pub fn digest(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Those of a record's kernels that have changed since, or are gone.
+    pub fn changed<'a>(&self, then: &'a KernelDigests) -> Vec<&'a str> {
+        let has_changed =
+            |(name, digest): &(&'a String, &Option<String>)| digest.is_none() || self.digest(name) != digest.as_deref();
+        then.iter().filter(has_changed).map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Whether a kernel of a stage, or of [`CEILING`], has changed since the record was made.
+    pub fn is_stale(&self, record: &Record, stage: &str) -> bool {
+        self.stale_parts(record).iter().any(|(part, _)| *part == stage)
+    }
+
+    /// What of a record no longer holds, each part with the kernels that have changed: stages by their names, and [`CEILING`].
+    pub fn stale_parts<'a>(&self, record: &'a Record) -> Vec<(&'a str, Vec<&'a str>)> {
+        let stages = record.stages.iter().map(|row| (row.name.as_str(), &row.kernels));
+        let parts = stages.chain([(CEILING, &record.ceiling_kernels)]).map(|(part, then)| (part, self.changed(then)));
+        parts.filter(|(_, changed)| !changed.is_empty()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::check::{Age, age};
+    use crate::manifest::{Manifest, short};
+    use crate::root;
+
+    fn manifest() -> Manifest {
+        Manifest::read(root()).unwrap()
+    }
+
+    /// The kernels with another text for one source.
+    fn changed(stem: &str, change: impl Fn(&str) -> String) -> Kernels {
+        let source = kernels::sources().iter().find(|source| digest::stem(source) == stem).unwrap();
+        let text = change(source.ptx);
+        assert_ne!(text, source.ptx);
+        Kernels::stored().with(stem, &text).unwrap()
+    }
+
+    /// The text with another rounding in the first multiply-add of a kernel.
+    fn another_instruction(ptx: &str, kernel: &str) -> String {
+        let (head, rest) = ptx.split_once(&format!(".entry {kernel}(")).unwrap();
+        format!("{head}.entry {kernel}({}", rest.replacen("fma.rn.f32", "fma.rz.f32", 1))
+    }
+
+    /// What is stale of all records with these kernels and was not before: `record: part (kernels)`.
+    fn newly_stale(kernels: &Kernels) -> Vec<String> {
+        let manifest = manifest();
+        let parts = |record: &str, kernels: &Kernels| match age(&manifest, record, kernels).unwrap() {
+            Age::Fresh => Vec::new(),
+            Age::Stale(parts) => parts,
+        };
+        let of_record = |record: &String| {
+            let before = parts(record, Kernels::stored());
+            let now = parts(record, kernels).into_iter().filter(|part| !before.contains(part)).collect::<Vec<_>>();
+            now.into_iter().map(|part| format!("{}: {part}", short(record))).collect::<Vec<_>>()
+        };
+        manifest.entries().keys().flat_map(of_record).collect()
+    }
+
+    #[test]
+    fn comments_and_line_numbers_make_nothing_stale() {
+        for source in kernels::sources() {
+            let shifted = |line: &str| match line.trim_start().strip_prefix(".loc\t") {
+                Some(rest) => {
+                    let mut numbers: Vec<String> = rest.split(' ').map(str::to_owned).collect();
+                    numbers[1] = (numbers[1].parse::<u32>().unwrap() + 1).to_string();
+                    format!("\t.loc\t{} // moved\n", numbers.join(" "))
+                }
+                None => format!("{line} // a comment\n"),
+            };
+            let kernels = changed(digest::stem(source), |ptx| ptx.lines().map(shifted).collect());
+            assert_eq!(newly_stale(&kernels), Vec::<String>::new(), "{}", source.path);
+        }
+    }
+
+    #[test]
+    fn an_instruction_of_shared_makes_the_rows_of_that_stage_stale_and_no_others() {
+        for (chapter, listings) in [("02-conv-shared", &[][..]), ("03-unroll", &["listings/03-unroll.shared"])] {
+            let kernels = changed(chapter, |ptx| another_instruction(ptx, "shared"));
+            let kernel = format!("{chapter}/shared");
+            let manifest = manifest();
+            let records = manifest.entries().keys().filter_map(|path| {
+                let name = short(path);
+                let run = name.rsplit('/').next().unwrap_or_default();
+                let of_chapter = run == chapter || run.starts_with(&format!("{chapter}."));
+                (of_chapter && path.starts_with("results/")).then(|| format!("{name}: shared ({kernel})"))
+            });
+            let counts = ["nvidia-h200", "sim-h200"].map(|device| format!("counts/{device}: {kernel}"));
+            let listings = listings.iter().map(|name| format!("{name}: the whole"));
+            let mut expected: Vec<String> = records.chain(counts).chain(listings).collect();
+            let mut found = newly_stale(&kernels);
+            expected.sort();
+            found.sort();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_several_stages_launch_makes_all_of_them_stale() {
+        let kernels = changed("03-unroll", |ptx| {
+            let (head, rest) = ptx.split_once(".entry add_slices(").unwrap();
+            format!("{head}.entry add_slices({}", rest.replacen("add.f32", "sub.f32", 1))
+        });
+        let path = manifest().path("results/nvidia-h200/03-unroll.json");
+        let record = Record::parse(&fs::read_to_string(path).unwrap()).unwrap();
+        let stale: Vec<&str> =
+            record.stages.iter().map(|row| row.name.as_str()).filter(|row| kernels.is_stale(&record, row)).collect();
+        assert_eq!(stale, ["split-filter", "constant-filter", "long-run", "tensor-tf32x3", "tensor-f16x3"]);
+    }
+
+    #[test]
+    fn the_kernels_of_the_ceilings_age_by_themselves() {
+        let kernels = changed("ceilings", |ptx| another_instruction(ptx, "fma_chains"));
+        let found = newly_stale(&kernels);
+        assert!(found.contains(&"nvidia-h200/01-conv-naive: ceiling (ceilings/fma_chains)".to_owned()), "{found:?}");
+        assert!(
+            found.iter().all(|part| part.ends_with("(ceilings/fma_chains)") || part.ends_with(": ceilings/fma_chains")),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_kernel_that_is_gone_or_has_no_digest_is_changed() {
+        let then = |name: &str, digest: Option<&str>| KernelDigests::from([(name.to_owned(), digest.map(str::to_owned))]);
+        let shared = Kernels::stored().digest("03-unroll/shared").unwrap();
+        let changed = |then: KernelDigests| !Kernels::stored().changed(&then).is_empty();
+        assert!(!changed(then("03-unroll/shared", Some(shared))));
+        assert!(changed(then("03-unroll/shared", None)));
+        assert!(changed(then("03-unroll/gone", Some(shared))));
+        assert!(changed(then("02-conv-shared/shared", Some(shared))));
+    }
+}

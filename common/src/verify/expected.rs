@@ -1,0 +1,32 @@
+//! What one output should be.
+
+use crate::guard::POISON;
+
+/// The expected value of one output.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Expected {
+    /// The result of the computation in f64.
+    pub value: f64,
+    /// How far a correct f32 result may lie from `value`.
+    pub tolerance: f64,
+}
+
+impl Expected {
+    /// Marks an output that a stage must leave alone: it must still hold the poison from before the run.
+    pub const UNTOUCHED: Self = Self { value: f64::NAN, tolerance: f64::NAN };
+
+    /// Whether this is [`Expected::UNTOUCHED`].
+    pub fn is_untouched(&self) -> bool {
+        self.tolerance.is_nan()
+    }
+
+    /// The output of a stage without rounding errors.
+    pub fn nearest(&self) -> f32 {
+        if self.is_untouched() { f32::from_bits(POISON) } else { self.value as f32 }
+    }
+}
+
+/// Whether an error is within its tolerance; a NaN is not.
+pub(super) fn within(error: f64, tolerance: f64) -> bool {
+    error <= tolerance
+}

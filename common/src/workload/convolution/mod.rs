@@ -1,0 +1,228 @@
+//! One-dimensional convolution: every output is a weighted sum of a window of the signal.
+//!
+//! `output[i] = sum over j < taps of signal[i + j] * filter[j]`
+//!
+//! In this form the sum is a **correlation**. A convolution is the same sum with the filter reversed, and
+//! [`Convolution::of_sounds`] reverses it. The original tutorial defines a convolution and computes a correlation. Both are equally fast,
+//! but their results differ.
+//!
+//! # How far from the oracle may a result lie?
+//!
+//! Let `u = 2^-24` be the unit roundoff of f32, `t[j] = signal[i + j] * filter[j]` the terms of one output, and
+//! `S[k] = t[0] + … + t[k]`. A sum that runs through the taps in order makes one rounding error per step, of at most
+//! `u |S[k]|`, and inherits the errors before it, so its error grows as `e[k] <= u |S[k]| + (1 + u) e[k - 1]` and ends at
+//!
+//! `e <= (1 + u)^taps * u * (|S[0]| + … + |S[taps - 1]|)`
+//!
+//! This is a strict bound, not a statistical one: every correct sum in this order meets it, whatever the data. For terms of random sign,
+//! the partial sums stay near zero, and the bound is tight enough to notice one missing tap (see [`Convolution::random`]). For terms of one
+//! sign, it grows to the textbook bound `taps * u * sum |t|`.
+//!
+//! Stages may sum in another order or round each product before they add it. A tree of additions of depth `d`, over products
+//! that were rounded, misses the exact sum by at most about `(d + 1) u * sum |t|`. So the tolerance has a second part,
+//! [`TREE_DEPTH`](crate::workload::rounding::TREE_DEPTH)` * u * sum |t|`: it covers a multiplication apart from its addition, and any reduction tree up to that depth.
+//!
+//! Last, `taps` times the smallest normal f32 covers results that are flushed to zero, as fast arithmetic does. The oracle's own
+//! error is on the order of `2^-53` instead of `2^-24`, which is negligible.
+
+mod inputs;
+mod options;
+mod oracle;
+mod sampled;
+mod size;
+
+use cudarc::driver::CudaSlice;
+use serde_json::{Map, Value, json};
+
+use super::arguments::Argument;
+use super::{Arithmetic, Footprint, MOST_PRODUCTS_OF_A_WHOLE_ORACLE, Plan, Work, Workload, spoil};
+use crate::error::Result;
+use crate::gpu::Gpu;
+use crate::guard::Guarded;
+use crate::verify::{Oracle, same_bits};
+
+use inputs::Origin;
+
+pub use inputs::Convolution;
+pub use options::Options;
+pub use size::{SEED_SIZE, Size, TEACHING_SIZE};
+
+/// The arrays of a convolution on a device.
+pub struct Buffers {
+    /// The `outputs + taps - 1` samples.
+    pub signal: CudaSlice<f32>,
+    /// The `taps` filter values.
+    pub filter: CudaSlice<f32>,
+    /// The outputs.
+    pub output: Guarded,
+}
+
+impl Workload for Convolution {
+    type Options = Options;
+    type Buffers = Buffers;
+
+    fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
+        options::plan(options, seed, gpu)
+    }
+
+    fn describe(&self) -> String {
+        let sizes = format!("{} outputs x {} taps", self.outputs(), self.taps());
+        match &self.origin {
+            Origin::Seed(seed) => format!("{sizes}, seed {seed}"),
+            Origin::Files { input, filter, channel, channels } => {
+                let channel = if *channels > 1 { format!(", channel {} of {channels}", channel + 1) } else { String::new() };
+                format!("{sizes}: {input} through {filter}{channel}")
+            }
+            Origin::Given => sizes,
+        }
+    }
+
+    fn sizes(&self) -> Map<String, Value> {
+        let mut sizes = Map::new();
+        sizes.insert("outputs".into(), json!(self.outputs()));
+        sizes.insert("taps".into(), json!(self.taps()));
+        match &self.origin {
+            Origin::Seed(seed) => {
+                sizes.insert("seed".into(), json!(seed));
+            }
+            Origin::Files { input, filter, channel, .. } => {
+                sizes.insert("seed".into(), Value::Null);
+                sizes.insert("input".into(), json!(input));
+                sizes.insert("filter".into(), json!(filter));
+                sizes.insert("channel".into(), json!(channel + 1));
+            }
+            Origin::Given => {
+                sizes.insert("seed".into(), Value::Null);
+            }
+        }
+        sizes
+    }
+
+    fn work(&self) -> Work {
+        let (outputs, taps, samples) = (self.outputs() as u64, self.taps() as u64, self.signal.len() as u64);
+        Work { multiply_adds: outputs * taps, bytes: 4 * (samples + taps + outputs), arithmetic: Arithmetic::F32 }
+    }
+
+    fn footprint(&self) -> Footprint {
+        Size { outputs: self.outputs(), taps: self.taps() }.footprint()
+    }
+
+    fn output_len(&self) -> usize {
+        self.outputs() as usize
+    }
+
+    fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
+        Ok(Buffers {
+            signal: gpu.stream.clone_htod(&self.signal)?,
+            filter: gpu.stream.clone_htod(&self.filter)?,
+            output: Guarded::new(gpu, self.output_len())?,
+        })
+    }
+
+    fn output(buffers: &mut Buffers) -> &mut Guarded {
+        &mut buffers.output
+    }
+
+    fn inputs_intact(&self, gpu: &Gpu, buffers: &Buffers) -> Result<bool> {
+        let signal = gpu.stream.clone_dtoh(&buffers.signal)?;
+        let filter = gpu.stream.clone_dtoh(&buffers.filter)?;
+        Ok(same_bits(&signal, &self.signal) && same_bits(&filter, &self.filter))
+    }
+
+    fn launch_sizes(&self) -> Vec<(&'static str, u32)> {
+        vec![("outputs", self.outputs()), ("taps", self.taps())]
+    }
+
+    fn pointers(&self, gpu: &Gpu, buffers: &Buffers) -> Vec<(&'static str, Argument)> {
+        let stream = &gpu.stream;
+        vec![
+            ("signal", Argument::array(&buffers.signal, stream)),
+            ("filter", Argument::array(&buffers.filter, stream)),
+            ("output", Argument::array(&buffers.output.view(), stream)),
+        ]
+    }
+
+    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
+        spoil(gpu, &mut buffers.signal.as_view_mut())?;
+        spoil(gpu, &mut buffers.filter.as_view_mut())
+    }
+
+    fn oracle(&self) -> &Oracle {
+        self.oracle.get_or_init(|| {
+            if self.work().multiply_adds <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE {
+                Oracle::Whole(oracle::whole(&self.signal, &self.filter))
+            } else {
+                Oracle::Sampled(sampled::oracle(&self.signal, &self.filter))
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audio::Sound;
+    use crate::workload::rounding::UNIT_ROUNDOFF;
+
+    #[test]
+    fn sums_agree_with_values_worked_out_by_hand() {
+        let conv = Convolution::new(vec![1.0, -2.0, 3.0, 5.0], vec![10.0, 100.0]).unwrap();
+        let values: Vec<f64> = conv.expected().iter().map(|expected| expected.value).collect();
+        assert_eq!(values, [-190.0, 280.0, 530.0]);
+    }
+
+    #[test]
+    fn the_tolerance_of_one_product_is_a_few_roundings() {
+        let conv = Convolution::new(vec![3.0], vec![2.0]).unwrap();
+        let tolerance = conv.expected()[0].tolerance;
+        let roundings = tolerance / (6.0 * UNIT_ROUNDOFF);
+        assert!((17.0..17.001).contains(&roundings), "{roundings}");
+    }
+
+    #[test]
+    fn random_inputs_repeat_and_differ_between_seeds() {
+        let size = Size { outputs: 100, taps: 7 };
+        let (a, b, c) = (Convolution::random(size, 13), Convolution::random(size, 13), Convolution::random(size, 14));
+        assert_eq!(a.signal(), b.signal());
+        assert_eq!(a.filter(), b.filter());
+        assert_ne!(a.signal(), c.signal());
+        assert!(a.signal().iter().chain(a.filter()).all(|value| (0.5..1.0).contains(&value.abs())));
+    }
+
+    #[test]
+    fn random_inputs_are_those_of_every_other_machine() {
+        let conv = Convolution::random(Size { outputs: 2, taps: 2 }, 13);
+        let bits: Vec<u32> = conv.signal().iter().chain(conv.filter()).map(|value| value.to_bits()).collect();
+        // Results of different machines and versions compare only while these stay.
+        assert_eq!(bits, [0xbf1c_a0d9, 0xbf2b_41dd, 0xbf59_bbe7, 0xbf0a_1a44, 0xbf20_6d20]);
+    }
+
+    #[test]
+    fn sizes_that_cannot_be_are_refused() {
+        for text in ["", "x", "12", "0x5", "5x0", "-1x5", "+1x5", "1x2x3", "4294967296x1", "99999999999999999999x1", "2147483648x2"]
+        {
+            let error = text.parse::<Size>().expect_err(text).to_string();
+            assert!(error.contains(text) && error.lines().count() == 1, "{error}");
+        }
+        assert_eq!("seed".parse::<Size>().unwrap(), SEED_SIZE);
+        assert_eq!("12X3".parse::<Size>().unwrap(), Size { outputs: 12, taps: 3 });
+    }
+
+    #[test]
+    fn a_missing_tap_is_outside_the_tolerance_of_nine_outputs_in_ten_at_the_original_size() {
+        let taps = SEED_SIZE.taps;
+        let conv = Convolution::random(Size { outputs: 400, taps }, 13);
+        let noticed = conv.expected().iter().filter(|expected| expected.tolerance < 0.25).count();
+        assert!(noticed > 360, "{noticed} of 400");
+    }
+
+    #[test]
+    fn a_sound_convolved_with_a_click_is_the_sound() {
+        let sound = Sound { name: "voice".into(), rate: 8000, channels: vec![vec![0.5, -0.25, 0.125]] };
+        let click = Sound { name: "click".into(), rate: 8000, channels: vec![vec![1.0, 0.0], vec![0.0, 2.0]] };
+        let parts = Convolution::of_sounds(&sound, &click).unwrap();
+        let values = |part: &Convolution| part.expected().iter().map(|expected| expected.value).collect::<Vec<_>>();
+        assert_eq!(values(&parts[0]), [0.5, -0.25, 0.125, 0.0]);
+        assert_eq!(values(&parts[1]), [0.0, 1.0, -0.5, 0.25]);
+    }
+}

@@ -1,0 +1,54 @@
+//! The oracle of a convolution: every output of a small one; see `sampled` for a large one.
+
+use rayon::prelude::*;
+
+use crate::progress;
+use crate::verify::Expected;
+use crate::workload::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
+
+// ANCHOR: oracle
+/// Outputs that the oracle computes together, so that the compiler can use the CPU's vectors.
+const SIDE_BY_SIDE: usize = 8;
+
+/// The expected value and the tolerance of each output: plain sums in f64, in the order of the taps.
+pub(super) fn whole(signal: &[f32], filter: &[f32]) -> Vec<Expected> {
+    let outputs = signal.len() - filter.len() + 1;
+    let mut expected = vec![Expected::default(); outputs];
+    let bar = progress::bar("oracle", outputs as u64);
+    expected.par_chunks_mut(SIDE_BY_SIDE).enumerate().for_each(|(chunk, results)| {
+        let first = chunk * SIDE_BY_SIDE;
+        if results.len() == SIDE_BY_SIDE {
+            results.copy_from_slice(&sums::<SIDE_BY_SIDE>(&signal[first..], filter));
+        } else {
+            for (lane, result) in results.iter_mut().enumerate() {
+                [*result] = sums::<1>(&signal[first + lane..], filter);
+            }
+        }
+        bar.inc(results.len());
+    });
+    expected
+}
+
+/// The first `N` outputs of a signal.
+pub(super) fn sums<const N: usize>(signal: &[f32], filter: &[f32]) -> [Expected; N] {
+    let mut sum = [0.0_f64; N];
+    let mut partial_sums = [0.0_f64; N];
+    let mut magnitudes = [0.0_f64; N];
+    for (j, &weight) in filter.iter().enumerate() {
+        let window = &signal[j..j + N];
+        for lane in 0..N {
+            let term = f64::from(window[lane]) * f64::from(weight);
+            sum[lane] += term;
+            partial_sums[lane] += sum[lane].abs();
+            magnitudes[lane] += term.abs();
+        }
+    }
+    let taps = filter.len() as f64;
+    // (1 + u)^taps, from above.
+    let growth = (taps * UNIT_ROUNDOFF).exp();
+    std::array::from_fn(|lane| Expected {
+        value: sum[lane],
+        tolerance: growth * UNIT_ROUNDOFF * (partial_sums[lane] + TREE_DEPTH * magnitudes[lane]) + flushed(filter.len()),
+    })
+}
+// ANCHOR_END: oracle

@@ -1,0 +1,96 @@
+//! Two matrices to multiply, random or given.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::oracle::{Outcome, outcome};
+use super::size::Size;
+use crate::error::{Error, Result};
+use crate::npy::Matrix;
+use crate::workload::Workload;
+use crate::workload::random::values;
+
+/// Two matrices to multiply.
+pub struct Matmul {
+    pub(super) size: Size,
+    pub(super) a: Vec<f32>,
+    pub(super) b: Vec<f32>,
+    pub(super) origin: Origin,
+    pub(super) outcome: OnceLock<Outcome>,
+}
+
+/// Where the matrices came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    Seed(u64),
+    Files { a: String, b: String },
+    Given,
+}
+
+impl Matmul {
+    /// Matrices from a random generator, the same for the same seed on every machine: both signs, and magnitudes in 0.5..1, so that a
+    /// product that is missing shows (see [`Convolution::random`](super::Convolution::random)).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Size`], when a side is zero or too long.
+    pub fn random(size: Size, seed: u64) -> Result<Self> {
+        size.check()?;
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        let a = values(&mut generator, size.m as usize * size.k as usize);
+        let b = values(&mut generator, size.k as usize * size.n as usize);
+        Ok(Self { size, a, b, origin: Origin::Seed(seed), outcome: OnceLock::new() })
+    }
+
+    /// The product of two matrices.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Size`], when the columns of the one are not as many as the rows of the other, or a side is too long.
+    pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
+        let shapes = format!("the product of {} x {} and {} x {} numbers", a.rows, a.columns, b.rows, b.columns);
+        if a.columns != b.rows {
+            let reason = format!("the first matrix has {} columns and the second {} rows", a.columns, b.rows);
+            return Err(Error::Size { asked: shapes, reason });
+        }
+        let side = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let size = Size { m: side(a.rows), n: side(b.columns), k: side(a.columns) };
+        size.check()?;
+        Ok(Self { size, a: a.values, b: b.values, origin: Origin::Given, outcome: OnceLock::new() })
+    }
+
+    /// The three sizes.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The `m * k` values of `A`.
+    pub fn a(&self) -> &[f32] {
+        &self.a
+    }
+
+    /// The `k * n` values of `B`.
+    pub fn b(&self) -> &[f32] {
+        &self.b
+    }
+
+    /// The largest `sum |a[i][l] * b[l][j]|` of all outputs, or an upper bound where the oracle is sampled. A relative error of all factors
+    /// moves an output by at most that fraction of this sum.
+    pub fn largest_magnitudes(&self) -> f64 {
+        self.outcome().largest_magnitudes
+    }
+
+    pub(super) fn outcome(&self) -> &Outcome {
+        self.outcome.get_or_init(|| outcome(self.size, &self.a, &self.b))
+    }
+}
+
+impl fmt::Debug for Matmul {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let first = |values: &[f32]| values[..values.len().min(8)].to_vec();
+        write!(f, "{}, A {:?} …, B {:?} …", self.describe(), first(&self.a), first(&self.b))
+    }
+}

@@ -1,0 +1,147 @@
+//! An image and a window, and the exact sums over every window.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
+use super::size::{Image, SUMS_BELOW, Size};
+use crate::error::{Error, Result};
+use crate::progress;
+use crate::verify::{Expected, Oracle};
+use crate::workload::Workload;
+use crate::workload::image::{Border, clamped};
+use crate::workload::rounding::UNIT_ROUNDOFF;
+
+/// Integers up to this one are all among the f32.
+const EXACT_IN_F32: f64 = (1 << 24) as f64;
+
+/// An image with a window to slide along its rows.
+pub struct WindowSums {
+    pub(super) image: Image,
+    pub(super) window: u32,
+    pub(super) border: Border,
+    pub(super) origin: Origin,
+    /// The largest magnitude of a pixel.
+    pub(super) largest: u32,
+    pub(super) oracle: OnceLock<Oracle>,
+}
+
+/// Where the pixels came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    Seed(u64),
+    File(String),
+    Given,
+}
+
+impl WindowSums {
+    /// Generated gray levels of 8 bits, the same for the same seed on every machine.
+    ///
+    /// # Errors
+    ///
+    /// As for [`WindowSums::new`].
+    pub fn random(size: Size, window: u32, border: Border, seed: u64) -> Result<Self> {
+        size.check(window)?;
+        Ok(Self { origin: Origin::Seed(seed), ..Self::new(size.generate(seed), window, border)? })
+    }
+
+    /// A window to slide along the rows of an image.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Size`], when the window is even or wider than the image, when the image is too large for the kernels, or when the sums might not
+    /// fit 32 bits.
+    pub fn new(image: Image, window: u32, border: Border) -> Result<Self> {
+        Size { width: image.width, height: image.height }.check(window)?;
+        let largest = image.pixels.iter().map(|pixel| pixel.unsigned_abs()).max().unwrap_or(0);
+        let most = u128::from(window) * u128::from(largest).pow(2);
+        if most >= u128::from(SUMS_BELOW) {
+            return Err(Error::Size {
+                asked: format!("a window of {window} pixels of magnitude {largest}"),
+                reason: format!(
+                    "a sum of squares can reach {most}, and the kernels add in 32 bits: it must stay below {SUMS_BELOW}"
+                ),
+            });
+        }
+        Ok(Self { image, window, border, origin: Origin::Given, largest, oracle: OnceLock::new() })
+    }
+
+    /// The image.
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// Pixels of the window, an odd number.
+    pub fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// Columns of the image that have sums.
+    pub fn columns(&self) -> Range<u32> {
+        match self.border {
+            Border::Valid => self.window / 2..self.image.width - self.window / 2,
+            Border::Clamp => 0..self.image.width,
+        }
+    }
+
+    /// Places that have sums: two outputs each.
+    pub fn places(&self) -> u64 {
+        self.columns().len() as u64 * u64::from(self.image.height)
+    }
+
+    /// How far off a stage may be that adds in f32, in whatever order, squares that are off by some units in the last place.
+    ///
+    /// Exact squares are integers, and so are their sums: exact up to 2^24. Otherwise each term `x²` has gone through the rounding of itself,
+    /// of which a unit in the last place counts twice, and of `w - 1` additions at most, so that with `n` roundings the error is below
+    /// `((1 + u)^n - 1) w p²` (N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 4.2). `exp(n u) - 1` is a little more.
+    pub fn rounding_of_f32_sums(&self, units_of_squares: u32) -> f64 {
+        let most = f64::from(self.window) * f64::from(self.largest).powi(2);
+        if units_of_squares == 0 && most <= EXACT_IN_F32 {
+            return 0.0;
+        }
+        let roundings = self.window + 2 * units_of_squares;
+        (f64::from(roundings) * UNIT_ROUNDOFF).exp_m1() * most
+    }
+
+    // ANCHOR: oracle
+    /// What each output should be: all sums, then all sums of squares, each from all of its pixels.
+    pub(super) fn expect(&self) -> Vec<Expected> {
+        let Image { width, height, pixels } = &self.image;
+        let (row, half) = (*width as usize, i64::from(self.window / 2));
+        let mut expected = vec![Expected::UNTOUCHED; 2 * pixels.len()];
+        let (sums, squares) = expected.split_at_mut(pixels.len());
+        let bar = progress::bar("oracle", u64::from(*height));
+        let rows = sums.par_chunks_mut(row).zip(squares.par_chunks_mut(row)).zip(pixels.par_chunks(row));
+        rows.for_each(|((sums, squares), pixels)| {
+            for x in self.columns() {
+                let window = i64::from(x) - half..=i64::from(x) + half;
+                let (mut sum, mut square) = (0_i64, 0_i64);
+                for place in window {
+                    let pixel = i64::from(pixels[clamped(place, *width) as usize]);
+                    sum += pixel;
+                    square += pixel * pixel;
+                }
+                sums[x as usize] = rounded_once(sum);
+                squares[x as usize] = rounded_once(square);
+            }
+            bar.inc(1);
+        });
+        expected
+    }
+    // ANCHOR_END: oracle
+}
+
+/// An integer that is rounded to f32.
+fn rounded_once(value: i64) -> Expected {
+    let value = value as f64;
+    Expected { value, tolerance: if value.abs() <= EXACT_IN_F32 { 0.0 } else { UNIT_ROUNDOFF * value.abs() } }
+}
+
+impl fmt::Debug for WindowSums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let first = &self.image.pixels[..self.image.pixels.len().min(8)];
+        write!(f, "{}, {:?}, pixels {first:?} …", self.describe(), self.border)
+    }
+}

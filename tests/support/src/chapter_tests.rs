@@ -1,0 +1,47 @@
+//! The list of the tests that every chapter has.
+
+/// Declares the tests that every chapter has. Takes a constant of type [`Binary`].
+#[macro_export]
+macro_rules! chapter_tests {
+    ($binary:expr) => {
+        #[test]
+        fn a_reader_can_type_what_the_pages_show() {
+            $crate::reader::types_what_the_pages_show(&$binary);
+        }
+
+        #[test]
+        fn there_are_three_exercises_or_more() {
+            $crate::exercises::are_three_or_more(&$binary);
+        }
+
+        #[test]
+        fn a_starter_is_the_solution_without_its_marked_parts() {
+            $crate::exercises::starters_are_solutions_without_marked_parts(&$binary);
+        }
+
+        #[test]
+        fn every_starter_compiles_and_fails_with_the_promised_message() {
+            $crate::exercises::starters_fail_as_promised(&$binary);
+        }
+
+        #[test]
+        fn every_solution_passes() {
+            $crate::exercises::solutions_pass(&$binary);
+        }
+
+        #[test]
+        fn every_solution_passes_on_a_gpu() {
+            $crate::exercises::solutions_pass_on_a_gpu(&$binary);
+        }
+
+        #[test]
+        fn every_typical_mistake_is_named() {
+            $crate::exercises::mistakes_are_named(&$binary);
+        }
+
+        #[test]
+        fn predictions_accept_the_right_numbers_and_explain_wrong_ones() {
+            $crate::exercises::predictions_are_judged(&$binary);
+        }
+    };
+}
