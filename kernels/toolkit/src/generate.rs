@@ -17,15 +17,28 @@ use crate::stamp::Stamp;
 ///
 /// [`Error::Compile`], [`Error::AbsolutePath`]
 pub fn generate(nvrtc: &Nvrtc, version: &str, source: &Source) -> Result<String> {
-    let input = Input::of(source);
-    let ptx = nvrtc.compile(input, &options(source.architecture))?;
+    let body = body(nvrtc, source)?;
+    Ok(head(nvrtc, version, source) + &body)
+}
+
+/// The comments at the top of a source's `.ptx`: the stamp and the register counts. It compiles for several architectures.
+pub fn head(nvrtc: &Nvrtc, version: &str, source: &Source) -> String {
+    format!("{}{}", Stamp::of(source, version), registers::comments(nvrtc, Input::of(source), source.architecture))
+}
+
+/// The text below these comments: what the compiler writes, made the same on every machine.
+///
+/// # Errors
+///
+/// [`Error::Compile`], [`Error::AbsolutePath`]
+pub fn body(nvrtc: &Nvrtc, source: &Source) -> Result<String> {
+    let ptx = nvrtc.compile(Input::of(source), &options(source.architecture))?;
     let body = relative_files(&without_unused_constants(&ptx), source);
     let is_absolute = |line: &&str| line.trim_start().starts_with(".file") && (line.contains("\"/") || line.contains(":/"));
     if let Some(line) = body.lines().find(is_absolute) {
         return Err(Error::AbsolutePath { path: source.path, line: line.trim().to_owned() });
     }
-    let registers = registers::comments(nvrtc, input, source.architecture);
-    Ok(format!("{}{registers}{body}", Stamp::of(source, version)))
+    Ok(body)
 }
 
 /// Leaves out module variables that nothing refers to and that are not visible from outside. NVRTC 12.0 puts 38 constants of its own

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use kernels::Source;
 use toolkit::choose::{ATTEMPTS, choose};
-use toolkit::generate::generate;
+use toolkit::generate::{body, head};
 use toolkit::nvrtc::Nvrtc;
 use toolkit::recipe::PINNED_VERSION;
 
@@ -45,19 +45,20 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let version = nvrtc.build();
     let mut stale = 0;
     for source in kernels::sources() {
-        let compile = || generate(&nvrtc, &version, source);
-        let text = match compile() {
-            Ok(text) => text,
+        let first = match body(&nvrtc, source) {
+            Ok(body) => body,
             Err(error) => {
                 eprintln!("error: {error}");
                 return Ok(ExitCode::FAILURE);
             }
         };
+        let head = head(&nvrtc, &version, source);
+        let bodies = std::iter::once(first).chain(std::iter::from_fn(|| body(&nvrtc, source).ok()));
+        let mut texts = bodies.map(|body| format!("{head}{body}"));
         if arguments.check {
-            let further = (1..ATTEMPTS).map_while(|_| compile().ok());
-            stale += u32::from(!agrees(source, text, further)?);
+            let text = texts.next().unwrap_or_default();
+            stale += u32::from(!agrees(source, text, texts.take(ATTEMPTS - 1))?);
         } else {
-            let texts = std::iter::once(text).chain(std::iter::from_fn(|| compile().ok()));
             // A new source has no text yet.
             let old = fs::read_to_string(stored(source)).unwrap_or_default();
             let text = choose(&old, texts).unwrap_or_default();
