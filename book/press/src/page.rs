@@ -61,10 +61,6 @@ pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
 }
 
 /// The records that a page reads, by their paths from `book/`. A wrong directive is reported when it is rendered.
-///
-/// # Errors
-///
-/// When the records cannot be read.
 pub fn records_of(page: &Page) -> Result<BTreeSet<String>> {
     let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: Answers::new() };
     // Without the simulator's answers some directives are not rendered; they read no record.
