@@ -199,7 +199,7 @@ fn lanes<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<Strin
     let profile = gpu.profile().context("only the simulator shows what a warp does")?;
     let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
     let Outcome::Verified(measured) = &rows[0].outcome else { bail!("{} is not verified: {:?}", stage.name, rows[0].outcome) };
-    Ok(Explanation::new(stage.name, measured.launches(), workload.work().bytes, profile).svg(None)?)
+    Ok(Explanation::new(stage.name, measured.launches(), workload.work().bytes, profile).svg(None, kernels::text)?)
 }
 
 fn finding<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<String> {

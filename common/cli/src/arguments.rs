@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use common::request::Request;
+use inspect::Line;
 
 /// A chapter's command line: what all chapters have, and the options `O` of its workload.
 #[derive(Debug, Parser)]
@@ -66,9 +67,9 @@ pub struct TableFlags {
 /// Flags of `--explain`.
 #[derive(Debug, Args)]
 pub struct PictureFlags {
-    /// With --explain: draw the request of this line of the CUDA source instead of the most expensive one
-    #[arg(long, value_name = "N", requires = "explain")]
-    pub line: Option<u32>,
+    /// With --explain: draw the most expensive request of this line of the CUDA source, by its number or a part of its text
+    #[arg(long, value_name = "N|TEXT", requires = "explain")]
+    pub line: Option<Line>,
     /// With --explain: also save the drawing as an SVG
     #[arg(long, value_name = "FILE", requires = "explain")]
     pub svg: Option<PathBuf>,

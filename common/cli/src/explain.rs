@@ -26,8 +26,8 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Explain<W>) -> Result<Exi
     let row = runner::run(gpu, &[stage], workload, 0)?.rows.remove(0);
     let Some(measured) = row.measured() else { return Ok(not_verified(&row)) };
     let explanation = Explanation::new(stage.name, measured.launches(), workload.work().bytes, profile);
-    let text = explanation.text(line, kernels::text, Style::of_stdout())?;
-    let drawing = svg.map(|file| Ok::<_, Error>((file, explanation.svg(line)?))).transpose()?;
+    let text = explanation.text(line.as_ref(), kernels::text, Style::of_stdout())?;
+    let drawing = svg.map(|file| Ok::<_, Error>((file, explanation.svg(line.as_ref(), kernels::text)?))).transpose()?;
     let shown = console::print(&format!("{}: {}\n\n{text}", stage.name, stage.idea));
     if let Some((file, drawing)) = drawing {
         file.finish(&drawing)?;

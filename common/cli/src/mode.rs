@@ -9,6 +9,7 @@ use common::report::Place;
 use common::request::Request;
 use common::stage::Stage;
 use common::workload::Workload;
+use inspect::Line;
 
 use crate::arguments::{Action, Arguments, Format, Modes, Switch};
 use crate::error::{Error, Result};
@@ -39,7 +40,7 @@ pub struct Table<W: Workload> {
 pub struct Explain<W: Workload> {
     pub stage: Stage<W>,
     /// The line whose request is drawn; `None` takes the most expensive one.
-    pub line: Option<u32>,
+    pub line: Option<Line>,
     pub svg: Option<PathBuf>,
     pub setup: Setup<W>,
 }

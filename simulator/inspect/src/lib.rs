@@ -2,6 +2,7 @@
 //!
 //! # Layout
 //!
+//! - [`line`]: which line of the CUDA source to look at.
 //! - [`error`]: what can go wrong in an explanation.
 //! - [`explain`]: the source of a stage with the counts of each line, its bottleneck, and a picture of one request of a warp.
 //! - [`mod@diagnose`]: the stage again without part of its work, to find out what it waits for.
@@ -9,5 +10,7 @@
 pub mod diagnose;
 pub mod error;
 pub mod explain;
+pub mod line;
 
 pub use error::{Error, Result};
+pub use line::Line;

@@ -27,6 +27,7 @@ use simt::memory::rules::Rules;
 use simt::{AccessSample, Counters, LaunchConfig, LineCounters, Profile, SourceLine};
 
 use crate::error::{Error, Result};
+use crate::line::Line;
 use grid::Grid;
 use picture::{title, what};
 
@@ -82,30 +83,31 @@ impl<'a> Explanation<'a> {
         Rules::of(self.profile.compute_capability)
     }
 
-    /// The request to look at: that of the line, or the most expensive one.
+    /// The request to look at: the most expensive one, of all or of the lines that `line` names. `source` finds the text of a source file by
+    /// its name.
     ///
     /// # Errors
     ///
     /// [`Error::NoAccess`], with the possible lines, when the first warp executed no load or store of global or shared memory on the line.
-    pub fn access(&self, line: Option<u32>) -> Result<&'a AccessSample> {
+    pub fn access(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>) -> Result<&'a AccessSample> {
         let samples = || {
             self.kernels.iter().flat_map(|kernel| {
                 kernel.samples.iter().filter_map(move |sample| {
-                    let number = sample.location.source.as_ref()?.line;
+                    let at = sample.location.source.as_ref()?;
                     let grid = Grid::of(sample, self.rules())?;
-                    Some((number, (kernel.wavefronts(&sample.location.source), grid.cost.weight(), grid.bytes_wanted), sample))
+                    Some((at, (kernel.wavefronts(&sample.location.source), grid.cost.weight(), grid.bytes_wanted), sample))
                 })
             })
         };
-        let candidates = samples().filter(|(number, ..)| line.is_none_or(|line| line == *number));
+        let candidates = samples().filter(|(at, ..)| line.is_none_or(|line| line.names(at, &source)));
         // The first of the most expensive ones: a later one has to cost more.
         let best = candidates.reduce(|best, other| if other.1 > best.1 { other } else { best });
         best.map(|(.., sample)| sample).ok_or_else(|| {
-            let mut lines: Vec<u32> = samples().map(|(number, ..)| number).collect();
+            let mut lines: Vec<u32> = samples().map(|(at, ..)| at.line).collect();
             lines.sort_unstable();
             lines.dedup();
             let lines = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            Error::NoAccess { stage: self.stage.to_owned(), line, lines }
+            Error::NoAccess { stage: self.stage.to_owned(), line: line.cloned(), lines }
         })
     }
 
@@ -114,8 +116,8 @@ impl<'a> Explanation<'a> {
     /// # Errors
     ///
     /// As [`Explanation::access`], if there is a line. Without one, a stage that accesses no memory has no picture.
-    pub fn text(&self, line: Option<u32>, source: impl Fn(&str) -> Option<&'static str>, style: Style) -> Result<String> {
-        let access = match (self.access(line), line) {
+    pub fn text(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>, style: Style) -> Result<String> {
+        let access = match (self.access(line, &source), line) {
             (Ok(access), _) => Some(access),
             (Err(error), Some(_)) => return Err(error),
             (Err(_), None) => None,
@@ -171,9 +173,9 @@ impl Explanation<'_> {
     /// # Errors
     ///
     /// As there.
-    pub fn svg(&self, line: Option<u32>) -> Result<String> {
+    pub fn svg(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>) -> Result<String> {
         // `access` only returns requests that have a picture.
-        Ok(svg::draw(self.access(line)?, self.rules(), self.stage).unwrap_or_default())
+        Ok(svg::draw(self.access(line, source)?, self.rules(), self.stage).unwrap_or_default())
     }
 }
 
@@ -290,11 +292,20 @@ mod tests {
     fn the_request_is_the_most_expensive_one_of_all_kernels_or_that_of_the_line() {
         let launches = [launch("rows", &[(3, 10), (5, 40)]), launch("columns", &[(9, 30)]), launch("columns", &[(9, 30)])];
         let explanation = explanation(&launches);
-        let line = |asked| explanation.access(asked).map(|sample| sample.location.source.as_ref().unwrap().line);
-        assert_eq!(line(None).unwrap(), 9);
-        assert_eq!(line(Some(3)).unwrap(), 3);
-        let message = line(Some(4)).unwrap_err().to_string();
-        assert!(message.contains("split") && message.contains("on line 4: expected one of the lines 3, 5, 9"), "{message}");
+        let text = |_: &str| Some("\n\nx = a[i];\n\nx = b[i];\n\n\n\ny = b[i];\n");
+        let line = |asked: Option<&str>| {
+            let asked = asked.map(|asked| asked.parse().unwrap());
+            explanation.access(asked.as_ref(), text).map(|sample| sample.location.source.as_ref().unwrap().line)
+        };
+        for (asked, expected) in [(None, 9), (Some("3"), 3), (Some("a[i]"), 3), (Some("x ="), 5), (Some("b[i]"), 9)] {
+            assert_eq!(line(asked).unwrap(), expected, "{asked:?}");
+        }
+        for (asked, words) in
+            [("4", "on line 4: expected one of the lines 3, 5, 9"), ("c[i]", "on a line with `c[i]`: expected one of")]
+        {
+            let message = line(Some(asked)).unwrap_err().to_string();
+            assert!(message.contains("split") && message.contains(words), "{message}");
+        }
     }
 
     #[test]
@@ -328,7 +339,7 @@ mod tests {
         let launches = [launch("idle", &[])];
         let explanation = explanation(&launches);
         assert!(!explanation.text(None, |_| None, Style::PLAIN).unwrap().contains("a warp's"));
-        let message = explanation.svg(Some(1)).unwrap_err().to_string();
+        let message = explanation.svg(Some(&Line::Number(1)), |_| None).unwrap_err().to_string();
         assert!(message.contains("no line has one"), "{message}");
     }
 }
