@@ -65,19 +65,28 @@ pub enum Age {
 pub fn age(manifest: &Manifest, record: &str, kernels: &Kernels) -> Result<Age> {
     let path = manifest.path(record);
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let parts: Vec<String> = match kind(record)? {
+    let parts = stale_parts(kind(record)?, &text, kernels).with_context(|| path.display().to_string())?;
+    Ok(if parts.is_empty() { Age::Fresh } else { Age::Stale(parts) })
+}
+
+/// The parts of a record, given as text, that no longer hold.
+///
+/// # Errors
+///
+/// When the text is not such a record.
+pub fn stale_parts(kind: Kind, text: &str, kernels: &Kernels) -> Result<Vec<String>> {
+    Ok(match kind {
         Kind::Results => {
-            let record = Record::parse(&text).with_context(|| path.display().to_string())?;
+            let record = Record::parse(text)?;
             kernels.stale_parts(&record).into_iter().map(|(part, changed)| format!("{part} ({})", changed.join(", "))).collect()
         }
         Kind::Counts => {
-            let stale = counts::Record::read(&path)?.kernels.into_iter().filter(|kernel| kernel.is_stale(kernels));
+            let stale = counts::Record::parse(text)?.kernels.into_iter().filter(|kernel| kernel.is_stale(kernels));
             stale.map(|kernel| kernel.name()).collect()
         }
-        Kind::Listings if listings::is_stale(&text, kernels)? => vec!["the whole".to_owned()],
+        Kind::Listings if listings::is_stale(text, kernels)? => vec!["the whole".to_owned()],
         Kind::Listings => Vec::new(),
-    };
-    Ok(if parts.is_empty() { Age::Fresh } else { Age::Stale(parts) })
+    })
 }
 
 /// The kinds of records, each in a folder of its own.

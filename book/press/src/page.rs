@@ -250,7 +250,8 @@ mod tests {
 
     fn press() -> Press {
         let facts = Facts::parse("[old]\nsource = \"a text\"\n[old.facts]\ngpu = \"827 ms\"\nshared = \"234 ms\"\n").unwrap();
-        Press { archive: Archive::read().unwrap(), facts, answers: Answers::new() }
+        let archive = Archive::read().unwrap().judged_by(|_, _| false);
+        Press { archive, facts, answers: Answers::new() }
     }
 
     fn page(text: &str) -> Result<String, Vec<String>> {

@@ -41,11 +41,11 @@ mod tests {
 
     #[test]
     fn the_tables_of_the_readme_are_what_their_records_say() {
-        let current = current(&Archive::read().unwrap()).unwrap();
-        assert!(
-            fs::read_to_string(path()).unwrap() == current,
-            "README.md is out of date with its records; run `cargo book readme`"
-        );
+        let text = fs::read_to_string(path()).unwrap();
+        // A kernel that changes makes no work here: `cargo book readme` puts the marks of stale rows in, or takes them out.
+        let with_marks = current(&Archive::read().unwrap()).unwrap();
+        let without = current(&Archive::read().unwrap().judged_by(|_, _| false)).unwrap();
+        assert!(text == with_marks || text == without, "README.md is out of date with its records; run `cargo book readme`");
     }
 
     #[test]

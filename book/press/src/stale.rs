@@ -79,7 +79,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::check::{Age, age};
+    use crate::check::{Kind, kind, stale_parts};
+    use crate::counts::{self, KernelCounts};
     use crate::manifest::{Manifest, short};
     use crate::root;
 
@@ -101,17 +102,42 @@ mod tests {
         format!("{head}.entry {kernel}({}", rest.replacen("fma.rn.f32", "fma.rz.f32", 1))
     }
 
-    /// What is stale of all records with these kernels and was not before: `record: part (kernels)`.
+    /// A record as if it had been made of the kernels that are stored now, whatever has changed since.
+    fn made_now(record: &str, text: &str) -> String {
+        let now = |name: &String| Kernels::stored().digest(name).map(str::to_owned);
+        match kind(record).unwrap() {
+            Kind::Results => {
+                let mut record = Record::parse(text).unwrap();
+                let rows = record.stages.iter_mut().map(|row| &mut row.kernels);
+                rows.chain([&mut record.ceiling_kernels]).flatten().for_each(|(name, digest)| *digest = now(name));
+                record.to_json()
+            }
+            Kind::Counts => {
+                let mut record = counts::Record::parse(text).unwrap();
+                for counts in &mut record.kernels {
+                    counts.digest = KernelCounts::new(&counts.group, &counts.kernel).digest;
+                }
+                serde_json::to_string(&record).unwrap()
+            }
+            Kind::Listings => {
+                let kernel = text.lines().find_map(|line| line.strip_prefix("// kernel: ")).unwrap().to_owned();
+                let line = |line: &str| match line.starts_with("// digest: ") {
+                    true => format!("// digest: {}\n", now(&kernel).unwrap()),
+                    false => format!("{line}\n"),
+                };
+                text.lines().map(line).collect()
+            }
+        }
+    }
+
+    /// What of all records would be stale with these kernels, had they been made of those that are stored: `record: part (kernels)`.
     fn newly_stale(kernels: &Kernels) -> Vec<String> {
         let manifest = manifest();
-        let parts = |record: &str, kernels: &Kernels| match age(&manifest, record, kernels).unwrap() {
-            Age::Fresh => Vec::new(),
-            Age::Stale(parts) => parts,
-        };
         let of_record = |record: &String| {
-            let before = parts(record, Kernels::stored());
-            let now = parts(record, kernels).into_iter().filter(|part| !before.contains(part)).collect::<Vec<_>>();
-            now.into_iter().map(|part| format!("{}: {part}", short(record))).collect::<Vec<_>>()
+            let text = made_now(record, &fs::read_to_string(manifest.path(record)).unwrap());
+            assert_eq!(stale_parts(kind(record).unwrap(), &text, Kernels::stored()).unwrap(), Vec::<String>::new(), "{record}");
+            let parts = stale_parts(kind(record).unwrap(), &text, kernels).unwrap();
+            parts.into_iter().map(|part| format!("{}: {part}", short(record))).collect::<Vec<_>>()
         };
         manifest.entries().keys().flat_map(of_record).collect()
     }
@@ -160,8 +186,9 @@ mod tests {
             let (head, rest) = ptx.split_once(".entry add_slices(").unwrap();
             format!("{head}.entry add_slices({}", rest.replacen("add.f32", "sub.f32", 1))
         });
-        let path = manifest().path("results/nvidia-h200/03-unroll.json");
-        let record = Record::parse(&fs::read_to_string(path).unwrap()).unwrap();
+        let name = "results/nvidia-h200/03-unroll.json";
+        let text = made_now(name, &fs::read_to_string(manifest().path(name)).unwrap());
+        let record = Record::parse(&text).unwrap();
         let stale: Vec<&str> =
             record.stages.iter().map(|row| row.name.as_str()).filter(|row| kernels.is_stale(&record, row)).collect();
         assert_eq!(stale, ["split-filter", "constant-filter", "long-run", "tensor-tf32x3", "tensor-f16x3"]);

@@ -57,6 +57,9 @@ pub fn origin<'a>(runs: impl Iterator<Item = Run<'a>> + Clone) -> String {
         (first, _) => first.unwrap_or_default().to_owned(),
     };
     let Some(device) = runs.clone().next().map(|run| &run.record.device) else { return String::new() };
-    let stale = if runs.clone().any(|run| run.has_stale()) { format!("; {STALE_NOTE}") } else { String::new() };
-    format!("{}, driver {}, {}, {days}{stale}", device.name, device.driver, device.compiler)
+    if runs.clone().any(|run| run.has_stale()) {
+        // The line has no room for the compiler as well.
+        return format!("{}, driver {}, {days}; {STALE_NOTE}", device.name, device.driver);
+    }
+    format!("{}, driver {}, {}, {days}", device.name, device.driver, device.compiler)
 }

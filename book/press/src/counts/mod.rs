@@ -250,7 +250,16 @@ impl Record {
     /// When there is none, or the file holds something else.
     pub fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        serde_json::from_str(&text).with_context(|| path.display().to_string())
+        Self::parse(&text).with_context(|| path.display().to_string())
+    }
+
+    /// Reads a record from text.
+    ///
+    /// # Errors
+    ///
+    /// When the text is something else.
+    pub fn parse(text: &str) -> Result<Self> {
+        Ok(serde_json::from_str(text)?)
     }
 
     /// The counts of a kernel.
