@@ -1,10 +1,10 @@
 //! Reads images from PNG or PGM files as 8-bit gray levels, and writes PNG files.
 
-use std::io::{BufReader, Seek, Write};
+use std::fs;
+use std::io::{Cursor, Write};
 use std::path::Path;
 
-use image::codecs::png::PngEncoder;
-use image::{ExtendedColorType, ImageEncoder, ImageFormat, ImageReader};
+use png::{BitDepth, ColorType, Decoder, Encoder, Transformations};
 
 use crate::error::{Error, Result};
 
@@ -35,28 +35,29 @@ pub struct Rectangle {
 }
 
 impl Gray {
-    /// Reads a PNG or PGM file. Colors become gray by their luma (ITU-R BT.709, as the `image` crate has it), 16 bits become 8.
+    /// Reads a PNG or PGM file. Colors become gray by their luma (ITU-R BT.709), and 16 bits become 8.
     ///
     /// # Errors
     ///
     /// [`Error::Picture`], when the file cannot be read, is damaged, or has another format.
     pub fn read(path: &Path) -> Result<Self> {
         let bad = |reason: String| Error::Picture { path: path.to_owned(), reason };
-        let file = std::fs::File::open(path).map_err(|error| bad(error.to_string()))?;
-        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        if path.is_dir() {
             return Err(bad("it is a folder".into()));
         }
-        let reader = ImageReader::new(BufReader::new(file)).with_guessed_format().map_err(|error| bad(error.to_string()))?;
-        if !matches!(reader.format(), Some(ImageFormat::Png | ImageFormat::Pnm)) {
+        let bytes = fs::read(path).map_err(|error| bad(error.to_string()))?;
+        let (width, height, pixels) = if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+            decode_png(&bytes).map_err(|error| bad(one_line(&error.to_string())))?
+        } else if bytes.starts_with(b"P5") || bytes.starts_with(b"P2") {
+            decode_pgm(&bytes).ok_or_else(|| bad("it is a damaged PGM".into()))?
+        } else {
             return Err(bad("it is neither a PNG nor a PGM".into()));
-        }
-        let gray = reader.decode().map_err(|error| bad(one_line(&error.to_string())))?.into_luma8();
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        let (width, height) = gray.dimensions();
+        };
         if width == 0 || height == 0 {
             return Err(bad("it has no pixels".into()));
         }
-        Ok(Self { name, width, height, pixels: gray.into_raw() })
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        Ok(Self { name, width, height, pixels })
     }
 
     /// One row of pixels.
@@ -85,19 +86,83 @@ impl Gray {
     }
 }
 
+/// Width, height and gray levels of a PNG.
+fn decode_png(bytes: &[u8]) -> std::result::Result<(u32, u32, Vec<u8>), png::DecodingError> {
+    let mut decoder = Decoder::new(Cursor::new(bytes));
+    // Palettes become colors, and gray levels of fewer than 8 bits become bytes.
+    decoder.set_transformations(Transformations::EXPAND);
+    let mut reader = decoder.read_info()?;
+    let too_large = || png::DecodingError::LimitsExceeded;
+    let mut samples = vec![0; reader.output_buffer_size().ok_or_else(too_large)?];
+    let frame = reader.next_frame(&mut samples)?;
+    samples.truncate(frame.buffer_size());
+    let samples: Vec<u32> = match frame.bit_depth {
+        BitDepth::Sixteen => samples.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).collect(),
+        _ => samples.into_iter().map(u32::from).collect(),
+    };
+    let gray = |pixel: &[u32]| match frame.color_type {
+        ColorType::Rgb | ColorType::Rgba => (2126 * pixel[0] + 7152 * pixel[1] + 722 * pixel[2]) / 10_000,
+        _ => pixel[0],
+    };
+    let level = |pixel: &[u32]| match frame.bit_depth {
+        BitDepth::Sixteen => ((gray(pixel) + 128) / 257) as u8,
+        _ => gray(pixel) as u8,
+    };
+    Ok((frame.width, frame.height, samples.chunks_exact(frame.color_type.samples()).map(level).collect()))
+}
+
+/// Width, height and gray levels of a PGM, in binary (`P5`) or in decimal digits (`P2`).
+fn decode_pgm(bytes: &[u8]) -> Option<(u32, u32, Vec<u8>)> {
+    let mut rest = &bytes[2..];
+    let [width, height, white] = [number(&mut rest)?, number(&mut rest)?, number(&mut rest)?];
+    let count = usize::try_from(u64::from(width) * u64::from(height)).ok()?;
+    if !(1..=65_535).contains(&white) || count > bytes.len() {
+        return None;
+    }
+    let samples: Vec<u32> = if bytes[1] == b'2' {
+        (0..count).map(|_| number(&mut rest)).collect::<Option<_>>()?
+    } else {
+        // One byte of white space ends the header.
+        let rest = rest.get(1..)?;
+        match white {
+            ..256 => rest.get(..count)?.iter().map(|&byte| u32::from(byte)).collect(),
+            _ => rest.get(..2 * count)?.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).collect(),
+        }
+    };
+    let level = |sample: u32| ((sample.min(white) * 255 + white / 2) / white) as u8;
+    Some((width, height, samples.into_iter().map(level).collect()))
+}
+
+/// The next number of a PGM's header, after white space and comments.
+fn number(rest: &mut &[u8]) -> Option<u32> {
+    loop {
+        *rest = rest.trim_ascii_start();
+        let Some(comment) = rest.strip_prefix(b"#") else { break };
+        *rest = &comment[comment.iter().position(|&byte| byte == b'\n')?..];
+    }
+    let length = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, after) = rest.split_at(length);
+    *rest = after;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
 /// Writes rows of pixels of three bytes (red, green, blue) as PNG.
 ///
 /// # Errors
 ///
 /// [`Error::EncodePicture`], when writing fails.
-pub fn write_png(file: &mut (impl Write + Seek), width: u32, height: u32, rgb: &[u8]) -> Result<()> {
-    let encoder = PngEncoder::new(file);
-    encoder
-        .write_image(rgb, width, height, ExtendedColorType::Rgb8)
-        .map_err(|error| Error::EncodePicture(one_line(&error.to_string())))
+pub fn write_png(file: &mut impl Write, width: u32, height: u32, rgb: &[u8]) -> Result<()> {
+    let mut encoder = Encoder::new(file, width, height);
+    encoder.set_color(ColorType::Rgb);
+    encoder.set_depth(BitDepth::Eight);
+    let written = encoder.write_header().and_then(|mut writer| {
+        writer.write_image_data(rgb)?;
+        writer.finish()
+    });
+    written.map_err(|error| Error::EncodePicture(one_line(&error.to_string())))
 }
 
-/// The library's errors in our form.
+/// An error of the `png` crate in one line.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -111,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_what_is_in_the_rectangle() {
+    fn a_part_is_the_content_of_the_rectangle() {
         let part = steps().crop(Rectangle { x: 1, y: 0, width: 2, height: 2 }).unwrap();
         assert_eq!((part.width, part.height, part.pixels), (2, 2, vec![2, 3, 5, 6]));
     }
@@ -134,6 +199,41 @@ mod tests {
         let rgb: Vec<u8> = steps().pixels.iter().flat_map(|&level| [level; 3]).collect();
         write_png(&mut std::fs::File::create(&png).unwrap(), 3, 2, &rgb).unwrap();
         assert_eq!(Gray::read(&png).unwrap(), Gray { name: "steps.png".into(), ..steps() });
+    }
+
+    #[test]
+    fn the_other_kinds_of_png_and_pgm_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("other");
+        let read = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            Gray::read(&path).map(|gray| (gray.width, gray.height, gray.pixels)).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(b"P2 # digits\n# and comments\n2 1 15\n0 15"), Ok((2, 1, vec![0, 255])));
+        assert_eq!(read(b"P5\n1\n2\n65535\n\x00\x00\xff\xff"), Ok((1, 2, vec![0, 255])));
+        for damaged in
+            [&b"P5 4294967295 4294967295 255\n"[..], b"P5 1 1 0\n\x00", b"P5 1 1 65536\n\x00", b"P5 1", b"P2 2 1 9\n1", b"P5#"]
+        {
+            assert!(read(damaged).is_err_and(|error| error.contains("damaged")), "{damaged:?}");
+        }
+        let png = |color, depth, palette: Option<&'static [u8]>, samples: &[u8]| {
+            let mut bytes = Vec::new();
+            let mut encoder = Encoder::new(&mut bytes, 2, 1);
+            encoder.set_color(color);
+            encoder.set_depth(depth);
+            if let Some(palette) = palette {
+                encoder.set_palette(palette);
+            }
+            encoder.write_header().unwrap().write_image_data(samples).unwrap();
+            bytes
+        };
+        let pixels = |bytes: Vec<u8>| read(&bytes).unwrap().2;
+        assert_eq!(pixels(png(ColorType::Grayscale, BitDepth::One, None, &[0b0100_0000])), [0, 255]);
+        assert_eq!(pixels(png(ColorType::GrayscaleAlpha, BitDepth::Eight, None, &[7, 0, 9, 255])), [7, 9]);
+        assert_eq!(pixels(png(ColorType::Grayscale, BitDepth::Sixteen, None, &[0x80, 0x00, 0xff, 0xff])), [128, 255]);
+        assert_eq!(pixels(png(ColorType::Rgb, BitDepth::Eight, None, &[255, 0, 0, 0, 255, 0])), [54, 182]);
+        assert_eq!(pixels(png(ColorType::Rgba, BitDepth::Eight, None, &[0, 0, 255, 0, 100, 100, 100, 9])), [18, 100]);
+        assert_eq!(pixels(png(ColorType::Indexed, BitDepth::Eight, Some(&[9, 9, 9, 200, 200, 200]), &[1, 0])), [200, 9]);
     }
 
     #[test]
