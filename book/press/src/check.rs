@@ -4,7 +4,7 @@ use std::fs;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
+use clap::{Args, Parser};
 use common::record::Record;
 
 use crate::chapters;
@@ -157,11 +157,22 @@ fn entry_problem(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
             }
             Ok(())
         }
-        Kind::Counts | Kind::Listings => {
-            let words = [&[program], &arguments[..], &["--save", "x"]].concat();
-            Ok(crate::command::accept(&words)?)
-        }
+        Kind::Counts => accept::<counts::Arguments>(entry, "counts"),
+        Kind::Listings => accept::<listings::Arguments>(entry, "listing"),
     }
+}
+
+/// Reads the command line of an entry, a subcommand of `book`, without running it.
+fn accept<A: Args>(entry: &Entry, subcommand: &str) -> Result<()> {
+    #[derive(Parser)]
+    struct Alone<A: Args> {
+        #[command(flatten)]
+        _arguments: A,
+    }
+    let (program, arguments) = entry.words();
+    ensure!(program == "book" && arguments.first() == Some(&subcommand), "`{}` is not `book {subcommand} …`", entry.command);
+    Alone::<A>::try_parse_from([&arguments[..], &["--save", "x"]].concat())?;
+    Ok(())
 }
 
 /// The files in a folder and in the folders within.

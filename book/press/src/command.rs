@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::Subcommand;
 
 use crate::{check, counts, listings, rerun};
 
@@ -34,18 +34,4 @@ impl Records {
             Records::Listing(arguments) => arguments.run().map(|()| ExitCode::SUCCESS),
         }
     }
-}
-
-/// Reads a command line without running it.
-///
-/// # Errors
-///
-/// When it is not one of these.
-pub fn accept(words: &[&str]) -> Result<(), clap::Error> {
-    #[derive(Parser)]
-    struct Alone {
-        #[command(subcommand)]
-        _action: Records,
-    }
-    Alone::try_parse_from(words).map(drop)
 }

@@ -140,7 +140,7 @@ impl Weights {
     }
 }
 
-/// Indices of a sample in ascending order: both ends, and a random output of each of [`SAMPLED`] equal stretches.
+/// Indices of a sample in ascending order: both ends, and a random output of each of `SAMPLED` equal stretches.
 pub fn indices_of_sample(outputs: usize) -> Vec<usize> {
     let mut generator = ChaCha8Rng::seed_from_u64(4096);
     let stretches = SAMPLED.min(outputs);

@@ -1,6 +1,6 @@
 //! The list of the tests that every chapter has.
 
-/// Declares the tests that every chapter has. Takes a constant of type [`Binary`].
+/// Declares the tests that every chapter has. Takes a constant of type [`Binary`](crate::Binary).
 #[macro_export]
 macro_rules! chapter_tests {
     ($binary:expr) => {

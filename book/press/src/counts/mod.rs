@@ -50,7 +50,7 @@ pub struct Record {
 /// The counts of all launches of one kernel.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct KernelCounts {
-    /// The stem of its source, or [`PATTERNS_GROUP`].
+    /// The stem of its source, or `patterns`.
     pub group: String,
     /// Its name.
     pub kernel: String,

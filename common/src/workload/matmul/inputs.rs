@@ -32,7 +32,7 @@ pub(super) enum Origin {
 
 impl Matmul {
     /// Matrices from a random generator, the same for the same seed on every machine: both signs, and magnitudes in 0.5..1, so that a
-    /// product that is missing shows (see [`Convolution::random`](super::Convolution::random)).
+    /// product that is missing shows (see [`Convolution::random`](crate::workload::Convolution::random)).
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ use super::parser::parse;
 use super::uses::{Item, Locals, items, used};
 use crate::error::LoadError;
 
-/// The canonical text of a kernel (see the [module](self)). It changes when an instruction, a parameter, a directive such as
+/// The canonical text of a kernel (see the top of this file). It changes when an instruction, a parameter, a directive such as
 /// `.maxntid`, a variable that the kernel uses, a device function that it calls, or the module's version or target changes.
 ///
 /// To ask about several kernels of one text, [`parse`](super::parse) it once and call [`Module::canonical`].
