@@ -80,5 +80,5 @@ impl Exercise {
 
 /// The root of the repository that this program was built in. Exercises are read from there, and the learner's copies are in it.
 pub fn root() -> PathBuf {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).components().collect()
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new(".")).to_owned()
 }
