@@ -30,6 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 static DESTRUCTOR: extern "C" fn() = at_exit;
 
 extern "C" fn at_exit() {
+    // SAFETY: both declarations have the types of the C standard and of POSIX. `_exit` may be called with any status at any time.
     unsafe extern "C" {
         fn fflush(stream: *mut c_void) -> c_int;
         safe fn _exit(status: c_int) -> !;
