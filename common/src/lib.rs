@@ -9,14 +9,14 @@
 //! - [`request`] is what `--device` asks for.
 //! - [`capability`] is the generation of a GPU, and [`requirement`] is what a stage needs and a device does not have.
 //! - [`error`] is everything that can go wrong, with the exit status that it means.
-//! - [`console`] prints results and messages; [`progress`] shows that a long run is alive.
+//! - [`console`] prints results and messages.
 //! - [`atomic_file`] writes a file whole or not at all; [`audio`], [`picture`] and [`npy`] read and write the user's data.
 //! - [`device`] chooses between a GPU and the simulator.
 //! - [`gpu`] is the open device: cudarc's context and stream, and the kernels loaded on it.
 //! - [`planner`] cuts a sum into slices, so that its blocks fill the chip.
 //! - [`pinned`] allocates host memory that the device can copy directly.
 //! - [`timing`] times enqueued work with CUDA events.
-//! - [`guard`] is an output on the device that shows missing and stray writes; [`verify`] compares it with the oracle.
+//! - [`guard`] is an output on the device that shows missing and stray writes; [`oracles`] compares it with what it should be.
 //! - [`workload`] is what is computed: inputs, sizes, oracle, and the least work that it takes.
 //! - [`ceilings`] measures the highest rates that the device reaches.
 //! - [`observer`] collects what the simulator counted and found.
@@ -46,7 +46,6 @@ pub mod picture;
 pub mod pinned;
 pub mod planner;
 pub mod probe;
-pub mod progress;
 pub mod record;
 pub mod report;
 pub mod request;
@@ -56,7 +55,6 @@ pub mod stage;
 pub mod table;
 pub mod timing;
 pub mod units;
-pub mod verify;
 pub mod workload;
 
 pub use chapter::Chapter;

@@ -6,13 +6,13 @@
 use std::fmt;
 
 use kernels::Kernel;
+use oracles::{Accuracy, Mismatch};
 use serde::{Deserialize, Serialize};
 use simt::{Counters, Finding};
 
 use crate::observer::Launch;
 use crate::requirement::Unmet;
 use crate::timing::Timing;
-use crate::verify::{Accuracy, Mismatch};
 
 /// One stage's row.
 #[derive(Clone, Debug)]

@@ -2,17 +2,16 @@
 
 use std::time::{Duration, Instant};
 
+use oracles::output::{Downloaded, poison};
+use oracles::{Accuracy, Expected, Mismatch, Oracle, check, progress};
 use simt::Severity;
 
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
-use crate::guard::{Downloaded, poison};
 use crate::observer;
-use crate::progress;
 use crate::report::{Failure, Fault, Measured, Outcome, Row};
 use crate::stage::{Copies, Cpu, Prepare, PrepareCopies, Run, Stage};
 use crate::timing::{self, Timing};
-use crate::verify::{self, Accuracy, Expected, Oracle};
 use crate::workload::Workload;
 
 /// A CPU stage repeats only for this long, because it may be a thousand times slower than the others.
@@ -152,13 +151,9 @@ impl<W: Workload> Runner<'_, W> {
     }
 
     /// Compares the output on the device with the oracle, and the inputs with the host's.
-    fn verified(
-        &mut self,
-        allowance: f64,
-        failure: fn(Box<verify::Mismatch>) -> Failure,
-    ) -> Result<(Accuracy, Vec<f32>), RowError> {
+    fn verified(&mut self, allowance: f64, failure: fn(Box<Mismatch>) -> Failure) -> Result<(Accuracy, Vec<f32>), RowError> {
         let got = W::output(&mut self.buffers).download(self.gpu)?;
-        let accuracy = verify::check(&got, self.workload.oracle(), allowance).map_err(failure)?;
+        let accuracy = check(&got, self.workload.oracle(), allowance).map_err(failure)?;
         if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }
@@ -191,11 +186,11 @@ impl<W: Workload> Runner<'_, W> {
         &self,
         copies: &dyn Copies<W>,
         expected: &Oracle,
-        failure: fn(Box<verify::Mismatch>) -> Failure,
+        failure: fn(Box<Mismatch>) -> Failure,
     ) -> Result<(Accuracy, Vec<f32>), RowError> {
         self.gpu.stream.synchronize().map_err(Error::from)?;
         let got = Downloaded { values: copies.arrived()?, breach: None };
-        let accuracy = verify::check(&got, expected, 0.0).map_err(failure)?;
+        let accuracy = check(&got, expected, 0.0).map_err(failure)?;
         if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }
@@ -211,7 +206,7 @@ impl<W: Workload> Runner<'_, W> {
             (start.elapsed(), Downloaded { values: output, breach: None })
         };
         let (first, got) = timed();
-        let mut accuracy = verify::check(&got, self.workload.oracle(), allowance).map_err(Failure::Mismatch)?;
+        let mut accuracy = check(&got, self.workload.oracle(), allowance).map_err(Failure::Mismatch)?;
         let mut last = got.values;
         if self.repeat == 0 {
             return Ok((Measured::new(accuracy, None, None), last));
@@ -225,7 +220,7 @@ impl<W: Workload> Runner<'_, W> {
             while samples_ms.is_empty() || (samples_ms.len() < self.repeat && begun.elapsed() < CPU_TIME) {
                 let (elapsed, got) = timed();
                 samples_ms.push(1e3 * elapsed.as_secs_f64());
-                accuracy = verify::check(&got, self.workload.oracle(), allowance).map_err(Failure::Unstable)?;
+                accuracy = check(&got, self.workload.oracle(), allowance).map_err(Failure::Unstable)?;
                 last = got.values;
             }
         }

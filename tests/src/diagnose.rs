@@ -2,13 +2,13 @@
 
 use ::window_sums::tiles::{ROW_SCAN, SHARED_TILE, SLIDING, TILE_SCAN, VECTOR};
 use ::window_sums::{MULTIPLY, REGISTERS};
-use common::guard::POISON;
 use common::report::Place;
 use common::stage::{Experiment, Run, Stage};
 use common::workload::convolution::Size;
 use common::workload::{Border, Convolution, Correlation, WindowSums, Workload, correlation, window_sums};
 use inspect::diagnose::without::Loads;
 use inspect::diagnose::{Diagnosis, Effort, Kind, diagnose};
+use oracles::output::POISON;
 use simt::Counters;
 
 use crate::device::with_gpu;

@@ -2,10 +2,10 @@
 
 use std::f64::consts::TAU;
 
-use common::verify::check;
 use common::workload::convolution::Size;
 use common::workload::{Convolution, Workload};
 use cudarc::cufft::sys::float2;
+use oracles::check;
 use unroll::fft::{Blocks, collect, gather, multiply};
 
 use crate::device::with_gpu;

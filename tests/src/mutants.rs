@@ -9,11 +9,11 @@ use common::guard::{BAND, Guarded};
 use common::report::{Failure, Outcome, Place};
 use common::runner::{self, Finished};
 use common::stage::{Launches, Stage};
-use common::verify::{Accuracy, Mismatch, check};
 use common::workload::convolution::{Buffers, Size};
 use common::workload::{Convolution, Workload};
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::{Kernel, Source};
+use oracles::{Accuracy, Mismatch, check};
 use toolkit::recipe::PINNED_VERSION;
 use toolkit::stamp::Stamp;
 

@@ -1,9 +1,9 @@
 //! The oracle against an independent formula, and its tolerance against every correct way to sum.
 
-use common::guard::Downloaded;
-use common::verify::check;
 use common::workload::convolution::Size;
 use common::workload::{Convolution, Workload};
+use oracles::check;
+use oracles::output::Downloaded;
 use proptest::prelude::*;
 
 use crate::cases::{convolutions, length};

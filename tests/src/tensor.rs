@@ -3,10 +3,10 @@
 use common::report::{Failure, Outcome};
 use common::runner;
 use common::stage::Stage;
-use common::verify::Mismatch;
 use common::workload::Convolution;
 use common::workload::convolution::Size;
 use kernels::unroll::tensor::SOURCE;
+use oracles::Mismatch;
 use unroll::tensor::{F16X3, TF32X3};
 
 use crate::device::with_gpu;

@@ -30,19 +30,13 @@ fn a_chapter_has_one_stem_everywhere() {
 }
 
 #[test]
-fn kernels_are_data_and_the_driver_does_not_use_its_users() {
+fn kernels_are_data_oracles_know_no_kernel_and_the_driver_does_not_use_its_users() {
     let depends = |folder: &str, dependency: &str| {
         manifest(folder).get("dependencies").and_then(|table| table.as_table()).is_some_and(|table| table.contains_key(dependency))
     };
     assert!(!depends("kernels", "cudarc"), "kernels hold no launch logic");
+    assert!(!depends("common/oracles", "kernels") && !depends("common/oracles", "cudarc"), "oracles call no kernels");
     assert!(!depends("simulator/driver", "cudarc"), "cudarc loads the driver; the driver does not use cudarc");
-}
-
-#[test]
-fn oracles_call_no_kernels() {
-    for file in files(&["common/src/workload"], "rs") {
-        assert!(!read(&file).contains("kernels::"), "{}: a workload knows no kernel", file.display());
-    }
 }
 
 #[test]

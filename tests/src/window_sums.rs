@@ -2,12 +2,12 @@
 //! experiment.
 
 use common::gpu::Gpu;
-use common::guard::{Downloaded, POISON};
 use common::picture::Gray;
 use common::stage::Experiment;
-use common::verify::{Expected, check};
 use common::workload::window_sums::{Image, WindowSums, binary};
 use common::workload::{Border, Workload};
+use oracles::output::{Downloaded, POISON};
+use oracles::{Expected, check};
 use proptest::prelude::*;
 use window_sums::{SQUARES_ONLY, SUM_ONLY};
 

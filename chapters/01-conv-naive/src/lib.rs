@@ -16,7 +16,6 @@
 use common::Chapter;
 use common::Result;
 use common::gpu::Gpu;
-use common::guard::poison;
 use common::lesson::Comparison;
 use common::measure::Measure;
 use common::pinned::pinned;
@@ -24,6 +23,7 @@ use common::stage::{Copies, Stage};
 use common::workload::Convolution;
 use common::workload::convolution::Buffers;
 use cudarc::driver::{HostSlice, LaunchConfig, PinnedHostSlice, PushKernelArg};
+use oracles::output::poison;
 use rayon::prelude::*;
 
 /// The chapter, for its binary and for the tests.

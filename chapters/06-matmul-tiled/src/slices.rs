@@ -5,7 +5,6 @@ use common::Result;
 use common::gpu::Gpu;
 use common::planner::{self, Slices, multiprocessors};
 use common::stage::{Prepared, Stage};
-use common::verify::{self, Accuracy, Mismatch};
 use common::workload::matmul::{Buffers, Size};
 use common::workload::{Matmul, Workload};
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
@@ -14,6 +13,7 @@ use kernels::matmul::ADD_SLICES;
 use kernels::matmul::asynchronous::{
     DOUBLE_BUFFERED as DOUBLE_BUFFERED_KERNEL, DOUBLE_BUFFERED_ANY, SMALL_TILE as SMALL, SMALL_TILE_ANY,
 };
+use oracles::{Accuracy, Mismatch, check};
 
 use crate::choice::{Division, Tile};
 
@@ -74,7 +74,7 @@ pub fn divided(gpu: &Gpu, product: &Matmul, division: Division) -> Result<Result
     let mut buffers = product.upload(gpu)?;
     prepare(gpu, product, division)?.enqueue(gpu, product, &mut buffers)?;
     let got = buffers.output.download(gpu)?;
-    Ok(verify::check(&got, product.oracle(), any_order(product)))
+    Ok(check(&got, product.oracle(), any_order(product)))
 }
 
 /// The kernel for a tile. Vectors of four numbers can be copied only if every row of `B` starts at a multiple of 16 bytes.

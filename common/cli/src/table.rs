@@ -10,13 +10,13 @@ use common::ceilings::Ceilings;
 use common::console::{self, note};
 use common::gpu::Gpu;
 use common::lesson;
-use common::progress;
 use common::record::Record;
 use common::report::{Outcome, Place, Row};
 use common::runner::{self, Finished};
 use common::stage::Stage;
 use common::table::{self, Drawing};
 use common::workload::{Delivery, Workload};
+use oracles::progress;
 
 use crate::arguments::Format;
 use crate::error::Result;

@@ -8,18 +8,16 @@ pub mod convolution;
 pub mod correlation;
 pub mod image;
 pub mod matmul;
-pub mod random;
-pub mod rounding;
 pub mod window_sums;
 
 use cudarc::driver::CudaViewMut;
+use oracles::{Expected, Oracle};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
-use crate::verify::{Expected, Oracle};
 
 use arguments::Argument;
 
@@ -98,15 +96,11 @@ pub trait Workload: Sized + Send + Sync + 'static {
     ///
     /// # Panics
     ///
-    /// When the workload has more than [`MOST_PRODUCTS_OF_A_WHOLE_ORACLE`], so that its oracle is sampled.
+    /// When the workload has more than [`MOST_PRODUCTS_OF_A_WHOLE_ORACLE`](oracles::MOST_PRODUCTS_OF_A_WHOLE_ORACLE), so that its oracle is sampled.
     fn expected(&self) -> &[Expected] {
         self.oracle().whole().expect("the oracle of a small workload has every output")
     }
 }
-
-/// An oracle of more products computes a sample of the outputs, and sums of the rest. This many take some seconds on two cores, and a
-/// product of 4096 x 4096 matrices has sixteen times as many.
-pub const MOST_PRODUCTS_OF_A_WHOLE_ORACLE: u64 = 1 << 32;
 
 /// The work of a whole run, and where its results go.
 pub struct Plan<W> {

@@ -6,7 +6,7 @@ use std::mem::discriminant;
 
 use common::report::{Failure, Fault};
 use common::units::significant;
-use common::verify::{Mismatch, Pattern};
+use oracles::{Mismatch, Pattern};
 use simt::{Finding, FindingKind, Location, Space};
 
 use crate::check::{Passed, Rejection, Text};

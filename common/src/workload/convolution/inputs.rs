@@ -3,15 +3,13 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use oracles::Oracle;
+use oracles::random::{generator, values};
 
 use super::size::{MOST_SAMPLES, Size};
 use crate::audio::Sound;
 use crate::error::{Error, Result};
-use crate::verify::Oracle;
 use crate::workload::Workload;
-use crate::workload::random::values;
 
 /// A convolution with its inputs.
 pub struct Convolution {
@@ -37,7 +35,7 @@ impl Convolution {
     /// original's 32768 taps, and of every output at a few thousand. If magnitudes could be near zero, a missing tap could go unnoticed; with
     /// only one sign, the tolerance would have to be far larger.
     pub fn random(size: Size, seed: u64) -> Self {
-        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        let mut generator = generator(seed);
         let signal = values(&mut generator, size.samples() as usize);
         let filter = values(&mut generator, size.taps as usize);
         Self { signal, filter, origin: Origin::Seed(seed), oracle: OnceLock::new() }

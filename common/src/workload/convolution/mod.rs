@@ -20,26 +20,24 @@
 //!
 //! Stages may sum in another order or round each product before they add it. A tree of additions of depth `d`, over products
 //! that were rounded, misses the exact sum by at most about `(d + 1) u * sum |t|`. So the tolerance has a second part,
-//! [`TREE_DEPTH`](crate::workload::rounding::TREE_DEPTH)` * u * sum |t|`: it covers a multiplication apart from its addition, and any reduction tree up to that depth.
+//! [`TREE_DEPTH`](oracles::rounding::TREE_DEPTH)` * u * sum |t|`: it covers a multiplication apart from its addition, and any reduction tree up to that depth.
 //!
 //! Last, `taps` times the smallest normal f32 covers results that are flushed to zero, as fast arithmetic does. The oracle's own
 //! error is on the order of `2^-53` instead of `2^-24`, which is negligible.
 
 mod inputs;
 mod options;
-mod oracle;
-mod sampled;
 mod size;
 
 use cudarc::driver::CudaSlice;
+use oracles::{Oracle, convolution, same_bits};
 use serde_json::{Map, Value, json};
 
 use super::arguments::Argument;
-use super::{Arithmetic, Footprint, MOST_PRODUCTS_OF_A_WHOLE_ORACLE, Plan, Work, Workload, spoil};
+use super::{Arithmetic, Footprint, Plan, Work, Workload, spoil};
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
-use crate::verify::{Oracle, same_bits};
 
 use inputs::Origin;
 
@@ -148,13 +146,7 @@ impl Workload for Convolution {
     }
 
     fn oracle(&self) -> &Oracle {
-        self.oracle.get_or_init(|| {
-            if self.work().multiply_adds <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE {
-                Oracle::Whole(oracle::whole(&self.signal, &self.filter))
-            } else {
-                Oracle::Sampled(sampled::oracle(&self.signal, &self.filter))
-            }
-        })
+        self.oracle.get_or_init(|| convolution::oracle(&self.signal, &self.filter))
     }
 }
 
@@ -162,7 +154,7 @@ impl Workload for Convolution {
 mod tests {
     use super::*;
     use crate::audio::Sound;
-    use crate::workload::rounding::UNIT_ROUNDOFF;
+    use oracles::rounding::UNIT_ROUNDOFF;
 
     #[test]
     fn sums_agree_with_values_worked_out_by_hand() {

@@ -1,22 +1,17 @@
-//! A template and the image to find it in, and the exact sums over every window.
+//! A template and the image to find it in.
 
 use std::fmt;
 use std::sync::OnceLock;
 
-use rayon::prelude::*;
+use oracles::Oracle;
+use oracles::correlation::{Pixels, Search, Sums};
 
 use super::scene;
 use super::size::{MOST_TEMPLATE_PIXELS, Size};
 use crate::error::Result;
 use crate::picture::{Gray, Rectangle};
-use crate::progress;
-use crate::verify::{Expected, Oracle};
 use crate::workload::Workload;
-use crate::workload::image::{Border, clamped};
-use crate::workload::rounding::UNIT_ROUNDOFF;
-
-/// Roundings to f32 between the exact sums and a coefficient, rounded up.
-pub const ROUNDINGS: f64 = 8.0;
+use crate::workload::image::Border;
 
 /// What [`Buffers::sums`](super::Buffers::sums) holds where no stage has written. No sum of pixels is as large, because the largest accepted
 /// template sums to less.
@@ -40,17 +35,6 @@ pub(super) enum Origin {
     Seed(u64),
     Files,
     Given,
-}
-
-/// The sums over one window of the image.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    /// ΣI
-    pub image: u32,
-    /// ΣI²
-    pub squares: u32,
-    /// ΣIT
-    pub products: u32,
 }
 
 impl Correlation {
@@ -88,8 +72,7 @@ impl Correlation {
 
     /// Σ T and Σ T² over the template.
     pub fn template_sums(&self) -> (u32, u32) {
-        let squares = self.template.pixels.iter().map(|&pixel| u32::from(pixel).pow(2)).sum();
-        (self.template.pixels.iter().map(|&pixel| u32::from(pixel)).sum(), squares)
+        self.search().template_sums()
     }
 
     /// Columns and rows of the output.
@@ -124,56 +107,18 @@ impl Correlation {
 
     /// The exact sums of every output, row by row. Computed at the first call.
     pub fn sums(&self) -> &[Sums] {
-        self.sums.get_or_init(|| self.count())
+        self.sums.get_or_init(|| self.search().sums())
     }
 
-    // ANCHOR: oracle
-    /// The sums as the formula has them, one row of outputs after the other.
-    fn count(&self) -> Vec<Sums> {
-        let (columns, rows) = self.outputs();
-        let (corner_x, corner_y) = self.corner();
-        let mut sums = vec![Sums::default(); columns as usize * rows as usize];
-        let bar = progress::bar("oracle", u64::from(rows));
-        sums.par_chunks_mut(columns as usize).enumerate().for_each(|(y, sums)| {
-            for (j, template) in self.template.pixels.chunks(self.template.width as usize).enumerate() {
-                let row = clamped(y as i64 + i64::from(corner_y) + j as i64, self.image.height);
-                // The image's row as far as the outputs use it, so that the loop below needs no tests for edges.
-                let length = columns + self.template.width - 1;
-                let seen = (0..i64::from(length)).map(|x| clamped(x + i64::from(corner_x), self.image.width));
-                let seen: Vec<u32> = seen.map(|x| u32::from(self.image.row(row)[x as usize])).collect();
-                for (i, &weight) in template.iter().enumerate() {
-                    for (sums, &pixel) in sums.iter_mut().zip(&seen[i..]) {
-                        sums.image += pixel;
-                        sums.squares += pixel * pixel;
-                        sums.products += pixel * u32::from(weight);
-                    }
-                }
-            }
-            bar.inc(1);
-        });
-        sums
+    /// What the oracle computes with.
+    pub(super) fn search(&self) -> Search<'_> {
+        Search { image: pixels(&self.image), template: pixels(&self.template), corner: self.corner(), outputs: self.outputs() }
     }
+}
 
-    /// The coefficient of a window, in f64 from exact integers; `template` has the sums of the template and of its squares.
-    fn coefficient(&self, window: Sums, template: (u32, u32)) -> f64 {
-        let n = i64::from(self.template_pixels());
-        let (template, template_squares) = (i64::from(template.0), i64::from(template.1));
-        let Sums { image, squares, products } = window;
-        let (image, squares, products) = (i64::from(image), i64::from(squares), i64::from(products));
-        let of_image = n * squares - image * image;
-        let of_template = n * template_squares - template * template;
-        if of_image == 0 || of_template == 0 {
-            return 0.0;
-        }
-        (n * products - image * template) as f64 / ((of_image as f64).sqrt() * (of_template as f64).sqrt())
-    }
-
-    /// The coefficient of a window with its tolerance.
-    pub(super) fn expect(&self, window: Sums, template: (u32, u32)) -> Expected {
-        let value = self.coefficient(window, template);
-        Expected { value, tolerance: ROUNDINGS * UNIT_ROUNDOFF * value.abs() }
-    }
-    // ANCHOR_END: oracle
+/// Gray levels without their name.
+fn pixels(gray: &Gray) -> Pixels<'_> {
+    Pixels { width: gray.width, height: gray.height, levels: &gray.pixels }
 }
 
 impl fmt::Debug for Correlation {

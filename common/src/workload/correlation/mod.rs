@@ -27,30 +27,28 @@
 //! are multiplied, and the numerator is multiplied by the reciprocal root. With `u = 2^-24`, and to first order, that is an error relative to
 //! the coefficient of `u` (numerator) `+ u / 2 + u / 2` (half of each variance's, under the root) `+ u / 2` (product) `+ 4 u` (reciprocal
 //! root, of which CUDA promises two units in the last place) `+ u` (last product), so `7.5 u`. The tolerance is
-//! [`ROUNDINGS`]` * u * |coefficient|`. A root and a division, each rounded correctly, stay below it as well.
+//! [`ROUNDINGS`](oracles::correlation::ROUNDINGS)` * u * |coefficient|`. A root and a division, each rounded correctly, stay below it as well.
 
 mod inputs;
 mod matches;
 mod options;
-mod sampled;
 mod scene;
 mod size;
 
 use cudarc::driver::CudaSlice;
-use rayon::prelude::*;
+use oracles::{MOST_PRODUCTS_OF_A_WHOLE_ORACLE, Oracle};
 use serde_json::{Map, Value, json};
 
 use super::arguments::Argument;
-use super::{Arithmetic, Footprint, MOST_PRODUCTS_OF_A_WHOLE_ORACLE, Plan, Work, Workload};
+use super::{Arithmetic, Footprint, Plan, Work, Workload};
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
 use crate::picture::Gray;
-use crate::verify::Oracle;
 
 use inputs::Origin;
 
-pub use inputs::{Correlation, NO_SUM, ROUNDINGS, Sums};
+pub use inputs::{Correlation, NO_SUM};
 pub use matches::{Match, best_matches};
 pub use options::Options;
 pub use size::{HEADLINE_SIZE, LONGEST_SIDE, MOST_IMAGE_PIXELS, MOST_TEMPLATE_PIXELS, Size, TEACHING_SIZE};
@@ -176,17 +174,19 @@ impl Workload for Correlation {
 
     fn oracle(&self) -> &Oracle {
         self.oracle.get_or_init(|| {
-            if self.work().multiply_adds > MOST_PRODUCTS_OF_A_WHOLE_ORACLE {
-                return Oracle::Sampled(sampled::oracle(self));
+            if self.work().multiply_adds <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE {
+                Oracle::Whole(self.search().whole(self.sums()))
+            } else {
+                Oracle::Sampled(self.search().sampled())
             }
-            let template = self.template_sums();
-            Oracle::Whole(self.sums().par_iter().map(|sums| self.expect(*sums, template)).collect())
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use oracles::correlation::Sums;
+
     use super::*;
     use crate::picture::Rectangle;
     use crate::workload::image::Border;

@@ -1,17 +1,15 @@
 //! A generated image with a template hidden in it at known places, from integers only, so that it is the same on every machine.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use oracles::random::{clouds, generator};
 
 use super::size::Size;
 use crate::picture::{Gray, Rectangle};
-use crate::workload::image::clouds;
 
 /// Makes the image and the template. The template is cut from the middle of the image. Where there is room, it is put in again at two
 /// more places, once with three quarters of its contrast and brighter, once with half of it.
 pub(super) fn generate(size: Size, seed: u64) -> (Gray, Gray) {
     let Size { image: (width, height), template: (w, h) } = size;
-    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    let mut generator = generator(seed);
     let mut image = Gray { name: format!("seed {seed}"), width, height, pixels: clouds(width, height, &mut generator) };
     let part = |x, y| Rectangle { x, y, width: w, height: h };
     let middle = ((width - w) / 2, (height - h) / 2);

@@ -3,15 +3,13 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use oracles::matmul::{Outcome, Shape, outcome};
+use oracles::random::{generator, values};
 
-use super::oracle::{Outcome, outcome};
 use super::size::Size;
 use crate::error::{Error, Result};
 use crate::npy::Matrix;
 use crate::workload::Workload;
-use crate::workload::random::values;
 
 /// Two matrices to multiply.
 pub struct Matmul {
@@ -39,7 +37,7 @@ impl Matmul {
     /// [`Error::Size`], when a side is zero or too long.
     pub fn random(size: Size, seed: u64) -> Result<Self> {
         size.check()?;
-        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        let mut generator = generator(seed);
         let a = values(&mut generator, size.m as usize * size.k as usize);
         let b = values(&mut generator, size.k as usize * size.n as usize);
         Ok(Self { size, a, b, origin: Origin::Seed(seed), outcome: OnceLock::new() })
@@ -83,8 +81,13 @@ impl Matmul {
         self.outcome().largest_magnitudes
     }
 
+    fn shape(&self) -> Shape {
+        let [m, n, k] = [self.size.m, self.size.n, self.size.k].map(|side| side as usize);
+        Shape { m, n, k }
+    }
+
     pub(super) fn outcome(&self) -> &Outcome {
-        self.outcome.get_or_init(|| outcome(self.size, &self.a, &self.b))
+        self.outcome.get_or_init(|| outcome(self.shape(), &self.a, &self.b))
     }
 }
 

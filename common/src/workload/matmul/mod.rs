@@ -6,17 +6,17 @@
 //!
 //! As in a [convolution](super::convolution), of which every output here is one with `k` taps: with `u = 2^-24`, and the partial sums `S` of
 //! the terms in their order, a sum in that order misses by at most `(1 + u)^k u sum |S|`. A second part,
-//! [`TREE_DEPTH`](crate::workload::rounding::TREE_DEPTH)` * u * sum |t|`, covers products that are rounded before they are added, and sums that are cut into pieces. A stage that
+//! [`TREE_DEPTH`](oracles::rounding::TREE_DEPTH)` * u * sum |t|`, covers products that are rounded before they are added, and sums that are cut into pieces. A stage that
 //! rounds its factors declares an allowance of its own ([`Matmul::largest_magnitudes`]).
 //!
 //! Above [`MOST_PRODUCTS_OF_A_WHOLE_ORACLE`](super::MOST_PRODUCTS_OF_A_WHOLE_ORACLE), the oracle is sampled; see `oracle`.
 
 mod inputs;
 mod options;
-mod oracle;
 mod size;
 
 use cudarc::driver::CudaSlice;
+use oracles::{Oracle, same_bits};
 use serde_json::{Map, Value, json};
 
 use super::arguments::Argument;
@@ -24,7 +24,6 @@ use super::{Arithmetic, Footprint, Plan, Work, Workload, spoil};
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
-use crate::verify::{Oracle, same_bits};
 
 use inputs::Origin;
 

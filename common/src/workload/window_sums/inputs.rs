@@ -4,18 +4,14 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use rayon::prelude::*;
+use oracles::Oracle;
+use oracles::rounding::{EXACT_IN_F32, UNIT_ROUNDOFF};
+use oracles::window_sums::largest_magnitude;
 
 use super::size::{Image, SUMS_BELOW, Size};
 use crate::error::{Error, Result};
-use crate::progress;
-use crate::verify::{Expected, Oracle};
 use crate::workload::Workload;
-use crate::workload::image::{Border, clamped};
-use crate::workload::rounding::UNIT_ROUNDOFF;
-
-/// Integers up to this one are all among the f32.
-const EXACT_IN_F32: f64 = (1 << 24) as f64;
+use crate::workload::image::Border;
 
 /// An image with a window to slide along its rows.
 pub struct WindowSums {
@@ -55,7 +51,7 @@ impl WindowSums {
     /// fit 32 bits.
     pub fn new(image: Image, window: u32, border: Border) -> Result<Self> {
         Size { width: image.width, height: image.height }.check(window)?;
-        let largest = image.pixels.iter().map(|pixel| pixel.unsigned_abs()).max().unwrap_or(0);
+        let largest = largest_magnitude(&image.pixels);
         let most = u128::from(window) * u128::from(largest).pow(2);
         if most >= u128::from(SUMS_BELOW) {
             return Err(Error::Size {
@@ -104,39 +100,6 @@ impl WindowSums {
         let roundings = self.window + 2 * units_of_squares;
         (f64::from(roundings) * UNIT_ROUNDOFF).exp_m1() * most
     }
-
-    // ANCHOR: oracle
-    /// What each output should be: all sums, then all sums of squares, each from all of its pixels.
-    pub(super) fn expect(&self) -> Vec<Expected> {
-        let Image { width, height, pixels } = &self.image;
-        let (row, half) = (*width as usize, i64::from(self.window / 2));
-        let mut expected = vec![Expected::UNTOUCHED; 2 * pixels.len()];
-        let (sums, squares) = expected.split_at_mut(pixels.len());
-        let bar = progress::bar("oracle", u64::from(*height));
-        let rows = sums.par_chunks_mut(row).zip(squares.par_chunks_mut(row)).zip(pixels.par_chunks(row));
-        rows.for_each(|((sums, squares), pixels)| {
-            for x in self.columns() {
-                let window = i64::from(x) - half..=i64::from(x) + half;
-                let (mut sum, mut square) = (0_i64, 0_i64);
-                for place in window {
-                    let pixel = i64::from(pixels[clamped(place, *width) as usize]);
-                    sum += pixel;
-                    square += pixel * pixel;
-                }
-                sums[x as usize] = rounded_once(sum);
-                squares[x as usize] = rounded_once(square);
-            }
-            bar.inc(1);
-        });
-        expected
-    }
-    // ANCHOR_END: oracle
-}
-
-/// An integer that is rounded to f32.
-fn rounded_once(value: i64) -> Expected {
-    let value = value as f64;
-    Expected { value, tolerance: if value.abs() <= EXACT_IN_F32 { 0.0 } else { UNIT_ROUNDOFF * value.abs() } }
 }
 
 impl fmt::Debug for WindowSums {

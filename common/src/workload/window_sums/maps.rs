@@ -92,8 +92,8 @@ fn brightness(variances: &[Option<f64>], largest: f64) -> Vec<u8> {
 mod tests {
     use super::super::Image;
     use super::*;
-    use crate::verify::Expected;
     use crate::workload::{Border, Workload};
+    use oracles::Expected;
 
     /// The sums with a verified output.
     fn computed(width: u32, pixels: &[i32], window: u32, border: Border) -> (WindowSums, Vec<f32>) {

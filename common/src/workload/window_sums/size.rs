@@ -2,12 +2,11 @@
 
 use std::str::FromStr;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use oracles::random::{clouds, generator};
 
 use crate::error::{Error, Result};
 use crate::workload::Footprint;
-use crate::workload::image::{clouds, sides};
+use crate::workload::image::sides;
 
 /// No sum of squares is as large.
 pub const SUMS_BELOW: u64 = 1 << 32;
@@ -93,7 +92,7 @@ impl Size {
     /// Gray levels of 8 bits.
     pub(super) fn generate(self, seed: u64) -> Image {
         let Self { width, height } = self;
-        let levels = clouds(width, height, &mut ChaCha8Rng::seed_from_u64(seed));
+        let levels = clouds(width, height, &mut generator(seed));
         Image { width, height, pixels: levels.into_iter().map(i32::from).collect() }
     }
 }

@@ -29,13 +29,13 @@ pub mod without;
 use common::error::{Error, Result};
 use common::gpu::Gpu;
 use common::observer;
-use common::progress;
 use common::report::Row;
 use common::runner;
 use common::stage::{Experiment, Launches, Prepared, Run, Stage};
 use common::timing::{self, Timing};
 use common::workload::Workload;
 use kernels::{Kernel, Source};
+use oracles::progress;
 use simt::Counters;
 use simt::bound::bound;
 

@@ -10,13 +10,14 @@
 
 use rayon::prelude::*;
 
-use super::oracle::sums;
+use super::sums;
+use crate::expected::Expected;
 use crate::progress;
-use crate::verify::{Complex, Expected, POINTS, RunSum, Sampled, Weights, indices_of_sample, roundings, runs};
-use crate::workload::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
+use crate::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
+use crate::sampled::{Complex, POINTS, RunSum, Sampled, Weights, indices_of_sample, roundings, runs};
 
 /// Expected values for a sample, and expected sums for all outputs.
-pub(super) fn oracle(signal: &[f32], filter: &[f32]) -> Sampled {
+pub fn sampled(signal: &[f32], filter: &[f32]) -> Sampled {
     let (outputs, taps) = (signal.len() - filter.len() + 1, filter.len());
     let bar = progress::bar("oracle", outputs as u64);
     let one = |index: usize| (index, sums::<1>(&signal[index..], filter)[0]);
@@ -73,14 +74,24 @@ fn norm(values: &[f32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::Downloaded;
-    use crate::verify::{Accuracy, Mismatch, Oracle, RUN, check};
-    use crate::workload::Workload;
-    use crate::workload::convolution::{Convolution, Size};
+    use crate::check::{Accuracy, Oracle, check};
+    use crate::convolution::whole;
+    use crate::mismatch::Mismatch;
+    use crate::output::Downloaded;
+    use crate::random::{generator, values};
+    use crate::sampled::RUN;
 
-    fn in_f32(conv: &Convolution) -> Vec<f32> {
-        let windows = conv.signal().windows(conv.filter().len());
-        windows.map(|window| window.iter().zip(conv.filter()).fold(0.0_f32, |sum, (sample, tap)| sum + sample * tap)).collect()
+    /// A signal and a filter.
+    type Inputs = (Vec<f32>, Vec<f32>);
+
+    fn random(outputs: usize, taps: usize) -> Inputs {
+        let mut generator = generator(13);
+        (values(&mut generator, outputs + taps - 1), values(&mut generator, taps))
+    }
+
+    fn in_f32((signal, filter): &Inputs) -> Vec<f32> {
+        let windows = signal.windows(filter.len());
+        windows.map(|window| window.iter().zip(filter).fold(0.0_f32, |sum, (sample, tap)| sum + sample * tap)).collect()
     }
 
     fn verdict(values: &[f32], sampled: &Sampled) -> Result<Accuracy, Box<Mismatch>> {
@@ -90,11 +101,11 @@ mod tests {
     #[test]
     fn the_sums_of_a_run_are_those_of_its_outputs() {
         for (outputs, taps) in [(1, 1), (1, 40), (63, 5), (64, 1), (65, 64), (200, 129)] {
-            let conv = Convolution::random(Size { outputs, taps }, 13);
-            let sampled = oracle(conv.signal(), conv.filter());
+            let (signal, filter) = random(outputs, taps);
+            let sampled = sampled(&signal, &filter);
             let weights = Weights::new();
-            assert_eq!(sampled.sums.len(), (outputs as usize).div_ceil(RUN));
-            for (sum, expected) in sampled.sums.iter().zip(conv.expected().chunks(RUN)) {
+            assert_eq!(sampled.sums.len(), outputs.div_ceil(RUN));
+            for (sum, expected) in sampled.sums.iter().zip(whole(&signal, &filter).chunks(RUN)) {
                 for point in 0..POINTS {
                     for part in 0..2 {
                         let values =
@@ -109,23 +120,23 @@ mod tests {
 
     #[test]
     fn correct_outputs_pass_also_where_rounding_errors_pile_up_or_most_is_silence() {
-        let random = Convolution::random(Size { outputs: 20_011, taps: 130 }, 13);
-        let one_sign = Convolution::new(vec![0.1; 9000], vec![1.1; 3000]).unwrap();
+        let random = random(20_011, 130);
+        let one_sign = (vec![0.1; 9000], vec![1.1; 3000]);
         let click: Vec<f32> = (0..5000).map(|at| if (2000..2040).contains(&at) { 0.7 } else { 0.0 }).collect();
         let loud_then_quiet: Vec<f32> = (0..6000).map(|at| if at < 3000 { 1e6 } else { 1e-3 * ((at * at) as f32).sin() }).collect();
         let decay: Vec<f32> = (0..700).map(|at| (-0.02 * at as f32).exp()).collect();
-        let sounds = [click, loud_then_quiet].map(|sound| Convolution::new(sound, decay.clone()).unwrap());
-        for conv in [random, one_sign].into_iter().chain(sounds) {
-            let outcome = verdict(&in_f32(&conv), &oracle(conv.signal(), conv.filter()));
-            assert!(outcome.is_ok(), "{conv:?}: {}", outcome.unwrap_err());
+        let sounds = [click, loud_then_quiet].map(|sound| (sound, decay.clone()));
+        for (case, inputs) in [random, one_sign].into_iter().chain(sounds).enumerate() {
+            let outcome = verdict(&in_f32(&inputs), &sampled(&inputs.0, &inputs.1));
+            assert!(outcome.is_ok(), "case {case}: {}", outcome.unwrap_err());
         }
     }
 
     #[test]
     fn one_wrong_output_anywhere_is_found_without_the_sample() {
-        let conv = Convolution::random(Size { outputs: 3 * RUN as u32 + 7, taps: 300 }, 13);
-        let (right, whole) = (in_f32(&conv), oracle(conv.signal(), conv.filter()));
-        let sampled = Sampled { sample: Vec::new(), ..whole };
+        let inputs = random(3 * RUN + 7, 300);
+        let right = in_f32(&inputs);
+        let sampled = Sampled { sample: Vec::new(), ..sampled(&inputs.0, &inputs.1) };
         let largest = sampled.sums.iter().map(|sum| sum.tolerance).fold(0.0, f64::max) as f32;
         assert!(2.0 * largest < 0.25, "a missing tap would go unseen: {largest}");
         for index in 0..right.len() {

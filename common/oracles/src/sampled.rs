@@ -39,8 +39,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
-use super::expected::{Expected, within};
-use super::mismatch::WrongSums;
+use crate::expected::{Expected, within};
+use crate::mismatch::WrongSums;
 
 /// Outputs of a run: the checks take 1/64 of the work of the outputs, and a run's tolerance is that of 64 outputs.
 pub const RUN: usize = 64;
@@ -50,6 +50,10 @@ pub const POINTS: usize = 2;
 
 /// Outputs of the sample that [`indices_of_sample`] chooses.
 pub const SAMPLED: usize = 16_384;
+
+/// An oracle of more products computes a sample of the outputs, and sums of the rest. This many take some seconds on two cores, and a
+/// product of 4096 x 4096 matrices has sixteen times as many.
+pub const MOST_PRODUCTS_OF_A_WHOLE_ORACLE: u64 = 1 << 32;
 
 /// A complex number: real and imaginary part.
 pub type Complex = [f64; 2];
@@ -80,7 +84,7 @@ pub struct Sampled {
 
 impl Sampled {
     /// Compares the sums of every run.
-    pub(super) fn check(&self, values: &[f32], allowance: f64) -> WrongSums {
+    pub(crate) fn check(&self, values: &[f32], allowance: f64) -> WrongSums {
         let weights = Weights::new();
         let runs: Vec<Range<usize>> = runs(self.outputs, self.columns).collect();
         let is_wrong = |run: &Range<usize>, expected: &RunSum| {

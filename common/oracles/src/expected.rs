@@ -1,6 +1,6 @@
 //! What one output should be.
 
-use crate::guard::POISON;
+use crate::output::POISON;
 
 /// The expected value of one output.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,6 +27,6 @@ impl Expected {
 }
 
 /// Whether an error is within its tolerance; a NaN is not.
-pub(super) fn within(error: f64, tolerance: f64) -> bool {
+pub(crate) fn within(error: f64, tolerance: f64) -> bool {
     error <= tolerance
 }

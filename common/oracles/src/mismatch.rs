@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::expected::Expected;
-use crate::guard::{Breach, POISON};
+use crate::expected::Expected;
+use crate::output::{Breach, POISON};
 
 /// What is wrong with an output.
 #[derive(Clone, Debug, PartialEq)]
@@ -149,7 +149,7 @@ const PERIODS: [usize; 14] = [2, 3, 4, 5, 7, 8, 9, 16, 32, 64, 128, 256, 512, 10
 
 impl Pattern {
     /// The rule behind the indices in `wrong` (in ascending order), if there is a simple one.
-    pub(super) fn of(wrong: &[usize], total: usize) -> Option<Self> {
+    pub(crate) fn of(wrong: &[usize], total: usize) -> Option<Self> {
         let (&first, &last) = (wrong.first()?, wrong.last()?);
         if wrong.len() == total {
             return Some(Pattern::All);
@@ -209,7 +209,7 @@ fn ordinal(number: usize) -> &'static str {
 }
 
 /// The distance to the neighbor whose value every wrong element holds, if it is the same for all.
-pub(super) fn shift(wrong: &[usize], values: &[f32], expected: &[Expected]) -> Option<isize> {
+pub(crate) fn shift(wrong: &[usize], values: &[f32], expected: &[Expected]) -> Option<isize> {
     // A few wrong elements may resemble their neighbors by chance.
     if wrong.len() < 4 {
         return None;

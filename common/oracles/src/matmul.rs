@@ -4,27 +4,40 @@
 //! `sum w[j] c[i][j] = sum over l of a[i][l] * (sum w[j] b[l][j])`. The inner sums are the same for all rows. So the check multiplies `A` by
 //! a matrix that is narrower than `B` by a factor of 16: two complex numbers for each run of 64 columns.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand_chacha::rand_core::Rng;
 use rayon::prelude::*;
 
-use super::size::Size;
+use crate::check::Oracle;
+use crate::expected::Expected;
 use crate::progress;
-use crate::verify::{Expected, Oracle, POINTS, RunSum, Sampled, Weights, roundings, runs};
-use crate::workload::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
-use crate::workload::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
+use crate::random::generator;
+use crate::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
+use crate::sampled::{MOST_PRODUCTS_OF_A_WHOLE_ORACLE, POINTS, RunSum, Sampled, Weights, roundings, runs};
+
+/// The shape of a product: `m` rows and `k` columns in `A`, `k` rows and `n` columns in `B`.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Rows of `A` and of the product.
+    pub m: usize,
+    /// Columns of `B` and of the product.
+    pub n: usize,
+    /// Columns of `A`, rows of `B`.
+    pub k: usize,
+}
 
 /// What the oracle has computed.
-pub(super) struct Outcome {
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What each output should be.
     pub oracle: Oracle,
-    /// See [`Matmul::largest_magnitudes`](super::Matmul::largest_magnitudes).
+    /// The largest `sum |a[i][l] * b[l][j]|` of all outputs, or an upper bound where the oracle is sampled.
     pub largest_magnitudes: f64,
 }
 
-/// The outcome for a product of any size.
-pub(super) fn outcome(size: Size, a: &[f32], b: &[f32]) -> Outcome {
-    let [m, n, k] = [size.m, size.n, size.k].map(u64::from);
-    if m * n * k <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE { whole(size, a, b) } else { sampled(size, a, b) }
+/// The outcome for a product of any size. Both matrices are stored row after row without gaps.
+pub fn outcome(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
+    let products = shape.m as u64 * shape.n as u64 * shape.k as u64;
+    if products <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE { whole(shape, a, b) } else { sampled(shape, a, b) }
 }
 
 // ANCHOR: oracle
@@ -32,10 +45,10 @@ pub(super) fn outcome(size: Size, a: &[f32], b: &[f32]) -> Outcome {
 const SIDE_BY_SIDE: usize = 256;
 
 /// The expected value and the tolerance of each output: plain sums in f64, in the order of the terms.
-fn whole(size: Size, a: &[f32], b: &[f32]) -> Outcome {
-    let (n, k) = (size.n as usize, size.k as usize);
-    let mut expected = vec![Expected::default(); size.m as usize * n];
-    let bar = progress::bar("oracle", u64::from(size.m));
+fn whole(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
+    let Shape { m, n, k } = shape;
+    let mut expected = vec![Expected::default(); m * n];
+    let bar = progress::bar("oracle", m as u64);
     let rows = expected.par_chunks_mut(n).zip(a.par_chunks(k));
     let largest = rows.map(|(expected, a)| {
         let largest =
@@ -83,11 +96,11 @@ const SAMPLED_PER_LINE: usize = 4;
 const ROWS: usize = 8;
 
 /// Expected values for a sample that visits every row and every column, and expected sums for all outputs.
-fn sampled(size: Size, a: &[f32], b: &[f32]) -> Outcome {
-    let (n, k) = (size.n as usize, size.k as usize);
+pub fn sampled(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
+    let Shape { m, n, k } = shape;
     let row_norms: Vec<f64> = a.par_chunks(k).map(norm).collect();
     let column_norms = column_norms(n, b);
-    let mut sample = sample(size);
+    let mut sample = sample(shape);
     sample.sort_unstable_by_key(|&(row, column)| (column, row));
     let one_column = |of_column: &[(usize, usize)]| {
         let column: Vec<f32> = b[of_column[0].1..].iter().step_by(n).copied().collect();
@@ -114,7 +127,7 @@ fn sampled(size: Size, a: &[f32], b: &[f32]) -> Outcome {
         .par_chunks(n)
         .flat_map_iter(|row| of_row.iter().map(|run| weights.sums(row[run.clone()].iter().map(|&value| f64::from(value)))))
         .collect();
-    let bar = progress::bar("oracle", u64::from(size.m));
+    let bar = progress::bar("oracle", m as u64);
     let several_rows = |(block, a): (usize, &[f32])| {
         let mut values = vec![[[0.0_f64; 2]; POINTS]; a.len() / k * of_row.len()];
         for (l, narrow) in narrow.chunks(of_row.len()).enumerate() {
@@ -138,14 +151,14 @@ fn sampled(size: Size, a: &[f32], b: &[f32]) -> Outcome {
 
     let largest = |norms: &[f64]| norms.iter().copied().fold(0.0, f64::max);
     let largest_magnitudes = largest(&row_norms) * largest(&column_norms);
-    let oracle = Oracle::Sampled(Sampled { outputs: size.m as usize * n, columns: n, sample, scales: None, sums });
+    let oracle = Oracle::Sampled(Sampled { outputs: m * n, columns: n, sample, scales: None, sums });
     Outcome { oracle, largest_magnitudes }
 }
 
 /// Rows and columns of the sampled outputs: random, but every row and every column has [`SAMPLED_PER_LINE`] or more.
-fn sample(size: Size) -> Vec<(usize, usize)> {
-    let (m, n) = (size.m as usize, size.n as usize);
-    let mut generator = ChaCha8Rng::seed_from_u64(4096);
+fn sample(shape: Shape) -> Vec<(usize, usize)> {
+    let Shape { m, n, .. } = shape;
+    let mut generator = generator(4096);
     let mut shuffled = |length: usize| {
         let mut indices: Vec<usize> = (0..length).collect();
         for last in (1..length).rev() {
@@ -180,24 +193,38 @@ fn column_norms(n: usize, b: &[f32]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::Downloaded;
-    use crate::verify::{Accuracy, Mismatch, RUN, check};
-    use crate::workload::{Matmul, Workload};
+    use crate::check::{Accuracy, check};
+    use crate::mismatch::Mismatch;
+    use crate::output::{Downloaded, POISON};
+    use crate::random::values;
+    use crate::sampled::RUN;
 
     /// Neither the rows nor the runs of columns come out even.
-    const SIZE: Size = Size { m: 37, n: 2 * RUN as u32 + 11, k: 300 };
+    const SHAPE: Shape = Shape { m: 37, n: 2 * RUN + 11, k: 300 };
 
-    fn sampled_oracle(product: &Matmul) -> Oracle {
-        sampled(product.size(), product.a(), product.b()).oracle
+    /// Two matrices to multiply.
+    struct Product {
+        shape: Shape,
+        a: Vec<f32>,
+        b: Vec<f32>,
+    }
+
+    fn random(seed: u64) -> Product {
+        let mut generator = generator(seed);
+        let a = values(&mut generator, SHAPE.m * SHAPE.k);
+        Product { shape: SHAPE, a, b: values(&mut generator, SHAPE.k * SHAPE.n) }
+    }
+
+    fn sampled_oracle(product: &Product) -> Oracle {
+        sampled(product.shape, &product.a, &product.b).oracle
     }
 
     /// The product in f32, in the order of the terms.
-    fn product_in_f32(product: &Matmul) -> Vec<f32> {
-        let Size { n, k, .. } = product.size();
-        let (n, k) = (n as usize, k as usize);
-        let rows = product.a().chunks(k);
+    fn product_in_f32(product: &Product) -> Vec<f32> {
+        let Shape { n, k, .. } = product.shape;
+        let rows = product.a.chunks(k);
         rows.flat_map(|a| {
-            (0..n).map(move |j| a.iter().zip(product.b()[j..].iter().step_by(n)).fold(0.0_f32, |sum, (a, b)| sum + a * b))
+            (0..n).map(move |j| a.iter().zip(product.b[j..].iter().step_by(n)).fold(0.0_f32, |sum, (a, b)| sum + a * b))
         })
         .collect()
     }
@@ -210,16 +237,16 @@ mod tests {
     fn a_product_wider_than_what_is_computed_side_by_side_is_whole() {
         let n = SIDE_BY_SIDE + 3;
         let b: Vec<f32> = (0..n).map(|j| j as f32).collect();
-        let size = Size { m: 2, n: n as u32, k: 1 };
+        let shape = Shape { m: 2, n, k: 1 };
         let values: Vec<f64> = (0..2 * n).map(|at| [2.0, -3.0][at / n] * (at % n) as f64).collect();
-        let outcome = outcome(size, &[2.0, -3.0], &b);
+        let outcome = outcome(shape, &[2.0, -3.0], &b);
         let expected = outcome.oracle.whole().expect("it is small");
         assert_eq!(expected.iter().map(|expected| expected.value).collect::<Vec<_>>(), values);
     }
 
     #[test]
     fn magnitudes_and_tolerances_are_those_of_the_terms() {
-        let outcome = outcome(Size { m: 1, n: 2, k: 2 }, &[1.0, -1.0], &[3.0, 5.0, 3.0, 5.0]);
+        let outcome = outcome(Shape { m: 1, n: 2, k: 2 }, &[1.0, -1.0], &[3.0, 5.0, 3.0, 5.0]);
         assert_eq!(outcome.largest_magnitudes, 10.0);
         // Partial sums 3 and 0, magnitudes 6.
         let tolerance = outcome.oracle.whole().expect("it is small")[0].tolerance;
@@ -228,32 +255,33 @@ mod tests {
 
     #[test]
     fn the_sample_visits_every_row_and_column_and_its_values_are_those_of_the_whole_oracle() {
-        let product = Matmul::random(SIZE, 13).unwrap();
+        let product = random(13);
         let Oracle::Sampled(sampled) = sampled_oracle(&product) else { panic!("it is sampled") };
-        let n = SIZE.n as usize;
+        let n = SHAPE.n;
         assert_eq!(sampled.sample.len(), SAMPLED_PER_LINE * n);
         for column in 0..n {
             assert_eq!(sampled.sample.iter().filter(|(index, _)| index % n == column).count(), SAMPLED_PER_LINE);
         }
-        assert!((0..SIZE.m as usize).all(|row| sampled.sample.iter().any(|(index, _)| index / n == row)));
+        assert!((0..SHAPE.m).all(|row| sampled.sample.iter().any(|(index, _)| index / n == row)));
+        let whole = whole(product.shape, &product.a, &product.b).oracle;
         for (index, expected) in sampled.sample {
-            assert_eq!(expected, product.expected()[index]);
+            assert_eq!(expected, whole.whole().expect("every output was computed")[index]);
         }
     }
 
     #[test]
     fn a_correct_product_passes_with_the_sampled_oracle() {
         for seed in 0..8 {
-            let product = Matmul::random(SIZE, seed).unwrap();
+            let product = random(seed);
             let accuracy = verdict(&product_in_f32(&product), &sampled_oracle(&product)).unwrap();
-            assert_eq!(accuracy.sampled(), Some(SAMPLED_PER_LINE * SIZE.n as usize));
+            assert_eq!(accuracy.sampled(), Some(SAMPLED_PER_LINE * SHAPE.n));
         }
     }
 
     #[test]
     fn products_whose_rounding_errors_pile_up_pass_with_the_sampled_oracle() {
-        let (m, n, k) = (SIZE.m as usize, SIZE.n as usize, 3000);
-        let size = Size { k: k as u32, ..SIZE };
+        let shape = Shape { k: 3000, ..SHAPE };
+        let Shape { m, n, k } = shape;
         // One sign everywhere; only in a few rows and columns; and only in a band around the diagonal, zeros elsewhere.
         type Factor = fn(usize, usize) -> f32;
         let alternating: Factor = |l, line| if (l * 7 + line) % 3 == 0 { -0.7 } else { 1.1 };
@@ -268,17 +296,15 @@ mod tests {
         for (a, b) in cases.into_iter().chain([(alternating, alternating)]) {
             let a: Vec<f32> = (0..m * k).map(|at| a(at % k, at / k)).collect();
             let b: Vec<f32> = (0..k * n).map(|at| b(at / n, at % n)).collect();
-            let oracle = sampled(size, &a, &b).oracle;
-            let matrix = |rows, values: &[f32]| crate::npy::Matrix { rows, columns: values.len() / rows, values: values.to_vec() };
-            let product = Matmul::new(matrix(m, &a), matrix(k, &b)).unwrap();
-            let outcome = verdict(&product_in_f32(&product), &oracle);
+            let product = Product { shape, a, b };
+            let outcome = verdict(&product_in_f32(&product), &sampled_oracle(&product));
             assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
         }
     }
 
     #[test]
     fn one_wrong_output_anywhere_is_found() {
-        let product = Matmul::random(SIZE, 13).unwrap();
+        let product = random(13);
         let (right, oracle) = (product_in_f32(&product), sampled_oracle(&product));
         let Oracle::Sampled(sampled) = &oracle else { panic!("it is sampled") };
         let largest = sampled.sums.iter().map(|sum| sum.tolerance).fold(0.0, f64::max) as f32;
@@ -300,14 +326,14 @@ mod tests {
 
     #[test]
     fn errors_that_cancel_in_a_plain_sum_are_found() {
-        let product = Matmul::random(SIZE, 13).unwrap();
+        let product = random(13);
         let (right, oracle) = (product_in_f32(&product), sampled_oracle(&product));
         // Without the sample, which finds some of them as well.
         let Oracle::Sampled(sampled) = oracle else { panic!("it is sampled") };
         let oracle = Oracle::Sampled(Sampled { sample: Vec::new(), ..sampled });
-        let n = SIZE.n as usize;
+        let n = SHAPE.n;
         let (mut missed, mut tried) = (0, 0);
-        for row in 0..SIZE.m as usize {
+        for row in 0..SHAPE.m {
             for one in 0..n {
                 for other in one + 1..n {
                     let mut values = right.clone();
@@ -327,11 +353,11 @@ mod tests {
 
     #[test]
     fn swapped_rows_a_wrong_block_and_an_unwritten_tile_are_found_without_the_sample() {
-        let product = Matmul::random(SIZE, 13).unwrap();
+        let product = random(13);
         let right = product_in_f32(&product);
         let Oracle::Sampled(sampled) = sampled_oracle(&product) else { panic!("it is sampled") };
         let oracle = Oracle::Sampled(Sampled { sample: Vec::new(), ..sampled });
-        let n = SIZE.n as usize;
+        let n = SHAPE.n;
         let at = |row: usize, column: usize| row * n + column;
         let tile = || (8..16).flat_map(|row| (120..139).map(move |column| (row, column)));
 
@@ -345,7 +371,7 @@ mod tests {
         assert!(sums(&transposed).wrong >= 8);
 
         let mut unwritten = right.clone();
-        tile().for_each(|(row, column)| unwritten[at(row, column)] = f32::from_bits(crate::guard::POISON));
+        tile().for_each(|(row, column)| unwritten[at(row, column)] = f32::from_bits(POISON));
         let mismatch = verdict(&unwritten, &oracle).expect_err("a tile is missing");
         assert_eq!(mismatch.unwritten, 8 * 19);
         assert!(mismatch.to_string().contains("152 of 5143 outputs were never written"), "{mismatch}");
@@ -355,7 +381,7 @@ mod tests {
 
     #[test]
     fn an_allowance_widens_the_sums_as_well() {
-        let product = Matmul::random(SIZE, 13).unwrap();
+        let product = random(13);
         let values: Vec<f32> = product_in_f32(&product).iter().map(|value| value + 0.1).collect();
         let verdict = |allowance| check(&Downloaded { values: values.clone(), breach: None }, &sampled_oracle(&product), allowance);
         assert!(verdict(0.09).is_err() && verdict(0.11).is_ok());

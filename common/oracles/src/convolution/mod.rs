@@ -1,17 +1,39 @@
-//! The oracle of a convolution: every output of a small one; see `sampled` for a large one.
+//! The oracle of a convolution: every output of a small one; see [`sampled`] for a large one.
+//!
+//! `output[i] = sum over j < taps of signal[i + j] * filter[j]`
+
+mod sampled;
 
 use rayon::prelude::*;
 
+use crate::check::Oracle;
+use crate::expected::Expected;
 use crate::progress;
-use crate::verify::Expected;
-use crate::workload::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
+use crate::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
+use crate::sampled::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
+
+pub use sampled::sampled;
+
+/// What a convolution of these samples should give: every output, or a sample and sums of all where there are too many products.
+///
+/// # Panics
+///
+/// When the filter is longer than the signal.
+pub fn oracle(signal: &[f32], filter: &[f32]) -> Oracle {
+    let products = (signal.len() - filter.len() + 1) as u64 * filter.len() as u64;
+    if products <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE {
+        Oracle::Whole(whole(signal, filter))
+    } else {
+        Oracle::Sampled(sampled(signal, filter))
+    }
+}
 
 // ANCHOR: oracle
 /// Outputs that the oracle computes together, so that the compiler can use the CPU's vectors.
 const SIDE_BY_SIDE: usize = 8;
 
 /// The expected value and the tolerance of each output: plain sums in f64, in the order of the taps.
-pub(super) fn whole(signal: &[f32], filter: &[f32]) -> Vec<Expected> {
+pub fn whole(signal: &[f32], filter: &[f32]) -> Vec<Expected> {
     let outputs = signal.len() - filter.len() + 1;
     let mut expected = vec![Expected::default(); outputs];
     let bar = progress::bar("oracle", outputs as u64);
@@ -30,7 +52,7 @@ pub(super) fn whole(signal: &[f32], filter: &[f32]) -> Vec<Expected> {
 }
 
 /// The first `N` outputs of a signal.
-pub(super) fn sums<const N: usize>(signal: &[f32], filter: &[f32]) -> [Expected; N] {
+fn sums<const N: usize>(signal: &[f32], filter: &[f32]) -> [Expected; N] {
     let mut sum = [0.0_f64; N];
     let mut partial_sums = [0.0_f64; N];
     let mut magnitudes = [0.0_f64; N];

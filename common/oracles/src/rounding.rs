@@ -10,3 +10,6 @@ pub const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
 pub fn flushed(terms: usize) -> f64 {
     terms as f64 * f64::from(f32::MIN_POSITIVE)
 }
+
+/// Integers up to this one are all among the f32.
+pub const EXACT_IN_F32: f64 = (1 << 24) as f64;

@@ -6,17 +6,10 @@
 //! An oracle that computes every output takes too long for the largest sizes. There a sample is compared one by one, and sums over
 //! runs of outputs cover the rest; see [`Sampled`].
 
-mod expected;
-mod mismatch;
-mod sampled;
-
-use crate::guard::{Downloaded, POISON};
-
-use expected::within;
-
-pub use expected::Expected;
-pub use mismatch::{Mismatch, Pattern, Worst, WrongSums};
-pub use sampled::{Complex, POINTS, RUN, RunSum, Sampled, Weights, indices_of_sample, roundings, runs};
+use crate::expected::{Expected, within};
+use crate::mismatch::{self, Mismatch, Pattern, Worst};
+use crate::output::{Downloaded, POISON};
+use crate::sampled::Sampled;
 
 /// What an output is compared with.
 #[derive(Clone, Debug)]
@@ -151,7 +144,7 @@ pub fn same_bits(a: &[f32], b: &[f32]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::{Breach, poison};
+    use crate::output::{Breach, poison};
 
     fn expected(len: usize) -> Vec<Expected> {
         (0..len).map(|i| Expected { value: (i * i) as f64, tolerance: 0.25 }).collect()

@@ -1,0 +1,47 @@
+//! The oracle of window sums: the sum and the sum of squares over a horizontal window around each pixel.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::expected::Expected;
+use crate::progress;
+use crate::rounding::{EXACT_IN_F32, UNIT_ROUNDOFF};
+
+// ANCHOR: oracle
+/// What each output should be: all sums, then all sums of squares, each from all of its pixels. `pixels` are rows of `width`; a window of
+/// `window` pixels goes on with the pixel of the edge beyond the edges of its row. Outside `columns`, a stage must write nothing.
+pub fn whole(pixels: &[i32], width: u32, window: u32, columns: Range<u32>) -> Vec<Expected> {
+    let (row, half) = (width as usize, i64::from(window / 2));
+    let mut expected = vec![Expected::UNTOUCHED; 2 * pixels.len()];
+    let (sums, squares) = expected.split_at_mut(pixels.len());
+    let bar = progress::bar("oracle", (pixels.len() / row) as u64);
+    let rows = sums.par_chunks_mut(row).zip(squares.par_chunks_mut(row)).zip(pixels.par_chunks(row));
+    rows.for_each(|((sums, squares), pixels)| {
+        for x in columns.clone() {
+            let window = i64::from(x) - half..=i64::from(x) + half;
+            let (mut sum, mut square) = (0_i64, 0_i64);
+            for position in window {
+                let pixel = i64::from(pixels[position.clamp(0, i64::from(width) - 1) as usize]);
+                sum += pixel;
+                square += pixel * pixel;
+            }
+            sums[x as usize] = rounded_once(sum);
+            squares[x as usize] = rounded_once(square);
+        }
+        bar.inc(1);
+    });
+    expected
+}
+// ANCHOR_END: oracle
+
+/// The largest magnitude of a pixel; 0 where there are none.
+pub fn largest_magnitude(pixels: &[i32]) -> u32 {
+    pixels.iter().map(|pixel| pixel.unsigned_abs()).max().unwrap_or(0)
+}
+
+/// An integer that is rounded to f32.
+fn rounded_once(value: i64) -> Expected {
+    let value = value as f64;
+    Expected { value, tolerance: if value.abs() <= EXACT_IN_F32 { 0.0 } else { UNIT_ROUNDOFF * value.abs() } }
+}
