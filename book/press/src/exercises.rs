@@ -2,19 +2,17 @@
 
 use std::fmt::Write;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow};
 use workshop::Exercise;
 use workshop::manifest::{Manifest, Predict};
 use workshop::text::{Version, version};
 
-use crate::chapters::chapters;
-use crate::directive::nearest;
+use crate::chapters::{self, chapters};
 use crate::root;
 
 /// Lists the exercises of a chapter, and shows how to start one.
 pub fn exercises(chapter: &str) -> Result<String> {
-    let known = || chapters().into_iter().map(|(name, _)| name);
-    ensure!(known().any(|name| name == chapter), "there is no chapter {chapter}{}", nearest(chapter, known()));
+    chapters::check(chapter)?;
     Ok(list(chapter, &Exercise::all(root(), chapter)?))
 }
 

@@ -12,14 +12,12 @@
 //! - `simulation`: what comes from a run of the simulator.
 //! - `readme`: the tables of the README.
 //! - `manifest`: the list of all records, `book/records.toml`. `check` compares it with the records, `rerun` makes records again, and `stale`
-//!   tells which rows no longer hold. `counts` and `listings` are records that are not runs of chapters. `command`: the command line of all
-//!   that.
+//!   tells which rows no longer hold. `counts` and `listings` are records that are not runs of chapters.
 
 pub mod archive;
 pub mod chapters;
 mod charts;
 pub mod check;
-pub mod command;
 pub mod counts;
 mod diff;
 pub mod directive;

@@ -1,18 +1,17 @@
 //! Pages, and what each of their directives is replaced by.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use crate::archive::{Archive, STALE_MARK};
+use crate::archive::{Archive, STALE_MARK, files_below};
 use crate::directive::{Arguments, find, nearest};
 use crate::drawing::svg::inline;
 use crate::expression::evaluate;
 use crate::facts::Facts;
 use crate::number::Style;
 use crate::simulation::{self, Answers, Request};
-use crate::stale::Kernels;
 use crate::values::{words, worth};
 use crate::{charts, counts, diff, exercises, include, instructions, listings, ptx, root, tables};
 
@@ -156,7 +155,7 @@ impl Press {
                 let svg = charts::draw(archive, arguments)?;
                 inline(&svg, &alternative(arguments)?).into()
             }
-            "counts" => counts_table(archive, arguments)?.into(),
+            "counts" => counts::render(archive, arguments)?.into(),
             "diff" => diff::diff(&arguments.rest())?.into(),
             "exercises" => exercises::exercises(&arguments.word("a chapter")?)?.into(),
             "solutions" => exercises::solutions()?.into(),
@@ -217,31 +216,14 @@ fn in_fence(text: &str) -> bool {
     text.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1
 }
 
-/// The simulator's counts next to those of Nsight Compute, or the names of the columns.
-fn counts_table(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
-    let first = arguments.word("a folder of counts, or `names`,")?;
-    if first == "names" {
-        return Ok(counts::names());
-    }
-    let read = |device: &str| {
-        archive.note(&format!("counts/{device}.json"));
-        counts::Record::read(&root().join(format!("book/counts/{device}.json")))
-    };
-    counts::table(&read(&first)?, &read(&arguments.word("the folder of the simulator's counts")?)?, Kernels::stored())
-}
-
 /// The pages in `book/src`, by their paths.
 pub fn sources() -> Result<Vec<Page>> {
-    let folder = root().join("book/src");
-    let mut pages = BTreeMap::new();
-    for entry in std::fs::read_dir(&folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "md") {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            pages.insert(format!("book/src/{name}"), std::fs::read_to_string(&path).with_context(|| name)?);
-        }
-    }
-    Ok(pages.into_iter().map(|(path, text)| Page { path, text }).collect())
+    let pages = files_below(&root().join("book/src"))?.into_iter().filter(|path| path.extension().is_some_and(|it| it == "md"));
+    let page = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        Ok(Page { path: path.strip_prefix(root())?.to_string_lossy().replace('\\', "/"), text })
+    };
+    pages.map(page).collect()
 }
 
 #[cfg(test)]

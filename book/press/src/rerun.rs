@@ -3,6 +3,7 @@
 //! The commands are programs that lie beside this one, so that on a machine without Rust, where they were copied to, the same works. A new
 //! record replaces an old one only when it is whole: every stage of the old record verified, on the same GPU, of the kernels that are stored now.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
@@ -19,8 +20,8 @@ use common::record::Record;
 use common::report::Place;
 use common::units;
 
-use crate::check::{Age, Kind, age, kind};
-use crate::manifest::{Entry, Manifest, Needs, short};
+use crate::check::stale_parts;
+use crate::manifest::{Entry, Kind, Manifest, Needs, short};
 use crate::stale::Kernels;
 
 /// Which records to make again.
@@ -116,10 +117,10 @@ impl Arguments {
             if self.device.is_some_and(|device| !device.makes(entry.needs)) {
                 continue;
             }
-            let reason = match age(manifest, record, Kernels::stored()) {
-                Ok(Age::Fresh) if self.stale => continue,
-                Ok(Age::Fresh) => "as asked".to_owned(),
-                Ok(Age::Stale(parts)) => format!("stale: {}", parts.join(", ")),
+            let reason = match stale_parts(manifest, record) {
+                Ok(parts) if !parts.is_empty() => format!("stale: {}", parts.join(", ")),
+                Ok(_) if self.stale => continue,
+                Ok(_) => "as asked".to_owned(),
                 Err(_) if !manifest.path(record).is_file() => "new".to_owned(),
                 Err(error) => format!("cannot be read: {error}"),
             };
@@ -192,7 +193,7 @@ const RUNS: f64 = 20.0;
 /// The sizes of a record and how long it takes to make it again, by its own times and counts.
 fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
     let cores = available_parallelism()?.get() as f64;
-    match kind(record)? {
+    match Kind::of(record)? {
         Kind::Counts => return Ok((String::new(), 60.0)),
         Kind::Listings => return Ok((String::new(), 2.0)),
         Kind::Results => {}
@@ -215,9 +216,7 @@ fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
 /// Builds the programs, where this one was started by cargo; elsewhere they were copied beside it.
 fn build(jobs: &[Job]) -> Result<()> {
     let Some(cargo) = env::var_os("CARGO") else { return Ok(()) };
-    let mut programs: Vec<&str> = jobs.iter().map(|job| job.entry.words().0).filter(|program| *program != OURSELVES).collect();
-    programs.sort_unstable();
-    programs.dedup();
+    let programs: BTreeSet<&str> = jobs.iter().map(|job| job.entry.words().0).filter(|program| *program != OURSELVES).collect();
     if programs.is_empty() {
         return Ok(());
     }
@@ -273,7 +272,7 @@ fn make(manifest: &Manifest, job: &Job) -> Result<()> {
 
 /// Refuses a record that cannot take the place of the old one.
 fn accept(job: &Job, old: &Path, text: &str) -> Result<()> {
-    if kind(job.record)? != Kind::Results {
+    if Kind::of(job.record)? != Kind::Results {
         return Ok(());
     }
     let new = Record::parse(text)?;

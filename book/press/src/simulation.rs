@@ -18,15 +18,13 @@ use common::report::Outcome;
 use common::runner;
 use common::stage::{Run, Stage};
 use common::units::percent;
-use common::workload::{
-    Border, Convolution, Correlation, Matmul, WindowSums, Workload, convolution, correlation, matmul, window_sums,
-};
+use common::workload::Workload;
 use inspect::diagnose::diagnose;
 use inspect::explain::Explanation;
 use serde::{Deserialize, Serialize};
 use simt::Dim3;
 
-use crate::chapters::chapters;
+use crate::chapters::{self, Visitor, visit};
 use crate::directive::{Arguments, nearest};
 use crate::drawing::draw_footprint;
 use crate::drawing::footprint::Who;
@@ -34,9 +32,6 @@ use crate::drawing::trace::Arrays;
 
 /// The directives that take a run of the simulator.
 pub const DIRECTIVES: [&str; 5] = ["lanes", "footprint", "finding", "diagnosis", "accesses"];
-
-/// The seed of inputs.
-const SEED: u64 = 13;
 
 /// What a page asks of the simulator.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -74,8 +69,7 @@ impl Request {
         let place = place.strip_prefix("sim-").and_then(|place| place.split_once('/'));
         let (profile, chapter) =
             place.context("the first word is not a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`")?;
-        let known = || chapters().into_iter().map(|(name, _)| name);
-        ensure!(known().any(|name| name == chapter), "there is no chapter {chapter}{}", nearest(chapter, known()));
+        chapters::check(chapter)?;
         let profiles = || simt::Profile::all().iter().map(|profile| profile.name);
         ensure!(profiles().any(|name| name == profile), "there is no GPU {profile}{}", nearest(profile, profiles()));
         let stage = arguments.word("a stage")?;
@@ -127,70 +121,43 @@ pub fn ask(program: &Path, requests: BTreeSet<Request>) -> Result<Answers> {
 pub fn serve(profile: &str, input: &[u8]) -> Result<String> {
     let requests: Vec<Request> = serde_json::from_slice(input)?;
     let gpu = Gpu::open(&Device::Sim(Some(profile.to_owned())))?;
-    let answers: Vec<Result<String, String>> =
-        requests.iter().map(|request| answer(&gpu, request).map_err(|error| format!("{error:#}"))).collect();
-    Ok(serde_json::to_string(&answers)?)
+    let answer = |request: &Request| visit(&request.chapter, Answer { gpu: &gpu, request });
+    let answers = requests.iter().map(|request| answer(request).map_err(|error| format!("{error:#}")));
+    Ok(serde_json::to_string(&answers.collect::<Vec<Result<String, String>>>())?)
 }
 
 /// Answers a request.
-fn answer(gpu: &Gpu, request: &Request) -> Result<String> {
-    let wrong = || anyhow!("{} takes other sizes than {:?}", request.chapter, request.sizes);
-    let convolution = || match request.sizes[..] {
-        [] => Ok(Convolution::random(convolution::TEACHING_SIZE, SEED)),
-        [outputs, taps] => Ok(Convolution::random(convolution::Size { outputs, taps }, SEED)),
-        _ => Err(wrong()),
-    };
-    match request.chapter.as_str() {
-        chapter if chapter == conv_naive::CHAPTER.name => show(gpu, request, &conv_naive::CHAPTER, &convolution()?),
-        chapter if chapter == conv_shared::CHAPTER.name => show(gpu, request, &conv_shared::CHAPTER, &convolution()?),
-        chapter if chapter == unroll::CHAPTER.name => show(gpu, request, &unroll::CHAPTER, &convolution()?),
-        chapter if chapter == correlation_sm_aware::CHAPTER.name => {
-            let size = match request.sizes[..] {
-                [] => correlation::TEACHING_SIZE,
-                [width, height, across, down] => correlation::Size { image: (width, height), template: (across, down) },
-                _ => return Err(wrong()),
-            };
-            show(gpu, request, &correlation_sm_aware::CHAPTER, &Correlation::random(size, Border::Valid, SEED))
-        }
-        chapter if chapter == ::window_sums::CHAPTER.name => {
-            let (size, window) = match request.sizes[..] {
-                [] => (window_sums::TEACHING_SIZE, 15),
-                [width, height, window] => (window_sums::Size { width, height }, window),
-                _ => return Err(wrong()),
-            };
-            show(gpu, request, &::window_sums::CHAPTER, &WindowSums::random(size, window, Border::Valid, SEED)?)
-        }
-        chapter if chapter == matmul_tiled::CHAPTER.name => {
-            let size = match request.sizes[..] {
-                [] => matmul::TEACHING_SIZE,
-                [m, n, k] => matmul::Size { m, n, k },
-                _ => return Err(wrong()),
-            };
-            show(gpu, request, &matmul_tiled::CHAPTER, &Matmul::random(size, SEED)?)
-        }
-        chapter => bail!("there is no chapter {chapter}"),
-    }
+struct Answer<'a> {
+    gpu: &'a Gpu,
+    request: &'a Request,
 }
 
-fn show<W: Arrays>(gpu: &Gpu, request: &Request, chapter: &Chapter<W>, workload: &W) -> Result<String> {
-    let all = || chapter.stages.iter().chain(chapter.mistakes);
-    let stage = all().find(|stage| stage.name == request.stage).with_context(|| {
-        format!("{} has no stage {}{}", chapter.name, request.stage, nearest(&request.stage, all().map(|stage| stage.name)))
-    })?;
-    match &request.show {
-        Show::Lanes => lanes(gpu, stage, workload),
-        Show::Footprint(who) => draw_footprint(gpu, stage, workload, who),
-        Show::Finding => finding(gpu, stage, workload),
-        Show::Accesses(what) => accesses(gpu, stage, chapter, workload, what),
-        Show::Diagnosis | Show::Share(_) => {
-            let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?
-                .map_err(|row| anyhow!("{} is not verified: {:?}", stage.name, row.outcome))?;
-            let Show::Share(name) = &request.show else { return Ok(diagnosis.text()) };
-            let trials = || diagnosis.experiments.iter();
-            let trial = trials()
-                .find(|trial| trial.name == *name)
-                .with_context(|| format!("there is no trial {name}{}", nearest(name, trials().map(|trial| trial.name.as_str()))))?;
-            Ok(percent(diagnosis.share(trial).with_context(|| format!("{name} was left out"))?))
+impl Visitor for Answer<'_> {
+    type Output = String;
+
+    fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<String> {
+        let Self { gpu, request } = self;
+        let sizes = || format!("{} takes other sizes than {:?}", chapter.name, request.sizes);
+        let workload = &W::sized(&request.sizes).with_context(sizes)??;
+        let all = || chapter.all_stages().map(|stage| stage.name);
+        let stage = chapter.all_stages().find(|stage| stage.name == request.stage);
+        let stage =
+            stage.with_context(|| format!("{} has no stage {}{}", chapter.name, request.stage, nearest(&request.stage, all())))?;
+        match &request.show {
+            Show::Lanes => lanes(gpu, stage, workload),
+            Show::Footprint(who) => draw_footprint(gpu, stage, workload, who),
+            Show::Finding => finding(gpu, stage, workload),
+            Show::Accesses(what) => accesses(gpu, stage, chapter, workload, what),
+            Show::Diagnosis | Show::Share(_) => {
+                let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?
+                    .map_err(|row| anyhow!("{} is not verified: {:?}", stage.name, row.outcome))?;
+                let Show::Share(name) = &request.show else { return Ok(diagnosis.text()) };
+                let trials = || diagnosis.experiments.iter();
+                let trial = trials().find(|trial| trial.name == *name).with_context(|| {
+                    format!("there is no trial {name}{}", nearest(name, trials().map(|trial| trial.name.as_str())))
+                })?;
+                Ok(percent(diagnosis.share(trial).with_context(|| format!("{name} was left out"))?))
+            }
         }
     }
 }

@@ -7,10 +7,15 @@ use anyhow::{Context, Result, ensure};
 use common::gpu::Gpu;
 use common::observer;
 use common::stage::{Run, Stage};
-use common::workload::{Convolution, Correlation, Matmul, WindowSums, Workload};
+use common::workload::{
+    Border, Convolution, Correlation, Matmul, WindowSums, Workload, convolution, correlation, matmul, window_sums,
+};
 use cudarc::driver::{CudaView, DevicePtr};
 use simt::finding::AccessOp;
 use simt::{Dim3, Touched};
+
+/// The seed of inputs.
+const SEED: u64 = 13;
 
 /// An array of a workload on the device, rows of columns without gaps.
 #[derive(Clone, Debug)]
@@ -40,8 +45,10 @@ pub enum Layout {
     Product,
 }
 
-/// Workloads whose arrays can be drawn.
+/// Workloads that the book runs and draws.
 pub trait Arrays: Workload {
+    /// A workload of the sizes that a page names, or of those for teaching if it names none. `None` for other sizes than it takes.
+    fn sized(sizes: &[u32]) -> Option<Result<Self>>;
     /// How they are drawn.
     const LAYOUT: Layout;
     /// The arrays that stages get, in the order of the drawing.
@@ -50,6 +57,15 @@ pub trait Arrays: Workload {
 
 impl Arrays for Convolution {
     const LAYOUT: Layout = Layout::Strips;
+
+    fn sized(sizes: &[u32]) -> Option<Result<Self>> {
+        let size = match *sizes {
+            [] => convolution::TEACHING_SIZE,
+            [outputs, taps] => convolution::Size { outputs, taps },
+            _ => return None,
+        };
+        Some(Ok(Self::random(size, SEED)))
+    }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
         vec![
@@ -62,6 +78,15 @@ impl Arrays for Convolution {
 
 impl Arrays for Correlation {
     const LAYOUT: Layout = Layout::Stacked;
+
+    fn sized(sizes: &[u32]) -> Option<Result<Self>> {
+        let size = match *sizes {
+            [] => correlation::TEACHING_SIZE,
+            [width, height, across, down] => correlation::Size { image: (width, height), template: (across, down) },
+            _ => return None,
+        };
+        Some(Ok(Self::random(size, Border::Valid, SEED)))
+    }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
         let (columns, _) = self.outputs();
@@ -82,6 +107,15 @@ impl Arrays for Correlation {
 impl Arrays for WindowSums {
     const LAYOUT: Layout = Layout::Stacked;
 
+    fn sized(sizes: &[u32]) -> Option<Result<Self>> {
+        let (size, window) = match *sizes {
+            [] => (window_sums::TEACHING_SIZE, 15),
+            [width, height, window] => (window_sums::Size { width, height }, window),
+            _ => return None,
+        };
+        Some(Self::random(size, window, Border::Valid, SEED).map_err(Into::into))
+    }
+
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
         let (width, pixels) = (self.image().width, buffers.image.len());
         let output = buffers.output.view();
@@ -95,6 +129,15 @@ impl Arrays for WindowSums {
 
 impl Arrays for Matmul {
     const LAYOUT: Layout = Layout::Product;
+
+    fn sized(sizes: &[u32]) -> Option<Result<Self>> {
+        let size = match *sizes {
+            [] => matmul::TEACHING_SIZE,
+            [m, n, k] => matmul::Size { m, n, k },
+            _ => return None,
+        };
+        Some(Self::random(size, SEED).map_err(Into::into))
+    }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
         let size = self.size();
