@@ -25,8 +25,10 @@ const SIZES: [Size; 5] = [
 
 impl Size {
     fn named(name: &str) -> Result<&'static Self> {
-        let size = SIZES.iter().find(|size| size.0 == name);
-        size.with_context(|| format!("there is no `over={name}`{}", nearest(name, SIZES.iter().map(|size| size.0))))
+        SIZES
+            .iter()
+            .find(|size| size.0 == name)
+            .with_context(|| format!("there is no `over={name}`{}", nearest(name, SIZES.iter().map(|size| size.0))))
     }
 
     /// The size of a run; `None` for one whose sides differ.
@@ -92,10 +94,7 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     let in_words = |size: u64| if size < 100_000 { size.to_string() } else { units::count(size) };
     let mut plot = Plot::new(Frame {
         title: format!("{}: {}{}{range}", run.record.chapter, over.fixed(run), over.5),
-        notes: vec![
-            origin(runs.iter().copied()),
-            format!("{} records of book/results/{}/{}*.json", runs.len(), run.device(), run.record.chapter),
-        ],
+        notes: vec![origin(&runs), format!("{} records of book/results/{}/{}*.json", runs.len(), run.device(), run.record.chapter)],
         height: 420.0,
         x: Axis { ends: (least as f64, largest as f64), by_factors: true },
         x_ticks: runs.iter().map(|run| (size(run) as f64, in_words(size(run)))).collect(),

@@ -7,7 +7,7 @@ use common::record::Record;
 use common::report::Place;
 use simt::Counters;
 
-use super::overview::{Dot, course};
+use super::roofline::{Dot, course};
 use super::*;
 use crate::archive::STALE_NOTE;
 
