@@ -43,24 +43,6 @@ pub fn worth(archive: &Archive, facts: &Facts, run: &str, expression: &str) -> R
     Ok(Worth { quantity, is_stale: is_stale.get() })
 }
 
-/// Fields of a stage that are not simply a counter.
-const FIELDS: [&str; 14] = [
-    "time",
-    "p10",
-    "p90",
-    "error",
-    "tolerance",
-    "rate",
-    "share",
-    "bound",
-    "sectors_per_load",
-    "ideal_sectors_per_load",
-    "ptx_per_multiply_add",
-    "bytes",
-    "bank_conflicts",
-    "wavefronts_per_shared_request",
-];
-
 fn value(archive: &Archive, run: Run, Term { stage, field, .. }: Term) -> Result<Quantity> {
     let name = run.name;
     match stage {
@@ -75,7 +57,17 @@ fn value(archive: &Archive, run: Run, Term { stage, field, .. }: Term) -> Result
             value.ok_or_else(|| {
                 let counters = row.counters.and_then(|counters| serde_json::to_value(counters).ok());
                 let counters = counters.as_ref().and_then(Value::as_object).into_iter().flat_map(|counters| counters.keys());
-                anyhow!("{name} has no {stage}.{field}{}", nearest(field, FIELDS.into_iter().chain(counters.map(String::as_str))))
+                anyhow!(
+                    "{name} has no {stage}.{field}{}",
+                    nearest(
+                        field,
+                        FIELDS
+                            .map(|(name, _)| name)
+                            .into_iter()
+                            .chain(["bound", "bytes", "bank_conflicts"])
+                            .chain(counters.map(String::as_str))
+                    )
+                )
             })
         }
     }
@@ -139,36 +131,42 @@ fn work(record: &Record, field: &str) -> Option<Quantity> {
     record.workload.get(field)?.as_f64().map(Quantity::plain)
 }
 
+/// A number of a stage.
+type Field = fn(&Record, &StageRecord) -> Option<Quantity>;
+
+/// Numbers of a stage that are not simply a counter.
+const FIELDS: [(&str, Field); 11] = [
+    ("time", |_, stage| stage.median_ms.map(Quantity::milliseconds)),
+    ("p10", |_, stage| stage.p10_ms.map(Quantity::milliseconds)),
+    ("p90", |_, stage| stage.p90_ms.map(Quantity::milliseconds)),
+    ("error", |_, stage| stage.max_error.map(Quantity::plain)),
+    ("tolerance", |_, stage| stage.tolerance.map(Quantity::plain)),
+    ("rate", |record, stage| {
+        let (value, dimension) = match record.rate(stage)? {
+            Rate::Flops(value) | Rate::MultiplyAdds(value) => (value, Dimension::RATE),
+            Rate::Bytes(value) => (value, Dimension::BANDWIDTH),
+        };
+        Some(Quantity { value, dimension })
+    }),
+    ("share", |record, stage| record.share_of_ceiling(stage).map(|(share, _)| Quantity::plain(share))),
+    ("sectors_per_load", |_, stage| stage.counters?.sectors_per_load().map(Quantity::plain)),
+    ("ideal_sectors_per_load", |_, stage| stage.counters?.ideal_sectors_per_load().map(Quantity::plain)),
+    ("ptx_per_multiply_add", |record, stage| of_stage(record, stage, "ptx_thread_instructions_per_multiply_add")),
+    ("wavefronts_per_shared_request", |_, stage| {
+        let counters = stage.counters?;
+        let requests = counters.shared_load_requests + counters.shared_store_requests;
+        let wavefronts = counters.shared_load_wavefronts + counters.shared_store_wavefronts;
+        (requests > 0).then(|| Quantity::plain(wavefronts as f64 / requests as f64))
+    }),
+];
+
 fn of_stage(record: &Record, stage: &StageRecord, field: &str) -> Option<Quantity> {
-    let time = |ms: Option<f64>| ms.map(Quantity::milliseconds);
-    match field {
-        "time" => time(stage.median_ms),
-        "p10" => time(stage.p10_ms),
-        "p90" => time(stage.p90_ms),
-        "error" => stage.max_error.map(Quantity::plain),
-        "tolerance" => stage.tolerance.map(Quantity::plain),
-        "rate" => record.rate(stage).map(|rate| match rate {
-            Rate::Flops(value) | Rate::MultiplyAdds(value) => Quantity { value, dimension: Dimension::RATE },
-            Rate::Bytes(value) => Quantity { value, dimension: Dimension::BANDWIDTH },
-        }),
-        "share" => record.share_of_ceiling(stage).map(|(share, _)| Quantity::plain(share)),
-        "sectors_per_load" => stage.counters?.sectors_per_load().map(Quantity::plain),
-        "ideal_sectors_per_load" => stage.counters?.ideal_sectors_per_load().map(Quantity::plain),
-        "ptx_per_multiply_add" => of_stage(record, stage, "ptx_thread_instructions_per_multiply_add"),
-        "wavefronts_per_shared_request" => {
-            let counters = stage.counters?;
-            let requests = counters.shared_load_requests + counters.shared_store_requests;
-            let wavefronts = counters.shared_load_wavefronts + counters.shared_store_wavefronts;
-            (requests > 0).then(|| Quantity::plain(wavefronts as f64 / requests as f64))
-        }
-        _ => match field.strip_suffix("_per_multiply_add") {
-            Some(name) => {
-                let amount = count(stage, name)?;
-                Some(Quantity { value: record.per_multiply_add(1) * amount.value, ..amount })
-            }
-            None => count(stage, field),
-        },
+    if let Some((_, value)) = FIELDS.iter().find(|(name, _)| *name == field) {
+        return value(record, stage);
     }
+    let Some(name) = field.strip_suffix("_per_multiply_add") else { return count(stage, field) };
+    let amount = count(stage, name)?;
+    Some(Quantity { value: record.per_multiply_add(1) * amount.value, ..amount })
 }
 
 /// What was counted, by the name that the record has for it.
