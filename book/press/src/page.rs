@@ -25,21 +25,7 @@ pub struct Page {
 }
 
 /// The directives besides those of [`simulation::DIRECTIVES`].
-const DIRECTIVES: [&str; 13] = [
-    "run",
-    "fact",
-    "table",
-    "bounds",
-    "chart",
-    "counts",
-    "diff",
-    "exercises",
-    "solutions",
-    "instructions",
-    "listing",
-    "profiles",
-    "ptx-loop",
-];
+const DIRECTIVES: &str = "run fact table bounds chart counts diff exercises solutions instructions listing profiles ptx-loop";
 
 /// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own.
 pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
@@ -163,7 +149,7 @@ impl Press {
             "listing" => listings::read(archive, &arguments.word("a listing")?)?.into(),
             "profiles" => tables::profiles().into(),
             "ptx-loop" => ptx::remainder_loop(&arguments.word("a kernel")?)?.into(),
-            _ => bail!("there is no directive {name}{}", nearest(&name, DIRECTIVES.into_iter().chain(simulation::DIRECTIVES))),
+            _ => bail!("there is no directive {name}{}", nearest(&name, DIRECTIVES.split(' ').chain(simulation::DIRECTIVES))),
         };
         arguments.clone().finish()?;
         Ok(rendered)
@@ -257,6 +243,29 @@ mod tests {
     #[test]
     fn a_wrong_directive_is_reported_with_page_line_and_nearest_names() {
         let cases = [
+            (
+                "{{run nvidia-h200/01-conv naive.time}}",
+                "no record book/results/nvidia-h200/01-conv.json; nearest: nvidia-h200/01-conv-naive",
+            ),
+            ("{{run nvidia-h200/03-unroll [sim-h200/lost]shared.time}}", "no record book/results/sim-h200/lost.json"),
+            ("{{run nvidia-h200/01-conv-naive naive.times}}", "has no naive.times; nearest: time"),
+            ("{{run nvidia-h200/01-conv-naive naive.f32_fma}}", "has no naive.f32_fma"),
+            ("{{run nvidia-h200/01-conv-naive work.tap}}", "has no work.tap; nearest: taps"),
+            ("{{run sim-h200/01-conv-naive naive.f32fma}}", "has no naive.f32fma; nearest: f32_fma"),
+            ("{{run sim-h200/01-conv-naive ceiling.flops}}", "has no ceiling.flops"),
+            ("{{bounds sim-h200/03-unroll}}", "sim-h200/03-unroll is not a run on a GPU"),
+            ("{{chart roofline sim-h200/03-unroll}}", "is not a run on a GPU"),
+            ("{{chart times sim-h200/06-matmul-tiled}}", "has no times"),
+            ("{{chart shares nvidia-h200/03-unroll rival=ftt}}", "has no stage ftt; nearest: fft"),
+            ("{{chart growth nvidia-h200/03-unroll over=tap}}", "nearest: taps"),
+            ("{{chart growth nvidia-h200/03-unroll over=outputs}}", "a curve takes three"),
+            ("{{chart growth nvidia-h200/03-unroll over=taps y=tim}}", "nearest: time"),
+            ("{{chart growth nvidia-h200/03-unroll over=taps stages=ftt}}", "nearest: fft"),
+            ("{{chart overview nvidia-h100}}", "no run with a ceiling"),
+            ("{{diff a b/c d}}", "`->`"),
+            ("{{diff a b -> c d}}", "the file of a is missing"),
+            ("{{diff a b/c -> c d}}", "the parts of a are missing"),
+            ("{{diff a lost/c d -> c d}}", "lost/c"),
             ("\n\n{{tabel x}}", "book/src/x.md:3: {{tabel x}}: there is no directive tabel; nearest: table"),
             ("{{table sim-h200/3-unroll}}", "no record book/results/sim-h200/3-unroll.json; nearest: sim-h200/03-unroll"),
             ("{{run sim-h200/03-unroll shard.bytes}}", "has no stage shard; nearest: shared"),

@@ -122,10 +122,4 @@ mod tests {
             assert_eq!(table.matches('†').count(), 2, "{table}");
         }
     }
-
-    #[test]
-    fn a_table_of_bounds_takes_a_run_on_a_gpu() {
-        let error = bounds(&Archive::read().unwrap(), "sim-h200/03-unroll").unwrap_err();
-        assert_eq!(error.to_string(), "sim-h200/03-unroll is not a run on a GPU");
-    }
 }

@@ -230,28 +230,6 @@ mod tests {
     }
 
     #[test]
-    fn what_no_record_has_is_an_error_with_the_nearest_names() {
-        let cases = [
-            (
-                "nvidia-h200/01-conv",
-                "naive.time",
-                "no record book/results/nvidia-h200/01-conv.json; nearest: nvidia-h200/01-conv-naive",
-            ),
-            ("nvidia-h200/01-conv-naive", "[sim-h200/lost]naive.time", "no record book/results/sim-h200/lost.json"),
-            ("nvidia-h200/01-conv-naive", "naiv.time", "has no stage naiv; nearest: naive"),
-            ("nvidia-h200/01-conv-naive", "naive.times", "has no naive.times; nearest: time"),
-            ("nvidia-h200/01-conv-naive", "naive.f32_fma", "has no naive.f32_fma"),
-            ("sim-h200/01-conv-naive", "naive.f32fma", "has no naive.f32fma; nearest: f32_fma"),
-            ("sim-h200/01-conv-naive", "ceiling.flops", "has no ceiling.flops"),
-            ("nvidia-h200/01-conv-naive", "work.tap", "has no work.tap; nearest: taps"),
-        ];
-        for (record, expression, message) in cases {
-            let error = format!("{:#}", value(record, expression).unwrap_err());
-            assert!(error.contains(message), "{record}: {expression}: {error}");
-        }
-    }
-
-    #[test]
     fn a_number_is_stale_with_any_of_its_stages() {
         let archive = Archive::read().unwrap().judged_by(|_, stage| stage == "shared");
         let is_stale = |expression| worth(&archive, &facts(), "nvidia-h200/03-unroll", expression).unwrap().is_stale;
