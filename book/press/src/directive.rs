@@ -74,6 +74,11 @@ impl Arguments {
         self.words.pop().with_context(|| format!("{what} is missing"))
     }
 
+    /// Takes the words for readers who do not see a picture.
+    pub fn alternative(&mut self) -> Result<String> {
+        self.word("a sentence in quotes that says what the picture shows")
+    }
+
     /// Takes all words that are left.
     pub fn rest(&mut self) -> Vec<String> {
         let mut words = std::mem::take(&mut self.words);

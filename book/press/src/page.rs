@@ -11,7 +11,7 @@ use crate::drawing::svg::inline;
 use crate::expression::evaluate;
 use crate::facts::Facts;
 use crate::number::Style;
-use crate::simulation::{self, Answers, Request};
+use crate::simulation::{self, Answers};
 use crate::values::{words, worth};
 use crate::{charts, counts, diff, exercises, include, instructions, listings, ptx, root, tables};
 
@@ -30,8 +30,8 @@ const DIRECTIVES: &str = "run fact table bounds chart counts diff exercises solu
 /// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own.
 pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
     let mut problems = Vec::new();
-    let requests = pages.iter().flat_map(requests).collect();
-    let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: simulation::ask(program, requests)? };
+    let simulated = pages.iter().flat_map(simulated).collect();
+    let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: simulation::ask(program, simulated)? };
     for page in pages {
         match press.page(page) {
             Ok(text) => page.text = text,
@@ -53,29 +53,14 @@ pub fn records_of(page: &Page) -> Result<BTreeSet<String>> {
     Ok(press.archive.take_used())
 }
 
-/// What a page asks of the simulator. A wrong directive is reported when it is rendered.
-fn requests(page: &Page) -> BTreeSet<Request> {
-    let directives = find(&page.text).unwrap_or_default();
-    let texts = directives.iter().filter(|directive| !directive.escaped).map(|directive| directive.text);
-    texts.filter_map(|text| request(text).ok().flatten()).map(|(request, _)| request).collect()
+/// The directives of a page that the simulator answers. A wrong one is reported when it is rendered.
+fn simulated(page: &Page) -> BTreeSet<String> {
+    let directives = find(&page.text).unwrap_or_default().into_iter().filter(|directive| !directive.escaped);
+    directives.map(|directive| directive.text.to_owned()).filter(|text| is_simulated(text)).collect()
 }
 
-/// The request of a directive, and its words for readers who do not see a drawing; `None` if it is another directive.
-fn request(text: &str) -> Result<Option<(Request, String)>> {
-    let mut arguments = Arguments::parse(text)?;
-    let name = arguments.word("the name of a directive")?;
-    if !simulation::DIRECTIVES.contains(&name.as_str()) {
-        return Ok(None);
-    }
-    let request = Request::take(&name, &mut arguments)?;
-    let words = if request.is_drawing() { alternative(&mut arguments)? } else { String::new() };
-    arguments.finish()?;
-    Ok(Some((request, words)))
-}
-
-/// Takes the words for readers who do not see a picture.
-fn alternative(arguments: &mut Arguments) -> Result<String> {
-    arguments.word("a sentence in quotes that says what the picture shows")
+fn is_simulated(directive: &str) -> bool {
+    simulation::DIRECTIVES.contains(&directive.split_whitespace().next().unwrap_or_default())
 }
 
 /// What pages are rendered from.
@@ -123,10 +108,10 @@ impl Press {
     }
 
     fn directive(&self, text: &str) -> Result<Rendered> {
-        if let Some((request, words)) = request(text)? {
-            let answer = self.answers.get(&request).context("the simulator was not asked")?;
-            let answer = answer.as_ref().map_err(|message| anyhow!("{message}"))?;
-            return Ok(if request.is_drawing() { inline(answer, &words) } else { answer.clone() }.into());
+        if is_simulated(text) {
+            simulation::parse(text)?;
+            let answer = self.answers.get(text).context("the simulator was not asked")?;
+            return Ok(answer.clone().map_err(|message| anyhow!(message))?.into());
         }
         let mut arguments = Arguments::parse(text)?;
         let name = arguments.word("the name of a directive")?;
@@ -139,7 +124,7 @@ impl Press {
             "bounds" => tables::bounds(archive, &arguments.word("a record")?)?.into(),
             "chart" => {
                 let svg = charts::draw(archive, arguments)?;
-                inline(&svg, &alternative(arguments)?).into()
+                inline(&svg, &arguments.alternative()?).into()
             }
             "counts" => counts::render(archive, arguments)?.into(),
             "diff" => diff::diff(&arguments.rest())?.into(),

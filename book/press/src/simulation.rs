@@ -21,143 +21,122 @@ use common::units::percent;
 use common::workload::Workload;
 use inspect::diagnose::diagnose;
 use inspect::explain::Explanation;
-use serde::{Deserialize, Serialize};
 use simt::Dim3;
 
 use crate::chapters::{self, Visitor, visit};
 use crate::directive::{Arguments, nearest};
 use crate::drawing::draw_footprint;
 use crate::drawing::footprint::Who;
+use crate::drawing::svg::inline;
 use crate::drawing::trace::Arrays;
 
 /// The directives that take a run of the simulator.
 pub const DIRECTIVES: [&str; 5] = ["lanes", "footprint", "finding", "diagnosis", "accesses"];
 
-/// What a page asks of the simulator.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Request {
-    /// The profile of the GPU.
-    profile: String,
-    chapter: String,
-    stage: String,
-    /// The sizes of the workload; without any, those for teaching.
-    sizes: Vec<u32>,
-    show: Show,
+/// Takes a directive apart: its name, the profile of the simulated GPU, the chapter, and what follows.
+pub fn parse(text: &str) -> Result<(String, String, String, Arguments)> {
+    const EXAMPLE: &str = "a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`";
+    let mut arguments = Arguments::parse(text)?;
+    let name = arguments.word("the name of a directive")?;
+    let place = arguments.word(&format!("{EXAMPLE},"))?;
+    let place = place.strip_prefix("sim-").and_then(|place| place.split_once('/'));
+    let (profile, chapter) = place.with_context(|| format!("the first word is not {EXAMPLE}"))?;
+    chapters::check(chapter)?;
+    let profiles = || simt::Profile::all().iter().map(|profile| profile.name);
+    ensure!(profiles().any(|name| name == profile), "there is no GPU {profile}{}", nearest(profile, profiles()));
+    Ok((name, profile.to_owned(), chapter.to_owned(), arguments))
 }
 
-/// What is shown of a run.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Show {
-    /// The costliest request of the first warp.
-    Lanes,
-    /// What a thread, its warp and its block read and write.
-    Footprint(Who),
-    /// What the checks say.
-    Finding,
-    /// The stage with its loads taken out.
-    Diagnosis,
-    /// Of such a diagnosis, the least time without some loads as a share of the whole.
-    Share(String),
-    /// How often each thread of the stage, and of the chapter's kernels for parts of it, accesses global memory; and what a thread does, in words.
-    Accesses(String),
-}
+/// What the simulator answered to each directive, by its text; an error is text.
+pub type Answers = BTreeMap<String, Result<String, String>>;
 
-impl Request {
-    /// Reads a directive, without the words that say what a drawing shows.
-    pub fn take(name: &str, arguments: &mut Arguments) -> Result<Self> {
-        let place = arguments.word("a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`,")?;
-        let place = place.strip_prefix("sim-").and_then(|place| place.split_once('/'));
-        let (profile, chapter) =
-            place.context("the first word is not a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`")?;
-        chapters::check(chapter)?;
-        let profiles = || simt::Profile::all().iter().map(|profile| profile.name);
-        ensure!(profiles().any(|name| name == profile), "there is no GPU {profile}{}", nearest(profile, profiles()));
-        let stage = arguments.word("a stage")?;
-        let sizes = arguments.option("size").map_or(Ok(Vec::new()), |text| {
-            text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
-        })?;
-        let show = match name {
-            "lanes" => Show::Lanes,
-            "footprint" => Show::Footprint(Who::take(arguments)?),
-            "finding" => Show::Finding,
-            "diagnosis" => arguments.option("share").map_or(Show::Diagnosis, Show::Share),
-            _ => Show::Accesses(arguments.word("what a thread works on, in quotes,")?),
-        };
-        Ok(Self { profile: profile.to_owned(), chapter: chapter.to_owned(), stage, sizes, show })
+/// Asks the simulator, in processes of `program`, which must answer to `simulate PROFILE` with [`serve`]. Directives that name no simulated GPU get
+/// no answer.
+pub fn ask(program: &Path, directives: BTreeSet<String>) -> Result<Answers> {
+    let mut by_profile: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for text in directives {
+        if let Ok((_, profile, _, _)) = parse(&text) {
+            by_profile.entry(profile).or_default().push(text);
+        }
     }
-
-    /// Whether the answer is an SVG.
-    pub fn is_drawing(&self) -> bool {
-        matches!(self.show, Show::Lanes | Show::Footprint(_))
-    }
-}
-
-/// What the simulator answered to each request; an error is text.
-pub type Answers = BTreeMap<Request, Result<String, String>>;
-
-/// Asks the simulator, in processes of `program`, which must answer to `simulate PROFILE` with [`serve`].
-pub fn ask(program: &Path, requests: BTreeSet<Request>) -> Result<Answers> {
-    let mut by_profile: BTreeMap<String, Vec<Request>> = BTreeMap::new();
-    requests.into_iter().for_each(|request| by_profile.entry(request.profile.clone()).or_default().push(request));
-    let processes = by_profile.into_iter().map(|(profile, requests)| {
+    let processes = by_profile.into_iter().map(|(profile, texts)| {
         let mut process = Command::new(program);
         process.args(["simulate", &profile]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = process.spawn().with_context(|| program.display().to_string())?;
         let mut input = process.stdin.take().context("a pipe to the process")?;
-        input.write_all(&serde_json::to_vec(&requests)?)?;
-        Ok((requests, process))
+        input.write_all(&serde_json::to_vec(&texts)?)?;
+        Ok((texts, process))
     });
     let mut answers = Answers::new();
-    for (requests, process) in processes.collect::<Result<Vec<_>>>()? {
+    for (texts, process) in processes.collect::<Result<Vec<_>>>()? {
         let output = process.wait_with_output()?;
         ensure!(output.status.success(), "the simulator ended with {}", output.status);
         let answered: Vec<Result<String, String>> = serde_json::from_slice(&output.stdout)?;
-        answers.extend(requests.into_iter().zip(answered));
+        answers.extend(texts.into_iter().zip(answered));
     }
     Ok(answers)
 }
 
-/// Answers the requests in `input` (JSON), which are all for one GPU.
+/// Answers the directives in `input` (a list as JSON), which are all for one GPU.
 pub fn serve(profile: &str, input: &[u8]) -> Result<String> {
-    let requests: Vec<Request> = serde_json::from_slice(input)?;
+    let directives: Vec<String> = serde_json::from_slice(input)?;
     let gpu = Gpu::open(&Device::Sim(Some(profile.to_owned())))?;
-    let answer = |request: &Request| visit(&request.chapter, Answer { gpu: &gpu, request });
-    let answers = requests.iter().map(|request| answer(request).map_err(|error| format!("{error:#}")));
+    let answers = directives.iter().map(|text| answer(&gpu, text).map_err(|error| format!("{error:#}")));
     Ok(serde_json::to_string(&answers.collect::<Vec<Result<String, String>>>())?)
 }
 
-/// Answers a request.
+fn answer(gpu: &Gpu, text: &str) -> Result<String> {
+    let (name, _, chapter, mut arguments) = parse(text)?;
+    let answer = visit(&chapter, Answer { gpu, name: &name, arguments: &mut arguments })?;
+    arguments.finish()?;
+    Ok(answer)
+}
+
+/// Runs the stage that a directive names, and shows what the directive asks for.
 struct Answer<'a> {
     gpu: &'a Gpu,
-    request: &'a Request,
+    /// The name of the directive.
+    name: &'a str,
+    /// What follows the chapter.
+    arguments: &'a mut Arguments,
 }
 
 impl Visitor for Answer<'_> {
     type Output = String;
 
     fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<String> {
-        let Self { gpu, request } = self;
-        let sizes = || format!("{} takes other sizes than {:?}", chapter.name, request.sizes);
-        let workload = &W::sized(&request.sizes).with_context(sizes)??;
-        let all = || chapter.all_stages().map(|stage| stage.name);
-        let stage = chapter.all_stages().find(|stage| stage.name == request.stage);
-        let stage =
-            stage.with_context(|| format!("{} has no stage {}{}", chapter.name, request.stage, nearest(&request.stage, all())))?;
-        match &request.show {
-            Show::Lanes => lanes(gpu, stage, workload),
-            Show::Footprint(who) => draw_footprint(gpu, stage, workload, who),
-            Show::Finding => finding(gpu, stage, workload),
-            Show::Accesses(what) => accesses(gpu, stage, chapter, workload, what),
-            Show::Diagnosis | Show::Share(_) => {
+        let Self { gpu, name, arguments } = self;
+        let asked = arguments.word("a stage")?;
+        let sizes = arguments.option("size").map_or(Ok(Vec::new()), |text| {
+            text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
+        })?;
+        let workload = &W::sized(&sizes).with_context(|| format!("{} takes other sizes than {sizes:?}", chapter.name))??;
+        let stage = chapter.all_stages().find(|stage| stage.name == asked).with_context(|| {
+            format!("{} has no stage {asked}{}", chapter.name, nearest(&asked, chapter.all_stages().map(|stage| stage.name)))
+        })?;
+        match name {
+            // What the costliest request of the first warp asks for.
+            "lanes" => Ok(inline(&lanes(gpu, stage, workload)?, &arguments.alternative()?)),
+            // What a thread, its warp and its block read and write.
+            "footprint" => {
+                let who = Who::take(arguments)?;
+                Ok(inline(&draw_footprint(gpu, stage, workload, &who)?, &arguments.alternative()?))
+            }
+            // What the checks say.
+            "finding" => finding(gpu, stage, workload),
+            // The stage with its loads taken out; with `share`, the least time without some of them as a share of the whole.
+            "diagnosis" => {
                 let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?
                     .map_err(|row| anyhow!("{} is not verified: {:?}", stage.name, row.outcome))?;
-                let Show::Share(name) = &request.show else { return Ok(diagnosis.text()) };
+                let Some(name) = arguments.option("share") else { return Ok(diagnosis.text()) };
                 let trials = || diagnosis.experiments.iter();
-                let trial = trials().find(|trial| trial.name == *name).with_context(|| {
-                    format!("there is no trial {name}{}", nearest(name, trials().map(|trial| trial.name.as_str())))
+                let trial = trials().find(|trial| trial.name == name).with_context(|| {
+                    format!("there is no trial {name}{}", nearest(&name, trials().map(|trial| trial.name.as_str())))
                 })?;
                 Ok(percent(diagnosis.share(trial).with_context(|| format!("{name} was left out"))?))
             }
+            // How often each thread of the stage, and of the chapter's kernels for parts of it, accesses global memory.
+            _ => accesses(gpu, stage, chapter, workload, &arguments.word("what a thread works on, in quotes,")?),
         }
     }
 }
