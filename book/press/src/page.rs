@@ -8,11 +8,10 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use crate::archive::{Archive, STALE_MARK, files_below};
 use crate::directive::{Arguments, find, nearest};
 use crate::drawing::svg::inline;
-use crate::expression::evaluate;
 use crate::facts::Facts;
 use crate::number::Style;
 use crate::simulation::{self, Answers};
-use crate::values::{words, worth};
+use crate::values::{FACTS, words, worth};
 use crate::{charts, counts, diff, exercises, include, instructions, listings, ptx, root, tables};
 
 /// A page of the book.
@@ -119,7 +118,7 @@ impl Press {
         let archive = &self.archive;
         let rendered = match name.as_str() {
             "run" => self.run(arguments)?,
-            "fact" => self.fact(arguments)?.into(),
+            "fact" => self.fact(arguments)?,
             "table" => tables::run(archive, &arguments.word("a record")?)?.into(),
             "bounds" => tables::bounds(archive, &arguments.word("a record")?)?.into(),
             "chart" => {
@@ -140,7 +139,7 @@ impl Press {
         Ok(rendered)
     }
 
-    /// A number of a run.
+    /// A number of a run, or words of it.
     fn run(&self, arguments: &mut Arguments) -> Result<Rendered> {
         let style = Style::take(arguments)?;
         let record = arguments.word("a record")?;
@@ -148,24 +147,24 @@ impl Press {
         if let Some(words) = words(self.archive.run(&record)?, &expression) {
             return Ok(words?.into());
         }
-        let worth = worth(&self.archive, &self.facts, &record, &expression)?;
-        Ok(Rendered { text: style.write(worth.quantity)?, is_stale: worth.is_stale })
+        self.number(&style, &record, &expression)
     }
 
     /// A fact as it is written, or a number that follows from facts.
-    fn fact(&self, arguments: &mut Arguments) -> Result<String> {
+    fn fact(&self, arguments: &mut Arguments) -> Result<Rendered> {
         let style = Style::take(arguments)?;
         let expression = arguments.rest().join(" ");
         let is_name = |part: &str| part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
         let name = expression.split_once('.').filter(|(group, key)| is_name(group) && is_name(key));
-        if let Some((group, key)) = name.filter(|_| style.is_default()) {
-            return Ok(self.facts.text(group, key)?.to_owned());
+        match name.filter(|_| style.is_default()) {
+            Some((group, key)) => Ok(self.facts.text(group, key)?.to_owned().into()),
+            None => self.number(&style, FACTS, &expression),
         }
-        let value = evaluate(&expression, &|term| {
-            ensure!(term.record.is_none(), "a fact belongs to no record");
-            self.facts.value(term.stage, term.field)
-        });
-        style.write(value?)
+    }
+
+    fn number(&self, style: &Style, record: &str, expression: &str) -> Result<Rendered> {
+        let worth = worth(&self.archive, &self.facts, record, expression)?;
+        Ok(Rendered { text: style.write(worth.quantity)?, is_stale: worth.is_stale })
     }
 }
 

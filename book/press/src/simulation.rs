@@ -4,7 +4,6 @@
 //! A process simulates one GPU, so the press starts itself once for each GPU that the pages name and asks for everything at once.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -110,7 +109,7 @@ impl Visitor for Answer<'_> {
         let sizes = arguments.option("size").map_or(Ok(Vec::new()), |text| {
             text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
         })?;
-        let workload = &W::sized(&sizes).with_context(|| format!("{} takes other sizes than {sizes:?}", chapter.name))??;
+        let workload = &W::sized(&sizes)?;
         let stage = chapter.all_stages().find(|stage| stage.name == asked).with_context(|| {
             format!("{} has no stage {asked}{}", chapter.name, nearest(&asked, chapter.all_stages().map(|stage| stage.name)))
         })?;
@@ -172,14 +171,11 @@ fn accesses<W: Workload>(gpu: &Gpu, stage: &Stage<W>, chapter: &Chapter<W>, work
         let warps: u64 = configs.map(|config| threads(config.grid) * threads(config.block) / 32).sum();
         let (loads, stores) = (counters.global_load_requests / warps, counters.global_store_requests / warps);
         accesses.push(loads + stores);
-        // Writing to a string cannot fail.
-        let _ = writeln!(table, "| {name} | {part} | {loads} | {stores} | {} |", loads + stores);
+        table += &format!("| {name} | {part} | {loads} | {stores} | {} |\n", loads + stores);
     }
     let [whole, ref parts @ ..] = accesses[..] else { bail!("there is no whole") };
     let share = percent(parts.iter().sum::<u64>() as f64 / whole as f64);
-    let _ = write!(
-        table,
-        "\n*Accesses to global memory for {what}, counted by the simulator. The two halves together: {share} of the whole.*"
-    );
-    Ok(table)
+    let note =
+        format!("Accesses to global memory for {what}, counted by the simulator. The two halves together: {share} of the whole.");
+    Ok(format!("{table}\n*{note}*"))
 }

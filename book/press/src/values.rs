@@ -25,20 +25,20 @@ pub struct Worth {
 }
 
 /// The name by which an expression asks for a fact: `[facts]group.key`.
-const FACTS: &str = "facts";
+pub const FACTS: &str = "facts";
 
-/// Evaluates an expression whose terms belong to a run unless they name another one, or a fact.
+/// Evaluates an expression whose terms belong to a run, or to [`FACTS`], unless they name another one.
 pub fn worth(archive: &Archive, facts: &Facts, run: &str, expression: &str) -> Result<Worth> {
     let is_stale = Cell::new(false);
     let term = |term: Term| {
-        if term.record == Some(FACTS) {
+        let record = term.record.unwrap_or(run);
+        if record == FACTS {
             return facts.value(term.stage, term.field);
         }
-        let run = archive.run(term.record.unwrap_or(run))?;
+        let run = archive.run(record)?;
         is_stale.set(is_stale.get() || run.is_stale(term.stage));
         value(archive, run, term)
     };
-    archive.run(run)?;
     let quantity = evaluate(expression, &term)?;
     Ok(Worth { quantity, is_stale: is_stale.get() })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use common::gpu::Gpu;
 use common::observer;
 use common::stage::{Run, Stage};
@@ -47,8 +47,12 @@ pub enum Layout {
 
 /// Workloads that the book runs and draws.
 pub trait Arrays: Workload {
-    /// A workload of the sizes that a page names, or of those for teaching if it names none. `None` for other sizes than it takes.
-    fn sized(sizes: &[u32]) -> Option<Result<Self>>;
+    /// A workload of the sizes that a page names, or of those for teaching if it names none.
+    ///
+    /// # Errors
+    ///
+    /// When it takes other sizes.
+    fn sized(sizes: &[u32]) -> Result<Self>;
     /// How they are drawn.
     const LAYOUT: Layout;
     /// The arrays that stages get, in the order of the drawing.
@@ -58,13 +62,13 @@ pub trait Arrays: Workload {
 impl Arrays for Convolution {
     const LAYOUT: Layout = Layout::Strips;
 
-    fn sized(sizes: &[u32]) -> Option<Result<Self>> {
+    fn sized(sizes: &[u32]) -> Result<Self> {
         let size = match *sizes {
             [] => convolution::TEACHING_SIZE,
             [outputs, taps] => convolution::Size { outputs, taps },
-            _ => return None,
+            _ => bail!("a convolution has 2 sizes, not {sizes:?}"),
         };
-        Some(Ok(Self::random(size, SEED)))
+        Ok(Self::random(size, SEED))
     }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
@@ -79,13 +83,13 @@ impl Arrays for Convolution {
 impl Arrays for Correlation {
     const LAYOUT: Layout = Layout::Stacked;
 
-    fn sized(sizes: &[u32]) -> Option<Result<Self>> {
+    fn sized(sizes: &[u32]) -> Result<Self> {
         let size = match *sizes {
             [] => correlation::TEACHING_SIZE,
             [width, height, across, down] => correlation::Size { image: (width, height), template: (across, down) },
-            _ => return None,
+            _ => bail!("a correlation has 4 sizes, not {sizes:?}"),
         };
-        Some(Ok(Self::random(size, Border::Valid, SEED)))
+        Ok(Self::random(size, Border::Valid, SEED))
     }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
@@ -107,13 +111,13 @@ impl Arrays for Correlation {
 impl Arrays for WindowSums {
     const LAYOUT: Layout = Layout::Stacked;
 
-    fn sized(sizes: &[u32]) -> Option<Result<Self>> {
+    fn sized(sizes: &[u32]) -> Result<Self> {
         let (size, window) = match *sizes {
             [] => (window_sums::TEACHING_SIZE, 15),
             [width, height, window] => (window_sums::Size { width, height }, window),
-            _ => return None,
+            _ => bail!("sums over a window have 3 sizes, not {sizes:?}"),
         };
-        Some(Self::random(size, window, Border::Valid, SEED).map_err(Into::into))
+        Ok(Self::random(size, window, Border::Valid, SEED)?)
     }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
@@ -130,13 +134,13 @@ impl Arrays for WindowSums {
 impl Arrays for Matmul {
     const LAYOUT: Layout = Layout::Product;
 
-    fn sized(sizes: &[u32]) -> Option<Result<Self>> {
+    fn sized(sizes: &[u32]) -> Result<Self> {
         let size = match *sizes {
             [] => matmul::TEACHING_SIZE,
             [m, n, k] => matmul::Size { m, n, k },
-            _ => return None,
+            _ => bail!("a product has 3 sizes, not {sizes:?}"),
         };
-        Some(Self::random(size, SEED).map_err(Into::into))
+        Ok(Self::random(size, SEED)?)
     }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
