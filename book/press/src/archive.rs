@@ -236,15 +236,10 @@ impl<'a> Pair<'a> {
         measured.iter().all(|(kernel, digest)| counted.get(kernel).is_none_or(|other| other == digest))
     }
 
-    /// Whether both runs computed the same.
-    pub fn is_same_size(&self) -> bool {
-        self.measured.record.work() == self.counted.record.work()
-    }
-
     /// The counted stage that corresponds to a measured one.
     pub fn counted_stage(&self, name: &str) -> Option<&'a StageRecord> {
         let stage = self.counted.record.stages.iter().find(|stage| stage.name == name)?;
-        (self.is_same_size() || name != BY_SIZE).then_some(stage)
+        (self.measured.record.work() == self.counted.record.work() || name != BY_SIZE).then_some(stage)
     }
 
     /// The stages that were timed and counted. Counts at one size are scaled to another: the counts that limit a stage are those of its inner

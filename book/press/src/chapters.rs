@@ -1,10 +1,10 @@
 //! The chapters, for what goes over all of them, and for what works on any one of them.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, bail};
 use common::Chapter;
 use kernels::Source;
 
-use crate::directive::nearest;
+use crate::directive;
 use crate::drawing::trace::Arrays;
 
 /// Every chapter's name with its kernels, in order.
@@ -29,6 +29,7 @@ pub trait Visitor {
 
 /// Sends a visitor to the chapter of that name.
 pub fn visit<V: Visitor>(name: &str, visitor: V) -> Result<V::Output> {
+    check(name)?;
     match name {
         name if name == conv_naive::CHAPTER.name => visitor.visit(&conv_naive::CHAPTER),
         name if name == conv_shared::CHAPTER.name => visitor.visit(&conv_shared::CHAPTER),
@@ -36,15 +37,11 @@ pub fn visit<V: Visitor>(name: &str, visitor: V) -> Result<V::Output> {
         name if name == correlation_sm_aware::CHAPTER.name => visitor.visit(&correlation_sm_aware::CHAPTER),
         name if name == window_sums::CHAPTER.name => visitor.visit(&window_sums::CHAPTER),
         name if name == matmul_tiled::CHAPTER.name => visitor.visit(&matmul_tiled::CHAPTER),
-        name => Err(unknown(name)),
+        name => bail!("no visitor can go to {name}"),
     }
 }
 
 /// Checks that there is a chapter of that name.
 pub fn check(name: &str) -> Result<()> {
-    if chapters().iter().any(|(known, _)| *known == name) { Ok(()) } else { Err(unknown(name)) }
-}
-
-fn unknown(name: &str) -> anyhow::Error {
-    anyhow!("there is no chapter {name}{}", nearest(name, chapters().map(|(known, _)| known)))
+    directive::check("chapter", name, chapters().map(|(known, _)| known))
 }

@@ -114,6 +114,12 @@ impl Arguments {
     }
 }
 
+/// Checks that there is something of this kind and name.
+pub fn check<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Result<()> {
+    ensure!(known.clone().into_iter().any(|it| it == name), "there is no {kind} {name}{}", nearest(name, known));
+    Ok(())
+}
+
 /// Says which of the known names are most like a wrong one.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let mut known: Vec<(usize, &str)> = known.into_iter().map(|name| (strsim::osa_distance(wrong, name), name)).collect();

@@ -23,7 +23,7 @@ use inspect::explain::Explanation;
 use simt::Dim3;
 
 use crate::chapters::{self, Visitor, visit};
-use crate::directive::{Arguments, nearest};
+use crate::directive::{Arguments, check, nearest};
 use crate::drawing::draw_footprint;
 use crate::drawing::footprint::Who;
 use crate::drawing::svg::inline;
@@ -41,8 +41,7 @@ pub fn parse(text: &str) -> Result<(String, String, String, Arguments)> {
     let place = place.strip_prefix("sim-").and_then(|place| place.split_once('/'));
     let (profile, chapter) = place.with_context(|| format!("the first word is not {EXAMPLE}"))?;
     chapters::check(chapter)?;
-    let profiles = || simt::Profile::all().iter().map(|profile| profile.name);
-    ensure!(profiles().any(|name| name == profile), "there is no GPU {profile}{}", nearest(profile, profiles()));
+    check("GPU", profile, simt::Profile::all().iter().map(|profile| profile.name))?;
     Ok((name, profile.to_owned(), chapter.to_owned(), arguments))
 }
 
