@@ -63,7 +63,7 @@ fn predictions(text: &mut String, exercise: &Exercise, predict: &Predict) {
         "\nThe numbers are counted when they are asked for:\n\n```console\n$ cargo run -p ch{} -- exercise {} --solution --really\n```\n\n",
         exercise.chapter, exercise.number
     );
-    *text += &format!("| question | who answers | is told |\n|---:|---:|---|\n");
+    *text += "| question | who answers | is told |\n|---:|---:|---|\n";
     for (number, question) in (1..).zip(&predict.questions) {
         for near in &question.near {
             *text += &format!("| {number} | {} | {} |\n", near.value, cell(&near.says));

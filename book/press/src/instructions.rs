@@ -17,8 +17,7 @@ struct Line {
 
 /// Draws the tables.
 pub fn tables() -> String {
-    let mut page = String::new();
-    page += &format!("## Arithmetic\n\n| instruction | spellings | counts as | accuracy |\n|---|---|---|---|\n");
+    let mut page = "## Arithmetic\n\n| instruction | spellings | counts as | accuracy |\n|---|---|---|---|\n".to_owned();
     for line in lines() {
         let spelled: Vec<String> = merged(line.patterns).iter().map(|pattern| format!("`{}`", written(pattern))).collect();
         let counter = line.class.counter().map_or_else(|| "–".to_owned(), |counter| format!("`{counter}`"));

@@ -4,7 +4,7 @@
 //! # Layout
 //!
 //! - `directive`: the syntax. `page`: what each directive is replaced by. `preprocess`: mdBook's protocol.
-//! - `include` checks what mdBook includes itself.
+//! - `include` checks what mdBook includes itself. `chapters`: all chapters, and visits to one of them.
 //! - `archive`: the saved runs. `facts`: numbers from elsewhere, with their sources.
 //! - `values`: numbers of a run, by `expression` and `quantity`; `number` writes them.
 //! - `tables`, `counts`, `instructions`, `exercises`, `diff`, `ptx`: text and tables.

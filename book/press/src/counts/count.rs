@@ -18,7 +18,7 @@ use kernels::{Source, ceilings};
 use simt::LaunchReport;
 use toolkit::recipe::PINNED_VERSION;
 
-use super::{CEILINGS_GROUP, KernelCounts, METRICS, PATTERNS_GROUP, PATTERNS_PTX, Record, read_profile};
+use super::{CEILINGS_GROUP, KernelCounts, METRICS, PATTERNS_GROUP, PATTERNS_PTX, Record, counts_of, read_profile};
 use crate::chapters::{Visitor, chapters, visit};
 use crate::drawing::trace::Arrays;
 
@@ -211,15 +211,10 @@ fn simulate(device: &Request) -> Result<Record> {
     ensure!(gpu.is_simulated(), "without Nsight Compute only the simulator counts: --device sim");
     let mut kernels: Vec<KernelCounts> = Vec::new();
     for group in groups() {
-        let mut of_group: Vec<KernelCounts> = Vec::new();
         for report in launch(&gpu, group)? {
-            if of_group.iter().all(|kernel| kernel.kernel != report.kernel) {
-                of_group.push(KernelCounts::new(group, &report.kernel));
-            }
-            let Some(kernel) = of_group.iter_mut().find(|kernel| kernel.kernel == report.kernel) else { continue };
+            let kernel = counts_of(&mut kernels, group, &report.kernel);
             METRICS.iter().for_each(|metric| kernel.add(metric.name, (metric.simulated)(&report.counters)));
         }
-        kernels.append(&mut of_group);
     }
     Ok(record(&gpu, "the simulator".to_owned(), kernels))
 }

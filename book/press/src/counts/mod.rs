@@ -181,16 +181,22 @@ pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
         // The row of units has no name.
         let Some(name) = field("Kernel Name").filter(|name| !name.is_empty()) else { continue };
         let name = name.split('(').next().unwrap_or(name);
-        let index = kernels.iter().position(|kernel| kernel.kernel == name).unwrap_or_else(|| {
-            kernels.push(KernelCounts::new(group, name));
-            kernels.len() - 1
-        });
         for metric in METRICS {
             let value = field(metric.name).and_then(|text| text.replace(',', "").parse::<f64>().ok());
-            kernels[index].add(metric.name, value.with_context(|| format!("{name} has no {}", metric.name))? as u64);
+            let value = value.with_context(|| format!("{name} has no {}", metric.name))?;
+            counts_of(&mut kernels, group, name).add(metric.name, value as u64);
         }
     }
     Ok(kernels)
+}
+
+/// The counts of a kernel in a list; a kernel that is not there yet comes at the end.
+fn counts_of<'a>(kernels: &'a mut Vec<KernelCounts>, group: &str, name: &str) -> &'a mut KernelCounts {
+    let index = kernels.iter().position(|kernel| kernel.group == group && kernel.kernel == name).unwrap_or_else(|| {
+        kernels.push(KernelCounts::new(group, name));
+        kernels.len() - 1
+    });
+    &mut kernels[index]
 }
 
 /// What the columns of [`table`] are called by Nsight Compute, as Markdown.
