@@ -34,14 +34,14 @@ impl Arguments {
         let problems = problems(&manifest)?;
         problems.iter().for_each(|problem| eprintln!("error: {problem}"));
         let mut stale = 0;
-        for path in manifest.entries().keys() {
+        for path in manifest.entries.keys() {
             let parts = stale_parts(&manifest, path).unwrap_or_default();
             if !parts.is_empty() {
                 stale += 1;
                 println!("{} is stale: {}", short(path), parts.join(", "));
             }
         }
-        let records = manifest.entries().len();
+        let records = manifest.entries.len();
         println!("{records} records, {stale} of them measured before a kernel last changed");
         if stale > 0 && self.fresh {
             eprintln!("error: {stale} records are stale; `cargo book record --stale` makes them again");
@@ -92,12 +92,12 @@ pub fn problems(manifest: &Manifest) -> Result<Vec<String>> {
     for folder in ["results", "counts", "listings"] {
         for path in files_below(&manifest.path(folder))? {
             let path = path.strip_prefix(manifest.path(""))?.to_string_lossy().replace('\\', "/");
-            if !manifest.entries().contains_key(&path) {
+            if !manifest.entries.contains_key(&path) {
                 problems.push(format!("book/records.toml does not say which command makes {path}"));
             }
         }
     }
-    for (path, entry) in manifest.entries() {
+    for (path, entry) in &manifest.entries {
         let wrong = if manifest.path(path).is_file() {
             entry_problem(manifest, path, entry)
         } else {
@@ -213,8 +213,8 @@ mod tests {
             used.entry(record).or_default().push("README.md".to_owned());
         }
         let mut wrong = Vec::new();
-        for (record, entry) in Manifest::read(root()).unwrap().entries() {
-            let found = used.remove(record).unwrap_or_default();
+        for (record, entry) in Manifest::read(root()).unwrap().entries {
+            let found = used.remove(&record).unwrap_or_default();
             if found != entry.used_by {
                 wrong.push(format!("[\"{record}\"]\nused_by = {found:?}"));
             }

@@ -13,7 +13,8 @@ use crate::directive::nearest;
 /// All entries of `book/records.toml`, by the path of the record from `book/`, for example `results/nvidia-h200/03-unroll.json`.
 pub struct Manifest {
     root: PathBuf,
-    entries: BTreeMap<String, Entry>,
+    /// The entries, by path.
+    pub entries: BTreeMap<String, Entry>,
 }
 
 /// One record.
@@ -128,11 +129,6 @@ impl Manifest {
         let here = std::env::current_dir()?;
         let root = here.ancestors().find(|folder| folder.join("book/records.toml").is_file());
         Self::read(root.context("run this in a checkout of the repository: there is no book/records.toml here or above")?)
-    }
-
-    /// The entries, by path.
-    pub fn entries(&self) -> &BTreeMap<String, Entry> {
-        &self.entries
     }
 
     /// Where a record is on this machine.

@@ -163,8 +163,8 @@ impl Press {
     }
 
     fn number(&self, style: &Style, record: &str, expression: &str) -> Result<Rendered> {
-        let worth = worth(&self.archive, &self.facts, record, expression)?;
-        Ok(Rendered { text: style.write(worth.quantity)?, is_stale: worth.is_stale })
+        let (quantity, is_stale) = worth(&self.archive, &self.facts, record, expression)?;
+        Ok(Rendered { text: style.write(quantity)?, is_stale })
     }
 }
 

@@ -107,7 +107,7 @@ impl Arguments {
     /// The records that are asked for, those of one device together.
     fn jobs<'a>(&self, manifest: &'a Manifest) -> Result<Vec<Job<'a>>> {
         let named = self.names.iter().map(|name| manifest.get(name)).collect::<Result<Vec<_>>>()?;
-        let all = || manifest.entries().iter().map(|(record, entry)| (record.as_str(), entry));
+        let all = || manifest.entries.iter().map(|(record, entry)| (record.as_str(), entry));
         let wanted: Vec<_> = if named.is_empty() { all().collect() } else { named };
         let mut jobs = Vec::new();
         for (record, entry) in wanted {

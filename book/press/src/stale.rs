@@ -134,7 +134,7 @@ mod tests {
             assert_eq!(stale(Kernels::stored()), Vec::<String>::new(), "{record}");
             stale(kernels).into_iter().map(|part| format!("{}: {part}", short(record))).collect::<Vec<_>>()
         };
-        manifest.entries().keys().flat_map(of_record).collect()
+        manifest.entries.keys().flat_map(of_record).collect()
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
             let kernels = changed(chapter, |ptx| another_instruction(ptx, "shared"));
             let kernel = format!("{chapter}/shared");
             let manifest = manifest();
-            let records = manifest.entries().keys().filter_map(|path| {
+            let records = manifest.entries.keys().filter_map(|path| {
                 let name = short(path);
                 let run = name.rsplit('/').next().unwrap_or_default();
                 let of_chapter = run == chapter || run.starts_with(&format!("{chapter}."));

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use common::derived::Rate;
 use common::record::{Record, StageRecord};
 use serde_json::Value;
@@ -15,20 +15,12 @@ use crate::expression::{Term, evaluate};
 use crate::facts::Facts;
 use crate::quantity::{Dimension, Quantity};
 
-/// What an expression over a run is worth.
-#[derive(Clone, Copy, Debug)]
-pub struct Worth {
-    /// The number.
-    pub quantity: Quantity,
-    /// Whether it comes from a stage whose kernel has changed since.
-    pub is_stale: bool,
-}
-
 /// The name by which an expression asks for a fact: `[facts]group.key`.
 pub const FACTS: &str = "facts";
 
-/// Evaluates an expression whose terms belong to a run, or to [`FACTS`], unless they name another one.
-pub fn worth(archive: &Archive, facts: &Facts, run: &str, expression: &str) -> Result<Worth> {
+/// Evaluates an expression whose terms belong to a run, or to [`FACTS`], unless they name another one; and says whether it comes from a stage
+/// whose kernel has changed since.
+pub fn worth(archive: &Archive, facts: &Facts, run: &str, expression: &str) -> Result<(Quantity, bool)> {
     let is_stale = Cell::new(false);
     let term = |term: Term| {
         let record = term.record.unwrap_or(run);
@@ -40,37 +32,26 @@ pub fn worth(archive: &Archive, facts: &Facts, run: &str, expression: &str) -> R
         value(archive, run, term)
     };
     let quantity = evaluate(expression, &term)?;
-    Ok(Worth { quantity, is_stale: is_stale.get() })
+    Ok((quantity, is_stale.get()))
 }
 
 fn value(archive: &Archive, run: Run, Term { stage, field, .. }: Term) -> Result<Quantity> {
-    let name = run.name;
-    match stage {
-        "ceiling" => ceiling(run.record, field)
-            .ok_or_else(|| anyhow!("{name} has no ceiling.{field}{}", nearest(field, ["flops", "bytes", "byte_multiply_adds"]))),
-        "chip" => chip(run.record, field).ok_or_else(|| anyhow!("{name} has no chip.{field}")),
-        "work" => work(run.record, field)
-            .ok_or_else(|| anyhow!("{name} has no work.{field}{}", nearest(field, run.record.workload.keys().map(String::as_str)))),
+    let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+    let (value, known) = match stage {
+        "ceiling" => (ceiling(run.record, field), named(&["flops", "bytes", "byte_multiply_adds"])),
+        "chip" => (chip(run.record, field), Vec::new()),
+        "work" => (work(run.record, field), run.record.workload.keys().cloned().collect()),
         _ => {
             let row = run.stage(stage)?;
             let value = if field == "bound" { bound(archive, run, row) } else { of_stage(run.record, row, field) };
-            value.ok_or_else(|| {
-                let counters = row.counters.and_then(|counters| serde_json::to_value(counters).ok());
-                let counters = counters.as_ref().and_then(Value::as_object).into_iter().flat_map(|counters| counters.keys());
-                anyhow!(
-                    "{name} has no {stage}.{field}{}",
-                    nearest(
-                        field,
-                        FIELDS
-                            .map(|(name, _)| name)
-                            .into_iter()
-                            .chain(["bound", "bytes", "bank_conflicts"])
-                            .chain(counters.map(String::as_str))
-                    )
-                )
-            })
+            let counters = row.counters.and_then(|counters| serde_json::to_value(counters).ok());
+            let counters = counters.as_ref().and_then(Value::as_object).into_iter().flat_map(|counters| counters.keys().cloned());
+            let mut known = named(&FIELDS.map(|(name, _)| name));
+            known.extend(named(&["bound", "bytes", "bank_conflicts"]).into_iter().chain(counters));
+            (value, known)
         }
-    }
+    };
+    value.with_context(|| format!("{} has no {stage}.{field}{}", run.name, nearest(field, known.iter().map(String::as_str))))
 }
 
 /// The least time of a stage: from the counts of a simulated run, or for a measured run what its table of bounds says.
@@ -204,7 +185,7 @@ mod tests {
     }
 
     fn value(record: &str, expression: &str) -> Result<f64> {
-        Ok(worth(&Archive::read()?, &facts(), record, expression)?.quantity.value)
+        Ok(worth(&Archive::read()?, &facts(), record, expression)?.0.value)
     }
 
     #[test]
@@ -232,7 +213,7 @@ mod tests {
     #[test]
     fn a_number_is_stale_with_any_of_its_stages() {
         let archive = Archive::read().unwrap().judged_by(|_, stage| stage == "shared");
-        let is_stale = |expression| worth(&archive, &facts(), "nvidia-h200/03-unroll", expression).unwrap().is_stale;
+        let is_stale = |expression| worth(&archive, &facts(), "nvidia-h200/03-unroll", expression).unwrap().1;
         assert!(is_stale("fft.time / shared.time") && !is_stale("fft.time"));
     }
 }

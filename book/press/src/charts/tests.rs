@@ -73,21 +73,15 @@ fn number(svg: &str, element: &str, name: &str) -> f64 {
 /// The points of a line.
 fn points(svg: &str, class: &str) -> Vec<(f64, f64)> {
     let line = svg.split(&format!("<polyline class=\"{class}\" points=\"")).nth(1).unwrap();
-    let number = |text: &str| text.parse::<f64>().unwrap();
-    line.split('"')
-        .next()
-        .unwrap()
-        .split(' ')
-        .map(|point| point.split_once(',').unwrap())
-        .map(|(x, y)| (number(x), number(y)))
-        .collect()
+    let points = line.split('"').next().unwrap().split(' ').map(|point| point.split_once(',').unwrap());
+    points.map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).collect()
 }
 
 /// The centers of the dots.
 fn dots(svg: &str) -> Vec<(f64, f64)> {
-    svg.split("<circle")
-        .skip(1)
-        .map(|dot| (number(&format!("<circle{dot}"), "<circle", "cx"), number(&format!("<circle{dot}"), "<circle", "cy")))
+    svg.split_inclusive("/>")
+        .filter(|dot| dot.contains("<circle"))
+        .map(|dot| (number(dot, "<circle", "cx"), number(dot, "<circle", "cy")))
         .collect()
 }
 

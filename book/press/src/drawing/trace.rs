@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use common::gpu::Gpu;
 use common::observer;
 use common::stage::{Run, Stage};
@@ -59,16 +59,19 @@ pub trait Arrays: Workload {
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array>;
 }
 
+/// The sizes that a page names, or those for teaching if it names none.
+fn named<const N: usize>(sizes: &[u32], teaching: [u32; N]) -> Result<[u32; N]> {
+    let sizes = if sizes.is_empty() { &teaching } else { sizes };
+    sizes.try_into().with_context(|| format!("the workload has {N} sizes, not {sizes:?}"))
+}
+
 impl Arrays for Convolution {
     const LAYOUT: Layout = Layout::Strips;
 
     fn sized(sizes: &[u32]) -> Result<Self> {
-        let size = match *sizes {
-            [] => convolution::TEACHING_SIZE,
-            [outputs, taps] => convolution::Size { outputs, taps },
-            _ => bail!("a convolution has 2 sizes, not {sizes:?}"),
-        };
-        Ok(Self::random(size, SEED))
+        let convolution::Size { outputs, taps } = convolution::TEACHING_SIZE;
+        let [outputs, taps] = named(sizes, [outputs, taps])?;
+        Ok(Self::random(convolution::Size { outputs, taps }, SEED))
     }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
@@ -84,11 +87,9 @@ impl Arrays for Correlation {
     const LAYOUT: Layout = Layout::Stacked;
 
     fn sized(sizes: &[u32]) -> Result<Self> {
-        let size = match *sizes {
-            [] => correlation::TEACHING_SIZE,
-            [width, height, across, down] => correlation::Size { image: (width, height), template: (across, down) },
-            _ => bail!("a correlation has 4 sizes, not {sizes:?}"),
-        };
+        let correlation::Size { image, template } = correlation::TEACHING_SIZE;
+        let [width, height, across, down] = named(sizes, [image.0, image.1, template.0, template.1])?;
+        let size = correlation::Size { image: (width, height), template: (across, down) };
         Ok(Self::random(size, Border::Valid, SEED))
     }
 
@@ -112,12 +113,9 @@ impl Arrays for WindowSums {
     const LAYOUT: Layout = Layout::Stacked;
 
     fn sized(sizes: &[u32]) -> Result<Self> {
-        let (size, window) = match *sizes {
-            [] => (window_sums::TEACHING_SIZE, 15),
-            [width, height, window] => (window_sums::Size { width, height }, window),
-            _ => bail!("sums over a window have 3 sizes, not {sizes:?}"),
-        };
-        Ok(Self::random(size, window, Border::Valid, SEED)?)
+        let window_sums::Size { width, height } = window_sums::TEACHING_SIZE;
+        let [width, height, window] = named(sizes, [width, height, 15])?;
+        Ok(Self::random(window_sums::Size { width, height }, window, Border::Valid, SEED)?)
     }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
@@ -135,12 +133,9 @@ impl Arrays for Matmul {
     const LAYOUT: Layout = Layout::Product;
 
     fn sized(sizes: &[u32]) -> Result<Self> {
-        let size = match *sizes {
-            [] => matmul::TEACHING_SIZE,
-            [m, n, k] => matmul::Size { m, n, k },
-            _ => bail!("a product has 3 sizes, not {sizes:?}"),
-        };
-        Ok(Self::random(size, SEED)?)
+        let matmul::Size { m, n, k } = matmul::TEACHING_SIZE;
+        let [m, n, k] = named(sizes, [m, n, k])?;
+        Ok(Self::random(matmul::Size { m, n, k }, SEED)?)
     }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
