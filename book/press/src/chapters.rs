@@ -1,4 +1,4 @@
-//! The chapters, for what goes over all of them, and for what works on any one of them.
+//! The list of chapters, and a way to call generic code on any one of them.
 
 use anyhow::{Result, bail};
 use common::Chapter;
@@ -19,15 +19,15 @@ pub fn chapters() -> [(&'static str, &'static [&'static Source]); 6] {
     ]
 }
 
-/// What can be done with a chapter of any workload.
+/// Generic code that runs on a chapter of any workload.
 pub trait Visitor {
-    /// What comes of it.
+    /// What it returns.
     type Output;
-    /// Does it.
+    /// Runs on this chapter.
     fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<Self::Output>;
 }
 
-/// Sends a visitor to the chapter of that name.
+/// Runs a visitor on the chapter of that name.
 pub fn visit<V: Visitor>(name: &str, visitor: V) -> Result<V::Output> {
     check(name)?;
     match name {
@@ -37,7 +37,7 @@ pub fn visit<V: Visitor>(name: &str, visitor: V) -> Result<V::Output> {
         name if name == correlation_sm_aware::CHAPTER.name => visitor.visit(&correlation_sm_aware::CHAPTER),
         name if name == window_sums::CHAPTER.name => visitor.visit(&window_sums::CHAPTER),
         name if name == matmul_tiled::CHAPTER.name => visitor.visit(&matmul_tiled::CHAPTER),
-        name => bail!("no visitor can go to {name}"),
+        name => bail!("`visit` does not know chapter {name}; add it there"),
     }
 }
 

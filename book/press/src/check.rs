@@ -130,7 +130,7 @@ fn entry_problem(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
     }
 }
 
-/// The stages that a command line of a chapter would run, in the order of the table.
+/// Lists the stages that a command line of a chapter would run, in the order of the table.
 struct Stages<'a>(&'a [&'a str]);
 
 impl Visitor for Stages<'_> {

@@ -56,8 +56,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The lines of a part: of an anchor; with `anchor~text` of those of its paragraphs, between empty lines, that contain the text; or with
-/// `^text` the lines that start with it.
+/// The lines of a part, which [`diff`] describes. Empty lines separate the paragraphs of an anchor.
 fn lines<'a>(text: &'a str, part: &str) -> Result<Vec<&'a str>> {
     let lines: Vec<&str> = match (part.strip_prefix('^'), part.split_once('~')) {
         (Some(start), _) => text.lines().filter(|line| line.starts_with(start)).collect(),

@@ -114,7 +114,7 @@ impl Arguments {
     }
 }
 
-/// Checks that there is something of this kind and name.
+/// Checks that a name is a known one; the error says what kind of thing it should name.
 pub fn check<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Result<()> {
     ensure!(known.clone().into_iter().any(|it| it == name), "there is no {kind} {name}{}", nearest(name, known));
     Ok(())

@@ -41,7 +41,7 @@ impl<'a> Parser<'a> {
         self.chain(['*', '/'], Self::leaf)
     }
 
-    /// Parts with these operators between them, from left to right.
+    /// Reads parts with these operators between them, and evaluates them from left to right.
     fn chain(&mut self, operators: [char; 2], part: fn(&mut Self) -> Result<Quantity>) -> Result<Quantity> {
         let mut value = part(self)?;
         while let Some(operator) = operators.into_iter().find(|operator| self.takes(*operator)) {

@@ -27,7 +27,7 @@ const ARCHITECTURE: &str = "sm_90";
 /// How machine code names the constant memory of a module; the kernel's parameters are in another bank.
 const CONSTANT_MEMORY: &str = "c[0x3]";
 
-/// Chooses what is shown from the loops of a kernel that have a multiply-add, each a list of instructions.
+/// Chooses what is shown from those loops of a kernel that have a multiply-add. Each loop is a list of instructions.
 type Choice = fn(Vec<Vec<String>>) -> Option<Vec<String>>;
 
 /// A listing's name, the kernel, and what of it.
@@ -65,9 +65,8 @@ impl Arguments {
         let lines = instructions.iter().map(|instruction| format!("{instruction:<width$}   {}\n", meaning(instruction)));
         let digest = digest::of(*kernel).with_context(|| format!("{} has no stored PTX: run `cargo ptx`", kernel.name))?;
         let text = format!(
-            "// kernel: {}/{}\n// digest: {digest}\n// made by: NVRTC {} for {ARCHITECTURE}, nvdisasm; what is on the right is ours\n{}",
-            digest::stem(kernel.source),
-            kernel.name,
+            "// kernel: {}\n// digest: {digest}\n// made by: NVRTC {} for {ARCHITECTURE}, nvdisasm; what is on the right is ours\n{}",
+            digest::name(*kernel),
             nvrtc.build(),
             lines.collect::<String>(),
         );

@@ -54,7 +54,7 @@ impl Quantity {
         Self { value: 1e-3 * value, dimension: Dimension::TIME }
     }
 
-    /// This and another one with `+`, `-`, `*` or `/` in between.
+    /// Combines two quantities with `+`, `-`, `*`, or `/`.
     pub fn apply(self, operator: char, other: Self) -> Result<Self> {
         let (one, two) = (self.dimension, other.dimension);
         let power = |sign: i8| Dimension { seconds: one.seconds + sign * two.seconds, bytes: one.bytes + sign * two.bytes };

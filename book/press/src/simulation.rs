@@ -32,7 +32,7 @@ use crate::drawing::trace::Arrays;
 /// The directives that take a run of the simulator.
 pub const DIRECTIVES: [&str; 5] = ["lanes", "footprint", "finding", "diagnosis", "accesses"];
 
-/// Takes a directive apart: its name, the profile of the simulated GPU, the chapter, and what follows.
+/// Splits a directive into its name, the profile of the simulated GPU, the chapter, and the remaining arguments.
 pub fn parse(text: &str) -> Result<(String, String, String, Arguments)> {
     const EXAMPLE: &str = "a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`";
     let mut arguments = Arguments::parse(text)?;
@@ -48,8 +48,8 @@ pub fn parse(text: &str) -> Result<(String, String, String, Arguments)> {
 /// What the simulator answered to each directive, by its text; an error is text.
 pub type Answers = BTreeMap<String, Result<String, String>>;
 
-/// Asks the simulator, in processes of `program`, which must answer to `simulate PROFILE` with [`serve`]. Directives that name no simulated GPU get
-/// no answer.
+/// Asks the simulator, in processes of `program`, which must answer to `simulate PROFILE` with [`serve`]. A directive without a known GPU or
+/// chapter gets no answer.
 pub fn ask(program: &Path, directives: BTreeSet<String>) -> Result<Answers> {
     let mut by_profile: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for text in directives {

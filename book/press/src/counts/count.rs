@@ -130,7 +130,7 @@ fn reports(gpu: &Gpu, launch: fn(&Gpu) -> Result<()>) -> Result<Vec<LaunchReport
     Ok(seen.launches.into_iter().map(|launch| launch.report).collect())
 }
 
-/// Runs each stage of a chapter once, but not those through a library, whose kernels are not ours and which the simulator has not.
+/// Runs each stage of a chapter once. Stages that call a library are left out: its kernels are not ours, and the simulator does not have them.
 struct Launch<'a> {
     gpu: &'a Gpu,
 }

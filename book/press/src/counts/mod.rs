@@ -190,7 +190,7 @@ pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
     Ok(kernels)
 }
 
-/// The counts of a kernel in a list; a kernel that is not there yet comes at the end.
+/// The counts of a kernel in a list. A new kernel is added at the end.
 fn counts_of<'a>(kernels: &'a mut Vec<KernelCounts>, group: &str, name: &str) -> &'a mut KernelCounts {
     let index = kernels.iter().position(|kernel| kernel.group == group && kernel.kernel == name).unwrap_or_else(|| {
         kernels.push(KernelCounts::new(group, name));
@@ -199,13 +199,13 @@ fn counts_of<'a>(kernels: &'a mut Vec<KernelCounts>, group: &str, name: &str) ->
     &mut kernels[index]
 }
 
-/// What the columns of [`table`] are called by Nsight Compute, as Markdown.
+/// Nsight Compute's names for the columns of [`table`], as Markdown.
 fn names() -> String {
     let rows = METRICS.iter().map(|metric| format!("| {} | `{}` |\n", metric.heading, metric.name));
     "| column | Nsight Compute |\n|---|---|\n".to_owned() + &rows.collect::<String>()
 }
 
-/// Renders the directive `counts`: the table of two devices' records, or with `names` what its columns are called.
+/// Renders the directive `counts`: the table of two devices' records, or, with `names`, the names of its columns.
 pub fn render(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
     let first = arguments.word("a device with counts, or `names`,")?;
     if first == "names" {
