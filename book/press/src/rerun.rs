@@ -1,7 +1,8 @@
 //! `cargo book record`: makes records again, each by its command in `book/records.toml`.
 //!
-//! The commands are programs that lie beside this one, so that on a machine without Rust, where they were copied to, the same works. A new
-//! record replaces an old one only when it is whole: every stage of the old record verified, on the same GPU, of the kernels that are stored now.
+//! cargo builds and runs the programs that the commands name. On a machine without Rust, copies of the programs next to this one do the same. A
+//! new record replaces an old one only when it is whole: every stage of the old record verified, on the same GPU, of the kernels that are stored
+//! now.
 
 use std::env;
 use std::fs;
@@ -212,7 +213,7 @@ fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
 /// How a command names this program.
 const OURSELVES: &str = "book";
 
-/// Starts the program that a command names: cargo builds it, if cargo started this one too; elsewhere the programs were copied beside this one.
+/// Finds the program that a command names. If cargo started this program, cargo also builds and runs that one.
 fn program(name: &str) -> Result<Command> {
     let ourselves = env::current_exe()?;
     if name == OURSELVES {

@@ -215,7 +215,7 @@ pub fn render(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
         archive.note(&format!("counts/{device}.json"));
         Record::read(device)
     };
-    table(&read(&first)?, &read(&arguments.word("the simulated device")?)?, Kernels::stored())
+    table(&read(&first)?, &read(&arguments.word("the simulated device")?)?)
 }
 
 /// The records of both, side by side, as Markdown. A number alone is what both counted. Kernels that have changed since either was made
@@ -224,7 +224,7 @@ pub fn render(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
 /// # Errors
 ///
 /// When the counts of a kernel that has not changed differ without a known reason, or no longer differ.
-fn table(hardware: &Record, simulated: &Record, kernels: &Kernels) -> Result<String> {
+fn table(hardware: &Record, simulated: &Record) -> Result<String> {
     let known: BTreeMap<String, Vec<Difference>> =
         toml::from_str(&fs::read_to_string(root().join(DIFFERENCES))?).context(DIFFERENCES)?;
     let mut table = "| kernel |".to_owned();
@@ -241,7 +241,7 @@ fn table(hardware: &Record, simulated: &Record, kernels: &Kernels) -> Result<Str
             group = &ours.group;
             table += &format!("\n| **{group}** |{}", " |".repeat(METRICS.len()));
         }
-        let is_stale = [ours, theirs].iter().any(|counts| counts.is_stale(kernels));
+        let is_stale = [ours, theirs].iter().any(|counts| counts.is_stale(Kernels::stored()));
         any_stale |= is_stale;
         table += &format!("\n| `{}`{} |", ours.kernel, if is_stale { format!(" {STALE_MARK}") } else { String::new() });
         for Metric { name, .. } in METRICS {
@@ -321,15 +321,14 @@ mod tests {
 
     #[test]
     fn a_count_that_is_older_than_its_kernel_is_labeled_and_needs_no_reason() {
-        let kernels = Kernels::stored();
         let [hardware, mut simulated] = records();
         let index = simulated.kernels.iter().position(|kernel| kernel.name() == "03-unroll/shared").unwrap();
-        let was_stale = table(&hardware, &simulated, kernels).unwrap().matches(STALE_MARK).count();
+        let was_stale = table(&hardware, &simulated).unwrap().matches(STALE_MARK).count();
         *simulated.kernels[index].values.values_mut().next().unwrap() += 1;
-        let difference = table(&hardware, &simulated, kernels);
+        let difference = table(&hardware, &simulated);
         assert!(difference.is_err() || was_stale > 0);
         simulated.kernels[index].digest = Some("another".to_owned());
-        let labeled = table(&hardware, &simulated, kernels).unwrap();
+        let labeled = table(&hardware, &simulated).unwrap();
         assert!(labeled.contains(&format!("\n| `shared` {STALE_MARK} |")), "{labeled}");
         assert!(labeled.contains(&format!("*{STALE_MARK} counted before this kernel last changed*")), "{labeled}");
     }
@@ -338,7 +337,7 @@ mod tests {
     fn a_kernel_that_was_counted_on_one_side_only_is_named() {
         let [mut hardware, simulated] = records();
         let lone = hardware.kernels.pop().unwrap().name();
-        let table = table(&hardware, &simulated, Kernels::stored()).unwrap();
+        let table = table(&hardware, &simulated).unwrap();
         assert!(table.contains(&format!("*Counted only on the simulator: `{lone}`*")), "{table}");
     }
 }

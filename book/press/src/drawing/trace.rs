@@ -95,15 +95,10 @@ impl Arrays for Correlation {
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
         let (columns, _) = self.outputs();
+        let template = ["pixel of the template", "pixels of the template"];
         vec![
             Array::new(gpu, "image", ["pixel", "pixels"], self.image().width, &buffers.image.as_view()),
-            Array::new(
-                gpu,
-                "template",
-                ["pixel of the template", "pixels of the template"],
-                self.template().width,
-                &buffers.template.as_view(),
-            ),
+            Array::new(gpu, "template", template, self.template().width, &buffers.template.as_view()),
             Array::new(gpu, "output", ["output", "outputs"], columns, &buffers.output.view()),
         ]
     }
