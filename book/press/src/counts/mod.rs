@@ -147,9 +147,9 @@ impl Record {
     ///
     /// When there is none, or the file holds something else.
     pub fn read(device: &str) -> Result<Self> {
-        let path = root().join(format!("book/counts/{device}.json"));
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        serde_json::from_str(&text).with_context(|| path.display().to_string())
+        let path = format!("book/counts/{device}.json");
+        let text = fs::read_to_string(root().join(&path)).with_context(|| format!("there is no {path}"))?;
+        serde_json::from_str(&text).context(path)
     }
 
     /// The counts of a kernel.

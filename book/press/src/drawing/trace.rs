@@ -62,7 +62,7 @@ pub trait Arrays: Workload {
 /// The sizes that a page names, or those for teaching if it names none.
 fn named<const N: usize>(sizes: &[u32], teaching: [u32; N]) -> Result<[u32; N]> {
     let sizes = if sizes.is_empty() { &teaching } else { sizes };
-    sizes.try_into().with_context(|| format!("the workload has {N} sizes, not {sizes:?}"))
+    sizes.try_into().ok().with_context(|| format!("the workload has {N} sizes, not {sizes:?}"))
 }
 
 impl Arrays for Convolution {
