@@ -13,15 +13,15 @@ use simt::bound::{Bound, bound};
 
 use crate::directive::nearest;
 use crate::root;
-use crate::stale::{CEILING, is_stale};
+use crate::stale::{CEILING, Kernels};
 
 /// Follows the name of a stage whose kernel has changed since the record was made.
 pub const STALE_MARK: &str = "†";
 /// Says what [`STALE_MARK`] means.
 pub const STALE_NOTE: &str = "† measured before this kernel last changed";
 
-/// Stages that launch other kernels at another size, so that their counts at one size say nothing about another.
-const BY_SIZE: [&str; 1] = ["by-size"];
+/// A stage that launches other kernels at another size, so that its counts at one size say nothing about another.
+const BY_SIZE: &str = matmul_tiled::slices::BY_SIZE.name;
 
 /// All saved runs.
 pub struct Archive {
@@ -64,20 +64,18 @@ impl Archive {
     pub fn read() -> Result<Self> {
         let results = root().join("book/results");
         let mut runs = BTreeMap::new();
-        for device in files(&results)? {
-            for path in files(&device)? {
-                let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-                let record = Record::parse(&text).with_context(|| path.display().to_string())?;
-                let name = path.strip_prefix(&results)?.with_extension("").to_string_lossy().replace('\\', "/");
-                runs.insert(name, record);
-            }
+        for path in files_below(&results)? {
+            let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            let record = Record::parse(&text).with_context(|| path.display().to_string())?;
+            let name = path.strip_prefix(&results)?.with_extension("").to_string_lossy().replace('\\', "/");
+            runs.insert(name, record);
         }
-        Ok(Self { runs, is_stale, used: RefCell::default() })
+        Ok(Self::of(runs))
     }
 
     /// An archive of these runs.
-    #[cfg(test)]
     pub fn of(runs: BTreeMap<String, Record>) -> Self {
+        let is_stale = |record: &Record, stage: &str| Kernels::stored().is_stale(record, stage);
         Self { runs, is_stale, used: RefCell::default() }
     }
 
@@ -134,12 +132,15 @@ impl Archive {
     }
 }
 
-/// The files in a folder, in order.
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
-    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    paths.sort();
-    Ok(paths)
+/// The files in a folder and in the folders within, in order.
+pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() { files.extend(files_below(&path)?) } else { files.push(path) }
+    }
+    files.sort();
+    Ok(files)
 }
 
 impl<'a> Run<'a> {
@@ -235,15 +236,10 @@ impl<'a> Pair<'a> {
         measured.iter().all(|(kernel, digest)| counted.get(kernel).is_none_or(|other| other == digest))
     }
 
-    /// Whether both runs computed the same.
-    pub fn is_same_size(&self) -> bool {
-        self.measured.record.work() == self.counted.record.work()
-    }
-
     /// The counted stage that corresponds to a measured one.
     pub fn counted_stage(&self, name: &str) -> Option<&'a StageRecord> {
         let stage = self.counted.record.stages.iter().find(|stage| stage.name == name)?;
-        (self.is_same_size() || !BY_SIZE.contains(&name)).then_some(stage)
+        (self.measured.record.work() == self.counted.record.work() || name != BY_SIZE).then_some(stage)
     }
 
     /// The stages that were timed and counted. Counts at one size are scaled to another: the counts that limit a stage are those of its inner

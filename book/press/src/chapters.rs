@@ -1,8 +1,11 @@
-//! The chapters, for what goes over all of them.
+//! The list of chapters, and a way to call generic code on any one of them.
 
-use anyhow::{Result, anyhow, bail};
-use cli::stages;
+use anyhow::{Result, bail};
+use common::Chapter;
 use kernels::Source;
+
+use crate::directive;
+use crate::drawing::trace::Arrays;
 
 /// Every chapter's name with its kernels, in order.
 pub fn chapters() -> [(&'static str, &'static [&'static Source]); 6] {
@@ -16,21 +19,29 @@ pub fn chapters() -> [(&'static str, &'static [&'static Source]); 6] {
     ]
 }
 
-/// The stages that a command line of a chapter would run, in the order of the table.
-///
-/// # Errors
-///
-/// When no chapter is named like the program, or the chapter does not take these arguments.
-pub fn accept(program: &str, arguments: &[&str]) -> Result<Vec<&'static str>> {
-    let [naive, shared, unrolled, correlation, sums, matmul] = chapters().map(|(name, _)| name);
-    let stages = match program {
-        name if name == naive => stages(&conv_naive::CHAPTER, arguments),
-        name if name == shared => stages(&conv_shared::CHAPTER, arguments),
-        name if name == unrolled => stages(&unroll::CHAPTER, arguments),
-        name if name == correlation => stages(&correlation_sm_aware::CHAPTER, arguments),
-        name if name == sums => stages(&window_sums::CHAPTER, arguments),
-        name if name == matmul => stages(&matmul_tiled::CHAPTER, arguments),
-        name => bail!("no chapter is named {name}"),
-    };
-    stages.map_err(|problem| anyhow!("{program}: {problem}"))
+/// Generic code that runs on a chapter of any workload.
+pub trait Visitor {
+    /// What it returns.
+    type Output;
+    /// Runs on this chapter.
+    fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<Self::Output>;
+}
+
+/// Runs a visitor on the chapter of that name.
+pub fn visit<V: Visitor>(name: &str, visitor: V) -> Result<V::Output> {
+    check(name)?;
+    match name {
+        name if name == conv_naive::CHAPTER.name => visitor.visit(&conv_naive::CHAPTER),
+        name if name == conv_shared::CHAPTER.name => visitor.visit(&conv_shared::CHAPTER),
+        name if name == unroll::CHAPTER.name => visitor.visit(&unroll::CHAPTER),
+        name if name == correlation_sm_aware::CHAPTER.name => visitor.visit(&correlation_sm_aware::CHAPTER),
+        name if name == window_sums::CHAPTER.name => visitor.visit(&window_sums::CHAPTER),
+        name if name == matmul_tiled::CHAPTER.name => visitor.visit(&matmul_tiled::CHAPTER),
+        name => bail!("`visit` does not know chapter {name}; add it there"),
+    }
+}
+
+/// Checks that there is a chapter of that name.
+pub fn check(name: &str) -> Result<()> {
+    directive::check("chapter", name, chapters().map(|(known, _)| known))
 }

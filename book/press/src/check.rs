@@ -3,12 +3,15 @@
 use std::fs;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
-use clap::{Args, Parser};
+use anyhow::{Context, Result, anyhow, ensure};
+use clap::{Args, Command};
+use common::Chapter;
 use common::record::Record;
 
-use crate::chapters;
-use crate::manifest::{Entry, Manifest, short};
+use crate::archive::files_below;
+use crate::chapters::{self, Visitor};
+use crate::drawing::trace::Arrays;
+use crate::manifest::{Entry, Kind, Manifest, short};
 use crate::stale::Kernels;
 use crate::{counts, listings};
 
@@ -29,17 +32,16 @@ impl Arguments {
     pub fn run(&self) -> Result<ExitCode> {
         let manifest = Manifest::find()?;
         let problems = problems(&manifest)?;
-        for problem in &problems {
-            eprintln!("error: {problem}");
-        }
+        problems.iter().for_each(|problem| eprintln!("error: {problem}"));
         let mut stale = 0;
-        for path in manifest.entries().keys() {
-            if let Ok(Age::Stale(parts)) = age(&manifest, path, Kernels::stored()) {
+        for path in manifest.entries.keys() {
+            let parts = stale_parts(&manifest, path).unwrap_or_default();
+            if !parts.is_empty() {
                 stale += 1;
                 println!("{} is stale: {}", short(path), parts.join(", "));
             }
         }
-        let records = manifest.entries().len();
+        let records = manifest.entries.len();
         println!("{records} records, {stale} of them measured before a kernel last changed");
         if stale > 0 && self.fresh {
             eprintln!("error: {stale} records are stale; `cargo book record --stale` makes them again");
@@ -49,69 +51,35 @@ impl Arguments {
     }
 }
 
-/// Whether a record still holds.
-pub enum Age {
-    /// It does.
-    Fresh,
-    /// These parts do not: stages, kernels, or the whole.
-    Stale(Vec<String>),
-}
-
-/// What of a record still holds.
+/// The parts of a record that no longer hold: stages, kernels, or the whole.
 ///
 /// # Errors
 ///
 /// When it cannot be read.
-pub fn age(manifest: &Manifest, record: &str, kernels: &Kernels) -> Result<Age> {
+pub fn stale_parts(manifest: &Manifest, record: &str) -> Result<Vec<String>> {
     let path = manifest.path(record);
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let parts = stale_parts(kind(record)?, &text, kernels).with_context(|| path.display().to_string())?;
-    Ok(if parts.is_empty() { Age::Fresh } else { Age::Stale(parts) })
+    stale_parts_of(Kind::of(record)?, &text, Kernels::stored()).with_context(|| path.display().to_string())
 }
 
-/// The parts of a record, given as text, that no longer hold.
+/// The parts of a record, given as text, that do not hold with these kernels.
 ///
 /// # Errors
 ///
 /// When the text is not such a record.
-pub fn stale_parts(kind: Kind, text: &str, kernels: &Kernels) -> Result<Vec<String>> {
+pub fn stale_parts_of(kind: Kind, text: &str, kernels: &Kernels) -> Result<Vec<String>> {
     Ok(match kind {
         Kind::Results => {
             let record = Record::parse(text)?;
             kernels.stale_parts(&record).into_iter().map(|(part, changed)| format!("{part} ({})", changed.join(", "))).collect()
         }
         Kind::Counts => {
-            let stale = counts::Record::parse(text)?.kernels.into_iter().filter(|kernel| kernel.is_stale(kernels));
-            stale.map(|kernel| kernel.name()).collect()
+            let record: counts::Record = serde_json::from_str(text)?;
+            record.kernels.iter().filter(|kernel| kernel.is_stale(kernels)).map(counts::KernelCounts::name).collect()
         }
         Kind::Listings if listings::is_stale(text, kernels)? => vec!["the whole".to_owned()],
         Kind::Listings => Vec::new(),
     })
-}
-
-/// The kinds of records, each in a folder of its own.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Runs of chapters.
-    Results,
-    /// What was counted of every kernel.
-    Counts,
-    /// Machine code.
-    Listings,
-}
-
-/// The kind of a record, by its path from `book/`.
-///
-/// # Errors
-///
-/// When it is in none of their folders.
-pub fn kind(record: &str) -> Result<Kind> {
-    match record.split('/').next() {
-        Some("results") => Ok(Kind::Results),
-        Some("counts") => Ok(Kind::Counts),
-        Some("listings") => Ok(Kind::Listings),
-        _ => anyhow::bail!("{record} is in none of the folders results, counts and listings"),
-    }
 }
 
 /// What is wrong with the records or their list.
@@ -124,12 +92,12 @@ pub fn problems(manifest: &Manifest) -> Result<Vec<String>> {
     for folder in ["results", "counts", "listings"] {
         for path in files_below(&manifest.path(folder))? {
             let path = path.strip_prefix(manifest.path(""))?.to_string_lossy().replace('\\', "/");
-            if !manifest.entries().contains_key(&path) {
+            if !manifest.entries.contains_key(&path) {
                 problems.push(format!("book/records.toml does not say which command makes {path}"));
             }
         }
     }
-    for (path, entry) in manifest.entries() {
+    for (path, entry) in &manifest.entries {
         let wrong = if manifest.path(path).is_file() {
             entry_problem(manifest, path, entry)
         } else {
@@ -141,15 +109,15 @@ pub fn problems(manifest: &Manifest) -> Result<Vec<String>> {
 }
 
 fn entry_problem(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
-    age(manifest, path, Kernels::stored())?;
+    stale_parts(manifest, path)?;
     ensure!(!entry.used_by.is_empty(), "nothing uses it; delete the record and its entry");
     ensure!(entry.needs.gpu() == entry.model.is_some(), "a record of a GPU names its model, and no other does");
     let (program, arguments) = entry.words();
-    match kind(path)? {
+    match Kind::of(path)? {
         Kind::Results => {
             let record = Record::parse(&fs::read_to_string(manifest.path(path))?)?;
             ensure!(record.chapter == program, "{program} does not make a record of {}", record.chapter);
-            let stages = chapters::accept(program, &arguments)?;
+            let stages = chapters::visit(program, Stages(&arguments))?;
             let names: Vec<&str> = record.stages.iter().map(|stage| stage.name.as_str()).collect();
             ensure!(stages == names, "`{}` runs the stages {stages:?}, and the record has {names:?}", entry.command);
             if let Some(model) = &entry.model {
@@ -157,37 +125,28 @@ fn entry_problem(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
             }
             Ok(())
         }
-        Kind::Counts => accept::<counts::Arguments>(entry, "counts"),
+        Kind::Counts => accept::<counts::count::Arguments>(entry, "counts"),
         Kind::Listings => accept::<listings::Arguments>(entry, "listing"),
     }
 }
 
-/// Reads the command line of an entry, a subcommand of `book`, without running it.
-fn accept<A: Args>(entry: &Entry, subcommand: &str) -> Result<()> {
-    #[derive(Parser)]
-    struct Alone<A: Args> {
-        #[command(flatten)]
-        _arguments: A,
+/// Lists the stages that a command line of a chapter would run, in the order of the table.
+struct Stages<'a>(&'a [&'a str]);
+
+impl Visitor for Stages<'_> {
+    type Output = Vec<&'static str>;
+
+    fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<Self::Output> {
+        cli::stages(chapter, self.0).map_err(|problem| anyhow!("{}: {problem}", chapter.name))
     }
-    let (program, arguments) = entry.words();
-    ensure!(program == "book" && arguments.first() == Some(&subcommand), "`{}` is not `book {subcommand} …`", entry.command);
-    Alone::<A>::try_parse_from([&arguments[..], &["--save", "x"]].concat())?;
-    Ok(())
 }
 
-/// The files in a folder and in the folders within.
-fn files_below(folder: &std::path::Path) -> Result<Vec<std::path::PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
-        if path.is_dir() {
-            files.extend(files_below(&path)?);
-        } else {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
+/// Reads the command line of an entry, a subcommand of `book`, without running it.
+fn accept<A: Args>(entry: &Entry, subcommand: &'static str) -> Result<()> {
+    let words = || entry.command.split_whitespace();
+    ensure!(words().take(2).eq(["book", subcommand]), "`{}` is not `book {subcommand} …`", entry.command);
+    A::augment_args(Command::new(subcommand)).try_get_matches_from(words().skip(1).chain(["--save", "x"]))?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -254,8 +213,8 @@ mod tests {
             used.entry(record).or_default().push("README.md".to_owned());
         }
         let mut wrong = Vec::new();
-        for (record, entry) in Manifest::read(root()).unwrap().entries() {
-            let found = used.remove(record).unwrap_or_default();
+        for (record, entry) in Manifest::read(root()).unwrap().entries {
+            let found = used.remove(&record).unwrap_or_default();
             if found != entry.used_by {
                 wrong.push(format!("[\"{record}\"]\nused_by = {found:?}"));
             }

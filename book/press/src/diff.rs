@@ -12,24 +12,11 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 use crate::root;
 
 /// A stage's name, its file, and the parts of that file that are its code.
-struct Side {
-    name: String,
-    path: String,
-    parts: Vec<Part>,
+struct Side<'a> {
+    name: &'a str,
+    path: &'a str,
+    parts: &'a [String],
 }
-
-/// Lines of a file.
-#[derive(Debug)]
-enum Part {
-    /// An anchor.
-    Anchor(String),
-    /// The paragraphs of an anchor that contain a text; empty lines separate paragraphs.
-    Paragraph(String, String),
-    /// The line that starts with a text.
-    Line(String),
-}
-
-use Part::{Anchor, Line, Paragraph};
 
 /// Renders a difference from the words of its directive: a stage's name, its file and its parts, then `->`, and the same for the other stage,
 /// which may leave out the file if it is the same one. A part is an anchor, `anchor~text` for the paragraphs of an anchor that contain the
@@ -37,12 +24,12 @@ use Part::{Anchor, Line, Paragraph};
 pub fn diff(words: &[String]) -> Result<String> {
     let arrow = words.iter().position(|word| word == "->").context("`->` between the two stages is missing")?;
     let from = Side::parse(&words[..arrow], None)?;
-    let to = Side::parse(&words[arrow + 1..], Some(&from.path))?;
+    let to = Side::parse(&words[arrow + 1..], Some(from.path))?;
     Ok(unified(&from, &from.code()?, &to, &to.code()?))
 }
 
-impl Side {
-    fn parse(words: &[String], same_path: Option<&str>) -> Result<Self> {
+impl<'a> Side<'a> {
+    fn parse(words: &'a [String], same_path: Option<&'a str>) -> Result<Self> {
         let (name, rest) = words.split_first().context("the name of a stage is missing")?;
         let (path, parts) = match (rest.split_first(), same_path) {
             (Some((path, parts)), _) if path.contains('/') => (path.as_str(), parts),
@@ -50,24 +37,18 @@ impl Side {
             _ => anyhow::bail!("the file of {name} is missing"),
         };
         ensure!(!parts.is_empty(), "the parts of {name} are missing");
-        let parts = parts.iter().map(|part| match (part.strip_prefix('^'), part.split_once('~')) {
-            (Some(start), _) => Line(start.to_owned()),
-            (None, Some((anchor, containing))) => Paragraph(anchor.to_owned(), containing.to_owned()),
-            (None, None) => Anchor(part.clone()),
-        });
-        Ok(Self { name: name.clone(), path: path.to_owned(), parts: parts.collect() })
+        Ok(Self { name, path, parts })
     }
 
     /// The lines that are not comments.
     fn code(&self) -> Result<Vec<String>> {
-        let Self { path, parts, .. } = self;
-        let text = fs::read_to_string(root().join(path)).with_context(|| path.clone())?;
+        let text = fs::read_to_string(root().join(self.path)).with_context(|| self.path.to_owned())?;
         let mut code = Vec::new();
-        for part in parts {
-            if code.last().is_some() && !matches!(part, Line(_)) {
+        for part in self.parts {
+            if code.last().is_some() && !part.starts_with('^') {
                 code.push(String::new());
             }
-            let lines = part.lines(&text).with_context(|| path.clone())?;
+            let lines = lines(&text, part).with_context(|| self.path.to_owned())?;
             let comment = |line: &&str| line.trim_start().starts_with("//");
             code.extend(lines.into_iter().filter(|line| !comment(line)).map(ToOwned::to_owned));
         }
@@ -75,22 +56,19 @@ impl Side {
     }
 }
 
-impl Part {
-    fn lines<'a>(&self, text: &'a str) -> Result<Vec<&'a str>> {
-        let lines = match self {
-            Anchor(name) => anchor(text, name),
-            Paragraph(name, containing) => {
-                let anchor = anchor(text, name);
-                let paragraphs = anchor.split(|line| line.is_empty());
-                let found: Vec<_> =
-                    paragraphs.filter(|lines| lines.iter().any(|line| line.contains(containing.as_str()))).collect();
-                found.join(&"")
-            }
-            Line(start) => text.lines().filter(|line| line.starts_with(start.as_str())).collect(),
-        };
-        ensure!(!lines.is_empty(), "there is no {self:?}");
-        Ok(lines)
-    }
+/// The lines of a part, which [`diff`] describes. Empty lines separate the paragraphs of an anchor.
+fn lines<'a>(text: &'a str, part: &str) -> Result<Vec<&'a str>> {
+    let lines: Vec<&str> = match (part.strip_prefix('^'), part.split_once('~')) {
+        (Some(start), _) => text.lines().filter(|line| line.starts_with(start)).collect(),
+        (None, Some((name, containing))) => {
+            let anchor = anchor(text, name);
+            let paragraphs = anchor.split(|line| line.is_empty());
+            paragraphs.filter(|lines| lines.iter().any(|line| line.contains(containing))).collect::<Vec<_>>().join(&"")
+        }
+        (None, None) => anchor(text, part),
+    };
+    ensure!(!lines.is_empty(), "there is no part {part}");
+    Ok(lines)
 }
 
 /// The lines between an anchor and its end.
@@ -124,13 +102,12 @@ mod tests {
     #[test]
     fn a_part_is_what_it_says() {
         let text = "int a = 1;\n// ANCHOR: b\nb();\n\nb_2();\nb_3();\n    // ANCHOR_END: b\n";
-        let part = |part: &str| Side::parse(&["x".into(), "a/b".into(), part.into()], None).unwrap().parts.remove(0);
-        assert_eq!(part("b").lines(text).unwrap(), ["b();", "", "b_2();", "b_3();"]);
-        assert_eq!(part("b~b_2").lines(text).unwrap(), ["b_2();", "b_3();"]);
-        assert_eq!(part("b~b").lines(text).unwrap(), part("b").lines(text).unwrap());
-        assert_eq!(part("^int").lines(text).unwrap(), ["int a = 1;"]);
+        assert_eq!(lines(text, "b").unwrap(), ["b();", "", "b_2();", "b_3();"]);
+        assert_eq!(lines(text, "b~b_2").unwrap(), ["b_2();", "b_3();"]);
+        assert_eq!(lines(text, "b~b").unwrap(), lines(text, "b").unwrap());
+        assert_eq!(lines(text, "^int").unwrap(), ["int a = 1;"]);
         for missing in ["a", "b~c", "^float"] {
-            assert!(part(missing).lines(text).is_err(), "{missing:?}");
+            assert!(lines(text, missing).is_err(), "{missing:?}");
         }
     }
 
@@ -138,17 +115,8 @@ mod tests {
     fn a_line_that_only_moved_in_counts_as_unchanged() {
         let lines = |text: &str| -> Vec<String> { text.lines().map(ToOwned::to_owned).collect() };
         let (old, new) = (lines("a();\nif (b) {\n    c();\n}"), lines("c();\nd();"));
-        let side = |name: &str| Side { name: name.into(), path: format!("{name}.cu"), parts: Vec::new() };
-        let text = unified(&side("one"), &old, &side("two"), &new);
+        let side = |name, path| Side { name, path, parts: &[] };
+        let text = unified(&side("one", "one.cu"), &old, &side("two", "two.cu"), &new);
         assert_eq!(text, "--- one: one.cu\n+++ two: two.cu\n-a();\n-if (b) {\n c();\n-}\n+d();\n");
-    }
-
-    #[test]
-    fn what_is_missing_is_said() {
-        let message = |words: &str| diff(&words.split(' ').map(str::to_owned).collect::<Vec<_>>()).unwrap_err().to_string();
-        assert!(message("a b/c d").contains("`->`"));
-        assert_eq!(message("a b -> c d"), "the file of a is missing");
-        assert_eq!(message("a b/c -> c d"), "the parts of a are missing");
-        assert_eq!(message("a lost/c d -> c d"), "lost/c");
     }
 }

@@ -74,6 +74,11 @@ impl Arguments {
         self.words.pop().with_context(|| format!("{what} is missing"))
     }
 
+    /// Takes the words for readers who do not see a picture.
+    pub fn alternative(&mut self) -> Result<String> {
+        self.word("a sentence in quotes that says what the picture shows")
+    }
+
     /// Takes all words that are left.
     pub fn rest(&mut self) -> Vec<String> {
         let mut words = std::mem::take(&mut self.words);
@@ -107,6 +112,12 @@ impl Arguments {
             None => Ok(()),
         }
     }
+}
+
+/// Checks that a name is a known one; the error says what kind of thing it should name.
+pub fn check<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Result<()> {
+    ensure!(known.clone().into_iter().any(|it| it == name), "there is no {kind} {name}{}", nearest(name, known));
+    Ok(())
 }
 
 /// Says which of the known names are most like a wrong one.

@@ -1,20 +1,16 @@
 //! The exercises in the book, made from their files: the list in each chapter, and all of them with their solutions for workshop leaders.
 
-use std::fmt::Write;
-
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow};
 use workshop::Exercise;
 use workshop::manifest::{Manifest, Predict};
 use workshop::text::{Version, version};
 
-use crate::chapters::chapters;
-use crate::directive::nearest;
+use crate::chapters::{self, chapters};
 use crate::root;
 
 /// Lists the exercises of a chapter, and shows how to start one.
 pub fn exercises(chapter: &str) -> Result<String> {
-    let known = || chapters().into_iter().map(|(name, _)| name);
-    ensure!(known().any(|name| name == chapter), "there is no chapter {chapter}{}", nearest(chapter, known()));
+    chapters::check(chapter)?;
     Ok(list(chapter, &Exercise::all(root(), chapter)?))
 }
 
@@ -22,8 +18,7 @@ pub fn exercises(chapter: &str) -> Result<String> {
 pub fn solutions() -> Result<String> {
     let mut solutions = String::new();
     for (chapter, _) in chapters() {
-        // Writing to a string cannot fail.
-        let _ = writeln!(solutions, "## {chapter}\n");
+        solutions += &format!("## {chapter}\n\n");
         for exercise in &Exercise::all(root(), chapter)? {
             solutions += &solved(exercise).with_context(|| exercise.stem())?;
         }
@@ -34,10 +29,9 @@ pub fn solutions() -> Result<String> {
 fn list(chapter: &str, exercises: &[Exercise]) -> String {
     let mut list = "| | | |\n|---:|---|---|\n".to_owned();
     for Exercise { number, manifest: Manifest { title, kind, .. }, .. } in exercises {
-        // Writing to a string cannot fail.
-        let _ = writeln!(list, "| {number} | {} | {title} |", kind.word());
+        list += &format!("| {number} | {} | {title} |\n", kind.word());
     }
-    let _ = writeln!(list, "\n```console\n$ cargo run -p ch{chapter} -- exercise\n$ cargo run -p ch{chapter} -- exercise 1\n```");
+    list += &format!("\n```console\n$ cargo run -p ch{chapter} -- exercise\n$ cargo run -p ch{chapter} -- exercise 1\n```\n");
     list
 }
 
@@ -50,11 +44,10 @@ fn solved(exercise: &Exercise) -> Result<String> {
         Some(predict) => predictions(&mut text, exercise, predict),
         None => {
             let solution = version(&exercise.solution, Version::Solution).map_err(|reason| anyhow!(reason))?;
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "```cpp\n{}\n```\n\n| who writes | is told |\n|---|---|", solution.trim_end());
-            let _ = writeln!(text, "| nothing yet | … {} … |", cell(manifest.starter_says.as_deref().unwrap_or_default()));
+            text += &format!("```cpp\n{}\n```\n\n| who writes | is told |\n|---|---|\n", solution.trim_end());
+            text += &format!("| nothing yet | … {} … |\n", cell(manifest.starter_says.as_deref().unwrap_or_default()));
             for mistake in &manifest.mistakes {
-                let _ = writeln!(text, "| {} | … {} … |", cell(&mistake.what), cell(&mistake.says));
+                text += &format!("| {} | … {} … |\n", cell(&mistake.what), cell(&mistake.says));
             }
             text.push('\n');
         }
@@ -64,18 +57,16 @@ fn solved(exercise: &Exercise) -> Result<String> {
 
 fn predictions(text: &mut String, exercise: &Exercise, predict: &Predict) {
     for (number, question) in (1..).zip(&predict.questions) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{number}. {}", question.ask.trim());
+        *text += &format!("{number}. {}\n", question.ask.trim());
     }
-    let _ = writeln!(
-        text,
-        "\nThe numbers are counted when they are asked for:\n\n```console\n$ cargo run -p ch{} -- exercise {} --solution --really\n```\n",
+    *text += &format!(
+        "\nThe numbers are counted when they are asked for:\n\n```console\n$ cargo run -p ch{} -- exercise {} --solution --really\n```\n\n",
         exercise.chapter, exercise.number
     );
-    let _ = writeln!(text, "| question | who answers | is told |\n|---:|---:|---|");
+    *text += "| question | who answers | is told |\n|---:|---:|---|\n";
     for (number, question) in (1..).zip(&predict.questions) {
         for near in &question.near {
-            let _ = writeln!(text, "| {number} | {} | {} |", near.value, cell(&near.says));
+            *text += &format!("| {number} | {} | {} |\n", near.value, cell(&near.says));
         }
     }
     text.push('\n');

@@ -34,36 +34,26 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn sum(&mut self) -> Result<Quantity> {
-        let mut sum = self.product()?;
-        loop {
-            let sign = if self.takes("+") {
-                1.0
-            } else if self.takes("-") {
-                -1.0
-            } else {
-                return Ok(sum);
-            };
-            sum = sum.plus(sign, self.product()?)?;
-        }
+        self.chain(['+', '-'], Self::product)
     }
 
     fn product(&mut self) -> Result<Quantity> {
-        let mut product = self.leaf()?;
-        loop {
-            if self.takes("*") {
-                product = product * self.leaf()?;
-            } else if self.takes("/") {
-                product = product / self.leaf()?;
-            } else {
-                return Ok(product);
-            }
+        self.chain(['*', '/'], Self::leaf)
+    }
+
+    /// Reads parts with these operators between them, and evaluates them from left to right.
+    fn chain(&mut self, operators: [char; 2], part: fn(&mut Self) -> Result<Quantity>) -> Result<Quantity> {
+        let mut value = part(self)?;
+        while let Some(operator) = operators.into_iter().find(|operator| self.takes(*operator)) {
+            value = value.apply(operator, part(self)?)?;
         }
+        Ok(value)
     }
 
     fn leaf(&mut self) -> Result<Quantity> {
-        if self.takes("(") {
+        if self.takes('(') {
             let inner = self.sum()?;
-            ensure!(self.takes(")"), "a bracket is not closed");
+            ensure!(self.takes(')'), "a bracket is not closed");
             return Ok(inner);
         }
         if self.rest.starts_with(|first: char| first.is_ascii_digit()) {
@@ -86,7 +76,7 @@ impl<'a> Parser<'a> {
         (self.terms)(Term { record, stage, field })
     }
 
-    fn takes(&mut self, sign: &str) -> bool {
+    fn takes(&mut self, sign: char) -> bool {
         let rest = self.rest.strip_prefix(sign);
         self.rest = rest.map_or(self.rest, str::trim_start);
         rest.is_some()

@@ -1,7 +1,6 @@
 //! The lists of instructions in the book, made from the tables by which the simulator executes them.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 use simt::instructions::{Accuracy, Class, OTHERS, TABLE, spellings};
 
@@ -18,21 +17,19 @@ struct Line {
 
 /// Draws the tables.
 pub fn tables() -> String {
-    let mut page = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(page, "## Arithmetic\n\n| instruction | spellings | counts as | accuracy |\n|---|---|---|---|");
+    let mut page = "## Arithmetic\n\n| instruction | spellings | counts as | accuracy |\n|---|---|---|---|\n".to_owned();
     for line in lines() {
         let spelled: Vec<String> = merged(line.patterns).iter().map(|pattern| format!("`{}`", written(pattern))).collect();
         let counter = line.class.counter().map_or_else(|| "–".to_owned(), |counter| format!("`{counter}`"));
         let accuracy = line.accuracy.map_or_else(String::new, |accuracy| accuracy.to_string());
-        let _ = writeln!(page, "| `{}` | {} | {counter} | {accuracy} |", line.root, spelled.join("<br>"));
+        page += &format!("| `{}` | {} | {counter} | {accuracy} |\n", line.root, spelled.join("<br>"));
     }
     for (heading, others) in OTHERS {
-        let _ = writeln!(page, "\n## {heading}\n\n| instruction | what of it | from compute capability |\n|---|---|---|");
+        page += &format!("\n## {heading}\n\n| instruction | what of it | from compute capability |\n|---|---|---|\n");
         for other in *others {
             let names: Vec<String> = other.names.split(", ").map(|name| format!("`{name}`")).collect();
             let since = other.since.map_or_else(|| "any".to_owned(), |(major, minor)| format!("{major}.{minor}"));
-            let _ = writeln!(page, "| {} | {} | {since} |", names.join(", "), other.what);
+            page += &format!("| {} | {} | {since} |\n", names.join(", "), other.what);
         }
     }
     page

@@ -4,7 +4,7 @@
 //! # Layout
 //!
 //! - `directive`: the syntax. `page`: what each directive is replaced by. `preprocess`: mdBook's protocol.
-//! - `include` checks what mdBook includes itself.
+//! - `include` checks what mdBook includes itself. `chapters`: all chapters, and visits to one of them.
 //! - `archive`: the saved runs. `facts`: numbers from elsewhere, with their sources.
 //! - `values`: numbers of a run, by `expression` and `quantity`; `number` writes them.
 //! - `tables`, `counts`, `instructions`, `exercises`, `diff`, `ptx`: text and tables.
@@ -12,14 +12,12 @@
 //! - `simulation`: what comes from a run of the simulator.
 //! - `readme`: the tables of the README.
 //! - `manifest`: the list of all records, `book/records.toml`. `check` compares it with the records, `rerun` makes records again, and `stale`
-//!   tells which rows no longer hold. `counts` and `listings` are records that are not runs of chapters. `command`: the command line of all
-//!   that.
+//!   tells which rows no longer hold. `counts` and `listings` are records that are not runs of chapters.
 
 pub mod archive;
 pub mod chapters;
 mod charts;
 pub mod check;
-pub mod command;
 pub mod counts;
 mod diff;
 pub mod directive;

@@ -24,22 +24,17 @@ use crate::stale::Kernels;
 /// The architecture that listings are of.
 const ARCHITECTURE: &str = "sm_90";
 
-/// What of a kernel is shown.
-enum Part {
-    /// The shortest loop that has a multiply-add.
-    Loop,
-    /// In the longest such loop, the first load of a pair from constant memory, and the multiply-adds that use it first.
-    Constants,
-}
-
 /// How machine code names the constant memory of a module; the kernel's parameters are in another bank.
 const CONSTANT_MEMORY: &str = "c[0x3]";
 
+/// Chooses what is shown from those loops of a kernel that have a multiply-add. Each loop is a list of instructions.
+type Choice = fn(Vec<Vec<String>>) -> Option<Vec<String>>;
+
 /// A listing's name, the kernel, and what of it.
-const LISTINGS: [(&str, Kernel, Part); 3] = [
-    ("03-unroll.shared", unroll::SHARED, Part::Loop),
-    ("03-unroll.unroll-4", unroll::UNROLL_4, Part::Loop),
-    ("03-unroll.constant-filter", unroll::CONSTANT_FILTER, Part::Constants),
+const LISTINGS: [(&str, Kernel, Choice); 3] = [
+    ("03-unroll.shared", unroll::SHARED, shortest),
+    ("03-unroll.unroll-4", unroll::UNROLL_4, shortest),
+    ("03-unroll.constant-filter", unroll::CONSTANT_FILTER, constants),
 ];
 
 /// Which listing to make.
@@ -60,18 +55,18 @@ impl Arguments {
     ///
     /// When a tool is not there, the machine code does not have what the listing shows, or the file cannot be written.
     pub fn run(self) -> Result<()> {
-        let (_, kernel, part) = LISTINGS.iter().find(|(name, ..)| *name == self.name).context("there is no such listing")?;
+        let (_, kernel, choice) = LISTINGS.iter().find(|(name, ..)| *name == self.name).context("there is no such listing")?;
         let mut file = AtomicFile::create(&self.save)?;
         let number = ARCHITECTURE.trim_start_matches("sm_").parse()?;
         let nvrtc = Nvrtc::find_where(|nvrtc| nvrtc.architectures().contains(&number))?;
-        let instructions = chosen(&machine_code(&nvrtc, *kernel)?, part)?;
+        let instructions = choice(loops(&machine_code(&nvrtc, *kernel)?));
+        let instructions = instructions.with_context(|| format!("{} has no loop of the kind that is shown", kernel.name))?;
         let width = instructions.iter().map(String::len).max().unwrap_or(0);
         let lines = instructions.iter().map(|instruction| format!("{instruction:<width$}   {}\n", meaning(instruction)));
         let digest = digest::of(*kernel).with_context(|| format!("{} has no stored PTX: run `cargo ptx`", kernel.name))?;
         let text = format!(
-            "// kernel: {}/{}\n// digest: {digest}\n// made by: NVRTC {} for {ARCHITECTURE}, nvdisasm; what is on the right is ours\n{}",
-            digest::stem(kernel.source),
-            kernel.name,
+            "// kernel: {}\n// digest: {digest}\n// made by: NVRTC {} for {ARCHITECTURE}, nvdisasm; what is on the right is ours\n{}",
+            digest::name(*kernel),
             nvrtc.build(),
             lines.collect::<String>(),
         );
@@ -111,12 +106,9 @@ pub fn is_stale(listing: &str, kernels: &Kernels) -> Result<bool> {
 /// The kernel's machine code: labels, and instructions without their addresses.
 fn machine_code(nvrtc: &Nvrtc, kernel: Kernel) -> Result<Vec<String>> {
     let cubin = nvrtc.compile_to_cubin(Input::of(kernel.source), &options(ARCHITECTURE))?;
-    let folder = std::env::temp_dir().join(format!("listing-{}", std::process::id()));
-    fs::create_dir_all(&folder)?;
-    let file = folder.join("kernel.cubin");
-    fs::write(&file, cubin)?;
-    let output = Command::new("nvdisasm").arg("-c").arg(&file).output();
-    fs::remove_dir_all(&folder)?;
+    let mut file = tempfile::NamedTempFile::new()?;
+    file.write_all(&cubin)?;
+    let output = Command::new("nvdisasm").arg("-c").arg(file.path()).output();
     let output = output.context("nvdisasm of the CUDA toolkit must be on the PATH")?;
     ensure!(output.status.success(), "nvdisasm: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout)?;
@@ -136,10 +128,6 @@ fn line(line: &str) -> Option<String> {
     Some(instruction.split(';').next()?.trim().to_owned())
 }
 
-fn is_label(line: &str) -> bool {
-    line.ends_with(':')
-}
-
 /// The name of an instruction, without its predicate and what stands behind a point.
 fn name(instruction: &str) -> &str {
     let mut words = instruction.split_whitespace().filter(|word| !word.starts_with('@'));
@@ -151,9 +139,9 @@ fn loops(code: &[String]) -> Vec<Vec<String>> {
     let mut loops = Vec::new();
     for (end, jump) in code.iter().enumerate().filter(|(_, line)| name(line) == "BRA") {
         let begin =
-            code[..end].iter().rposition(|line| is_label(line) && jump.contains(&format!("({})", line.trim_end_matches(':'))));
+            code[..end].iter().rposition(|line| line.ends_with(':') && jump.contains(&format!("({})", line.trim_end_matches(':'))));
         let Some(begin) = begin else { continue };
-        let body: Vec<String> = code[begin..=end].iter().filter(|line| !is_label(line)).cloned().collect();
+        let body: Vec<String> = code[begin..=end].iter().filter(|line| !line.ends_with(':')).cloned().collect();
         if body.iter().any(|line| name(line) == "FFMA") {
             loops.push(body);
         }
@@ -161,30 +149,22 @@ fn loops(code: &[String]) -> Vec<Vec<String>> {
     loops
 }
 
-fn chosen(code: &[String], part: &Part) -> Result<Vec<String>> {
-    let loops = loops(code);
-    match part {
-        Part::Loop => loops.into_iter().min_by_key(Vec::len).context("no loop has a multiply-add"),
-        Part::Constants => {
-            let longest = loops.into_iter().max_by_key(Vec::len).context("no loop has a multiply-add")?;
-            let load = longest.iter().position(|line| name(line) == "ULDC" && line.contains(CONSTANT_MEMORY));
-            let load = load.context("the loop loads nothing from constant memory")?;
-            let registers = registers(&longest[load]).context("ULDC without a register")?;
-            let uses = registers.map(|register| {
-                let uses_it = |line: &&String| name(line) == "FFMA" && line.contains(&format!(" {register},"));
-                longest[load..].iter().find(uses_it).cloned().with_context(|| format!("nobody uses {register}"))
-            });
-            let [one, other] = uses;
-            Ok(vec![longest[load].clone(), one?, other?])
-        }
-    }
+fn shortest(loops: Vec<Vec<String>>) -> Option<Vec<String>> {
+    loops.into_iter().min_by_key(Vec::len)
 }
 
-/// The pair of registers that a load of 64 bits for the whole warp writes.
-fn registers(load: &str) -> Option<[String; 2]> {
-    let first = load.split_whitespace().nth(1)?.trim_end_matches(',');
-    let number: u32 = first.strip_prefix("UR")?.parse().ok()?;
-    Some([number, number + 1].map(|number| format!("UR{number}")))
+/// In the longest loop, the first load of a pair from constant memory, and the multiply-adds that use it first.
+fn constants(loops: Vec<Vec<String>>) -> Option<Vec<String>> {
+    let longest = loops.into_iter().max_by_key(Vec::len)?;
+    let load = longest.iter().position(|line| name(line) == "ULDC" && line.contains(CONSTANT_MEMORY))?;
+    // A load of 64 bits for the whole warp writes the register that it names, and the next one.
+    let first: u32 = longest[load].split_whitespace().nth(1)?.trim_end_matches(',').strip_prefix("UR")?.parse().ok()?;
+    let mut chosen = vec![longest[load].clone()];
+    for register in [first, first + 1] {
+        let uses_it = |line: &&String| name(line) == "FFMA" && line.contains(&format!(" UR{register},"));
+        chosen.push(longest[load..].iter().find(uses_it)?.clone());
+    }
+    Some(chosen)
 }
 
 /// What an instruction does.
@@ -198,5 +178,21 @@ fn meaning(instruction: &str) -> &'static str {
         "VIADD" | "IADD3" => "add",
         "BRA" => "jump",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_listing_shows_is_found_in_machine_code() {
+        let code = ".L_x_1:\n/*0010*/ ULDC.64 UR4, c[0x3][UR9] ; /* 0x01 */\n/*0020*/ LDS R5, [R11] ;\n.L_x_2:\n/*0030*/ FFMA R4, R4, UR4, R20 ;\n\
+                    /*0040*/ @P1 BRA `(.L_x_2) ;\n/*0050*/ FFMA R5, R5, UR5, R4 ;\n/*0060*/ @P2 BRA `(.L_x_1) ;\n/*0070*/ EXIT ;\n\t.align 4\n";
+        let code: Vec<String> = code.lines().filter_map(line).collect();
+        assert_eq!(shortest(loops(&code)).unwrap(), ["FFMA R4, R4, UR4, R20", "@P1 BRA `(.L_x_2)"]);
+        let expected = ["ULDC.64 UR4, c[0x3][UR9]", "FFMA R4, R4, UR4, R20", "FFMA R5, R5, UR5, R4"];
+        assert_eq!(constants(loops(&code)).unwrap(), expected);
+        assert_eq!(shortest(loops(&code[3..4])), None);
     }
 }

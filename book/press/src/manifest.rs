@@ -8,10 +8,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
+use crate::directive::nearest;
+
 /// All entries of `book/records.toml`, by the path of the record from `book/`, for example `results/nvidia-h200/03-unroll.json`.
 pub struct Manifest {
     root: PathBuf,
-    entries: BTreeMap<String, Entry>,
+    /// The entries, by path.
+    pub entries: BTreeMap<String, Entry>,
 }
 
 /// One record.
@@ -69,6 +72,33 @@ impl fmt::Display for Needs {
     }
 }
 
+/// The kinds of records, each in a folder of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Runs of chapters.
+    Results,
+    /// What was counted of every kernel.
+    Counts,
+    /// Machine code.
+    Listings,
+}
+
+impl Kind {
+    /// The kind of a record, by its path from `book/`.
+    ///
+    /// # Errors
+    ///
+    /// When it is in none of their folders.
+    pub fn of(record: &str) -> Result<Self> {
+        match record.split('/').next() {
+            Some("results") => Ok(Self::Results),
+            Some("counts") => Ok(Self::Counts),
+            Some("listings") => Ok(Self::Listings),
+            _ => bail!("{record} is in none of the folders results, counts and listings"),
+        }
+    }
+}
+
 impl Entry {
     /// The program and its arguments.
     pub fn words(&self) -> (&str, Vec<&str>) {
@@ -101,11 +131,6 @@ impl Manifest {
         Self::read(root.context("run this in a checkout of the repository: there is no book/records.toml here or above")?)
     }
 
-    /// The entries, by path.
-    pub fn entries(&self) -> &BTreeMap<String, Entry> {
-        &self.entries
-    }
-
     /// Where a record is on this machine.
     pub fn path(&self, record: &str) -> PathBuf {
         self.root.join("book").join(record)
@@ -120,11 +145,7 @@ impl Manifest {
         if let Some((path, entry)) = self.entries.iter().find(|(path, _)| *path == name || short(path) == name) {
             return Ok((path, entry));
         }
-        let mut known: Vec<(usize, &str)> =
-            self.entries.keys().map(|path| (strsim::osa_distance(name, short(path)), short(path))).collect();
-        known.sort_unstable();
-        let nearest: Vec<&str> = known.into_iter().take(3).map(|(_, name)| name).collect();
-        bail!("book/records.toml has no record named {name}; nearest: {}", nearest.join(", "))
+        bail!("book/records.toml has no record named {name}{}", nearest(name, self.entries.keys().map(|path| short(path))))
     }
 }
 

@@ -14,46 +14,46 @@ pub struct Unit {
     dimension: Dimension,
 }
 
+const fn unit(name: &'static str, scale: f64, dimension: Dimension) -> Unit {
+    Unit { name, scale, dimension }
+}
+
 /// The units that a page can ask for.
-const UNITS: [(Dimension, &[(&str, f64)]); 5] = [
-    (Dimension::TIME, &[("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)]),
-    (
-        Dimension::RATE,
-        &[
-            ("GFLOP/s", 1e9),
-            ("TFLOP/s", 1e12),
-            ("Gmul-adds/s", 1e9),
-            ("Tmul-adds/s", 1e12),
-            ("T/s", 1e12),
-            ("GHz", 1e9),
-            ("MHz", 1e6),
-        ],
-    ),
-    (Dimension::BANDWIDTH, &[("GB/s", 1e9), ("TB/s", 1e12)]),
-    (
-        Dimension::BYTES,
-        &[
-            ("B", 1.0),
-            ("bytes", 1.0),
-            ("KB", 1e3),
-            ("MB", 1e6),
-            ("GB", 1e9),
-            ("KiB", 1024.0),
-            ("MiB", 1_048_576.0),
-            ("GiB", 1_073_741_824.0),
-        ],
-    ),
-    (Dimension::PLAIN, &[("%", 1e-2), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("W", 1.0)]),
+const UNITS: [Unit; 27] = [
+    unit("s", 1.0, Dimension::TIME),
+    unit("ms", 1e-3, Dimension::TIME),
+    unit("µs", 1e-6, Dimension::TIME),
+    unit("ns", 1e-9, Dimension::TIME),
+    unit("GFLOP/s", 1e9, Dimension::RATE),
+    unit("TFLOP/s", 1e12, Dimension::RATE),
+    unit("Gmul-adds/s", 1e9, Dimension::RATE),
+    unit("Tmul-adds/s", 1e12, Dimension::RATE),
+    unit("T/s", 1e12, Dimension::RATE),
+    unit("GHz", 1e9, Dimension::RATE),
+    unit("MHz", 1e6, Dimension::RATE),
+    unit("GB/s", 1e9, Dimension::BANDWIDTH),
+    unit("TB/s", 1e12, Dimension::BANDWIDTH),
+    unit("B", 1.0, Dimension::BYTES),
+    unit("bytes", 1.0, Dimension::BYTES),
+    unit("KB", 1e3, Dimension::BYTES),
+    unit("MB", 1e6, Dimension::BYTES),
+    unit("GB", 1e9, Dimension::BYTES),
+    unit("KiB", 1024.0, Dimension::BYTES),
+    unit("MiB", 1_048_576.0, Dimension::BYTES),
+    unit("GiB", 1_073_741_824.0, Dimension::BYTES),
+    unit("%", 1e-2, Dimension::PLAIN),
+    unit("k", 1e3, Dimension::PLAIN),
+    unit("M", 1e6, Dimension::PLAIN),
+    unit("G", 1e9, Dimension::PLAIN),
+    unit("T", 1e12, Dimension::PLAIN),
+    unit("W", 1.0, Dimension::PLAIN),
 ];
 
 impl Unit {
     /// The unit of that name.
     pub fn named(name: &str) -> Result<Self> {
-        let all = || {
-            UNITS.into_iter().flat_map(|(dimension, units)| units.iter().map(move |&(name, scale)| Self { name, scale, dimension }))
-        };
-        let unit = all().find(|unit| unit.name == name);
-        unit.with_context(|| format!("there is no unit {name}{}", nearest(name, all().map(|unit| unit.name))))
+        let unit = UNITS.into_iter().find(|unit| unit.name == name);
+        unit.with_context(|| format!("there is no unit {name}{}", nearest(name, UNITS.map(|unit| unit.name))))
     }
 
     /// So many of it.

@@ -1,19 +1,17 @@
 //! Pages, and what each of their directives is replaced by.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use crate::archive::{Archive, STALE_MARK};
+use crate::archive::{Archive, STALE_MARK, files_below};
 use crate::directive::{Arguments, find, nearest};
 use crate::drawing::svg::inline;
-use crate::expression::evaluate;
 use crate::facts::Facts;
 use crate::number::Style;
-use crate::simulation::{self, Answers, Request};
-use crate::stale::Kernels;
-use crate::values::{words, worth};
+use crate::simulation::{self, Answers};
+use crate::values::{FACTS, words, worth};
 use crate::{charts, counts, diff, exercises, include, instructions, listings, ptx, root, tables};
 
 /// A page of the book.
@@ -26,27 +24,13 @@ pub struct Page {
 }
 
 /// The directives besides those of [`simulation::DIRECTIVES`].
-const DIRECTIVES: [&str; 13] = [
-    "run",
-    "fact",
-    "table",
-    "bounds",
-    "chart",
-    "counts",
-    "diff",
-    "exercises",
-    "solutions",
-    "instructions",
-    "listing",
-    "profiles",
-    "ptx-loop",
-];
+const DIRECTIVES: &str = "run fact table bounds chart counts diff exercises solutions instructions listing profiles ptx-loop";
 
 /// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own.
 pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
     let mut problems = Vec::new();
-    let requests = pages.iter().flat_map(requests).collect();
-    let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: simulation::ask(program, requests)? };
+    let simulated = pages.iter().flat_map(simulated).collect();
+    let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: simulation::ask(program, simulated)? };
     for page in pages {
         match press.page(page) {
             Ok(text) => page.text = text,
@@ -68,29 +52,14 @@ pub fn records_of(page: &Page) -> Result<BTreeSet<String>> {
     Ok(press.archive.take_used())
 }
 
-/// What a page asks of the simulator. A wrong directive is reported when it is rendered.
-fn requests(page: &Page) -> BTreeSet<Request> {
-    let directives = find(&page.text).unwrap_or_default();
-    let texts = directives.iter().filter(|directive| !directive.escaped).map(|directive| directive.text);
-    texts.filter_map(|text| request(text).ok().flatten()).map(|(request, _)| request).collect()
+/// The directives of a page that the simulator answers. A wrong one is reported when it is rendered.
+fn simulated(page: &Page) -> BTreeSet<String> {
+    let directives = find(&page.text).unwrap_or_default().into_iter().filter(|directive| !directive.escaped);
+    directives.map(|directive| directive.text.to_owned()).filter(|text| is_simulated(text)).collect()
 }
 
-/// The request of a directive, and its words for readers who do not see a drawing; `None` if it is another directive.
-fn request(text: &str) -> Result<Option<(Request, String)>> {
-    let mut arguments = Arguments::parse(text)?;
-    let name = arguments.word("the name of a directive")?;
-    if !simulation::DIRECTIVES.contains(&name.as_str()) {
-        return Ok(None);
-    }
-    let request = Request::take(&name, &mut arguments)?;
-    let words = if request.is_drawing() { alternative(&mut arguments)? } else { String::new() };
-    arguments.finish()?;
-    Ok(Some((request, words)))
-}
-
-/// Takes the words for readers who do not see a picture.
-fn alternative(arguments: &mut Arguments) -> Result<String> {
-    arguments.word("a sentence in quotes that says what the picture shows")
+fn is_simulated(directive: &str) -> bool {
+    simulation::DIRECTIVES.contains(&directive.split_whitespace().next().unwrap_or_default())
 }
 
 /// What pages are rendered from.
@@ -138,10 +107,10 @@ impl Press {
     }
 
     fn directive(&self, text: &str) -> Result<Rendered> {
-        if let Some((request, words)) = request(text)? {
-            let answer = self.answers.get(&request).context("the simulator was not asked")?;
-            let answer = answer.as_ref().map_err(|message| anyhow!("{message}"))?;
-            return Ok(if request.is_drawing() { inline(answer, &words) } else { answer.clone() }.into());
+        if is_simulated(text) {
+            simulation::parse(text)?;
+            let answer = self.answers.get(text).context("the simulator was not asked")?;
+            return Ok(answer.clone().map_err(|message| anyhow!(message))?.into());
         }
         let mut arguments = Arguments::parse(text)?;
         let name = arguments.word("the name of a directive")?;
@@ -149,14 +118,14 @@ impl Press {
         let archive = &self.archive;
         let rendered = match name.as_str() {
             "run" => self.run(arguments)?,
-            "fact" => self.fact(arguments)?.into(),
+            "fact" => self.fact(arguments)?,
             "table" => tables::run(archive, &arguments.word("a record")?)?.into(),
             "bounds" => tables::bounds(archive, &arguments.word("a record")?)?.into(),
             "chart" => {
                 let svg = charts::draw(archive, arguments)?;
-                inline(&svg, &alternative(arguments)?).into()
+                inline(&svg, &arguments.alternative()?).into()
             }
-            "counts" => counts_table(archive, arguments)?.into(),
+            "counts" => counts::render(archive, arguments)?.into(),
             "diff" => diff::diff(&arguments.rest())?.into(),
             "exercises" => exercises::exercises(&arguments.word("a chapter")?)?.into(),
             "solutions" => exercises::solutions()?.into(),
@@ -164,13 +133,13 @@ impl Press {
             "listing" => listings::read(archive, &arguments.word("a listing")?)?.into(),
             "profiles" => tables::profiles().into(),
             "ptx-loop" => ptx::remainder_loop(&arguments.word("a kernel")?)?.into(),
-            _ => bail!("there is no directive {name}{}", nearest(&name, DIRECTIVES.into_iter().chain(simulation::DIRECTIVES))),
+            _ => bail!("there is no directive {name}{}", nearest(&name, DIRECTIVES.split(' ').chain(simulation::DIRECTIVES))),
         };
         arguments.clone().finish()?;
         Ok(rendered)
     }
 
-    /// A number of a run.
+    /// A number of a run, or words of it.
     fn run(&self, arguments: &mut Arguments) -> Result<Rendered> {
         let style = Style::take(arguments)?;
         let record = arguments.word("a record")?;
@@ -178,24 +147,24 @@ impl Press {
         if let Some(words) = words(self.archive.run(&record)?, &expression) {
             return Ok(words?.into());
         }
-        let worth = worth(&self.archive, &self.facts, &record, &expression)?;
-        Ok(Rendered { text: style.write(worth.quantity)?, is_stale: worth.is_stale })
+        self.number(&style, &record, &expression)
     }
 
     /// A fact as it is written, or a number that follows from facts.
-    fn fact(&self, arguments: &mut Arguments) -> Result<String> {
+    fn fact(&self, arguments: &mut Arguments) -> Result<Rendered> {
         let style = Style::take(arguments)?;
         let expression = arguments.rest().join(" ");
         let is_name = |part: &str| part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
         let name = expression.split_once('.').filter(|(group, key)| is_name(group) && is_name(key));
-        if let Some((group, key)) = name.filter(|_| style.is_default()) {
-            return Ok(self.facts.text(group, key)?.to_owned());
+        match name.filter(|_| style.is_default()) {
+            Some((group, key)) => Ok(self.facts.text(group, key)?.to_owned().into()),
+            None => self.number(&style, FACTS, &expression),
         }
-        let value = evaluate(&expression, &|term| {
-            ensure!(term.record.is_none(), "a fact belongs to no record");
-            self.facts.value(term.stage, term.field)
-        });
-        style.write(value?)
+    }
+
+    fn number(&self, style: &Style, record: &str, expression: &str) -> Result<Rendered> {
+        let (quantity, is_stale) = worth(&self.archive, &self.facts, record, expression)?;
+        Ok(Rendered { text: style.write(quantity)?, is_stale })
     }
 }
 
@@ -217,31 +186,14 @@ fn in_fence(text: &str) -> bool {
     text.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1
 }
 
-/// The simulator's counts next to those of Nsight Compute, or the names of the columns.
-fn counts_table(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
-    let first = arguments.word("a folder of counts, or `names`,")?;
-    if first == "names" {
-        return Ok(counts::names());
-    }
-    let read = |device: &str| {
-        archive.note(&format!("counts/{device}.json"));
-        counts::Record::read(&root().join(format!("book/counts/{device}.json")))
-    };
-    counts::table(&read(&first)?, &read(&arguments.word("the folder of the simulator's counts")?)?, Kernels::stored())
-}
-
 /// The pages in `book/src`, by their paths.
 pub fn sources() -> Result<Vec<Page>> {
-    let folder = root().join("book/src");
-    let mut pages = BTreeMap::new();
-    for entry in std::fs::read_dir(&folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "md") {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            pages.insert(format!("book/src/{name}"), std::fs::read_to_string(&path).with_context(|| name)?);
-        }
-    }
-    Ok(pages.into_iter().map(|(path, text)| Page { path, text }).collect())
+    let pages = files_below(&root().join("book/src"))?.into_iter().filter(|path| path.extension().is_some_and(|it| it == "md"));
+    let page = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        Ok(Page { path: path.strip_prefix(root())?.to_string_lossy().replace('\\', "/"), text })
+    };
+    pages.map(page).collect()
 }
 
 #[cfg(test)]
@@ -275,6 +227,29 @@ mod tests {
     #[test]
     fn a_wrong_directive_is_reported_with_page_line_and_nearest_names() {
         let cases = [
+            (
+                "{{run nvidia-h200/01-conv naive.time}}",
+                "no record book/results/nvidia-h200/01-conv.json; nearest: nvidia-h200/01-conv-naive",
+            ),
+            ("{{run nvidia-h200/03-unroll [sim-h200/lost]shared.time}}", "no record book/results/sim-h200/lost.json"),
+            ("{{run nvidia-h200/01-conv-naive naive.times}}", "has no naive.times; nearest: time"),
+            ("{{run nvidia-h200/01-conv-naive naive.f32_fma}}", "has no naive.f32_fma"),
+            ("{{run nvidia-h200/01-conv-naive work.tap}}", "has no work.tap; nearest: taps"),
+            ("{{run sim-h200/01-conv-naive naive.f32fma}}", "has no naive.f32fma; nearest: f32_fma"),
+            ("{{run sim-h200/01-conv-naive ceiling.flops}}", "has no ceiling.flops"),
+            ("{{bounds sim-h200/03-unroll}}", "sim-h200/03-unroll is not a run on a GPU"),
+            ("{{chart roofline sim-h200/03-unroll}}", "is not a run on a GPU"),
+            ("{{chart times sim-h200/06-matmul-tiled}}", "has no times"),
+            ("{{chart shares nvidia-h200/03-unroll rival=ftt}}", "has no stage ftt; nearest: fft"),
+            ("{{chart growth nvidia-h200/03-unroll over=tap}}", "nearest: taps"),
+            ("{{chart growth nvidia-h200/03-unroll over=outputs}}", "a curve takes three"),
+            ("{{chart growth nvidia-h200/03-unroll over=taps y=tim}}", "nearest: time"),
+            ("{{chart growth nvidia-h200/03-unroll over=taps stages=ftt}}", "nearest: fft"),
+            ("{{chart overview nvidia-h100}}", "no run with a ceiling"),
+            ("{{diff a b/c d}}", "`->`"),
+            ("{{diff a b -> c d}}", "the file of a is missing"),
+            ("{{diff a b/c -> c d}}", "the parts of a are missing"),
+            ("{{diff a lost/c d -> c d}}", "lost/c"),
             ("\n\n{{tabel x}}", "book/src/x.md:3: {{tabel x}}: there is no directive tabel; nearest: table"),
             ("{{table sim-h200/3-unroll}}", "no record book/results/sim-h200/3-unroll.json; nearest: sim-h200/03-unroll"),
             ("{{run sim-h200/03-unroll shard.bytes}}", "has no stage shard; nearest: shared"),

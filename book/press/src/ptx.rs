@@ -1,7 +1,5 @@
 //! The loop of a kernel as its stored PTX has it, for the page that reads it line by line.
 
-use std::fmt::Write;
-
 use anyhow::{Context, Result};
 
 /// One iteration of a kernel's loop that was not unrolled, from its label to the jump back.
@@ -15,13 +13,9 @@ pub fn remainder_loop(kernel: &str) -> Result<String> {
     let (body, _) = after.split_once(&jump).with_context(|| format!("`{jump}`"))?;
     let instructions = body.lines().filter(|line| !line.trim().is_empty() && !line.contains(".loc"));
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut text = format!("{label}\n");
-    for line in instructions {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "    {}", words(line));
-    }
+    let lines: String = instructions.map(|line| format!("\n    {}", words(line))).collect();
     // The text was cut between the condition of the jump and the jump.
-    Ok(format!("{} {}\n", text.trim_end_matches('\n'), words(&jump)))
+    Ok(format!("{label}{lines} {}\n", words(&jump)))
 }
 
 #[cfg(test)]

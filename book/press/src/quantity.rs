@@ -1,8 +1,6 @@
 //! Numbers that know whether they are a time, an amount of bytes, a rate or none of them, so that a time is not taken for a share.
 
-use std::ops::{Div, Mul};
-
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail};
 
 /// A number in seconds and bytes, each to a power. Operations and counts are plain numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,30 +54,17 @@ impl Quantity {
         Self { value: 1e-3 * value, dimension: Dimension::TIME }
     }
 
-    /// The sum of both, the second times `sign`.
-    pub fn plus(self, sign: f64, other: Self) -> Result<Self> {
+    /// Combines two quantities with `+`, `-`, `*`, or `/`.
+    pub fn apply(self, operator: char, other: Self) -> Result<Self> {
         let (one, two) = (self.dimension, other.dimension);
-        ensure!(one == two, "{} and {} cannot be added", one.name(), two.name());
-        Ok(Self { value: self.value + sign * other.value, dimension: one })
-    }
-}
-
-impl Mul for Quantity {
-    type Output = Self;
-
-    fn mul(self, other: Self) -> Self {
-        let (one, two) = (self.dimension, other.dimension);
-        let dimension = Dimension { seconds: one.seconds + two.seconds, bytes: one.bytes + two.bytes };
-        Self { value: self.value * other.value, dimension }
-    }
-}
-
-impl Div for Quantity {
-    type Output = Self;
-
-    fn div(self, other: Self) -> Self {
-        let (one, two) = (self.dimension, other.dimension);
-        let dimension = Dimension { seconds: one.seconds - two.seconds, bytes: one.bytes - two.bytes };
-        Self { value: self.value / other.value, dimension }
+        let power = |sign: i8| Dimension { seconds: one.seconds + sign * two.seconds, bytes: one.bytes + sign * two.bytes };
+        let (value, dimension) = match operator {
+            '*' => (self.value * other.value, power(1)),
+            '/' => (self.value / other.value, power(-1)),
+            '+' if one == two => (self.value + other.value, one),
+            '-' if one == two => (self.value - other.value, one),
+            _ => bail!("{} and {} cannot be added", one.name(), two.name()),
+        };
+        Ok(Self { value, dimension })
     }
 }

@@ -1,13 +1,13 @@
 //! `cargo book record`: makes records again, each by its command in `book/records.toml`.
 //!
-//! The commands are programs that lie beside this one, so that on a machine without Rust, where they were copied to, the same works. A new
-//! record replaces an old one only when it is whole: every stage of the old record verified, on the same GPU, of the kernels that are stored now.
+//! cargo builds and runs the programs that the commands name. On a machine without Rust, copies of the programs next to this one do the same. A
+//! new record replaces an old one only when it is whole: every stage of the old record verified, on the same GPU, of the kernels that are stored
+//! now.
 
 use std::env;
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::thread::available_parallelism;
 
@@ -19,8 +19,8 @@ use common::record::Record;
 use common::report::Place;
 use common::units;
 
-use crate::check::{Age, Kind, age, kind};
-use crate::manifest::{Entry, Manifest, Needs, short};
+use crate::check::stale_parts;
+use crate::manifest::{Entry, Kind, Manifest, Needs, short};
 use crate::stale::Kernels;
 
 /// Which records to make again.
@@ -90,7 +90,6 @@ impl Arguments {
         if self.dry_run || jobs.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
-        build(&jobs)?;
         let mut failed = Vec::new();
         for (done, job) in jobs.iter().enumerate() {
             eprintln!("[{}/{}] {}", done + 1, jobs.len(), job.entry.command);
@@ -109,17 +108,17 @@ impl Arguments {
     /// The records that are asked for, those of one device together.
     fn jobs<'a>(&self, manifest: &'a Manifest) -> Result<Vec<Job<'a>>> {
         let named = self.names.iter().map(|name| manifest.get(name)).collect::<Result<Vec<_>>>()?;
-        let all = || manifest.entries().iter().map(|(record, entry)| (record.as_str(), entry));
+        let all = || manifest.entries.iter().map(|(record, entry)| (record.as_str(), entry));
         let wanted: Vec<_> = if named.is_empty() { all().collect() } else { named };
         let mut jobs = Vec::new();
         for (record, entry) in wanted {
             if self.device.is_some_and(|device| !device.makes(entry.needs)) {
                 continue;
             }
-            let reason = match age(manifest, record, Kernels::stored()) {
-                Ok(Age::Fresh) if self.stale => continue,
-                Ok(Age::Fresh) => "as asked".to_owned(),
-                Ok(Age::Stale(parts)) => format!("stale: {}", parts.join(", ")),
+            let reason = match stale_parts(manifest, record) {
+                Ok(parts) if !parts.is_empty() => format!("stale: {}", parts.join(", ")),
+                Ok(_) if self.stale => continue,
+                Ok(_) => "as asked".to_owned(),
                 Err(_) if !manifest.path(record).is_file() => "new".to_owned(),
                 Err(error) => format!("cannot be read: {error}"),
             };
@@ -155,19 +154,18 @@ fn on_path(program: &str) -> bool {
 /// What will run and what it will take.
 fn announcement(jobs: &[Job], skipped: &[Job]) -> String {
     let mut text = String::new();
-    // Writing to a string cannot fail.
     for group in jobs.chunk_by(|one, next| (one.entry.needs, &one.entry.model) == (next.entry.needs, &next.entry.model)) {
         let on = group[0].entry.model.as_deref().map_or_else(|| group[0].entry.needs.to_string(), str::to_owned);
         let runs = if group.len() == 1 { "1 run".to_owned() } else { format!("{} runs", group.len()) };
         let seconds: f64 = group.iter().map(|job| job.seconds).sum();
-        let _ = writeln!(text, "{runs} with {on}, about {}:", duration(seconds));
+        text += &format!("{runs} with {on}, about {}:\n", duration(seconds));
         for Job { record, entry, reason, sizes, seconds } in group {
             let sizes = if sizes.is_empty() { String::new() } else { format!("; {sizes}") };
-            let _ = writeln!(text, "  {} ({reason}{sizes}; about {})\n    $ {}", short(record), duration(*seconds), entry.command);
+            text += &format!("  {} ({reason}{sizes}; about {})\n    $ {}\n", short(record), duration(*seconds), entry.command);
         }
     }
     for job in skipped {
-        let _ = writeln!(text, "skipped: {} ({}) {}", short(job.record), job.reason, missing(job.entry).unwrap_or_default());
+        text += &format!("skipped: {} ({}) {}\n", short(job.record), job.reason, missing(job.entry).unwrap_or_default());
     }
     if jobs.is_empty() {
         text += "nothing to do\n";
@@ -192,7 +190,7 @@ const RUNS: f64 = 20.0;
 /// The sizes of a record and how long it takes to make it again, by its own times and counts.
 fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
     let cores = available_parallelism()?.get() as f64;
-    match kind(record)? {
+    match Kind::of(record)? {
         Kind::Counts => return Ok((String::new(), 60.0)),
         Kind::Listings => return Ok((String::new(), 2.0)),
         Kind::Results => {}
@@ -212,40 +210,26 @@ fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
     Ok((words, 2.0 + oracle + stages.sum::<f64>()))
 }
 
-/// Builds the programs, where this one was started by cargo; elsewhere they were copied beside it.
-fn build(jobs: &[Job]) -> Result<()> {
-    let Some(cargo) = env::var_os("CARGO") else { return Ok(()) };
-    let mut programs: Vec<&str> = jobs.iter().map(|job| job.entry.words().0).filter(|program| *program != OURSELVES).collect();
-    programs.sort_unstable();
-    programs.dedup();
-    if programs.is_empty() {
-        return Ok(());
-    }
-    let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]);
-    // The profile that this program was built with.
-    if !cfg!(debug_assertions) {
-        command.arg("--release");
-    }
-    for program in programs {
-        command.args(["--package", &format!("ch{program}"), "--bin", program]);
-    }
-    ensure!(command.status()?.success(), "the programs do not build");
-    Ok(())
-}
-
 /// How a command names this program.
 const OURSELVES: &str = "book";
 
-/// The program that a command names.
-fn program(name: &str) -> Result<PathBuf> {
+/// Finds the program that a command names. If cargo started this program, cargo also builds and runs that one.
+fn program(name: &str) -> Result<Command> {
     let ourselves = env::current_exe()?;
     if name == OURSELVES {
-        return Ok(ourselves);
+        return Ok(Command::new(ourselves));
     }
-    let path = ourselves.with_file_name(name).with_extension(env::consts::EXE_EXTENSION);
-    ensure!(path.is_file(), "there is no {}; `cargo build --workspace --bins` makes it", path.display());
-    Ok(path)
+    let Some(cargo) = env::var_os("CARGO") else {
+        let path = ourselves.with_file_name(name).with_extension(env::consts::EXE_EXTENSION);
+        ensure!(path.is_file(), "there is no {}; `cargo build --workspace --bins` makes it", path.display());
+        return Ok(Command::new(path));
+    };
+    let mut command = Command::new(cargo);
+    command.args(["run", "--quiet", "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]);
+    // The profile that this program was built with.
+    command.args((!cfg!(debug_assertions)).then_some("--release"));
+    command.args(["--package", &format!("ch{name}"), "--bin", name, "--"]);
+    Ok(command)
 }
 
 /// Runs a command, and puts what it saves in the place of the record if it can stand there.
@@ -257,7 +241,7 @@ fn make(manifest: &Manifest, job: &Job) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let made = folder.path().join(path.file_name().context("a record has a file name")?);
     // What it prints is the table of the run, and belongs to nobody's standard output here.
-    let status = Command::new(program(name)?)
+    let status = program(name)?
         .args(arguments)
         .arg("--save")
         .arg(&made)
@@ -273,7 +257,7 @@ fn make(manifest: &Manifest, job: &Job) -> Result<()> {
 
 /// Refuses a record that cannot take the place of the old one.
 fn accept(job: &Job, old: &Path, text: &str) -> Result<()> {
-    if kind(job.record)? != Kind::Results {
+    if Kind::of(job.record)? != Kind::Results {
         return Ok(());
     }
     let new = Record::parse(text)?;

@@ -4,7 +4,6 @@
 //! A process simulates one GPU, so the press starts itself once for each GPU that the pages name and asks for everything at once.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -18,179 +17,124 @@ use common::report::Outcome;
 use common::runner;
 use common::stage::{Run, Stage};
 use common::units::percent;
-use common::workload::{
-    Border, Convolution, Correlation, Matmul, WindowSums, Workload, convolution, correlation, matmul, window_sums,
-};
+use common::workload::Workload;
 use inspect::diagnose::diagnose;
 use inspect::explain::Explanation;
-use serde::{Deserialize, Serialize};
 use simt::Dim3;
 
-use crate::chapters::chapters;
-use crate::directive::{Arguments, nearest};
+use crate::chapters::{self, Visitor, visit};
+use crate::directive::{Arguments, check, nearest};
 use crate::drawing::draw_footprint;
 use crate::drawing::footprint::Who;
+use crate::drawing::svg::inline;
 use crate::drawing::trace::Arrays;
 
 /// The directives that take a run of the simulator.
 pub const DIRECTIVES: [&str; 5] = ["lanes", "footprint", "finding", "diagnosis", "accesses"];
 
-/// The seed of inputs.
-const SEED: u64 = 13;
-
-/// What a page asks of the simulator.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Request {
-    /// The profile of the GPU.
-    profile: String,
-    chapter: String,
-    stage: String,
-    /// The sizes of the workload; without any, those for teaching.
-    sizes: Vec<u32>,
-    show: Show,
+/// Splits a directive into its name, the profile of the simulated GPU, the chapter, and the remaining arguments.
+pub fn parse(text: &str) -> Result<(String, String, String, Arguments)> {
+    const EXAMPLE: &str = "a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`";
+    let mut arguments = Arguments::parse(text)?;
+    let name = arguments.word("the name of a directive")?;
+    let place = arguments.word(&format!("{EXAMPLE},"))?;
+    let place = place.strip_prefix("sim-").and_then(|place| place.split_once('/'));
+    let (profile, chapter) = place.with_context(|| format!("the first word is not {EXAMPLE}"))?;
+    chapters::check(chapter)?;
+    check("GPU", profile, simt::Profile::all().iter().map(|profile| profile.name))?;
+    Ok((name, profile.to_owned(), chapter.to_owned(), arguments))
 }
 
-/// What is shown of a run.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Show {
-    /// The costliest request of the first warp.
-    Lanes,
-    /// What a thread, its warp and its block read and write.
-    Footprint(Who),
-    /// What the checks say.
-    Finding,
-    /// The stage with its loads taken out.
-    Diagnosis,
-    /// Of such a diagnosis, the least time without some loads as a share of the whole.
-    Share(String),
-    /// How often each thread of the stage, and of the chapter's kernels for parts of it, accesses global memory; and what a thread does, in words.
-    Accesses(String),
-}
+/// What the simulator answered to each directive, by its text; an error is text.
+pub type Answers = BTreeMap<String, Result<String, String>>;
 
-impl Request {
-    /// Reads a directive, without the words that say what a drawing shows.
-    pub fn take(name: &str, arguments: &mut Arguments) -> Result<Self> {
-        let place = arguments.word("a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`,")?;
-        let place = place.strip_prefix("sim-").and_then(|place| place.split_once('/'));
-        let (profile, chapter) =
-            place.context("the first word is not a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`")?;
-        let known = || chapters().into_iter().map(|(name, _)| name);
-        ensure!(known().any(|name| name == chapter), "there is no chapter {chapter}{}", nearest(chapter, known()));
-        let profiles = || simt::Profile::all().iter().map(|profile| profile.name);
-        ensure!(profiles().any(|name| name == profile), "there is no GPU {profile}{}", nearest(profile, profiles()));
-        let stage = arguments.word("a stage")?;
-        let sizes = arguments.option("size").map_or(Ok(Vec::new()), |text| {
-            text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
-        })?;
-        let show = match name {
-            "lanes" => Show::Lanes,
-            "footprint" => Show::Footprint(Who::take(arguments)?),
-            "finding" => Show::Finding,
-            "diagnosis" => arguments.option("share").map_or(Show::Diagnosis, Show::Share),
-            _ => Show::Accesses(arguments.word("what a thread works on, in quotes,")?),
-        };
-        Ok(Self { profile: profile.to_owned(), chapter: chapter.to_owned(), stage, sizes, show })
+/// Asks the simulator, in processes of `program`, which must answer to `simulate PROFILE` with [`serve`]. A directive without a known GPU or
+/// chapter gets no answer.
+pub fn ask(program: &Path, directives: BTreeSet<String>) -> Result<Answers> {
+    let mut by_profile: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for text in directives {
+        if let Ok((_, profile, _, _)) = parse(&text) {
+            by_profile.entry(profile).or_default().push(text);
+        }
     }
-
-    /// Whether the answer is an SVG.
-    pub fn is_drawing(&self) -> bool {
-        matches!(self.show, Show::Lanes | Show::Footprint(_))
-    }
-}
-
-/// What the simulator answered to each request; an error is text.
-pub type Answers = BTreeMap<Request, Result<String, String>>;
-
-/// Asks the simulator, in processes of `program`, which must answer to `simulate PROFILE` with [`serve`].
-pub fn ask(program: &Path, requests: BTreeSet<Request>) -> Result<Answers> {
-    let mut by_profile: BTreeMap<String, Vec<Request>> = BTreeMap::new();
-    requests.into_iter().for_each(|request| by_profile.entry(request.profile.clone()).or_default().push(request));
-    let processes = by_profile.into_iter().map(|(profile, requests)| {
+    let processes = by_profile.into_iter().map(|(profile, texts)| {
         let mut process = Command::new(program);
         process.args(["simulate", &profile]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = process.spawn().with_context(|| program.display().to_string())?;
         let mut input = process.stdin.take().context("a pipe to the process")?;
-        input.write_all(&serde_json::to_vec(&requests)?)?;
-        Ok((requests, process))
+        input.write_all(&serde_json::to_vec(&texts)?)?;
+        Ok((texts, process))
     });
     let mut answers = Answers::new();
-    for (requests, process) in processes.collect::<Result<Vec<_>>>()? {
+    for (texts, process) in processes.collect::<Result<Vec<_>>>()? {
         let output = process.wait_with_output()?;
         ensure!(output.status.success(), "the simulator ended with {}", output.status);
         let answered: Vec<Result<String, String>> = serde_json::from_slice(&output.stdout)?;
-        answers.extend(requests.into_iter().zip(answered));
+        answers.extend(texts.into_iter().zip(answered));
     }
     Ok(answers)
 }
 
-/// Answers the requests in `input` (JSON), which are all for one GPU.
+/// Answers the directives in `input` (a list as JSON), which are all for one GPU.
 pub fn serve(profile: &str, input: &[u8]) -> Result<String> {
-    let requests: Vec<Request> = serde_json::from_slice(input)?;
+    let directives: Vec<String> = serde_json::from_slice(input)?;
     let gpu = Gpu::open(&Device::Sim(Some(profile.to_owned())))?;
-    let answers: Vec<Result<String, String>> =
-        requests.iter().map(|request| answer(&gpu, request).map_err(|error| format!("{error:#}"))).collect();
-    Ok(serde_json::to_string(&answers)?)
+    let answers = directives.iter().map(|text| answer(&gpu, text).map_err(|error| format!("{error:#}")));
+    Ok(serde_json::to_string(&answers.collect::<Vec<Result<String, String>>>())?)
 }
 
-/// Answers a request.
-fn answer(gpu: &Gpu, request: &Request) -> Result<String> {
-    let wrong = || anyhow!("{} takes other sizes than {:?}", request.chapter, request.sizes);
-    let convolution = || match request.sizes[..] {
-        [] => Ok(Convolution::random(convolution::TEACHING_SIZE, SEED)),
-        [outputs, taps] => Ok(Convolution::random(convolution::Size { outputs, taps }, SEED)),
-        _ => Err(wrong()),
-    };
-    match request.chapter.as_str() {
-        chapter if chapter == conv_naive::CHAPTER.name => show(gpu, request, &conv_naive::CHAPTER, &convolution()?),
-        chapter if chapter == conv_shared::CHAPTER.name => show(gpu, request, &conv_shared::CHAPTER, &convolution()?),
-        chapter if chapter == unroll::CHAPTER.name => show(gpu, request, &unroll::CHAPTER, &convolution()?),
-        chapter if chapter == correlation_sm_aware::CHAPTER.name => {
-            let size = match request.sizes[..] {
-                [] => correlation::TEACHING_SIZE,
-                [width, height, across, down] => correlation::Size { image: (width, height), template: (across, down) },
-                _ => return Err(wrong()),
-            };
-            show(gpu, request, &correlation_sm_aware::CHAPTER, &Correlation::random(size, Border::Valid, SEED))
-        }
-        chapter if chapter == ::window_sums::CHAPTER.name => {
-            let (size, window) = match request.sizes[..] {
-                [] => (window_sums::TEACHING_SIZE, 15),
-                [width, height, window] => (window_sums::Size { width, height }, window),
-                _ => return Err(wrong()),
-            };
-            show(gpu, request, &::window_sums::CHAPTER, &WindowSums::random(size, window, Border::Valid, SEED)?)
-        }
-        chapter if chapter == matmul_tiled::CHAPTER.name => {
-            let size = match request.sizes[..] {
-                [] => matmul::TEACHING_SIZE,
-                [m, n, k] => matmul::Size { m, n, k },
-                _ => return Err(wrong()),
-            };
-            show(gpu, request, &matmul_tiled::CHAPTER, &Matmul::random(size, SEED)?)
-        }
-        chapter => bail!("there is no chapter {chapter}"),
-    }
+fn answer(gpu: &Gpu, text: &str) -> Result<String> {
+    let (name, _, chapter, mut arguments) = parse(text)?;
+    let answer = visit(&chapter, Answer { gpu, name: &name, arguments: &mut arguments })?;
+    arguments.finish()?;
+    Ok(answer)
 }
 
-fn show<W: Arrays>(gpu: &Gpu, request: &Request, chapter: &Chapter<W>, workload: &W) -> Result<String> {
-    let all = || chapter.stages.iter().chain(chapter.mistakes);
-    let stage = all().find(|stage| stage.name == request.stage).with_context(|| {
-        format!("{} has no stage {}{}", chapter.name, request.stage, nearest(&request.stage, all().map(|stage| stage.name)))
-    })?;
-    match &request.show {
-        Show::Lanes => lanes(gpu, stage, workload),
-        Show::Footprint(who) => draw_footprint(gpu, stage, workload, who),
-        Show::Finding => finding(gpu, stage, workload),
-        Show::Accesses(what) => accesses(gpu, stage, chapter, workload, what),
-        Show::Diagnosis | Show::Share(_) => {
-            let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?
-                .map_err(|row| anyhow!("{} is not verified: {:?}", stage.name, row.outcome))?;
-            let Show::Share(name) = &request.show else { return Ok(diagnosis.text()) };
-            let trials = || diagnosis.experiments.iter();
-            let trial = trials()
-                .find(|trial| trial.name == *name)
-                .with_context(|| format!("there is no trial {name}{}", nearest(name, trials().map(|trial| trial.name.as_str()))))?;
-            Ok(percent(diagnosis.share(trial).with_context(|| format!("{name} was left out"))?))
+/// Runs the stage that a directive names, and shows what the directive asks for.
+struct Answer<'a> {
+    gpu: &'a Gpu,
+    /// The name of the directive.
+    name: &'a str,
+    /// What follows the chapter.
+    arguments: &'a mut Arguments,
+}
+
+impl Visitor for Answer<'_> {
+    type Output = String;
+
+    fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<String> {
+        let Self { gpu, name, arguments } = self;
+        let asked = arguments.word("a stage")?;
+        let sizes = arguments.option("size").map_or(Ok(Vec::new()), |text| {
+            text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
+        })?;
+        let workload = &W::sized(&sizes)?;
+        let stage = chapter.all_stages().find(|stage| stage.name == asked).with_context(|| {
+            format!("{} has no stage {asked}{}", chapter.name, nearest(&asked, chapter.all_stages().map(|stage| stage.name)))
+        })?;
+        match name {
+            // What the costliest request of the first warp asks for.
+            "lanes" => Ok(inline(&lanes(gpu, stage, workload)?, &arguments.alternative()?)),
+            // What a thread, its warp and its block read and write.
+            "footprint" => {
+                let who = Who::take(arguments)?;
+                Ok(inline(&draw_footprint(gpu, stage, workload, &who)?, &arguments.alternative()?))
+            }
+            // What the checks say.
+            "finding" => finding(gpu, stage, workload),
+            // The stage with its loads taken out; with `share`, the least time without some of them as a share of the whole.
+            "diagnosis" => {
+                let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?
+                    .map_err(|row| anyhow!("{} is not verified: {:?}", stage.name, row.outcome))?;
+                let Some(name) = arguments.option("share") else { return Ok(diagnosis.text()) };
+                let trials = || diagnosis.experiments.iter();
+                let trial = trials().find(|trial| trial.name == name).with_context(|| {
+                    format!("there is no trial {name}{}", nearest(&name, trials().map(|trial| trial.name.as_str())))
+                })?;
+                Ok(percent(diagnosis.share(trial).with_context(|| format!("{name} was left out"))?))
+            }
+            // How often each thread of the stage, and of the chapter's kernels for parts of it, accesses global memory.
+            _ => accesses(gpu, stage, chapter, workload, &arguments.word("what a thread works on, in quotes,")?),
         }
     }
 }
@@ -226,14 +170,11 @@ fn accesses<W: Workload>(gpu: &Gpu, stage: &Stage<W>, chapter: &Chapter<W>, work
         let warps: u64 = configs.map(|config| threads(config.grid) * threads(config.block) / 32).sum();
         let (loads, stores) = (counters.global_load_requests / warps, counters.global_store_requests / warps);
         accesses.push(loads + stores);
-        // Writing to a string cannot fail.
-        let _ = writeln!(table, "| {name} | {part} | {loads} | {stores} | {} |", loads + stores);
+        table += &format!("| {name} | {part} | {loads} | {stores} | {} |\n", loads + stores);
     }
     let [whole, ref parts @ ..] = accesses[..] else { bail!("there is no whole") };
     let share = percent(parts.iter().sum::<u64>() as f64 / whole as f64);
-    let _ = write!(
-        table,
-        "\n*Accesses to global memory for {what}, counted by the simulator. The two halves together: {share} of the whole.*"
-    );
-    Ok(table)
+    let note =
+        format!("Accesses to global memory for {what}, counted by the simulator. The two halves together: {share} of the whole.");
+    Ok(format!("{table}\n*{note}*"))
 }

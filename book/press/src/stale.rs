@@ -11,11 +11,6 @@ use anyhow::Result;
 use common::record::{KernelDigests, Record};
 use toolkit::digest;
 
-/// Whether a kernel of a stage, or of [`CEILING`], has changed since the record was made. A stage that the record does not have is not stale.
-pub fn is_stale(record: &Record, stage: &str) -> bool {
-    Kernels::stored().is_stale(record, stage)
-}
-
 /// What stands for the ceilings of a run where the name of a stage is expected: they were measured with kernels, too.
 pub const CEILING: &str = "ceiling";
 
@@ -79,9 +74,9 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::check::{Kind, kind, stale_parts};
+    use crate::check::stale_parts_of;
     use crate::counts::{self, KernelCounts};
-    use crate::manifest::{Manifest, short};
+    use crate::manifest::{Kind, Manifest, short};
     use crate::root;
 
     fn manifest() -> Manifest {
@@ -105,7 +100,7 @@ mod tests {
     /// A record as if it had been made of the kernels that are stored now, whatever has changed since.
     fn made_now(record: &str, text: &str) -> String {
         let now = |name: &String| Kernels::stored().digest(name).map(str::to_owned);
-        match kind(record).unwrap() {
+        match Kind::of(record).unwrap() {
             Kind::Results => {
                 let mut record = Record::parse(text).unwrap();
                 let rows = record.stages.iter_mut().map(|row| &mut row.kernels);
@@ -113,7 +108,7 @@ mod tests {
                 record.to_json()
             }
             Kind::Counts => {
-                let mut record = counts::Record::parse(text).unwrap();
+                let mut record: counts::Record = serde_json::from_str(text).unwrap();
                 for counts in &mut record.kernels {
                     counts.digest = KernelCounts::new(&counts.group, &counts.kernel).digest;
                 }
@@ -135,11 +130,11 @@ mod tests {
         let manifest = manifest();
         let of_record = |record: &String| {
             let text = made_now(record, &fs::read_to_string(manifest.path(record)).unwrap());
-            assert_eq!(stale_parts(kind(record).unwrap(), &text, Kernels::stored()).unwrap(), Vec::<String>::new(), "{record}");
-            let parts = stale_parts(kind(record).unwrap(), &text, kernels).unwrap();
-            parts.into_iter().map(|part| format!("{}: {part}", short(record))).collect::<Vec<_>>()
+            let stale = |kernels| stale_parts_of(Kind::of(record).unwrap(), &text, kernels).unwrap();
+            assert_eq!(stale(Kernels::stored()), Vec::<String>::new(), "{record}");
+            stale(kernels).into_iter().map(|part| format!("{}: {part}", short(record))).collect::<Vec<_>>()
         };
-        manifest.entries().keys().flat_map(of_record).collect()
+        manifest.entries.keys().flat_map(of_record).collect()
     }
 
     #[test]
@@ -164,7 +159,7 @@ mod tests {
             let kernels = changed(chapter, |ptx| another_instruction(ptx, "shared"));
             let kernel = format!("{chapter}/shared");
             let manifest = manifest();
-            let records = manifest.entries().keys().filter_map(|path| {
+            let records = manifest.entries.keys().filter_map(|path| {
                 let name = short(path);
                 let run = name.rsplit('/').next().unwrap_or_default();
                 let of_chapter = run == chapter || run.starts_with(&format!("{chapter}."));

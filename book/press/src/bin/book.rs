@@ -8,8 +8,8 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand};
 use press::archive::Archive;
-use press::command::Records;
-use press::{preprocess, readme, root, simulation};
+use press::counts::count;
+use press::{check, listings, preprocess, readme, rerun, root, simulation};
 
 /// Builds the book from its records.
 #[derive(Parser)]
@@ -25,8 +25,14 @@ enum Action {
     Build,
     /// Make the tables of the README again from their records
     Readme,
-    #[command(flatten)]
-    Records(Records),
+    /// Check the records against book/records.toml, and list those that are stale
+    Check(check::Arguments),
+    /// Make records again
+    Record(rerun::Arguments),
+    /// Count what every kernel does; `record` runs this
+    Counts(count::Arguments),
+    /// Make a listing of machine code; `record` runs this
+    Listing(listings::Arguments),
     /// Render a book that mdBook hands over on the standard input
     Preprocess {
         #[command(subcommand)]
@@ -64,7 +70,10 @@ fn run(action: Action) -> Result<ExitCode> {
     match action {
         Action::Build => build()?,
         Action::Readme => fs::write(readme::path(), readme::current(&Archive::read()?)?)?,
-        Action::Records(records) => return records.run(),
+        Action::Check(arguments) => return arguments.run(),
+        Action::Record(arguments) => return arguments.run(),
+        Action::Counts(arguments) => arguments.run()?,
+        Action::Listing(arguments) => arguments.run()?,
         Action::Preprocess { question: Some(Question::Supports { renderer: _ }) } => {}
         Action::Preprocess { question: None } => println!("{}", preprocess::preprocess(&input()?, &env::current_exe()?)?),
         Action::Simulate { profile } => println!("{}", simulation::serve(&profile, &input()?)?),

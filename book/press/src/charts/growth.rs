@@ -41,11 +41,8 @@ impl Size {
     }
 }
 
-/// A curve: a stage, or the fastest of all stages of the device that have no curve of their own.
-struct Series {
-    label: String,
-    stage: Option<String>,
-}
+/// A curve: its label, and a stage; without one, the fastest of all stages of the device that have no curve of their own.
+type Series = (String, Option<String>);
 
 /// Draws it: `over` is the size, `y` is `time`, `rate` or `rate-by-factors`, `stages` are the curves, and `rest` names one more curve, of the
 /// fastest of all other stages. The runs are those of the chapter that differ from the one that is named in that size alone.
@@ -56,8 +53,8 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     for stage in &named {
         run.stage(stage)?;
     }
-    let rest = arguments.option("rest").map(|label| Series { label, stage: None });
-    let named = named.into_iter().map(|stage| Series { label: run.label(&stage), stage: Some(stage) });
+    let rest = arguments.option("rest").map(|label| (label, None));
+    let named = named.into_iter().map(|stage| (run.label(&stage), Some(stage)));
     let series: Vec<Series> = rest.into_iter().chain(named).collect();
 
     let is_member = |other: &Run| {
@@ -92,10 +89,7 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     let in_words = |size: u64| if size < 100_000 { size.to_string() } else { units::count(size) };
     let mut plot = Plot::new(Frame {
         title: format!("{}: {}{}{range}", run.record.chapter, over.fixed(run), over.5),
-        notes: vec![
-            origin(runs.iter().copied()),
-            format!("{} records of book/results/{}/{}*.json", runs.len(), run.device(), run.record.chapter),
-        ],
+        notes: vec![origin(&runs), format!("{} records of book/results/{}/{}*.json", runs.len(), run.device(), run.record.chapter)],
         height: 420.0,
         x: Axis { ends: (least as f64, largest as f64), by_factors: true },
         x_ticks: runs.iter().map(|run| (size(run) as f64, in_words(size(run)))).collect(),
@@ -108,15 +102,15 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     }
     for (index, one) in series.iter().enumerate() {
         let points: Vec<(f64, f64)> = runs.iter().filter_map(|run| Some((size(run) as f64, value(*run, one)?))).collect();
-        plot.curve(index, &points, one.label.clone());
+        plot.curve(index, &points, one.0.clone());
     }
     Ok(plot.end())
 }
 
 /// The time of a series in a run, also of stages on the CPU.
 fn time(run: Run, one: &Series, all: &[Series]) -> Option<f64> {
-    let Some(stage) = &one.stage else {
-        let has_own = |name: &str| all.iter().any(|other| other.stage.as_deref() == Some(name));
+    let Some(stage) = &one.1 else {
+        let has_own = |name: &str| all.iter().any(|other| other.1.as_deref() == Some(name));
         return run.times().filter(|(name, _)| !has_own(name)).map(|(_, ms)| ms).min_by(f64::total_cmp);
     };
     let stage = run.record.stages.iter().find(|row| row.name == *stage && row.verified)?;

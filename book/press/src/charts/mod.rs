@@ -5,36 +5,31 @@
 //!
 //! - [`bars`]: a bar per stage, with columns of numbers. [`plot`]: points, lines and labels between two axes.
 //! - [`rate`]: what the rates of a chapter count, and what a chart says of its runs.
-//! - `times`, `shares`: bars. `growth`, `roofline`, `overview`: plots. They hold the data, and no coordinates.
+//! - `stages`: bars. `growth`, `roofline`: plots. They hold the data, and no coordinates.
 
 mod bars;
 mod growth;
-mod overview;
 mod plot;
 mod rate;
 mod roofline;
-mod shares;
-mod times;
+mod stages;
 
 use anyhow::{Result, bail};
 
 use crate::archive::Archive;
 use crate::directive::{Arguments, nearest};
 
-/// What kinds of charts there are.
-const KINDS: [&str; 5] = ["times", "shares", "growth", "roofline", "overview"];
-
 /// Draws a chart: `times RUN`, `shares RUN`, `growth RUN`, `roofline RUN` or `overview DEVICE`, with the options of each.
 pub fn draw(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
     let kind = arguments.word("the kind of chart")?;
     let name = arguments.word("a record")?;
     match kind.as_str() {
-        "times" => times::times(archive.run(&name)?),
-        "shares" => shares::shares(archive, archive.run(&name)?, arguments),
+        "times" => stages::times(archive.run(&name)?),
+        "shares" => stages::shares(archive, archive.run(&name)?, arguments),
         "growth" => growth::growth(archive, archive.run(&name)?, arguments),
         "roofline" => roofline::roofline(archive.pair(&name)?, arguments),
-        "overview" => overview::overview(&archive.pairs(&name)),
-        _ => bail!("there is no chart {kind}{}", nearest(&kind, KINDS)),
+        "overview" => roofline::overview(&archive.pairs(&name)),
+        _ => bail!("there is no chart {kind}{}", nearest(&kind, ["times", "shares", "growth", "roofline", "overview"])),
     }
 }
 

@@ -51,11 +51,12 @@ impl Axis {
         (0..).map(|index| f64::from(index) * step).take_while(|tick| *tick < high).collect()
     }
 
-    /// The powers of two on it, every second one where there are many.
-    pub fn powers_of_two(self) -> Vec<f64> {
+    /// The powers of two on it, every second one where there are many, with their words.
+    pub fn powers_of_two(self) -> Vec<(f64, String)> {
         let (low, high) = self.ends;
         let step = if high / low > 1024.0 { 2 } else { 1 };
-        (-10..16).step_by(step).map(|power| 2_f64.powi(power)).filter(|tick| (low..high).contains(tick)).collect()
+        let ticks = (-10..16).step_by(step).map(|power| 2_f64.powi(power)).filter(|tick| (low..high).contains(tick));
+        ticks.map(|tick| (tick, if tick < 1.0 { format!("1/{}", 1.0 / tick) } else { tick.to_string() })).collect()
     }
 }
 
@@ -209,7 +210,10 @@ mod tests {
         assert_eq!(axis.ends, (1.0, 64.0));
         assert!((axis.part(8.0) - 0.5).abs() < 1e-12);
         assert_eq!(axis.ticks(), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
-        assert_eq!(axis.powers_of_two(), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
+        assert_eq!(
+            axis.powers_of_two().iter().map(|(_, words)| words.as_str()).collect::<Vec<_>>(),
+            ["1", "2", "4", "8", "16", "32"]
+        );
         assert_eq!(Axis::from_zero(64.0).ticks(), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
         assert_eq!(Axis::from_zero(64.0).part(16.0), 0.25);
     }

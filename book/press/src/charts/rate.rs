@@ -1,5 +1,6 @@
 //! What the rates of a chapter count, and what a chart says of its runs.
 
+use anyhow::{Context, Result};
 use common::units;
 use common::workload::{Arithmetic, Work};
 
@@ -10,6 +11,8 @@ use crate::archive::{Run, STALE_NOTE};
 pub struct Unit {
     /// Pieces in the whole work: operations, multiply-adds or bytes.
     pub pieces: f64,
+    /// What they are called.
+    pub name: &'static str,
     /// A rate in words.
     pub words: fn(f64) -> String,
     /// What the ceiling is the rate of, in words.
@@ -19,13 +22,12 @@ pub struct Unit {
 impl Unit {
     pub fn of(run: Run) -> Self {
         let Work { multiply_adds, bytes, arithmetic } = run.record.work();
-        match arithmetic {
-            Arithmetic::F32 => Self { pieces: 2.0 * multiply_adds as f64, words: units::flops, ceiling: "f32 multiply-adds" },
-            Arithmetic::Bytes => {
-                Self { pieces: multiply_adds as f64, words: units::multiply_adds, ceiling: "multiply-adds of bytes by dp4a" }
-            }
-            Arithmetic::Integers => Self { pieces: bytes as f64, words: units::bandwidth, ceiling: "a copy" },
-        }
+        let (pieces, name, words, ceiling): (f64, _, fn(f64) -> String, _) = match arithmetic {
+            Arithmetic::F32 => (2.0 * multiply_adds as f64, "FLOP", units::flops, "f32 multiply-adds"),
+            Arithmetic::Bytes => (multiply_adds as f64, "multiply-adds", units::multiply_adds, "multiply-adds of bytes by dp4a"),
+            Arithmetic::Integers => (bytes as f64, "bytes", units::bandwidth, "a copy"),
+        };
+        Self { pieces, name, words, ceiling }
     }
 
     /// Pieces per second, when the whole work takes so long.
@@ -44,22 +46,27 @@ pub fn ceiling(run: Run) -> Option<f64> {
     }
 }
 
+/// A stage of a library to compare others with: its name and its rate.
+pub fn rival(run: Run, unit: Unit, name: String) -> Result<(String, f64)> {
+    let ms = run.stage(&name)?.median_ms.with_context(|| format!("{} has no time of {name}", run.name))?;
+    Ok((name, unit.at(ms)))
+}
+
 /// The title of a chart of one run.
 pub fn title(run: Run) -> String {
     format!("{}: {}", run.record.chapter, run.sizes())
 }
 
 /// What some runs were made on, and when; the first one names the device of all. Says what a stale mark means if a stage has one.
-pub fn origin<'a>(runs: impl Iterator<Item = Run<'a>> + Clone) -> String {
-    let days = || runs.clone().map(|run| run.day());
+pub fn origin(runs: &[Run]) -> String {
+    let days = || runs.iter().map(Run::day);
     let days = match (days().min(), days().max()) {
         (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
         (first, _) => first.unwrap_or_default().to_owned(),
     };
-    let Some(device) = runs.clone().next().map(|run| &run.record.device) else { return String::new() };
-    if runs.clone().any(|run| run.has_stale()) {
-        // The line has no room for the compiler as well.
-        return format!("{}, driver {}, {days}; {STALE_NOTE}", device.name, device.driver);
-    }
-    format!("{}, driver {}, {}, {days}", device.name, device.driver, device.compiler)
+    let Some(device) = runs.first().map(|run| &run.record.device) else { return String::new() };
+    // With a note about stale stages, the line has no room for the compiler.
+    let end =
+        if runs.iter().any(Run::has_stale) { format!("{days}; {STALE_NOTE}") } else { format!("{}, {days}", device.compiler) };
+    format!("{}, driver {}, {end}", device.name, device.driver)
 }

@@ -12,59 +12,34 @@ use common::units;
 use common::workload::{Arithmetic, Work};
 
 use super::plot::{Axis, Frame, Plot};
-use super::rate::{origin, title};
+use super::rate::{Unit, ceiling, origin, rival, title};
 use crate::archive::{Pair, Run};
 use crate::directive::Arguments;
+use crate::drawing::words::Point;
 
 /// Bytes of a sector.
 const SECTOR_BYTES: f64 = 32.0;
-
-/// What both axes count.
-struct Pieces {
-    /// In the whole work.
-    all: f64,
-    words: fn(f64) -> String,
-    one: &'static str,
-    /// The rate at which arithmetic alone would do them, and its name.
-    arithmetic: Option<(f64, &'static str)>,
-}
-
-impl Pieces {
-    fn of(run: Run) -> Option<Self> {
-        let (Work { multiply_adds, arithmetic, .. }, ceilings) = (run.record.work(), run.record.ceilings?);
-        let all = multiply_adds as f64;
-        Some(match arithmetic {
-            Arithmetic::F32 => {
-                Self { all: 2.0 * all, words: units::flops, one: "FLOP", arithmetic: Some((ceilings.flops, arithmetic.ceiling())) }
-            }
-            Arithmetic::Bytes => {
-                let ceiling = (ceilings.byte_multiply_adds?, arithmetic.ceiling());
-                Self { all, words: units::multiply_adds, one: "multiply-adds", arithmetic: Some(ceiling) }
-            }
-            Arithmetic::Integers => Self { all, words: units::pixels, one: "pixels", arithmetic: None },
-        })
-    }
-}
 
 /// Draws a dot for each stage that was timed and counted. The option `rivals` names stages of libraries, of which nothing is counted: lines at
 /// their rates.
 pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     let run = pair.measured;
-    let pieces = Pieces::of(run).with_context(|| format!("{} has no ceilings", run.name))?;
-    let bytes_per_s = run.record.ceilings.map_or(0.0, |ceilings| ceilings.bytes_per_s);
-    let rate = |ms: f64| 1e3 * pieces.all / ms;
-    let dots = run.times().filter_map(|(name, ms)| Some((name, (pieces.all / bytes_asked_for(pair, name)?, rate(ms)))));
-    let dots: Vec<(&str, (f64, f64))> = dots.collect();
+    let Work { multiply_adds, bytes, arithmetic } = run.record.work();
+    let (unit, flat) = match arithmetic {
+        Arithmetic::F32 | Arithmetic::Bytes => (Unit::of(run), ceiling(run)),
+        Arithmetic::Integers => {
+            (Unit { pieces: multiply_adds as f64, name: "pixels", words: units::pixels, ..Unit::of(run) }, None)
+        }
+    };
+    let ceilings = run.record.ceilings.filter(|_| flat.is_some() || arithmetic == Arithmetic::Integers);
+    let bytes_per_s = ceilings.with_context(|| format!("{} has no ceilings", run.name))?.bytes_per_s;
+    let dots = run.times().filter_map(|(name, ms)| Some((name, (unit.pieces / bytes_asked_for(pair, name)?, unit.at(ms)))));
+    let dots: Vec<(&str, Point)> = dots.collect();
     ensure!(!dots.is_empty(), "{} counts no stage of {}", pair.counted.name, run.name);
-    let rivals = arguments.list("rivals").into_iter().map(|name| {
-        let ms = run.stage(&name)?.median_ms.with_context(|| format!("{} has no time of {name}", run.name))?;
-        Ok((name, rate(ms)))
-    });
-    let rivals: Vec<(String, f64)> = rivals.collect::<Result<_>>()?;
+    let rivals = arguments.list("rivals").into_iter().map(|name| rival(run, unit, name)).collect::<Result<Vec<_>>>()?;
 
     // The roof bends where arithmetic is the ceiling, or ends at the wall.
-    let flat = pieces.arithmetic.map(|(rate, _)| rate);
-    let knee = flat.map_or(pieces.all / run.record.work().bytes as f64, |flat| flat / bytes_per_s);
+    let knee = flat.map_or(unit.pieces / bytes as f64, |flat| flat / bytes_per_s);
     let knee = (knee, knee * bytes_per_s);
     let points = || dots.iter().map(|(_, dot)| *dot).chain([knee]);
     let x = Axis::by_factors(points().map(|point| point.0), 1.5, if flat.is_some() { 4.0 } else { 2.0 });
@@ -72,28 +47,28 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     let mut plot = Plot::new(Frame {
         title: title(run),
         notes: vec![
-            origin([run].into_iter()),
+            origin(&[run]),
             format!("Times: {}", run.path()),
             format!("Bytes: {}, counted by the simulator", pair.counted.path()),
             "Bytes are those of the sectors that are asked for. L1 and L2 serve some: a stage may be above the slope.".to_owned(),
         ],
         height: 470.0,
         x,
-        x_ticks: x.powers_of_two().into_iter().map(|tick| (tick, fraction(tick))).collect(),
-        x_name: format!("{} per byte that loads and stores ask for", pieces.one),
+        x_ticks: x.powers_of_two(),
+        x_name: format!("{} per byte that loads and stores ask for", unit.name),
         y,
-        y_words: pieces.words,
+        y_words: unit.words,
     });
     let start = slope_start(x, y, bytes_per_s);
     plot.line("roof", &[start, knee, if flat.is_some() { (x.ends.1, knee.1) } else { (knee.0, y.ends.0) }]);
-    if let Some((rate, name)) = pieces.arithmetic {
-        plot.label_end(rate, None, format!("{name}: {}", (pieces.words)(rate)));
+    if let Some(rate) = flat {
+        plot.label_end(rate, None, format!("{}: {}", arithmetic.ceiling(), (unit.words)(rate)));
     } else {
-        let per_pixel = units::significant(run.record.work().bytes as f64 / pieces.all);
+        let per_pixel = units::significant(bytes as f64 / unit.pieces);
         plot.remark(knee, (knee.0, y.ends.0), 0.5, format!("every byte once: {per_pixel} bytes per pixel"));
     }
     for ((name, rate), class) in rivals.iter().zip(["limit s1", "limit s2"].into_iter().cycle()) {
-        plot.level(class, *rate, format!("{name}: {}", (pieces.words)(*rate)));
+        plot.level(class, *rate, format!("{name}: {}", (unit.words)(*rate)));
     }
     for (name, point) in &dots {
         plot.dot(0, *point, run.label(name), "");
@@ -103,19 +78,14 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
 }
 
 /// Where the slope of memory enters the picture.
-pub fn slope_start(x: Axis, y: Axis, bytes_per_s: f64) -> (f64, f64) {
+fn slope_start(x: Axis, y: Axis, bytes_per_s: f64) -> Point {
     let start = x.ends.0.max(y.ends.0 / bytes_per_s);
     (start, start * bytes_per_s)
 }
 
-/// A power of two in words.
-pub fn fraction(tick: f64) -> String {
-    if tick < 1.0 { format!("1/{}", 1.0 / tick) } else { tick.to_string() }
-}
-
 /// Bytes that the kernels of a stage ask for at the size that was timed. Counts at another size are scaled: loads grow with the
 /// multiply-adds, and stores with the outputs.
-pub fn bytes_asked_for(pair: Pair, stage: &str) -> Option<f64> {
+fn bytes_asked_for(pair: Pair, stage: &str) -> Option<f64> {
     let counters = pair.counted_stage(stage)?.counters?;
     let multiply_adds = |run: Run| run.record.work().multiply_adds as f64;
     let outputs = |run: Run| multiply_adds(run) / terms(run);
@@ -129,4 +99,94 @@ pub fn bytes_asked_for(pair: Pair, stage: &str) -> Option<f64> {
 fn terms(run: Run) -> f64 {
     let of = |name: &str| run.size(name).map_or(1.0, |size| size as f64);
     of("taps") * of("template_width") * of("template_height") * of("k")
+}
+
+/// The classes of the words of a chapter, in the colors of series.
+const COLORS: [&str; 6] = ["f0", "f1", "f2", "f3", "f4", "f5"];
+
+/// A stage, with its operations per byte that it asks for and per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Dot<'a> {
+    pub stage: &'a str,
+    pub on_tensor_cores: bool,
+    pub point: Point,
+}
+
+/// Draws all chapters under one roof: where each begins, where it ends, and where tensor cores bring it.
+///
+/// Arithmetic of all kinds counts alike, a multiply-add as two operations, so that sums of integers and products of floats fit one picture.
+pub fn overview(pairs: &[Pair]) -> Result<String> {
+    let runs: Vec<Run> = pairs.iter().map(|pair| pair.measured).collect();
+    // The ceilings of the last run with that arithmetic.
+    let ceilings = |arithmetic| runs.iter().rfind(|run| run.record.work().arithmetic == arithmetic)?.record.ceilings;
+    let floats = ceilings(Arithmetic::F32).context("no run with a ceiling for floats")?;
+    let bytes = ceilings(Arithmetic::Bytes).and_then(|ceilings| ceilings.byte_multiply_adds);
+    let knee = (floats.flops / floats.bytes_per_s, floats.flops);
+
+    let courses: Vec<Vec<Dot>> = pairs.iter().map(|pair| course(&dots(*pair))).collect();
+    let points = || courses.iter().flatten().map(|dot| dot.point).chain([knee]);
+    let x = Axis::by_factors(points().map(|point| point.0), 4.0, 4.0);
+    let y = Axis::by_factors(points().map(|point| point.1), 2.0, 1.5);
+    let words = |rate: f64| units::flops(rate).replace("FLOP", "op");
+    let folders = pairs.first().context("no chapter was measured on this device and counted")?;
+    let mut plot = Plot::new(Frame {
+        title: "All chapters: operations per second over operations per byte".to_owned(),
+        notes: vec![
+            origin(&runs),
+            format!(
+                "Times: the chapters' records in book/results/{}. Bytes: those in book/results/{}, simulated.",
+                folders.measured.device(),
+                folders.counted.device()
+            ),
+            "Of each chapter the first stage, the fastest one, and the fastest on tensor cores if that is faster still.".to_owned(),
+            "A multiply-add counts as two operations, of whatever numbers. L1 and L2 serve some of the bytes.".to_owned(),
+        ],
+        height: 560.0,
+        x,
+        x_ticks: x.powers_of_two(),
+        x_name: "operations per byte that loads and stores ask for".to_owned(),
+        y,
+        y_words: words,
+    });
+    let start = slope_start(x, y, floats.bytes_per_s);
+    plot.line("roof", &[start, knee, (x.ends.1, knee.1)]);
+    plot.label_end(knee.1, None, format!("f32: {}", words(floats.flops)));
+    if let Some(rate) = bytes {
+        plot.level("limit s1", 2.0 * rate, format!("dp4a: {}", words(2.0 * rate)));
+    }
+    for (series, (run, course)) in runs.iter().zip(&courses).enumerate() {
+        let number = run.record.chapter.split('-').next().unwrap_or_default();
+        plot.line(&format!("line s{series}"), &course.iter().map(|dot| dot.point).collect::<Vec<_>>());
+        for dot in course {
+            plot.dot(series, dot.point, format!("{number} {}", run.label(dot.stage)), COLORS[series.min(COLORS.len() - 1)]);
+        }
+    }
+    plot.remark(start, knee, 0.125, format!("memory: {}", units::bandwidth(floats.bytes_per_s)));
+    Ok(plot.end())
+}
+
+/// The stages that were timed and counted.
+fn dots(pair: Pair<'_>) -> Vec<Dot<'_>> {
+    let operations = 2.0 * pair.measured.record.work().multiply_adds as f64;
+    let dot = |(stage, ms)| {
+        let counters = pair.counted_stage(stage)?.counters?;
+        let point = (operations / bytes_asked_for(pair, stage)?, 1e3 * operations / ms);
+        Some(Dot { stage, on_tensor_cores: counters.tensor_multiply_adds > 0, point })
+    };
+    pair.measured.times().filter_map(dot).collect()
+}
+
+/// The first stage, the fastest without tensor cores, and the fastest with them if that is faster still.
+pub(super) fn course<'a>(dots: &[Dot<'a>]) -> Vec<Dot<'a>> {
+    let fastest = |on_tensor_cores| {
+        let dots = dots.iter().filter(|dot| dot.on_tensor_cores == on_tensor_cores);
+        dots.max_by(|one, other| one.point.1.total_cmp(&other.point.1))
+    };
+    let mut course: Vec<Dot> = Vec::new();
+    for dot in [dots.first(), fastest(false), fastest(true)].into_iter().flatten() {
+        if course.last().is_none_or(|last| dot.point.1 > last.point.1) {
+            course.push(*dot);
+        }
+    }
+    course
 }

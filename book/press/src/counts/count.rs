@@ -10,18 +10,17 @@ use common::atomic_file::AtomicFile;
 use common::gpu::Gpu;
 use common::report::Place;
 use common::request::Request;
-use common::stage::Stage;
-use common::workload::convolution::TEACHING_SIZE;
-use common::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Workload, correlation, matmul, window_sums};
-use common::{observer, runner};
+use common::workload::{Convolution, Workload};
+use common::{Chapter, observer, runner};
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use kernels::{Source, ceilings};
 use simt::LaunchReport;
 use toolkit::recipe::PINNED_VERSION;
 
-use super::{CEILINGS_GROUP, KernelCounts, METRICS, PATTERNS_GROUP, PATTERNS_PTX, Record, read_profile};
-use crate::chapters::chapters;
+use super::{CEILINGS_GROUP, KernelCounts, METRICS, PATTERNS_GROUP, PATTERNS_PTX, Record, counts_of, read_profile};
+use crate::chapters::{Visitor, chapters, visit};
+use crate::drawing::trace::Arrays;
 
 /// Floats of the patterns' input, and of their output.
 const FLOATS: usize = 1 << 16;
@@ -106,40 +105,23 @@ fn groups() -> Vec<&'static str> {
 
 /// Launches every kernel of a group; what the simulator reports of each launch, and nothing on a GPU.
 fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
-    observer::forget(gpu)?;
     match group {
-        CEILINGS_GROUP => launch_ceilings(gpu)?,
-        PATTERNS_GROUP => launch_patterns(gpu)?,
-        "01-conv-naive" => return launch_stages(gpu, conv_naive::CHAPTER.stages, &Convolution::random(TEACHING_SIZE, 13)),
-        "02-conv-shared" => return launch_stages(gpu, conv_shared::CHAPTER.stages, &Convolution::random(TEACHING_SIZE, 13)),
-        "03-unroll" => {
-            let conv = Convolution::random(TEACHING_SIZE, 13);
-            // Not through cuFFT, whose kernels are not ours and which the simulator has not.
-            let stages: Vec<_> =
-                unroll::CHAPTER.stages.iter().filter(|stage| stage.name != unroll::fft::FFT.name).copied().collect();
-            let mut reports = launch_stages(gpu, &stages, &conv)?;
-            observer::forget(gpu)?;
-            launch_around_fft(gpu, &conv)?;
-            gpu.stream.synchronize()?;
-            reports.extend(observer::take(gpu)?.launches.into_iter().map(|launch| launch.report));
-            return Ok(reports);
+        CEILINGS_GROUP => reports(gpu, launch_ceilings),
+        PATTERNS_GROUP => reports(gpu, launch_patterns),
+        chapter => {
+            let mut launched = visit(chapter, Launch { gpu })?;
+            if chapter == unroll::CHAPTER.name {
+                launched.extend(reports(gpu, launch_around_fft)?);
+            }
+            Ok(launched)
         }
-        "04-correlation-sm-aware" => {
-            let correlation = Correlation::random(correlation::TEACHING_SIZE, Border::Valid, 13);
-            return launch_stages(gpu, correlation_sm_aware::CHAPTER.stages, &correlation);
-        }
-        "05-window-sums" => {
-            let sums = WindowSums::random(window_sums::TEACHING_SIZE, 15, Border::Valid, 13)?;
-            return launch_stages(gpu, ::window_sums::CHAPTER.stages, &sums);
-        }
-        "06-matmul-tiled" => {
-            // Not by cuBLAS, whose kernels are not ours.
-            let stages: Vec<_> =
-                matmul_tiled::CHAPTER.stages.iter().filter(|stage| !stage.name.starts_with("cublas")).copied().collect();
-            return launch_stages(gpu, &stages, &Matmul::random(matmul::TEACHING_SIZE, 13)?);
-        }
-        _ => bail!("nothing is known of the group {group}: `launch` has to learn how its kernels are launched"),
     }
+}
+
+/// What the simulator reports of some launches.
+fn reports(gpu: &Gpu, launch: fn(&Gpu) -> Result<()>) -> Result<Vec<LaunchReport>> {
+    observer::forget(gpu)?;
+    launch(gpu)?;
     gpu.stream.synchronize()?;
     let seen = observer::take(gpu)?;
     if let Some(finding) = seen.findings.first() {
@@ -148,19 +130,29 @@ fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
     Ok(seen.launches.into_iter().map(|launch| launch.report).collect())
 }
 
-/// Runs each stage of a chapter once.
-fn launch_stages<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W) -> Result<Vec<LaunchReport>> {
-    let stages: Vec<_> = stages.iter().filter(|stage| stage.place() == Place::Device).copied().collect();
-    let mut reports = Vec::new();
-    for row in runner::run(gpu, &stages, workload, 0)?.rows {
-        let measured = row.measured().with_context(|| format!("stage {} is not verified: {:?}", row.name, row.outcome))?;
-        reports.extend(measured.launches().iter().map(|launch| launch.report.clone()));
+/// Runs each stage of a chapter once. Stages that call a library are left out: its kernels are not ours, and the simulator does not have them.
+struct Launch<'a> {
+    gpu: &'a Gpu,
+}
+
+impl Visitor for Launch<'_> {
+    type Output = Vec<LaunchReport>;
+
+    fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<Self::Output> {
+        let workload = W::sized(&[])?;
+        let ours = chapter.stages.iter().filter(|stage| stage.place() == Place::Device && stage.library().is_none());
+        let mut reports = Vec::new();
+        for row in runner::run(self.gpu, &ours.copied().collect::<Vec<_>>(), &workload, 0)?.rows {
+            let measured = row.measured().with_context(|| format!("stage {} is not verified: {:?}", row.name, row.outcome))?;
+            reports.extend(measured.launches().iter().map(|launch| launch.report.clone()));
+        }
+        Ok(reports)
     }
-    Ok(reports)
 }
 
 /// Launches the kernels that stand around the transforms, without the transforms.
-fn launch_around_fft(gpu: &Gpu, conv: &Convolution) -> Result<()> {
+fn launch_around_fft(gpu: &Gpu) -> Result<()> {
+    let conv = &Convolution::sized(&[])?;
     let blocks = unroll::fft::Blocks { length: 4096, hop: 3072, count: 6 };
     let mut buffers = conv.upload(gpu)?;
     let mut rings = gpu.stream.alloc_zeros::<f32>(4096 * 7)?;
@@ -219,15 +211,10 @@ fn simulate(device: &Request) -> Result<Record> {
     ensure!(gpu.is_simulated(), "without Nsight Compute only the simulator counts: --device sim");
     let mut kernels: Vec<KernelCounts> = Vec::new();
     for group in groups() {
-        let mut of_group: Vec<KernelCounts> = Vec::new();
         for report in launch(&gpu, group)? {
-            if of_group.iter().all(|kernel| kernel.kernel != report.kernel) {
-                of_group.push(KernelCounts::new(group, &report.kernel));
-            }
-            let Some(kernel) = of_group.iter_mut().find(|kernel| kernel.kernel == report.kernel) else { continue };
+            let kernel = counts_of(&mut kernels, group, &report.kernel);
             METRICS.iter().for_each(|metric| kernel.add(metric.name, (metric.simulated)(&report.counters)));
         }
-        kernels.append(&mut of_group);
     }
     Ok(record(&gpu, "the simulator".to_owned(), kernels))
 }

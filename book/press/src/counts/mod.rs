@@ -5,23 +5,22 @@
 //! record counts/<device>` makes them again.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::fs;
-use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use common::units;
 use kernels::{Source, ceilings};
 use serde::{Deserialize, Serialize};
 use simt::Counters;
 use toolkit::digest;
 
+use crate::archive::{Archive, STALE_MARK};
 use crate::chapters::chapters;
+use crate::directive::Arguments;
+use crate::root;
 use crate::stale::Kernels;
 
-mod count;
-
-pub use count::Arguments;
+pub mod count;
 
 /// The PTX of the patterns.
 const PATTERNS_PTX: &str = include_str!("../../../../simulator/simt/tests/programs/merging.ptx");
@@ -29,6 +28,9 @@ const PATTERNS_PTX: &str = include_str!("../../../../simulator/simt/tests/progra
 const PATTERNS_GROUP: &str = "patterns";
 /// The name of the group of kernels that measure what a device can do at best; the others are named by their chapter.
 const CEILINGS_GROUP: &str = "ceilings";
+
+/// Where the differences between two devices are explained, from the root of the repository.
+const DIFFERENCES: &str = "book/differences.toml";
 
 /// What one device counted.
 #[derive(Debug, Serialize, Deserialize)]
@@ -70,141 +72,37 @@ pub struct Metric {
     pub simulated: fn(&Counters) -> u64,
 }
 
-/// What is compared.
-pub const METRICS: &[Metric] = &[
-    Metric {
-        name: "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-        heading: "global load requests",
-        simulated: |c| c.global_load_requests,
-    },
-    Metric {
-        name: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-        heading: "their sectors",
-        simulated: |c| c.global_load_sectors,
-    },
-    Metric {
-        name: "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-        heading: "global store requests",
-        simulated: |c| c.global_store_requests,
-    },
-    Metric {
-        name: "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-        heading: "their sectors",
-        simulated: |c| c.global_store_sectors,
-    },
-    Metric {
-        name: "smsp__inst_executed_op_shared_ld_pred_on_any.sum",
-        heading: "shared loads",
-        simulated: |c| c.shared_load_requests,
-    },
-    Metric {
-        name: "smsp__inst_executed_op_shared_st_pred_on_any.sum",
-        heading: "shared stores",
-        simulated: |c| c.shared_store_requests,
-    },
-    Metric {
-        name: "memory_l1_wavefronts_shared",
-        heading: "shared wavefronts",
-        simulated: |c| c.shared_load_wavefronts + c.shared_store_wavefronts,
-    },
-    Metric {
-        name: "memory_l1_wavefronts_shared_ideal",
-        heading: "ideal",
-        simulated: |c| c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal,
-    },
-    Metric { name: "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", heading: "f32 multiply-adds", simulated: |c| c.f32_fma },
-];
-
-/// A difference that is understood.
-pub struct Difference {
-    group: &'static str,
-    kernel: &'static str,
-    /// Nsight Compute's names of the counts.
-    metrics: &'static [&'static str],
-    /// The reason, with the line that it comes from.
-    reason: &'static str,
-    /// Whether the GPU's count differs from run to run, and may be equal by chance.
-    varies: bool,
+const fn metric(name: &'static str, heading: &'static str, simulated: fn(&Counters) -> u64) -> Metric {
+    Metric { name, heading, simulated }
 }
 
-const SHARED_LOADS: &str = "smsp__inst_executed_op_shared_ld_pred_on_any.sum";
-const SHARED_STORES: &str = "smsp__inst_executed_op_shared_st_pred_on_any.sum";
-const WAVEFRONTS: &str = "memory_l1_wavefronts_shared";
-const IDEAL: &str = "memory_l1_wavefronts_shared_ideal";
-
-/// The differences that there are.
-const DIFFERENCES: &[Difference] = &[
-    Difference {
-        group: "03-unroll",
-        kernel: "tensor_f16x3",
-        metrics: &[SHARED_LOADS],
-        reason: "the difference are its 2176 `ldmatrix` (`load_matrix` in `03-unroll-tensor.cu`), which Nsight Compute does not count as shared loads. \
-                 Their wavefronts it counts, and these are equal.",
-        varies: false,
-    },
-    Difference {
-        group: "03-unroll",
-        kernel: "multiply",
-        metrics: &["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"],
-        reason: "the real part of a product of complex numbers is `mul.f32` and `sub.f32` in PTX, which says nothing of rounding in between, and ptxas \
-                 makes one multiply-add of the two.",
-        varies: false,
-    },
-    Difference {
-        group: "04-correlation-sm-aware",
-        kernel: "unroll_4",
-        metrics: &[SHARED_STORES],
-        reason: "the GPU counted 2080, 2081 and 2082 in three runs. The loop over a row of the tile (`load_block`) ends earlier for some lanes of a warp; presumably \
-                 they do not always come together again before the next store.",
-        varies: true,
-    },
-    Difference {
-        group: "04-correlation-sm-aware",
-        kernel: "sums",
-        metrics: &[SHARED_STORES],
-        reason: "2080 in two runs and 2081 in a third, for the same reason.",
-        varies: true,
-    },
-    Difference {
-        group: "05-window-sums",
-        kernel: "vector",
-        metrics: &[SHARED_LOADS, WAVEFRONTS, IDEAL],
-        reason: "the last pixels of a window, fewer than a vector, are loaded behind branches in PTX. ptxas loads them as one vector before the branches; the \
-                 simulator merges loads between which there is no branch.",
-        varies: false,
-    },
-    Difference {
-        group: "05-window-sums",
-        kernel: "row_scan",
-        metrics: &[SHARED_LOADS, WAVEFRONTS, IDEAL],
-        reason: "`block_scan` adds the totals of some warps under a condition. ptxas selects where PTX branches, and merges the 16 loads, which then stand \
-                 together, into 4.",
-        varies: false,
-    },
-    Difference {
-        group: "06-matmul-tiled",
-        kernel: "double_buffered",
-        metrics: &[WAVEFRONTS, IDEAL],
-        reason: "what asynchronous copies write to shared memory passes through its banks, too (`start_copy`). Nsight Compute counts that, with conflicts where \
-                 the tile of A is transposed on the way; the simulator does not.",
-        varies: false,
-    },
-    Difference {
-        group: "06-matmul-tiled",
-        kernel: "small_tile",
-        metrics: &[WAVEFRONTS, IDEAL],
-        reason: "the same.",
-        varies: false,
-    },
-    Difference {
-        group: "06-matmul-tiled",
-        kernel: "tensor_tf32",
-        metrics: &[SHARED_LOADS, WAVEFRONTS, IDEAL, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"],
-        reason: "the same, and its 1088 `ldmatrix` are no shared loads for Nsight Compute. Of the 512 sectors nothing is known; the last turns ask for copies of \
-                 no bytes, which may count there.",
-        varies: false,
-    },
+/// What is compared.
+pub const METRICS: [Metric; 9] = [
+    metric("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "global load requests", |c| c.global_load_requests),
+    metric("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "their sectors", |c| c.global_load_sectors),
+    metric("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "global store requests", |c| c.global_store_requests),
+    metric("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "their sectors", |c| c.global_store_sectors),
+    metric("smsp__inst_executed_op_shared_ld_pred_on_any.sum", "shared loads", |c| c.shared_load_requests),
+    metric("smsp__inst_executed_op_shared_st_pred_on_any.sum", "shared stores", |c| c.shared_store_requests),
+    metric("memory_l1_wavefronts_shared", "shared wavefronts", |c| c.shared_load_wavefronts + c.shared_store_wavefronts),
+    metric("memory_l1_wavefronts_shared_ideal", "ideal", |c| c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal),
+    metric("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "f32 multiply-adds", |c| c.f32_fma),
 ];
+
+/// A difference that is understood, in `book/differences.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Difference {
+    /// The kernels that differ, as [`KernelCounts::name`] has them.
+    kernel: String,
+    /// Nsight Compute's names of the counts.
+    metrics: Vec<String>,
+    /// The reason, with the line that it comes from.
+    reason: String,
+    /// Whether the GPU's count differs from run to run, and may be equal by chance.
+    #[serde(default)]
+    varies: bool,
+}
 
 /// The digest that a kernel of a group has now; `None` when there is no such kernel.
 fn digest_now(kernels: &Kernels, group: &str, kernel: &str) -> Option<String> {
@@ -243,28 +141,26 @@ impl KernelCounts {
 }
 
 impl Record {
-    /// Reads a record.
+    /// Reads the record of a device.
     ///
     /// # Errors
     ///
     /// When there is none, or the file holds something else.
-    pub fn read(path: &Path) -> Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        Self::parse(&text).with_context(|| path.display().to_string())
-    }
-
-    /// Reads a record from text.
-    ///
-    /// # Errors
-    ///
-    /// When the text is something else.
-    pub fn parse(text: &str) -> Result<Self> {
-        Ok(serde_json::from_str(text)?)
+    pub fn read(device: &str) -> Result<Self> {
+        let path = format!("book/counts/{device}.json");
+        let text = fs::read_to_string(root().join(&path)).with_context(|| format!("there is no {path}"))?;
+        serde_json::from_str(&text).context(path)
     }
 
     /// The counts of a kernel.
     fn of(&self, group: &str, kernel: &str) -> Option<&KernelCounts> {
         self.kernels.iter().find(|counts| (counts.group.as_str(), counts.kernel.as_str()) == (group, kernel))
+    }
+
+    /// The kernels that another record lacks, in words.
+    fn lone(&self, other: &Record) -> String {
+        let lone = self.kernels.iter().filter(|kernel| other.of(&kernel.group, &kernel.kernel).is_none());
+        lone.map(|kernel| format!("`{}`", kernel.name())).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -285,26 +181,42 @@ pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
         // The row of units has no name.
         let Some(name) = field("Kernel Name").filter(|name| !name.is_empty()) else { continue };
         let name = name.split('(').next().unwrap_or(name);
-        let index = kernels.iter().position(|kernel| kernel.kernel == name).unwrap_or_else(|| {
-            kernels.push(KernelCounts::new(group, name));
-            kernels.len() - 1
-        });
         for metric in METRICS {
             let value = field(metric.name).and_then(|text| text.replace(',', "").parse::<f64>().ok());
-            kernels[index].add(metric.name, value.with_context(|| format!("{name} has no {}", metric.name))? as u64);
+            let value = value.with_context(|| format!("{name} has no {}", metric.name))?;
+            counts_of(&mut kernels, group, name).add(metric.name, value as u64);
         }
     }
     Ok(kernels)
 }
 
-/// What the columns of [`table`] are called by Nsight Compute, as Markdown.
-pub fn names() -> String {
+/// The counts of a kernel in a list. A new kernel is added at the end.
+fn counts_of<'a>(kernels: &'a mut Vec<KernelCounts>, group: &str, name: &str) -> &'a mut KernelCounts {
+    let index = kernels.iter().position(|kernel| kernel.group == group && kernel.kernel == name).unwrap_or_else(|| {
+        kernels.push(KernelCounts::new(group, name));
+        kernels.len() - 1
+    });
+    &mut kernels[index]
+}
+
+/// Nsight Compute's names for the columns of [`table`], as Markdown.
+fn names() -> String {
     let rows = METRICS.iter().map(|metric| format!("| {} | `{}` |\n", metric.heading, metric.name));
     "| column | Nsight Compute |\n|---|---|\n".to_owned() + &rows.collect::<String>()
 }
 
-/// Follows the name of a kernel that has changed since it was counted.
-const STALE_MARK: &str = "†";
+/// Renders the directive `counts`: the table of two devices' records, or, with `names`, the names of its columns.
+pub fn render(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
+    let first = arguments.word("a device with counts, or `names`,")?;
+    if first == "names" {
+        return Ok(names());
+    }
+    let read = |device: &str| {
+        archive.note(&format!("counts/{device}.json"));
+        Record::read(device)
+    };
+    table(&read(&first)?, &read(&arguments.word("the simulated device")?)?)
+}
 
 /// The records of both, side by side, as Markdown. A number alone is what both counted. Kernels that have changed since either was made
 /// are marked, and a difference there needs no reason; kernels that only one of the two has are left out and named below the table.
@@ -312,7 +224,9 @@ const STALE_MARK: &str = "†";
 /// # Errors
 ///
 /// When the counts of a kernel that has not changed differ without a known reason, or no longer differ.
-pub fn table(hardware: &Record, simulated: &Record, kernels: &Kernels) -> Result<String> {
+fn table(hardware: &Record, simulated: &Record) -> Result<String> {
+    let known: BTreeMap<String, Vec<Difference>> =
+        toml::from_str(&fs::read_to_string(root().join(DIFFERENCES))?).context(DIFFERENCES)?;
     let mut table = "| kernel |".to_owned();
     METRICS.iter().for_each(|metric| table += &format!(" {} |", metric.heading));
     table += &format!("\n|---|{}", "---:|".repeat(METRICS.len()));
@@ -322,36 +236,33 @@ pub fn table(hardware: &Record, simulated: &Record, kernels: &Kernels) -> Result
     let mut group = "";
     for ours in &simulated.kernels {
         let Some(theirs) = hardware.of(&ours.group, &ours.kernel) else { continue };
+        let kernel = ours.name();
         if ours.group != group {
             group = &ours.group;
-            let _ = write!(table, "\n| **{group}** |{}", " |".repeat(METRICS.len()));
+            table += &format!("\n| **{group}** |{}", " |".repeat(METRICS.len()));
         }
-        let is_stale = [ours, theirs].iter().any(|counts| counts.is_stale(kernels));
+        let is_stale = [ours, theirs].iter().any(|counts| counts.is_stale(Kernels::stored()));
         any_stale |= is_stale;
-        let _ = write!(table, "\n| `{}`{} |", ours.kernel, if is_stale { format!(" {STALE_MARK}") } else { String::new() });
+        table += &format!("\n| `{}`{} |", ours.kernel, if is_stale { format!(" {STALE_MARK}") } else { String::new() });
         for Metric { name, .. } in METRICS {
-            let [counted, modelled] = [theirs, ours].map(|kernel| kernel.values.get(*name).copied());
-            let (counted, modelled) = counted.zip(modelled).with_context(|| format!("{} has no {name}", ours.kernel))?;
+            let [counted, modeled] = [theirs, ours].map(|kernel| kernel.values.get(name).copied());
+            let (counted, modeled) = counted.zip(modeled).with_context(|| format!("{kernel} has no {name}"))?;
+            let difference =
+                known.values().flatten().find(|known| known.kernel == kernel && known.metrics.iter().any(|it| it == name));
             compared += 1;
-            equal += usize::from(counted == modelled);
-            let _ = match counted == modelled {
-                true => write!(table, " {} |", units::count(counted)),
-                false => write!(table, " **{} / {}** |", units::count(counted), units::count(modelled)),
-            };
-            let is_known =
-                |known: &&Difference| (known.group, known.kernel) == (group, &ours.kernel) && known.metrics.contains(name);
-            match (counted == modelled, DIFFERENCES.iter().find(is_known)) {
-                (true, None | Some(Difference { varies: true, .. })) => {}
-                (false, Some(Difference { kernel, reason, .. })) => reasons.push(format!("- `{kernel}`: {reason}")),
-                _ if is_stale => {}
-                (false, None) => bail!("{group}, {}: {name} is {counted} on the GPU and {modelled} here", ours.kernel),
-                (true, Some(_)) => bail!("{group}, {}: {name} no longer differs", ours.kernel),
+            if counted == modeled {
+                equal += 1;
+                table += &format!(" {} |", units::count(counted));
+                ensure!(is_stale || difference.is_none_or(|known| known.varies), "{kernel}: {name} no longer differs");
+            } else {
+                table += &format!(" **{} / {}** |", units::count(counted), units::count(modeled));
+                ensure!(is_stale || difference.is_some(), "{kernel}: {name} is {counted} on the GPU and {modeled} here");
+                reasons.extend(difference.map(|known| format!("- `{}`: {}", ours.kernel, known.reason)));
             }
         }
     }
     let date = |record: &Record| record.date.split('T').next().unwrap_or_default().to_owned();
-    let _ = write!(
-        table,
+    table += &format!(
         "\n\n*{equal} of {compared} counts are equal. A number alone is what both count; two are the GPU's and the simulator's. {}: driver {}, {}, {}, {}. {}: {}, {}. Records: \
          `book/counts/*.json`.*\n",
         hardware.device,
@@ -364,18 +275,16 @@ pub fn table(hardware: &Record, simulated: &Record, kernels: &Kernels) -> Result
         date(simulated),
     );
     if any_stale {
-        let _ = write!(table, "\n*{STALE_MARK} counted before this kernel last changed*\n");
+        table += &format!("\n*{STALE_MARK} counted before this kernel last changed*\n");
     }
-    for (one, other, counted_by) in [(hardware, simulated, "the GPU"), (simulated, hardware, "the simulator")] {
-        let lone = one.kernels.iter().filter(|kernel| other.of(&kernel.group, &kernel.kernel).is_none());
-        let names: Vec<String> = lone.map(|kernel| format!("`{}`", kernel.name())).collect();
-        if !names.is_empty() {
-            let _ = write!(table, "\n*Counted only on {counted_by}: {}*\n", names.join(", "));
+    for (lone, counted_by) in [(hardware.lone(simulated), "the GPU"), (simulated.lone(hardware), "the simulator")] {
+        if !lone.is_empty() {
+            table += &format!("\n*Counted only on {counted_by}: {lone}*\n");
         }
     }
     reasons.dedup();
     if !reasons.is_empty() {
-        let _ = write!(table, "\n{}\n", reasons.join("\n"));
+        table += &format!("\n{}\n", reasons.join("\n"));
     }
     Ok(table)
 }
@@ -383,10 +292,9 @@ pub fn table(hardware: &Record, simulated: &Record, kernels: &Kernels) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::root;
 
     fn records() -> [Record; 2] {
-        ["nvidia-h200", "sim-h200"].map(|device| Record::read(&root().join(format!("book/counts/{device}.json"))).unwrap())
+        ["nvidia-h200", "sim-h200"].map(|device| Record::read(device).unwrap())
     }
 
     #[test]
@@ -413,15 +321,14 @@ mod tests {
 
     #[test]
     fn a_count_that_is_older_than_its_kernel_is_labeled_and_needs_no_reason() {
-        let kernels = Kernels::stored();
         let [hardware, mut simulated] = records();
         let index = simulated.kernels.iter().position(|kernel| kernel.name() == "03-unroll/shared").unwrap();
-        let was_stale = table(&hardware, &simulated, kernels).unwrap().matches(STALE_MARK).count();
+        let was_stale = table(&hardware, &simulated).unwrap().matches(STALE_MARK).count();
         *simulated.kernels[index].values.values_mut().next().unwrap() += 1;
-        let difference = table(&hardware, &simulated, kernels);
+        let difference = table(&hardware, &simulated);
         assert!(difference.is_err() || was_stale > 0);
         simulated.kernels[index].digest = Some("another".to_owned());
-        let labeled = table(&hardware, &simulated, kernels).unwrap();
+        let labeled = table(&hardware, &simulated).unwrap();
         assert!(labeled.contains(&format!("\n| `shared` {STALE_MARK} |")), "{labeled}");
         assert!(labeled.contains(&format!("*{STALE_MARK} counted before this kernel last changed*")), "{labeled}");
     }
@@ -430,7 +337,7 @@ mod tests {
     fn a_kernel_that_was_counted_on_one_side_only_is_named() {
         let [mut hardware, simulated] = records();
         let lone = hardware.kernels.pop().unwrap().name();
-        let table = table(&hardware, &simulated, Kernels::stored()).unwrap();
+        let table = table(&hardware, &simulated).unwrap();
         assert!(table.contains(&format!("*Counted only on the simulator: `{lone}`*")), "{table}");
     }
 }

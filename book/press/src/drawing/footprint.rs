@@ -8,7 +8,6 @@ use common::gpu::Gpu;
 use common::report::Outcome;
 use common::runner;
 use common::stage::Stage;
-use serde::{Deserialize, Serialize};
 use simt::Dim3;
 
 use super::trace::{Array, Arrays, Elements, Layout, Part, trace};
@@ -18,7 +17,7 @@ use crate::directive::Arguments;
 const WARP: u32 = 32;
 
 /// Whose footprint is drawn.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Who {
     /// The thread's number in the second block of the grid, in both dimensions if it has two.
     pub thread: u32,
@@ -27,7 +26,7 @@ pub struct Who {
 }
 
 /// The neighbors of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beside {
     /// On all sides.
     Around,

@@ -94,23 +94,16 @@ fn escape(text: &str) -> String {
 /// Makes an SVG a part of a page, with words for readers who do not see it: without its own title, which a browser would show at the pointer,
 /// and without its own style, which would hold for the whole page.
 pub fn inline(svg: &str, words: &str) -> String {
-    let mut svg = svg.replace('\n', " ");
-    for element in ["title", "desc", "style"] {
-        while let Some(start) = svg.find(&format!("<{element}")).filter(|_| svg.contains(&format!("</{element}>"))) {
-            let end = svg.find(&format!("</{element}>")).map_or(svg.len(), |end| end + element.len() + 3);
-            svg.replace_range(start..end, "");
-        }
-    }
-    let (head, body) = svg.split_once('>').unwrap_or_default();
-    let kept = head.split("\" ").filter(|part| ["viewBox=", "width=", "height="].iter().any(|name| part.contains(name)));
-    let kept: Vec<String> =
-        kept.map(|part| format!("{}\"", part.trim_start_matches("<svg").trim().trim_end_matches('"'))).collect();
+    let attribute = |name: &str| {
+        let value = svg.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split('"').next());
+        format!("{name}=\"{}\"", value.unwrap_or_default())
+    };
+    let size = ["viewBox", "width", "height"].map(attribute).join(" ");
+    // The panel is the first thing that is drawn.
+    let body = svg[svg.find("<rect").unwrap_or(0)..].replace('\n', " ");
     let body = body.trim_end().trim_end_matches("</svg>").trim();
-    format!(
-        "<div class=\"drawing\">\n<svg {} role=\"img\" aria-label=\"{}\">\n{body}\n</svg>\n</div>",
-        kept.join(" "),
-        escape(words).replace('"', "&quot;")
-    )
+    let words = escape(words).replace('"', "&quot;");
+    format!("<div class=\"drawing\">\n<svg {size} role=\"img\" aria-label=\"{words}\">\n{body}\n</svg>\n</div>")
 }
 
 #[cfg(test)]

@@ -7,10 +7,15 @@ use anyhow::{Context, Result, ensure};
 use common::gpu::Gpu;
 use common::observer;
 use common::stage::{Run, Stage};
-use common::workload::{Convolution, Correlation, Matmul, WindowSums, Workload};
+use common::workload::{
+    Border, Convolution, Correlation, Matmul, WindowSums, Workload, convolution, correlation, matmul, window_sums,
+};
 use cudarc::driver::{CudaView, DevicePtr};
 use simt::finding::AccessOp;
 use simt::{Dim3, Touched};
+
+/// The seed of inputs.
+const SEED: u64 = 13;
 
 /// An array of a workload on the device, rows of columns without gaps.
 #[derive(Clone, Debug)]
@@ -40,16 +45,34 @@ pub enum Layout {
     Product,
 }
 
-/// Workloads whose arrays can be drawn.
+/// Workloads that the book runs and draws.
 pub trait Arrays: Workload {
+    /// A workload of the sizes that a page names, or of those for teaching if it names none.
+    ///
+    /// # Errors
+    ///
+    /// When it takes other sizes.
+    fn sized(sizes: &[u32]) -> Result<Self>;
     /// How they are drawn.
     const LAYOUT: Layout;
     /// The arrays that stages get, in the order of the drawing.
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array>;
 }
 
+/// The sizes that a page names, or those for teaching if it names none.
+fn named<const N: usize>(sizes: &[u32], teaching: [u32; N]) -> Result<[u32; N]> {
+    let sizes = if sizes.is_empty() { &teaching } else { sizes };
+    sizes.try_into().ok().with_context(|| format!("the workload has {N} sizes, not {sizes:?}"))
+}
+
 impl Arrays for Convolution {
     const LAYOUT: Layout = Layout::Strips;
+
+    fn sized(sizes: &[u32]) -> Result<Self> {
+        let convolution::Size { outputs, taps } = convolution::TEACHING_SIZE;
+        let [outputs, taps] = named(sizes, [outputs, taps])?;
+        Ok(Self::random(convolution::Size { outputs, taps }, SEED))
+    }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
         vec![
@@ -63,17 +86,19 @@ impl Arrays for Convolution {
 impl Arrays for Correlation {
     const LAYOUT: Layout = Layout::Stacked;
 
+    fn sized(sizes: &[u32]) -> Result<Self> {
+        let correlation::Size { image, template } = correlation::TEACHING_SIZE;
+        let [width, height, across, down] = named(sizes, [image.0, image.1, template.0, template.1])?;
+        let size = correlation::Size { image: (width, height), template: (across, down) };
+        Ok(Self::random(size, Border::Valid, SEED))
+    }
+
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
         let (columns, _) = self.outputs();
+        let template = ["pixel of the template", "pixels of the template"];
         vec![
             Array::new(gpu, "image", ["pixel", "pixels"], self.image().width, &buffers.image.as_view()),
-            Array::new(
-                gpu,
-                "template",
-                ["pixel of the template", "pixels of the template"],
-                self.template().width,
-                &buffers.template.as_view(),
-            ),
+            Array::new(gpu, "template", template, self.template().width, &buffers.template.as_view()),
             Array::new(gpu, "output", ["output", "outputs"], columns, &buffers.output.view()),
         ]
     }
@@ -81,6 +106,12 @@ impl Arrays for Correlation {
 
 impl Arrays for WindowSums {
     const LAYOUT: Layout = Layout::Stacked;
+
+    fn sized(sizes: &[u32]) -> Result<Self> {
+        let window_sums::Size { width, height } = window_sums::TEACHING_SIZE;
+        let [width, height, window] = named(sizes, [width, height, 15])?;
+        Ok(Self::random(window_sums::Size { width, height }, window, Border::Valid, SEED)?)
+    }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
         let (width, pixels) = (self.image().width, buffers.image.len());
@@ -95,6 +126,12 @@ impl Arrays for WindowSums {
 
 impl Arrays for Matmul {
     const LAYOUT: Layout = Layout::Product;
+
+    fn sized(sizes: &[u32]) -> Result<Self> {
+        let matmul::Size { m, n, k } = matmul::TEACHING_SIZE;
+        let [m, n, k] = named(sizes, [m, n, k])?;
+        Ok(Self::random(matmul::Size { m, n, k }, SEED)?)
+    }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
         let size = self.size();

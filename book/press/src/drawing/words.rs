@@ -168,17 +168,23 @@ fn distance((x, y): Point, area: &Area) -> f64 {
 mod tests {
     use super::*;
 
+    fn empty() -> (Words, Svg) {
+        (Words::new(Area { left: 0.0, top: 0.0, right: 600.0, bottom: 300.0 }), Svg::new(300.0, "", &[]))
+    }
+
+    fn label(point: Point, text: &str) -> Label {
+        Label { point, text: text.to_owned(), class: "" }
+    }
+
     #[test]
     fn no_words_lie_on_others_or_on_dots_or_on_lines() {
-        let mut words = Words::new(Area { left: 0.0, top: 0.0, right: 600.0, bottom: 300.0 });
-        let mut svg = Svg::new(300.0, "", &[]);
+        let (mut words, mut svg) = empty();
         let places: Vec<Point> = (0..8).map(|index| (300.0 + f64::from(index % 2), 150.0 + 3.0 * f64::from(index))).collect();
         words.avoid_line((0.0, 160.0), (600.0, 160.0));
         words.avoid_line((0.0, 300.0), (600.0, 0.0));
         // Their dots are obstacles, too.
         let obstacles = words.taken.len() + places.len();
-        let label = |point: &Point| Label { point: *point, text: "double-buffered".to_owned(), class: "" };
-        words.name(&mut svg, &places.iter().map(label).collect::<Vec<_>>());
+        words.name(&mut svg, &places.iter().map(|point| label(*point, "double-buffered")).collect::<Vec<_>>());
         assert_eq!(words.taken.len(), obstacles + places.len());
         for (index, area) in words.taken.iter().enumerate().skip(obstacles) {
             assert!(words.within.contains(area), "{area:?}");
@@ -188,16 +194,14 @@ mod tests {
 
     #[test]
     fn dots_that_lie_on_each_other_share_their_words() {
-        let mut words = Words::new(Area { left: 0.0, top: 0.0, right: 600.0, bottom: 300.0 });
-        let mut svg = Svg::new(300.0, "", &[]);
+        let (mut words, mut svg) = empty();
         let name = "a-name-of-some-length";
-        let label = |point, text: &str| Label { point, text: text.to_owned(), class: "" };
         let dots = [((100.0, 100.0), "one"), ((200.0, 100.0), "far"), ((101.0, 99.0), "two"), ((100.0, 101.0), name)];
         words.name(&mut svg, &dots.map(|(point, text)| label(point, text)));
         let svg = svg.end();
         assert!(svg.contains(&format!(">one, two, {name}<")) && svg.contains(">far<"), "{svg}");
         // A line that becomes too long ends.
-        let (mut words, mut svg) = (Words::new(words.within), Svg::new(300.0, "", &[]));
+        let (mut words, mut svg) = empty();
         words.name(&mut svg, &[0; 3].map(|_| label((300.0, 100.0), name)));
         assert_eq!(svg.end().matches("<text").count(), 1 + 3, "a title, and each name by itself");
     }
