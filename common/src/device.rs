@@ -6,8 +6,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use cudarc::driver::sys::culib;
-use simcuda::client::Simulator;
-use simcuda::settings::DEFAULT_PROFILE;
+use driver::client::Simulator;
+use driver::settings::DEFAULT_PROFILE;
 
 use crate::console::note;
 use crate::error::{Error, Result};

@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// The simulator cannot be used.
     #[error(transparent)]
-    Simulator(#[from] simcuda::client::Error),
+    Simulator(#[from] driver::client::Error),
     /// Another CUDA driver was loaded into this process before the simulator.
     #[error("another CUDA driver was loaded before the simulator ({}): is one in LD_PRELOAD?", .simulator.display())]
     OtherDriver {

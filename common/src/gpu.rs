@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError};
 use cudarc::nvrtc::Ptx;
+use driver::client::Simulator;
 use kernels::{Kernel, Source};
 use serde::{Deserialize, Serialize};
-use simcuda::client::Simulator;
 use simt::Profile;
 use toolkit::nvrtc::{Input, Nvrtc};
 use toolkit::recipe::{PINNED_VERSION, options};

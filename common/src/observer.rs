@@ -1,7 +1,7 @@
 //! What the simulator saw of the launches of a stage. A GPU reports nothing like it.
 
-use simcuda::occupancy::Occupancy;
-use simcuda::records::{Failed, Outcome, Records};
+use driver::occupancy::Occupancy;
+use driver::records::{Failed, Outcome, Records};
 use simt::{Counters, Dim3, Finding, LaunchReport};
 
 use crate::error::{Error, Result};

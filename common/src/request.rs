@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use simcuda::client;
+use driver::client;
 use thiserror::Error;
 
 /// The device that a run asks for.

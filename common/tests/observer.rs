@@ -5,7 +5,7 @@ use common::gpu::Gpu;
 use common::observer;
 use cudarc::driver::LaunchConfig;
 use cudarc::nvrtc::Ptx;
-use simcuda::records::KEPT_LAUNCHES;
+use driver::records::KEPT_LAUNCHES;
 
 const NOTHING: &str = "
 .version 7.0

@@ -1,6 +1,6 @@
 //! What the chapters and their readers use of cudarc, on either driver: the simulator must answer as a GPU does.
 //!
-//! `simulator/driver/tests` tests what only the simulator promises.
+//! `simulator/simcuda/tests` tests what only the simulator promises.
 
 use cudarc::driver::sys::{CUdevice_attribute, CUevent_flags, CUresult};
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};

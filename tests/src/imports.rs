@@ -14,8 +14,8 @@ use crate::repository::{manifest, members, read};
 /// Crates from the bottom up. Each may depend on crates of lower levels only; chapters are named by their prefix.
 const LEVELS: [&[&str]; 8] = [
     &["simt", "kernels", "oracles"],
-    &["simcuda", "toolkit"],
-    &["common"],
+    &["driver", "toolkit"],
+    &["common", "simcuda"],
     &["inspect", "workshop"],
     &["cli"],
     &["ch0"],

@@ -9,7 +9,7 @@ use common::gpu::Gpu;
 use common::report::{Outcome, Row};
 use common::units;
 use common::workload::{Delivery, Plan, Workload};
-use simcuda::settings::Settings;
+use driver::settings::Settings;
 
 use crate::error::Result;
 use crate::mode::Setup;

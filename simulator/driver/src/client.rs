@@ -4,10 +4,10 @@
 //! library instead. That is why everything here calls the C functions of that library.
 //!
 //! ```no_run
-//! let simulator = simcuda::client::Simulator::open()?;
+//! let simulator = driver::client::Simulator::open()?;
 //! simulator.set_profile("t4")?;
 //! // From here on, any CUDA binding that asks the loader for the driver gets the simulator.
-//! # Ok::<(), simcuda::client::Error>(())
+//! # Ok::<(), driver::client::Error>(())
 //! ```
 
 use std::collections::BTreeSet;

@@ -10,7 +10,7 @@ use common::console;
 use common::gpu::{DeviceInfo, Gpu};
 use common::probe::{self, Unusable};
 use common::request::Request;
-use simcuda::client;
+use driver::client;
 use toolkit::libraries::{CUBLAS, CUFFT, Library};
 use toolkit::nvrtc::{Input, Nvrtc};
 use toolkit::recipe::options;

@@ -21,7 +21,7 @@ use std::fmt::Write;
 
 use common::observer::Launch;
 use common::units::{count, significant};
-use simcuda::occupancy::{Limit, Occupancy};
+use driver::occupancy::{Limit, Occupancy};
 use simt::bound::bound;
 use simt::memory::rules::Rules;
 use simt::{AccessSample, Counters, LaunchConfig, LineCounters, Profile, SourceLine};
