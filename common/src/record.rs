@@ -112,7 +112,7 @@ impl Record {
         workload.insert("multiply_adds".to_owned(), work.multiply_adds.into());
         workload.insert("least_bytes".to_owned(), work.bytes.into());
         workload.insert("arithmetic".to_owned(), json!(work.arithmetic));
-        let date = jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string();
+        let date = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
         let stages = rows.iter().map(StageRecord::new).collect();
         let device = device.clone();
         let ceiling_kernels = ceilings.map(|ceilings| digests(&ceilings.kernels())).unwrap_or_default();

@@ -4,7 +4,7 @@
 //! `sum w[j] c[i][j] = sum over l of a[i][l] * (sum w[j] b[l][j])`. The inner sums are the same for all rows. So the check multiplies `A` by
 //! a matrix that is narrower than `B` by a factor of 16: two complex numbers for each run of 64 columns.
 
-use rand_chacha::rand_core::Rng;
+use chacha20::rand_core::Rng;
 use rayon::prelude::*;
 
 use crate::check::Oracle;

@@ -1,8 +1,8 @@
 //! Random inputs that are the same on every machine.
 
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::rand_core::{Rng, SeedableRng};
 
-pub use rand_chacha::ChaCha8Rng;
+pub use chacha20::ChaCha8Rng;
 
 /// The generator for a seed.
 pub fn generator(seed: u64) -> ChaCha8Rng {

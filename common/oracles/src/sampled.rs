@@ -35,8 +35,8 @@ use std::array;
 use std::f64::consts::PI;
 use std::ops::Range;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
 use crate::expected::{Expected, within};

@@ -1,8 +1,8 @@
 //! The sizes at which a kernel is checked: some are the same in every check, others are random.
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use clap::{Args, Parser};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::manifest::Random;
 

@@ -245,7 +245,7 @@ fn profile() -> Result<Record> {
 
 fn record(gpu: &Gpu, counted_by: String, kernels: Vec<KernelCounts>) -> Record {
     let info = gpu.info();
-    let date = jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string();
+    let date = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
     let simulated = if gpu.is_simulated() { "simulated " } else { "" };
     let (device, driver, compiler) =
         (format!("{simulated}{}", info.name), info.driver.clone(), format!("stored PTX (NVRTC {PINNED_VERSION})"));

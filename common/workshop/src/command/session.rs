@@ -2,11 +2,11 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use common::Chapter;
 use common::console;
 use common::workload::Workload;
-use jiff::Timestamp;
 
 use super::options::Options;
 use crate::error::Result;
@@ -62,7 +62,7 @@ impl<W: Workload> Session<'_, W> {
         let note = |progress: &mut Progress| {
             if progress.passed.is_none() {
                 progress.attempts += 1;
-                progress.passed = passed.then(|| Timestamp::now().strftime("%FT%TZ").to_string());
+                progress.passed = passed.then(|| humantime::format_rfc3339_seconds(SystemTime::now()).to_string());
             }
         };
         self.workspace.note(self.exercise, note).map(drop)
