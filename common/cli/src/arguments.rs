@@ -56,7 +56,8 @@ pub struct TableFlags {
     /// Run only this stage; repeat the flag for more
     #[arg(long = "stage", value_name = "NAME")]
     pub stages: Vec<String>,
-    /// Format of the results on standard output
+    /// Format of the results on standard output. In a terminal, or where COLUMNS is set, a table shows the columns that fit; otherwise, like
+    /// the other formats, it shows all of them
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// Also save the JSON record of this run to a file
