@@ -67,7 +67,6 @@ mod interface;
 mod lock;
 mod pools;
 mod primary;
-mod registers;
 mod result;
 #[cfg(test)]
 mod samples;
