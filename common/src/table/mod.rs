@@ -3,7 +3,7 @@
 //! On a GPU it shows times and what they mean: the rate, the share of the device's ceiling, and the speed-up over the first kernel. On the
 //! simulator there are no times of the device, so it shows counts, which explain the times that a GPU would show.
 //!
-//! [`draw`] shows every column, and [`fit`] those that a terminal has room for.
+//! [`draw`] shows every column, and [`fit`] shows those that fit a terminal.
 
 mod columns;
 
