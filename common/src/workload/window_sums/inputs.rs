@@ -86,8 +86,8 @@ impl WindowSums {
         }
     }
 
-    /// Places that have sums: two outputs each.
-    pub fn places(&self) -> u64 {
+    /// Pixels that have sums: two outputs each.
+    pub fn summed_pixels(&self) -> u64 {
         self.columns().len() as u64 * u64::from(self.image.height)
     }
 
@@ -118,8 +118,8 @@ impl WindowSums {
             for x in self.columns() {
                 let window = i64::from(x) - half..=i64::from(x) + half;
                 let (mut sum, mut square) = (0_i64, 0_i64);
-                for place in window {
-                    let pixel = i64::from(pixels[clamped(place, *width) as usize]);
+                for neighbor in window {
+                    let pixel = i64::from(pixels[clamped(neighbor, *width) as usize]);
                     sum += pixel;
                     square += pixel * pixel;
                 }
