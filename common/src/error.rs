@@ -35,6 +35,12 @@ pub enum Error {
     /// The simulator cannot be used.
     #[error(transparent)]
     Simulator(#[from] driver::client::Error),
+    /// Something needs the details of every launch, and the simulator keeps those of the latest only.
+    #[error("the stage launches too many kernels to show each: the details of {dropped} were dropped; choose a smaller `--size`")]
+    LaunchesDropped {
+        /// Launches without details.
+        dropped: u64,
+    },
     /// Another CUDA driver was loaded into this process before the simulator.
     #[error("another CUDA driver was loaded before the simulator ({}): is one in LD_PRELOAD?", .simulator.display())]
     OtherDriver {

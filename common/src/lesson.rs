@@ -122,6 +122,15 @@ impl fmt::Display for Observation {
     }
 }
 
+/// What a lesson compares among the simulator's counts, in its order.
+pub fn measures<W: Workload>(lesson: &[Comparison<W>]) -> Vec<Measure> {
+    let measure = |comparison: &Comparison<W>| match comparison.quantity {
+        Quantity::Time => None,
+        Quantity::Count(measure) => Some(measure),
+    };
+    lesson.iter().filter_map(measure).collect()
+}
+
 /// What a run shows, a line for each comparison.
 pub fn sentences<W: Workload>(lesson: &[Comparison<W>], record: &Record) -> Vec<String> {
     lesson.iter().filter_map(|comparison| Some(comparison.observe(record)?.to_string())).collect()

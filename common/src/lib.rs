@@ -9,7 +9,7 @@
 //! - [`request`] is what `--device` asks for.
 //! - [`capability`] is the generation of a GPU, and [`requirement`] is what a stage needs and a device does not have.
 //! - [`error`] is everything that can go wrong, with the exit status that it means.
-//! - [`console`] prints results and messages.
+//! - [`console`] prints results and messages, and knows the width of the terminal.
 //! - [`atomic_file`] writes a file whole or not at all; [`audio`], [`picture`] and [`npy`] read and write the user's data.
 //! - [`device`] chooses between a GPU and the simulator.
 //! - [`gpu`] is the open device: cudarc's context and stream, and the kernels loaded on it.
@@ -23,8 +23,9 @@
 //! - [`report`] is the result of a run: a row per stage, where only a verified row can have a time.
 //! - [`stage`] is one way to compute a workload.
 //! - [`runner`] runs stages: poison, run, verify, time, verify again.
-//! - [`record`] is a run for programs, [`derived`] is what follows from its numbers, and [`table`] draws it for people.
+//! - [`record`] is a run for programs, and [`derived`] is what follows from its numbers.
 //! - [`measure`] is a quantity that the simulator counts; [`lesson`] compares stages by such quantities, or by time.
+//! - [`table`] draws a record for people.
 //! - [`chapter`] is a set of stages in order, with its lesson.
 
 pub mod atomic_file;

@@ -4,6 +4,7 @@ use driver::occupancy::Occupancy;
 use driver::records::{Failed, Outcome, Records};
 use simt::{Counters, Dim3, Finding, LaunchReport};
 
+use crate::console::note;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 
@@ -19,6 +20,8 @@ pub struct Observed {
     pub dropped: u64,
     /// Defects that did not stop a kernel: each one once, with how often it was seen.
     pub findings: Vec<Finding>,
+    /// How often a defect was seen that is not in `findings`, because too many others came first.
+    pub findings_dropped: u64,
     /// The defect that stopped the first kernel that failed.
     pub fault: Option<Finding>,
     /// Why the first launch that failed did so.
@@ -40,7 +43,7 @@ pub struct Launch {
 ///
 /// [`Error::Simulator`], when the simulator does not answer.
 pub fn forget(gpu: &Gpu) -> Result<()> {
-    take(gpu).map(drop)
+    records(gpu).map(drop)
 }
 
 /// Keeps of every launch from now on what the threads of its block with this index touch of device memory, in
@@ -53,14 +56,36 @@ pub fn trace(gpu: &Gpu, block: Option<Dim3>) -> Result<()> {
     gpu.simulator().map_or(Ok(()), |simulator| simulator.set_trace(block)).map_err(Error::Simulator)
 }
 
-/// Takes what was seen since the last time.
+/// Takes what was seen since the last time. Says on stderr what the simulator dropped of it, so that nobody takes a part for the whole.
 ///
 /// # Errors
 ///
 /// [`Error::Simulator`], when the simulator does not answer.
 pub fn take(gpu: &Gpu) -> Result<Observed> {
-    let Some(simulator) = gpu.simulator() else { return Ok(Observed::default()) };
-    simulator.take_records().map(Observed::from).map_err(Error::Simulator)
+    let Some(records) = records(gpu)? else { return Ok(Observed::default()) };
+    let observed = Observed::from(records);
+    observed.warnings().iter().for_each(|warning| note(format_args!("warning: {warning}")));
+    Ok(observed)
+}
+
+/// The simulator's records since the last time; `None` on a GPU.
+fn records(gpu: &Gpu) -> Result<Option<Records>> {
+    gpu.simulator().map(|simulator| simulator.take_records().map_err(Error::Simulator)).transpose()
+}
+
+impl Observed {
+    /// What is missing: a sentence for each kind of thing that the simulator dropped.
+    pub fn warnings(&self) -> Vec<String> {
+        let launches = format!(
+            "the simulator dropped the details of {} launches, so nothing is shown per launch or per line; the totals are complete",
+            self.dropped
+        );
+        let findings = format!("the simulator found defects {} more times than it lists", self.findings_dropped);
+        [(self.dropped, launches), (self.findings_dropped, findings)]
+            .into_iter()
+            .filter_map(|(dropped, warning)| (dropped > 0).then_some(warning))
+            .collect()
+    }
 }
 
 impl From<Records> for Observed {
@@ -79,6 +104,7 @@ impl From<Records> for Observed {
             launches,
             dropped,
             findings: records.totals.findings,
+            findings_dropped: records.totals.findings_dropped,
             fault: fault.flatten().map(|finding| *finding),
             message,
         }

@@ -148,7 +148,7 @@ impl Record {
         Work { multiply_adds: number("multiply_adds"), bytes: number("least_bytes"), arithmetic: arithmetic.unwrap_or_default() }
     }
 
-    /// What binds a stage on the GPU that was simulated; `None` for stages without counts and on a GPU.
+    /// What limits a stage on the GPU that was simulated; `None` for stages without counts and on a GPU.
     pub fn bound(&self, stage: &StageRecord) -> Option<Bound> {
         let profile = Profile::named(self.device.profile.as_deref()?)?;
         Some(bound(&stage.counters?, self.work().bytes, profile))

@@ -10,6 +10,7 @@ use oracles::{Accuracy, Mismatch};
 use serde::{Deserialize, Serialize};
 use simt::{Counters, Finding};
 
+use crate::error::{Error, Result};
 use crate::observer::Launch;
 use crate::requirement::Unmet;
 use crate::timing::Timing;
@@ -58,6 +59,7 @@ pub struct Measured {
     counters: Option<Box<Counters>>,
     kernels: Vec<Kernel>,
     launches: Vec<Launch>,
+    launches_dropped: u64,
     warnings: Vec<Finding>,
 }
 
@@ -65,7 +67,15 @@ impl Measured {
     /// The measurements of a result that was compared with the oracle, as `accuracy` proves. There is no timing on the simulator, whose
     /// clock says nothing about a GPU, and there are no counters on a GPU.
     pub fn new(accuracy: Accuracy, timing: Option<Timing>, counters: Option<Counters>) -> Self {
-        Self { accuracy, timing, counters: counters.map(Box::new), kernels: Vec::new(), launches: Vec::new(), warnings: Vec::new() }
+        Self {
+            accuracy,
+            timing,
+            counters: counters.map(Box::new),
+            kernels: Vec::new(),
+            launches: Vec::new(),
+            launches_dropped: 0,
+            warnings: Vec::new(),
+        }
     }
 
     /// The same with the kernels that the stage asked for.
@@ -73,9 +83,9 @@ impl Measured {
         Self { kernels, ..self }
     }
 
-    /// Adds what the simulator reported about each launch.
-    pub fn with_launches(self, launches: Vec<Launch>) -> Self {
-        Self { launches, ..self }
+    /// Adds what the simulator reported about each launch, and of how many launches it dropped the details.
+    pub fn with_launches(self, launches: Vec<Launch>, launches_dropped: u64) -> Self {
+        Self { launches, launches_dropped, ..self }
     }
 
     /// Adds findings that leave the result valid.
@@ -108,9 +118,21 @@ impl Measured {
         self.counters.as_deref()
     }
 
-    /// What the simulator reported about each launch, in order.
+    /// What the simulator reported about each launch, in order. Empty if the details of some launches were dropped.
     pub fn launches(&self) -> &[Launch] {
         &self.launches
+    }
+
+    /// The same, for whoever needs every launch.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LaunchesDropped`], if the details of some launches were dropped.
+    pub fn all_launches(&self) -> Result<&[Launch]> {
+        match self.launches_dropped {
+            0 => Ok(&self.launches),
+            dropped => Err(Error::LaunchesDropped { dropped }),
+        }
     }
 }
 

@@ -142,7 +142,7 @@ impl<W: Workload> Runner<'_, W> {
         if repeat == 0 || gpu.is_simulated() {
             // The simulator's clock only says how fast the simulator is.
             let measured = Measured::new(accuracy, None, seen.counters);
-            return Ok((measured.with_launches(seen.launches).with_warnings(seen.findings), output));
+            return Ok((measured.with_launches(seen.launches, seen.dropped).with_warnings(seen.findings), output));
         }
         W::output(&mut self.buffers).poison(gpu)?;
         let timing = timing::time(gpu, repeat, || enqueue(gpu, workload, &mut self.buffers))?;

@@ -36,7 +36,10 @@ fn counts_cover_launches_whose_details_were_dropped() {
     let many = observe(KEPT_LAUNCHES + 7);
     assert_eq!(many.counters.unwrap().ptx_instructions, (KEPT_LAUNCHES as u64 + 7) * instructions);
     assert_eq!((many.launches.len(), many.dropped), (0, 7), "some details are missing, so none are shown");
+    let [warning] = &many.warnings()[..] else { panic!("{:?}", many.warnings()) };
+    assert!(warning.contains("dropped the details of 7 launches"), "{warning}");
 
     let all_kept = observe(KEPT_LAUNCHES);
     assert_eq!((all_kept.launches.len(), all_kept.dropped), (KEPT_LAUNCHES, 0));
+    assert_eq!(all_kept.warnings(), [""; 0]);
 }

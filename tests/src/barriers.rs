@@ -13,22 +13,16 @@ use common::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Wor
 use conv_shared::SHARED_MISSING_BARRIER;
 use kernels::conv_shared::{TILE, WIDE_TILE};
 use kernels::{Kernel, Source};
+use simt::ptx::{Barrier, edit, parse};
 
 use crate::device::with_gpu;
 
 /// For each barrier of a kernel, the text without that barrier and the barrier's line.
-fn without_each_barrier(ptx: &str, kernel: &str) -> Vec<(usize, String)> {
-    let is_barrier = |line: &str| {
-        let opcode = line.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
-        ["bar.sync", "barrier.sync", "bar.red", "barrier.red"].iter().any(|barrier| opcode.starts_with(barrier))
-    };
-    let head = format!(".visible .entry {kernel}(");
-    let of_kernel = ptx.lines().enumerate().skip_while(|(_, line)| *line != head).take_while(|(_, line)| *line != "}");
-    let without = |at: usize| {
-        let kept = ptx.lines().enumerate().map(|(line, text)| if line == at { "" } else { text });
-        (at + 1, kept.collect::<Vec<_>>().join("\n"))
-    };
-    of_kernel.filter(|(_, line)| is_barrier(line)).map(|(at, _)| without(at)).collect()
+fn without_each_barrier(ptx: &str, kernel: &str) -> Vec<(u32, String)> {
+    let module = parse(ptx).unwrap();
+    let kernel = module.kernel(kernel).expect("a kernel of the module");
+    let barriers = kernel.instructions().filter(|instruction| instruction.barrier() == Some(Barrier::Block));
+    barriers.map(|barrier| (barrier.line, edit(ptx, vec![(barrier.span.clone(), String::new())]))).collect()
 }
 
 /// The outcome of a stage whose PTX file is replaced by this text.
@@ -41,7 +35,7 @@ fn outcome<W: Workload>(stage: &Stage<W>, source: &'static Source, ptx: Option<S
     })
 }
 
-/// Takes out each barrier of each kernel that a chapter's stages launch, in turn; the stage must fail each time, or be warned of a race
+/// Removes each barrier of each kernel that a chapter's stages launch, in turn; the stage must fail each time, or be warned of a race
 /// within a warp where the barrier orders nothing else, and neither with all barriers in. What was said of it, barrier by barrier.
 fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'static str, String)> {
     let mut failures = Vec::new();
@@ -71,7 +65,7 @@ fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'sta
 }
 
 #[test]
-fn no_barrier_of_a_chapter_can_be_taken_out() {
+fn no_barrier_of_a_chapter_can_be_removed() {
     if !with_gpu(|gpu| gpu.is_simulated()) {
         // On a GPU a race can end well a thousand times, and we do not know which kernels were launched.
         return;
@@ -105,7 +99,7 @@ fn no_barrier_of_a_chapter_can_be_taken_out() {
         assert!(text.contains("data race on shared memory"), "{name}:\n{text}");
     }
 
-    // Of windows in several parts, and rows of several turns.
+    // Of windows in several parts, and rows of several iterations.
     let sums = WindowSums::random(window_sums::Size { width: 2100, height: 2 }, 515, Border::Valid, 13).unwrap();
     let failures = each_is_needed(&::window_sums::CHAPTER, &sums);
     let missed = |stage| failures.iter().filter(|(name, _)| *name == stage).count();
@@ -163,9 +157,10 @@ fn the_barrier_that_a_kernel_lacks_on_purpose_is_missed_at_sizes_of_two_tiles_an
 }
 
 #[test]
-fn only_barriers_are_taken_out_and_those_of_one_kernel() {
-    let ptx = ".visible .entry one(\n)\n{\nbar.sync \t0;\n}\n.visible .entry two(\n)\n{\nmov.u32 %r1, 0;\n  bar.sync \t0;\n\
-               @%p1 bar.red.popc.u32 %r2, 0, %p2;\nbar.warp.sync -1;\n// bar.sync\n}";
+fn only_barriers_are_removed_and_only_those_of_one_kernel() {
+    let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry one()\n{\nbar.sync \t0;\n}\n.visible .entry two()\n{\n\
+               mov.u32 %r1, 0;\n  bar.sync \t0;\n@%p1 bar.red.popc.u32 %r2, 0, %p2;\nbar.warp.sync -1;\nbar.arrive 1, 64;\n// bar.sync\n}\n";
     let lines = |kernel| without_each_barrier(ptx, kernel).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
-    assert_eq!((lines("one"), lines("two")), (vec![4], vec![10, 11]));
+    assert_eq!((lines("one"), lines("two")), (vec![6], vec![11, 12]));
+    assert_eq!(without_each_barrier(ptx, "two")[1].1, ptx.replace("@%p1 bar.red.popc.u32 %r2, 0, %p2;", ""));
 }

@@ -120,11 +120,10 @@ fn a_device_gets_the_multiplication_of_its_generation() {
 #[test]
 fn a_compiler_of_today_makes_the_same_of_both_multiplications() {
     // The compiler knows that a product of two bytes fits 24 bits. If it stops doing so, the chapter's page must change.
-    let instructions = |kernel: Kernel| {
-        let (_, body) = kernel.source.ptx.split_once(&format!(".entry {}(", kernel.name)).unwrap();
-        let body =
-            body.lines().take_while(|line| *line != "}").map(|line| line.trim().split([' ', '\t']).next().unwrap_or_default());
-        body.filter(|word| !word.is_empty() && !word.starts_with(['.', '/', '$', '{', '}', '@'])).collect::<Vec<_>>()
+    let instructions = |kernel: Kernel| -> Vec<&str> {
+        let module = simt::ptx::parse(kernel.source.ptx).unwrap();
+        let kernel = module.kernel(kernel.name).expect("a kernel of the module");
+        kernel.instructions().map(|instruction| instruction.opcode).collect()
     };
     assert_eq!(instructions(kernel::SHARED), instructions(kernel::SHARED_MULTIPLY_24));
     assert!(instructions(kernel::SHARED).contains(&"mad.lo.s32"));

@@ -16,6 +16,7 @@
 //! - `lessons`: what the chapters' lessons compare, and the stages that exercises name.
 //! - `planner`: into how many slices the chapters cut their sums.
 //! - `rows`: what the runner makes of stages that fail.
+//! - `narrow`: the chapters' tables in a terminal that is too narrow for them.
 //! - `cudarc_api`: what the chapters and their readers use of cudarc, on either driver.
 //! - `tidy`: the house rules that a test can check.
 //! - `imports`: dependencies between crates, and between the files of a crate, run one way.
@@ -40,6 +41,7 @@ mod imports;
 mod lessons;
 mod matmul;
 mod mutants;
+mod narrow;
 mod oracle;
 mod planner;
 mod repository;

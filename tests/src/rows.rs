@@ -12,6 +12,7 @@ use common::table::{Drawing, draw};
 use common::workload::convolution::{Buffers, Size};
 use common::workload::{Convolution, Workload};
 use cudarc::driver::CudaSlice;
+use driver::records::KEPT_LAUNCHES;
 
 use crate::device::with_gpu;
 
@@ -130,4 +131,25 @@ fn only_the_simulator_counts_and_only_a_gpu_has_times() {
         // One multiply-add per output and tap, whatever else the kernel does.
         assert_eq!(counters.f32_fma, 300 * 20);
     }
+}
+
+#[test]
+fn a_stage_of_too_many_launches_says_that_details_were_dropped() {
+    /// One more launch than the simulator remembers.
+    const MANY: Stage<Convolution> = Stage::launches("many", "naive, again and again", |gpu, conv, buffers| {
+        let Run::Launches(naive) = conv_naive::NAIVE.run else { unreachable!("it launches a kernel") };
+        (0..=KEPT_LAUNCHES).try_for_each(|_| naive(gpu, conv, buffers))
+    });
+    if !with_gpu(|gpu| gpu.is_simulated()) {
+        return;
+    }
+    let small = Convolution::random(Size { outputs: 32, taps: 1 }, 13);
+    let rows = with_gpu(|gpu| runner::run(gpu, &[MANY, conv_naive::NAIVE], &small, 0)).unwrap().rows;
+    let [many, once] = [0, 1].map(|row| rows[row].measured().unwrap());
+    assert_eq!(many.launches(), []);
+    let message = many.all_launches().unwrap_err().to_string();
+    assert!(message.contains("the details of 1 were dropped") && message.contains("--size"), "{message}");
+    assert_eq!(once.all_launches().unwrap().len(), 1);
+    // The totals cover every launch.
+    assert_eq!(many.counters().unwrap().f32_fma, (KEPT_LAUNCHES as u64 + 1) * once.counters().unwrap().f32_fma);
 }

@@ -7,28 +7,29 @@ use common::workload::Convolution;
 use common::workload::convolution::Size;
 use kernels::unroll::tensor::SOURCE;
 use oracles::Mismatch;
+use simt::ptx::ast::Operand;
+use simt::ptx::{edit, parse};
 use unroll::tensor::{F16X3, TF32X3};
 
 use crate::device::with_gpu;
 
 /// The stored PTX with zero instead of the low part of every tf32 factor: a single product of rounded factors.
 fn without_low_parts(ptx: &str) -> (String, usize) {
-    let mut replaced = 0;
-    // The low part is a rounded difference.
-    let differences: Vec<&str> =
-        ptx.lines().filter_map(|line| line.trim_start().strip_prefix("sub.f32")?.trim_start().split(',').next()).collect();
-    let line = |line: &str| {
-        let operands = line.trim_start().strip_prefix("cvt.rna.tf32.f32 ").and_then(|operands| operands.strip_suffix(';'));
-        match operands.and_then(|operands| operands.split_once(", ")) {
-            Some((low, difference)) if differences.contains(&difference) => {
-                replaced += 1;
-                format!("mov.u32 {low}, 0;\n")
+    let module = parse(ptx).unwrap();
+    let mut edits = Vec::new();
+    for kernel in module.kernels() {
+        let with_opcode = |opcode| kernel.instructions().filter(move |instruction| instruction.opcode == opcode);
+        // The low part is a rounded difference.
+        let differences: Vec<&str> = with_opcode("sub.f32").flat_map(|subtraction| subtraction.operands[0].values()).collect();
+        for rounding in with_opcode("cvt.rna.tf32.f32") {
+            let [Operand::Name(low), Operand::Name(rounded)] = rounding.operands[..] else { continue };
+            if differences.contains(&rounded) {
+                edits.push((rounding.unguarded.clone(), format!("mov.u32 {low}, 0;")));
             }
-            _ => format!("{line}\n"),
         }
-    };
-    let text = ptx.lines().map(line).collect();
-    (text, replaced)
+    }
+    let replaced = edits.len();
+    (edit(ptx, edits), replaced)
 }
 
 fn outcome(stage: Stage<Convolution>, conv: &Convolution, ptx: Option<String>) -> Outcome {

@@ -81,7 +81,7 @@ fn chip(record: &Record, field: &str) -> Option<Quantity> {
         "multiprocessors" => (chip.multiprocessors.into(), Dimension::PLAIN),
         "schedulers" => (rates.issue, Dimension::PLAIN),
         "f32_lanes" => (rates.f32, Dimension::PLAIN),
-        "passes" => (rates.passes, Dimension::PLAIN),
+        "passes" => (rates.wavefronts, Dimension::PLAIN),
         "max_threads" => (chip.max_threads_per_sm.into(), Dimension::PLAIN),
         "max_blocks" => (chip.max_blocks_per_sm.into(), Dimension::PLAIN),
         "max_threads_per_block" => (chip.max_threads_per_block.into(), Dimension::PLAIN),
@@ -89,7 +89,7 @@ fn chip(record: &Record, field: &str) -> Option<Quantity> {
         "register_bytes" => (4.0 * f64::from(chip.registers_per_sm), Dimension::BYTES),
         "shared_bytes" => (chip.shared_bytes_per_sm.into(), Dimension::BYTES),
         // A word from each bank, per clock.
-        "bank_bytes" => (rates.passes * 32.0 * 4.0, Dimension::BYTES),
+        "bank_bytes" => (rates.wavefronts * 32.0 * 4.0, Dimension::BYTES),
         "l2_bytes" => (chip.l2_bytes as f64, Dimension::BYTES),
         "l2_bytes_per_clock" => (rates.l2_bytes?, Dimension::BYTES),
         "memory_bytes" => (chip.memory_bytes as f64, Dimension::BYTES),

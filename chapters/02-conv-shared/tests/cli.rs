@@ -132,7 +132,7 @@ fn unchecked_the_missing_barrier_shows_in_the_results_and_with_one_tile_it_does_
 }
 
 #[test]
-fn the_request_of_a_warp_that_is_explained_names_its_array_and_its_neighbours() {
+fn the_request_of_a_warp_that_is_explained_names_its_array_and_its_neighbors() {
     let text = stdout(&BINARY.run(&["--size", "512x300", "--explain", "shared"]));
     let line = source_line("sum += *window++");
     assert!(text.contains(&format!("a warp's load from s_signal in shared memory on line {line}, 4 bytes per lane")), "{text}");

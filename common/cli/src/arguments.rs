@@ -1,4 +1,4 @@
-//! What a person may type. `Mode::parse` turns it into what the process will do.
+//! The flags and options of the command line. `Mode::parse` turns it into what the process will do.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ pub enum Action {
     Exercise(workshop::command::Options),
 }
 
-/// Flags of which a command line has at most one. Without one, the stages run and the table is drawn.
+/// Modes. A command line has at most one of these flags. Without one, the stages run and the table is drawn.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub struct Modes {
@@ -41,7 +41,7 @@ pub struct Modes {
     /// Explain a stage by what the simulator counts: counts per source line, the bottleneck, and one memory request of a warp
     #[arg(long, value_name = "STAGE", conflicts_with_all = TABLE_FLAGS)]
     pub explain: Option<String>,
-    /// Find out what a stage waits for: run it whole, then without its global loads, without its shared loads, and as the chapter's own
+    /// Find the bottleneck of a stage: run it whole, then without its global loads, without its shared loads, and as the chapter's own
     /// experiments
     #[arg(long, value_name = "STAGE", conflicts_with_all = TABLE_FLAGS)]
     pub diagnose: Option<String>,
@@ -56,7 +56,8 @@ pub struct TableFlags {
     /// Run only this stage; repeat the flag for more
     #[arg(long = "stage", value_name = "NAME")]
     pub stages: Vec<String>,
-    /// Format of the results on standard output
+    /// Format of the results on standard output. In a terminal, or where COLUMNS is set, a table shows the columns that fit; otherwise, like
+    /// the other formats, it shows all of them
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// Also save the JSON record of this run to a file

@@ -1,4 +1,4 @@
-//! `--diagnose`: one stage whole and with parts of its work removed, to find out what it waits for.
+//! `--diagnose`: one stage whole and with parts of its work removed, to find its bottleneck.
 
 use std::process::ExitCode;
 

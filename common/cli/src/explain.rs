@@ -25,7 +25,7 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Explain<W>) -> Result<Exi
     session.print_header(chapter, None)?;
     let row = runner::run(gpu, &[stage], workload, 0)?.rows.remove(0);
     let Some(measured) = row.measured() else { return Ok(not_verified(&row)) };
-    let explanation = Explanation::new(stage.name, measured.launches(), workload.work().bytes, profile);
+    let explanation = Explanation::new(stage.name, measured.all_launches().map_err(Error::Run)?, workload.work().bytes, profile);
     let text = explanation.text(line.as_ref(), kernels::text, Style::of_stdout())?;
     let drawing = svg.map(|file| Ok::<_, Error>((file, explanation.svg(line.as_ref(), kernels::text)?))).transpose()?;
     let shown = console::print(&format!("{}: {}\n\n{text}", stage.name, stage.idea));

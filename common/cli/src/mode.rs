@@ -22,7 +22,7 @@ pub enum Mode<W: Workload> {
     List(Vec<Stage<W>>),
     /// Explains a stage by what the simulator counts.
     Explain(Explain<W>),
-    /// Finds out what a stage waits for.
+    /// Finds the bottleneck of a stage.
     Diagnose(Diagnose<W>),
     /// Practices.
     Exercise(workshop::command::Options),

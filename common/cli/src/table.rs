@@ -14,7 +14,7 @@ use common::record::Record;
 use common::report::{Outcome, Place, Row};
 use common::runner::{self, Finished};
 use common::stage::Stage;
-use common::table::{self, Drawing};
+use common::table::{self, Drawing, Fitted};
 use common::workload::{Delivery, Workload};
 use oracles::progress;
 
@@ -42,11 +42,7 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
     rows.iter().for_each(note_problems);
 
     let record = Record::new(chapter.name, gpu.info(), workload.sizes(), workload.work(), ceilings, &rows);
-    let shown = console::print(&match format {
-        Format::Table => with_lesson(chapter, &record, Drawing::Lines),
-        Format::Markdown => with_lesson(chapter, &record, Drawing::Markdown),
-        Format::Json => record.to_json(),
-    });
+    let shown = show(chapter, &record, format);
     if let Some(file) = save {
         file.finish(&record.to_json())?;
     }
@@ -58,13 +54,25 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
     Ok(if delivered && !rows.iter().any(Row::failed) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The table and what it shows.
-fn with_lesson<W: Workload>(chapter: &Chapter<W>, record: &Record, drawing: Drawing) -> String {
-    let mut text = table::draw(record, drawing) + "\n";
-    for line in lesson::sentences(chapter.lesson, record) {
-        text += &format!("\n{line}\n");
+/// Prints the results, and a message where the terminal is too narrow for all of them.
+fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, format: Format) -> common::error::Result<()> {
+    let lesson: String = lesson::sentences(chapter.lesson, record).iter().map(|line| format!("\n{line}\n")).collect();
+    match (format, console::width()) {
+        (Format::Table, Some(width)) => {
+            let Fitted { text, hidden, full_width } = table::fit(record, &lesson::measures(chapter.lesson), width);
+            console::print(&format!("{text}\n{lesson}"))?;
+            if !hidden.is_empty() {
+                let hidden = hidden.join(", ");
+                note(format_args!(
+                    "note: {width} columns are too few to show: {hidden}. Widen the terminal to {full_width}, or use --format markdown or json"
+                ));
+            }
+            Ok(())
+        }
+        (Format::Table, None) => console::print(&format!("{}\n{lesson}", table::draw(record, Drawing::Lines))),
+        (Format::Markdown, _) => console::print(&format!("{}\n{lesson}", table::draw(record, Drawing::Markdown))),
+        (Format::Json, _) => console::print(&record.to_json()),
     }
-    text
 }
 
 /// Says what is wrong with a row, and what is doubtful.

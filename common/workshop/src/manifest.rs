@@ -44,7 +44,7 @@ pub enum Kind {
     /// Finds what is wrong with a kernel.
     Debug,
     /// Makes a correct kernel faster.
-    Optimise,
+    Optimize,
 }
 
 impl Kind {
@@ -54,7 +54,7 @@ impl Kind {
             Kind::Predict => "predict",
             Kind::Complete => "complete",
             Kind::Debug => "debug",
-            Kind::Optimise => "optimise",
+            Kind::Optimize => "optimize",
         }
     }
 }
@@ -225,7 +225,7 @@ impl Manifest {
         needs(self.kernel.is_some() && self.cases.is_some(), "there must be a [kernel] and [cases]")?;
         needs(self.starter_says.is_some(), "there must be `starter_says`")?;
         needs(self.mistakes.len() >= 3, "there must be three [[mistakes]] or more")?;
-        needs(self.kind != Kind::Optimise || !self.targets.is_empty(), "there must be [[targets]]")?;
+        needs(self.kind != Kind::Optimize || !self.targets.is_empty(), "there must be [[targets]]")?;
         let bounded = |target: &Target| target.at_most.is_some() || target.at_least.is_some();
         needs(self.targets.iter().all(bounded), "a target must have `at_most` or `at_least`")
     }
@@ -240,7 +240,7 @@ mod tests {
         kind = "predict"
         task = "Think."
         hints = ["a", "b", "c"]
-        lesson = "Neighbours."
+        lesson = "Neighbors."
         [predict]
         size = "1024x64"
         [[predict.questions]]

@@ -20,8 +20,7 @@ use crate::stamp::sha256;
 /// [`LoadError::Syntax`] when the text is not PTX.
 pub fn of_text(ptx: &str) -> Result<BTreeMap<String, String>, LoadError> {
     let module = simt::ptx::parse(ptx)?;
-    let kernels = module.functions.iter().filter(|function| function.is_kernel && function.body.is_some());
-    kernels.map(|kernel| Ok((kernel.name.to_owned(), sha256(&module.canonical(kernel.name)?)))).collect()
+    module.kernels().map(|kernel| Ok((kernel.name.to_owned(), sha256(&module.canonical(kernel.name)?)))).collect()
 }
 
 /// The digests of a source's kernels, by name; empty while the source has no stored PTX.

@@ -25,12 +25,20 @@ pub enum Error {
         log: String,
     },
     /// PTX that would differ between machines.
-    #[error("the PTX of {path} names a file by an absolute path, which differs between machines: {line}")]
+    #[error("the PTX of {path} names a file by an absolute path, which differs between machines: {file}")]
     AbsolutePath {
         /// Path of the CUDA C file.
         path: &'static str,
-        /// The line of PTX.
-        line: String,
+        /// The file.
+        file: String,
+    },
+    /// PTX that the simulator cannot read.
+    #[error("cannot read the PTX that the compiler made of {path}: {reason}")]
+    Ptx {
+        /// Path of the CUDA C file.
+        path: &'static str,
+        /// What is wrong, and where.
+        reason: String,
     },
     /// Machine code that does not have the form that NVIDIA's compilers give it.
     #[error("cannot read the machine code: {0}")]

@@ -1,9 +1,12 @@
 //! Makes the text of a stored `.ptx`: the stamp, the register counts, and what the compiler writes, made the same on every machine.
 //!
-//! The compiler's text is edited line by line, which is all that this needs: unused constants are whole lines, and so are `.file`s. The
-//! rest has to stay as the compiler wrote it, to the byte.
+//! The compiler's text is edited by spans of its tree. The rest stays as the compiler wrote it, to the byte.
+
+use std::ops::Range;
 
 use kernels::Source;
+use simt::ptx::ast::Module;
+use simt::ptx::{edit, parse, to_line_end};
 
 use crate::error::{Error, Result};
 use crate::nvrtc::{Input, Nvrtc};
@@ -15,7 +18,7 @@ use crate::stamp::Stamp;
 ///
 /// # Errors
 ///
-/// [`Error::Compile`], [`Error::AbsolutePath`]
+/// [`Error::Compile`], [`Error::Ptx`], [`Error::AbsolutePath`]
 pub fn generate(nvrtc: &Nvrtc, version: &str, source: &Source) -> Result<String> {
     let body = body(nvrtc, source)?;
     Ok(head(nvrtc, version, source) + &body)
@@ -30,82 +33,77 @@ pub fn head(nvrtc: &Nvrtc, version: &str, source: &Source) -> String {
 ///
 /// # Errors
 ///
-/// [`Error::Compile`], [`Error::AbsolutePath`]
+/// [`Error::Compile`], [`Error::Ptx`], [`Error::AbsolutePath`]
 pub fn body(nvrtc: &Nvrtc, source: &Source) -> Result<String> {
     let ptx = nvrtc.compile(Input::of(source), &options(source.architecture))?;
-    let body = relative_files(&without_unused_constants(&ptx), source);
-    let is_absolute = |line: &&str| line.trim_start().starts_with(".file") && (line.contains("\"/") || line.contains(":/"));
-    if let Some(line) = body.lines().find(is_absolute) {
-        return Err(Error::AbsolutePath { path: source.path, line: line.trim().to_owned() });
-    }
-    Ok(body)
+    same_on_every_machine(&ptx, source)
 }
 
-/// Leaves out module variables that nothing refers to and that are not visible from outside. NVRTC 12.0 puts 38 constants of its own
-/// headers into every module, and a reader would have to scroll past them.
-fn without_unused_constants(ptx: &str) -> String {
-    let is_unused = |line: &str| {
-        // Only `.visible` variables can be found by the host.
-        let Some(declaration) = line.strip_prefix(".global ") else { return false };
-        let declared = declaration.split([' ', '=', '[', ';']).find(|word| !word.is_empty() && is_name(word));
-        declared.is_some_and(|name| count_names(ptx, name) == 1)
-    };
-    ptx.split_inclusive('\n').filter(|line| !is_unused(line)).collect()
-}
-
-/// Whether a word of a declaration is the name, and not a directive or the number after `.align`.
-fn is_name(word: &str) -> bool {
-    word.starts_with(|first: char| first.is_ascii_alphabetic() || matches!(first, '_' | '$' | '%'))
-}
-
-/// How often a name occurs in a text as a whole word.
-fn count_names(text: &str, name: &str) -> usize {
-    let continues = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '$');
-    text.match_indices(name)
-        .filter(|(at, _)| !text[..*at].ends_with(continues) && !text[at + name.len()..].starts_with(continues))
-        .count()
-}
-
-/// Writes the files of `.file` lines as paths from the root of the repository. NVRTC puts the folder that it runs in before the names that
-/// it was given.
-fn relative_files(ptx: &str, source: &Source) -> String {
-    let headers = source.headers.iter().map(|header| (header.name, header.path));
-    let known: Vec<(&str, &str)> = headers.chain([(source.path, source.path)]).collect();
-    let rewrite = |line: &str| match line.split_once('"') {
-        Some((directive, file)) if directive.trim_start().starts_with(".file") => {
-            let file = file.trim_end().trim_end_matches('"').replace('\\', "/");
-            let relative = known.iter().find(|(name, _)| file.ends_with(name)).map_or(file.as_str(), |(_, path)| path);
-            format!("{directive}\"{relative}\"\n")
+/// The compiler's text without what depends on the machine, and without what nobody needs.
+fn same_on_every_machine(ptx: &str, source: &Source) -> Result<String> {
+    let module = parse(ptx).map_err(|error| Error::Ptx { path: source.path, reason: error.to_string() })?;
+    let mut edits = without_unused_constants(&module);
+    for (_, file) in &module.files {
+        let path = relative(file, source);
+        if path.starts_with('/') || path.contains(":/") {
+            return Err(Error::AbsolutePath { path: source.path, file: path });
         }
-        _ => line.to_owned(),
-    };
-    ptx.split_inclusive('\n').map(rewrite).collect()
+        edits.push((module.span_of(file), path));
+    }
+    Ok(edit(ptx, edits))
+}
+
+/// Removes module variables that nothing refers to and that are not visible from outside. NVRTC 12.0 puts 38 constants of its own headers
+/// into every module, and a reader would have to scroll past them.
+fn without_unused_constants(module: &Module<'_>) -> Vec<(Range<usize>, String)> {
+    module.unused_variables().map(|variable| (to_line_end(module.text, variable.span.clone()), String::new())).collect()
+}
+
+/// The file of a `.file` as a path from the root of the repository. NVRTC puts the folder that it runs in before the names that it was
+/// given.
+fn relative(file: &str, source: &Source) -> String {
+    let headers = source.headers.iter().map(|header| (header.name, header.path));
+    let mut known = headers.chain([(source.path, source.path)]);
+    let file = file.replace('\\', "/");
+    known.find(|(name, _)| file.ends_with(name)).map_or(file.clone(), |(_, path)| path.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn only_hidden_variables_without_a_use_are_left_out() {
-        let used = ".global .align 4 .u32 USED = 8;\nld.global.u32 %r1, [USED];\n";
-        let visible = ".visible .global .align 4 .u32 SEEN;\n";
-        let prefix_of_another = ".global .align 4 .b8 RUN[8] = {1, 0, 0, 0, 0, 0, 0, 0};\nmov.u64 %rd1, RUN_LENGTH;\n";
-        let ptx = format!("{used}{visible}{prefix_of_another}");
-        assert_eq!(without_unused_constants(&ptx), format!("{used}{visible}mov.u64 %rd1, RUN_LENGTH;\n"));
+    const HEAD: &str = ".version 8.0\n.target sm_50\n.address_size 64\n";
+
+    fn made_the_same(ptx: &str) -> Result<String> {
+        same_on_every_machine(ptx, &kernels::correlation::SOURCE)
     }
 
     #[test]
-    fn file_lines_name_the_source_from_the_root_of_the_repository() {
+    fn only_hidden_variables_without_a_use_are_left_out() {
+        let ptx = |unused: &str| {
+            format!(
+                "{HEAD}.global .align 4 .u32 USED = 8;\n.visible .global .align 4 .u32 SEEN;\n{unused}.visible .entry k()\n{{\n\
+                 .reg .b32 %r<2>;\n.reg .b64 %rd<2>;\nld.global.u32 %r1, [USED];\nmov.u64 %rd1, RUN_LENGTH;\nret;\n}}\n"
+            )
+        };
+        let prefix_of_another = ".global .align 4 .b8 RUN[8] = {1, 0, 0, 0, 0, 0, 0, 0};\n";
+        assert_eq!(made_the_same(&ptx(prefix_of_another)), Ok(ptx("")));
+    }
+
+    #[test]
+    fn files_are_named_from_the_root_of_the_repository() {
         let (source, header) = ("kernels/cuda/04-correlation-sm-aware.cu", "kernels/cuda/04-correlation.cuh");
+        let ptx = |file: &str| format!("{HEAD}\t.file\t1 \"{file}\"\n");
         for (absolute, relative) in [
             ("/home/someone/kernels/cuda/04-correlation-sm-aware.cu", source),
             ("C:\\src\\kernels\\cuda\\04-correlation-sm-aware.cu", source),
             (source, source),
             ("/home/someone/04-correlation.cuh", header),
         ] {
-            let ptx = |file: &str| format!("\t.file\t1 \"{file}\"\nret;\n");
-            assert_eq!(relative_files(&ptx(absolute), &kernels::correlation::SOURCE), ptx(relative));
+            assert_eq!(made_the_same(&ptx(absolute)), Ok(ptx(relative)));
+        }
+        for unknown in ["/usr/include/math.h", "C:\\include\\math.h"] {
+            assert!(matches!(made_the_same(&ptx(unknown)), Err(Error::AbsolutePath { .. })), "{unknown}");
         }
     }
 }

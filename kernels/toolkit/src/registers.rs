@@ -1,22 +1,19 @@
 //! Registers per thread of each kernel, which limit how many blocks fit on a multiprocessor.
 //!
 //! PTX does not say how many: registers are assigned when PTX becomes machine code. So the compiler makes machine code too, for each
-//! architecture that the simulator has a profile of, and the numbers go into the stored PTX, as comments before its first directive:
-//!
-//! ```text
-//! // registers sm_90: naive 30, naive_strided 40
-//! ```
+//! architecture that the simulator has a profile of, and the numbers go into the stored PTX, as comments before its first directive
+//! ([`register_counts`]).
 //!
 //! To every other reader of PTX this is a comment. The simulated driver reads it when it loads the module, so the numbers are there for any
 //! program and for PTX from anywhere, without a second file that could be lost or out of date.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use object::Endianness;
 use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
 use object::read::{Object, ObjectSection, ObjectSymbol, SymbolIndex};
+use simt::ptx::register_counts;
 
 use crate::error::{Error, Result};
 use crate::nvrtc::{Input, Nvrtc};
@@ -38,21 +35,10 @@ pub fn comments(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str) -> String {
     for target in ARCHITECTURES.into_iter().filter(|target| *target >= oldest && known.contains(target)) {
         let cubin = nvrtc.compile_to_cubin(input, &options(&format!("sm_{target}")));
         if let Some(counts) = cubin.ok().and_then(|cubin| of_cubin(&cubin).ok()) {
-            comments += &comment(target, &counts);
+            comments += &register_counts::comment(target, &counts);
         }
     }
     comments
-}
-
-/// The comment for one architecture; empty when there is no kernel.
-fn comment(target: u32, counts: &BTreeMap<String, u32>) -> String {
-    let mut line = String::new();
-    for (kernel, count) in counts {
-        let separator = if line.is_empty() { "" } else { ", " };
-        // Writing to a String cannot fail.
-        let _ = write!(line, "{separator}{kernel} {count}");
-    }
-    if line.is_empty() { line } else { format!("// registers sm_{target}: {line}\n") }
 }
 
 /// Registers per thread of each kernel of a cubin.
@@ -95,13 +81,6 @@ pub fn of_cubin(cubin: &[u8]) -> Result<BTreeMap<String, u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_comment_lists_the_kernels_in_order() {
-        let counts = BTreeMap::from([("b".to_owned(), 40), ("a".to_owned(), 9)]);
-        assert_eq!(comment(90, &counts), "// registers sm_90: a 9, b 40\n");
-        assert_eq!(comment(90, &BTreeMap::new()), "");
-    }
 
     #[test]
     fn what_is_no_cubin_is_refused() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use simt::ptx::register_counts;
 use toolkit::nvrtc::{Input, Nvrtc};
 use toolkit::registers::{ARCHITECTURES, comments, of_cubin};
 
@@ -27,12 +28,16 @@ fn the_comments_have_a_line_for_each_architecture_that_the_compiler_knows() {
     };
     let comments = |text: &str| comments(&nvrtc, input(text), "compute_80");
     let two = comments(include_str!("cubin/two.cu"));
-    let lines: Vec<&str> = two.lines().map_while(|line| line.strip_prefix("// registers sm_")).collect();
-    let targets: Vec<u32> = lines.iter().map(|line| line.split(':').next().unwrap().parse().unwrap()).collect();
+    let targets: Vec<u32> =
+        ARCHITECTURES.into_iter().filter(|target| two.contains(&format!("// registers sm_{target}: "))).collect();
     let known = nvrtc.architectures();
     let expected: Vec<u32> = ARCHITECTURES.into_iter().filter(|target| *target >= 80 && known.contains(target)).collect();
     assert_eq!(targets, expected, "those that are not older than compute_80 and that this NVRTC knows");
-    assert!(lines.iter().all(|line| line.contains(": hungry ") && line.contains(", modest ")), "{lines:?}");
+    assert_eq!(two.lines().count(), targets.len());
+    for target in targets {
+        let counts = register_counts::read(&two, (target / 10, target % 10));
+        assert_eq!(counts.into_keys().collect::<Vec<_>>(), ["hungry", "modest"], "sm_{target}");
+    }
     assert_eq!(comments("not CUDA C"), "");
 }
 
@@ -57,11 +62,9 @@ fn the_stored_ptx_has_the_registers_of_every_kernel() {
         let oldest: u32 = source.architecture.trim_start_matches("compute_").parse().unwrap();
         let wanted: BTreeSet<&str> = source.kernels.iter().copied().collect();
         for target in ARCHITECTURES.into_iter().filter(|target| *target >= oldest) {
-            let prefix = format!("// registers sm_{target}: ");
-            let line = source.ptx.lines().take_while(|line| line.starts_with("//")).find_map(|line| line.strip_prefix(&prefix));
-            let line = line.unwrap_or_else(|| panic!("{} has no line `{prefix}…`: run `cargo ptx`", source.ptx_path));
-            let listed: BTreeSet<&str> = line.split(", ").map(|entry| entry.split(' ').next().unwrap()).collect();
-            assert_eq!(listed, wanted, "{}, sm_{target}", source.ptx_path);
+            let counts = register_counts::read(source.ptx, (target / 10, target % 10));
+            let listed: BTreeSet<&str> = counts.keys().map(String::as_str).collect();
+            assert_eq!(listed, wanted, "{}, sm_{target}: run `cargo ptx`", source.ptx_path);
         }
     }
 }

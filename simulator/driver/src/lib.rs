@@ -35,7 +35,7 @@
 //!
 //! What exists:
 //!
-//! - `attributes`, `registers`, `host_memory`: facts about the device, about a kernel's PTX, and about the program's own memory.
+//! - `attributes`, `host_memory`: facts about the device, and about the program's own memory.
 //! - `allocations`, `pools`, `primary`: who owns which memory; memory pools; the primary context.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
 //! - `at_exit`: writes the report when the process ends (on Linux).
@@ -67,7 +67,6 @@ mod interface;
 mod lock;
 mod pools;
 mod primary;
-mod registers;
 mod result;
 #[cfg(test)]
 mod samples;

@@ -159,7 +159,7 @@ pub enum FindingKind {
         same_warp: bool,
     },
     /// A read of memory that was never written.
-    Uninitialised {
+    Uninitialized {
         /// The access.
         access: Access,
         /// The allocation that holds those bytes.
@@ -186,7 +186,7 @@ pub enum FindingKind {
 #[serde(tag = "misuse", rename_all = "kebab-case")]
 pub enum MbarrierMisuse {
     /// It was not initialized, or it was overwritten.
-    NotInitialised,
+    NotInitialized,
     /// It was initialized for more arrivals than it can count, or for none.
     Count {
         /// The arrivals.
@@ -208,8 +208,8 @@ pub enum MbarrierMisuse {
 impl fmt::Display for MbarrierMisuse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MbarrierMisuse::NotInitialised => write!(f, "which nobody initialised, or which was written over"),
-            MbarrierMisuse::Count { count } => write!(f, "initialised for {count} arrivals: there must be 1 to 1048575"),
+            MbarrierMisuse::NotInitialized => write!(f, "which nobody initialized, or which was written over"),
+            MbarrierMisuse::Count { count } => write!(f, "initialized for {count} arrivals: there must be 1 to 1048575"),
             MbarrierMisuse::TooManyArrivals { count, lacking } => {
                 write!(f, "where {count} arrive and the phase lacks {lacking}")
             }
@@ -255,10 +255,10 @@ impl FindingKind {
             FindingKind::Race { .. } => {
                 Some("put __syncthreads() between the two accesses, where every thread of the block reaches it")
             }
-            FindingKind::Uninitialised { access: Access { space: Space::Shared, .. }, .. } => {
+            FindingKind::Uninitialized { access: Access { space: Space::Shared, .. }, .. } => {
                 Some("shared memory holds anything when a block starts: write every element before it is read")
             }
-            FindingKind::Uninitialised { .. } => {
+            FindingKind::Uninitialized { .. } => {
                 Some("memory holds anything when it is allocated: copy or set it before the launch, or write it in an earlier one")
             }
             FindingKind::UnfinishedCopy { .. } => Some(
@@ -269,7 +269,7 @@ impl FindingKind {
                 Some("let threads without work go on to the barrier instead of returning or branching around it")
             }
             FindingKind::MbarrierDeadlock { .. } => Some(
-                "a phase ends when as many threads have arrived as the barrier was initialised for, and as many bytes as were expected: \
+                "a phase ends when as many threads have arrived as the barrier was initialized for, and as many bytes as were expected: \
                  expect_tx must name the bytes of all copies together",
             ),
             FindingKind::DifferentBarriers { .. } => {
@@ -452,8 +452,8 @@ impl fmt::Display for FindingKind {
                 }
                 write!(f, ", and {} of the same bytes by another thread, with nothing between that orders them", other.op)
             }
-            FindingKind::Uninitialised { access, place } => {
-                write!(f, "uninitialised: {access}")?;
+            FindingKind::Uninitialized { access, place } => {
+                write!(f, "uninitialized: {access}")?;
                 if let Some(place) = place {
                     write!(f, ", {place}")?;
                 }

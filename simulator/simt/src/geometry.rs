@@ -19,10 +19,10 @@ impl Dim3 {
         Self { x, y, z }
     }
 
-    /// How many blocks (or threads) these extents hold.
+    /// How many blocks (or threads) these extents hold; `u64::MAX` if they hold more. No GPU takes a launch of so many.
     pub const fn volume(self) -> u64 {
-        // Two factors of 32 bits fit; a grid's y and z are at most 65535, so three do as well.
-        (self.x as u64) * (self.y as u64).saturating_mul(self.z as u64)
+        // Two factors of 32 bits fit in 64; three may not.
+        (self.x as u64 * self.y as u64).saturating_mul(self.z as u64)
     }
 
     /// The index of the `linear`-th element of these extents, x fastest.
@@ -57,4 +57,32 @@ pub struct LaunchConfig {
     pub block: Dim3,
     /// Bytes of dynamic shared memory per block.
     pub dynamic_shared_bytes: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_volume_saturates_and_never_overflows() {
+        const MOST: u32 = u32::MAX;
+        let two = u64::from(MOST) * u64::from(MOST);
+        for (extents, volume) in [
+            ((3, 4, 5), 60),
+            ((3, 4, 0), 0),
+            ((MOST, MOST, 0), 0),
+            ((MOST, MOST, 1), two),
+            ((1, MOST, MOST), two),
+            ((MOST, 1, MOST), two),
+            ((2, MOST, MOST), u64::MAX),
+            ((MOST, 2, MOST), u64::MAX),
+            ((MOST, MOST, 2), u64::MAX),
+            ((MOST, MOST, MOST), u64::MAX),
+            // The largest grid of a GPU.
+            ((0x7fff_ffff, 65535, 65535), 0x7fff_ffff * 65535 * 65535),
+        ] {
+            let (x, y, z) = extents;
+            assert_eq!(Dim3::new(x, y, z).volume(), volume, "{extents:?}");
+        }
+    }
 }

@@ -68,7 +68,7 @@ impl Image {
         self.addresses[variable]
     }
 
-    /// Frees the variables. The image must not be launched from afterwards, hence by value.
+    /// Frees the variables. The image must not be launched from afterward, hence by value.
     pub fn unload(self, memory: &Memory) {
         for address in self.addresses {
             // The host may have freed the variable by its address already.

@@ -270,7 +270,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
             }),
             same_warp,
         },
-        Defect::Uninitialised { access } => FindingKind::Uninitialised { access, place: machine.place(&access) },
+        Defect::Uninitialized { access } => FindingKind::Uninitialized { access, place: machine.place(&access) },
         Defect::UnfinishedCopy { access, copy } => FindingKind::UnfinishedCopy { access, copy: Box::new(location(copy.pc)) },
         Defect::EndedBeforeBarrier { barrier, ended } => FindingKind::EndedBeforeBarrier { barrier, ended },
         Defect::DifferentBarriers { barrier, other } => {

@@ -53,6 +53,7 @@ fn run(binary: &str, arguments: &[&str], folder: &Path, status: i32) -> Result<(
     let file = |path: &Path| File::create(path).expect("a file for output");
     command
         .args(arguments)
+        .env_remove("COLUMNS")
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(file(&folder.join("table.txt")))

@@ -32,7 +32,7 @@ extern "C" __global__ void convolve(const float* __restrict__ signal, const floa
     // Copy the filter to s_filter, and what the block's windows need of the signal to s_signal.
 #endif
     float sum = 0.0f;
-    // One multiply-add per turn, as it stands here. The next chapter does several.
+    // One multiply-add per iteration. The next chapter does several.
 #pragma unroll 1
     for (unsigned k = 0; k < taps; ++k) {
         sum += s_signal[threadIdx.x + k] * s_filter[k];

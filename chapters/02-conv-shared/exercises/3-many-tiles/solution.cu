@@ -31,7 +31,7 @@ extern "C" __global__ void convolve(const float* __restrict__ signal, const floa
         }
         // The tile is written, by all threads, before any thread reads it.
         __syncthreads();
-        // One multiply-add per turn, as it stands here. The next chapter does several.
+        // One multiply-add per iteration. The next chapter does several.
 #pragma unroll 1
         for (unsigned k = 0; k < steps; ++k) {
             sum += s_signal[threadIdx.x + k] * s_filter[k];

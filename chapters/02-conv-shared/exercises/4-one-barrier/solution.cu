@@ -13,7 +13,7 @@ constexpr unsigned TILE = 256;
 extern "C" __global__ void convolve(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs,
                                     unsigned taps, float* __restrict__ output)
 {
-    // Room for two tiles.
+    // Two buffers of one tile each.
     __shared__ float s_signals[2][BLOCK + TILE - 1];
     __shared__ float s_filters[2][TILE];
 
@@ -22,12 +22,12 @@ extern "C" __global__ void convolve(const float* __restrict__ signal, const floa
     float sum = 0.0f;
     for (unsigned tile = 0; tile < taps; tile += TILE) {
 #ifdef SOLUTION
-        const unsigned room = tile / TILE % 2;
+        const unsigned buffer = tile / TILE % 2;
 #else
-        const unsigned room = 0;
+        const unsigned buffer = 0;
 #endif
-        float* s_signal = s_signals[room];
-        float* s_filter = s_filters[room];
+        float* s_signal = s_signals[buffer];
+        float* s_filter = s_filters[buffer];
         const unsigned steps = min(TILE, taps - tile);
         for (unsigned k = threadIdx.x; k < steps; k += BLOCK) {
             s_filter[k] = filter[tile + k];
@@ -38,7 +38,7 @@ extern "C" __global__ void convolve(const float* __restrict__ signal, const floa
         }
         // The tile is written, by all threads, before any thread reads it. And the one before has been read.
         __syncthreads();
-        // One multiply-add per turn, as it stands here. The next chapter does several.
+        // One multiply-add per iteration. The next chapter does several.
 #pragma unroll 1
         for (unsigned k = 0; k < steps; ++k) {
             sum += s_signal[threadIdx.x + k] * s_filter[k];

@@ -2,11 +2,11 @@
 //
 //     output[i] = sum over j < taps of signal[i + j] * filter[j],   i < outputs
 //
-// Launch:  blocks of THREADS threads with RUN neighbouring outputs each, as many as it takes.
+// Launch:  blocks of THREADS threads with RUN neighboring outputs each, as many as it takes.
 // Sizes:   outputs >= 1, taps >= 1; outputs + taps - 1 samples.
 
 constexpr unsigned THREADS = 64;
-// Neighbouring outputs of a thread.
+// Neighboring outputs of a thread.
 constexpr unsigned RUN = 4;
 // Outputs of a block.
 constexpr unsigned OUTPUTS = 256;

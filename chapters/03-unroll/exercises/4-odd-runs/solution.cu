@@ -2,17 +2,17 @@
 //
 //     output[i] = sum over j < taps of signal[i + j] * filter[j],   i < outputs
 //
-// Launch:  blocks of THREADS threads with RUN neighbouring outputs each, as many blocks of OUTPUTS outputs as it takes.
+// Launch:  blocks of THREADS threads with RUN neighboring outputs each, as many blocks of OUTPUTS outputs as it takes.
 // Sizes:   outputs >= 1, taps >= 1; outputs + taps - 1 samples.
 
 constexpr unsigned THREADS = 64;
 #ifdef SOLUTION
-// Neighbouring outputs of a thread. An odd number: 32 lanes that are as many words apart stand in 32 different banks.
+// Neighboring outputs of a thread. An odd number: 32 lanes that many words apart use 32 different banks.
 constexpr unsigned RUN = 7;
 // Outputs of a block.
 constexpr unsigned OUTPUTS = 448;
 #else
-// Neighbouring outputs of a thread.
+// Neighboring outputs of a thread.
 constexpr unsigned RUN = 8;
 // Outputs of a block.
 constexpr unsigned OUTPUTS = 512;
@@ -42,7 +42,7 @@ extern "C" __global__ void convolve(const float* __restrict__ signal, const floa
         }
         // The tile is written, by all threads, before any thread reads it.
         __syncthreads();
-        // Samples k to k + RUN - 1 of the thread are in `window`: each turn loads one, and hands the others on.
+        // Samples k to k + RUN - 1 of the thread are in `window`: each iteration loads one, and hands the others on.
         const float* run = s_signal + threadIdx.x * RUN;
         float window[RUN];
         for (unsigned r = 0; r + 1 < RUN; ++r) {

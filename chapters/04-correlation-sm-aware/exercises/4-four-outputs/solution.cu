@@ -2,7 +2,7 @@
 //
 //     coefficient = (n ΣIT - ΣI ΣT) / sqrt((n ΣI² - (ΣI)²) (n ΣT² - (ΣT)²)),   0 where the quotient is 0/0
 //
-// Launch:  blocks of BLOCK_X x BLOCK_Y threads with VECTOR neighbouring outputs each, as many as it takes.
+// Launch:  blocks of BLOCK_X x BLOCK_Y threads with VECTOR neighboring outputs each, as many as it takes.
 // Sizes:   any image, and a template of LONGEST x LONGEST pixels at most that is no larger than the image.
 
 // Threads of a block. A warp is a row of 32 of them.

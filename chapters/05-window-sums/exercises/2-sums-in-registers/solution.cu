@@ -4,7 +4,7 @@
 //
 // Launch:  two-dimensional grid with a row of blocks for each row of the image; 256 threads with one pixel each.
 // Sizes:   any image, any odd window that is no wider. Beyond its ends a row goes on with its outermost pixels.
-// Outputs: a report counts them through, all sums first and behind them all squares.
+// Outputs: a report numbers all sums first, and then all squares.
 
 __device__ inline int clamped(int x, int width)
 {

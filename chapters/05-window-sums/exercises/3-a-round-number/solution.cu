@@ -7,7 +7,7 @@
 //
 // Launch:  two-dimensional grid with a row of blocks for each row of the image; THREADS threads with one pixel each.
 // Sizes:   any image, any odd window up to WIDEST that is no wider than the image. Beyond its ends a row goes on with its outermost pixels.
-// Outputs: a report counts them through, all sums first and behind them all squares.
+// Outputs: a report numbers all sums first, and then all squares.
 
 constexpr int THREADS = 128;
 constexpr int WIDEST = 15;

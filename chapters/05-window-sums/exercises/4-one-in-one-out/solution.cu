@@ -2,9 +2,9 @@
 //
 //     sums[x, y] = I[x-k, y] + … + I[x+k, y],   squares[x, y] = I[x-k, y]² + … + I[x+k, y]²,   window = 2k + 1
 //
-// Launch:  two-dimensional grid with a row of blocks for each row of the image; THREADS threads with RUN neighbouring pixels each.
+// Launch:  two-dimensional grid with a row of blocks for each row of the image; THREADS threads with RUN neighboring pixels each.
 // Sizes:   any image, any odd window up to WIDEST that is no wider than the image. Beyond its ends a row goes on with its outermost pixels.
-// Outputs: a report counts them through, all sums first and behind them all squares.
+// Outputs: a report numbers all sums first, and then all squares.
 
 constexpr int THREADS = 64;
 constexpr int RUN = 9;

@@ -66,14 +66,14 @@ impl Delivery<Correlation> for Findings {
     }
 }
 
-/// The colour of the frames around matches.
+/// The color of the frames around matches.
 const FRAME: [u8; 3] = [255, 196, 0];
 
-/// The coefficients as colours, black where there is no correlation, towards white for the template and towards blue for its negative, with a
+/// The coefficients as colors, black where there is no correlation, toward white for the template and toward blue for its negative, with a
 /// frame around every match: as large as the template, with its corner (or with `clamp` its middle) at the match.
 fn heat_map(correlation: &Correlation, coefficients: &[f32], matches: &[Match]) -> Vec<u8> {
     let (columns, rows) = correlation.outputs();
-    let mut rgb: Vec<u8> = coefficients.iter().flat_map(|&coefficient| colour(coefficient)).collect();
+    let mut rgb: Vec<u8> = coefficients.iter().flat_map(|&coefficient| color(coefficient)).collect();
     let (corner_x, corner_y) = correlation.corner();
     let (width, height) = (i64::from(correlation.template().width), i64::from(correlation.template().height));
     for found in matches {
@@ -90,7 +90,7 @@ fn heat_map(correlation: &Correlation, coefficients: &[f32], matches: &[Match]) 
     rgb
 }
 
-fn colour(coefficient: f32) -> [u8; 3] {
+fn color(coefficient: f32) -> [u8; 3] {
     let level = (coefficient.abs().min(1.0) * 255.0).round() as u8;
     if coefficient >= 0.0 { [level; 3] } else { [0, level / 3, level] }
 }
@@ -106,11 +106,11 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_a_match_are_no_matches() {
+    fn neighbors_of_a_match_are_no_matches() {
         let correlation = Correlation::new(flat(8, 1), flat(4, 1), Border::Valid).unwrap();
         let matches = best_matches(&correlation, &[0.1, 0.9, 0.8, 0.7, -1.0], 9);
-        let places: Vec<_> = matches.iter().map(|found| (found.output.0, found.coefficient)).collect();
-        assert_eq!(places, [(1, 0.9), (3, 0.7)]);
+        let outputs: Vec<_> = matches.iter().map(|found| (found.output.0, found.coefficient)).collect();
+        assert_eq!(outputs, [(1, 0.9), (3, 0.7)]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Normalised cross-correlation: how well a small picture, the template, matches every place of a larger one.
+//! Normalized cross-correlation: how well a small picture, the template, matches each position in a larger one.
 //!
 //! With `I` the image's pixels under the template, `T` the template's, and `n` pixels in the template:
 //!
@@ -59,9 +59,9 @@ pub struct Buffers {
     pub image: CudaSlice<u8>,
     /// The template's pixels, row by row without gaps.
     pub template: CudaSlice<u8>,
-    /// Room for the coefficients, row by row.
+    /// Memory for the coefficients, row by row.
     pub output: Guarded,
-    /// Room for the sums, for stages that store them: all ΣI, then all ΣI², then all ΣIT.
+    /// Memory for the sums, for stages that store them: all ΣI, then all ΣI², then all ΣIT.
     pub sums: CudaSlice<u32>,
 }
 

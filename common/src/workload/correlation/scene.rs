@@ -1,12 +1,12 @@
-//! A generated image with a template hidden in it at known places, from integers only, so that it is the same on every machine.
+//! A generated image with a template hidden in it at known positions, from integers only, so that it is the same on every machine.
 
 use oracles::random::{clouds, generator};
 
 use super::size::Size;
 use crate::picture::{Gray, Rectangle};
 
-/// Makes the image and the template. The template is cut from the middle of the image. Where there is room, it is put in again at two
-/// more places, once with three quarters of its contrast and brighter, once with half of it.
+/// Makes the image and the template. The template is cut from the middle of the image. Where it fits, it is put in again at two
+/// more positions, once with three quarters of its contrast and brighter, once with half of it.
 pub(super) fn generate(size: Size, seed: u64) -> (Gray, Gray) {
     let Size { image: (width, height), template: (w, h) } = size;
     let mut generator = generator(seed);
@@ -42,8 +42,8 @@ mod tests {
         let correlation = Correlation::random(size, Border::Valid, 13);
         let coefficients: Vec<f32> = correlation.expected().iter().map(|expected| expected.value as f32).collect();
         let matches = best_matches(&correlation, &coefficients, 4);
-        let places: Vec<_> = matches.iter().map(|found| (found.window.x, found.window.y)).collect();
-        assert_eq!(places[..3], [(35, 27), (0, 0), (70, 55)]);
+        let corners: Vec<_> = matches.iter().map(|found| (found.window.x, found.window.y)).collect();
+        assert_eq!(corners[..3], [(35, 27), (0, 0), (70, 55)]);
         assert!(matches[..3].iter().all(|found| found.coefficient > 0.999), "{matches:?}");
         assert!(matches[3].coefficient < 0.8, "{matches:?}");
     }

@@ -47,7 +47,7 @@ impl Matmul {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`], when the columns of the one are not as many as the rows of the other, or a side is too long.
+    /// [`Error::Size`], when the first matrix does not have as many columns as the second has rows, or a side is too long.
     pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
         let shapes = format!("the product of {} x {} and {} x {} numbers", a.rows, a.columns, b.rows, b.columns);
         if a.columns != b.rows {

@@ -4,7 +4,7 @@
 //!
 //! # How far from the oracle may a result lie?
 //!
-//! As in a [convolution](super::convolution), of which every output here is one with `k` taps: with `u = 2^-24`, and the partial sums `S` of
+//! As in a [convolution](super::convolution): every output here is one with `k` taps: with `u = 2^-24`, and the partial sums `S` of
 //! the terms in their order, a sum in that order misses by at most `(1 + u)^k u sum |S|`. A second part,
 //! [`TREE_DEPTH`](oracles::rounding::TREE_DEPTH)` * u * sum |t|`, covers products that are rounded before they are added, and sums that are cut into pieces. A stage that
 //! rounds its factors declares an allowance of its own ([`Matmul::largest_magnitudes`]).
@@ -37,7 +37,7 @@ pub struct Buffers {
     pub a: CudaSlice<f32>,
     /// `k * n` values.
     pub b: CudaSlice<f32>,
-    /// Room for `m * n` values.
+    /// Memory for `m * n` values.
     pub output: Guarded,
 }
 

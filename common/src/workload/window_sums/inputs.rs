@@ -82,8 +82,8 @@ impl WindowSums {
         }
     }
 
-    /// Places that have sums: two outputs each.
-    pub fn places(&self) -> u64 {
+    /// Pixels that have sums: two outputs each.
+    pub fn summed_pixels(&self) -> u64 {
         self.columns().len() as u64 * u64::from(self.image.height)
     }
 

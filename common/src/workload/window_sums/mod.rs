@@ -1,5 +1,5 @@
 //! Window sums: for each pixel of an image, the sum and the sum of squares over a horizontal window around it. Mean and variance of
-//! every neighbourhood follow from them, and with these a threshold that adapts to the light.
+//! every neighborhood follow from them, and with these a threshold that adapts to the light.
 //!
 //! With `I` the image's pixels and a window of `w = 2k + 1` pixels:
 //!
@@ -56,7 +56,7 @@ pub use size::{HEADLINE_SIZE, Image, MOST_IMAGE_PIXELS, MOST_ROWS, SUMS_BELOW, S
 pub struct Buffers {
     /// The pixels, row by row without gaps.
     pub image: CudaSlice<i32>,
-    /// Room for the sums, and behind them for the sums of squares.
+    /// Memory for the sums, and after them for the sums of squares.
     pub output: Guarded,
 }
 
@@ -96,10 +96,10 @@ impl Workload for WindowSums {
     }
 
     fn work(&self) -> Work {
-        // From one place to the next, one pixel is squared and added; what is subtracted was squared before.
+        // From one pixel to the next, one pixel is squared and added; what is subtracted was squared before.
         Work {
-            multiply_adds: self.places(),
-            bytes: 4 * self.image.pixels.len() as u64 + 8 * self.places(),
+            multiply_adds: self.summed_pixels(),
+            bytes: 4 * self.image.pixels.len() as u64 + 8 * self.summed_pixels(),
             arithmetic: Arithmetic::Integers,
         }
     }
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn sums_agree_with_values_worked_out_by_hand() {
         let sums = WindowSums::new(image(4, &[1, 2, 3, -4, 0, 5, 0, 10]), 3, Border::Valid).unwrap();
-        assert_eq!((sums.columns(), sums.places()), (1..3, 4));
+        assert_eq!((sums.columns(), sums.summed_pixels()), (1..3, 4));
         let untouched = None;
         #[rustfmt::skip]
         let expected = [

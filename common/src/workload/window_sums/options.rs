@@ -23,7 +23,7 @@ pub struct Options {
     /// Pixels of the window, an odd number
     #[arg(long, default_value_t = 15, value_name = "N")]
     pub window: u32,
-    /// What becomes of pixels near the edge
+    /// How to treat pixels near the edge
     #[arg(long, value_enum, default_value_t)]
     pub border: Border,
     /// Picture to compute on, a PNG or PGM file

@@ -1,4 +1,4 @@
-//! What a learner may type after `exercise`, and what it asks for.
+//! The arguments of `exercise`, and what they ask for.
 
 use std::path::PathBuf;
 

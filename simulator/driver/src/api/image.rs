@@ -1,11 +1,12 @@
 //! Images: PTX that was checked, parsed, and placed in device memory.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use simt::ptx::register_counts;
 use simt::{Image, LoadError, Memory, Profile};
 
 use crate::driver::Driver;
-use crate::registers::{self, Registers};
 use crate::result::{CuResult, Failure, Result};
 
 /// The longest text that is accepted. An unterminated buffer must end somewhere.
@@ -29,7 +30,8 @@ const OLDEST_WITH_COMPILER: (u32, u32) = (5, 0);
 pub struct LoadedImage {
     image: Option<Image>,
     memory: Arc<Memory>,
-    registers: Registers,
+    /// Registers per thread, by the kernel's name.
+    registers: BTreeMap<String, u32>,
 }
 
 impl LoadedImage {
@@ -50,7 +52,7 @@ impl LoadedImage {
         }
         check_target(module.target(), driver.profile)?;
         let image = Image::new(Arc::new(module), &driver.memory)?;
-        let registers = registers::read(&text, driver.profile.compute_capability);
+        let registers = register_counts::read(&text, driver.profile.compute_capability);
         Ok(Self { image: Some(image), memory: driver.memory.clone(), registers })
     }
 

@@ -75,7 +75,7 @@ fn by_times(diagnosis: &Diagnosis) -> Vec<String> {
     for (name, share) in [("global", global), ("shared", shared)] {
         let Some(share) = share else { continue };
         sentences.push(if share >= NOTHING {
-            format!("without its {name} loads it takes {} of the time, so they alone are not what it waits for", percent(share))
+            format!("without its {name} loads it takes {} of the time, so they alone are not the bottleneck", percent(share))
         } else {
             format!(
                 "without its {name} loads it takes {} of the time, so loading, and waiting for the loads, costs {} of it",
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn times_without_loads_are_reported_as_what_they_show() {
-        let (alone, rest) = ("they alone are not what it waits for", "is the bottleneck");
+        let (alone, rest) = ("they alone are not the bottleneck", "is the bottleneck");
         let (hidden, needs) = ("hide each other", "needs that much");
         let cases: [Case; 7] = [
             // Bound by arithmetic.
@@ -274,12 +274,16 @@ mod tests {
     #[test]
     fn counts_are_reported_as_bounds_and_never_as_times() {
         let h200 = Profile::named("h200").unwrap();
-        let counted = |name: &str, kind, passes| {
-            let counters =
-                Counters { f32_fma: 1 << 24, shared_load_requests: passes, shared_load_wavefronts: passes, ..Counters::default() };
+        let counted = |name: &str, kind, wavefronts| {
+            let counters = Counters {
+                f32_fma: 1 << 24,
+                shared_load_requests: wavefronts,
+                shared_load_wavefronts: wavefronts,
+                ..Counters::default()
+            };
             trial(name, kind, Ok(Effort::Counted { counters: Box::new(counters), bound: bound(&counters, 0, h200) }))
         };
-        // 2^24 multiply-adds are 2^19 instructions of warps, four per clock; a pass takes a clock.
+        // 2^24 multiply-adds are 2^19 instructions of warps, four per clock; a wavefront takes a clock.
         let (whole, half) = (counted("whole", Kind::Whole, 1 << 20), counted("half", Kind::Own, 1 << 19));
         let without = counted("without shared loads", Kind::Without(Loads::Shared), 0);
         let same = counted("same", Kind::Own, 1 << 20);

@@ -1,4 +1,4 @@
-//! Finds out by experiment what a stage waits for: it runs the stage again with part of its work removed, and compares the times.
+//! Finds the bottleneck of a stage by experiment: it runs the stage again with part of its work removed, and compares the times.
 //!
 //! People look for a bottleneck by hand in the same way: they remove a statement and measure. If almost nothing is gained, the stage did not
 //! wait for that statement, or something else took as long at the same time. An experiment computes something else than its stage **by
@@ -18,7 +18,7 @@
 //!
 //! Removing a load also removes the wait for it, its place in the instruction stream, and everything that the assembler does around it. The
 //! assembler assigns registers anew and may reorder what is left. So treat effects of a few percent as nothing. The share of the time that
-//! is gone is not the share that the loads took: other work may have been hidden behind them.
+//! is gone is not the share that the loads took: other work may have overlapped with them.
 
 pub mod conclusion;
 pub mod steering;

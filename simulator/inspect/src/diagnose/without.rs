@@ -316,7 +316,7 @@ mod tests {
             // From an address next to it: a value of the pool.
             ("ld.global.f32 %f1, [%rd1+4];", "mov.b32 %f1, %fake0;"),
             ("ld.global.u64 %rd3, [%rd1+8];", "mov.b64 %rd3, {%fake0, %fake1};"),
-            // Neighbours in a vector differ.
+            // Neighbors in a vector differ.
             ("ld.global.v2.f32 {%f1, %f2}, [%rd1];", "mov.b64 {%f1, %fake_high}, %rd1; mov.b32 %f2, %fake0;"),
             (
                 "ld.global.nc.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1+16];",

@@ -154,7 +154,7 @@ pub fn bound(counters: &Counters, least_bytes: u64, profile: &Profile) -> Bound 
         Some(per_sm(Unit::Special, "lanes", c.special, rates.special)),
         rates.dp4a.map(|rate| per_sm(Unit::Dp4a, "lanes", c.dp4a, rate)),
         rates.tensor_bytes.map(|rate| per_sm(Unit::Tensor, "factor bytes", c.tensor_factor_bytes, rate)),
-        Some(per_sm(Unit::L1Shared, "wavefronts", passes(c, rates.global), rates.passes)),
+        Some(per_sm(Unit::L1Shared, "wavefronts", wavefronts(c, rates.global), rates.wavefronts)),
         rates.l2_bytes.map(|rate| per_sm(Unit::L2, "bytes", l2_bytes(c, least_bytes, rates.global), rate)),
         Some(memory),
     ];
@@ -201,7 +201,7 @@ fn requests(c: &Counters) -> u64 {
 }
 
 /// Wavefronts in L1 and shared memory. On compute capability 1.x no cache shares the banks, and requests are of half a warp.
-fn passes(c: &Counters, path: GlobalPath) -> u64 {
+fn wavefronts(c: &Counters, path: GlobalPath) -> u64 {
     // Older records have no wavefronts of global loads.
     let beyond_requests = c.global_load_wavefronts.saturating_sub(c.global_load_requests);
     let cached = match path {

@@ -46,7 +46,7 @@ pub struct Rates {
     /// Conversions between types, per lane; the rate of the fastest kind.
     pub conversions: f64,
     /// Wavefronts in shared memory, and in the L1 cache if that is the same memory.
-    pub passes: f64,
+    pub wavefronts: f64,
     /// Bytes between the multiprocessor and L2; `None` where global memory has no L2.
     pub l2_bytes: Option<f64>,
     /// The path of global loads before L2.
@@ -77,7 +77,7 @@ impl Rates {
             tensor_bytes: None,
             int_other: 8.0,
             conversions: 8.0,
-            passes: 0.5,
+            wavefronts: 0.5,
             l2_bytes: None,
             global: GlobalPath::Memory,
         };
@@ -91,7 +91,7 @@ impl Rates {
             tensor_bytes: None,
             int_other: 160.0,
             conversions: 128.0,
-            passes: 1.0,
+            wavefronts: 1.0,
             l2_bytes: Some(64.0),
             global: GlobalPath::L2,
         };
@@ -105,7 +105,7 @@ impl Rates {
             tensor_bytes: Some(2.0 * 512.0),
             int_other: 128.0,
             conversions: 64.0,
-            passes: 1.0,
+            wavefronts: 1.0,
             l2_bytes: Some(64.0),
             global: GlobalPath::UnifiedL1,
         };

@@ -31,7 +31,7 @@ impl Core<'_> {
     fn count_global_request(&mut self, request: &Request<'_>, pattern: Pattern) {
         let Request { op, index, bytes, mask, addresses, .. } = *request;
         let rules = self.machine.rules;
-        let (cost, passes) = match pattern {
+        let (cost, wavefronts) = match pattern {
             Pattern::Same(_) if rules == Rules::Current => {
                 // Requests of 16 bytes per lane take one wavefront per half-warp, even when all lanes read the same bytes.
                 let both_halves = mask & 0xffff != 0 && mask >> 16 != 0;
@@ -42,8 +42,8 @@ impl Core<'_> {
                 (Cost { requests: 1, transactions: sectors, units: sectors, ideal: bytes }, bytes.div_ceil(4))
             }
             _ => {
-                let passes = || rules.l1_wavefronts(mask, bytes, addresses);
-                self.slots[index as usize].memo.cost(request, rules.global_period(), passes, || {
+                let wavefronts = || rules.l1_wavefronts(mask, bytes, addresses);
+                self.slots[index as usize].memo.cost(request, rules.global_period(), wavefronts, || {
                     let GlobalRequests { requests, transactions, cost } = rules.global(mask, bytes, addresses);
                     Cost { requests, transactions, units: cost.sectors, ideal: cost.ideal }
                 })
@@ -56,7 +56,7 @@ impl Core<'_> {
         stats.sectors_ideal += u64::from(cost.ideal);
         stats.global_bytes += u64::from(mask.count_ones() * bytes);
         if op == AccessOp::Load {
-            stats.l1_wavefronts += u64::from(passes);
+            stats.l1_wavefronts += u64::from(wavefronts);
         }
         self.keep_sample(Space::Global, request);
     }

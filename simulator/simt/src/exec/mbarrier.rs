@@ -120,7 +120,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
             core.set_double(offset, State { odd: false, expected: count, arrivals: count, bytes: 0 }.word());
             continue;
         }
-        let Some(mut state) = State::of(before) else { return Err(refused(MbarrierMisuse::NotInitialised)(core)) };
+        let Some(mut state) = State::of(before) else { return Err(refused(MbarrierMisuse::NotInitialized)(core)) };
         match mbarrier.op {
             MbarrierOp::Init { .. } => {}
             MbarrierOp::Invalidate => {
@@ -189,7 +189,7 @@ pub fn begin_bulk(core: &mut Core<'_>, registers: &Registers, index: u32, mask: 
         let barrier = barrier.of(1 << lane);
         let offset = barrier.offset(lane);
         if State::of(core.double(offset)).is_none() {
-            let misuse = MbarrierMisuse::NotInitialised;
+            let misuse = MbarrierMisuse::NotInitialized;
             return Err(core.fault(FindingKind::InvalidMbarrier { address: offset.into(), misuse }, barrier));
         }
         core.watch_shared_store(&barrier, lane, Semantics { strong: true, ..Semantics::default() }, false);

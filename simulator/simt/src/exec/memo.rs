@@ -13,7 +13,7 @@ pub struct Slot {
 
 impl Default for Slot {
     fn default() -> Self {
-        Self { hint: 0, memo: Memo { mask: 0, unit: 0, relative: [0; LANES], costs: [None; PHASES], passes: 0 } }
+        Self { hint: 0, memo: Memo { mask: 0, unit: 0, relative: [0; LANES], costs: [None; PHASES], wavefronts: 0 } }
     }
 }
 
@@ -42,7 +42,7 @@ pub struct Memo {
     /// Phases with their costs. If two phases map to the same slot, the later one replaces the earlier one.
     costs: [Option<(u64, Cost)>; PHASES],
     /// Wavefronts in the L1 cache, which are the same in every phase.
-    passes: u32,
+    wavefronts: u32,
 }
 
 impl Memo {
@@ -51,7 +51,7 @@ impl Memo {
         &mut self,
         request: &Request<'_>,
         unit: u64,
-        passes: impl FnOnce() -> u32,
+        wavefronts: impl FnOnce() -> u32,
         count: impl FnOnce() -> Cost,
     ) -> (Cost, u32) {
         let Request { mask, addresses, .. } = *request;
@@ -65,15 +65,15 @@ impl Memo {
             differs |= relative[lane] ^ self.relative[lane];
         }
         if differs != 0 || mask != self.mask || unit != self.unit {
-            *self = Memo { mask, unit, relative, costs: [None; PHASES], passes: passes() };
+            *self = Memo { mask, unit, relative, costs: [None; PHASES], wavefronts: wavefronts() };
         }
         let place = &mut self.costs[(phase * PHASES as u64 / unit) as usize];
         match *place {
-            Some((known, cost)) if known == phase => (cost, self.passes),
+            Some((known, cost)) if known == phase => (cost, self.wavefronts),
             _ => {
                 let cost = count();
                 *place = Some((phase, cost));
-                (cost, self.passes)
+                (cost, self.wavefronts)
             }
         }
     }

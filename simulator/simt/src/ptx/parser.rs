@@ -370,7 +370,7 @@ impl<'t> Parser<'t> {
                     self.skip_past(b';')?;
                     continue;
                 }
-                Kind::Word(word) if self.accept(b':') => self.labelled(word)?,
+                Kind::Word(word) if self.accept(b':') => self.labeled(word)?,
                 Kind::Word(word) if !word.starts_with('.') => Statement::Instruction(self.instruction(start, None, word, line)?),
                 found => return Err(expected(line, "an instruction", found)),
             };
@@ -379,7 +379,7 @@ impl<'t> Parser<'t> {
     }
 
     /// What follows the colon after a name: a directive that the name belongs to; otherwise the name is a label.
-    fn labelled(&mut self, name: &'t str) -> Parsed<Statement<'t>> {
+    fn labeled(&mut self, name: &'t str) -> Parsed<Statement<'t>> {
         if self.accept_word(".callprototype") {
             let returns = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
             self.word("_ in place of a function's name")?;

@@ -21,7 +21,7 @@ fn name(finding: &Finding) -> &'static str {
         FindingKind::Race { same_warp: true, .. } => "race in a warp",
         FindingKind::Race { access: Access { space: Space::Global, .. }, .. } => "race of blocks",
         FindingKind::Race { .. } => "race",
-        FindingKind::Uninitialised { .. } => "uninitialised",
+        FindingKind::Uninitialized { .. } => "uninitialized",
         FindingKind::EndedBeforeBarrier { .. } => "ended before a barrier",
         FindingKind::DifferentBarriers { .. } => "different barriers",
         _ => "fault",
@@ -112,7 +112,7 @@ fn races_are_found_in_any_order_with_both_sides() {
     for (kernel, tiles, expected) in cases {
         for (findings, _) in in_every_order(RACES, |gpu| race(gpu, kernel, *tiles)) {
             // Which reads come before the write depends on the order. The race does not.
-            let races: Vec<_> = findings.into_iter().filter(|finding| name(finding) != "uninitialised").collect();
+            let races: Vec<_> = findings.into_iter().filter(|finding| name(finding) != "uninitialized").collect();
             assert_found(kernel, &races, expected, RACES_SOURCE);
         }
     }
@@ -179,14 +179,14 @@ fn what_nobody_wrote_is_found_when_it_is_read() {
     };
     assert_cases(&[
         Case { kernel: "with_halo", params: &in_and_out, expected: &[] },
-        Case { kernel: "without_halo", params: &in_and_out, expected: &[("uninitialised", &["s_tile[threadIdx.x + 1]"])] },
+        Case { kernel: "without_halo", params: &in_and_out, expected: &[("uninitialized", &["s_tile[threadIdx.x + 1]"])] },
         Case {
             kernel: "dynamic_without_writing",
             params: &|gpu| Params::new().with(gpu.poisoned::<f32>(64)),
-            expected: &[("uninitialised", &["s_dynamic[threadIdx.x + 3]"])],
+            expected: &[("uninitialized", &["s_dynamic[threadIdx.x + 3]"])],
         },
         Case { kernel: "copy", params: &in_and_out, expected: &[] },
-        Case { kernel: "copy", params: &unwritten, expected: &[("uninitialised", &["out[i] = in[i]"])] },
+        Case { kernel: "copy", params: &unwritten, expected: &[("uninitialized", &["out[i] = in[i]"])] },
     ]);
 }
 
@@ -198,7 +198,7 @@ fn an_unwritten_place_is_told_with_its_allocation() {
     let output = gpu.memory.allocate(1024, None).expect("it fits");
     let report = gpu.launch("copy", 4, 64, 0, &Params::new().with(address).with(output));
     let [finding] = report.findings.as_slice() else { panic!("{:?}", report.findings) };
-    let FindingKind::Uninitialised { access, place } = &finding.kind else { panic!("{finding}") };
+    let FindingKind::Uninitialized { access, place } = &finding.kind else { panic!("{finding}") };
     assert_eq!((access.address - address, access.bytes, access.op), (400, 4, AccessOp::Load));
     assert_eq!(place.as_ref().map(|place| place.offset), Some(400));
     // Element 100 is thread 36 of the second block.
@@ -218,7 +218,7 @@ fn a_copy_of_what_nobody_wrote_is_not_written() {
         gpu.launch("copy", 4, 64, 0, &Params::new().with(to).with(output)).findings
     };
     gpu.memory.write(from, &[1; 700]).expect("it was allocated");
-    assert_eq!(copied(&gpu).iter().map(name).collect::<Vec<_>>(), ["uninitialised"]);
+    assert_eq!(copied(&gpu).iter().map(name).collect::<Vec<_>>(), ["uninitialized"]);
     gpu.memory.fill(from + 700, 324, &[2]).expect("it was allocated");
     assert_eq!(copied(&gpu), []);
 }
@@ -285,7 +285,7 @@ fn kernels_in_ptx_are_judged_alike() {
             let output = gpu.poisoned::<u32>(64);
             (gpu.launch("exchange", 1, 64, 0, &Params::new().with(output)).findings, Vec::new())
         }) {
-            let races: Vec<_> = findings.iter().map(name).filter(|name| *name != "uninitialised").collect();
+            let races: Vec<_> = findings.iter().map(name).filter(|name| *name != "uninitialized").collect();
             assert_eq!(races, expected, "with {barrier:?}");
             // The PTX has no lines of CUDA, so the finding names the PTX lines of both sides.
             for finding in findings {
@@ -312,7 +312,7 @@ fn narrow_copies_and_wide_reads_of_them_have_places_of_their_own() {
             let input = gpu.buffer(&[1_u32; 128]);
             (gpu.launch("copies", 1, 128, 0, &Params::new().with(input)).findings, Vec::new())
         }) {
-            let races: Vec<_> = findings.iter().map(name).filter(|name| *name != "uninitialised").collect();
+            let races: Vec<_> = findings.iter().map(name).filter(|name| *name != "uninitialized").collect();
             assert!(races.is_empty() == expected.is_empty() && races.iter().all(|race| expected.contains(race)), "{findings:?}");
         }
     }

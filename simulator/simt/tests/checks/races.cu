@@ -63,18 +63,18 @@ extern "C" __global__ void different_values(const float *in, float *out) {
 }
 
 // The sum over a warp, from lane to lane.
-template <bool SYNCHRONISED>
+template <bool SYNCHRONIZED>
 __device__ void sum_warp(const float *in, float *out) {
     __shared__ float s_sums[THREADS];
     volatile float *sums = s_sums + threadIdx.x / 32 * 32;
     int lane = threadIdx.x % 32;
     sums[lane] = in[threadIdx.x];
     for (int distance = 16; distance > 0; distance /= 2) {
-        if (SYNCHRONISED) {
+        if (SYNCHRONIZED) {
             __syncwarp();
         }
         float other = lane < distance ? sums[lane + distance] : 0;
-        if (SYNCHRONISED) {
+        if (SYNCHRONIZED) {
             __syncwarp();
         }
         if (lane < distance) {

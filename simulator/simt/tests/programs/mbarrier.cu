@@ -119,7 +119,7 @@ extern "C" __global__ void does_not_wait(const float* input, float* output)
 }
 
 // Nothing says that the barrier is initialized before the second warp arrives at it.
-extern "C" __global__ void initialises_late()
+extern "C" __global__ void initializes_late()
 {
     __shared__ u64 barrier;
     if (threadIdx.x == 0)
@@ -129,11 +129,11 @@ extern "C" __global__ void initialises_late()
 }
 
 // What one thread can do wrong: `offset` and `bytes` of the copy, arrivals expected and made, whether the barrier is initialized.
-extern "C" __global__ void one_thread(const float* input, int offset, u32 bytes, u32 expected, int arrivals, int initialises)
+extern "C" __global__ void one_thread(const float* input, int offset, u32 bytes, u32 expected, int arrivals, int initializes)
 {
     __shared__ alignas(128) float s_tile[TILE];
     __shared__ u64 barrier;
-    if (initialises)
+    if (initializes)
         init(&barrier, expected);
     for (int i = 0; i < arrivals; ++i)
         arrive(&barrier);

@@ -127,23 +127,23 @@ fn a_missing_wait_is_found() {
 }
 
 #[test]
-fn a_barrier_that_may_not_be_initialised_yet_is_found() {
+fn a_barrier_that_may_not_be_initialized_yet_is_found() {
     let gpu = Gpu::load(MBARRIER);
-    let findings = gpu.launch("initialises_late", 1, 64, 0, &Params::new()).findings;
+    let findings = gpu.launch("initializes_late", 1, 64, 0, &Params::new()).findings;
     assert!(matches!(findings[..], [Finding { kind: FindingKind::Race { same_warp: false, .. }, .. }]), "{findings:?}");
     // In some orders the second warp runs first.
     let first =
-        (0..8).find_map(|seed| in_order(WarpOrder::Shuffled(seed)).try_launch("initialises_late", 1, 64, 0, &Params::new()).err());
+        (0..8).find_map(|seed| in_order(WarpOrder::Shuffled(seed)).try_launch("initializes_late", 1, 64, 0, &Params::new()).err());
     let Some(LaunchError::Fault { finding, .. }) = first else { panic!("{first:?}") };
-    assert!(matches!(finding.kind, FindingKind::InvalidMbarrier { misuse: MbarrierMisuse::NotInitialised, .. }), "{finding}");
+    assert!(matches!(finding.kind, FindingKind::InvalidMbarrier { misuse: MbarrierMisuse::NotInitialized, .. }), "{finding}");
 }
 
 #[test]
 fn what_a_barrier_or_a_copy_cannot_do_is_told() {
-    let launch = |offset: i32, bytes: u32, expected: u32, arrivals: i32, initialises: i32, elements: usize| {
+    let launch = |offset: i32, bytes: u32, expected: u32, arrivals: i32, initializes: i32, elements: usize| {
         let gpu = Gpu::load(MBARRIER);
         let input = gpu.buffer(&inputs(elements));
-        let params = Params::new().with(input).with(offset).with(bytes).with(expected).with(arrivals).with(initialises);
+        let params = Params::new().with(input).with(offset).with(bytes).with(expected).with(arrivals).with(initializes);
         match gpu.try_launch("one_thread", 1, 1, 0, &params) {
             Ok(_) => None,
             Err(LaunchError::Fault { finding, .. }) => Some(finding.kind),
@@ -157,8 +157,8 @@ fn what_a_barrier_or_a_copy_cannot_do_is_told() {
     assert_eq!(launch(0, 512, 1, 0, 1, TILE), None);
     assert_eq!(misused(launch(0, 16, 0, 0, 1, TILE)), MbarrierMisuse::Count { count: 0 });
     assert_eq!(misused(launch(0, 16, 1 << 20, 0, 1, TILE)), MbarrierMisuse::Count { count: 1 << 20 });
-    assert_eq!(misused(launch(0, 16, 1, 0, 0, TILE)), MbarrierMisuse::NotInitialised);
-    assert_eq!(misused(launch(0, 16, 1, 1, 0, TILE)), MbarrierMisuse::NotInitialised);
+    assert_eq!(misused(launch(0, 16, 1, 0, 0, TILE)), MbarrierMisuse::NotInitialized);
+    assert_eq!(misused(launch(0, 16, 1, 1, 0, TILE)), MbarrierMisuse::NotInitialized);
     // A phase ends with its last arrival, so any number of single arrivals is allowed.
     assert_eq!(launch(0, 16, 2, 5, 1, TILE), None);
     assert_eq!(launch(0, 20, 1, 0, 1, TILE), Some(FindingKind::InvalidBulkCopy { bytes: 20 }));

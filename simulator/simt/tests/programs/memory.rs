@@ -18,7 +18,7 @@ fn constants_have_their_initial_values_and_those_of_the_host() {
         assert_eq!(gpu.read::<f32>(output, 64), expected);
         assert!(report.counters.const_load_requests > 0);
         let (counter, _) = gpu.image.variable("g_counter").expect("a variable of the module");
-        assert_eq!(gpu.read::<i32>(counter, 1), [12], "7, and 5 added through a pointer that the module initialised");
+        assert_eq!(gpu.read::<i32>(counter, 1), [12], "7, and 5 added through a pointer that the module initialized");
     });
 }
 

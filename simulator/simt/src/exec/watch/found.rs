@@ -19,7 +19,7 @@ pub enum Defect {
     /// Nothing orders the access with another one of the same bytes, and one of the two writes.
     Race { access: Access, other: Site, other_op: AccessOp, same_warp: bool },
     /// The access reads uninitialized memory.
-    Uninitialised { access: Access },
+    Uninitialized { access: Access },
     /// The access touches bytes that an unfinished copy, started at `copy`, will write.
     UnfinishedCopy { access: Access, copy: Site },
     /// Threads have ended without reaching a barrier of the block.
@@ -40,7 +40,7 @@ pub struct Entry {
 enum Kind {
     Race,
     RaceInWarp,
-    Uninitialised,
+    Uninitialized,
     UnfinishedCopy,
     EndedBeforeBarrier,
     DifferentBarriers,
@@ -66,7 +66,7 @@ impl Found {
         let (kind, other) = match defect {
             Defect::Race { same_warp: false, other, .. } => (Kind::Race, other.pc),
             Defect::Race { same_warp: true, other, .. } => (Kind::RaceInWarp, other.pc),
-            Defect::Uninitialised { .. } => (Kind::Uninitialised, site.pc),
+            Defect::Uninitialized { .. } => (Kind::Uninitialized, site.pc),
             Defect::UnfinishedCopy { copy, .. } => (Kind::UnfinishedCopy, copy.pc),
             Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
             Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),

@@ -46,7 +46,7 @@ impl Core<'_> {
         if let Some(unwritten) = region.buffer.first_unwritten(offset, bytes) {
             let lane = first + ((unwritten - offset) / u64::from(request.bytes)) as usize;
             let access = global_access(request, address + (lane - first) as u64 * u64::from(request.bytes));
-            watch.report(Defect::Uninitialised { access }, request.pc, self.warp, lane);
+            watch.report(Defect::Uninitialized { access }, request.pc, self.warp, lane);
         }
         if semantics.strong && watch.has_fences {
             watch.order.read(self.warp, address, semantics.acquires);
@@ -97,7 +97,7 @@ impl Core<'_> {
         let offset = address - region.base;
         let atomic = request.op == AccessOp::Atomic;
         if atomic && region.buffer.first_unwritten(offset, bytes).is_some() {
-            watch.report(Defect::Uninitialised { access: global_access(request, address) }, request.pc, self.warp, lane);
+            watch.report(Defect::Uninitialized { access: global_access(request, address) }, request.pc, self.warp, lane);
         }
         if semantics.strong && watch.has_fences {
             if atomic {

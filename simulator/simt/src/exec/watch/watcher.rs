@@ -154,7 +154,7 @@ impl Watch {
                 continue;
             }
             if self.shared.is_unwritten(offset, bytes) {
-                self.report(Defect::Uninitialised { access: shared_access(request, lane) }, request.pc, warp, lane);
+                self.report(Defect::Uninitialized { access: shared_access(request, lane) }, request.pc, warp, lane);
             }
             if semantics.strong && self.has_fences {
                 self.order.read(warp, shared_address(offset), semantics.acquires);
@@ -171,7 +171,7 @@ impl Watch {
         let offset = request.offset(lane);
         let atomic = request.op == AccessOp::Atomic;
         if atomic && self.shared.is_unwritten(offset, request.bytes) {
-            self.report(Defect::Uninitialised { access: shared_access(request, lane) }, request.pc, warp, lane);
+            self.report(Defect::Uninitialized { access: shared_access(request, lane) }, request.pc, warp, lane);
         }
         if atomic && self.has_fences {
             self.order.read(warp, shared_address(offset), semantics.acquires);

@@ -58,7 +58,7 @@ mod tests {
         assert_eq!(cost(4, |lane| 128 + lane * 8), SharedCost { wavefronts: 2, ideal: 1 });
     }
 
-    /// F.5.3: each bank has a bandwidth of 64 bits per clock, so that 8 bytes per lane need one pass, and 16 bytes two.
+    /// F.5.3: each bank has a bandwidth of 64 bits per clock, so that 8 bytes per lane need one wavefront, and 16 bytes two.
     #[test]
     fn a_pass_gives_256_bytes() {
         assert_eq!(cost(8, |lane| lane * 8), SharedCost { wavefronts: 1, ideal: 1 });

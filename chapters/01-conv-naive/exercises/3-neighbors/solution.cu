@@ -1,4 +1,4 @@
-// Exercise: neighbours.
+// Exercise: neighbors.
 //
 //     output[i] = sum over j < taps of signal[i + j] * filter[j],   i < outputs
 //

@@ -1,0 +1,270 @@
+//! Draws the table of a run.
+//!
+//! On a GPU it shows times and what they mean: the rate, the share of the device's ceiling, and the speed-up over the first kernel. On the
+//! simulator there are no times of the device, so it shows counts, which explain the times that a GPU would show.
+//!
+//! [`draw`] shows every column, and [`fit`] shows those that fit a terminal.
+
+mod columns;
+
+use ::console::measure_text_width;
+use tabled::builder::Builder;
+use tabled::settings::object::{Columns, Rows};
+use tabled::settings::{Alignment, Style};
+
+use crate::measure::Measure;
+use crate::record::Record;
+use columns::{COLUMNS, Column, by_importance, verdict};
+
+/// How a table is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drawing {
+    /// With lines, for a terminal.
+    Lines,
+    /// As Markdown.
+    Markdown,
+}
+
+/// A table with lines that fits a width.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fitted {
+    /// The table.
+    pub text: String,
+    /// The titles of the columns that it leaves out.
+    pub hidden: Vec<String>,
+    /// The width that shows everything.
+    pub full_width: usize,
+}
+
+/// Draws a run, without the columns that no row fills.
+pub fn draw(record: &Record, drawing: Drawing) -> String {
+    Content::of(record).draw(drawing)
+}
+
+/// Draws a run in lines of at most `width` characters. Where the whole table does not fit, titles and verdicts take more lines, and then
+/// whole columns are left out, the least important ones first; `lesson` lists what the chapter is about. The names of the stages and their
+/// verdicts are always there, even if the width is too small for them.
+pub fn fit(record: &Record, lesson: &[Measure], width: usize) -> Fitted {
+    let mut content = Content::of(record);
+    let text = content.draw(Drawing::Lines);
+    let full_width = width_of(&text);
+    if full_width <= width {
+        return Fitted { text, hidden: Vec::new(), full_width };
+    }
+    for filled in &mut content.columns {
+        let cells = filled.cells.iter().map(|cell| width_of(cell)).max().unwrap_or(0);
+        filled.title = wrap(&filled.title, cells);
+    }
+    let names = content.rows.iter().map(|row| width_of(&row.name)).chain([width_of(STAGE)]).max().unwrap_or(0);
+    let narrowest = content.rows.iter().map(|row| width_of(&wrap(&row.verdict, 0))).chain([width_of(VERIFIED)]).max().unwrap_or(0);
+
+    // The line at the right end, and the columns that are always there.
+    let mut left = width.saturating_sub(1 + in_frame(names) + in_frame(narrowest));
+    let mut shown = Vec::new();
+    for column in by_importance(record, lesson) {
+        let needed = content.columns.iter().find(|filled| filled.column == column).map(|filled| in_frame(filled.width()));
+        if let Some(needed) = needed.filter(|needed| *needed <= left) {
+            left -= needed;
+            shown.push(column);
+        }
+    }
+    let (columns, others): (Vec<_>, Vec<_>) = content.columns.into_iter().partition(|filled| shown.contains(&filled.column));
+    content.columns = columns;
+    for row in &mut content.rows {
+        row.verdict = wrap(&row.verdict, narrowest + left);
+    }
+    let hidden = others.iter().map(|filled| in_one_line(&filled.title)).collect();
+    Fitted { text: content.draw(Drawing::Lines), hidden, full_width }
+}
+
+const STAGE: &str = "stage";
+const VERIFIED: &str = "verified";
+
+/// The texts of a table.
+struct Content {
+    columns: Vec<Filled>,
+    rows: Vec<Row>,
+}
+
+/// A column that at least one row fills.
+struct Filled {
+    column: Column,
+    title: String,
+    /// One per row.
+    cells: Vec<String>,
+}
+
+impl Filled {
+    fn width(&self) -> usize {
+        self.cells.iter().chain([&self.title]).map(|text| width_of(text)).max().unwrap_or(0)
+    }
+}
+
+/// What is always shown of a row.
+struct Row {
+    name: String,
+    verdict: String,
+}
+
+impl Content {
+    fn of(record: &Record) -> Self {
+        let piece = record.work().arithmetic.piece();
+        let columns = COLUMNS.into_iter().filter_map(|column| {
+            let cells: Vec<_> = record.stages.iter().map(|stage| column.cell(record, stage)).collect();
+            let is_filled = cells.iter().any(Option::is_some);
+            let cells = cells.into_iter().map(Option::unwrap_or_default).collect();
+            is_filled.then(|| Filled { column, title: column.title(piece), cells })
+        });
+        let rows = record.stages.iter().map(|stage| Row { name: stage.name.clone(), verdict: verdict(stage) });
+        Self { columns: columns.collect(), rows: rows.collect() }
+    }
+
+    fn draw(&self, drawing: Drawing) -> String {
+        let mut table = Builder::default();
+        let title = |filled: &Filled| if drawing == Drawing::Markdown { in_one_line(&filled.title) } else { filled.title.clone() };
+        let titles = self.columns.iter().map(title);
+        table.push_record(std::iter::once(STAGE.to_owned()).chain(titles).chain([VERIFIED.to_owned()]));
+        for (index, row) in self.rows.iter().enumerate() {
+            let cells = self.columns.iter().map(|filled| filled.cells[index].clone());
+            table.push_record(std::iter::once(row.name.clone()).chain(cells).chain([row.verdict.clone()]));
+        }
+        let mut table = table.build();
+        match drawing {
+            Drawing::Lines => table.with(Style::sharp()),
+            Drawing::Markdown => table.with(Style::markdown()),
+        };
+        table.modify(Columns::new(1..=self.columns.len()), Alignment::right());
+        table.modify(Rows::first(), Alignment::left());
+        table.to_string()
+    }
+}
+
+/// The width of a column with the line to its left and a space on either side.
+fn in_frame(width: usize) -> usize {
+    width + 3
+}
+
+/// The width of the longest line.
+fn width_of(text: &str) -> usize {
+    text.lines().map(measure_text_width).max().unwrap_or(0)
+}
+
+fn in_one_line(title: &str) -> String {
+    title.replace('\n', " ")
+}
+
+/// Breaks a text between words into lines of at most `width` characters; a longer word has a line of its own.
+fn wrap(text: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width_of(line) + 1 + width_of(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capability::ComputeCapability;
+    use crate::ceilings::Ceilings;
+    use crate::gpu::{DeviceInfo, DeviceKind};
+    use crate::record::{KernelDigests, StageRecord};
+    use crate::report::Place;
+    use simt::Counters;
+
+    fn stage(name: &str, place: Place, median_ms: Option<f64>, counters: Option<Counters>) -> StageRecord {
+        StageRecord {
+            name: name.to_owned(),
+            place,
+            verified: true,
+            sampled: None,
+            skipped: None,
+            failure: None,
+            kernels: KernelDigests::new(),
+            median_ms,
+            p10_ms: median_ms,
+            p90_ms: median_ms.map(|ms| ms * 1.1),
+            max_error: Some(0.25),
+            tolerance: Some(0.5),
+            counters,
+            findings: Vec::new(),
+        }
+    }
+
+    fn record(ceilings: Option<Ceilings>, stages: Vec<StageRecord>) -> Record {
+        let text = String::new;
+        let workload = [("multiply_adds", 1_000_000_000_u64), ("least_bytes", 4_000_000)];
+        Record {
+            chapter: text(),
+            commit: text(),
+            date: text(),
+            device: DeviceInfo {
+                kind: if ceilings.is_some() { DeviceKind::Gpu } else { DeviceKind::Sim },
+                name: text(),
+                compute_capability: ComputeCapability::new(9, 0),
+                profile: ceilings.is_none().then(|| "h200".to_owned()),
+                driver: text(),
+                compiler: text(),
+            },
+            workload: workload.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect(),
+            ceilings,
+            ceiling_kernels: KernelDigests::new(),
+            stages,
+        }
+    }
+
+    #[test]
+    fn on_a_gpu_the_table_shows_times_and_what_they_mean() {
+        let mut new = stage("new", Place::Device, None, None);
+        (new.verified, new.skipped, new.max_error) = (false, Some("needs 9.0".to_owned()), None);
+        let mut broken = stage("broken", Place::Device, None, None);
+        (broken.verified, broken.failure, broken.max_error) = (false, Some("WRONG".to_owned()), None);
+        let ceilings = Some(Ceilings { flops: 8e12, bytes_per_s: 1e12, byte_multiply_adds: None });
+        let mut large = stage("large", Place::Device, Some(1.0), None);
+        large.sampled = Some(16_384);
+        let stages = vec![
+            stage("cpu", Place::Host, Some(500.0), None),
+            stage("slow", Place::Device, Some(2.0), None),
+            stage("fast", Place::Device, Some(0.5), None),
+            stage("copy-only", Place::Between, Some(0.25), None),
+            new,
+            broken,
+            large,
+        ];
+        let drawn = draw(&record(ceilings, stages), Drawing::Markdown);
+        let squeeze = |line: usize| drawn.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(squeeze(0), "| stage | time | rate | of ceiling | speed-up | error / tolerance | verified |");
+        assert_eq!(squeeze(2), "| cpu | 500 ms ± 25.0 ms | 4.00 GFLOP/s | | 0.00400x | 2.5e-1 / 5.0e-1 | yes |");
+        for cell in ["50.0 % of f32", "4.00x", "16.0 GB/s", "skipped: needs 9.0", "WRONG", "yes (16384 sampled, Freivalds)"] {
+            assert!(drawn.contains(cell), "{cell} is not in\n{drawn}");
+        }
+    }
+
+    #[test]
+    fn on_the_simulator_the_table_shows_counts_and_no_times_of_the_device() {
+        let counters = Counters {
+            ptx_instructions: 10,
+            ptx_thread_instructions: 5_000_000_000,
+            f32_fma: 1_000_000,
+            global_load_requests: 100,
+            global_load_sectors: 1650,
+            global_load_sectors_ideal: 500,
+            ..Counters::default()
+        };
+        let drawn = draw(&record(None, vec![stage("strided", Place::Device, None, Some(counters))]), Drawing::Lines);
+        // 4 000 000 bytes through L2 take 62 500 clocks of a multiprocessor at 64 a clock; 31 250 multiply-adds of a warp and 100
+        // loads take 7837 at four a clock.
+        for cell in ["5.00", "16.5 (5.00)", "L2 100 %, issue 13 %"] {
+            assert!(drawn.contains(cell), "{cell} is not in\n{drawn}");
+        }
+        for title in ["time", "rate", "speed-up", "bank"] {
+            assert!(!drawn.contains(title), "{title} is in\n{drawn}");
+        }
+    }
+}
