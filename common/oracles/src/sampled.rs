@@ -123,7 +123,6 @@ pub struct Weights {
 
 impl Weights {
     /// The weights, the same at every call.
-    #[expect(clippy::new_without_default, reason = "there is nothing default about random points")]
     pub fn new() -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(64);
         // The outputs are real, so `z` and its conjugate say the same; near 1 and -1, neighboring weights are nearly equal or opposite.
