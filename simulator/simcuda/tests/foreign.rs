@@ -261,7 +261,7 @@ fn the_job_in_the_book_runs_and_fails_because_of_the_defect() {
     assert_eq!(installed, Some(0), "{complaint}");
     assert_eq!(tested, Some(3), "{log}");
     assert!(
-        log.contains("\n::error title=kernel saxpy,file=simulator/driver/examples/saxpy/saxpy.cu,line=4::out of bounds"),
+        log.contains("\n::error title=kernel saxpy,file=simulator/simcuda/examples/saxpy/saxpy.cu,line=4::out of bounds"),
         "{log}"
     );
 }
