@@ -1,4 +1,4 @@
-//! All rows of every chapter, one group for each chapter, timed by criterion: `cargo bench -p tests`.
+//! All rows of every chapter, one group for each chapter, timed by criterion: `cargo bench -p benches --bench stages`.
 //!
 //! The host's clock measures runs that are enqueued together. On the simulator, the times say how fast the simulator is, and nothing about
 //! a GPU. `UNROLLED_TEST_DEVICE=sim` or `gpu` chooses the device; by default, a GPU is used if there is one.

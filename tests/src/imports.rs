@@ -20,7 +20,7 @@ const LEVELS: [&[&str]; 8] = [
     &["cli"],
     &["ch0"],
     &["press", "support"],
-    &["tests"],
+    &["benches", "simt-tests", "tests"],
 ];
 
 fn level(package: &str) -> usize {

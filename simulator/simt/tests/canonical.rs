@@ -246,7 +246,7 @@ fn what_does_not_matter(module: &Module<'_>, kernel: &str) -> Vec<Range<usize>> 
 
 #[test]
 fn the_kernels_of_compiled_programs_depend_on_their_instructions_alone() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let mut kernels = 0;
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -1,7 +1,7 @@
 //! The arithmetic of `mma` against an H200, bit by bit.
 //!
 //! `h200.txt` holds elements of products that an H200 computed: a row of A, a column of B, an element of C, and the result. Here
-//! each is computed as an element of a product on the simulator. `cargo test -p simt tensor:: -- --ignored --nocapture` runs them
+//! each is computed as an element of a product on the simulator. `cargo test -p simt-tests tensor:: -- --ignored --nocapture` runs them
 //! on a GPU.
 
 use std::fmt::Write;

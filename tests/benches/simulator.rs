@@ -1,6 +1,6 @@
 //! How fast the simulator is: warp instructions per second of three kinds of loop, and bytes of PTX parsed per second.
 //!
-//! `cargo bench -p simt`. The kernels are those of `tests/programs/convolution.cu`.
+//! `cargo bench -p benches --bench simulator`. The kernels are those of `simulator/simt/tests/programs/convolution.cu`.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use simt::{Dim3, Image, LaunchConfig, LaunchOptions, LaunchReport, Memory, Module, Profile, launch};
 
-const CONVOLUTION: &str = include_str!("../tests/programs/convolution.ptx");
+const CONVOLUTION: &str = include_str!("../../simulator/simt/tests/programs/convolution.ptx");
 
 const TAPS: u32 = 1024;
 const OUTPUTS: u32 = 4096;

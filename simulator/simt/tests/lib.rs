@@ -1,0 +1,26 @@
+//! The tests of the simulator, in one binary, so that they link once and share their host: `cargo test -p simt-tests`.
+//!
+//! - `canonical`, `reader`, `robustness`: the reader of PTX text, and that no text makes it panic.
+//! - `instructions`: every arithmetic instruction, case by case.
+//! - `tensor`: the arithmetic of tensor cores, against a GPU.
+//! - `programs`: whole programs, against the same computation in Rust.
+//! - `faults`: defects that end a kernel; `checks`: defects that only the checks find.
+//! - `counters`, `memory_rules`, `bound`, `trace`: the counters of a launch, the cost of an access, and what follows from
+//!   them.
+//! - `common`: the host that launches all of these.
+
+#![cfg(test)]
+
+mod bound;
+mod canonical;
+mod checks;
+mod common;
+mod counters;
+mod faults;
+mod instructions;
+mod memory_rules;
+mod programs;
+mod reader;
+mod robustness;
+mod tensor;
+mod trace;
