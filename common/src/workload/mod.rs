@@ -8,6 +8,7 @@ pub mod convolution;
 pub mod correlation;
 pub mod image;
 pub mod matmul;
+pub mod origin;
 pub mod window_sums;
 
 use cudarc::driver::CudaViewMut;

@@ -5,11 +5,13 @@ use std::sync::OnceLock;
 
 use oracles::Oracle;
 use oracles::random::{generator, values};
+use serde_json::json;
 
 use super::size::{MOST_SAMPLES, Size};
 use crate::audio::Sound;
 use crate::error::{Error, Result};
 use crate::workload::Workload;
+use crate::workload::origin::Origin;
 
 /// A convolution with its inputs.
 pub struct Convolution {
@@ -17,14 +19,6 @@ pub struct Convolution {
     pub(super) filter: Vec<f32>,
     pub(super) origin: Origin,
     pub(super) oracle: OnceLock<Oracle>,
-}
-
-/// Where the inputs came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
-    Seed(u64),
-    Files { input: String, filter: String, channel: usize, channels: usize },
-    Given,
 }
 
 impl Convolution {
@@ -91,7 +85,11 @@ impl Convolution {
             let silence = vec![0.0; taps - 1];
             let signal = [&silence[..], &sound.channels[channel % sound.channels.len()], &silence].concat();
             let filter_channel = &filter.channels[channel % filter.channels.len()];
-            let origin = Origin::Files { input: sound.name.clone(), filter: filter.name.clone(), channel, channels };
+            let of_many = if channels > 1 { format!(", channel {} of {channels}", channel + 1) } else { String::new() };
+            let origin = Origin::Files {
+                words: format!("{} through {}{of_many}", sound.name, filter.name),
+                names: vec![("input", json!(sound.name)), ("filter", json!(filter.name)), ("channel", json!(channel + 1))],
+            };
             let filter = filter_channel.iter().rev().copied().collect();
             Self { signal, filter, origin, oracle: OnceLock::new() }
         };

@@ -39,8 +39,6 @@ use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
 
-use inputs::Origin;
-
 pub use inputs::Convolution;
 pub use options::Options;
 pub use size::{SEED_SIZE, Size, TEACHING_SIZE};
@@ -64,36 +62,11 @@ impl Workload for Convolution {
     }
 
     fn describe(&self) -> String {
-        let sizes = format!("{} outputs x {} taps", self.outputs(), self.taps());
-        match &self.origin {
-            Origin::Seed(seed) => format!("{sizes}, seed {seed}"),
-            Origin::Files { input, filter, channel, channels } => {
-                let channel = if *channels > 1 { format!(", channel {} of {channels}", channel + 1) } else { String::new() };
-                format!("{sizes}: {input} through {filter}{channel}")
-            }
-            Origin::Given => sizes,
-        }
+        self.origin.describe(format!("{} outputs x {} taps", self.outputs(), self.taps()))
     }
 
     fn sizes(&self) -> Map<String, Value> {
-        let mut sizes = Map::new();
-        sizes.insert("outputs".into(), json!(self.outputs()));
-        sizes.insert("taps".into(), json!(self.taps()));
-        match &self.origin {
-            Origin::Seed(seed) => {
-                sizes.insert("seed".into(), json!(seed));
-            }
-            Origin::Files { input, filter, channel, .. } => {
-                sizes.insert("seed".into(), Value::Null);
-                sizes.insert("input".into(), json!(input));
-                sizes.insert("filter".into(), json!(filter));
-                sizes.insert("channel".into(), json!(channel + 1));
-            }
-            Origin::Given => {
-                sizes.insert("seed".into(), Value::Null);
-            }
-        }
-        sizes
+        self.origin.record([("outputs", json!(self.outputs())), ("taps", json!(self.taps()))])
     }
 
     fn work(&self) -> Work {

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::picture::{Gray, Rectangle};
 use crate::workload::Workload;
 use crate::workload::image::Border;
+use crate::workload::origin::Origin;
 
 /// What [`Buffers::sums`](super::Buffers::sums) holds where no stage has written. No sum of pixels is as large, because the largest accepted
 /// template sums to less.
@@ -27,14 +28,6 @@ pub struct Correlation {
     pub(super) origin: Origin,
     pub(super) sums: OnceLock<Vec<Sums>>,
     pub(super) oracle: OnceLock<Oracle>,
-}
-
-/// Where the pictures came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
-    Seed(u64),
-    Files,
-    Given,
 }
 
 impl Correlation {

@@ -44,9 +44,6 @@ use super::{Arithmetic, Footprint, Plan, Work, Workload};
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
-use crate::picture::Gray;
-
-use inputs::Origin;
 
 pub use inputs::{Correlation, NO_SUM};
 pub use matches::{Match, best_matches};
@@ -74,33 +71,19 @@ impl Workload for Correlation {
     }
 
     fn describe(&self) -> String {
-        let Gray { width, height, .. } = self.image;
-        let sizes = format!("{width}x{height} pixels, template {}x{}", self.template.width, self.template.height);
-        match &self.origin {
-            Origin::Seed(seed) => format!("{sizes}, seed {seed}"),
-            Origin::Files => format!("{sizes}: {} in {}", self.template.name, self.image.name),
-            Origin::Given => sizes,
-        }
+        let (image, template) = (&self.image, &self.template);
+        let sizes = format!("{}x{} pixels, template {}x{}", image.width, image.height, template.width, template.height);
+        self.origin.describe(sizes)
     }
 
     fn sizes(&self) -> Map<String, Value> {
-        let seed = match &self.origin {
-            Origin::Seed(seed) => json!(seed),
-            Origin::Files | Origin::Given => Value::Null,
-        };
-        let mut sizes = Map::from_iter([
-            ("image_width".to_owned(), json!(self.image.width)),
-            ("image_height".to_owned(), json!(self.image.height)),
-            ("template_width".to_owned(), json!(self.template.width)),
-            ("template_height".to_owned(), json!(self.template.height)),
-            ("border".to_owned(), json!(self.border)),
-            ("seed".to_owned(), seed),
-        ]);
-        if self.origin == Origin::Files {
-            sizes.insert("input".to_owned(), json!(self.image.name));
-            sizes.insert("template".to_owned(), json!(self.template.name));
-        }
-        sizes
+        self.origin.record([
+            ("image_width", json!(self.image.width)),
+            ("image_height", json!(self.image.height)),
+            ("template_width", json!(self.template.width)),
+            ("template_height", json!(self.template.height)),
+            ("border", json!(self.border)),
+        ])
     }
 
     fn work(&self) -> Work {
@@ -188,6 +171,7 @@ mod tests {
     use oracles::correlation::Sums;
 
     use super::*;
+    use crate::picture::Gray;
     use crate::picture::Rectangle;
     use crate::workload::image::Border;
 

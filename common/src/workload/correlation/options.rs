@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use serde_json::json;
 
-use super::inputs::{Correlation, Origin};
+use super::inputs::Correlation;
 use super::matches::Findings;
 use super::size::{HEADLINE_SIZE, Size, TEACHING_SIZE};
 use crate::atomic_file::AtomicFile;
@@ -14,6 +15,7 @@ use crate::gpu::Gpu;
 use crate::picture::{Gray, Rectangle};
 use crate::workload::Plan;
 use crate::workload::image::{Border, number};
+use crate::workload::origin::Origin;
 
 /// The command-line options that only correlations have.
 #[derive(Clone, Debug, Default, Args)]
@@ -72,7 +74,11 @@ pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Corre
                 (None, Some(path)) => Gray::read(path)?,
                 (None, None) => return Err(Error::NoTemplate { input: input.clone() }),
             };
-            Correlation { origin: Origin::Files, ..Correlation::new(image, template, options.border)? }
+            let origin = Origin::Files {
+                words: format!("{} in {}", template.name, image.name),
+                names: vec![("input", json!(image.name)), ("template", json!(template.name))],
+            };
+            Correlation { origin, ..Correlation::new(image, template, options.border)? }
         }
         None => {
             let size = options.size.unwrap_or(if gpu.is_simulated() { TEACHING_SIZE } else { HEADLINE_SIZE });

@@ -10,6 +10,7 @@ use super::size::Size;
 use crate::error::{Error, Result};
 use crate::npy::Matrix;
 use crate::workload::Workload;
+use crate::workload::origin::Origin;
 
 /// Two matrices to multiply.
 pub struct Matmul {
@@ -18,14 +19,6 @@ pub struct Matmul {
     pub(super) b: Vec<f32>,
     pub(super) origin: Origin,
     pub(super) outcome: OnceLock<Outcome>,
-}
-
-/// Where the matrices came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
-    Seed(u64),
-    Files { a: String, b: String },
-    Given,
 }
 
 impl Matmul {

@@ -25,8 +25,6 @@ use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
 
-use inputs::Origin;
-
 pub use inputs::Matmul;
 pub use options::Options;
 pub use size::{DEEPEST, HEADLINE_SIZE, LONGEST_SIDE, SEED_SIZE, Size, TEACHING_SIZE};
@@ -50,33 +48,12 @@ impl Workload for Matmul {
     }
 
     fn describe(&self) -> String {
-        let sizes = self.size.to_string();
-        match &self.origin {
-            Origin::Seed(seed) => format!("{sizes}, seed {seed}"),
-            Origin::Files { a, b } => format!("{sizes}: {a} times {b}"),
-            Origin::Given => sizes,
-        }
+        self.origin.describe(self.size.to_string())
     }
 
     fn sizes(&self) -> Map<String, Value> {
         let Size { m, n, k } = self.size;
-        let mut sizes = Map::from_iter([
-            ("m".to_owned(), json!(m)),
-            ("n".to_owned(), json!(n)),
-            ("k".to_owned(), json!(k)),
-            ("seed".to_owned(), Value::Null),
-        ]);
-        match &self.origin {
-            Origin::Seed(seed) => {
-                sizes.insert("seed".to_owned(), json!(seed));
-            }
-            Origin::Files { a, b } => {
-                sizes.insert("a".to_owned(), json!(a));
-                sizes.insert("b".to_owned(), json!(b));
-            }
-            Origin::Given => {}
-        }
-        sizes
+        self.origin.record([("m", json!(m)), ("n", json!(n)), ("k", json!(k))])
     }
 
     fn work(&self) -> Work {

@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::json;
 
-use super::inputs::{Matmul, Origin};
+use super::inputs::Matmul;
 use super::size::{HEADLINE_SIZE, Size, TEACHING_SIZE};
 use crate::atomic_file::AtomicFile;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::npy::Matrix;
+use crate::workload::origin::Origin;
 use crate::workload::{Delivery, Plan, Workload};
 
 /// The command-line options that only matrix products have.
@@ -33,7 +35,9 @@ pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Matmu
     let product = match options.input.as_deref() {
         Some([a, b]) => {
             let name = |path: &PathBuf| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-            let origin = Origin::Files { a: name(a), b: name(b) };
+            let (first, second) = (name(a), name(b));
+            let origin =
+                Origin::Files { words: format!("{first} times {second}"), names: vec![("a", json!(first)), ("b", json!(second))] };
             Matmul { origin, ..Matmul::new(Matrix::read(a)?, Matrix::read(b)?)? }
         }
         _ => {

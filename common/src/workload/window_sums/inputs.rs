@@ -12,6 +12,7 @@ use super::size::{Image, SUMS_BELOW, Size};
 use crate::error::{Error, Result};
 use crate::workload::Workload;
 use crate::workload::image::Border;
+use crate::workload::origin::Origin;
 
 /// An image with a window to slide along its rows.
 pub struct WindowSums {
@@ -22,14 +23,6 @@ pub struct WindowSums {
     /// The largest magnitude of a pixel.
     pub(super) largest: u32,
     pub(super) oracle: OnceLock<Oracle>,
-}
-
-/// Where the pixels came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
-    Seed(u64),
-    File(String),
-    Given,
 }
 
 impl WindowSums {

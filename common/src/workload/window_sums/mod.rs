@@ -45,8 +45,6 @@ use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
 
-use inputs::Origin;
-
 pub use inputs::WindowSums;
 pub use maps::{binary, variances};
 pub use options::Options;
@@ -69,30 +67,17 @@ impl Workload for WindowSums {
     }
 
     fn describe(&self) -> String {
-        let Image { width, height, .. } = self.image;
         let border = if self.border == Border::Clamp { ", border clamp" } else { "" };
-        let sizes = format!("{width}x{height} pixels, window {}{border}", self.window);
-        match &self.origin {
-            Origin::Seed(seed) => format!("{sizes}, seed {seed}"),
-            Origin::File(name) => format!("{sizes}: {name}"),
-            Origin::Given => sizes,
-        }
+        self.origin.describe(format!("{}x{} pixels, window {}{border}", self.image.width, self.image.height, self.window))
     }
 
     fn sizes(&self) -> Map<String, Value> {
-        let mut sizes = Map::from_iter([
-            ("image_width".to_owned(), json!(self.image.width)),
-            ("image_height".to_owned(), json!(self.image.height)),
-            ("window".to_owned(), json!(self.window)),
-            ("border".to_owned(), json!(self.border)),
-            ("seed".to_owned(), Value::Null),
-        ]);
-        match &self.origin {
-            Origin::Seed(seed) => sizes.insert("seed".to_owned(), json!(seed)),
-            Origin::File(name) => sizes.insert("input".to_owned(), json!(name)),
-            Origin::Given => None,
-        };
-        sizes
+        self.origin.record([
+            ("image_width", json!(self.image.width)),
+            ("image_height", json!(self.image.height)),
+            ("window", json!(self.window)),
+            ("border", json!(self.border)),
+        ])
     }
 
     fn work(&self) -> Work {

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::json;
 
-use super::inputs::{Origin, WindowSums};
+use super::inputs::WindowSums;
 use super::maps::Maps;
 use super::size::{HEADLINE_SIZE, Image, Size, TEACHING_SIZE};
 use crate::atomic_file::AtomicFile;
@@ -12,6 +13,7 @@ use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::picture::Gray;
 use crate::workload::image::Border;
+use crate::workload::origin::Origin;
 use crate::workload::{Plan, Workload};
 
 /// The command-line options that only window sums have.
@@ -56,7 +58,8 @@ pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Windo
         Some(input) => {
             let Gray { name, width, height, pixels } = Gray::read(input)?;
             let image = Image { width, height, pixels: pixels.into_iter().map(i32::from).collect() };
-            WindowSums { origin: Origin::File(name), ..WindowSums::new(image, options.window, options.border)? }
+            let origin = Origin::Files { words: name.clone(), names: vec![("input", json!(name))] };
+            WindowSums { origin, ..WindowSums::new(image, options.window, options.border)? }
         }
         None => {
             let size = options.size.unwrap_or(if gpu.is_simulated() { TEACHING_SIZE } else { HEADLINE_SIZE });
