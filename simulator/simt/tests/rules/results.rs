@@ -1,0 +1,119 @@
+//! The values that instructions compute.
+
+use std::fmt::Write;
+
+use crate::common::{Gpu, Params};
+
+/// Bytes of the memory that the loads read.
+const BYTES: usize = 2048;
+
+fn byte(at: usize) -> u8 {
+    (at * 37 + at / 256 + 11) as u8
+}
+
+/// A load of one form: lane `i` reads `count` elements at `bytes * (1 + i * stride)`.
+struct Form {
+    width: usize,
+    signed: bool,
+    count: usize,
+    /// 0: all lanes the same bytes; 1: each lane those after its neighbor; 2: every second piece.
+    stride: usize,
+}
+
+impl Form {
+    fn all() -> impl Iterator<Item = Self> {
+        let widths = [1, 2, 4, 8].into_iter().flat_map(|width| [1, 2, 4].map(|count| (width, count)));
+        let shapes = widths.filter(|(width, count)| width * count <= 16);
+        let signs = shapes.flat_map(|(width, count)| [false, true].map(|signed| (width, count, signed)));
+        signs.flat_map(|(width, count, signed)| [0, 1, 2].map(|stride| Form { width, signed, count, stride }))
+    }
+
+    fn name(&self) -> String {
+        let Self { width, signed, count, stride } = self;
+        format!("{}{}x{count}by{stride}", if *signed { "s" } else { "u" }, width * 8)
+    }
+
+    /// The element that a lane loads, extended to 64 bits.
+    fn expected(&self, lane: usize, element: usize) -> u64 {
+        let at = self.width * self.count * (1 + lane * self.stride) + element * self.width;
+        let value = (0..self.width).rev().fold(0, |value, i| value << 8 | u64::from(byte(at + i)));
+        let above = 64 - 8 * self.width;
+        if self.signed { ((value << above) as i64 >> above) as u64 } else { value }
+    }
+
+    /// A kernel that loads through `space` (`base` leaves the address of the bytes in `%rd4`), and stores 64 bits per element.
+    fn kernel(&self, space: &str, base: &str) -> String {
+        let Self { width, signed, count, stride } = self;
+        let sign = if *signed { "s" } else { "u" };
+        let (register, held) = match width {
+            1 | 2 => ("%h", 16),
+            4 => ("%r1", 32),
+            _ => ("%rd1", 64),
+        };
+        let names: Vec<_> = (0..*count).map(|element| format!("{register}{element}")).collect();
+        let (vector, destination) = match count {
+            1 => (String::new(), names[0].clone()),
+            count => (format!(".v{count}"), format!("{{{}}}", names.join(", "))),
+        };
+        let bytes = width * count;
+        let mut text = format!(
+            ".visible .entry {}(.param .u64 in, .param .u64 out, .param .align 16 .b8 data[{BYTES}])\n{{\n.reg .pred %p<2>;\n.reg .b16 %h<9>;\n\
+             .reg .b32 %r<20>;\n.reg .b64 %rd<20>;\n.shared .align 16 .b8 tile[{BYTES}];\n.local .align 16 .b8 own[{BYTES}];\n\
+             ld.param.u64 %rd1, [in];\nld.param.u64 %rd2, [out];\nmov.u32 %r1, %tid.x;\n{base}\n\
+             mul.wide.u32 %rd5, %r1, {};\nadd.u64 %rd5, %rd5, %rd4;\nld{space}{vector}.{sign}{} {destination}, [%rd5+{bytes}];\n\
+             mul.wide.u32 %rd6, %r1, 32;\nadd.u64 %rd6, %rd2, %rd6;\n",
+            self.name(),
+            bytes * stride,
+            width * 8,
+        );
+        for (element, name) in names.iter().enumerate() {
+            let _ = writeln!(text, "cvt.{sign}64.{sign}{held} %rd7, {name};\nst.global.u64 [%rd6+{}], %rd7;", 8 * element);
+        }
+        text + "ret;\n}\n"
+    }
+}
+
+/// Copies the input word by word to the memory at `base`.
+fn filled(space: &str, base: &str) -> String {
+    format!(
+        "mov.u64 %rd4, {base};\nmov.u32 %r2, 0;\nFILL:\nmul.wide.u32 %rd7, %r2, 1;\nadd.u64 %rd8, %rd1, %rd7;\nld.global.u32 %r3, [%rd8];\n\
+         add.u64 %rd9, %rd4, %rd7;\nst.{space}.u32 [%rd9], %r3;\nadd.u32 %r2, %r2, 4;\nsetp.lt.u32 %p1, %r2, {BYTES};\n@%p1 bra FILL;\n\
+         bar.sync 0;"
+    )
+}
+
+/// PTX ISA, "Vectors as Operands": "Vector loads and stores can be used to implement wide loads and stores, which may improve memory
+/// performance. The registers in the load/store operations can be a vector, or a brace-enclosed list of similarly typed scalars."
+#[test]
+fn every_element_of_a_vector_load_arrives_whatever_its_space_and_width() {
+    let bytes: Vec<u8> = (0..BYTES).map(byte).collect();
+    let list = bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
+    let (shared, local) = (filled("shared", "tile"), filled("local", "own"));
+    for (space, base) in [
+        (".global", "mov.u64 %rd4, %rd1;"),
+        (".const", "mov.u64 %rd4, fixed;"),
+        (".param", "mov.u64 %rd4, data;"),
+        (".shared", &shared),
+        (".local", &local),
+        ("", "mov.u64 %rd4, %rd1;"),
+        ("", &format!("{shared}\ncvta.shared.u64 %rd4, %rd4;")),
+        ("", &format!("{local}\ncvta.local.u64 %rd4, %rd4;")),
+        ("", "mov.u64 %rd4, data;\ncvta.param.u64 %rd4, %rd4;"),
+    ] {
+        let mut text =
+            format!(".version 8.0\n.target sm_80\n.address_size 64\n.const .align 16 .b8 fixed[{BYTES}] = {{{list}}};\n");
+        Form::all().for_each(|form| text += &form.kernel(space, base));
+        let gpu = Gpu::load(&text);
+        let input = gpu.buffer(&bytes);
+        for form in Form::all() {
+            let output = gpu.poisoned::<u64>(32 * 4);
+            let data: [u8; BYTES] = std::array::from_fn(byte);
+            gpu.launch(&form.name(), 1, 32, 0, &Params::new().with(input).with(output).aligned(data, 16));
+            let found = gpu.read::<u64>(output, 32 * 4);
+            for (lane, found) in found.chunks(4).enumerate() {
+                let expected: Vec<_> = (0..form.count).map(|element| form.expected(lane, element)).collect();
+                assert_eq!(found[..form.count], expected, "ld{space} of {}, lane {lane}", form.name());
+            }
+        }
+    }
+}
