@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::words;
 use crate::common::{Gpu, Params};
 
 /// Bytes of the memory that the loads read.
@@ -116,4 +117,21 @@ fn every_element_of_a_vector_load_arrives_whatever_its_space_and_width() {
             }
         }
     }
+}
+
+/// PTX ISA, "Addresses as Operands": "address arithmetic is performed using integer arithmetic and logical instructions". The sum of
+/// a register of 32 bits and an offset has 32 bits: nvcc starts loops over shared arrays below the array.
+#[test]
+fn an_address_of_32_bits_wraps_in_32_bits() {
+    for (space, name) in [("shared", "tile"), ("local", "own")] {
+        let lines = format!(
+            ".shared .align 16 .b8 tile[64];\n.local .align 16 .b8 own[64];\nmov.u32 %r2, {name};\nmov.u32 %r3, 42;\nst.{space}.u32 [%r2], %r3;\n\
+             mov.u32 %r3, 43;\nadd.s32 %r4, %r2, -140;\nst.{space}.u32 [%r4+144], %r3;\nld.{space}.u32 %r20, [%r4+140];\n\
+             ld.{space}.v2.u32 {{%r21, %r22}}, [%r4+140];\nadd.s32 %r5, %r2, 140;\nld.{space}.u32 %r23, [%r5+-136];\n"
+        );
+        assert_eq!(words(&lines, 4), [42, 42, 43, 43], "{space}");
+    }
+    let atomic = ".shared .align 4 .b8 tile[64];\nmov.u32 %r2, tile;\nmov.u32 %r3, 7;\nst.shared.u32 [%r2+8], %r3;\nadd.s32 %r4, %r2, -4;\n\
+                  atom.shared.add.u32 %r20, [%r4+12], 5;\nld.shared.u32 %r21, [%r2+8];";
+    assert_eq!(words(atomic, 2), [7, 12]);
 }
