@@ -135,3 +135,46 @@ fn an_address_of_32_bits_wraps_in_32_bits() {
                   atom.shared.add.u32 %r20, [%r4+12], 5;\nld.shared.u32 %r21, [%r2+8];";
     assert_eq!(words(atomic, 2), [7, 12]);
 }
+
+/// PTX ISA, "Operand Size Exceeding Instruction-Type Size": "ld, st, and cvt instructions permit source and destination data operands
+/// to be wider than the instruction-type size", and "the source data is truncated ('chopped') to the appropriate size". A destination
+/// is "sign-extended to the destination register width for signed integer instruction types, and ... zero-extended" for others.
+#[test]
+fn a_conversion_takes_wider_registers_than_its_types() {
+    for (conversion, value, expected) in [
+        ("cvt.s64.s32", 0x0000_0001_ffff_fffe_u64, 0xffff_ffff_ffff_fffe_u64),
+        ("cvt.u64.u32", 0x0000_0001_ffff_fffe, 0x0000_0000_ffff_fffe),
+        ("cvt.s64.s16", 0x0000_0001_7fff_8001, 0xffff_ffff_ffff_8001),
+        ("cvt.s64.s8", 0x0000_0001_7fff_8085, 0xffff_ffff_ffff_ff85),
+        ("cvt.u64.u8", 0x0000_0001_7fff_8085, 0x0000_0000_0000_0085),
+        ("cvt.s32.s8", 0x0000_0001_7fff_8085, 0xffff_ffff_ffff_ff85),
+        ("cvt.u32.u64", 0x0000_0001_8fff_8085, 0x0000_0000_8fff_8085),
+        ("cvt.s32.s64", 0x0000_0001_8fff_8085, 0xffff_ffff_8fff_8085),
+    ] {
+        let lines = format!("mov.u64 %rd5, {value};\n{conversion} %rd6, %rd5;\nmov.b64 {{%r20, %r21}}, %rd6;");
+        let found = words(&lines, 2);
+        assert_eq!(u64::from(found[0]) | u64::from(found[1]) << 32, expected, "{conversion} of {value:#x}");
+    }
+    let lines = "mov.u64 %rd5, 0x1fffffffe;\ncvt.rn.f32.s32 %f1, %rd5;\nmov.b32 %r20, %f1;\ncvt.u32.u16 %r21, %rd5;";
+    assert_eq!(words(lines, 2), [(-2.0_f32).to_bits(), 0xfffe]);
+}
+
+/// PTX ISA, "Arrays as Operands": "Arrays of all types can be declared, and the identifier becomes an address constant in the space
+/// where the array is declared", with the example "mov.u32 s, a[1]; // move address of a[1] into s".
+#[test]
+fn the_address_of_an_element_can_be_moved() {
+    let lines = ".shared .align 16 .b8 bytes[16];\n.shared .align 16 .b32 four[8];\n.local .align 8 .b64 own[4];\nmov.u32 %r20, bytes[0];\n\
+                 mov.u32 %r21, bytes[3];\nmov.u32 %r22, four[0];\nmov.u32 %r23, four[3];\nmov.u64 %rd5, four[3];\ncvt.u32.u64 %r24, %rd5;\n\
+                 mov.u32 %r25, own[0];\nmov.u32 %r26, own[2];";
+    let found = words(lines, 7);
+    assert_eq!([found[1] - found[0], found[3] - found[2], found[4] - found[2], found[6] - found[5]], [3, 12, 12, 16]);
+}
+
+/// PTX ISA, `vote.sync`: "vote.sync.ballot.b32 d, {!}a, membermask". CUB writes the modifiers in the order of the older instruction
+/// ("vote.ballot.b32 d, {!}a"), and ptxas takes it.
+#[test]
+fn a_ballot_may_be_spelled_in_the_old_order() {
+    let lines =
+        "setp.eq.u32 %p1, %r1, 0;\nvote.ballot.sync.b32 %r20, %p1, 0xffffffff;\nvote.ballot.sync.b32 %r21, !%p1, 0xffffffff;";
+    assert_eq!(words(lines, 2), [1, 0]);
+}
