@@ -178,3 +178,28 @@ fn a_ballot_may_be_spelled_in_the_old_order() {
         "setp.eq.u32 %p1, %r1, 0;\nvote.ballot.sync.b32 %r20, %p1, 0xffffffff;\nvote.ballot.sync.b32 %r21, !%p1, 0xffffffff;";
     assert_eq!(words(lines, 2), [1, 0]);
 }
+
+/// PTX ISA, "Extended-Precision Integer Arithmetic Instructions": "The condition code register is not preserved across calls and is
+/// mainly intended for use in straight-line code sequences for computing extended-precision integer addition, subtraction, and
+/// multiplication." The flag is one: `sub.cc` leaves the carry of `a + !b + 1`, the complement of the borrow, and `subc` reads it so.
+/// The mixed rows are what an H100 and an H200 give.
+#[test]
+fn a_borrow_is_the_complement_of_the_carry() {
+    let (low, high) = (1_652_219_765_u32, 2_253_180_661_u32);
+    for (first, second, expected) in [
+        (format!("sub.cc.s32 %r5, {low}, {high};"), "addc.u32 %r20, 0, 0;", 0),
+        (format!("sub.cc.s32 %r5, {high}, {low};"), "addc.u32 %r20, 0, 0;", 1),
+        (format!("sub.cc.u32 %r5, {low}, {low};"), "addc.u32 %r20, 0, 0;", 1),
+        (format!("sub.cc.u32 %r5, {low}, {high};"), "subc.u32 %r20, 5, 3;", 1),
+        (format!("sub.cc.u32 %r5, {high}, {low};"), "subc.u32 %r20, 5, 3;", 2),
+        ("add.cc.u32 %r5, 0xffffffff, 1;".to_owned(), "addc.u32 %r20, 5, 3;", 9),
+        ("add.cc.u32 %r5, 1, 1;".to_owned(), "addc.u32 %r20, 5, 3;", 8),
+        (format!("add.cc.u32 %r5, 0xffffffff, 1;\nsub.cc.s32 %r6, {low}, {high};"), "addc.u32 %r20, 0, 0;", 0),
+    ] {
+        assert_eq!(words(&format!("{first}\n{second}"), 1), [expected], "{first} {second}");
+    }
+    // A chain of three words, and of two of 64 bits.
+    let chain = "sub.cc.u32 %r20, 0, 1;\nsubc.cc.u32 %r21, 0, 0;\nsubc.u32 %r22, 5, 0;\nmov.u64 %rd5, 0;\nsub.cc.u64 %rd6, %rd5, 1;\n\
+                 subc.u64 %rd7, 9, 0;\ncvt.u32.u64 %r23, %rd7;\naddc.cc.u32 %r5, 0, 0;";
+    assert_eq!(words(chain, 4), [u32::MAX, u32::MAX, 4, 8]);
+}
