@@ -2,7 +2,9 @@
 //! the smallest programs that depend on it.
 //!
 //! - `results`: the values that instructions compute.
+//! - `alarms`: what the checks must accept, and what they must report.
 
+mod alarms;
 mod results;
 
 use std::fmt::Write;
