@@ -204,6 +204,7 @@ pub fn launch(
         constants: constants.collect(),
         shared_bytes: shared_bytes(kernel, config),
         multiprocessors: profile.multiprocessors,
+        independent_lanes: profile.compute_capability >= (7, 0),
         rules,
         requests,
         portable: options.portable,

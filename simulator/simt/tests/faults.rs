@@ -18,11 +18,22 @@ fn finding(
     shared: u32,
     params: impl Fn(&Gpu) -> Params,
 ) -> Finding {
+    finding_on("h200", ptx, kernel, (grid, block, shared), params)
+}
+
+/// The same on a GPU of that profile, with a grid, a block, and a number of bytes of shared memory.
+fn finding_on(
+    profile: &str,
+    ptx: &str,
+    kernel: &str,
+    (grid, block, shared): (impl Into<Extent>, impl Into<Extent>, u32),
+    params: impl Fn(&Gpu) -> Params,
+) -> Finding {
     let (grid, block) = (grid.into().0, block.into().0);
     let mut first: Option<Finding> = None;
     for (workers, portable) in [(1, false), (2, false), (5, false), (2, true)] {
         let options = LaunchOptions { workers: Some(workers), portable, ..LaunchOptions::default() };
-        let gpu = Gpu::with_options(ptx, options);
+        let gpu = Gpu::with_options(ptx, options).of_profile(profile);
         let params = params(&gpu);
         let result = gpu.try_launch(kernel, Extent(grid), Extent(block), shared, &params);
         let Err(LaunchError::Fault { finding, .. }) = result else { panic!("{kernel} must fault, not {result:?}") };
@@ -196,8 +207,8 @@ fn a_fault_of_a_slow_block_comes_before_that_of_a_later_one() {
 }
 
 #[test]
-fn a_barrier_inside_a_branch_is_divergent() {
-    let found = finding(FAULTS, "part_of_a_warp", 1, 64, 0, |gpu| Params::new().with(gpu.buffer(&[0_i32; 64])));
+fn a_barrier_inside_a_branch_is_divergent_where_warps_arrive_as_one() {
+    let found = finding_on("gtx680", FAULTS, "part_of_a_warp", (1, 64, 0), |gpu| Params::new().with(gpu.buffer(&[0_i32; 64])));
     assert_place(&found, "part_of_a_warp", at(0), at(0), 10, "bar.sync");
     assert_eq!(found.kind, FindingKind::DivergentBarrier { barrier: 0 });
 }

@@ -7,6 +7,7 @@
 //! - `faults`: defects that end a kernel; `checks`: defects that only the checks find.
 //! - `counters`, `memory_rules`, `bound`, `trace`: the counters of a launch, the cost of an access, and what follows from
 //!   them.
+//! - `rules`: rules of the PTX ISA and the CUDA guide, each quoted, with the smallest programs that depend on it.
 //! - `common`: the host that launches all of these.
 
 #![cfg(test)]
@@ -22,5 +23,6 @@ mod memory_rules;
 mod programs;
 mod reader;
 mod robustness;
+mod rules;
 mod tensor;
 mod trace;

@@ -136,9 +136,9 @@ fn store_global(core: &mut Core<'_>, registers: &Registers, access: &Access, req
 
 #[inline(always)]
 fn load_shared(core: &mut Core<'_>, registers: &mut Registers, access: &Access, request: &Request<'_>) -> Result<(), Stop> {
-    let Request { bytes, mask, .. } = *request;
+    let Request { mask, .. } = *request;
     let pattern = request.pattern();
-    let whole_words = bytes == 4 && access.kind == Kind::Word;
+    let whole_words = access.width == 4 && access.count == 1 && access.kind == Kind::Word;
     match pattern {
         Pattern::Same(address) if whole_words && address & 3 == 0 && core.may_take(address, 4) => {
             splat(registers, access.registers[0], Kind::Word, mask, u64::from(core.shared[address as usize / 4]));

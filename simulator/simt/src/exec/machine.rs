@@ -22,6 +22,8 @@ pub struct Machine<'a> {
     /// Static and dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
     pub multiprocessors: u32,
+    /// Lanes of a warp can wait for each other: since compute capability 7.0, barriers count threads, not warps.
+    pub independent_lanes: bool,
     /// The rules for the cost of an access.
     pub rules: Rules,
     /// The requests of the program's loads and stores.

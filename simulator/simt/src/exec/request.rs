@@ -102,7 +102,8 @@ impl Request<'_> {
     }
 }
 
-/// The addresses of all lanes; those of inactive lanes are undefined.
+/// The addresses of all lanes; those of inactive lanes are undefined. The sum is as wide as the register: a base of 32 bits below an
+/// array and an offset back into it wrap.
 #[inline(always)]
 pub fn lane_addresses(registers: &Registers, address: &Address) -> [u64; LANES] {
     let offset = address.offset as u64;
@@ -115,7 +116,7 @@ pub fn lane_addresses(registers: &Registers, address: &Address) -> [u64; LANES] 
         }
         _ => {
             for (address, base) in addresses.iter_mut().zip(registers.words(address.base)) {
-                *address = u64::from(*base).wrapping_add(offset);
+                *address = u64::from(base.wrapping_add(offset as u32));
             }
         }
     }

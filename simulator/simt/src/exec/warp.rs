@@ -6,7 +6,7 @@
 use super::core::Core;
 use super::machine::Stop;
 use super::mbarrier::{self, OpenPhase};
-use super::request::lanes_of;
+use super::request::{lanes_of, lanes_where};
 use super::{access, async_copy, atomics, exchange, matrix, print};
 use crate::finding::FindingKind;
 use crate::program::{Action, NOWHERE, Poll, Question, TRUE, is_barrier};
@@ -32,6 +32,8 @@ pub struct Warp {
     executed: u64,
     /// The poll that the warp waits for, and the lanes that receive its outcome.
     poll: Option<(Poll, u32)>,
+    /// Lanes that wait at a barrier for the warp's other lanes to end.
+    parked: Option<Box<Parked>>,
 }
 
 /// Lanes that run together.
@@ -44,6 +46,13 @@ struct Path {
     lanes: u32,
     /// Depth of calls.
     depth: u32,
+}
+
+/// Lanes at a barrier that their warp's other lanes have not reached: their path and the paths that wait for them.
+#[derive(Debug)]
+struct Parked {
+    path: Path,
+    waiting: Vec<Path>,
 }
 
 /// The votes of a warp's threads in the poll of a barrier.
@@ -81,7 +90,7 @@ impl Warp {
         }
         let local = vec![[0; LANES]; program.local_bytes as usize / 4];
         let path = Path { pc: 0, reconverge: NOWHERE, lanes: 0, depth: 0 };
-        Self { registers, local, path, waiting: Vec::new(), live: 0, executed: 0, poll: None }
+        Self { registers, local, path, waiting: Vec::new(), live: 0, executed: 0, poll: None, parked: None }
     }
 
     /// Puts the warp at the start of the kernel. The block fills the special registers.
@@ -95,6 +104,7 @@ impl Warp {
         self.live = lanes;
         self.executed = 0;
         self.poll = None;
+        self.parked = None;
     }
 
     /// Runs to the next pause.
@@ -128,6 +138,7 @@ impl Warp {
             if path.pc == path.reconverge || path.lanes == 0 {
                 match self.waiting.pop() {
                     Some(next) => path = next,
+                    None if self.parked.is_some() => path = self.unpark(),
                     None => break Pause::Done,
                 }
                 continue;
@@ -188,7 +199,9 @@ impl Warp {
                 }
 
                 Action::Barrier { barrier, threads, waits, poll } => {
-                    break self.barrier(core, (barrier, threads, waits, poll), active, at)?;
+                    if let Some(pause) = self.barrier(core, &mut path, (barrier, threads, waits, poll), active, at)? {
+                        break pause;
+                    }
                 }
                 Action::Mbarrier(index) => {
                     if let Some(open_phase) = mbarrier::execute(core, &mut self.registers, index, active, at)? {
@@ -204,8 +217,9 @@ impl Warp {
                 // The lanes of a warp run in lockstep here, so there is nothing to wait for.
                 Action::WarpSync { members } => {
                     if let Some(watch) = &mut core.watch {
-                        let members = self.first_value(members, Kind::Word, active) as u32;
-                        watch.synchronize_lanes(core.warp, members, self.live);
+                        for members in groups(self.registers.words(members), active) {
+                            watch.synchronize_lanes(core.warp, members, self.live);
+                        }
                     }
                 }
 
@@ -276,22 +290,31 @@ impl Warp {
         path.lanes &= !ending;
     }
 
-    /// Arrives at a barrier of the block, given its number, the number of threads, whether the warp waits, and the poll.
+    /// Arrives at a barrier of the block, given its number, the number of threads, whether the warp waits, and the poll. If the warp
+    /// has other lanes, these run on first, and there is no pause yet.
     #[inline(always)]
     fn barrier(
         &mut self,
-        core: &Core<'_>,
+        core: &mut Core<'_>,
+        path: &mut Path,
         (barrier, threads, waits, poll): (Reg, Option<Reg>, bool, Option<Poll>),
         active: u32,
         at: u32,
-    ) -> Result<Pause, Stop> {
+    ) -> Result<Option<Pause>, Stop> {
         let barrier = self.first_value(barrier, Kind::Word, active) as u32;
         let threads = threads.map(|threads| self.first_value(threads, Kind::Word, active) as u32);
         if !is_barrier(barrier, threads) {
             return Err(fault(core, FindingKind::InvalidBarrier { barrier, threads }, active, at));
         }
         if active != self.live {
-            return Err(fault(core, FindingKind::DivergentBarrier { barrier }, active, at));
+            if !core.machine.independent_lanes || self.parked.is_some() {
+                return Err(fault(core, FindingKind::DivergentBarrier { barrier }, active, at));
+            }
+            self.park(path, active, at);
+            // The barrier is executed again, and counted then.
+            let stats = &mut core.stats.instructions[at as usize];
+            (stats.warps, stats.lanes) = (stats.warps - 1, stats.lanes - u64::from(active.count_ones()));
+            return Ok(None);
         }
         let mut votes = Votes::default();
         if let Some(poll) = poll {
@@ -300,7 +323,25 @@ impl Warp {
             self.poll = Some((poll, active));
         }
         let warps = threads.map(|threads| threads / LANES as u32);
-        Ok(if waits { Pause::Barrier { barrier, warps, pc: at, votes } } else { Pause::Arrived { barrier, warps } })
+        Ok(Some(if waits { Pause::Barrier { barrier, warps, pc: at, votes } } else { Pause::Arrived { barrier, warps } }))
+    }
+
+    /// Sets the lanes in `parking` aside at a barrier until the warp's other lanes have ended.
+    #[cold]
+    fn park(&mut self, path: &mut Path, parking: u32, at: u32) {
+        let with = |lanes: u32| move |path: Path| Path { lanes: path.lanes & lanes, ..path };
+        let waiting = self.waiting.iter().copied().map(with(parking)).collect();
+        self.parked = Some(Box::new(Parked { path: Path { pc: at, lanes: parking, ..*path }, waiting }));
+        self.waiting.iter_mut().for_each(|path| path.lanes &= !parking);
+        path.lanes &= !parking;
+    }
+
+    /// The parked lanes go on: they are all that the warp has left.
+    #[cold]
+    fn unpark(&mut self) -> Path {
+        let Parked { path, waiting } = *self.parked.take().expect("the caller saw that lanes are parked");
+        self.waiting = waiting;
+        path
     }
 
     /// Copies bytes of local memory to another place in it, lane by lane.
@@ -346,6 +387,16 @@ impl Warp {
     pub fn pc(&self) -> u32 {
         self.path.pc
     }
+}
+
+/// The masks that the active lanes name, each once.
+fn groups(masks: &[u32; LANES], active: u32) -> impl Iterator<Item = u32> {
+    let mut open = active;
+    std::iter::from_fn(move || {
+        let mask = *masks.get(open.trailing_zeros() as usize)?;
+        open &= !lanes_where(open, |lane| masks[lane] == mask);
+        Some(mask)
+    })
 }
 
 /// The stop for a defect of the kernel, by the lanes in `lanes` at an instruction.

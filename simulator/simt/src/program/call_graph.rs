@@ -154,7 +154,7 @@ fn addresses_taken(module: &ast::Module<'_>) -> Vec<usize> {
 
 fn collect_names<'t>(operand: &Operand<'t>, names: &mut HashSet<&'t str>) {
     match operand {
-        Operand::Name(name) | Operand::Offset(name, _) | Operand::Address(Base::Name(name), _) => {
+        Operand::Name(name) | Operand::Offset(name, _) | Operand::Element(name, _) | Operand::Address(Base::Name(name), _) => {
             names.insert(name);
         }
         Operand::Vector(elements) => elements.iter().for_each(|element| collect_names(element, names)),

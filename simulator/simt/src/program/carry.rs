@@ -4,7 +4,7 @@
 //! read the flag before it is written.
 
 use super::decode::Decoder;
-use super::fixed::{CARRY, FALSE};
+use super::fixed::{CARRY, FALSE, TRUE};
 use crate::error::LoadError;
 use crate::instructions;
 use crate::ptx::ast;
@@ -23,7 +23,12 @@ impl<'t> Decoder<'_, 't> {
         let destination = self.destination(destination, row.destination)?;
         let mut sources =
             operands.iter().zip(row.sources).map(|(operand, kind)| self.source(operand, *kind)).collect::<Result<Vec<_>, _>>()?;
-        sources.push(if opcode.split('.').next().is_some_and(|root| root.ends_with('c')) { CARRY } else { FALSE });
+        sources.push(match opcode.split('.').next() {
+            Some("addc" | "subc" | "madc") => CARRY,
+            // Without a borrow, which is the complement of a carry.
+            Some("sub") => TRUE,
+            _ => FALSE,
+        });
         match instructions::lookup(&format!("carry of {opcode}")) {
             None => self.alu(row.alu, destination, &sources),
             Some(carry) => {

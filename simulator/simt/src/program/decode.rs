@@ -16,7 +16,6 @@ use crate::finding::Location;
 use crate::instructions::{self, Alu};
 use crate::ptx::ast::{self, Base, Operand, StateSpace, Statement, Type};
 use crate::registers::{Kind, Reg};
-use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
 /// Most local memory that one thread may have, as on a GPU.
 const MOST_LOCAL_BYTES: u64 = 512 << 10;
@@ -324,6 +323,7 @@ impl<'m, 't> Decoder<'m, 't> {
             "mbarrier" => self.mbarrier_instruction(instruction)?,
             "mov" => self.mov(instruction)?,
             "cvta" => self.convert_address(instruction)?,
+            "cvt" => self.convert(instruction)?,
             "setp" => self.compare(instruction)?,
             "set" => self.compare_into_register(instruction)?,
             "add" | "addc" | "sub" | "subc" | "mad" | "madc" if instructions::carries(instruction.opcode) => {
@@ -385,93 +385,6 @@ impl<'m, 't> Decoder<'m, 't> {
         let blocks = self.scopes.ids().collect();
         self.pending.push((self.program.code.len(), blocks, label));
         self.emit(Action::Branch { target: NOWHERE, reconverge: NOWHERE });
-    }
-
-    /// `mov`: between registers, of addresses and clocks, and between a register and its parts.
-    fn mov(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
-        let row = |opcode: &str| instructions::lookup(opcode);
-        match instruction.operands.as_slice() {
-            [Operand::Vector(parts), whole] => self.unpack(parts, whole, instruction),
-            [whole, Operand::Vector(parts)] => self.pack(whole, parts, instruction),
-            [destination, Operand::Name(clock @ ("%clock" | "%clock64" | "%clock_hi" | "%globaltimer"))] => {
-                let kind = if matches!(*clock, "%clock64" | "%globaltimer") { Kind::Double } else { Kind::Word };
-                let destination = self.destination(destination, kind)?;
-                self.emit(Action::Clock { destination, kind });
-                Ok(())
-            }
-            [destination, source] => {
-                let row = row(instruction.opcode).ok_or_else(|| self.unsupported(instruction.opcode))?;
-                let destination = self.destination(destination, row.destination)?;
-                let source = self.source(source, row.sources[0])?;
-                self.alu(row.alu, destination, &[source]);
-                Ok(())
-            }
-            _ => Err(self.operands_of(instruction)),
-        }
-    }
-
-    /// `mov.b64 {%r1, %r2}, %rd1`
-    fn unpack(
-        &mut self,
-        parts: &'m [Operand<'t>],
-        whole: &'m Operand<'t>,
-        instruction: &'m ast::Instruction<'t>,
-    ) -> Result<(), LoadError> {
-        let (alu, kind, bits) = match (instruction.opcode, parts.len()) {
-            ("mov.b32", 2) => (Alu::Unpack16, Kind::Word, 16),
-            ("mov.b64", 2) => (Alu::Unpack32, Kind::Double, 32),
-            ("mov.b64", 4) => (Alu::Unpack16From64, Kind::Double, 16),
-            _ => return Err(self.operands_of(instruction)),
-        };
-        let whole = self.source(whole, kind)?;
-        for (position, part) in parts.iter().enumerate() {
-            if matches!(part, Operand::Name("_")) {
-                continue;
-            }
-            let destination = self.destination(part, Kind::Word)?;
-            let shift = self.constant(ConstantValue::Bits(bits * position as u64), Kind::Word);
-            self.alu(alu, destination, &[whole, shift]);
-        }
-        Ok(())
-    }
-
-    /// `mov.b64 %rd1, {%r1, %r2}`
-    fn pack(
-        &mut self,
-        whole: &'m Operand<'t>,
-        parts: &'m [Operand<'t>],
-        instruction: &'m ast::Instruction<'t>,
-    ) -> Result<(), LoadError> {
-        let (alu, kind) = match (instruction.opcode, parts.len()) {
-            ("mov.b32", 2) => (Alu::Pack32, Kind::Word),
-            ("mov.b64", 2) => (Alu::Pack64, Kind::Double),
-            ("mov.b64", 4) => (Alu::Pack64From16, Kind::Double),
-            _ => return Err(self.operands_of(instruction)),
-        };
-        let destination = self.destination(whole, kind)?;
-        let sources = parts.iter().map(|part| self.source(part, Kind::Word)).collect::<Result<Vec<_>, _>>()?;
-        self.alu(alu, destination, &sources);
-        Ok(())
-    }
-
-    /// `cvta`: converts between addresses in a space and generic ones. Global and constant addresses are generic already.
-    fn convert_address(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
-        let [destination, source] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
-        };
-        let (alu, operand) = match instruction.opcode {
-            "cvta.global.u64" | "cvta.to.global.u64" | "cvta.const.u64" | "cvta.to.const.u64" => (Alu::Mov64, None),
-            "cvta.shared.u64" => (Alu::Or64, Some(SHARED_WINDOW)),
-            "cvta.local.u64" => (Alu::Or64, Some(LOCAL_WINDOW)),
-            "cvta.param.u64" => (Alu::Or64, Some(PARAM_WINDOW)),
-            "cvta.to.shared.u64" | "cvta.to.local.u64" | "cvta.to.param.u64" => (Alu::And64, Some(WINDOW_OFFSET)),
-            opcode => return Err(self.unsupported(opcode)),
-        };
-        let destination = self.destination(destination, Kind::Double)?;
-        let mut sources = vec![self.source(source, Kind::Double)?];
-        sources.extend(operand.map(|bits| self.constant(ConstantValue::Bits(bits), Kind::Double)));
-        self.alu(alu, destination, &sources);
-        Ok(())
     }
 
     /// The address between brackets, if it is known already: that of a variable or a parameter.
@@ -553,6 +466,11 @@ impl<'m, 't> Decoder<'m, 't> {
             Operand::Offset(name, offset) => {
                 let symbol = self.scopes.find(name).ok_or_else(|| mismatch(name))?;
                 self.address_constant(symbol, *offset, kind).ok_or_else(|| mismatch(name))
+            }
+            Operand::Element(name, index) => {
+                let symbol = self.scopes.find(name).ok_or_else(|| mismatch(name))?;
+                let offset = self.element_offset(name, *index).ok_or_else(|| mismatch(name))?;
+                self.address_constant(symbol, offset, kind).ok_or_else(|| mismatch(name))
             }
             Operand::Not(name) => {
                 let source = self.register(name, Kind::Predicate)?;

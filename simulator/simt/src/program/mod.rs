@@ -15,6 +15,7 @@ mod frame;
 mod known;
 mod memory_ops;
 mod merging;
+mod moves;
 mod operations;
 mod origin;
 mod scope;

@@ -19,7 +19,8 @@ impl<'m, 't> Decoder<'m, 't> {
             "vote.sync.all.pred" => self.vote(instruction, VoteMode::All),
             "vote.sync.any.pred" => self.vote(instruction, VoteMode::Any),
             "vote.sync.uni.pred" => self.vote(instruction, VoteMode::Uniform),
-            "vote.sync.ballot.b32" => self.vote(instruction, VoteMode::Ballot),
+            // CUB writes the modifiers in the order of the older instruction.
+            "vote.sync.ballot.b32" | "vote.ballot.sync.b32" => self.vote(instruction, VoteMode::Ballot),
             "activemask.b32" => {
                 let [destination] = instruction.operands.as_slice() else {
                     return Err(self.operands_of(instruction));

@@ -167,6 +167,8 @@ pub enum Operand<'t> {
     Not(&'t str),
     /// `name+8`, the address of a variable with an offset
     Offset(&'t str, i64),
+    /// `name[2]`, the address of an element of an array
+    Element(&'t str, i64),
     /// An integer, sign-extended to 64 bits.
     Integer(u64),
     /// `0f3F800000`

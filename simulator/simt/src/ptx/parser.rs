@@ -469,6 +469,17 @@ impl<'t> Parser<'t> {
                     Operand::Pair(name, self.word("a predicate")?)
                 } else if self.peek() == Kind::Punct(b'+') {
                     Operand::Offset(name, self.offset()?)
+                } else if self.accept(b'[') {
+                    let line = self.line();
+                    let index = match self.next() {
+                        Kind::Number(number) => match literal(number) {
+                            Some(Operand::Integer(index)) => index as i64,
+                            _ => return Err(expected(line, "an index", Kind::Number(number))),
+                        },
+                        found => return Err(expected(line, "an index", found)),
+                    };
+                    self.expect(b']')?;
+                    Operand::Element(name, index)
                 } else {
                     Operand::Name(name)
                 }

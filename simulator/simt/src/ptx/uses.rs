@@ -149,7 +149,11 @@ impl<'t> Operand<'t> {
     /// Appends the names in the operand.
     fn names(&self, names: &mut Vec<&'t str>) {
         match self {
-            Self::Name(name) | Self::Not(name) | Self::Offset(name, _) | Self::Address(Base::Name(name), _) => names.push(name),
+            Self::Name(name)
+            | Self::Not(name)
+            | Self::Offset(name, _)
+            | Self::Element(name, _)
+            | Self::Address(Base::Name(name), _) => names.push(name),
             Self::Pair(first, second) => names.extend([first, second]),
             Self::Vector(elements) => elements.iter().for_each(|element| element.names(names)),
             Self::List(list) => names.extend(list),

@@ -15,11 +15,12 @@ macro_rules! integers {
     AddSatS32 "add.sat.s32" Int (a: i32, b: i32) -> i32 { a.saturating_add(b) }
     SubSatS32 "sub.sat.s32" Int (a: i32, b: i32) -> i32 { a.saturating_sub(b) }
 
-    // The same with the carry flag, which the decoder passes as a predicate. A borrow is a carry.
+    // The same with the carry flag, which the decoder passes as a predicate. A subtraction adds the complement, so the absence of a
+    // borrow is a carry; an H200 and an H100 show it where `addc` follows `sub.cc`, or `subc` follows `add.cc`.
     AddCarry32 "{add.cc,addc,addc.cc}.{u32,s32}" Int (a: u32, b: u32, carry: bool) -> u32 { a.wrapping_add(b).wrapping_add(u32::from(carry)) }
     CarryOfAdd32 "carry of {add.cc,addc.cc}.{u32,s32}" Int (a: u32, b: u32, carry: bool) -> bool { integer::carry(a.into(), b.into(), carry, 32) }
-    SubBorrow32 "{sub.cc,subc,subc.cc}.{u32,s32}" Int (a: u32, b: u32, borrow: bool) -> u32 { a.wrapping_sub(b).wrapping_sub(u32::from(borrow)) }
-    BorrowOfSub32 "carry of {sub.cc,subc.cc}.{u32,s32}" Int (a: u32, b: u32, borrow: bool) -> bool { u128::from(a) < u128::from(b) + u128::from(borrow) }
+    SubCarry32 "{sub.cc,subc,subc.cc}.{u32,s32}" Int (a: u32, b: u32, carry: bool) -> u32 { a.wrapping_add(!b).wrapping_add(u32::from(carry)) }
+    CarryOfSub32 "carry of {sub.cc,subc.cc}.{u32,s32}" Int (a: u32, b: u32, carry: bool) -> bool { integer::carry(a.into(), (!b).into(), carry, 32) }
     MadLoCarry32 "{mad.lo.cc,madc.lo,madc.lo.cc}.{u32,s32}" IntMad (a: u32, b: u32, c: u32, carry: bool) -> u32 { a.wrapping_mul(b).wrapping_add(c).wrapping_add(u32::from(carry)) }
     CarryOfMadLo32 "carry of {mad.lo.cc,madc.lo.cc}.{u32,s32}" IntMad (a: u32, b: u32, c: u32, carry: bool) -> bool { integer::carry(a.wrapping_mul(b).into(), c.into(), carry, 32) }
     MadHiCarryU32 "{mad.hi.cc,madc.hi,madc.hi.cc}.u32" IntMad (a: u32, b: u32, c: u32, carry: bool) -> u32 { (((u64::from(a) * u64::from(b)) >> 32) as u32).wrapping_add(c).wrapping_add(u32::from(carry)) }
@@ -28,8 +29,8 @@ macro_rules! integers {
     CarryOfMadHiS32 "carry of {mad.hi.cc,madc.hi.cc}.s32" IntMad (a: i32, b: i32, c: u32, carry: bool) -> bool { integer::carry((((i64::from(a) * i64::from(b)) >> 32) as u32).into(), c.into(), carry, 32) }
     AddCarry64 "{add.cc,addc,addc.cc}.{u64,s64}" Int (a: u64, b: u64, carry: bool) -> u64 { a.wrapping_add(b).wrapping_add(u64::from(carry)) }
     CarryOfAdd64 "carry of {add.cc,addc.cc}.{u64,s64}" Int (a: u64, b: u64, carry: bool) -> bool { integer::carry(a.into(), b.into(), carry, 64) }
-    SubBorrow64 "{sub.cc,subc,subc.cc}.{u64,s64}" Int (a: u64, b: u64, borrow: bool) -> u64 { a.wrapping_sub(b).wrapping_sub(u64::from(borrow)) }
-    BorrowOfSub64 "carry of {sub.cc,subc.cc}.{u64,s64}" Int (a: u64, b: u64, borrow: bool) -> bool { u128::from(a) < u128::from(b) + u128::from(borrow) }
+    SubCarry64 "{sub.cc,subc,subc.cc}.{u64,s64}" Int (a: u64, b: u64, carry: bool) -> u64 { a.wrapping_add(!b).wrapping_add(u64::from(carry)) }
+    CarryOfSub64 "carry of {sub.cc,subc.cc}.{u64,s64}" Int (a: u64, b: u64, carry: bool) -> bool { integer::carry(a.into(), (!b).into(), carry, 64) }
     MadLoCarry64 "{mad.lo.cc,madc.lo,madc.lo.cc}.{u64,s64}" IntMad (a: u64, b: u64, c: u64, carry: bool) -> u64 { a.wrapping_mul(b).wrapping_add(c).wrapping_add(u64::from(carry)) }
     CarryOfMadLo64 "carry of {mad.lo.cc,madc.lo.cc}.{u64,s64}" IntMad (a: u64, b: u64, c: u64, carry: bool) -> bool { integer::carry(a.wrapping_mul(b).into(), c.into(), carry, 64) }
     MadHiCarryU64 "{mad.hi.cc,madc.hi,madc.hi.cc}.u64" IntMad (a: u64, b: u64, c: u64, carry: bool) -> u64 { (((u128::from(a) * u128::from(b)) >> 64) as u64).wrapping_add(c).wrapping_add(u64::from(carry)) }

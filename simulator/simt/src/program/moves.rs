@@ -1,0 +1,147 @@
+//! Decodes moves and conversions: between registers and their parts, of addresses, and between registers of different widths.
+
+use super::code::{Action, ConstantValue};
+use super::decode::Decoder;
+use crate::error::LoadError;
+use crate::instructions::{self, Alu, Row};
+use crate::ptx::ast::{self, Operand, Statement, Type};
+use crate::registers::{Kind, Reg};
+use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+
+impl<'m, 't> Decoder<'m, 't> {
+    /// `mov`: between registers, of addresses and clocks, and between a register and its parts.
+    pub(super) fn mov(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
+        match instruction.operands.as_slice() {
+            [Operand::Vector(parts), whole] => self.unpack(parts, whole, instruction),
+            [whole, Operand::Vector(parts)] => self.pack(whole, parts, instruction),
+            [destination, Operand::Name(clock @ ("%clock" | "%clock64" | "%clock_hi" | "%globaltimer"))] => {
+                let kind = if matches!(*clock, "%clock64" | "%globaltimer") { Kind::Double } else { Kind::Word };
+                let destination = self.destination(destination, kind)?;
+                self.emit(Action::Clock { destination, kind });
+                Ok(())
+            }
+            [destination, source] => {
+                let row = self.row(instruction.opcode)?;
+                let destination = self.destination(destination, row.destination)?;
+                let source = self.source(source, row.sources[0])?;
+                self.alu(row.alu, destination, &[source]);
+                Ok(())
+            }
+            _ => Err(self.operands_of(instruction)),
+        }
+    }
+
+    /// `mov.b64 {%r1, %r2}, %rd1`
+    fn unpack(
+        &mut self,
+        parts: &'m [Operand<'t>],
+        whole: &'m Operand<'t>,
+        instruction: &'m ast::Instruction<'t>,
+    ) -> Result<(), LoadError> {
+        let (alu, kind, bits) = match (instruction.opcode, parts.len()) {
+            ("mov.b32", 2) => (Alu::Unpack16, Kind::Word, 16),
+            ("mov.b64", 2) => (Alu::Unpack32, Kind::Double, 32),
+            ("mov.b64", 4) => (Alu::Unpack16From64, Kind::Double, 16),
+            _ => return Err(self.operands_of(instruction)),
+        };
+        let whole = self.source(whole, kind)?;
+        for (position, part) in parts.iter().enumerate() {
+            if matches!(part, Operand::Name("_")) {
+                continue;
+            }
+            let destination = self.destination(part, Kind::Word)?;
+            let shift = self.constant(ConstantValue::Bits(bits * position as u64), Kind::Word);
+            self.alu(alu, destination, &[whole, shift]);
+        }
+        Ok(())
+    }
+
+    /// `mov.b64 %rd1, {%r1, %r2}`
+    fn pack(
+        &mut self,
+        whole: &'m Operand<'t>,
+        parts: &'m [Operand<'t>],
+        instruction: &'m ast::Instruction<'t>,
+    ) -> Result<(), LoadError> {
+        let (alu, kind) = match (instruction.opcode, parts.len()) {
+            ("mov.b32", 2) => (Alu::Pack32, Kind::Word),
+            ("mov.b64", 2) => (Alu::Pack64, Kind::Double),
+            ("mov.b64", 4) => (Alu::Pack64From16, Kind::Double),
+            _ => return Err(self.operands_of(instruction)),
+        };
+        let destination = self.destination(whole, kind)?;
+        let sources = parts.iter().map(|part| self.source(part, Kind::Word)).collect::<Result<Vec<_>, _>>()?;
+        self.alu(alu, destination, &sources);
+        Ok(())
+    }
+
+    /// `cvta`: converts between addresses in a space and generic ones. Global and constant addresses are generic already.
+    pub(super) fn convert_address(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
+        let [destination, source] = instruction.operands.as_slice() else {
+            return Err(self.operands_of(instruction));
+        };
+        let (alu, operand) = match instruction.opcode {
+            "cvta.global.u64" | "cvta.to.global.u64" | "cvta.const.u64" | "cvta.to.const.u64" => (Alu::Mov64, None),
+            "cvta.shared.u64" => (Alu::Or64, Some(SHARED_WINDOW)),
+            "cvta.local.u64" => (Alu::Or64, Some(LOCAL_WINDOW)),
+            "cvta.param.u64" => (Alu::Or64, Some(PARAM_WINDOW)),
+            "cvta.to.shared.u64" | "cvta.to.local.u64" | "cvta.to.param.u64" => (Alu::And64, Some(WINDOW_OFFSET)),
+            opcode => return Err(self.unsupported(opcode)),
+        };
+        let destination = self.destination(destination, Kind::Double)?;
+        let mut sources = vec![self.source(source, Kind::Double)?];
+        sources.extend(operand.map(|bits| self.constant(ConstantValue::Bits(bits), Kind::Double)));
+        self.alu(alu, destination, &sources);
+        Ok(())
+    }
+
+    /// `cvt`, whose registers may be wider than its types (PTX ISA, "Operand Size Exceeding Instruction-Type Size").
+    pub(super) fn convert(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
+        let opcode = instruction.opcode;
+        let row = self.row(opcode)?;
+        let Some((destination, operands)) = instruction.operands.split_first().filter(|(_, rest)| rest.len() == row.sources.len())
+        else {
+            return Err(self.operands_of(instruction));
+        };
+        let mut sources = Vec::with_capacity(operands.len());
+        for (operand, kind) in operands.iter().zip(row.sources) {
+            sources.push(match (self.wide_register(operand), kind) {
+                (Some(wide), Kind::Word) => {
+                    let low = self.take_rows(Kind::Word);
+                    self.alu(self.row("cvt.u32.u64")?.alu, low, &[wide]);
+                    low
+                }
+                _ => self.source(operand, *kind)?,
+            });
+        }
+        let Some(wide) = self.wide_register(destination).filter(|_| row.destination == Kind::Word) else {
+            let destination = self.destination(destination, row.destination)?;
+            self.alu(row.alu, destination, &sources);
+            return Ok(());
+        };
+        let narrow = self.take_rows(Kind::Word);
+        self.alu(row.alu, narrow, &sources);
+        let is_signed = opcode.rsplit('.').nth(1).is_some_and(|ty| ty.starts_with('s'));
+        self.alu(self.row(if is_signed { "cvt.s64.s32" } else { "cvt.u64.u32" })?.alu, wide, &[narrow]);
+        Ok(())
+    }
+
+    fn row(&self, opcode: &str) -> Result<&'static Row, LoadError> {
+        instructions::lookup(opcode).ok_or_else(|| self.unsupported(opcode))
+    }
+
+    /// The operand's register, if it has 64 bits.
+    fn wide_register(&self, operand: &Operand<'_>) -> Option<Reg> {
+        let Operand::Name(name) = operand else { return None };
+        self.any_register(name).filter(|(_, kind)| *kind == Kind::Double).map(|(register, _)| register)
+    }
+
+    /// The offset in bytes of an element of an array.
+    pub(super) fn element_offset(&self, name: &str, index: i64) -> Option<i64> {
+        let body = self.module.functions[self.current].body.iter().flatten();
+        let own = body.filter_map(|statement| if let Statement::Variable(variable) = statement { Some(variable) } else { None });
+        let variable = own.chain(&self.module.variables).find(|variable| variable.name == name)?;
+        let Type::Bytes(bytes) = variable.ty else { return None };
+        index.checked_mul(bytes.into())
+    }
+}
