@@ -156,7 +156,9 @@ impl Function {
             }
             // Permissions for clusters, which cannot be launched anyway.
             NON_PORTABLE_CLUSTER | CLUSTER_POLICY => Ok(()),
-            10..NON_PORTABLE_CLUSTER => CuResult::NOT_SUPPORTED.err(),
+            10..NON_PORTABLE_CLUSTER => {
+                Err(CuResult::NOT_SUPPORTED.because("clusters of blocks are not supported by the simulator; launch without them"))
+            }
             _ => CuResult::INVALID_VALUE.err(),
         }
     }

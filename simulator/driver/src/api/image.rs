@@ -21,6 +21,10 @@ pub const MAGIC_BYTES: usize = 4;
 /// The first bytes of a cubin (an ELF file), of a fat binary, and of the wrapper that `nvcc` puts around a fat binary.
 const BINARIES: [[u8; MAGIC_BYTES]; 3] = [*b"\x7fELF", 0xba55_ed50_u32.to_le_bytes(), 0x4662_43b1_u32.to_le_bytes()];
 
+/// What machine code is answered with.
+pub const NO_PTX: &str = "the image is machine code for a GPU, but the simulator executes PTX; compile to PTX, for example with \
+                          `nvcc -ptx` or nvrtcGetPTX and `--gpu-architecture=compute_80`";
+
 /// The first generation that today's compilers still support. An older profile loads their PTX anyway, because there is no other way to
 /// get a kernel for such a GPU.
 const OLDEST_WITH_COMPILER: (u32, u32) = (5, 0);
@@ -77,7 +81,7 @@ impl Drop for LoadedImage {
 /// Refuses machine code, by its first bytes.
 pub fn check_not_binary(start: &[u8]) -> Result<()> {
     if BINARIES.iter().any(|magic| start.starts_with(magic)) {
-        return Err(CuResult::NO_BINARY_FOR_GPU.because("the image is machine code for a GPU, but the simulator executes PTX"));
+        return Err(CuResult::NO_BINARY_FOR_GPU.because(NO_PTX));
     }
     Ok(())
 }

@@ -57,7 +57,8 @@ fn launch(
     let refused = |failure: &Failure| driver.note_refusal(failure);
     check_resources(&function, config, driver.profile).inspect_err(refused)?;
     if grid == Grid::Cooperative {
-        return Err(CuResult::NOT_SUPPORTED.because("the blocks of a simulated grid do not all run at once"));
+        return Err(CuResult::NOT_SUPPORTED
+            .because("the blocks of a simulated grid do not all run at once; synchronize the grid by launching another kernel"));
     }
     let params = pack(&function)?;
     run(driver, &context, &function, config, &params).inspect_err(refused)
@@ -207,7 +208,9 @@ fn read_attributes(config: &LaunchConfigEx) -> Result<Grid> {
     let mut grid = Grid::Independent;
     for index in 0..config.attribute_count as usize {
         let LaunchAttribute { id, value, .. } = config.attributes.read_nth(index)?;
-        let unsupported = |what: &str| Err(CuResult::NOT_SUPPORTED.because(format!("{what} are not supported")));
+        let unsupported = |what: &str| {
+            Err(CuResult::NOT_SUPPORTED.because(format!("{what} are not supported by the simulator; launch without them")))
+        };
         match id {
             COOPERATIVE if value[0] != 0 => grid = Grid::Cooperative,
             CLUSTER_DIMENSION if value[..3] != [1, 1, 1] => return unsupported("clusters of blocks"),
@@ -273,6 +276,6 @@ exports! {
 
     fn cuLaunchCooperativeKernelMultiDevice(_launches: Out<c_void>, _count: u32, _flags: u32) {
         context::current()?;
-        CuResult::NOT_SUPPORTED.err()
+        Err(CuResult::NOT_SUPPORTED.because("the simulator has one device; launch on that one"))
     }
 }

@@ -130,8 +130,10 @@ exports! {
     }
 
     fn cuModuleLoadFatBinary(_module: Out<Handle>, _image: HostBytes) {
-        context::current()?;
-        Err(CuResult::NO_BINARY_FOR_GPU.because("a fat binary holds machine code for GPUs, but the simulator executes PTX"))
+        let (driver, _) = context::current()?;
+        let refused = CuResult::NO_BINARY_FOR_GPU.because(image::NO_PTX);
+        driver.note_refusal(&refused);
+        Err(refused)
     }
 
     /// The memory of its variables is freed when the last launch that uses it has ended.

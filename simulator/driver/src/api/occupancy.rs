@@ -84,7 +84,7 @@ fn potential_block(
 fn refuse_clusters(function: Handle, config: In<LaunchConfigEx>) -> Result<()> {
     function::get(function)?;
     config.read()?;
-    Err(CuResult::NOT_SUPPORTED.because("clusters of blocks are not supported"))
+    Err(CuResult::NOT_SUPPORTED.because("clusters of blocks are not supported by the simulator; launch without them"))
 }
 
 exports! {
