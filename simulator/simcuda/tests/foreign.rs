@@ -205,6 +205,13 @@ fn what_is_refused_is_named_once_with_what_to_do_instead() {
 }
 
 #[test]
+fn a_forked_child_is_not_initialized_and_never_hangs() {
+    let (status, stdout, stderr) = run(c_program("fork").arg(ptx("vectors.ptx")).arg("count"));
+    let expected = "init 3, count 3, current 3, create 3, allocate 3, launch 3, synchronize 3, version 0\nchild 0, parent 0\n";
+    assert_eq!((status, stdout.as_str()), (Some(0), expected), "{stderr}");
+}
+
+#[test]
 fn a_bad_value_fails_the_first_call() {
     for (variable, value) in [
         ("SIMCUDA_REPORT", "xml"),
