@@ -82,8 +82,14 @@ pub fn initialize() -> Result<()> {
     let profile = settings::profile_named(name.as_deref().unwrap_or(settings::DEFAULT_PROFILE));
     let profile = profile.map_err(|error| print_and_refuse(CuResult::NO_DEVICE, &error))?;
     let reporting = Reporting::from_environment(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
+    version()?;
     DRIVER.get_or_init(|| Driver::new(profile, reporting));
     Ok(())
+}
+
+/// Returns the version of CUDA that the driver says it has.
+pub fn version() -> Result<i32> {
+    settings::driver_version(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))
 }
 
 /// Returns the settings in force.

@@ -220,10 +220,20 @@ fn a_bad_value_fails_the_first_call() {
         ("SIMCUDA_PROFILE", "voodoo2"),
         ("SIMCUDA_FUEL", "much"),
         ("SIMCUDA_CHECKS", "yes"),
+        ("SIMCUDA_DRIVER_VERSION", "new"),
     ] {
         let (status, _, stderr) = run(ends("misaligned", "return").env(variable, value));
         assert_eq!(status, Some(91), "{variable}={value}: cuInit fails");
         assert!(stderr.starts_with("simcuda: ") && stderr.contains(value), "{variable}={value}: {stderr}");
+    }
+}
+
+#[test]
+fn a_program_sees_the_version_that_the_environment_asks_for() {
+    for (version, seen) in [(None, 12000), (Some("12.8"), 12080)] {
+        let mut command = c_program("version");
+        version.into_iter().for_each(|version| drop(command.env("SIMCUDA_DRIVER_VERSION", version)));
+        assert_eq!(run(&mut command).1, format!("{seen}\n"));
     }
 }
 
