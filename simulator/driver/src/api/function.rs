@@ -1,8 +1,8 @@
 //! Functions: the kernels of a module, and what a program can ask about them and set.
 
 use std::ffi::{CString, c_char};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use simt::{Kernel, Profile};
 
@@ -36,7 +36,25 @@ pub struct Function {
     /// Dynamic shared memory that the program opted in to; negative if it has not opted in.
     opted_in_shared: AtomicI32,
     carveout: AtomicI32,
+    pub old_launch: Mutex<OldLaunch>,
 }
+
+/// What a program stores in a function before it launches the function in the way of CUDA 3.
+#[derive(Clone, Debug)]
+pub struct OldLaunch {
+    pub block: [u32; 3],
+    pub shared_bytes: u32,
+    pub parameters: Vec<u8>,
+}
+
+impl Default for OldLaunch {
+    fn default() -> Self {
+        Self { block: [1; 3], shared_bytes: 0, parameters: Vec::new() }
+    }
+}
+
+/// The most bytes that the parameters of a kernel may have in an old launch.
+pub const PARAMETER_BYTES: usize = 4096;
 
 /// What `CU_FUNC_ATTRIBUTE_NUM_REGS` returns for a kernel whose PTX does not state its registers. This is a placeholder, not a
 /// measurement. With 32 registers, every generation from Kepler on can fill a multiprocessor with threads, so a program that divides by
@@ -61,6 +79,7 @@ impl Function {
             module,
             opted_in_shared: AtomicI32::new(-1),
             carveout: AtomicI32::new(-1),
+            old_launch: Mutex::default(),
         }
     }
 

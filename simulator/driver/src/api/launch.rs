@@ -35,13 +35,13 @@ const LAST_ATTRIBUTE: u32 = 14;
 
 /// Whether a kernel synchronizes across the whole grid, which requires all its blocks to run at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Grid {
+pub enum Grid {
     Independent,
     Cooperative,
 }
 
 /// Launches a kernel. `pack` returns its parameters, laid out as the kernel expects them.
-fn launch(
+pub fn launch(
     handle: Handle,
     config: LaunchConfig,
     stream: Handle,

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use super::{
-    context, copy, device, errors, event, function, graph, init, launch, memory, module, occupancy, pointer, pool, primary,
+    context, copy, device, errors, event, function, graph, init, launch, memory, module, occupancy, older, pointer, pool, primary,
     refused, stream,
 };
 use crate::export::{Export, exports};
@@ -44,6 +44,8 @@ fn every_export() -> impl Iterator<Item = &'static Export> {
         memory::EXPORTS,
         module::EXPORTS,
         occupancy::EXPORTS,
+        older::EXPORTS,
+        older::SAME,
         pointer::EXPORTS,
         pool::EXPORTS,
         primary::EXPORTS,

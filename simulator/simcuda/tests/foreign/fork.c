@@ -9,6 +9,8 @@ static void *driver;
 
 #define FUNCTION(type, name, ...) type (*name)(__VA_ARGS__) = (type (*)(__VA_ARGS__))dlsym(driver, #name)
 
+#define SHOW(call) printf("%d ", call)
+
 int main(int count, char **arguments) {
     if (count != 3 || !(driver = dlopen("libcuda.so.1", RTLD_NOW))) {
         fprintf(stderr, "no driver: %s\n", dlerror());
@@ -35,9 +37,14 @@ int main(int count, char **arguments) {
         alarm(20);
         int number;
         unsigned long long address;
-        printf("init %d, count %d, current %d, create %d, allocate %d, launch %d, synchronize %d, version %d\n", cuInit(0),
-               cuDeviceGetCount(&number), cuCtxGetCurrent(&context), cuCtxCreate_v2(&context, 0, 0), cuMemAlloc_v2(&address, 64),
-               cuLaunchKernel(function, 200, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL), cuCtxSynchronize(), cuDriverGetVersion(&number));
+        SHOW(cuInit(0));
+        SHOW(cuDeviceGetCount(&number));
+        SHOW(cuCtxGetCurrent(&context));
+        SHOW(cuCtxCreate_v2(&context, 0, 0));
+        SHOW(cuMemAlloc_v2(&address, 64));
+        SHOW(cuLaunchKernel(function, 200, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+        SHOW(cuCtxSynchronize());
+        SHOW(cuDriverGetVersion(&number));
         fflush(stdout);
         _exit(0);
     }

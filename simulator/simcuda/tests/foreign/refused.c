@@ -7,6 +7,8 @@ static void *driver;
 
 #define FUNCTION(type, name, ...) type (*name)(__VA_ARGS__) = (type (*)(__VA_ARGS__))dlsym(driver, #name)
 
+#define SHOW(call) printf("%d ", call)
+
 int main(void) {
     if (!(driver = dlopen("libcuda.so.1", RTLD_NOW))) {
         fprintf(stderr, "no driver: %s\n", dlerror());
@@ -21,8 +23,11 @@ int main(void) {
     void *made;
     if (cuInit(0) || cuCtxCreate_v2(&made, 0, 0))
         return 91;
-    for (int time = 0; time < 3; time++)
-        printf("%d %d %d %d\n", cuArrayCreate_v2(&made, NULL), cuGraphCreate(&made, 0), cuModuleLoadData(&made, "\x7f" "ELF"),
-               cuModuleLoadFatBinary(&made, "\x50\xed\x55\xba"));
+    for (int time = 0; time < 3; time++) {
+        SHOW(cuArrayCreate_v2(&made, NULL));
+        SHOW(cuGraphCreate(&made, 0));
+        SHOW(cuModuleLoadData(&made, "\x7f" "ELF"));
+        SHOW(cuModuleLoadFatBinary(&made, "\x50\xed\x55\xba"));
+    }
     return 0;
 }
