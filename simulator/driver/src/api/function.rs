@@ -22,7 +22,7 @@ const CARVEOUT: u32 = 9;
 const NON_PORTABLE_CLUSTER: u32 = 14;
 const CLUSTER_POLICY: u32 = 15;
 /// The highest values of `CUfunc_cache` and of `CUsharedconfig`.
-const LAST_CACHE_CONFIG: u32 = 3;
+pub const LAST_CACHE_CONFIG: u32 = 3;
 const LAST_SHARED_CONFIG: u32 = 2;
 
 /// A kernel of a loaded module.
@@ -135,7 +135,7 @@ impl Function {
         self.max_threads_by_registers(profile).map_or(by_bounds, |threads| threads.min(by_bounds))
     }
 
-    fn attribute(&self, attribute: u32, profile: &Profile) -> Option<i32> {
+    pub fn attribute(&self, attribute: u32, profile: &Profile) -> Option<i32> {
         let kernel = self.kernel();
         let module = self.image.image().module();
         let version = |(major, minor): (u32, u32)| (major * 10 + minor) as i32;
@@ -155,7 +155,7 @@ impl Function {
         })
     }
 
-    fn set_attribute(&self, attribute: u32, value: i32, profile: &Profile) -> Result<()> {
+    pub fn set_attribute(&self, attribute: u32, value: i32, profile: &Profile) -> Result<()> {
         match attribute {
             MAX_DYNAMIC_SHARED => {
                 let limit = profile.shared_bytes_per_block_optin.saturating_sub(self.kernel().static_shared_bytes());

@@ -9,8 +9,8 @@ use std::io::Write;
 use simt::{Dim3, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
 
 use super::context::{self, Context};
-use super::function::{self, Function};
-use super::stream;
+use super::function::Function;
+use super::{library, stream};
 use crate::driver::{self, Driver};
 use crate::export::exports;
 use crate::ffi::{HostBytes, In, LaunchAttribute, LaunchConfigEx, Out};
@@ -49,7 +49,7 @@ pub fn launch(
     pack: impl FnOnce(&Function) -> Result<Vec<u8>>,
 ) -> Result<()> {
     let (driver, context) = context::current()?;
-    let (_, function) = function::get(handle)?;
+    let function = library::function(handle)?;
     stream::check_current(stream, &context)?;
     if function.context.handle != context.handle {
         return CuResult::INVALID_HANDLE.err();
