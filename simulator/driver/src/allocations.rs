@@ -19,6 +19,9 @@ pub struct Allocations {
 struct Table {
     /// By first address.
     owned: BTreeMap<u64, Owned>,
+    /// Whether copies of an allocation are to be synchronous, by its first address, where the program said so. A module's variables are
+    /// not in `owned`, but may be in here.
+    synchronous: BTreeMap<u64, bool>,
     /// Bytes that count against the device's memory.
     device_bytes: u64,
     /// Allocations made so far, freed ones included.
@@ -126,6 +129,16 @@ impl Allocations {
         (address - owned.base < owned.bytes).then_some(*owned)
     }
 
+    /// Returns what the program last set `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` to for the allocation that starts at `base`.
+    pub fn synchronous(&self, base: u64) -> Option<bool> {
+        lock(&self.table).synchronous.get(&base).copied()
+    }
+
+    /// Remembers `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` of the allocation that starts at `base`.
+    pub fn set_synchronous(&self, base: u64, synchronous: bool) {
+        lock(&self.table).synchronous.insert(base, synchronous);
+    }
+
     /// Returns how many bytes of the device are allocated.
     pub fn device_bytes(&self) -> u64 {
         lock(&self.table).device_bytes
@@ -135,6 +148,8 @@ impl Allocations {
 impl Table {
     fn insert(&mut self, base: u64, bytes: u64, kind: MemoryKind, context: Handle) {
         self.made += 1;
+        // Whatever was here before.
+        self.synchronous.remove(&base);
         if kind.is_on_device() {
             self.device_bytes += bytes;
         }

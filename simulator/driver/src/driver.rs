@@ -43,7 +43,7 @@ pub struct Driver {
     pub report: Mutex<Report>,
     /// What happened since the client last took the records.
     records: Mutex<Records>,
-    /// The process that initialized the driver. A forked child has a copy of everything but must not report it.
+    /// The process that initialized the driver. A forked child has a copy of everything but can use none of it.
     process: u32,
 }
 
@@ -55,9 +55,11 @@ struct InForce {
     has_client: bool,
 }
 
-/// Returns the driver, once it is initialized.
+/// Returns the driver, once this process has initialized it.
 pub fn driver() -> Result<&'static Driver> {
-    DRIVER.get().ok_or(CuResult::NOT_INITIALIZED.into())
+    let driver = DRIVER.get().ok_or(CuResult::NOT_INITIALIZED)?;
+    driver.check_process()?;
+    Ok(driver)
 }
 
 /// Returns the driver for a function that takes a device.
@@ -68,20 +70,26 @@ pub fn driver_of(device: DeviceId) -> Result<&'static Driver> {
 
 /// Returns the driver if this process has initialized it.
 pub fn driver_of_this_process() -> Option<&'static Driver> {
-    DRIVER.get().filter(|driver| driver.process == std::process::id())
+    DRIVER.get().filter(|driver| driver.check_process().is_ok())
 }
 
 /// Initializes the driver, once.
 pub fn initialize() -> Result<()> {
-    if DRIVER.get().is_some() {
-        return Ok(());
+    if let Some(driver) = DRIVER.get() {
+        return driver.check_process();
     }
     let name = settings()?.profile;
     let profile = settings::profile_named(name.as_deref().unwrap_or(settings::DEFAULT_PROFILE));
     let profile = profile.map_err(|error| print_and_refuse(CuResult::NO_DEVICE, &error))?;
     let reporting = Reporting::from_environment(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
+    version()?;
     DRIVER.get_or_init(|| Driver::new(profile, reporting));
     Ok(())
+}
+
+/// Returns the version of CUDA that the driver says it has.
+pub fn version() -> Result<i32> {
+    settings::driver_version(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))
 }
 
 /// Returns the settings in force.
@@ -91,6 +99,7 @@ pub fn settings() -> Result<Settings> {
 
 /// Changes the settings for a client, which from now on reads the records.
 pub fn configure(change: Settings) -> Result<()> {
+    DRIVER.get().map_or(Ok(()), Driver::check_process)?;
     if let Some(name) = &change.profile {
         let profile = settings::profile_named(name).map_err(|error| CuResult::INVALID_VALUE.because(error.to_string()))?;
         if let Some(driver) = DRIVER.get().filter(|driver| driver.profile.name != profile.name) {
@@ -106,7 +115,7 @@ pub fn configure(change: Settings) -> Result<()> {
 
 /// Takes what is known about the launches since this was last called.
 pub fn take_records() -> Records {
-    DRIVER.get().map(|driver| std::mem::take(&mut *lock(&driver.records))).unwrap_or_default()
+    driver_of_this_process().map(|driver| std::mem::take(&mut *lock(&driver.records))).unwrap_or_default()
 }
 
 impl Driver {
@@ -125,6 +134,16 @@ impl Driver {
             records: Mutex::default(),
             process: std::process::id(),
         }
+    }
+
+    /// Refuses a child of the process that initialized the driver. The child has none of the threads that execute blocks, and a lock that
+    /// another thread held at the fork stays locked in it. A GPU's driver does not work there either.
+    fn check_process(&self) -> Result<()> {
+        if self.process == std::process::id() {
+            return Ok(());
+        }
+        Err(CuResult::NOT_INITIALIZED
+            .because("the parent of this forked process has initialized CUDA; initialize it after the fork"))
     }
 
     /// Records a finished launch, and prints what is new about it.

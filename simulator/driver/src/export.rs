@@ -4,7 +4,8 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::result::{CuResult, Result};
+use crate::driver;
+use crate::result::{CuResult, Failure, Result};
 
 /// An exported function.
 pub struct Export {
@@ -16,6 +17,21 @@ thread_local! {
     /// The reason of this thread's last failure. Each thread has its own, because a program asks for the reason on the thread that
     /// made the call.
     static LAST_REASON: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs the body of a function of CUDA. If the simulator does not have what the caller wants, the function is named in the report.
+pub fn call(function: &str, body: impl FnOnce() -> Result<()>) -> CuResult {
+    guard(|| body().map_err(|failure| if failure.code == CuResult::NOT_SUPPORTED { refused(function, failure) } else { failure }))
+}
+
+/// Adds the function's name to the reason, because a program that sees only 801 cannot tell which of its calls failed.
+fn refused(function: &str, failure: Failure) -> Failure {
+    let reason = failure.reason.as_deref().unwrap_or("not supported by the simulator");
+    let failure = failure.code.because(format!("{function}: {reason}"));
+    if let Ok(driver) = driver::driver() {
+        driver.note_refusal(&failure);
+    }
+    failure
 }
 
 /// Runs the body of an export. A panic must not reach the C caller, because Rust must not unwind the caller's stack.
@@ -53,7 +69,7 @@ macro_rules! exports {
             #[allow(non_snake_case, reason = "the name is the C API's")]
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::result::CuResult {
-                $crate::export::guard(move || $body)
+                $crate::export::call(stringify!($name), move || $body)
             }
         )*
 

@@ -31,13 +31,13 @@
 //!
 //! - `handles`: tokens for the objects that a program holds.
 //! - `ffi`: the caller's pointers and structures.
-//! - `export`: the macro that defines an exported function, and how each one returns.
 //!
 //! What exists:
 //!
 //! - `attributes`, `host_memory`: facts about the device, and about the program's own memory.
 //! - `allocations`, `pools`, `primary`: who owns which memory; memory pools; the primary context.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
+//! - `export`: the macro that defines an exported function, and how each one returns.
 //! - `at_exit`: writes the report when the process ends (on Linux).
 //!
 //! What a program calls:

@@ -18,6 +18,12 @@ pub const REPORT_VARIABLE: &str = "SIMCUDA_REPORT";
 /// The environment variable that sets the exit status of a process whose kernels had defects (errors, not warnings).
 pub const EXIT_VARIABLE: &str = "SIMCUDA_EXITCODE";
 
+/// The environment variable that chooses the version of CUDA that the driver says it has, such as `12.4`.
+pub const VERSION_VARIABLE: &str = "SIMCUDA_DRIVER_VERSION";
+
+/// The version when none is chosen, as `cuDriverGetVersion` returns it: CUDA 12.0.
+const DEFAULT_VERSION: i32 = 12000;
+
 /// The profile when none is chosen.
 pub const DEFAULT_PROFILE: &str = "h200";
 
@@ -174,6 +180,20 @@ fn json_file(path: &str) -> Result<PathBuf, Error> {
     Ok(absolute)
 }
 
+/// Reads from the environment which version of CUDA the driver says it has, as `cuDriverGetVersion` returns it: 12040 for `12.4`. Some
+/// programs refuse an old driver although they need nothing new.
+///
+/// # Errors
+///
+/// [`Error::Variable`]
+pub(crate) fn driver_version(variable: impl Fn(&str) -> Option<String>) -> Result<i32, Error> {
+    let Some(text) = variable(VERSION_VARIABLE) else { return Ok(DEFAULT_VERSION) };
+    let number = |text: &str| text.parse::<u8>().ok().filter(|&number| number < 100).map(i32::from);
+    let version = text.split_once('.').and_then(|(major, minor)| Some(number(major)? * 1000 + number(minor)? * 10));
+    let refused = || Error::Variable { variable: VERSION_VARIABLE, expected: "a version of CUDA such as 12.4", got: text.clone() };
+    version.filter(|&version| version >= DEFAULT_VERSION).ok_or_else(refused)
+}
+
 /// Finds a profile by its name.
 ///
 /// # Errors
@@ -198,6 +218,17 @@ mod tests {
         assert_eq!(settings(PROFILE_VARIABLE, "t4").unwrap().profile.as_deref(), Some("t4"));
         assert!(settings(FUEL_VARIABLE, "much").unwrap_err().to_string().contains(FUEL_VARIABLE));
         assert!(settings(CHECKS_VARIABLE, "yes").unwrap_err().to_string().contains("on or off"));
+    }
+
+    #[test]
+    fn the_version_of_the_driver_is_written_as_nvidia_writes_it() {
+        let version = |value: Option<&str>| driver_version(|_| value.map(str::to_owned));
+        assert_eq!(version(None).unwrap(), 12000);
+        assert_eq!(version(Some("12.4")).unwrap(), 12040);
+        assert_eq!(version(Some("13.0")).unwrap(), 13000);
+        for wrong in ["", "12", "12.", "11.8", "12.4.1", "12.100", "new"] {
+            assert!(version(Some(wrong)).unwrap_err().to_string().contains(VERSION_VARIABLE), "{wrong}");
+        }
     }
 
     #[test]

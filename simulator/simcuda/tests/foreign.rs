@@ -1,9 +1,10 @@
 //! Programs that do not know about the simulator, run as a user runs them: in a process of their own, with only the loader's path set. In
 //! Rust with cudarc, in C, and in Python; and what is reported when they end.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use simcuda::install::install;
 use simcuda::report::Report;
@@ -43,17 +44,23 @@ fn ptx(name: &str) -> PathBuf {
     Path::new(ROOT).join("tests/ptx").join(name)
 }
 
-/// Prepares the program in C, which runs one of the faulty kernels and then ends as `how` says.
-fn ends(kernel: &str, how: &str) -> Command {
-    static PROGRAM: OnceLock<TempDir> = OnceLock::new();
-    let folder = PROGRAM.get_or_init(|| {
+/// Prepares a program in C, compiled once for all tests.
+fn c_program(name: &str) -> Command {
+    static PROGRAMS: Mutex<BTreeMap<String, TempDir>> = Mutex::new(BTreeMap::new());
+    let mut programs = PROGRAMS.lock().unwrap();
+    let folder = programs.entry(name.to_owned()).or_insert_with(|| {
         let folder = TempDir::new().unwrap();
-        let source = Path::new(ROOT).join("tests/foreign/ends.c");
-        let compiled = Command::new("cc").arg("-o").arg(folder.path().join("ends")).arg(source).arg("-ldl").output().unwrap();
+        let source = Path::new(ROOT).join("tests/foreign").join(name).with_extension("c");
+        let compiled = Command::new("cc").arg("-o").arg(folder.path().join(name)).arg(source).arg("-ldl").output().unwrap();
         assert!(compiled.status.success(), "{}", text(&compiled.stderr));
         folder
     });
-    let mut command = program(folder.path().join("ends"));
+    program(folder.path().join(name))
+}
+
+/// Prepares the program in C that runs one of the faulty kernels and then ends as `how` says.
+fn ends(kernel: &str, how: &str) -> Command {
+    let mut command = c_program("ends");
     command.arg(ptx("faults.ptx")).args([kernel, how]);
     command
 }
@@ -176,6 +183,43 @@ fn a_report_goes_to_several_places_or_to_none() {
 }
 
 #[test]
+fn what_is_refused_is_named_once_with_what_to_do_instead() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("report.json");
+    let (status, stdout, stderr) = run(c_program("refused").env("SIMCUDA_REPORT", &file));
+    assert_eq!((status, stdout.as_str()), (Some(0), "801 801 209 209 ".repeat(3).as_str()), "{stderr}");
+    let image = "the image is machine code for a GPU, but the simulator executes PTX; compile to PTX, for example with \
+                 `nvcc -ptx` or nvrtcGetPTX and `--gpu-architecture=compute_80`";
+    let expected = [
+        "cuArrayCreate_v2: arrays, textures and surfaces are not supported by the simulator; read from global memory",
+        "cuGraphCreate: graphs and stream capture are not supported by the simulator; launch the kernels on a stream",
+        image,
+    ];
+    let mut printed: Vec<&str> = stderr.lines().collect();
+    printed.sort_unstable();
+    assert_eq!(printed, expected.map(|reason| format!("simcuda: {reason}")));
+    let report: Report = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let mut listed: Vec<_> = report.refusals.iter().map(|refusal| (refusal.reason.as_str(), refusal.times)).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, [(expected[0], 3), (expected[1], 3), (image, 6)]);
+}
+
+#[test]
+fn a_forked_child_is_not_initialized_and_never_hangs() {
+    let (status, stdout, stderr) = run(c_program("fork").arg(ptx("vectors.ptx")).arg("count"));
+    assert_eq!((status, stdout.as_str()), (Some(0), "3 3 3 3 3 3 3 0 child 0, parent 0\n"), "{stderr}");
+}
+
+#[test]
+fn a_program_of_the_time_before_cuda_4_runs() {
+    let (status, stdout, stderr) = run(c_program("old").arg(ptx("vectors.ptx")));
+    // NVIDIA's driver for CUDA 13.0 returned the same codes on an H100.
+    let expected = "1 1 0 1 0 \n0 0 0 0 0 0 1 1 \n1 0 0 98 50 99\n0 0 0 0 98 100 198\n0 ffffffff\n201 0 0 0 0 0 0 \n";
+    assert_eq!((status, stdout.as_str()), (Some(0), expected), "{stderr}");
+    assert!(stderr.contains("simcuda: cuMemAlloc: this function is for addresses of 32 bits; call cuMemAlloc_v2"), "{stderr}");
+}
+
+#[test]
 fn a_bad_value_fails_the_first_call() {
     for (variable, value) in [
         ("SIMCUDA_REPORT", "xml"),
@@ -184,10 +228,20 @@ fn a_bad_value_fails_the_first_call() {
         ("SIMCUDA_PROFILE", "voodoo2"),
         ("SIMCUDA_FUEL", "much"),
         ("SIMCUDA_CHECKS", "yes"),
+        ("SIMCUDA_DRIVER_VERSION", "new"),
     ] {
         let (status, _, stderr) = run(ends("misaligned", "return").env(variable, value));
         assert_eq!(status, Some(91), "{variable}={value}: cuInit fails");
         assert!(stderr.starts_with("simcuda: ") && stderr.contains(value), "{variable}={value}: {stderr}");
+    }
+}
+
+#[test]
+fn a_program_sees_the_version_that_the_environment_asks_for() {
+    for (version, seen) in [(None, 12000), (Some("12.8"), 12080)] {
+        let mut command = c_program("version");
+        command.envs(version.map(|version| ("SIMCUDA_DRIVER_VERSION", version)));
+        assert_eq!(run(&mut command).1, format!("{seen}\n"));
     }
 }
 

@@ -194,7 +194,8 @@ exports! {
     fn cuCtxCreate_v4(context: Out<Handle>, parameters: In<[usize; 3]>, flags: u32, device: DeviceId) {
         driver_of(device)?;
         if !parameters.is_null() && parameters.read()? != [0; 3] {
-            return CuResult::NOT_SUPPORTED.err();
+            let reason = "execution affinity and sharing with graphics are not supported by the simulator; pass no parameters";
+            return Err(CuResult::NOT_SUPPORTED.because(reason));
         }
         create(context, flags, device)
     }

@@ -1,8 +1,8 @@
 //! Functions: the kernels of a module, and what a program can ask about them and set.
 
 use std::ffi::{CString, c_char};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use simt::{Kernel, Profile};
 
@@ -22,7 +22,7 @@ const CARVEOUT: u32 = 9;
 const NON_PORTABLE_CLUSTER: u32 = 14;
 const CLUSTER_POLICY: u32 = 15;
 /// The highest values of `CUfunc_cache` and of `CUsharedconfig`.
-const LAST_CACHE_CONFIG: u32 = 3;
+pub const LAST_CACHE_CONFIG: u32 = 3;
 const LAST_SHARED_CONFIG: u32 = 2;
 
 /// A kernel of a loaded module.
@@ -36,7 +36,25 @@ pub struct Function {
     /// Dynamic shared memory that the program opted in to; negative if it has not opted in.
     opted_in_shared: AtomicI32,
     carveout: AtomicI32,
+    pub old_launch: Mutex<OldLaunch>,
 }
+
+/// What a program stores in a function before it launches the function in the way of CUDA 3.
+#[derive(Clone, Debug)]
+pub struct OldLaunch {
+    pub block: [u32; 3],
+    pub shared_bytes: u32,
+    pub parameters: Vec<u8>,
+}
+
+impl Default for OldLaunch {
+    fn default() -> Self {
+        Self { block: [1; 3], shared_bytes: 0, parameters: Vec::new() }
+    }
+}
+
+/// The most bytes that the parameters of a kernel may have in an old launch.
+pub const PARAMETER_BYTES: usize = 4096;
 
 /// What `CU_FUNC_ATTRIBUTE_NUM_REGS` returns for a kernel whose PTX does not state its registers. This is a placeholder, not a
 /// measurement. With 32 registers, every generation from Kepler on can fill a multiprocessor with threads, so a program that divides by
@@ -61,6 +79,7 @@ impl Function {
             module,
             opted_in_shared: AtomicI32::new(-1),
             carveout: AtomicI32::new(-1),
+            old_launch: Mutex::default(),
         }
     }
 
@@ -116,7 +135,7 @@ impl Function {
         self.max_threads_by_registers(profile).map_or(by_bounds, |threads| threads.min(by_bounds))
     }
 
-    fn attribute(&self, attribute: u32, profile: &Profile) -> Option<i32> {
+    pub fn attribute(&self, attribute: u32, profile: &Profile) -> Option<i32> {
         let kernel = self.kernel();
         let module = self.image.image().module();
         let version = |(major, minor): (u32, u32)| (major * 10 + minor) as i32;
@@ -136,7 +155,7 @@ impl Function {
         })
     }
 
-    fn set_attribute(&self, attribute: u32, value: i32, profile: &Profile) -> Result<()> {
+    pub fn set_attribute(&self, attribute: u32, value: i32, profile: &Profile) -> Result<()> {
         match attribute {
             MAX_DYNAMIC_SHARED => {
                 let limit = profile.shared_bytes_per_block_optin.saturating_sub(self.kernel().static_shared_bytes());
@@ -156,7 +175,9 @@ impl Function {
             }
             // Permissions for clusters, which cannot be launched anyway.
             NON_PORTABLE_CLUSTER | CLUSTER_POLICY => Ok(()),
-            10..NON_PORTABLE_CLUSTER => CuResult::NOT_SUPPORTED.err(),
+            10..NON_PORTABLE_CLUSTER => {
+                Err(CuResult::NOT_SUPPORTED.because("clusters of blocks are not supported by the simulator; launch without them"))
+            }
             _ => CuResult::INVALID_VALUE.err(),
         }
     }

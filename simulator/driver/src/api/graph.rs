@@ -25,7 +25,8 @@ thread_local! {
 /// Refuses to make a graph.
 fn refuse() -> Result<()> {
     context::current()?;
-    Err(CuResult::NOT_SUPPORTED.because("graphs and stream capture are not supported"))
+    Err(CuResult::NOT_SUPPORTED
+        .because("graphs and stream capture are not supported by the simulator; launch the kernels on a stream"))
 }
 
 /// Refuses a graph: none exists, so the handle is bad.

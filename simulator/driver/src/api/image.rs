@@ -4,22 +4,27 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use simt::ptx::register_counts;
-use simt::{Image, LoadError, Memory, Profile};
+use simt::{Image, LoadError, Memory, Module, Profile};
 
 use crate::driver::Driver;
+use crate::ffi::{HostBytes, Text};
 use crate::result::{CuResult, Failure, Result};
 
 /// The longest text that is accepted. An unterminated buffer must end somewhere.
-pub const LONGEST_PTX: usize = 256 << 20;
+const LONGEST_PTX: usize = 256 << 20;
 
 /// The first version of PTX that the simulator does not know at all. PTX of an older version is only refused for what it contains.
 const UNKNOWN_PTX: (u32, u32) = (10, 0);
 
 /// How many bytes identify machine code.
-pub const MAGIC_BYTES: usize = 4;
+const MAGIC_BYTES: usize = 4;
 
 /// The first bytes of a cubin (an ELF file), of a fat binary, and of the wrapper that `nvcc` puts around a fat binary.
 const BINARIES: [[u8; MAGIC_BYTES]; 3] = [*b"\x7fELF", 0xba55_ed50_u32.to_le_bytes(), 0x4662_43b1_u32.to_le_bytes()];
+
+/// What machine code is answered with.
+pub const NO_PTX: &str = "the image is machine code for a GPU, but the simulator executes PTX; compile to PTX, for example with \
+                          `nvcc -ptx` or nvrtcGetPTX and `--gpu-architecture=compute_80`";
 
 /// The first generation that today's compilers still support. An older profile loads their PTX anyway, because there is no other way to
 /// get a kernel for such a GPU.
@@ -30,13 +35,20 @@ const OLDEST_WITH_COMPILER: (u32, u32) = (5, 0);
 pub struct LoadedImage {
     image: Option<Image>,
     memory: Arc<Memory>,
-    /// Registers per thread, by the kernel's name.
-    registers: BTreeMap<String, u32>,
+    registers: Arc<BTreeMap<String, u32>>,
 }
 
-impl LoadedImage {
-    /// Loads PTX, which ends at the first NUL if there is one.
-    pub fn load(driver: &Driver, bytes: &[u8]) -> Result<Self> {
+/// PTX that was checked and parsed, to be placed in device memory once for each context.
+#[derive(Clone, Debug)]
+pub struct ParsedImage {
+    module: Arc<Module>,
+    /// Registers per thread, by the kernel's name.
+    registers: Arc<BTreeMap<String, u32>>,
+}
+
+impl ParsedImage {
+    /// Reads PTX, which ends at the first NUL if there is one.
+    pub fn parse(driver: &Driver, bytes: &[u8]) -> Result<Self> {
         let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
         if bytes.len() >= LONGEST_PTX {
             return Err(CuResult::INVALID_IMAGE.because(format!("the PTX has no terminating NUL within {} MiB", LONGEST_PTX >> 20)));
@@ -45,15 +57,26 @@ impl LoadedImage {
         if !text.contains(".version") {
             return Err(CuResult::INVALID_IMAGE.because("the text is not PTX: it has no .version directive"));
         }
-        let module = simt::Module::parse(&text).map_err(|error| failure(&error))?;
+        let module = Module::parse(&text).map_err(|error| failure(&error))?;
         if module.ptx_version() >= UNKNOWN_PTX {
             let (major, minor) = module.ptx_version();
             return Err(CuResult::UNSUPPORTED_PTX_VERSION.because(format!("PTX version {major}.{minor} is not supported")));
         }
         check_target(module.target(), driver.profile)?;
-        let image = Image::new(Arc::new(module), &driver.memory)?;
-        let registers = register_counts::read(&text, driver.profile.compute_capability);
-        Ok(Self { image: Some(image), memory: driver.memory.clone(), registers })
+        let registers = Arc::new(register_counts::read(&text, driver.profile.compute_capability));
+        Ok(Self { module: Arc::new(module), registers })
+    }
+
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+}
+
+impl LoadedImage {
+    /// Places a parsed image in device memory.
+    pub fn place(driver: &Driver, parsed: &ParsedImage) -> Result<Self> {
+        let image = Image::new(parsed.module.clone(), &driver.memory)?;
+        Ok(Self { image: Some(image), memory: driver.memory.clone(), registers: parsed.registers.clone() })
     }
 
     /// Returns the registers per thread of a kernel, if the PTX states them.
@@ -74,10 +97,27 @@ impl Drop for LoadedImage {
     }
 }
 
+/// Reads PTX from the caller's memory.
+pub fn read(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
+    // Machine code may contain NULs, so its first bytes are checked before the rest is read as text.
+    let parsed = check_not_binary(&image.until_nul(MAGIC_BYTES)?)
+        .and_then(|()| image.until_nul(LONGEST_PTX))
+        .and_then(|text| ParsedImage::parse(driver, &text));
+    parsed.inspect_err(|failure| driver.note_refusal(failure))
+}
+
+/// Reads PTX from a file.
+pub fn read_file(driver: &Driver, path: Text) -> Result<ParsedImage> {
+    let path = path.read()?;
+    let bytes = std::fs::read(&path).map_err(|error| CuResult::FILE_NOT_FOUND.because(format!("{path}: {error}")))?;
+    let parsed = check_not_binary(&bytes).and_then(|()| ParsedImage::parse(driver, &bytes));
+    parsed.inspect_err(|failure| driver.note_refusal(failure))
+}
+
 /// Refuses machine code, by its first bytes.
-pub fn check_not_binary(start: &[u8]) -> Result<()> {
+fn check_not_binary(start: &[u8]) -> Result<()> {
     if BINARIES.iter().any(|magic| start.starts_with(magic)) {
-        return Err(CuResult::NO_BINARY_FOR_GPU.because("the image is machine code for a GPU, but the simulator executes PTX"));
+        return Err(CuResult::NO_BINARY_FOR_GPU.because(NO_PTX));
     }
     Ok(())
 }

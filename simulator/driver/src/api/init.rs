@@ -6,9 +6,6 @@ use crate::export::exports;
 use crate::ffi::Out;
 use crate::result::CuResult;
 
-/// The version that the driver reports: CUDA 12.0.
-const DRIVER_VERSION: i32 = 12000;
-
 exports! {
     fn cuInit(flags: u32) {
         if flags != 0 {
@@ -19,7 +16,8 @@ exports! {
 
     /// Works before `cuInit` too.
     fn cuDriverGetVersion(version: Out<i32>) {
-        version.put(DRIVER_VERSION)
+        version.check()?;
+        version.put(driver::version()?)
     }
 
     fn cuProfilerStart() {

@@ -9,8 +9,8 @@ use std::io::Write;
 use simt::{Dim3, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
 
 use super::context::{self, Context};
-use super::function::{self, Function};
-use super::stream;
+use super::function::Function;
+use super::{library, stream};
 use crate::driver::{self, Driver};
 use crate::export::exports;
 use crate::ffi::{HostBytes, In, LaunchAttribute, LaunchConfigEx, Out};
@@ -35,13 +35,13 @@ const LAST_ATTRIBUTE: u32 = 14;
 
 /// Whether a kernel synchronizes across the whole grid, which requires all its blocks to run at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Grid {
+pub enum Grid {
     Independent,
     Cooperative,
 }
 
 /// Launches a kernel. `pack` returns its parameters, laid out as the kernel expects them.
-fn launch(
+pub fn launch(
     handle: Handle,
     config: LaunchConfig,
     stream: Handle,
@@ -49,7 +49,7 @@ fn launch(
     pack: impl FnOnce(&Function) -> Result<Vec<u8>>,
 ) -> Result<()> {
     let (driver, context) = context::current()?;
-    let (_, function) = function::get(handle)?;
+    let function = library::function(handle)?;
     stream::check_current(stream, &context)?;
     if function.context.handle != context.handle {
         return CuResult::INVALID_HANDLE.err();
@@ -57,7 +57,8 @@ fn launch(
     let refused = |failure: &Failure| driver.note_refusal(failure);
     check_resources(&function, config, driver.profile).inspect_err(refused)?;
     if grid == Grid::Cooperative {
-        return Err(CuResult::NOT_SUPPORTED.because("the blocks of a simulated grid do not all run at once"));
+        return Err(CuResult::NOT_SUPPORTED
+            .because("the blocks of a simulated grid do not all run at once; synchronize the grid by launching another kernel"));
     }
     let params = pack(&function)?;
     run(driver, &context, &function, config, &params).inspect_err(refused)
@@ -207,7 +208,9 @@ fn read_attributes(config: &LaunchConfigEx) -> Result<Grid> {
     let mut grid = Grid::Independent;
     for index in 0..config.attribute_count as usize {
         let LaunchAttribute { id, value, .. } = config.attributes.read_nth(index)?;
-        let unsupported = |what: &str| Err(CuResult::NOT_SUPPORTED.because(format!("{what} are not supported")));
+        let unsupported = |what: &str| {
+            Err(CuResult::NOT_SUPPORTED.because(format!("{what} are not supported by the simulator; launch without them")))
+        };
         match id {
             COOPERATIVE if value[0] != 0 => grid = Grid::Cooperative,
             CLUSTER_DIMENSION if value[..3] != [1, 1, 1] => return unsupported("clusters of blocks"),
@@ -273,6 +276,6 @@ exports! {
 
     fn cuLaunchCooperativeKernelMultiDevice(_launches: Out<c_void>, _count: u32, _flags: u32) {
         context::current()?;
-        CuResult::NOT_SUPPORTED.err()
+        Err(CuResult::NOT_SUPPORTED.because("the simulator has one device; launch on that one"))
     }
 }

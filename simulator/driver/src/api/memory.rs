@@ -204,7 +204,8 @@ exports! {
             return CuResult::INVALID_VALUE.err();
         }
         if driver.profile.compute_capability < (3, 0) {
-            return CuResult::NOT_SUPPORTED.err();
+            let reason = format!("the profile {} has no managed memory; use cuMemAlloc and copy", driver.profile.name);
+            return Err(CuResult::NOT_SUPPORTED.because(reason));
         }
         address.put(allocate(bytes, MemoryKind::Managed)?)
     }

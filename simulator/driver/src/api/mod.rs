@@ -1,7 +1,8 @@
 //! The exported functions, one module for each part of the CUDA driver API.
 //!
 //! A module may use the modules before it in this list: `context`; `stream`; `event`; `image`, `function`, `module`; everything else, which
-//! nothing uses but `proc_address`, where functions are looked up by name. (`memory` also uses `pool`.)
+//! nothing uses but `older`, which has the names of old programs, and `proc_address`, where functions are looked up by name. (`memory` also
+//! uses `pool`.)
 
 mod context;
 mod copy;
@@ -13,10 +14,13 @@ mod function;
 mod graph;
 mod image;
 mod init;
+mod jit_log;
 mod launch;
+mod library;
 mod memory;
 mod module;
 mod occupancy;
+mod older;
 mod pointer;
 mod pool;
 mod primary;

@@ -3,7 +3,9 @@
 use simt::Profile;
 
 use super::context;
-use super::function::{self, Function};
+use super::function::Function;
+use super::library;
+use crate::driver::driver;
 use crate::export::exports;
 use crate::ffi::{In, LaunchConfigEx, Out, SharedBytesOfBlock};
 use crate::handles::Handle;
@@ -23,7 +25,8 @@ fn blocks(function: &Function, profile: &Profile, threads: u32, dynamic_shared: 
 }
 
 fn put_blocks(out: Out<i32>, function: Handle, block: i32, dynamic_shared: usize) -> Result<()> {
-    let (driver, function) = function::get(function)?;
+    let driver = driver()?;
+    let function = library::function(function)?;
     out.check()?;
     let threads = u32::try_from(block).ok().filter(|&threads| threads > 0).ok_or(CuResult::INVALID_VALUE)?;
     out.put(blocks(&function, driver.profile, threads, dynamic_shared) as i32)
@@ -37,7 +40,8 @@ fn put_potential_block(
     shared_of: impl Fn(i32) -> usize,
     limit: i32,
 ) -> Result<()> {
-    let (driver, function) = function::get(handle)?;
+    let driver = driver()?;
+    let function = library::function(handle)?;
     min_grid.check()?;
     block.check()?;
     let profile = driver.profile;
@@ -82,9 +86,9 @@ fn potential_block(
 
 /// Clusters of blocks are not supported in any generation.
 fn refuse_clusters(function: Handle, config: In<LaunchConfigEx>) -> Result<()> {
-    function::get(function)?;
+    library::function(function)?;
     config.read()?;
-    Err(CuResult::NOT_SUPPORTED.because("clusters of blocks are not supported"))
+    Err(CuResult::NOT_SUPPORTED.because("clusters of blocks are not supported by the simulator; launch without them"))
 }
 
 exports! {
@@ -130,7 +134,8 @@ exports! {
     /// Returns each block's share if this many blocks run at once, minus the kernel's static shared memory. Like a GPU's driver, this does
     /// not subtract the part of each block that the system reserves.
     fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: Out<usize>, function: Handle, blocks: i32, block: i32) {
-        let (driver, function) = function::get(function)?;
+        let driver = driver()?;
+        let function = library::function(function)?;
         bytes.check()?;
         let profile = driver.profile;
         let (Ok(blocks @ 1..), Ok(threads @ 1..)) = (u32::try_from(blocks), u32::try_from(block)) else {

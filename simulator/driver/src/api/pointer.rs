@@ -26,7 +26,7 @@ fn containing(driver: &Driver, address: u64) -> Option<Owned> {
 }
 
 /// Writes one attribute of an allocation.
-fn put(owned: Owned, attribute: u32, address: u64, out: Out<c_void>) -> Result<()> {
+fn put(driver: &Driver, owned: Owned, attribute: u32, address: u64, out: Out<c_void>) -> Result<()> {
     let Owned { base, bytes, kind, context, id } = owned;
     let is_on_host = matches!(kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_));
     let flag = |value: bool| out.cast::<u32>().put(u32::from(value));
@@ -39,7 +39,7 @@ fn put(owned: Owned, attribute: u32, address: u64, out: Out<c_void>) -> Result<(
             out.cast::<u64>().put(0)?;
             CuResult::INVALID_VALUE.err()
         }
-        SYNC_MEMOPS => flag(kind == MemoryKind::Managed),
+        SYNC_MEMOPS => flag(driver.allocations.synchronous(base).unwrap_or(kind == MemoryKind::Managed)),
         7 => out.cast::<u64>().put(id),
         8 => flag(kind == MemoryKind::Managed),
         9 => out.cast::<i32>().put(DEVICE),
@@ -80,7 +80,7 @@ exports! {
         // A fault does not change what is known about an address.
         let (driver, _) = context::current_even_if_faulted()?;
         data.check()?;
-        put(containing(driver, address).ok_or(CuResult::INVALID_VALUE)?, attribute, address, data)
+        put(driver, containing(driver, address).ok_or(CuResult::INVALID_VALUE)?, attribute, address, data)
     }
 
     /// Unlike the function for one attribute, this succeeds for an address that CUDA does not know.
@@ -92,7 +92,7 @@ exports! {
             data.check()?;
             match found {
                 // An attribute that this kind of memory does not have is 0.
-                Some(owned) => put(owned, attribute, address, data).or_else(|_| put_unknown(attribute, 0, data))?,
+                Some(owned) => put(driver, owned, attribute, address, data).or_else(|_| put_unknown(attribute, 0, data))?,
                 None => put_unknown(attribute, address, data)?,
             }
         }
@@ -101,9 +101,13 @@ exports! {
 
     fn cuPointerSetAttribute(value: In<u32>, attribute: u32, address: DevicePtr) {
         let (driver, _) = context::current()?;
-        value.read()?;
-        // Every copy is complete when its call returns, so the attribute has no effect.
-        if attribute == SYNC_MEMOPS && containing(driver, address).is_some() { Ok(()) } else { CuResult::INVALID_VALUE.err() }
+        let value = value.read()?;
+        let Some(owned) = containing(driver, address).filter(|_| attribute == SYNC_MEMOPS) else {
+            return CuResult::INVALID_VALUE.err();
+        };
+        // Every copy is complete when its call returns, so the attribute has no effect but to be read again.
+        driver.allocations.set_synchronous(owned.base, value != 0);
+        Ok(())
     }
 
     fn cuMemGetAddressRange_v2(base: Out<DevicePtr>, bytes: Out<usize>, address: DevicePtr) {

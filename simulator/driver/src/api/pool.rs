@@ -26,7 +26,9 @@ const READ_WRITE: u32 = 3;
 fn check_supported(driver: &Driver) -> Result<()> {
     match attributes::attribute(driver.profile, POOLS_SUPPORTED) {
         Some(1) => Ok(()),
-        _ => CuResult::NOT_SUPPORTED.err(),
+        _ => {
+            Err(CuResult::NOT_SUPPORTED.because(format!("the profile {} has no memory pools; use cuMemAlloc", driver.profile.name)))
+        }
     }
 }
 
@@ -58,7 +60,7 @@ pub fn note_freed(driver: &Driver, kind: MemoryKind, bytes: u64) {
 /// Refuses a location that is not on the device, the only place where a pool can be.
 fn check_location(location: MemLocation) -> Result<()> {
     if location.kind != ON_DEVICE {
-        return CuResult::NOT_SUPPORTED.err();
+        return Err(CuResult::NOT_SUPPORTED.because("the simulator has memory pools on the device only"));
     }
     if location.id == DEVICE { Ok(()) } else { CuResult::INVALID_DEVICE.err() }
 }

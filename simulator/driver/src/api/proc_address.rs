@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use super::{
-    context, copy, device, errors, event, function, graph, init, launch, memory, module, occupancy, pointer, pool, primary,
-    refused, stream,
+    context, copy, device, errors, event, function, graph, init, launch, library, memory, module, occupancy, older, pointer, pool,
+    primary, refused, stream,
 };
 use crate::export::{Export, exports};
 use crate::ffi::{Out, Text};
@@ -41,9 +41,12 @@ fn every_export() -> impl Iterator<Item = &'static Export> {
         graph::EXPORTS,
         init::EXPORTS,
         launch::EXPORTS,
+        library::EXPORTS,
         memory::EXPORTS,
         module::EXPORTS,
         occupancy::EXPORTS,
+        older::EXPORTS,
+        older::SAME,
         pointer::EXPORTS,
         pool::EXPORTS,
         primary::EXPORTS,

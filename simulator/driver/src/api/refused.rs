@@ -7,22 +7,22 @@ use crate::driver::driver;
 use crate::export::exports;
 use crate::result::{CuResult, Result};
 
-fn refuse(function: &str, feature: &str) -> Result<()> {
+fn refuse(feature: &str, instead: &str) -> Result<()> {
     driver()?;
-    Err(CuResult::NOT_SUPPORTED.because(format!("{function}: {feature} are not supported by the simulator")))
+    Err(CuResult::NOT_SUPPORTED.because(format!("{feature} are not supported by the simulator; {instead}")))
 }
 
-/// Exports functions that refuse, grouped by feature.
+/// Exports functions that refuse, grouped by feature, each group with what to do instead.
 macro_rules! refused {
-    ($($feature:literal: $($name:ident)*;)*) => {
+    ($($feature:literal, $instead:literal: $($name:ident)*;)*) => {
         exports! {
-            $($(fn $name() { refuse(stringify!($name), $feature) })*)*
+            $($(fn $name() { refuse($feature, $instead) })*)*
         }
     };
 }
 
 refused! {
-    "graphs":
+    "graphs", "launch the kernels on a stream":
         cuDeviceGetGraphMemAttribute cuDeviceGraphMemTrim cuDeviceSetGraphMemAttribute cuGraphAddBatchMemOpNode
         cuGraphAddChildGraphNode cuGraphAddDependencies cuGraphAddDependencies_v2 cuGraphAddEmptyNode
         cuGraphAddEventRecordNode cuGraphAddEventWaitNode cuGraphAddExternalSemaphoresSignalNode
@@ -39,7 +39,7 @@ refused! {
         cuGraphExternalSemaphoresSignalNodeGetParams cuGraphExternalSemaphoresSignalNodeSetParams
         cuGraphExternalSemaphoresWaitNodeGetParams cuGraphExternalSemaphoresWaitNodeSetParams cuGraphGetEdges
         cuGraphGetEdges_v2 cuGraphGetNodes cuGraphGetRootNodes cuGraphHostNodeGetParams cuGraphHostNodeSetParams
-        cuGraphInstantiate_v2 cuGraphKernelNodeCopyAttributes cuGraphKernelNodeGetAttribute cuGraphKernelNodeGetParams
+        cuGraphInstantiate cuGraphInstantiate_v2 cuGraphKernelNodeCopyAttributes cuGraphKernelNodeGetAttribute cuGraphKernelNodeGetParams
         cuGraphKernelNodeGetParams_v2 cuGraphKernelNodeSetAttribute cuGraphKernelNodeSetParams cuGraphKernelNodeSetParams_v2
         cuGraphMemAllocNodeGetParams cuGraphMemFreeNodeGetParams cuGraphMemcpyNodeGetParams cuGraphMemcpyNodeSetParams
         cuGraphMemsetNodeGetParams cuGraphMemsetNodeSetParams cuGraphNodeFindInClone cuGraphNodeGetDependencies
@@ -49,7 +49,7 @@ refused! {
         cuStreamUpdateCaptureDependencies cuStreamUpdateCaptureDependencies_v2 cuUserObjectCreate cuUserObjectRelease
         cuUserObjectRetain;
 
-    "arrays, textures and surfaces":
+    "arrays, textures and surfaces", "read from global memory":
         cuArray3DCreate_v2 cuArray3DGetDescriptor_v2 cuArrayCreate_v2 cuArrayDestroy cuArrayGetDescriptor_v2
         cuArrayGetMemoryRequirements cuArrayGetPlane cuArrayGetSparseProperties cuDeviceGetTexture1DLinearMaxWidth
         cuExternalMemoryGetMappedMipmappedArray cuGraphicsResourceGetMappedMipmappedArray
@@ -66,50 +66,48 @@ refused! {
         cuTexRefSetFormat cuTexRefSetMaxAnisotropy cuTexRefSetMipmapFilterMode cuTexRefSetMipmapLevelBias
         cuTexRefSetMipmapLevelClamp cuTexRefSetMipmappedArray;
 
-    "graphics":
+    "graphics", "copy through memory of the device or the host":
         cuGraphicsMapResources cuGraphicsResourceGetMappedPointer_v2 cuGraphicsResourceSetMapFlags_v2
         cuGraphicsUnmapResources cuGraphicsUnregisterResource;
 
-    "memory and semaphores of other APIs":
+    "memory and semaphores of other APIs", "copy through memory of the host":
         cuDestroyExternalMemory cuDestroyExternalSemaphore cuDeviceGetLuid cuExternalMemoryGetMappedBuffer
         cuFlushGPUDirectRDMAWrites cuImportExternalMemory cuImportExternalSemaphore cuSignalExternalSemaphoresAsync
         cuWaitExternalSemaphoresAsync;
 
-    "sharing between processes":
-        cuIpcCloseMemHandle cuIpcGetEventHandle cuIpcGetMemHandle cuIpcOpenEventHandle cuIpcOpenMemHandle_v2
+    "sharing between processes", "use one process, or copy through memory of the host":
+        cuIpcCloseMemHandle cuIpcGetEventHandle cuIpcGetMemHandle cuIpcOpenEventHandle cuIpcOpenMemHandle cuIpcOpenMemHandle_v2
         cuMemPoolExportPointer cuMemPoolExportToShareableHandle cuMemPoolImportFromShareableHandle cuMemPoolImportPointer
         cuMulticastAddDevice cuMulticastBindAddr cuMulticastBindMem cuMulticastCreate cuMulticastGetGranularity
         cuMulticastUnbind;
 
-    "virtual memory management":
+    "virtual memory management", "allocate with cuMemAlloc or from a pool":
         cuMemAddressFree cuMemAddressReserve cuMemCreate cuMemExportToShareableHandle cuMemGetAccess
         cuMemGetAllocationGranularity cuMemGetAllocationPropertiesFromHandle cuMemGetHandleForAddressRange
         cuMemImportFromShareableHandle cuMemMap cuMemRelease cuMemRetainAllocationHandle cuMemSetAccess cuMemUnmap;
 
-    "green contexts":
+    "green contexts", "use an ordinary context":
         cuCtxFromGreenCtx cuCtxGetDevResource cuCtxGetExecAffinity cuCtxRecordEvent cuCtxWaitEvent cuDevResourceGenerateDesc
         cuDevSmResourceSplitByCount cuDeviceGetDevResource cuGreenCtxCreate cuGreenCtxDestroy cuGreenCtxGetDevResource
         cuGreenCtxRecordEvent cuGreenCtxStreamCreate cuGreenCtxWaitEvent cuStreamGetCtx_v2 cuStreamGetGreenCtx;
 
-    "libraries and linking":
-        cuGetExportTable cuKernelGetAttribute cuKernelGetFunction cuKernelGetLibrary cuKernelGetName cuKernelGetParamCount
-        cuKernelGetParamInfo cuKernelSetAttribute cuKernelSetCacheConfig cuLibraryEnumerateKernels cuLibraryGetGlobal
-        cuLibraryGetKernel cuLibraryGetKernelCount cuLibraryGetManaged cuLibraryGetModule cuLibraryGetUnifiedFunction
-        cuLibraryLoadData cuLibraryLoadFromFile cuLibraryUnload cuLinkAddData_v2 cuLinkAddFile_v2 cuLinkComplete
-        cuLinkDestroy;
+    "tables of private functions", "use a program that links with the driver API, not with the runtime library":
+        cuGetExportTable;
 
-    "operations on values in memory":
+    "linked modules", "load all PTX as one module":
+        cuLinkAddData cuLinkAddData_v2 cuLinkAddFile cuLinkAddFile_v2 cuLinkComplete cuLinkCreate cuLinkCreate_v2 cuLinkDestroy;
+
+    "operations on values in memory", "use events, or write from a kernel":
         cuStreamBatchMemOp cuStreamBatchMemOp_v2 cuStreamWaitValue32 cuStreamWaitValue32_v2 cuStreamWaitValue64
         cuStreamWaitValue64_v2 cuStreamWriteValue32 cuStreamWriteValue32_v2 cuStreamWriteValue64 cuStreamWriteValue64_v2;
 
-    "tensor maps":
+    "tensor maps", "copy tiles with ordinary loads or cp.async":
         cuTensorMapEncodeIm2col cuTensorMapEncodeIm2colWide cuTensorMapEncodeTiled cuTensorMapReplaceAddress;
 
-    "interfaces older than contexts that several threads share":
-        cuCtxAttach cuCtxDetach cuFuncSetBlockShape cuFuncSetSharedSize cuLaunch cuLaunchGrid cuLaunchGridAsync
-        cuParamSetSize cuParamSetf cuParamSeti cuParamSetv cuProfilerInitialize;
+    "interfaces older than contexts that several threads share", "use the current context and cuLaunchKernel":
+        cuCtxAttach cuCtxDetach cuProfilerInitialize;
 
-    "features that no simulated device has":
+    "features that no simulated device has", "take the path for devices without them":
         cuCoredumpGetAttribute cuCoredumpGetAttributeGlobal cuCoredumpSetAttribute cuCoredumpSetAttributeGlobal
         cuDeviceRegisterAsyncNotification cuDeviceUnregisterAsyncNotification cuLogsCurrent cuLogsDumpToFile
         cuLogsDumpToMemory cuLogsRegisterCallback cuLogsUnregisterCallback cuMemBatchDecompressAsync cuMemRangeGetAttribute

@@ -11,6 +11,7 @@ mod device;
 mod events;
 mod faults;
 mod launches;
+mod libraries;
 mod memory;
 mod misuse;
 mod modules;

@@ -401,3 +401,27 @@ fn cudarc_copies_slices() {
     let moved = there.clone_dtod(&copy).unwrap();
     assert_eq!(there.clone_dtoh(&moved).unwrap(), numbers);
 }
+
+#[test]
+fn synchronous_copies_read_back_as_they_were_set() {
+    use sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS as SYNC_MEMOPS;
+    let context = raw_context();
+    let (mut device, mut managed) = (0, 0);
+    returns! {
+        cuMemAlloc_v2(&mut device, 64) => CUDA_SUCCESS;
+        cuMemAllocManaged(&mut managed, 64, 1) => CUDA_SUCCESS;
+    }
+    for (address, initially) in [(device, 0), (managed, 1)] {
+        let read = || {
+            let mut value = 7u32;
+            returns! { cuPointerGetAttribute((&raw mut value).cast(), SYNC_MEMOPS, address) => CUDA_SUCCESS; }
+            value
+        };
+        assert_eq!(read(), initially);
+        for (set, then) in [(1u32, 1), (0, 0), (5, 1), (0, 0)] {
+            returns! { cuPointerSetAttribute((&raw const set).cast(), SYNC_MEMOPS, address) => CUDA_SUCCESS; }
+            assert_eq!(read(), then);
+        }
+    }
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+}

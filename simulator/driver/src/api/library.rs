@@ -1,0 +1,260 @@
+//! Libraries: PTX that is loaded once for all contexts, and its kernels, which run in whichever context is current.
+//!
+//! A library has one module for each context that uses it. The module is placed in memory when the context first needs it.
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_char};
+use std::sync::{Arc, Mutex};
+
+use super::context::{self, Context};
+use super::function::{self, Function, LAST_CACHE_CONFIG};
+use super::image::{self, ParsedImage};
+use super::jit_log::Logs;
+use super::module::{self, Module};
+use crate::driver::{Driver, driver, driver_of};
+use crate::export::exports;
+use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, Out, Text};
+use crate::handles::{Handle, Kind};
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
+
+/// A library.
+#[derive(Debug)]
+struct Library {
+    handle: Handle,
+    image: ParsedImage,
+    /// Handles of the modules, by context. A context that is gone took its module with it.
+    modules: Mutex<BTreeMap<u64, Handle>>,
+    /// Handles of the kernels that the program asked for, by name, so that asking twice returns the same handle.
+    kernels: Mutex<BTreeMap<String, Handle>>,
+}
+
+/// A kernel of a library.
+#[derive(Debug)]
+struct Kernel {
+    library: Arc<Library>,
+    name: CString,
+}
+
+impl Kind for Library {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
+
+    fn context(&self) -> Option<Handle> {
+        None
+    }
+}
+
+impl Kind for Kernel {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
+
+    fn context(&self) -> Option<Handle> {
+        None
+    }
+}
+
+impl Library {
+    /// Returns the library's module in a context, and loads it there first if necessary.
+    fn module(&self, driver: &Driver, context: &Arc<Context>) -> Result<Arc<Module>> {
+        let mut modules = lock(&self.modules);
+        let known = modules.get(&context.handle.number());
+        if let Some(module) = known.and_then(|&module| driver.handles.get::<Module>(module).ok()) {
+            return Ok(module);
+        }
+        let module = Module::load(driver, context.clone(), &self.image, Some(self.handle))?;
+        modules.insert(context.handle.number(), module.handle);
+        Ok(module)
+    }
+
+    /// Returns the handle of a kernel, which must exist.
+    fn kernel(self: &Arc<Self>, driver: &Driver, name: &str) -> Handle {
+        let mut kernels = lock(&self.kernels);
+        *kernels.entry(name.to_owned()).or_insert_with(|| {
+            let handle = driver.handles.reserve();
+            driver.handles.insert_at(handle, Kernel { library: self.clone(), name: CString::new(name).unwrap_or_default() });
+            handle
+        })
+    }
+}
+
+impl Kernel {
+    fn name(&self) -> &str {
+        self.name.to_str().unwrap_or_default()
+    }
+
+    /// Returns the kernel as a function of the current context.
+    fn function(&self) -> Result<Arc<Function>> {
+        let (driver, context) = context::current()?;
+        let function = self.library.module(driver, &context)?.function(driver, self.name())?;
+        driver.handles.get(function)
+    }
+
+    fn simulated(&self) -> &simt::Kernel {
+        self.library.image.module().kernel(self.name()).expect("a kernel is only made for one of its library")
+    }
+}
+
+/// Returns the function that a handle means in the current context: of a function itself, or of a kernel, as CUDA allows for launches.
+pub fn function(handle: Handle) -> Result<Arc<Function>> {
+    match kernel(handle) {
+        Ok(kernel) => kernel.function(),
+        Err(_) => Ok(function::get(handle)?.1),
+    }
+}
+
+fn library(handle: Handle) -> Result<Arc<Library>> {
+    driver()?.handles.get(handle)
+}
+
+fn kernel(handle: Handle) -> Result<Arc<Kernel>> {
+    driver()?.handles.get(handle)
+}
+
+/// Loads a library. CUDA needs no current context for it.
+fn load(out: Out<Handle>, logs: &Logs, read: impl FnOnce(&Driver) -> Result<ParsedImage>) -> Result<()> {
+    let driver = driver()?;
+    out.check()?;
+    let image = read(driver);
+    logs.write(image.as_ref().err().and_then(|failure| failure.reason.as_deref()).unwrap_or_default());
+    let image = image?;
+    let make = |handle| Library { handle, image, modules: Mutex::default(), kernels: Mutex::default() };
+    out.put(driver.handles.insert(make).handle)
+}
+
+exports! {
+    /// The options of the library say when it is loaded and who owns the image. Neither makes a difference here.
+    fn cuLibraryLoadData(
+        library: Out<Handle>,
+        image: HostBytes,
+        options: In<u32>,
+        values: Out<usize>,
+        option_count: u32,
+        _library_options: In<u32>,
+        _library_values: Out<usize>,
+        _library_option_count: u32,
+    ) {
+        driver()?;
+        load(library, &Logs::read(option_count, options, values)?, |driver| image::read(driver, image))
+    }
+
+    fn cuLibraryLoadFromFile(
+        library: Out<Handle>,
+        path: Text,
+        options: In<u32>,
+        values: Out<usize>,
+        option_count: u32,
+        _library_options: In<u32>,
+        _library_values: Out<usize>,
+        _library_option_count: u32,
+    ) {
+        driver()?;
+        load(library, &Logs::read(option_count, options, values)?, |driver| image::read_file(driver, path))
+    }
+
+    fn cuLibraryUnload(library: Handle) {
+        let driver = driver()?;
+        let library = driver.handles.remove::<Library>(library)?;
+        for &kernel in lock(&library.kernels).values() {
+            let _ = driver.handles.remove::<Kernel>(kernel);
+        }
+        for &module in lock(&library.modules).values() {
+            if let Ok(module) = driver.handles.remove::<Module>(module) {
+                module.remove_functions(driver);
+            }
+        }
+        Ok(())
+    }
+
+    fn cuLibraryGetKernel(kernel: Out<Handle>, library: Handle, name: Text) {
+        let library = self::library(library)?;
+        kernel.check()?;
+        let name = name.read()?;
+        module::check_kernel(library.image.module(), &name)?;
+        kernel.put(library.kernel(driver()?, &name))
+    }
+
+    fn cuLibraryGetKernelCount(count: Out<u32>, library: Handle) {
+        count.put(self::library(library)?.image.module().kernels().len() as u32)
+    }
+
+    /// Returns no more kernels than the library has.
+    fn cuLibraryEnumerateKernels(kernels: Out<Handle>, count: u32, library: Handle) {
+        let library = self::library(library)?;
+        for (index, kernel) in library.image.module().kernels().iter().take(count as usize).enumerate() {
+            kernels.nth(index).put(library.kernel(driver()?, kernel.name()))?;
+        }
+        Ok(())
+    }
+
+    fn cuLibraryGetModule(module: Out<Handle>, library: Handle) {
+        let library = self::library(library)?;
+        module.check()?;
+        let (driver, context) = context::current()?;
+        module.put(library.module(driver, &context)?.handle)
+    }
+
+    fn cuLibraryGetGlobal(address: Out<DevicePtr>, bytes: Out<usize>, library: Handle, name: Text) {
+        let library = self::library(library)?;
+        let name = name.read()?;
+        let (driver, context) = context::current()?;
+        library.module(driver, &context)?.put_variable(address, bytes, &name)
+    }
+
+    /// The simulator does not tell managed variables from others.
+    fn cuLibraryGetManaged(_address: Out<DevicePtr>, _bytes: Out<usize>, library: Handle, name: Text) {
+        self::library(library)?;
+        Err(CuResult::NOT_FOUND.because(format!("no managed variable {:?} in this library", name.read()?)))
+    }
+
+    /// No device here has functions with one address for the host and the device.
+    fn cuLibraryGetUnifiedFunction(_function: Out<Handle>, library: Handle, _name: Text) {
+        self::library(library)?;
+        CuResult::INVALID_VALUE.err()
+    }
+
+    fn cuKernelGetFunction(function: Out<Handle>, kernel: Handle) {
+        let kernel = self::kernel(kernel)?;
+        function.check()?;
+        function.put(kernel.function()?.handle)
+    }
+
+    fn cuKernelGetLibrary(library: Out<Handle>, kernel: Handle) {
+        library.put(self::kernel(kernel)?.library.handle)
+    }
+
+    /// The text lives as long as the library.
+    fn cuKernelGetName(name: Out<*const c_char>, kernel: Handle) {
+        name.put(self::kernel(kernel)?.name.as_ptr())
+    }
+
+    fn cuKernelGetParamInfo(kernel: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
+        let kernel = self::kernel(kernel)?;
+        offset.check()?;
+        let parameter = kernel.simulated().params().get(index).copied().ok_or(CuResult::INVALID_VALUE)?;
+        offset.put(parameter.offset)?;
+        bytes.put_if_asked(parameter.bytes);
+        Ok(())
+    }
+
+    fn cuKernelGetParamCount(kernel: Handle, count: Out<usize>) {
+        count.put(self::kernel(kernel)?.simulated().params().len())
+    }
+
+    fn cuKernelGetAttribute(value: Out<i32>, attribute: u32, kernel: Handle, device: DeviceId) {
+        let driver = driver_of(device)?;
+        let function = self::kernel(kernel)?.function()?;
+        value.put(function.attribute(attribute, driver.profile).ok_or(CuResult::INVALID_VALUE)?)
+    }
+
+    /// Sets the attribute of the kernel's function in the current context.
+    fn cuKernelSetAttribute(attribute: u32, value: i32, kernel: Handle, device: DeviceId) {
+        let driver = driver_of(device)?;
+        self::kernel(kernel)?.function()?.set_attribute(attribute, value, driver.profile)
+    }
+
+    /// A preference, which a driver may ignore. This one does.
+    fn cuKernelSetCacheConfig(kernel: Handle, config: u32, device: DeviceId) {
+        driver_of(device)?;
+        self::kernel(kernel)?;
+        if config <= LAST_CACHE_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }
+    }
+}

@@ -1,0 +1,174 @@
+//! Names that NVIDIA's driver still exports for old programs: functions without the suffix `_v2`, and launches as they were before CUDA 4.
+//!
+//! A program that looks a name up with `dlsym` and leaves out the suffix gets these. What each one returns was asked of NVIDIA's driver for
+//! CUDA 13.0 on an H100.
+
+use std::ffi::c_int;
+
+use simt::{Dim3, LaunchConfig};
+
+use super::function::{self, Function, PARAMETER_BYTES};
+use super::launch::{self, Grid};
+use super::{context, event, graph, memory, stream};
+use crate::driver::{driver, driver_of};
+use crate::export::exports;
+use crate::ffi::{DeviceId, HostBytes, Out};
+use crate::handles::Handle;
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
+
+/// Exports old names that mean the same as a newer one.
+macro_rules! same {
+    ($($name:ident($($argument:ident: $type:ty),*) = $module:ident::$newer:ident;)*) => {
+        $(
+            /// The newer function, under its old name.
+            #[allow(non_snake_case, reason = "the name is the C API's")]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name($($argument: $type),*) -> CuResult {
+                // SAFETY: the caller promises for the old name what the newer one demands, because the arguments are the same.
+                unsafe { $module::$newer($($argument),*) }
+            }
+        )*
+
+        /// The old names.
+        pub const SAME: &[crate::export::Export] =
+            &[$(crate::export::Export { name: stringify!($name), address: $name as *const () }),*];
+    };
+}
+
+same! {
+    cuCtxDestroy(handle: Handle) = context::cuCtxDestroy_v2;
+    cuCtxPopCurrent(popped: Out<Handle>) = context::cuCtxPopCurrent_v2;
+    cuCtxPushCurrent(handle: Handle) = context::cuCtxPushCurrent_v2;
+    cuEventDestroy(event: Handle) = event::cuEventDestroy_v2;
+    cuMemHostRegister(host: HostBytes, bytes: usize, flags: u32) = memory::cuMemHostRegister_v2;
+    cuStreamBeginCapture(stream: Handle, mode: u32) = graph::cuStreamBeginCapture_v2;
+    cuStreamDestroy(stream: Handle) = stream::cuStreamDestroy_v2;
+}
+
+/// Refuses a function whose addresses have 32 bits. No context has had such addresses since CUDA 3.2, so NVIDIA's driver finds none.
+fn refuse_32_bits(name: &str) -> Result<()> {
+    let driver = driver()?;
+    let refused = CuResult::INVALID_CONTEXT.because(format!("{name}: this function is for addresses of 32 bits; call {name}_v2"));
+    driver.note_refusal(&refused);
+    Err(refused)
+}
+
+/// Exports the functions with addresses of 32 bits. None of them reads its arguments, so none declares them: in the C calling convention,
+/// on every 64-bit target, a function may leave its arguments unread.
+macro_rules! of_32_bits {
+    ($($name:ident)*; $($rest:tt)*) => {
+        exports! {
+            $(fn $name() { refuse_32_bits(stringify!($name)) })*
+            $($rest)*
+        }
+    };
+}
+
+/// Changes what the next old launch of a function is given.
+fn change(function: Handle, change: impl FnOnce(&Function, &mut function::OldLaunch) -> Result<()>) -> Result<()> {
+    let (_, function) = function::get(function)?;
+    change(&function, &mut lock(&function.old_launch))
+}
+
+/// Stores parameter bytes for the next old launch.
+fn set_parameter(function: Handle, offset: c_int, bytes: &[u8]) -> Result<()> {
+    change(function, |_, old| {
+        let start = usize::try_from(offset).map_err(|_| CuResult::INVALID_VALUE)?;
+        let end = start.checked_add(bytes.len()).filter(|&end| end <= PARAMETER_BYTES).ok_or(CuResult::INVALID_VALUE)?;
+        let needed = end.max(old.parameters.len());
+        old.parameters.resize(needed, 0);
+        old.parameters[start..end].copy_from_slice(bytes);
+        Ok(())
+    })
+}
+
+/// Launches a function with what was stored for it. Parameters that the program left out are 0.
+fn launch_grid(function: Handle, width: c_int, height: c_int, stream: Handle) -> Result<()> {
+    let (_, found) = function::get(function)?;
+    let old = lock(&found.old_launch).clone();
+    let extent = |extent: c_int| u32::try_from(extent).map_err(|_| CuResult::INVALID_VALUE);
+    let [x, y, z] = old.block;
+    let config = LaunchConfig {
+        grid: Dim3::new(extent(width)?, extent(height)?, 1),
+        block: Dim3::new(x, y, z),
+        dynamic_shared_bytes: old.shared_bytes,
+    };
+    launch::launch(function, config, stream, Grid::Independent, |function| {
+        let mut parameters = old.parameters;
+        parameters.resize(function.kernel().param_bytes(), 0);
+        Ok(parameters)
+    })
+}
+
+of_32_bits! {
+    cuMemAlloc cuMemAllocHost cuMemAllocPitch cuMemFree cuMemGetAddressRange cuMemGetInfo cuMemHostGetDevicePointer cuMemcpy2D
+    cuMemcpy2DAsync cuMemcpy2DUnaligned cuMemcpy3D cuMemcpy3DAsync cuMemcpyAtoA cuMemcpyAtoD cuMemcpyAtoH cuMemcpyAtoHAsync
+    cuMemcpyDtoA cuMemcpyDtoD cuMemcpyDtoDAsync cuMemcpyDtoH cuMemcpyDtoHAsync cuMemcpyHtoA cuMemcpyHtoAAsync cuMemcpyHtoD
+    cuMemcpyHtoDAsync cuMemsetD16 cuMemsetD2D16 cuMemsetD2D32 cuMemsetD2D8 cuMemsetD32 cuMemsetD8 cuModuleGetGlobal;
+
+    /// More memory than 32 bits can say is the most that they can say.
+    fn cuDeviceTotalMem(bytes: Out<u32>, device: DeviceId) {
+        let driver = driver_of(device)?;
+        bytes.put(driver.profile.memory_bytes.try_into().unwrap_or(u32::MAX))
+    }
+
+    fn cuFuncSetBlockShape(function: Handle, x: c_int, y: c_int, z: c_int) {
+        let limit = driver()?.profile.max_threads_per_block;
+        change(function, |_, old| {
+            let shape = [x, y, z].map(|extent| u32::try_from(extent).unwrap_or(0));
+            let threads = shape.iter().try_fold(1u32, |threads, &extent| threads.checked_mul(extent));
+            if !threads.is_some_and(|threads| (1..=limit).contains(&threads)) {
+                return CuResult::INVALID_VALUE.err();
+            }
+            old.block = shape;
+            Ok(())
+        })
+    }
+
+    fn cuFuncSetSharedSize(function: Handle, bytes: u32) {
+        let profile = driver()?.profile;
+        change(function, |function, old| {
+            if bytes > function.max_dynamic_shared(profile) {
+                return CuResult::INVALID_VALUE.err();
+            }
+            old.shared_bytes = bytes;
+            Ok(())
+        })
+    }
+
+    fn cuParamSetSize(function: Handle, bytes: u32) {
+        change(function, |_, old| {
+            let bytes = bytes as usize;
+            if bytes > PARAMETER_BYTES {
+                return CuResult::INVALID_VALUE.err();
+            }
+            old.parameters.resize(bytes, 0);
+            Ok(())
+        })
+    }
+
+    fn cuParamSeti(function: Handle, offset: c_int, value: u32) {
+        set_parameter(function, offset, &value.to_ne_bytes())
+    }
+
+    fn cuParamSetf(function: Handle, offset: c_int, value: f32) {
+        set_parameter(function, offset, &value.to_ne_bytes())
+    }
+
+    fn cuParamSetv(function: Handle, offset: c_int, value: HostBytes, bytes: u32) {
+        value.with(bytes as usize, |bytes| set_parameter(function, offset, bytes))?
+    }
+
+    fn cuLaunch(function: Handle) {
+        launch_grid(function, 1, 1, stream::DEFAULT)
+    }
+
+    fn cuLaunchGrid(function: Handle, width: c_int, height: c_int) {
+        launch_grid(function, width, height, stream::DEFAULT)
+    }
+
+    fn cuLaunchGridAsync(function: Handle, width: c_int, height: c_int, stream: Handle) {
+        launch_grid(function, width, height, stream)
+    }
+}
