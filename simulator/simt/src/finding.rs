@@ -157,6 +157,9 @@ pub enum FindingKind {
         other: Box<OtherAccess>,
         /// Both threads are in one warp, whose lanes run in lockstep on some GPUs but not on others.
         same_warp: bool,
+        /// Both accesses are volatile.
+        #[serde(default)]
+        volatile: bool,
     },
     /// A read of memory that was never written.
     Uninitialized {
@@ -237,6 +240,7 @@ impl FindingKind {
     pub fn severity(&self) -> Severity {
         match self {
             FindingKind::Race { same_warp: true, .. }
+            | FindingKind::Race { volatile: true, .. }
             | FindingKind::EndedBeforeBarrier { .. }
             | FindingKind::DifferentBarriers { .. } => Severity::Warning,
             _ => Severity::Error,
@@ -444,13 +448,14 @@ impl fmt::Display for FindingKind {
                 write!(f, "assertion `{condition}` failed in {function} ({file}:{line})")
             }
             FindingKind::Trap => write!(f, "the kernel executed a trap"),
-            FindingKind::Race { access, place, other, .. } => {
+            FindingKind::Race { access, place, other, volatile, .. } => {
                 let space = access.space;
                 write!(f, "data race on {space} memory: {access}")?;
                 if let Some(place) = place {
                     write!(f, ", {place}")?;
                 }
-                write!(f, ", and {} of the same bytes by another thread, with nothing between that orders them", other.op)
+                write!(f, ", and {} of the same bytes by another thread, with nothing between that orders them", other.op)?;
+                if *volatile { write!(f, " (volatile orders nothing)") } else { Ok(()) }
             }
             FindingKind::Uninitialized { access, place } => {
                 write!(f, "uninitialized: {access}")?;

@@ -17,7 +17,7 @@ pub struct Site {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defect {
     /// Nothing orders the access with another one of the same bytes, and one of the two writes.
-    Race { access: Access, other: Site, other_op: AccessOp, same_warp: bool },
+    Race { access: Access, other: Site, other_op: AccessOp, same_warp: bool, volatile: bool },
     /// The access reads uninitialized memory.
     Uninitialized { access: Access },
     /// The access touches bytes that an unfinished copy, started at `copy`, will write.

@@ -17,7 +17,8 @@ impl Core<'_> {
             Pattern::Other => false,
         };
         if !settled || semantics.strong {
-            watch.shared_load(request, pattern, semantics, warp);
+            let (fates, program) = (&mut self.fates, self.machine.program);
+            watch.shared_load(request, pattern, semantics, warp, || fates.used_bytes(program, request.pc));
         }
     }
 

@@ -1,0 +1,21 @@
+//! Which elements of a load matter to the program. The answer is the same every time, so it is computed once.
+
+use std::collections::HashMap;
+
+use crate::program::{Action, Program, used_elements};
+
+/// The answers so far, by instruction.
+#[derive(Debug, Default)]
+pub struct Fates(HashMap<u32, u32>);
+
+impl Fates {
+    /// The bytes that the program uses of those that a lane loads, one bit each; all for an instruction that is not a plain load.
+    #[cold]
+    pub fn used_bytes(&mut self, program: &Program, pc: u32) -> u32 {
+        *self.0.entry(pc).or_insert_with(|| {
+            let Action::Load(index) = program.code[pc as usize].action else { return u32::MAX };
+            let (width, used) = (program.accesses[index as usize].width, used_elements(program, pc));
+            (0..32).filter(|byte| used >> (byte / width) & 1 != 0).fold(0, |bytes, byte| bytes | 1 << byte)
+        })
+    }
+}
