@@ -168,6 +168,11 @@ pub enum FindingKind {
         /// The allocation that holds those bytes.
         place: Option<Nearest>,
     },
+    /// A thread stored a value that it read from the register of a lane that had ended, or that took no part in the exchange.
+    AbsentLane {
+        /// The lane that it read.
+        source: u32,
+    },
     /// The block waited at a barrier, and some of its threads had ended without reaching it.
     EndedBeforeBarrier {
         /// Number of the barrier.
@@ -275,6 +280,9 @@ impl FindingKind {
             FindingKind::MbarrierDeadlock { .. } => Some(
                 "a phase ends when as many threads have arrived as the barrier was initialized for, and as many bytes as were expected: \
                  expect_tx must name the bytes of all copies together",
+            ),
+            FindingKind::AbsentLane { .. } => Some(
+                "name only lanes that execute the exchange, and let each of them read one that is named; use the value nowhere else",
             ),
             FindingKind::DifferentBarriers { .. } => {
                 Some("__syncthreads() in a branch is allowed only where all threads of the block take the same branch")
@@ -463,6 +471,12 @@ impl fmt::Display for FindingKind {
                     write!(f, ", {place}")?;
                 }
                 write!(f, ", where nothing was written before")
+            }
+            FindingKind::AbsentLane { source } => {
+                write!(
+                    f,
+                    "undefined value: lane {source} of the warp has ended or takes no part in the exchange, and its value is stored"
+                )
             }
             FindingKind::EndedBeforeBarrier { barrier, ended } => {
                 let threads = if *ended == 1 { "1 thread has" } else { &format!("{ended} threads have") };

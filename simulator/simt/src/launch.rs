@@ -274,6 +274,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
         },
         Defect::Uninitialized { access } => FindingKind::Uninitialized { access, place: machine.place(&access) },
         Defect::UnfinishedCopy { access, copy } => FindingKind::UnfinishedCopy { access, copy: Box::new(location(copy.pc)) },
+        Defect::AbsentLane { source } => FindingKind::AbsentLane { source },
         Defect::EndedBeforeBarrier { barrier, ended } => FindingKind::EndedBeforeBarrier { barrier, ended },
         Defect::DifferentBarriers { barrier, other } => {
             FindingKind::DifferentBarriers { barrier, other: Box::new(location(other.pc)) }

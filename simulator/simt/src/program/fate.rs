@@ -88,6 +88,56 @@ pub fn used_elements(program: &Program, pc: u32) -> u32 {
     elements.filter(|(_, register)| fate(program, pc, **register).matters).fold(0, |used, (element, _)| used | 1 << element)
 }
 
+/// Whether every lane that executes the instruction at `pc` stores what it leaves in a register, or something computed from it.
+/// The path ends at the first branch that lanes may take apart, and what is selected or written under a guard may be another value.
+pub fn is_stored(program: &Program, pc: u32, register: Reg) -> bool {
+    let mut held = HashSet::from([(register, false)]);
+    let mut at = pc + 1;
+    for _ in 0..PATIENCE {
+        let inst = &program.code[at as usize];
+        let always = inst.guard == TRUE;
+        let mut result = None;
+        match inst.action {
+            Action::Branch { target, .. } if always => {
+                at = target;
+                continue;
+            }
+            Action::Branch { .. }
+            | Action::Call { .. }
+            | Action::Return
+            | Action::Exit
+            | Action::Trap
+            | Action::NoTarget { .. } => {
+                return false;
+            }
+            Action::Store(_) | Action::Atomic(_) if always => {
+                if held
+                    .iter()
+                    .any(|(register, is_predicate)| !matches!(effect(program, inst, *register, *is_predicate), Effect::None))
+                {
+                    return true;
+                }
+            }
+            Action::Alu { alu, .. } if always && !TABLE[alu as usize].spelling.starts_with("selp") => {
+                result = held.iter().find_map(|(register, is_predicate)| match effect(program, inst, *register, *is_predicate) {
+                    Effect::Flows(destination, kind, _) => Some((destination, kind == Kind::Predicate)),
+                    _ => None,
+                });
+            }
+            _ => {}
+        }
+        written(program, inst, |other, kind| {
+            held.remove(&(other, kind == Kind::Predicate));
+        });
+        held.extend(result);
+        if held.is_empty() {
+            return false;
+        }
+        at += 1;
+    }
+    false
+}
+
 /// What an instruction does with a register.
 enum Effect {
     None,

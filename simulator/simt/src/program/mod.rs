@@ -26,7 +26,7 @@ mod warp_ops;
 pub use call_graph::{CallGraph, address_of_function};
 pub use code::{Action, Axis, ConstantValue, Exchange, Param, Poll, Program, Question, ShuffleMode, Special, VoteMode};
 pub use decode::{decode_kernel, globals};
-pub use fate::used_elements;
+pub use fate::{is_stored, used_elements};
 pub use fixed::{NOWHERE, SINK, TRUE};
 pub use operations::{
     Access, Address, Atomic, AtomicOp, FragmentAccess, MachineRequest, Matrices, MbarrierOp, MultiplyAdd, Phase, Semantics,

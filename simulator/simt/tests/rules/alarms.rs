@@ -221,3 +221,29 @@ fn volatile_accesses_race_only_where_data_needs_a_barrier() {
                   @%p3 bra POLL;\nbra END;\nSET:\nst.volatile.shared.u32 [flag], 1;\nEND:";
     assert_eq!(races(polled, 64).0, []);
 }
+
+/// PTX ISA, `shfl.sync`: "Note that results are undefined if a thread sources a register from an inactive thread or a thread that is
+/// not in membermask." Only a value that is stored is reported: programs also shuffle more lanes than they have and drop the rest.
+#[test]
+fn a_value_from_a_lane_that_is_absent_is_reported_where_it_is_stored() {
+    let shuffle = |before: &str, members: &str, after: &str| {
+        format!("mov.u32 %r4, 7;\n{before}\nshfl.sync.down.b32 %r4, %r1, 8, 31, {members};\n{after}\nst.global.u32 [%rd3], %r4;")
+    };
+    let end = "setp.ge.u32 %p1, %r1, 11;\n@%p1 exit;";
+    let branch = "setp.ge.u32 %p1, %r1, 8;\n@%p1 bra END;";
+    let drop = "setp.lt.u32 %p2, %r1, 3;\nselp.b32 %r4, %r4, %r1, %p2;";
+    for (before, members, after, threads, expected) in [
+        ("", "0xffffffff", "", 32, 0),
+        (end, "0xffffffff", "", 32, 1),
+        (end, "0x7ff", "", 32, 1),
+        (end, "0xffffffff", drop, 32, 0),
+        ("", "0xffffffff", "", 11, 1),
+        ("", "0xffffffff", drop, 11, 0),
+        (branch, "0xffff", "END:", 32, 0),
+        (branch, "0xff", "END:", 32, 1),
+    ] {
+        let (findings, _) = run("h200", &shuffle(before, members, after), threads).expect("no fault");
+        let found = findings.iter().filter(|finding| matches!(finding.kind, FindingKind::AbsentLane { .. })).count();
+        assert_eq!((found, findings.len()), (expected, expected), "{before} {members} {after}: {findings:?}");
+    }
+}

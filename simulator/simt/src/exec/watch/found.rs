@@ -22,6 +22,8 @@ pub enum Defect {
     Uninitialized { access: Access },
     /// The access touches bytes that an unfinished copy, started at `copy`, will write.
     UnfinishedCopy { access: Access, copy: Site },
+    /// The lane reads the register of a lane of its warp that has ended, or that is no member of the exchange.
+    AbsentLane { source: u32 },
     /// Threads have ended without reaching a barrier of the block.
     EndedBeforeBarrier { barrier: u32, ended: u32 },
     /// Warps wait for each other at different barrier instructions.
@@ -42,6 +44,7 @@ enum Kind {
     RaceInWarp,
     Uninitialized,
     UnfinishedCopy,
+    AbsentLane,
     EndedBeforeBarrier,
     DifferentBarriers,
 }
@@ -68,6 +71,7 @@ impl Found {
             Defect::Race { same_warp: true, other, .. } => (Kind::RaceInWarp, other.pc),
             Defect::Uninitialized { .. } => (Kind::Uninitialized, site.pc),
             Defect::UnfinishedCopy { copy, .. } => (Kind::UnfinishedCopy, copy.pc),
+            Defect::AbsentLane { .. } => (Kind::AbsentLane, site.pc),
             Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
             Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),
         };
