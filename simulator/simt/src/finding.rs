@@ -157,6 +157,9 @@ pub enum FindingKind {
         other: Box<OtherAccess>,
         /// Both threads are in one warp, whose lanes run in lockstep on some GPUs but not on others.
         same_warp: bool,
+        /// Both accesses are volatile.
+        #[serde(default)]
+        volatile: bool,
     },
     /// A read of memory that was never written.
     Uninitialized {
@@ -164,6 +167,11 @@ pub enum FindingKind {
         access: Access,
         /// The allocation that holds those bytes.
         place: Option<Nearest>,
+    },
+    /// A thread stored a value that it read from the register of a lane that had ended, or that took no part in the exchange.
+    AbsentLane {
+        /// The lane that it read.
+        source: u32,
     },
     /// The block waited at a barrier, and some of its threads had ended without reaching it.
     EndedBeforeBarrier {
@@ -237,6 +245,7 @@ impl FindingKind {
     pub fn severity(&self) -> Severity {
         match self {
             FindingKind::Race { same_warp: true, .. }
+            | FindingKind::Race { volatile: true, .. }
             | FindingKind::EndedBeforeBarrier { .. }
             | FindingKind::DifferentBarriers { .. } => Severity::Warning,
             _ => Severity::Error,
@@ -271,6 +280,9 @@ impl FindingKind {
             FindingKind::MbarrierDeadlock { .. } => Some(
                 "a phase ends when as many threads have arrived as the barrier was initialized for, and as many bytes as were expected: \
                  expect_tx must name the bytes of all copies together",
+            ),
+            FindingKind::AbsentLane { .. } => Some(
+                "name only lanes that execute the exchange, and let each of them read one that is named; use the value nowhere else",
             ),
             FindingKind::DifferentBarriers { .. } => {
                 Some("__syncthreads() in a branch is allowed only where all threads of the block take the same branch")
@@ -444,13 +456,14 @@ impl fmt::Display for FindingKind {
                 write!(f, "assertion `{condition}` failed in {function} ({file}:{line})")
             }
             FindingKind::Trap => write!(f, "the kernel executed a trap"),
-            FindingKind::Race { access, place, other, .. } => {
+            FindingKind::Race { access, place, other, volatile, .. } => {
                 let space = access.space;
                 write!(f, "data race on {space} memory: {access}")?;
                 if let Some(place) = place {
                     write!(f, ", {place}")?;
                 }
-                write!(f, ", and {} of the same bytes by another thread, with nothing between that orders them", other.op)
+                write!(f, ", and {} of the same bytes by another thread, with nothing between that orders them", other.op)?;
+                if *volatile { write!(f, " (volatile orders nothing)") } else { Ok(()) }
             }
             FindingKind::Uninitialized { access, place } => {
                 write!(f, "uninitialized: {access}")?;
@@ -458,6 +471,12 @@ impl fmt::Display for FindingKind {
                     write!(f, ", {place}")?;
                 }
                 write!(f, ", where nothing was written before")
+            }
+            FindingKind::AbsentLane { source } => {
+                write!(
+                    f,
+                    "undefined value: lane {source} of the warp has ended or takes no part in the exchange, and its value is stored"
+                )
             }
             FindingKind::EndedBeforeBarrier { barrier, ended } => {
                 let threads = if *ended == 1 { "1 thread has" } else { &format!("{ended} threads have") };

@@ -260,7 +260,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
     let config = machine.config;
     let location = |pc: u32| map.location(machine.program.origins[pc as usize]);
     let kind = match defect {
-        Defect::Race { access, other, other_op, same_warp } => FindingKind::Race {
+        Defect::Race { access, other, other_op, same_warp, volatile } => FindingKind::Race {
             access,
             place: machine.place(&access),
             other: Box::new(OtherAccess {
@@ -270,9 +270,11 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
                 location: location(other.pc),
             }),
             same_warp,
+            volatile,
         },
         Defect::Uninitialized { access } => FindingKind::Uninitialized { access, place: machine.place(&access) },
         Defect::UnfinishedCopy { access, copy } => FindingKind::UnfinishedCopy { access, copy: Box::new(location(copy.pc)) },
+        Defect::AbsentLane { source } => FindingKind::AbsentLane { source },
         Defect::EndedBeforeBarrier { barrier, ended } => FindingKind::EndedBeforeBarrier { barrier, ended },
         Defect::DifferentBarriers { barrier, other } => {
             FindingKind::DifferentBarriers { barrier, other: Box::new(location(other.pc)) }

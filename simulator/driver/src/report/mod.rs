@@ -109,13 +109,25 @@ impl Report {
             defect.times += times;
             return false;
         }
-        if self.defects.len() == KEPT {
+        let severity = finding.map_or(Severity::Error, |finding| finding.kind.severity());
+        if self.defects.len() == KEPT && !self.make_room((fatal, severity)) {
             self.defects_not_kept += 1;
             return false;
         }
-        let severity = finding.map_or(Severity::Error, |finding| finding.kind.severity());
         let (kernel, message, finding) = (kernel.to_owned(), message.to_owned(), finding.cloned());
         self.defects.push(Defect { kernel, times, severity, fatal, message, finding });
+        true
+    }
+
+    /// Drops the latest of the least defects, if they are less than one of this rank: warnings before errors, and errors before the
+    /// failures of kernels. A list that is full of warnings hides no error.
+    fn make_room(&mut self, rank: (bool, Severity)) -> bool {
+        let ranks = self.defects.iter().map(|defect| (defect.fatal, defect.severity)).enumerate();
+        let Some((at, least)) = ranks.rev().min_by_key(|(_, rank)| *rank) else { return false };
+        if least >= rank {
+            return false;
+        }
+        self.defects_not_kept += self.defects.remove(at).times;
         true
     }
 
@@ -145,6 +157,8 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use simt::FindingKind;
+
     use super::*;
     use crate::samples::{failed, finding, finished};
 
@@ -182,5 +196,23 @@ mod tests {
             report.note_refusal(&line.to_string());
         }
         assert_eq!((report.defects.len(), report.defects_not_kept, report.refusals.len()), (KEPT, 5, KEPT));
+    }
+
+    #[test]
+    fn a_full_report_hides_neither_an_error_nor_the_failure_of_a_kernel() {
+        let mut report = Report::default();
+        let warning = |line: u32| Finding { kind: FindingKind::EndedBeforeBarrier { barrier: 0, ended: 1 }, ..finding(line) };
+        for line in 0..KEPT as u32 {
+            report.note(&finished("k", vec![warning(line)]));
+        }
+        assert_eq!(report.count(Severity::Error), 0);
+        assert_eq!(report.note(&finished("k", vec![finding(1000)])).len(), 1);
+        assert_eq!((report.count(Severity::Error), report.defects.len(), report.defects_not_kept), (1, KEPT, 1));
+        for line in 1001..1000 + KEPT as u32 {
+            report.note(&finished("k", vec![finding(line)]));
+        }
+        assert_eq!(report.note(&failed("k", None)).len(), 1);
+        assert!(report.defects.last().is_some_and(|defect| defect.fatal) && report.defects.len() == KEPT);
+        assert_eq!(report.kernels["k"].failed, 1);
     }
 }

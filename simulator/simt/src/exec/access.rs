@@ -91,12 +91,18 @@ fn load_global(
         _ => None,
     };
     if at_once.is_none() {
-        core.check_global(request)?;
+        let all_inside = core.check_global_load(request, access)?;
         let slot = &mut core.slots[index as usize];
         for lane in lanes_of(mask) {
-            let Some(region) = core.machine.region(&mut slot.hint, addresses[lane], u64::from(bytes)) else { continue };
+            let Some(region) = core.machine.region(&mut slot.hint, addresses[lane], u64::from(access.width)) else { continue };
             let offset = addresses[lane] - region.base;
-            for element in 0..access.count {
+            // Elements past the end keep what the registers held; nothing depends on them.
+            let there = if all_inside {
+                access.count
+            } else {
+                access.count.min(((region.end() - addresses[lane]) / u64::from(access.width)) as u32)
+            };
+            for element in 0..there {
                 let value = element_at(&region.buffer, offset + u64::from(element * access.width), access);
                 set_lane(registers, access.registers[element as usize], access.kind, lane, value);
             }

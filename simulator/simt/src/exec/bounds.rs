@@ -4,6 +4,7 @@ use super::core::Core;
 use super::machine::Stop;
 use super::request::{Request, lanes_where, wide};
 use crate::finding::{Access, FindingKind, Nearest, Space};
+use crate::program;
 use crate::registers::{LANES, spread};
 use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
@@ -24,7 +25,39 @@ impl Core<'_> {
         self.check_global_lanes(request)
     }
 
-    /// The same lane by lane, for lanes in different allocations.
+    /// The same for a load, whose last elements may be past the end if nothing depends on them. Returns whether none are.
+    #[inline(always)]
+    pub fn check_global_load(&mut self, request: &Request<'_>, access: &program::Access) -> Result<bool, Stop> {
+        match self.check_global(request) {
+            Ok(()) => Ok(true),
+            Err(stop) => self.check_global_elements(request, access, stop),
+        }
+    }
+
+    /// `stop` is why the whole load is refused.
+    #[cold]
+    fn check_global_elements(&mut self, request: &Request<'_>, access: &program::Access, stop: Stop) -> Result<bool, Stop> {
+        let Request { bytes, mask, addresses, .. } = *request;
+        let used = self.fates.used_bytes(self.machine.program, request.pc);
+        let outside = lanes_where(mask, |lane| {
+            let address = addresses[lane];
+            let Some(region) = self.machine.region(&mut self.check_hint, address, access.width.into()) else { return true };
+            let inside = (region.end() - address).min(31) as u32;
+            !address.is_multiple_of(bytes.into()) || (used & (u32::MAX >> (32 - bytes))) >> inside != 0
+        });
+        match (outside, stop) {
+            (0, _) => Ok(false),
+            (_, Stop::Fault { kind, .. }) if matches!(*kind, FindingKind::OutOfBounds { .. }) => {
+                let address = addresses[outside.trailing_zeros() as usize];
+                let access = Access { space: Space::Global, op: request.op, address, bytes };
+                let kind = FindingKind::OutOfBounds { access, nearest: self.machine.nearest(address) };
+                Err(self.fault(kind, request.of(outside)))
+            }
+            (_, stop) => Err(stop),
+        }
+    }
+
+    /// The same as [`check_global`](Self::check_global) lane by lane, for lanes in different allocations.
     #[cold]
     fn check_global_lanes(&mut self, request: &Request<'_>) -> Result<(), Stop> {
         let Request { op, bytes, mask, addresses, .. } = *request;

@@ -1,6 +1,7 @@
 //! The state of one worker.
 
 use super::copies::Copies;
+use super::fates::Fates;
 use super::machine::Machine;
 use super::memo::Slot;
 use super::stats::Stats;
@@ -33,6 +34,8 @@ pub struct Core<'a> {
     pub fuel: u64,
     /// The arithmetic, for the host's processor.
     pub executor: Executor,
+    /// Which elements of a load matter, as far as it was asked.
+    pub fates: Fates,
     /// The checks, if they are on.
     pub watch: Option<Box<Watch>>,
 }
@@ -54,6 +57,7 @@ impl<'a> Core<'a> {
             warp: 0,
             executor: Executor::new(machine.portable),
             fuel: 0,
+            fates: Fates::default(),
             watch: machine.checks.then(|| Box::new(Watch::new(machine))),
         }
     }

@@ -12,7 +12,7 @@ use crate::registers::{FULL, Kind, LANES, Lane, Registers};
 #[inline(always)]
 pub fn execute(exchange: Exchange, registers: &mut Registers, active: u32) {
     match exchange {
-        Exchange::Shuffle { mode, destination, in_range, source, lane, clamp } => {
+        Exchange::Shuffle { mode, destination, in_range, source, lane, clamp, members: _ } => {
             let (sources, fits) = shuffle_sources(mode, registers.words(lane), registers.words(clamp));
             let values = *registers.words(source);
             u32::write(registers, destination, active, &sources.map(|source| values[source]));
@@ -86,6 +86,18 @@ pub fn shuffle_sources(mode: ShuffleMode, lane: &[u32; LANES], clamp: &[u32; LAN
         in_range |= u32::from(fits) << own;
     }
     (sources, in_range)
+}
+
+/// A lane whose `shfl.sync` reads a lane that has ended or that it does not name as a member, and the lane that it reads.
+pub fn absent_source(exchange: Exchange, registers: &Registers, active: u32, live: u32) -> Option<(usize, usize)> {
+    let Exchange::Shuffle { mode, lane, clamp, members, .. } = exchange else { return None };
+    let members = registers.words(members);
+    if live == FULL && members.iter().fold(FULL, |all, members| all & members) == FULL {
+        return None;
+    }
+    let (sources, fits) = shuffle_sources(mode, registers.words(lane), registers.words(clamp));
+    let mut readers = lanes_of(active & fits);
+    readers.find(|lane| (live & members[*lane]) >> sources[*lane] & 1 == 0).map(|lane| (lane, sources[lane]))
 }
 
 /// `vote.sync`: the result for each lane: the lanes that voted yes (for a ballot), otherwise all ones or zero.

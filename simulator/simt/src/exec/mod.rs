@@ -28,6 +28,7 @@ mod copies;
 mod core;
 mod cost;
 mod exchange;
+mod fates;
 pub mod grid;
 pub mod machine;
 mod matrix;

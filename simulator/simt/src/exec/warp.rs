@@ -160,7 +160,14 @@ impl Warp {
                 Action::Alu { alu, destination, ref sources } => {
                     executor.execute(alu, &mut self.registers, destination, sources, active);
                 }
-                Action::Exchange(exchange) => exchange::execute(exchange, &mut self.registers, active),
+                Action::Exchange(exchange) => {
+                    if core.watch.is_some()
+                        && let Some((lane, source)) = exchange::absent_source(exchange, &self.registers, active, self.live)
+                    {
+                        core.note_absent_lane(at, lane, source);
+                    }
+                    exchange::execute(exchange, &mut self.registers, active);
+                }
 
                 Action::Load(index) => access::load(core, &mut self.registers, &self.local, index, active, at)?,
                 Action::Store(index) => access::store(core, &self.registers, &mut self.local, index, active, at)?,

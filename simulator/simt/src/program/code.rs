@@ -132,7 +132,7 @@ pub enum Action {
 #[derive(Clone, Copy, Debug)]
 pub enum Exchange {
     /// Each lane reads a register of another lane.
-    Shuffle { mode: ShuffleMode, destination: Reg, in_range: Reg, source: Reg, lane: Reg, clamp: Reg },
+    Shuffle { mode: ShuffleMode, destination: Reg, in_range: Reg, source: Reg, lane: Reg, clamp: Reg, members: Reg },
     /// Combines the lanes' predicates.
     Vote { mode: VoteMode, destination: Reg, source: Reg, negated: bool, members: Reg },
     /// Finds the lanes that hold the same value.

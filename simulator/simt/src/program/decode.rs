@@ -4,15 +4,17 @@ use std::collections::HashMap;
 
 use super::call_graph::{CallGraph, address_of_function};
 use super::code::{Action, Constant, ConstantValue, Inst, Param, Program, SharedVariable, Special};
+use super::fate::fate;
 use super::fixed::{FALSE, FIRST_PREDICATE, NOWHERE, SINK, TRUE};
 use super::flow::resolve_reconvergence;
 use super::frame::{Frame, Function};
 use super::known::Facts;
 use super::merging::machine_requests;
+use super::operations::{Access, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
 use super::scope::{Scopes, Symbol, special};
 use crate::error::{LoadError, syntax};
-use crate::finding::Location;
+use crate::finding::{Location, Space};
 use crate::instructions::{self, Alu};
 use crate::ptx::ast::{self, Base, Operand, StateSpace, Statement, Type};
 use crate::registers::{Kind, Reg};
@@ -231,9 +233,35 @@ impl<'m, 't> Decoder<'m, 't> {
         self.program.rows = self.next_row;
         self.program.local_bytes = self.local_bytes.next_multiple_of(16) as u32;
         let facts = Facts::of(&self.program, self.next_row);
+        self.weigh_loads();
         self.program.machine_requests = machine_requests(&self.program, &facts);
         self.program.multiplies_24 = facts.multiplications_of_24_bits(&self.program);
         self.program
+    }
+
+    /// Finds the loads that are weaker or stronger in effect than they are written, see [`Semantics`].
+    fn weigh_loads(&mut self) {
+        let program = &self.program;
+        let swaps = program.atomics.iter().any(|atomic| atomic.op == AtomicOp::CompareAndSwap);
+        let mut weighed = Vec::new();
+        for (pc, inst) in program.code.iter().enumerate() {
+            let Action::Load(index) = inst.action else { continue };
+            let Access { semantics, registers, count, space, .. } = program.accesses[index as usize];
+            let is_private = matches!(space, Some(Space::Local | Space::Param | Space::Const));
+            if is_private || !(semantics.volatile || (swaps && !semantics.strong && count == 1)) {
+                continue;
+            }
+            let fates = || registers.iter().take(count as usize).map(|register| fate(program, pc as u32, *register));
+            let semantics = if semantics.volatile {
+                Semantics { volatile: !fates().any(|fate| fate.steers), ..semantics }
+            } else {
+                Semantics { seeds_swap: fates().any(|fate| fate.seeds_swap), ..semantics }
+            };
+            weighed.push((index, semantics));
+        }
+        for (index, semantics) in weighed {
+            self.program.accesses[index as usize].semantics = semantics;
+        }
     }
 
     fn statement(&mut self, statement: &'m Statement<'t>) -> Result<(), LoadError> {

@@ -8,6 +8,7 @@ mod code;
 mod compare;
 mod copy_ops;
 mod decode;
+mod fate;
 mod fixed;
 mod flow;
 pub mod fragment;
@@ -25,6 +26,7 @@ mod warp_ops;
 pub use call_graph::{CallGraph, address_of_function};
 pub use code::{Action, Axis, ConstantValue, Exchange, Param, Poll, Program, Question, ShuffleMode, Special, VoteMode};
 pub use decode::{decode_kernel, globals};
+pub use fate::{is_stored, used_elements};
 pub use fixed::{NOWHERE, SINK, TRUE};
 pub use operations::{
     Access, Address, Atomic, AtomicOp, FragmentAccess, MachineRequest, Matrices, MbarrierOp, MultiplyAdd, Phase, Semantics,

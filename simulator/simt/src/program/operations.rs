@@ -40,6 +40,10 @@ pub struct Semantics {
     pub strong: bool,
     pub acquires: bool,
     pub releases: bool,
+    /// Volatile, and not a load that only decides where to branch, as one that polls a flag does.
+    pub volatile: bool,
+    /// The first read of a loop around compare-and-swap, which detects a stale value. It is not a data race with atomic operations.
+    pub seeds_swap: bool,
 }
 
 impl Semantics {
@@ -47,10 +51,11 @@ impl Semantics {
     pub fn with(self, modifier: &str) -> Option<Self> {
         Some(match modifier {
             "weak" | "nc" => self,
-            "volatile" | "relaxed" | "mmio" => Self { strong: true, ..self },
+            "volatile" => Self { strong: true, volatile: true, ..self },
+            "relaxed" | "mmio" => Self { strong: true, ..self },
             "acquire" => Self { strong: true, acquires: true, ..self },
             "release" => Self { strong: true, releases: true, ..self },
-            "acq_rel" => Self { strong: true, acquires: true, releases: true },
+            "acq_rel" => Self { strong: true, acquires: true, releases: true, ..self },
             _ => return None,
         })
     }

@@ -93,7 +93,7 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// `shfl.sync.mode.b32 d|p, a, b, c, members`
     fn shuffle(&mut self, instruction: &'m Instruction<'t>, mode: ShuffleMode) -> Result<(), LoadError> {
-        let [destination, source, lane, clamp, _members] = instruction.operands.as_slice() else {
+        let [destination, source, lane, clamp, members] = instruction.operands.as_slice() else {
             return Err(self.operands_of(instruction));
         };
         let (destination, in_range) = match destination {
@@ -105,7 +105,8 @@ impl<'m, 't> Decoder<'m, 't> {
         let source = self.source(source, Kind::Word)?;
         let lane = self.source(lane, Kind::Word)?;
         let clamp = self.source(clamp, Kind::Word)?;
-        self.emit(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp }));
+        let members = self.source(members, Kind::Word)?;
+        self.emit(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp, members }));
         Ok(())
     }
 

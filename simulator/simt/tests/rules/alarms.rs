@@ -72,3 +72,178 @@ fn a_barrier_waits_only_for_threads_that_have_not_ended() {
         assert_eq!(fault.kind, FindingKind::DivergentBarrier { barrier: 0 }, "{profile}");
     }
 }
+
+/// A kernel's findings on a buffer of `words` words, of which the first `written` are written.
+fn on_buffer(body: &str, threads: u32, words: u64, written: usize) -> Result<Vec<Finding>, Box<Finding>> {
+    let gpu = Gpu::load(&kernel("sm_80", body));
+    let buffer = gpu.memory.allocate(4 * words, None).expect("the buffer fits");
+    gpu.memory.write(buffer, &vec![1; 4 * written]).expect("the buffer was just allocated");
+    match gpu.try_launch("k", 1, threads, 0, &Params::new().with(buffer)) {
+        Ok(report) => Ok(report.findings),
+        Err(LaunchError::Fault { finding, .. }) => Err(finding),
+        Err(other) => panic!("{other}\n{body}"),
+    }
+}
+
+/// What happens to the last element of a vector, and whether it matters.
+const USES: &[(&str, bool)] = &[
+    ("", false),
+    ("add.f32 %f5, %f1, %f2;", false),
+    ("add.f32 %f5, %f4, %f2;", false),
+    ("mov.f32 %f4, %f1;\nst.global.f32 [%rd1], %f4;", false),
+    ("mov.f32 %f5, %f4;\nmov.f32 %f5, %f1;\nst.global.f32 [%rd1], %f5;", false),
+    ("st.global.f32 [%rd1], %f4;", true),
+    ("add.f32 %f5, %f4, %f2;\nst.global.f32 [%rd1], %f5;", true),
+    ("setp.eq.u32 %p1, %r1, 99;\n@%p1 mov.f32 %f4, %f1;\nst.global.f32 [%rd1], %f4;", true),
+    ("setp.eq.f32 %p1, %f4, %f1;\n@%p1 bra END;\nst.global.f32 [%rd1], %f2;\nEND:", true),
+    (
+        "mov.u32 %r2, 0;\nL:\nadd.f32 %f5, %f5, %f4;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 3;\n@%p1 bra L;\nst.global.f32 [%rd1], %f5;",
+        true,
+    ),
+];
+
+/// CUDA C++ Programming Guide, "Device Memory Accesses", "Size and Alignment Requirement": "Any address of a variable residing in global
+/// memory or returned by one of the memory allocation routines from the driver or runtime API is always aligned to at least 256
+/// bytes." So an aligned vector that begins inside an allocation ends in memory that a GPU can read, and compilers load neighboring
+/// elements at the end of a buffer with one wider load. Only elements that the program uses can be wrong.
+#[test]
+fn an_element_past_the_end_matters_only_if_it_is_used() {
+    for (uses, matters) in USES {
+        let one = format!("ld.global.v4.f32 {{%f1, %f2, %f3, %f4}}, [%rd1+32];\n{uses}");
+        let each = format!(
+            "mul.wide.u32 %rd5, %r1, 16;\nadd.u64 %rd5, %rd1, %rd5;\nld.global.v4.f32 {{%f1, %f2, %f3, %f4}}, [%rd5];\n\
+             st.global.f32 [%rd5], %f3;\nbar.warp.sync 0xffffffff;\n{uses}"
+        );
+        for (body, threads, words) in [(one, 1, 11), (each, 32, 127)] {
+            let found = on_buffer(&body, threads, words, words as usize);
+            assert_eq!(found.is_err(), *matters, "{uses}: {found:?}");
+            let Err(fault) = found else { continue };
+            assert!(matches!(fault.kind, FindingKind::OutOfBounds { .. }) && fault.lanes == 1, "{fault}");
+        }
+    }
+    // All of the vector is outside, or the vector is not aligned.
+    for offset in [48, -16, 36] {
+        let found = on_buffer(&format!("ld.global.v4.f32 {{%f1, %f2, %f3, %f4}}, [%rd1+{offset}];"), 1, 11, 11);
+        assert!(found.is_err(), "{offset}: {found:?}");
+    }
+}
+
+/// The same for memory that nothing has written.
+#[test]
+fn an_element_that_nothing_wrote_matters_only_if_it_is_used() {
+    for (uses, matters) in USES {
+        let global = format!("ld.global.v4.f32 {{%f1, %f2, %f3, %f4}}, [%rd1+32];\n{uses}");
+        let shared = format!(
+            ".shared .align 16 .b8 tile[16];\nmov.u32 %r9, 7;\nst.shared.u32 [tile], %r9;\nst.shared.u32 [tile+4], %r9;\n\
+             st.shared.u32 [tile+8], %r9;\nld.shared.v4.f32 {{%f1, %f2, %f3, %f4}}, [tile];\n{uses}"
+        );
+        for body in [global, shared] {
+            let findings = on_buffer(&body, 1, 16, 11).expect("no fault");
+            let uninitialized = findings.iter().any(|finding| matches!(finding.kind, FindingKind::Uninitialized { .. }));
+            assert_eq!((uninitialized, findings.len()), (*matters, usize::from(*matters)), "{body}: {findings:?}");
+        }
+    }
+    let first = "ld.global.v2.f32 {%f1, %f2}, [%rd1+48];\nst.global.f32 [%rd1], %f1;";
+    assert_eq!(on_buffer(first, 1, 16, 12).expect("no fault").len(), 1);
+}
+
+/// Whether a kernel of some threads has a race, in two blocks and with its output at 7.
+fn races(body: &str, threads: u32) -> (Vec<Finding>, Vec<u32>) {
+    let gpu = Gpu::load(&kernel("sm_80", body));
+    let output = gpu.buffer(&[7_u32; 256]);
+    let report = gpu.launch("k", 2, threads, 0, &Params::new().with(output));
+    (report.findings, gpu.read(output, 4))
+}
+
+/// CUDA C++ Programming Guide, "Atomic Functions": "any atomic operation can be implemented based on atomicCAS() (Compare And Swap)",
+/// with a loop whose first read is plain. The value of that read only seeds the comparison; a stale one costs one more iteration.
+#[test]
+fn the_guides_loop_around_compare_and_swap_is_no_race() {
+    let word = "ld.global.u32 %r2, [%rd1];\nL:\nmov.u32 %r3, %r2;\nadd.u32 %r4, %r3, 1;\natom.global.cas.b32 %r2, [%rd1], %r3, %r4;\n\
+                setp.ne.u32 %p1, %r2, %r3;\n@%p1 bra L;";
+    let (findings, output) = races(word, 64);
+    assert_eq!((findings, output[0]), (vec![], 7 + 128));
+    let shared = |load: &str, cas: &str| {
+        format!(
+            ".shared .align 8 .b8 s[8];\n.reg .f64 %d<4>;\nmov.u64 %rd5, 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra READY;\nst.shared.u64 [s], %rd5;\n\
+             READY:\nbar.sync 0;\n{load} %rd6, [s];\nL:\nmov.u64 %rd7, %rd6;\nmov.b64 %d1, %rd7;\nadd.f64 %d2, %d1, 0d3FF0000000000000;\n\
+             mov.b64 %rd8, %d2;\n{cas} %rd6, [s], %rd7, %rd8;\nsetp.ne.s64 %p2, %rd6, %rd7;\n@%p2 bra L;\nbar.sync 0;\n\
+             ld.shared.u64 %rd9, [s];\nst.global.u64 [%rd1], %rd9;"
+        )
+    };
+    for load in ["ld.shared.u64", "ld.volatile.shared.u64", "ld.relaxed.cta.shared.u64"] {
+        let (findings, output) = races(&shared(load, "atom.shared.cas.b64"), 64);
+        let sum = f64::from_bits(u64::from(output[0]) | u64::from(output[1]) << 32);
+        assert_eq!((findings, sum), (vec![], 64.0), "{load}");
+    }
+    // A plain read whose value goes elsewhere, and a plain store beside atomic operations, are races as before.
+    let elsewhere = "ld.global.u32 %r2, [%rd1];\natom.global.add.u32 %r3, [%rd1], 1;\nst.global.u32 [%rd3+8], %r2;";
+    let stored = "mov.u32 %r9, %ctaid.x;\nst.global.u32 [%rd1], %r9;\natom.global.cas.b32 %r2, [%rd1], 1, 2;";
+    for body in [elsewhere, stored] {
+        assert!(races(body, 1).0.iter().any(|finding| matches!(finding.kind, FindingKind::Race { .. })), "{body}");
+    }
+}
+
+/// PTX ISA, "Memory Consistency Model", "Strong operations": a volatile operation has "the same memory synchronization semantics as
+/// .relaxed.sys", and strong operations of overlapping scope on the same bytes do not race. A flag that is polled, and any volatile
+/// access beside an atomic one, are fine. But volatile orders nothing between warps: data that another warp wrote needs a barrier.
+#[test]
+fn volatile_accesses_race_only_where_data_needs_a_barrier() {
+    let exchange = |order: &str, kind: &str, partner: u32| {
+        format!(
+            ".shared .align 4 .b8 tile[256];\nmov.u32 %r2, tile;\nshl.b32 %r3, %r1, 2;\nadd.u32 %r3, %r3, %r2;\nst.{kind}shared.u32 [%r3], %r1;\n\
+             {order}\nxor.b32 %r4, %r3, {};\nld.{kind}shared.u32 %r5, [%r4];\nmul.wide.u32 %rd5, %r1, 4;\nst.global.u32 [%rd1+16], 0;",
+            4 * partner
+        ) + "\nmov.u32 %r6, %ctaid.x;\nshl.b32 %r7, %r6, 8;\nmul.wide.u32 %rd6, %r7, 1;\nadd.u64 %rd7, %rd3, %rd6;\nst.global.u32 [%rd7+64], %r5;"
+    };
+    for (order, kind, partner, expected) in [
+        ("", "", 32, Some((false, Severity::Error))),
+        ("", "volatile.", 32, Some((false, Severity::Warning))),
+        ("", "volatile.", 8, Some((true, Severity::Warning))),
+        ("bar.sync 0;", "volatile.", 32, None),
+        ("bar.warp.sync 0xffffffff;", "volatile.", 8, None),
+        ("", "relaxed.cta.", 32, None),
+    ] {
+        let (findings, _) = races(&exchange(order, kind, partner), 64);
+        let found: Vec<_> = findings
+            .iter()
+            .filter_map(|finding| match finding.kind {
+                FindingKind::Race { same_warp, access, .. } if access.space == simt::Space::Shared => {
+                    Some((same_warp, finding.kind.severity()))
+                }
+                _ => None,
+            })
+            .collect();
+        assert_eq!(found.first().copied(), expected, "{order:?} {kind:?} {partner}: {findings:?}");
+    }
+    let polled = ".shared .align 4 .b8 flag[4];\nmov.u32 %r2, 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra READY;\nst.shared.u32 [flag], %r2;\nREADY:\n\
+                  bar.sync 0;\nsetp.ge.u32 %p2, %r1, 32;\n@%p2 bra SET;\nPOLL:\nld.volatile.shared.u32 %r3, [flag];\nsetp.eq.u32 %p3, %r3, 0;\n\
+                  @%p3 bra POLL;\nbra END;\nSET:\nst.volatile.shared.u32 [flag], 1;\nEND:";
+    assert_eq!(races(polled, 64).0, []);
+}
+
+/// PTX ISA, `shfl.sync`: "Note that results are undefined if a thread sources a register from an inactive thread or a thread that is
+/// not in membermask." Only a value that is stored is reported: programs also shuffle more lanes than they have and drop the rest.
+#[test]
+fn a_value_from_a_lane_that_is_absent_is_reported_where_it_is_stored() {
+    let shuffle = |before: &str, members: &str, after: &str| {
+        format!("mov.u32 %r4, 7;\n{before}\nshfl.sync.down.b32 %r4, %r1, 8, 31, {members};\n{after}\nst.global.u32 [%rd3], %r4;")
+    };
+    let end = "setp.ge.u32 %p1, %r1, 11;\n@%p1 exit;";
+    let branch = "setp.ge.u32 %p1, %r1, 8;\n@%p1 bra END;";
+    let drop = "setp.lt.u32 %p2, %r1, 3;\nselp.b32 %r4, %r4, %r1, %p2;";
+    for (before, members, after, threads, expected) in [
+        ("", "0xffffffff", "", 32, 0),
+        (end, "0xffffffff", "", 32, 1),
+        (end, "0x7ff", "", 32, 1),
+        (end, "0xffffffff", drop, 32, 0),
+        ("", "0xffffffff", "", 11, 1),
+        ("", "0xffffffff", drop, 11, 0),
+        (branch, "0xffff", "END:", 32, 0),
+        (branch, "0xff", "END:", 32, 1),
+    ] {
+        let (findings, _) = run("h200", &shuffle(before, members, after), threads).expect("no fault");
+        let found = findings.iter().filter(|finding| matches!(finding.kind, FindingKind::AbsentLane { .. })).count();
+        assert_eq!((found, findings.len()), (expected, expected), "{before} {members} {after}: {findings:?}");
+    }
+}

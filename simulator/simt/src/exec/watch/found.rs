@@ -17,11 +17,13 @@ pub struct Site {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defect {
     /// Nothing orders the access with another one of the same bytes, and one of the two writes.
-    Race { access: Access, other: Site, other_op: AccessOp, same_warp: bool },
+    Race { access: Access, other: Site, other_op: AccessOp, same_warp: bool, volatile: bool },
     /// The access reads uninitialized memory.
     Uninitialized { access: Access },
     /// The access touches bytes that an unfinished copy, started at `copy`, will write.
     UnfinishedCopy { access: Access, copy: Site },
+    /// The lane reads the register of a lane of its warp that has ended, or that is no member of the exchange.
+    AbsentLane { source: u32 },
     /// Threads have ended without reaching a barrier of the block.
     EndedBeforeBarrier { barrier: u32, ended: u32 },
     /// Warps wait for each other at different barrier instructions.
@@ -42,6 +44,7 @@ enum Kind {
     RaceInWarp,
     Uninitialized,
     UnfinishedCopy,
+    AbsentLane,
     EndedBeforeBarrier,
     DifferentBarriers,
 }
@@ -68,6 +71,7 @@ impl Found {
             Defect::Race { same_warp: true, other, .. } => (Kind::RaceInWarp, other.pc),
             Defect::Uninitialized { .. } => (Kind::Uninitialized, site.pc),
             Defect::UnfinishedCopy { copy, .. } => (Kind::UnfinishedCopy, copy.pc),
+            Defect::AbsentLane { .. } => (Kind::AbsentLane, site.pc),
             Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
             Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),
         };

@@ -40,10 +40,16 @@ impl Core<'_> {
     #[inline(always)]
     fn note_global_bytes(&mut self, request: &Request<'_>, first: usize, address: u64, bytes: u64, semantics: Semantics) {
         let machine = self.machine;
-        let Some(region) = machine.region(&mut self.check_hint, address, bytes) else { return };
+        let Some(region) = machine.region(&mut self.check_hint, address, 1) else { return };
+        // The last lanes may load elements past the end that do not matter.
+        let bytes = bytes.min(region.end() - address);
         let Some(watch) = &mut self.watch else { return };
         let offset = address - region.base;
-        if let Some(unwritten) = region.buffer.first_unwritten(offset, bytes) {
+        let (fates, width) = (&mut self.fates, u64::from(request.bytes));
+        let mut used = |at: u64| fates.used_bytes(machine.program, request.pc).checked_shr(((at - offset) % width) as u32);
+        let mut is_defect = |at: u64| used(at).is_none_or(|used| used & 1 != 0) && region.buffer.first_unwritten(at, 1).is_some();
+        let unwritten = region.buffer.first_unwritten(offset, bytes);
+        if let Some(unwritten) = unwritten.and_then(|first| (first..offset + bytes).find(|at| is_defect(*at))) {
             let lane = first + ((unwritten - offset) / u64::from(request.bytes)) as usize;
             let access = global_access(request, address + (lane - first) as u64 * u64::from(request.bytes));
             watch.report(Defect::Uninitialized { access }, request.pc, self.warp, lane);
@@ -127,7 +133,7 @@ impl Watch {
     fn global_race(&mut self, access: Access, visit: Visit, other: Visit, other_op: AccessOp) {
         let other_op = if other.strength() == Strength::Atomic { AccessOp::Atomic } else { other_op };
         let site = |visit: Visit| Site { block: visit.block(), thread: visit.thread(), pc: visit.pc() };
-        self.found.add(site(visit), Defect::Race { access, other: site(other), other_op, same_warp: false });
+        self.found.add(site(visit), Defect::Race { access, other: site(other), other_op, same_warp: false, volatile: false });
     }
 }
 

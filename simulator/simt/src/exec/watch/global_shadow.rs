@@ -74,7 +74,8 @@ impl Visit {
     pub fn strength(self) -> Strength {
         match self.0 >> STRENGTH & 3 {
             0 => Strength::Plain,
-            1 => Strength::Strong,
+            1 => Strength::Volatile,
+            2 => Strength::Strong,
             _ => Strength::Atomic,
         }
     }

@@ -9,7 +9,10 @@ use crate::registers::LANES;
 pub enum Strength {
     /// It races with any access that is not ordered with it.
     Plain,
-    /// It races with plain accesses only (volatile, relaxed, acquire, release).
+    /// It races with plain accesses. A load and a store that are both volatile are no data race by the letter of the memory model,
+    /// but nothing orders them, so the value that is loaded is chance.
+    Volatile,
+    /// It races with plain accesses only (relaxed, acquire, release, and a volatile load that polls).
     Strong,
     /// A read and a write in one step; it races with plain accesses only.
     Atomic,
@@ -20,7 +23,8 @@ impl Strength {
     pub fn of(op: AccessOp, semantics: Semantics) -> Self {
         match op {
             AccessOp::Atomic => Self::Atomic,
-            _ if semantics.strong => Self::Strong,
+            _ if semantics.volatile => Self::Volatile,
+            _ if semantics.strong || semantics.seeds_swap => Self::Strong,
             _ => Self::Plain,
         }
     }
@@ -93,7 +97,8 @@ impl Mark {
     pub fn strength(self) -> Strength {
         match self.field(STRENGTH, 2) {
             0 => Strength::Plain,
-            1 => Strength::Strong,
+            1 => Strength::Volatile,
+            2 => Strength::Strong,
             _ => Strength::Atomic,
         }
     }

@@ -71,16 +71,22 @@ impl Shadow {
         self.settled[self.range(offset, bytes)].iter().fold(0, |differs, settled| differs | (settled ^ epoch)) == 0
     }
 
-    /// Whether some of the bytes were never written in this block. They count as written afterward.
-    pub fn is_unwritten(&mut self, offset: u32, bytes: u32) -> bool {
-        let block = self.block;
+    /// The bytes that were never written in this block, one bit for each of the first 32. They count as written afterward.
+    pub fn unwritten(&mut self, offset: u32, bytes: u32) -> u32 {
+        let (block, shift) = (self.block, self.shift);
         let range = self.range(offset, bytes);
-        let mut unwritten = false;
-        for place in &mut self.places[range] {
-            unwritten |= place.written != block;
-            place.written = block;
+        let first = (range.start as u32) << shift;
+        let of_place = u64::from(u32::MAX >> (32 - (1 << shift)));
+        let mut unwritten = 0_u64;
+        for (position, place) in self.places[range].iter_mut().enumerate() {
+            if place.written != block {
+                place.written = block;
+                unwritten |= of_place.checked_shl((position as u32) << shift).unwrap_or(1 << 63);
+            }
         }
-        unwritten
+        // Bytes of the first place before the access, and bytes after the first 32, which count as the last of these.
+        let own = unwritten >> (offset - first);
+        own as u32 | u32::from(own >> 32 != 0) << 31
     }
 
     /// Notes a read.
@@ -93,7 +99,7 @@ impl Shadow {
                 continue;
             }
             place.renew(self.epoch);
-            conflict = conflict.or(worst(order, mark, &[(place.writers, true)]));
+            conflict = conflict.or(worst(order, mark, false, &[(place.writers, true)]));
             insert(&mut place.readers, order, mark);
             let [first, second] = place.readers;
             let enough = !second.is_none() && first.warp() != second.warp() && place.writers[0].is_none();
@@ -112,9 +118,9 @@ impl Shadow {
         for (place, settled) in self.places[range.clone()].iter_mut().zip(&mut self.settled[range]) {
             place.renew(self.epoch);
             let found = if same {
-                worst(order, mark, &[(place.readers, false)])
+                worst(order, mark, true, &[(place.readers, false)])
             } else {
-                worst(order, mark, &[(place.writers, true), (place.readers, false)])
+                worst(order, mark, true, &[(place.writers, true), (place.readers, false)])
             };
             conflict = conflict.or(found);
             insert(&mut place.writers, order, mark);
@@ -135,20 +141,23 @@ impl Place {
 }
 
 /// The conflict with one of the marks. A conflict between warps is reported rather than one inside a warp.
-fn worst(order: &Order, mark: Mark, marks: &[([Mark; 2], bool)]) -> Option<Conflict> {
-    let found = marks.iter().flat_map(|(marks, writes)| marks.iter().map(|mark| (*mark, *writes)));
-    let found = found.filter(|(other, _)| conflicts(order, mark, *other));
+fn worst(order: &Order, mark: Mark, writes: bool, marks: &[([Mark; 2], bool)]) -> Option<Conflict> {
+    let found = marks.iter().flat_map(|(marks, write)| marks.iter().map(|mark| (*mark, *write)));
+    let found = found.filter(|(other, other_writes)| conflicts(order, mark, *other, writes != *other_writes));
     let (other, other_writes) = found.min_by_key(|(other, _)| other.warp() == mark.warp())?;
     Some(Conflict { other, other_writes })
 }
 
-fn conflicts(order: &Order, mark: Mark, other: Mark) -> bool {
+/// Whether two accesses, at least one of which writes, race; `one_reads` says that the other does not write.
+fn conflicts(order: &Order, mark: Mark, other: Mark, one_reads: bool) -> bool {
     if other.is_none() || order.is_behind(other, mark.warp(), mark.lane()) {
         return false;
     }
-    let weaker = mark.strength().min(other.strength());
-    // Inside a warp a volatile access orders nothing, because the lanes may be anywhere.
-    if mark.warp() == other.warp() { weaker != Strength::Atomic } else { weaker == Strength::Plain }
+    match (mark.strength(), other.strength()) {
+        (Strength::Plain, _) | (_, Strength::Plain) => true,
+        (Strength::Volatile, Strength::Volatile) => one_reads,
+        _ => false,
+    }
 }
 
 /// Adds a mark, or replaces one, so that the marks that are kept represent those that are dropped.
@@ -252,11 +261,11 @@ mod tests {
         let order = order(1);
         let mut shadow = shadow();
         shadow.write(&order, mark(&order, 0), 0, 4, false);
-        assert!(!shadow.is_unwritten(0, 4));
-        assert!(shadow.is_unwritten(0, 8));
-        assert!(!shadow.is_unwritten(0, 8));
+        assert_eq!(shadow.unwritten(0, 4), 0);
+        assert_eq!(shadow.unwritten(0, 8), 0xf0);
+        assert_eq!(shadow.unwritten(0, 8), 0);
         shadow.start();
-        assert!(shadow.is_unwritten(0, 4));
+        assert_eq!(shadow.unwritten(0, 4), 0xf);
     }
 
     #[test]

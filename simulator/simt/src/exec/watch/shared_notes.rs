@@ -1,5 +1,6 @@
-//! Checks the accesses of a core to shared memory.
+//! Checks the accesses of a core to shared memory, and the lanes that its warps read.
 
+use super::found::Defect;
 use crate::exec::core::Core;
 use crate::exec::request::{Pattern, Request};
 use crate::program::Semantics;
@@ -17,7 +18,18 @@ impl Core<'_> {
             Pattern::Other => false,
         };
         if !settled || semantics.strong {
-            watch.shared_load(request, pattern, semantics, warp);
+            let (fates, program) = (&mut self.fates, self.machine.program);
+            watch.shared_load(request, pattern, semantics, warp, || fates.used_bytes(program, request.pc));
+        }
+    }
+
+    /// Notes that a lane reads the register of a lane that is not there, if it stores the value.
+    #[cold]
+    pub fn note_absent_lane(&mut self, pc: u32, lane: usize, source: usize) {
+        let (warp, program) = (self.warp, self.machine.program);
+        let Some(watch) = &mut self.watch else { return };
+        if self.fates.is_stored(program, pc) {
+            watch.report(Defect::AbsentLane { source: source as u32 }, pc, warp, lane);
         }
     }
 

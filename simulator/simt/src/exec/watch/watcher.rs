@@ -122,8 +122,9 @@ impl Watch {
         self.report(Defect::UnfinishedCopy { access: shared_access(request, lane), copy }, request.pc, warp, lane);
     }
 
-    fn race(&mut self, conflict: Conflict, request: &Request<'_>, warp: u32, lane: usize) {
+    fn race(&mut self, conflict: Conflict, request: &Request<'_>, strength: Strength, warp: u32, lane: usize) {
         let Conflict { other, other_writes } = conflict;
+        let volatile = other.strength() == Strength::Volatile && strength == Strength::Volatile;
         let other_op = match (other.strength(), other_writes) {
             (Strength::Atomic, _) => AccessOp::Atomic,
             (_, true) => AccessOp::Store,
@@ -131,7 +132,8 @@ impl Watch {
         };
         let same_warp = other.warp() == warp;
         let other = Site { block: self.block, thread: other.thread(), pc: other.pc() };
-        self.report(Defect::Race { access: shared_access(request, lane), other, other_op, same_warp }, request.pc, warp, lane);
+        let access = shared_access(request, lane);
+        self.report(Defect::Race { access, other, other_op, same_warp, volatile }, request.pc, warp, lane);
     }
 }
 
@@ -141,7 +143,14 @@ fn shared_access(request: &Request<'_>, lane: usize) -> Access {
 
 impl Watch {
     #[inline(never)]
-    pub(super) fn shared_load(&mut self, request: &Request<'_>, pattern: Pattern, semantics: Semantics, warp: u32) {
+    pub(super) fn shared_load(
+        &mut self,
+        request: &Request<'_>,
+        pattern: Pattern,
+        semantics: Semantics,
+        warp: u32,
+        mut used: impl FnMut() -> u32,
+    ) {
         let strength = Strength::of(request.op, semantics);
         let lanes = match pattern {
             // Two of the lanes that read the same bytes represent all of them.
@@ -153,7 +162,8 @@ impl Watch {
             if strength == Strength::Plain && self.shared.is_settled(offset, bytes) {
                 continue;
             }
-            if self.shared.is_unwritten(offset, bytes) {
+            let unwritten = self.shared.unwritten(offset, bytes);
+            if unwritten != 0 && unwritten & used() != 0 {
                 self.report(Defect::Uninitialized { access: shared_access(request, lane) }, request.pc, warp, lane);
             }
             if semantics.strong && self.has_fences {
@@ -161,7 +171,7 @@ impl Watch {
             }
             let mark = Mark::new(request.pc, warp, lane as u32, self.order.now(warp), strength);
             if let Some(conflict) = self.shared.read(&self.order, mark, offset, bytes) {
-                self.race(conflict, request, warp, lane);
+                self.race(conflict, request, strength, warp, lane);
             }
         }
     }
@@ -170,15 +180,16 @@ impl Watch {
     pub(super) fn shared_store(&mut self, request: &Request<'_>, lane: usize, semantics: Semantics, warp: u32, same: bool) {
         let offset = request.offset(lane);
         let atomic = request.op == AccessOp::Atomic;
-        if atomic && self.shared.is_unwritten(offset, request.bytes) {
+        if atomic && self.shared.unwritten(offset, request.bytes) != 0 {
             self.report(Defect::Uninitialized { access: shared_access(request, lane) }, request.pc, warp, lane);
         }
         if atomic && self.has_fences {
             self.order.read(warp, shared_address(offset), semantics.acquires);
         }
-        let mark = Mark::new(request.pc, warp, lane as u32, self.order.now(warp), Strength::of(request.op, semantics));
+        let strength = Strength::of(request.op, semantics);
+        let mark = Mark::new(request.pc, warp, lane as u32, self.order.now(warp), strength);
         if let Some(conflict) = self.shared.write(&self.order, mark, offset, request.bytes, same) {
-            self.race(conflict, request, warp, lane);
+            self.race(conflict, request, strength, warp, lane);
         }
         if semantics.strong && self.has_fences {
             self.order.write(warp, shared_address(offset), semantics.releases);

@@ -1,0 +1,32 @@
+//! Which elements of a load matter to the program. The answer is the same every time, so it is computed once.
+
+use std::collections::HashMap;
+
+use crate::program::{Action, Exchange, Program, is_stored, used_elements};
+
+/// The answers so far, by instruction.
+#[derive(Debug, Default)]
+pub struct Fates {
+    bytes: HashMap<u32, u32>,
+    stored: HashMap<u32, bool>,
+}
+
+impl Fates {
+    /// The bytes that the program uses of those that a lane loads, one bit each; all for an instruction that is not a plain load.
+    #[cold]
+    pub fn used_bytes(&mut self, program: &Program, pc: u32) -> u32 {
+        *self.bytes.entry(pc).or_insert_with(|| {
+            let Action::Load(index) = program.code[pc as usize].action else { return u32::MAX };
+            let (width, used) = (program.accesses[index as usize].width, used_elements(program, pc));
+            (0..32).filter(|byte| used >> (byte / width) & 1 != 0).fold(0, |bytes, byte| bytes | 1 << byte)
+        })
+    }
+
+    /// Whether every lane stores what it reads in the shuffle at `pc`.
+    pub fn is_stored(&mut self, program: &Program, pc: u32) -> bool {
+        *self.stored.entry(pc).or_insert_with(|| match program.code[pc as usize].action {
+            Action::Exchange(Exchange::Shuffle { destination, .. }) => is_stored(program, pc, destination),
+            _ => false,
+        })
+    }
+}
