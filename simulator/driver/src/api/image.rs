@@ -115,7 +115,7 @@ pub fn read_file(driver: &Driver, path: Text) -> Result<ParsedImage> {
 }
 
 /// Refuses machine code, by its first bytes.
-fn check_not_binary(start: &[u8]) -> Result<()> {
+pub fn check_not_binary(start: &[u8]) -> Result<()> {
     if BINARIES.iter().any(|magic| start.starts_with(magic)) {
         return Err(CuResult::NO_BINARY_FOR_GPU.because(NO_PTX));
     }
