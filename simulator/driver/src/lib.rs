@@ -38,6 +38,7 @@
 //! - `allocations`, `pools`, `primary`: who owns which memory; memory pools; the primary context.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
 //! - `export`: the macro that defines an exported function, and how each one returns.
+//! - `link`: makes one PTX module of several.
 //! - `at_exit`: writes the report when the process ends (on Linux).
 //!
 //! What a program calls:
@@ -64,6 +65,7 @@ mod ffi;
 mod handles;
 mod host_memory;
 mod interface;
+mod link;
 mod lock;
 mod pools;
 mod primary;

@@ -205,6 +205,26 @@ fn what_is_refused_is_named_once_with_what_to_do_instead() {
 }
 
 #[test]
+fn a_module_loads_without_the_kernel_that_cannot_run() {
+    let folder = TempDir::new().unwrap();
+    let broken = std::fs::read_to_string(ptx("faults.ptx")).unwrap();
+    let (before, kernel) = broken.split_once("keeps_to_the_rules").unwrap();
+    let (kernel, after) = kernel.split_once("ret;").unwrap();
+    let path = folder.path().join("in_part.ptx");
+    std::fs::write(&path, format!("{before}keeps_to_the_rules{kernel}frobnicate.b32;\n\tret;{after}")).unwrap();
+    let ends = |kernel: &str| run(c_program("ends").arg(&path).args([kernel, "return"]));
+
+    let (status, stdout, stderr) = ends("misaligned");
+    assert_eq!((status, stdout.as_str()), (Some(0), "synchronized: 716\nthe program's own end\n"), "the others run: {stderr}");
+    let named = "kernel keeps_to_the_rules cannot run: frobnicate.b32 is not supported by the simulator";
+    assert_eq!(stderr.matches(named).count(), 1, "{stderr}");
+
+    let (status, _, stderr) = ends("keeps_to_the_rules");
+    assert_eq!(status, Some(91), "{stderr}");
+    assert!(stderr.contains(&format!("simcuda: cuModuleGetFunction: {named}")), "{stderr}");
+}
+
+#[test]
 fn a_forked_child_is_not_initialized_and_never_hangs() {
     let (status, stdout, stderr) = run(c_program("fork").arg(ptx("vectors.ptx")).arg("count"));
     assert_eq!((status, stdout.as_str()), (Some(0), "3 3 3 3 3 3 3 0 child 0, parent 0\n"), "{stderr}");

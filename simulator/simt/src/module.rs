@@ -16,6 +16,8 @@ pub struct Module {
     variables: Vec<Variable>,
     version: (u32, u32),
     target: (u32, u32),
+    /// Kernels that the simulator cannot execute.
+    refused: Vec<(String, LoadError)>,
     pub(crate) map: SourceMap,
 }
 
@@ -28,6 +30,17 @@ impl Module {
     /// [`LoadError::Syntax`] when the text is not PTX, [`LoadError::Unsupported`] when it holds an instruction or a directive that
     /// the simulator does not know.
     pub fn parse(ptx: &str) -> Result<Self, LoadError> {
+        let mut module = Self::parse_in_part(ptx)?;
+        if module.refused.is_empty() { Ok(module) } else { Err(module.refused.swap_remove(0).1) }
+    }
+
+    /// Like [`parse`](Self::parse), but leaves out the kernels that the simulator cannot execute, if it can execute another one.
+    /// [`refused`](Self::refused) lists them.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Syntax`] when the text is not PTX, [`LoadError::Unsupported`] when the simulator can execute none of its kernels.
+    pub fn parse_in_part(ptx: &str) -> Result<Self, LoadError> {
         let tree = crate::ptx::parse(ptx)?;
         let map = SourceMap::new(ptx, &tree.files);
         let variables = globals(&tree).map(|variable| self::variable(&tree, variable)).collect::<Result<Vec<_>, _>>()?;
@@ -39,13 +52,24 @@ impl Module {
         }
         let kernels = tree.functions.iter().enumerate().filter(|(_, function)| function.is_kernel && function.body.is_some());
         let call_graph = CallGraph::new(&tree);
-        let kernels = kernels
-            .map(|(index, function)| {
-                let (program, params) = decode_kernel(&tree, index, &call_graph, &map)?;
-                Ok(Kernel { name: function.name.to_owned(), params, max_threads: function.max_threads, program })
-            })
-            .collect::<Result<_, LoadError>>()?;
-        Ok(Self { kernels, variables, version: tree.version, target: tree.target, map })
+        let (mut runnable, mut refused) = (Vec::new(), Vec::new());
+        for (index, function) in kernels {
+            let name = function.name.to_owned();
+            match decode_kernel(&tree, index, &call_graph, &map) {
+                Ok((program, params)) => runnable.push(Kernel { name, params, max_threads: function.max_threads, program }),
+                Err(error @ LoadError::Unsupported { .. }) => refused.push((name, error)),
+                Err(error) => return Err(error),
+            }
+        }
+        if runnable.is_empty() && !refused.is_empty() {
+            return Err(refused.swap_remove(0).1);
+        }
+        Ok(Self { kernels: runnable, variables, version: tree.version, target: tree.target, refused, map })
+    }
+
+    /// The kernels that [`parse_in_part`](Self::parse_in_part) left out, each with the reason.
+    pub fn refused(&self) -> &[(String, LoadError)] {
+        &self.refused
     }
 
     /// The module's kernels (`.entry`), in the order of the text.

@@ -47,7 +47,12 @@ pub struct Context {
     limits: Mutex<BTreeMap<u32, usize>>,
     cache_config: AtomicU32,
     shared_config: AtomicU32,
+    /// Attributes of streams that the program set, by the stream's handle and the attribute's number.
+    pub stream_attributes: Mutex<BTreeMap<(u64, u32), [u8; STREAM_ATTRIBUTE_BYTES]>>,
 }
+
+/// The longest value of a stream's attribute.
+pub const STREAM_ATTRIBUTE_BYTES: usize = 32;
 
 impl Kind for Context {
     const BAD_HANDLE: CuResult = CuResult::INVALID_CONTEXT;
@@ -66,6 +71,7 @@ impl Context {
             limits: Mutex::new(LIMITS.into()),
             cache_config: AtomicU32::new(0),
             shared_config: AtomicU32::new(0),
+            stream_attributes: Mutex::default(),
         }
     }
 

@@ -57,12 +57,15 @@ impl ParsedImage {
         if !text.contains(".version") {
             return Err(CuResult::INVALID_IMAGE.because("the text is not PTX: it has no .version directive"));
         }
-        let module = Module::parse(&text).map_err(|error| failure(&error))?;
+        let module = Module::parse_in_part(&text).map_err(|error| failure(&error))?;
         if module.ptx_version() >= UNKNOWN_PTX {
             let (major, minor) = module.ptx_version();
             return Err(CuResult::UNSUPPORTED_PTX_VERSION.because(format!("PTX version {major}.{minor} is not supported")));
         }
         check_target(module.target(), driver.profile)?;
+        for (name, reason) in module.refused() {
+            driver.note_refusal(&cannot_run(name, reason));
+        }
         let registers = Arc::new(register_counts::read(&text, driver.profile.compute_capability));
         Ok(Self { module: Arc::new(module), registers })
     }
@@ -115,11 +118,16 @@ pub fn read_file(driver: &Driver, path: Text) -> Result<ParsedImage> {
 }
 
 /// Refuses machine code, by its first bytes.
-fn check_not_binary(start: &[u8]) -> Result<()> {
+pub fn check_not_binary(start: &[u8]) -> Result<()> {
     if BINARIES.iter().any(|magic| start.starts_with(magic)) {
         return Err(CuResult::NO_BINARY_FOR_GPU.because(NO_PTX));
     }
     Ok(())
+}
+
+/// Refuses a kernel of a module whose other kernels can run.
+pub fn cannot_run(kernel: &str, reason: &LoadError) -> Failure {
+    CuResult::NOT_SUPPORTED.because(format!("kernel {kernel} cannot run: {reason}"))
 }
 
 /// Makes a failure of PTX that the simulator cannot load. To a program, PTX that the simulator cannot execute is PTX that does not

@@ -56,7 +56,8 @@ pub fn launch(
     }
     let refused = |failure: &Failure| driver.note_refusal(failure);
     check_resources(&function, config, driver.profile).inspect_err(refused)?;
-    if grid == Grid::Cooperative {
+    // A single block is the whole grid.
+    if grid == Grid::Cooperative && config.grid.volume() > 1 {
         return Err(CuResult::NOT_SUPPORTED
             .because("the blocks of a simulated grid do not all run at once; synchronize the grid by launching another kernel"));
     }

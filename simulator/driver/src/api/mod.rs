@@ -17,6 +17,7 @@ mod init;
 mod jit_log;
 mod launch;
 mod library;
+mod linker;
 mod memory;
 mod module;
 mod occupancy;

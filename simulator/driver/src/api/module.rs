@@ -72,10 +72,13 @@ impl Module {
     }
 }
 
-/// Refuses a name that is not a kernel's.
+/// Refuses a name that is not a kernel's, or that of a kernel which the simulator cannot execute.
 pub fn check_kernel(module: &simt::Module, name: &str) -> Result<()> {
     if module.kernel(name).is_some() {
         return Ok(());
+    }
+    if let Some((name, reason)) = module.refused().iter().find(|(refused, _)| refused == name) {
+        return Err(image::cannot_run(name, reason));
     }
     let kernels: Vec<&str> = module.kernels().iter().map(simt::Kernel::name).collect();
     Err(CuResult::NOT_FOUND.because(format!("no kernel {name:?} in this module; it has {}", kernels.join(", "))))

@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use super::{
-    context, copy, device, errors, event, function, graph, init, launch, library, memory, module, occupancy, older, pointer, pool,
-    primary, refused, stream,
+    context, copy, device, errors, event, function, graph, init, launch, library, linker, memory, module, occupancy, older,
+    pointer, pool, primary, refused, stream,
 };
 use crate::export::{Export, exports};
 use crate::ffi::{Out, Text};
@@ -42,6 +42,7 @@ fn every_export() -> impl Iterator<Item = &'static Export> {
         init::EXPORTS,
         launch::EXPORTS,
         library::EXPORTS,
+        linker::EXPORTS,
         memory::EXPORTS,
         module::EXPORTS,
         occupancy::EXPORTS,

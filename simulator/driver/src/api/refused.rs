@@ -94,9 +94,6 @@ refused! {
     "tables of private functions", "use a program that links with the driver API, not with the runtime library":
         cuGetExportTable;
 
-    "linked modules", "load all PTX as one module":
-        cuLinkAddData cuLinkAddData_v2 cuLinkAddFile cuLinkAddFile_v2 cuLinkComplete cuLinkCreate cuLinkCreate_v2 cuLinkDestroy;
-
     "operations on values in memory", "use events, or write from a kernel":
         cuStreamBatchMemOp cuStreamBatchMemOp_v2 cuStreamWaitValue32 cuStreamWaitValue32_v2 cuStreamWaitValue64
         cuStreamWaitValue64_v2 cuStreamWriteValue32 cuStreamWriteValue32_v2 cuStreamWriteValue64 cuStreamWriteValue64_v2;
@@ -111,6 +108,5 @@ refused! {
         cuCoredumpGetAttribute cuCoredumpGetAttributeGlobal cuCoredumpSetAttribute cuCoredumpSetAttributeGlobal
         cuDeviceRegisterAsyncNotification cuDeviceUnregisterAsyncNotification cuLogsCurrent cuLogsDumpToFile
         cuLogsDumpToMemory cuLogsRegisterCallback cuLogsUnregisterCallback cuMemBatchDecompressAsync cuMemRangeGetAttribute
-        cuMemRangeGetAttributes cuMemcpy3DBatchAsync cuMemcpy3DPeer cuMemcpy3DPeerAsync cuMemcpyBatchAsync
-        cuStreamGetAttribute cuStreamSetAttribute;
+        cuMemRangeGetAttributes cuMemcpy3DBatchAsync cuMemcpy3DPeer cuMemcpy3DPeerAsync cuMemcpyBatchAsync;
 }

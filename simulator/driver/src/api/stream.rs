@@ -6,11 +6,12 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::context::{self, Context};
+use super::context::{self, Context, STREAM_ATTRIBUTE_BYTES};
 use crate::driver::{DEVICE, driver};
 use crate::export::exports;
-use crate::ffi::{DeviceId, HostFn, Out, StreamCallback};
+use crate::ffi::{DeviceId, HostBytes, HostFn, Out, StreamCallback};
 use crate::handles::{Handle, Kind};
+use crate::lock::lock;
 use crate::result::{CuResult, Result};
 
 /// The default stream, which always exists. [`Handle::LEGACY_STREAM`] and [`Handle::PER_THREAD_STREAM`] always exist as well.
@@ -22,6 +23,14 @@ const GREATEST_PRIORITY: i32 = -5;
 
 /// `CU_STREAM_NON_BLOCKING`
 const NON_BLOCKING: u32 = 1;
+
+/// `CU_LAUNCH_ATTRIBUTE_…`, as far as streams have them
+const ACCESS_POLICY_WINDOW: u32 = 1;
+const SYNCHRONIZATION_POLICY: u32 = 3;
+const LAST_SYNCHRONIZATION_POLICY: u32 = 4;
+const PRIORITY: u32 = 8;
+const MEMORY_DOMAIN_MAP: u32 = 9;
+const MEMORY_DOMAIN: u32 = 10;
 
 /// A stream that the program made.
 #[derive(Debug)]
@@ -85,7 +94,51 @@ fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
     out.put(stream.handle)
 }
 
+/// Returns how many bytes an attribute of streams has.
+fn attribute_bytes(attribute: u32) -> Result<usize> {
+    match attribute {
+        ACCESS_POLICY_WINDOW => Ok(STREAM_ATTRIBUTE_BYTES),
+        SYNCHRONIZATION_POLICY | PRIORITY | MEMORY_DOMAIN => Ok(4),
+        MEMORY_DOMAIN_MAP => Ok(2),
+        _ => CuResult::INVALID_VALUE.err(),
+    }
+}
+
+/// Returns the value of an attribute that the program did not set, as NVIDIA's driver for CUDA 13.0 returned it on an H100.
+fn initial(stream: Handle, attribute: u32) -> Result<[u8; STREAM_ATTRIBUTE_BYTES]> {
+    let mut value = [0; STREAM_ATTRIBUTE_BYTES];
+    let number = match attribute {
+        SYNCHRONIZATION_POLICY => -1,
+        PRIORITY => any(stream)?.map_or(LEAST_PRIORITY, |stream| stream.priority),
+        MEMORY_DOMAIN_MAP => 0x100,
+        _ => 0,
+    };
+    value[..4].copy_from_slice(&number.to_ne_bytes());
+    Ok(value)
+}
+
 exports! {
+    fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: HostBytes) {
+        let context = usable(stream)?;
+        let bytes = attribute_bytes(attribute)?;
+        let set = lock(&context.stream_attributes).get(&(stream.number(), attribute)).copied();
+        let found = set.map_or_else(|| initial(stream, attribute), Ok)?;
+        value.with_mut(bytes, |value| value.copy_from_slice(&found[..bytes]))
+    }
+
+    /// Attributes are stored and returned. They only affect speed, and how the host waits, so they have no effect here.
+    fn cuStreamSetAttribute(stream: Handle, attribute: u32, value: HostBytes) {
+        let context = usable(stream)?;
+        let bytes = attribute_bytes(attribute)?;
+        let mut given = [0; STREAM_ATTRIBUTE_BYTES];
+        value.with(bytes, |value| given[..bytes].copy_from_slice(value))?;
+        if attribute == SYNCHRONIZATION_POLICY && !(1..=LAST_SYNCHRONIZATION_POLICY).contains(&u32::from_ne_bytes([given[0], given[1], given[2], given[3]])) {
+            return CuResult::INVALID_VALUE.err();
+        }
+        lock(&context.stream_attributes).insert((stream.number(), attribute), given);
+        Ok(())
+    }
+
     fn cuStreamCreate(stream: Out<Handle>, flags: u32) {
         create(stream, flags, LEAST_PRIORITY)
     }
@@ -140,8 +193,13 @@ exports! {
     }
 
     fn cuStreamCopyAttributes(target: Handle, source: Handle) {
-        usable(target)?;
-        usable(source).map(drop)
+        let (to, from) = (usable(target)?, usable(source)?);
+        let copied: Vec<_> = {
+            let attributes = lock(&from.stream_attributes);
+            attributes.iter().filter(|((stream, _), _)| *stream == source.number()).map(|(key, value)| (key.1, *value)).collect()
+        };
+        lock(&to.stream_attributes).extend(copied.into_iter().map(|(attribute, value)| ((target.number(), attribute), value)));
+        Ok(())
     }
 
     /// All earlier work is done, so the function runs now, on this thread. CUDA forbids it to call CUDA functions.

@@ -130,6 +130,10 @@ impl<T: Copy> In<T> {
 pub struct Text(*const c_char);
 
 impl Text {
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     pub fn read(self) -> Result<String> {
         if self.0.is_null() {
             return CuResult::INVALID_VALUE.err();

@@ -69,10 +69,19 @@ fn a_fault_is_recorded_with_its_finding() {
 fn a_load_that_fails_says_why() {
     with_simulator(|simulator| {
         let context = support::own_context();
-        let broken = support::VECTORS.replace("add.f32", "add.f33");
+        let broken = support::VECTORS.replace("add.f32", "add.f32 [");
         assert!(context.load_module(cudarc::nvrtc::Ptx::from_src(broken)).is_err());
         let reason = simulator.take_error().unwrap().unwrap();
-        assert!(reason.contains("line") && reason.contains("add.f33"), "{reason}");
+        assert!(reason.contains("line") && reason.contains("expected ']'"), "{reason}");
+        assert_eq!(simulator.take_error().unwrap(), None, "taken once");
+
+        // An instruction that the simulator does not know keeps only its own kernel from running.
+        let in_part = support::load(&context, &support::VECTORS.replace("add.f32", "add.f33"));
+        assert!(in_part.load_function("count").is_ok());
+        let refused = in_part.load_function("add").unwrap_err();
+        assert_eq!(refused.0, cudarc::driver::sys::CUresult::CUDA_ERROR_NOT_SUPPORTED);
+        let reason = simulator.take_error().unwrap().unwrap();
+        assert!(reason.contains("kernel add cannot run") && reason.contains("add.f33"), "{reason}");
         assert_eq!(simulator.take_error().unwrap(), None, "taken once");
 
         let module = support::load(&context, support::VECTORS);

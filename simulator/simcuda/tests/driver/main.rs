@@ -12,6 +12,7 @@ mod events;
 mod faults;
 mod launches;
 mod libraries;
+mod links;
 mod memory;
 mod misuse;
 mod modules;

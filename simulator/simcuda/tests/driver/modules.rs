@@ -65,7 +65,7 @@ fn what_is_not_ptx_is_refused() {
     let context = raw_context();
     let mut module = null_mut();
     let cubin = b"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00".repeat(8);
-    let broken = CString::new(VECTORS.replace("add.f32", "add.f33")).unwrap();
+    let broken = CString::new(VECTORS.replace("add.f32", "add.f32 [")).unwrap();
     returns! {
         cuModuleLoadData(&mut module, std::ptr::null()) => CUDA_ERROR_INVALID_VALUE;
         cuModuleLoadData(null_mut(), broken.as_ptr().cast()) => CUDA_ERROR_INVALID_VALUE;
@@ -93,7 +93,7 @@ fn what_is_not_ptx_is_refused() {
 fn the_compilers_message_goes_to_the_callers_buffer() {
     let context = raw_context();
     let mut module = null_mut();
-    let broken = CString::new(VECTORS.replace("add.f32", "add.f33")).unwrap();
+    let broken = CString::new(VECTORS.replace("add.f32", "add.f32 [")).unwrap();
     let mut log = vec![0u8; 4096];
     let mut options = [sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER, sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), log.len() as *mut c_void];

@@ -106,3 +106,31 @@ fn handles_that_are_not_streams_are_refused() {
         cuCtxDestroy_v2(context) => CUDA_SUCCESS;
     }
 }
+
+#[test]
+fn attributes_of_a_stream_read_back_as_they_were_set() {
+    use sys::CUlaunchAttributeID_enum::*;
+    let context = raw_context();
+    let (mut stream, mut other) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: a union of plain numbers may be zero.
+    let mut value: sys::CUlaunchAttributeValue = unsafe { std::mem::zeroed() };
+    returns! {
+        cuStreamCreateWithPriority(&mut stream, 0, -2) => CUDA_SUCCESS;
+        cuStreamCreate(&mut other, 0) => CUDA_SUCCESS;
+        cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value) => CUDA_ERROR_INVALID_VALUE;
+        cuStreamGetAttribute(stream, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &mut value) => CUDA_ERROR_INVALID_VALUE;
+        cuStreamGetAttribute(stream, CU_LAUNCH_ATTRIBUTE_PRIORITY, &mut value) => CUDA_SUCCESS;
+    }
+    // SAFETY: the driver wrote this member of the union.
+    assert_eq!(unsafe { value.priority }, -2);
+    value.syncPolicy = sys::CUsynchronizationPolicy::CU_SYNC_POLICY_YIELD;
+    returns! {
+        cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value) => CUDA_SUCCESS;
+        cuStreamCopyAttributes(other, stream) => CUDA_SUCCESS;
+    }
+    value.priority = 0;
+    returns! { cuStreamGetAttribute(other, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &mut value) => CUDA_SUCCESS; }
+    // SAFETY: the driver wrote this member of the union.
+    assert_eq!(unsafe { value.syncPolicy }, sys::CUsynchronizationPolicy::CU_SYNC_POLICY_YIELD);
+    returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+}

@@ -1,0 +1,145 @@
+//! The linker as a program calls it. What a GPU's driver would return as machine code is PTX here, which this driver loads again.
+
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::context::{self, Context};
+use super::image::{self, NO_PTX};
+use super::jit_log::Logs;
+use crate::driver::driver;
+use crate::export::exports;
+use crate::ffi::{HostBytes, In, Out, Text};
+use crate::handles::{Handle, Kind};
+use crate::link::{self, Input};
+use crate::lock::lock;
+use crate::result::{CuResult, Failure, Result};
+
+/// `CU_JIT_INPUT_LIBRARY`, and the number of kinds of input
+const LIBRARY: u32 = 4;
+const INPUT_KINDS: u32 = 6;
+
+/// The library of functions for launches from kernels, which toolkits add to every link. Nothing in it is needed here.
+const DEVICE_RUNTIME: &str = "cudadevrt";
+
+/// Modules that are being linked.
+#[derive(Debug)]
+struct Link {
+    handle: Handle,
+    context: Arc<Context>,
+    inputs: Mutex<Vec<Input>>,
+    /// The result with a NUL, which the program may read until it destroys the link.
+    linked: OnceLock<Vec<u8>>,
+}
+
+impl Kind for Link {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
+
+    fn context(&self) -> Option<Handle> {
+        Some(self.context.handle)
+    }
+}
+
+/// Adds an input. Its kind does not matter, because PTX is told by its first bytes.
+fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec<u8>>) -> Result<()> {
+    let (driver, _) = context::current()?;
+    let link = driver.handles.get::<Link>(link)?;
+    if kind >= INPUT_KINDS || link.linked.get().is_some() {
+        return CuResult::INVALID_VALUE.err();
+    }
+    let bytes = bytes()?;
+    if kind == LIBRARY && name.contains(DEVICE_RUNTIME) {
+        return Ok(());
+    }
+    let refused = |failure: &Failure| driver.note_refusal(failure);
+    if kind == LIBRARY {
+        return Err(CuResult::NO_BINARY_FOR_GPU.because(format!("{name}: {NO_PTX}"))).inspect_err(refused);
+    }
+    image::check_not_binary(&bytes).inspect_err(refused)?;
+    let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    let input = Input { name, text: String::from_utf8_lossy(text).into_owned() };
+    link::check(&input).map_err(|error| CuResult::INVALID_PTX.because(error.to_string())).inspect_err(refused)?;
+    lock(&link.inputs).push(input);
+    Ok(())
+}
+
+fn create(option_count: u32, options: In<u32>, values: Out<usize>, out: Out<Handle>) -> Result<()> {
+    let (driver, context) = context::current()?;
+    out.check()?;
+    // A link that fails says why when it fails, so the buffers stay empty.
+    Logs::read(option_count, options, values)?.write("");
+    let make = |handle| Link { handle, context, inputs: Mutex::default(), linked: OnceLock::new() };
+    out.put(driver.handles.insert(make).handle)
+}
+
+fn add_file(link: Handle, kind: u32, path: Text) -> Result<()> {
+    let path = path.read()?;
+    let read = || std::fs::read(&path).map_err(|error| CuResult::FILE_NOT_FOUND.because(format!("{path}: {error}")));
+    add(link, kind, path.clone(), read)
+}
+
+fn add_data(link: Handle, kind: u32, data: HostBytes, bytes: usize, name: Text) -> Result<()> {
+    let name = if name.is_null() { "unnamed input".to_owned() } else { name.read()? };
+    add(link, kind, name, || data.read(bytes))
+}
+
+/// Defines a function and its older name, which differ in how C declares the options.
+macro_rules! both {
+    ($($name:ident $older:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*; $($rest:tt)*) => {
+        exports! {
+            $(fn $name($($argument: $type),*) $body)*
+            $(fn $older($($argument: $type),*) $body)*
+            $($rest)*
+        }
+    };
+}
+
+both! {
+    cuLinkCreate_v2 cuLinkCreate(count: u32, options: In<u32>, values: Out<usize>, link: Out<Handle>) {
+        create(count, options, values, link)
+    }
+
+    cuLinkAddData_v2 cuLinkAddData(
+        link: Handle,
+        kind: u32,
+        data: HostBytes,
+        bytes: usize,
+        name: Text,
+        _count: u32,
+        _options: In<u32>,
+        _values: Out<usize>,
+    ) {
+        add_data(link, kind, data, bytes, name)
+    }
+
+    cuLinkAddFile_v2 cuLinkAddFile(
+        link: Handle,
+        kind: u32,
+        path: Text,
+        _count: u32,
+        _options: In<u32>,
+        _values: Out<usize>,
+    ) {
+        add_file(link, kind, path)
+    };
+
+    /// The result belongs to the link. A second call returns the same one.
+    fn cuLinkComplete(link: Handle, linked: Out<*const c_void>, bytes: Out<usize>) {
+        let (driver, _) = context::current()?;
+        let link = driver.handles.get::<Link>(link)?;
+        linked.check()?;
+        let inputs = lock(&link.inputs);
+        if inputs.is_empty() {
+            return Err(CuResult::INVALID_VALUE.because("nothing was added to this link"));
+        }
+        let text = link::link(&inputs).map_err(|error| CuResult::INVALID_PTX.because(error.to_string()));
+        let text = text.inspect_err(|failure| driver.note_refusal(failure))?;
+        let result = link.linked.get_or_init(|| [text.as_bytes(), &[0]].concat());
+        linked.put(result.as_ptr().cast())?;
+        bytes.put_if_asked(result.len());
+        Ok(())
+    }
+
+    fn cuLinkDestroy(link: Handle) {
+        driver()?.handles.remove::<Link>(link).map(drop)
+    }
+}
