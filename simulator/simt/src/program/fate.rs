@@ -110,14 +110,7 @@ pub fn is_stored(program: &Program, pc: u32, register: Reg) -> bool {
             | Action::NoTarget { .. } => {
                 return false;
             }
-            Action::Store(_) | Action::Atomic(_) if always => {
-                if held
-                    .iter()
-                    .any(|(register, is_predicate)| !matches!(effect(program, inst, *register, *is_predicate), Effect::None))
-                {
-                    return true;
-                }
-            }
+            Action::Store(_) | Action::Atomic(_) if always && held.iter().any(|held| uses(program, inst, *held)) => return true,
             Action::Alu { alu, .. } if always && !TABLE[alu as usize].spelling.starts_with("selp") => {
                 result = held.iter().find_map(|(register, is_predicate)| match effect(program, inst, *register, *is_predicate) {
                     Effect::Flows(destination, kind, _) => Some((destination, kind == Kind::Predicate)),
@@ -136,6 +129,11 @@ pub fn is_stored(program: &Program, pc: u32, register: Reg) -> bool {
         at += 1;
     }
     false
+}
+
+/// Whether an instruction does anything with a register, or with a predicate.
+fn uses(program: &Program, inst: &Inst, (register, is_predicate): (Reg, bool)) -> bool {
+    !matches!(effect(program, inst, register, is_predicate), Effect::None)
 }
 
 /// What an instruction does with a register.
