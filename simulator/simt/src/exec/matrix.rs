@@ -16,7 +16,7 @@ const ROWS: usize = 8;
 /// Executes an instruction that all lanes execute together.
 pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, pc: u32) -> Result<(), Stop> {
     match &core.machine.program.tensor_ops[index as usize] {
-        TensorOp::MultiplyAdd(operation) => tensor::multiply_add(registers, operation),
+        TensorOp::MultiplyAdd(operation) => tensor::multiply_add(core.executor, registers, operation),
         TensorOp::LoadFragment(operation) => load_fragment(core, registers, operation, pc)?,
         TensorOp::StoreFragment(operation) => store_fragment(core, registers, operation, pc)?,
         TensorOp::LoadMatrices(operation) => load_matrices(core, registers, operation, pc)?,
@@ -182,19 +182,26 @@ fn pieces(core: &Core<'_>, registers: &Registers, operation: &FragmentAccess) ->
     let (rows, columns) = fragment.extents();
     let width = fragment.number.bytes() as u64;
     let per_register = fragment.number.per_register();
-    let address = |lane: usize, register: usize, element: usize| {
-        let (row, column) = fragment.place(lane, register, element);
-        let (line, along, follow) = if *by_rows { (row, column, columns) } else { (column, row, rows) };
-        let stride = stride.map_or(follow as u64, |stride| u64::from(registers.words(stride)[lane]));
-        bases[lane].wrapping_add((line as u64 * stride + along as u64) * width)
+    let follow = if *by_rows { columns } else { rows };
+    let strides = stride.map_or([follow as u64; LANES], |stride| registers.words(stride).map(u64::from));
+    let addresses = |register: usize, element: usize| {
+        let places = fragment.places(register, element);
+        std::array::from_fn(|lane| {
+            let (row, column) = places[lane];
+            let (line, along) = if *by_rows { (row, column) } else { (column, row) };
+            bases[lane].wrapping_add((line as u64 * strides[lane] + along as u64) * width)
+        })
     };
-    let side_by_side = per_register > 1 && address(0, 0, 1) == address(0, 0, 0).wrapping_add(width);
+    let first_address = |element: usize| -> u64 {
+        let [first, ..]: [u64; LANES] = addresses(0, element);
+        first
+    };
+    let side_by_side = per_register > 1 && first_address(1) == first_address(0).wrapping_add(width);
     let elements = if side_by_side { per_register } else { 1 };
     let mut pieces = Vec::new();
     for register in 0..fragment.count() {
         for first in (0..per_register).step_by(elements) {
-            let addresses = std::array::from_fn(|lane| address(lane, register, first));
-            pieces.push(Piece { register, first, bytes: (elements as u64 * width) as u32, addresses });
+            pieces.push(Piece { register, first, bytes: (elements as u64 * width) as u32, addresses: addresses(register, first) });
         }
     }
     pieces

@@ -16,6 +16,7 @@
 //!
 //! Products of f64 are multiply-adds in order of k, each rounded, and integers are added without rounding.
 
+use crate::instructions::Executor;
 use crate::instructions::float::{canonical32, round32};
 use crate::instructions::format::Rounding;
 use crate::instructions::half::{self, Bf16, F16, Half};
@@ -24,7 +25,27 @@ use crate::program::fragment::{Fragment, Number, Shape};
 use crate::registers::{LANES, Registers};
 
 /// Executes a product of all lanes.
-pub fn multiply_add(registers: &mut Registers, operation: &MultiplyAdd) {
+pub fn multiply_add(executor: Executor, registers: &mut Registers, operation: &MultiplyAdd) {
+    #[cfg(target_arch = "x86_64")]
+    if executor.has_vectors() {
+        // SAFETY: `has_vectors` is true only if the executor found on this processor every feature that `multiply_add_vector` is
+        // compiled for.
+        return unsafe { multiply_add_vector(registers, operation) };
+    }
+    let _ = executor;
+    multiply_add_anywhere(registers, operation);
+}
+
+/// [`multiply_add_anywhere`], compiled for processors with wide vectors and fused multiply-add.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+fn multiply_add_vector(registers: &mut Registers, operation: &MultiplyAdd) {
+    multiply_add_anywhere(registers, operation);
+}
+
+/// It and all its steps are inlined into its two callers, so that each gets its own machine code for all of it.
+#[inline(always)]
+fn multiply_add_anywhere(registers: &mut Registers, operation: &MultiplyAdd) {
     let Shape { n, k, .. } = operation.a.shape;
     match operation.d.number {
         Number::S32 => {
@@ -33,7 +54,8 @@ pub fn multiply_add(registers: &mut Registers, operation: &MultiplyAdd) {
                 Number::U8 => i64::from(bits as u8),
                 _ => i64::from(bits as i32),
             };
-            let [a, b, mut d] = [operation.a, operation.b, operation.c].map(|part| gather(registers, &part, of_bits));
+            let (a, b) = (gather(registers, &operation.a, of_bits), gather(registers, &operation.b, of_bits));
+            let mut d = gather(registers, &operation.c, of_bits);
             for (row, sums) in d.chunks_exact_mut(n).enumerate() {
                 for (column, sum) in sums.iter_mut().enumerate() {
                     *sum += (0..k).map(|i| a[row * k + i] * b[i * n + column]).sum::<i64>();
@@ -45,7 +67,8 @@ pub fn multiply_add(registers: &mut Registers, operation: &MultiplyAdd) {
             });
         }
         Number::F64 => {
-            let [a, b, mut d] = [operation.a, operation.b, operation.c].map(|part| gather(registers, &part, float_of_bits));
+            let (a, b) = (gather(registers, &operation.a, float_of_bits), gather(registers, &operation.b, float_of_bits));
+            let mut d = gather(registers, &operation.c, float_of_bits);
             for (row, sums) in d.chunks_exact_mut(n).enumerate() {
                 for i in 0..k {
                     let factor = a[row * k + i];
@@ -55,24 +78,27 @@ pub fn multiply_add(registers: &mut Registers, operation: &MultiplyAdd) {
             scatter(registers, &operation.d, &d, f64::to_bits);
         }
         number => {
-            let [a, b, mut d] = [operation.a, operation.b, operation.c].map(|part| gather(registers, &part, float_of_bits));
+            let (a, b) = (gather(registers, &operation.a, float_of_bits), gather(registers, &operation.b, float_of_bits));
+            let mut d = gather(registers, &operation.c, float_of_bits);
             let (smallest, smallest_sum) = (smallest_exponent(operation.a.number), smallest_exponent(number));
             // Only `wmma` has products of 16 columns.
             let at_once = if operation.a.number == Number::Tf32 && n == 16 { k / 2 } else { k };
-            let a_exponents: Vec<i32> = a.iter().map(|factor| exponent(*factor, smallest)).collect();
-            // Column by column, so that both factors of a sum are contiguous.
-            let b: Vec<f64> = (0..n * k).map(|i| b[i % k * n + i / k]).collect();
-            let b_exponents: Vec<i32> = b.iter().map(|factor| exponent(*factor, smallest)).collect();
-            for (row, sums) in d.chunks_exact_mut(n).enumerate() {
-                let (a, a_exponents) = (&a[row * k..][..k], &a_exponents[row * k..][..k]);
-                for (column, sum) in sums.iter_mut().enumerate() {
-                    let (b, b_exponents) = (&b[column * k..][..k], &b_exponents[column * k..][..k]);
-                    for i in (0..k).step_by(at_once) {
-                        let terms = i..i + at_once;
-                        let exponents = a_exponents[terms.clone()].iter().zip(&b_exponents[terms.clone()]).map(|(a, b)| a + b);
-                        let largest = exponents.fold(exponent(*sum, smallest_sum), i32::max);
-                        let products = a[terms.clone()].iter().zip(&b[terms]).map(|(a, b)| a * b);
-                        *sum = as_held(cut_off_sum(products, *sum, largest), number);
+            let (a_exponents, b_exponents) = (exponents(&a, smallest), exponents(&b, smallest));
+            let (b, b_exponents) = (b.as_chunks().0, b_exponents.as_chunks().0);
+            let step = n / COLUMNS;
+            for (block, sums) in d.as_chunks_mut().0.iter_mut().enumerate() {
+                for first in (0..k).step_by(at_once) {
+                    let (of_a, of_b) = (block / step * k + first, first * step + block % step);
+                    let terms = Terms {
+                        a: &a[of_a..][..at_once],
+                        a_exponents: &a_exponents[of_a..][..at_once],
+                        b: &b[of_b..],
+                        b_exponents: &b_exponents[of_b..],
+                        step,
+                    };
+                    *sums = cut_off_sums(&terms, *sums, smallest_sum);
+                    for sum in &mut *sums {
+                        *sum = as_held(*sum, number);
                     }
                 }
             }
@@ -96,6 +122,7 @@ fn smallest_exponent(number: Number) -> i32 {
 }
 
 /// The exponent of a number of a type, for aligning it in a sum.
+#[inline(always)]
 fn exponent(value: f64, smallest: i32) -> i32 {
     if value == 0.0 {
         return OF_ZERO;
@@ -104,38 +131,87 @@ fn exponent(value: f64, smallest: i32) -> i32 {
     ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(smallest)
 }
 
-/// The sum of the terms, each cut off [`KEPT`] digits after the leading digit of 2 to the power of `largest`; exact in f64.
-fn cut_off_sum(products: impl Iterator<Item = f64> + Clone, c: f64, largest: i32) -> f64 {
-    // Exact products of finite factors are finite in f64.
-    let plain = products.clone().sum::<f64>() + c;
-    if !plain.is_finite() {
-        return plain;
+#[inline(always)]
+fn exponents(values: &[f64], smallest: i32) -> Vec<i32> {
+    let mut exponents = vec![0; values.len()];
+    for (exponent_of, value) in exponents.iter_mut().zip(values) {
+        *exponent_of = exponent(*value, smallest);
     }
-    // Zero factors make exponents that no power of two has.
-    let largest = largest.max(-300);
-    let cut = |term: f64| (term * power_of_two(KEPT - largest)) as i64;
-    (products.map(cut).sum::<i64>() + cut(c)) as f64 * power_of_two(largest - KEPT)
+    exponents
+}
+
+/// Columns whose sums are computed side by side, so that the compiler makes vector instructions of them. Every product has a multiple.
+const COLUMNS: usize = 8;
+
+/// Part of a row of A, and what it is multiplied with in [`COLUMNS`] columns of B.
+struct Terms<'a> {
+    a: &'a [f64],
+    a_exponents: &'a [i32],
+    /// B from the first factors on, row by row.
+    b: &'a [[f64; COLUMNS]],
+    b_exponents: &'a [[i32; COLUMNS]],
+    /// From one row of B to the next.
+    step: usize,
+}
+
+/// Adds the products to C: each term is cut off [`KEPT`] digits after the leading digit of 2 to the power of the largest exponent of its
+/// column. The sums are exact in f64.
+// Loops over arrays, because iterators and closures are not always inlined into the code for vectors.
+#[inline(always)]
+fn cut_off_sums(terms: &Terms<'_>, c: [f64; COLUMNS], smallest_of_c: i32) -> [f64; COLUMNS] {
+    let mut largest = [0; COLUMNS];
+    for column in 0..COLUMNS {
+        largest[column] = exponent(c[column], smallest_of_c);
+    }
+    for (a_exponent, b_exponents) in terms.a_exponents.iter().zip(terms.b_exponents.iter().step_by(terms.step)) {
+        for column in 0..COLUMNS {
+            let exponent = *a_exponent + b_exponents[column];
+            largest[column] = if exponent > largest[column] { exponent } else { largest[column] };
+        }
+    }
+    let (mut scales, mut sums) = ([0.0; COLUMNS], [0.0; COLUMNS]);
+    for column in 0..COLUMNS {
+        // Zero factors and infinite ones make exponents that no power of two has. Where a term is infinite or NaN, so is the sum, at any
+        // scale.
+        largest[column] = largest[column].clamp(-300, 300);
+        scales[column] = power_of_two(KEPT - largest[column]);
+        // Each scaled term is less than 2^27, so the sum of their integral parts is exact. Zero is added, so that a sum of zeros is
+        // positive, whatever their signs.
+        sums[column] = (c[column] * scales[column]).trunc() + 0.0;
+    }
+    for (a, b) in terms.a.iter().zip(terms.b.iter().step_by(terms.step)) {
+        for column in 0..COLUMNS {
+            sums[column] += (*a * b[column] * scales[column]).trunc();
+        }
+    }
+    for column in 0..COLUMNS {
+        sums[column] *= power_of_two(largest[column] - KEPT);
+    }
+    sums
 }
 
 /// 2 to a power that is a normal f64's.
+#[inline(always)]
 fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 /// A matrix, row by row, from the lanes' registers.
+#[inline(always)]
 fn gather<T: Copy + Default>(registers: &Registers, fragment: &Fragment, of_bits: impl Fn(u64, Number) -> T) -> Vec<T> {
     let (rows, columns) = fragment.extents();
     let number = fragment.number;
     let mut matrix = vec![T::default(); rows * columns];
     for (position, register) in fragment.registers.iter().enumerate().take(fragment.count()) {
-        for lane in 0..LANES {
-            let bits = match number {
-                Number::F64 => registers.doubles(*register)[lane],
-                _ => u64::from(registers.words(*register)[lane]),
-            };
-            for element in 0..number.per_register() {
-                let (row, column) = fragment.place(lane, position, element);
-                matrix[row * columns + column] = of_bits(bits >> (8 * number.bytes() * element), number);
+        let bits = match number {
+            Number::F64 => *registers.doubles(*register),
+            _ => registers.words(*register).map(u64::from),
+        };
+        for element in 0..number.per_register() {
+            let places = fragment.places(position, element);
+            for lane in 0..LANES {
+                let (row, column) = places[lane];
+                matrix[row * columns + column] = of_bits(bits[lane] >> (8 * number.bytes() * element), number);
             }
         }
     }
@@ -143,24 +219,28 @@ fn gather<T: Copy + Default>(registers: &Registers, fragment: &Fragment, of_bits
 }
 
 /// A matrix, row by row, into the lanes' registers.
+#[inline(always)]
 fn scatter<T: Copy>(registers: &mut Registers, fragment: &Fragment, matrix: &[T], to_bits: impl Fn(T) -> u64) {
     let (_, columns) = fragment.extents();
     let number = fragment.number;
     for (position, register) in fragment.registers.iter().enumerate().take(fragment.count()) {
-        for lane in 0..LANES {
-            let bits = (0..number.per_register()).fold(0, |bits, element| {
-                let (row, column) = fragment.place(lane, position, element);
-                bits | to_bits(matrix[row * columns + column]) << (8 * number.bytes() * element)
-            });
-            match number {
-                Number::F64 => registers.doubles_mut(*register)[lane] = bits,
-                _ => registers.words_mut(*register)[lane] = bits as u32,
+        let mut bits = [0; LANES];
+        for element in 0..number.per_register() {
+            let places = fragment.places(position, element);
+            for lane in 0..LANES {
+                let (row, column) = places[lane];
+                bits[lane] |= to_bits(matrix[row * columns + column]) << (8 * number.bytes() * element);
             }
+        }
+        match number {
+            Number::F64 => *registers.doubles_mut(*register) = bits,
+            _ => *registers.words_mut(*register) = bits.map(|bits| bits as u32),
         }
     }
 }
 
 /// The value of the low bits of a register.
+#[inline(always)]
 fn float_of_bits(bits: u64, number: Number) -> f64 {
     match number {
         Number::F16 => F16(bits as u16).widen().into(),
@@ -173,11 +253,97 @@ fn float_of_bits(bits: u64, number: Number) -> f64 {
 }
 
 /// Converts a sum to the type of D.
+#[inline(always)]
 fn as_held(sum: f64, number: Number) -> f64 {
     match number {
         Number::F16 => half::round::<F16>(sum, Rounding::Nearest).widen().into(),
+        // A normal f32 has the same leading digits. This is what the last case does, and faster.
+        _ if sum.abs() >= f32::MIN_POSITIVE.into() && sum.abs() < power_of_two(128) => {
+            f64::from_bits(sum.to_bits() & !(u64::MAX >> (64 - (f64::MANTISSA_DIGITS - f32::MANTISSA_DIGITS))))
+        }
         // Cutting off would end at the largest f32, but a tensor core goes on to infinity.
         _ if sum.abs() >= power_of_two(128) => (sum as f32).into(),
         _ => round32(sum, Rounding::Zero).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One sum, by the steps of this module's documentation, in integers.
+    fn step_by_step(products: &[f64], c: f64, largest: i32) -> f64 {
+        let plain = products.iter().sum::<f64>() + c;
+        if !plain.is_finite() {
+            return plain;
+        }
+        let largest = largest.max(-300);
+        let cut = |term: f64| (term * power_of_two(KEPT - largest)) as i64;
+        (products.iter().map(|product| cut(*product)).sum::<i64>() + cut(c)) as f64 * power_of_two(largest - KEPT)
+    }
+
+    /// Bits of a linear congruential generator (Knuth, MMIX), the upper half of each state.
+    fn bits(state: &mut u64) -> u64 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        *state >> 32
+    }
+
+    #[test]
+    fn a_sum_is_cut_off_as_an_f32() {
+        let mut state = 3;
+        for case in 0..200_000 {
+            // Signs and digits of all kinds, and exponents around those of an f32.
+            let digits = (bits(&mut state) << 32 | bits(&mut state)) & 0x800f_ffff_ffff_ffff;
+            let sum = f64::from_bits(digits | (1023 - 160 + case % 320) << 52);
+            let expected = if sum.abs() >= power_of_two(128) { sum as f32 } else { round32(sum, Rounding::Zero) };
+            assert_eq!(as_held(sum, Number::F32).to_bits(), f64::from(expected).to_bits(), "{sum}");
+        }
+        assert_eq!(as_held(0.0, Number::F32).to_bits(), 0);
+        assert!(as_held(f64::NAN, Number::F32).is_nan());
+    }
+
+    #[test]
+    fn sums_side_by_side_are_those_of_one_at_a_time() {
+        let mut state = 7;
+        for (number, of_sums) in
+            [(Number::F16, Number::F16), (Number::F16, Number::F32), (Number::Bf16, Number::F32), (Number::Tf32, Number::F32)]
+        {
+            // The exponents of any bits differ much. In the second half of the cases they are near each other.
+            for case in 0..20_000 {
+                let mut value = |number: Number| {
+                    let bits = bits(&mut state);
+                    let (one, near, infinity) = match number {
+                        Number::F16 => (0x3c00, 0x8fff, 0x7c00),
+                        Number::Bf16 => (0x3f80, 0x80ff, 0x7f80),
+                        _ => (0x3f80_0000, 0x80ff_ffff, 0x7f80_0000),
+                    };
+                    let bits = match bits % 64 {
+                        0 if case % 3 == 0 => infinity,
+                        1 => 0,
+                        2 => bits & 0x8000_8000,
+                        3 => bits & 0x8007_8007,
+                        _ if case >= 10_000 => (bits & near) ^ one,
+                        _ => bits,
+                    };
+                    float_of_bits(bits, number)
+                };
+                let k = 1 + case % 16;
+                let a: Vec<f64> = (0..k).map(|_| value(number)).collect();
+                let b: Vec<[f64; COLUMNS]> = (0..k).map(|_| std::array::from_fn(|_| value(number))).collect();
+                let c: [f64; COLUMNS] = std::array::from_fn(|_| value(of_sums));
+                let (smallest, smallest_sum) = (smallest_exponent(number), smallest_exponent(of_sums));
+                let (a_exponents, b_exponents) = (exponents(&a, smallest), exponents(b.as_flattened(), smallest));
+                let terms = Terms { a: &a, a_exponents: &a_exponents, b: &b, b_exponents: b_exponents.as_chunks().0, step: 1 };
+                let sums = cut_off_sums(&terms, c, smallest_sum);
+                for column in 0..COLUMNS {
+                    let products: Vec<f64> = (0..k).map(|i| a[i] * b[i][column]).collect();
+                    let largest = (0..k).map(|i| a_exponents[i] + b_exponents[i * COLUMNS + column]);
+                    let largest = largest.fold(exponent(c[column], smallest_sum), i32::max);
+                    let expected = step_by_step(&products, c[column], largest);
+                    let same = sums[column].to_bits() == expected.to_bits() || (sums[column].is_nan() && expected.is_nan());
+                    assert!(same, "{number:?}, {a:?} times {products:?} and {}: {}, not {expected}", c[column], sums[column]);
+                }
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! lanes hold a fragment of `wmma`. Here they hold it as in `mma`, in pieces of 8 rows and columns.
 
 use super::fixed::TRUE;
-use crate::registers::{Kind, Reg};
+use crate::registers::{Kind, LANES, Reg};
 
 /// Most registers that a fragment has in one lane.
 pub const MOST_REGISTERS: usize = 8;
@@ -129,28 +129,37 @@ impl Fragment {
         if self.part != Part::Accumulator && self.number == Number::F16 { MOST_REGISTERS } else { self.count() }
     }
 
-    /// Row and column of an element of a lane's register.
+    /// Row and column of an element of a register, for every lane.
     ///
     /// Four adjacent lanes hold one row of A or of an accumulator, or one column of B. Eight such groups hold 8 rows or columns.
-    pub fn place(&self, lane: usize, register: usize, element: usize) -> (usize, usize) {
-        let (group, member) = (lane / 4, lane % 4);
+    #[inline(always)]
+    pub fn places(&self, register: usize, element: usize) -> [(usize, usize); LANES] {
         let per_register = self.number.per_register();
         let row_blocks = self.shape.m / 8;
-        match self.part {
-            Part::A => {
-                let k_block = register / row_blocks;
-                (group + 8 * (register % row_blocks), (k_block * 4 + member) * per_register + element)
-            }
+        // Of the first lane.
+        let (row, column) = match self.part {
+            Part::A => (8 * (register % row_blocks), register / row_blocks * 4 * per_register + element),
             Part::B => {
                 let k_blocks = self.shape.k / (4 * per_register);
-                ((register % k_blocks * 4 + member) * per_register + element, group + 8 * (register / k_blocks))
+                (register % k_blocks * 4 * per_register + element, 8 * (register / k_blocks))
             }
             Part::Accumulator => {
-                let pair = (register * per_register + element) / 2;
-                let column = member * 2 + (register * per_register + element) % 2;
-                (group + 8 * (pair % row_blocks), column + 8 * (pair / row_blocks))
+                let (pair, of_pair) = ((register * per_register + element) / 2, (register * per_register + element) % 2);
+                (8 * (pair % row_blocks), of_pair + 8 * (pair / row_blocks))
             }
+        };
+        // From one group to the next, and from one of its lanes to the next.
+        let ((down, right), (member_down, member_right)) = match self.part {
+            Part::A => ((1, 0), (0, per_register)),
+            Part::B => ((0, 1), (per_register, 0)),
+            Part::Accumulator => ((1, 0), (0, 2)),
+        };
+        let mut places = [(0, 0); LANES];
+        for (lane, place) in places.iter_mut().enumerate() {
+            let (group, member) = (lane / 4, lane % 4);
+            *place = (row + group * down + member * member_down, column + group * right + member * member_right);
         }
+        places
     }
 }
 
@@ -180,10 +189,9 @@ mod tests {
                 let fragment = Fragment::new(part, shape, number);
                 let (rows, columns) = fragment.extents();
                 let mut held = vec![0; rows * columns];
-                for lane in 0..32 {
-                    for register in 0..fragment.count() {
-                        for element in 0..number.per_register() {
-                            let (row, column) = fragment.place(lane, register, element);
+                for register in 0..fragment.count() {
+                    for element in 0..number.per_register() {
+                        for (row, column) in fragment.places(register, element) {
                             held[row * columns + column] += 1;
                         }
                     }
@@ -212,7 +220,7 @@ mod tests {
             (of("m8n8k4", Part::A, Number::F64), 6, 0, 0, (1, 2)),
             (of("m8n8k4", Part::Accumulator, Number::F64), 6, 1, 0, (1, 5)),
         ] {
-            assert_eq!(fragment.place(lane, register, element), place, "{fragment:?}");
+            assert_eq!(fragment.places(register, element)[lane], place, "{fragment:?}");
         }
     }
 }
