@@ -9,7 +9,7 @@
 //! [`TREE_DEPTH`](oracles::rounding::TREE_DEPTH)` * u * sum |t|`, covers products that are rounded before they are added, and sums that are cut into pieces. A stage that
 //! rounds its factors declares an allowance of its own ([`Matmul::largest_magnitudes`]).
 //!
-//! Above [`MOST_PRODUCTS_OF_A_WHOLE_ORACLE`](super::MOST_PRODUCTS_OF_A_WHOLE_ORACLE), the oracle is sampled; see `oracle`.
+//! Above [`MOST_PRODUCTS_OF_A_WHOLE_ORACLE`](oracles::MOST_PRODUCTS_OF_A_WHOLE_ORACLE), the oracle is sampled; see [`oracles::matmul`].
 
 mod inputs;
 mod options;
