@@ -14,20 +14,33 @@ const DEVICE: &str = "UNROLLED_TEST_DEVICE";
 /// Set to `1`, a machine without a GPU fails the tests.
 const REQUIRE_GPU: &str = "UNROLLED_REQUIRE_GPU";
 
+/// The GPU, which one test uses at a time, so that none disturbs another's times.
 static GPU: Mutex<Option<Gpu>> = Mutex::new(None);
 
-/// Lends the device to one test at a time, because the simulator records all launches in one list.
+/// Simulators that no test uses at the moment. Each has its own modules, which a test may replace.
+static SIMULATORS: Mutex<Vec<Gpu>> = Mutex::new(Vec::new());
+
+/// Lends the device to a test: the GPU to one test at a time, and the simulator to as many as ask for it. Each test's thread has its own
+/// records there.
 pub fn with_gpu<R>(test: impl FnOnce(&Gpu) -> R) -> R {
-    let mut gpu = GPU.lock().unwrap_or_else(PoisonError::into_inner);
-    let gpu = gpu.get_or_insert_with(|| {
-        let request = match env::var(DEVICE).as_deref() {
-            Ok("gpu") => Request::Gpu,
-            Ok("sim") | Err(_) => Request::Sim(None),
-            Ok(other) => panic!("{DEVICE} must be sim or gpu, got {other}"),
-        };
-        Gpu::open(&request).unwrap_or_else(|error| panic!("the tests have no device: {error}"))
-    });
-    test(gpu)
+    let open = |request| Gpu::open(&request).unwrap_or_else(|error| panic!("the tests have no device: {error}"));
+    match env::var(DEVICE).as_deref() {
+        Ok("gpu") => {
+            let mut gpu = GPU.lock().unwrap_or_else(PoisonError::into_inner);
+            test(gpu.get_or_insert_with(|| open(Request::Gpu)))
+        }
+        Ok("sim") | Err(_) => {
+            let unused = || SIMULATORS.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = unused().pop();
+            let gpu = known.unwrap_or_else(|| open(Request::Sim(None)));
+            gpu.simulator().expect("it was asked for").record_apart().expect("the simulator answers");
+            let result = test(&gpu);
+            // A test that panics keeps its simulator, which may have a replaced module.
+            unused().push(gpu);
+            result
+        }
+        Ok(other) => panic!("{DEVICE} must be sim or gpu, got {other}"),
+    }
 }
 
 /// Runs one ignored test in a process of its own, because it leaves the process unusable. Returns what it printed.

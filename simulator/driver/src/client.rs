@@ -29,6 +29,7 @@ use crate::result::CuResult;
 use crate::settings::{self, Settings, Trace};
 
 type Configure = unsafe extern "C" fn(*const u8, usize) -> u32;
+type Call = unsafe extern "C" fn() -> u32;
 type Take = unsafe extern "C" fn(*mut c_void, usize, *mut usize) -> u32;
 
 /// The simulator, opened. It stays open for the life of the process: the CUDA bindings keep pointers into it.
@@ -36,6 +37,7 @@ type Take = unsafe extern "C" fn(*mut c_void, usize, *mut usize) -> u32;
 pub struct Simulator {
     path: PathBuf,
     configure: Configure,
+    record_apart: Call,
     take_records: Take,
     take_error: Take,
 }
@@ -77,16 +79,17 @@ impl Simulator {
             return Err(Error::Version { path, found });
         }
         // SAFETY: the check above found the version of the interface in which the exports have these types.
-        let (configure, take_records, take_error) = unsafe {
+        let (configure, record_apart, take_records, take_error) = unsafe {
             (
                 *library.get::<Configure>(b"simcuda_configure\0").map_err(failed)?,
+                *library.get::<Call>(b"simcuda_record_apart\0").map_err(failed)?,
                 *library.get::<Take>(b"simcuda_take_records\0").map_err(failed)?,
                 *library.get::<Take>(b"simcuda_take_error\0").map_err(failed)?,
             )
         };
         // Keeps the library open, so that the functions stay valid.
         std::mem::forget(library);
-        Ok(Self { path, configure, take_records, take_error })
+        Ok(Self { path, configure, record_apart, take_records, take_error })
     }
 
     /// Returns the path of the library.
@@ -156,7 +159,24 @@ impl Simulator {
         Err(Error::Refused(reason))
     }
 
-    /// Takes what is known about the launches since this was last called, on any thread.
+    /// Records the launches of the calling thread apart from now on, until the thread ends. [`take_records`](Self::take_records) returns
+    /// them on this thread only, so that threads can work side by side and each read what its own launches did.
+    ///
+    /// # Errors
+    ///
+    /// None is expected.
+    pub fn record_apart(&self) -> Result<(), Error> {
+        // SAFETY: the function takes nothing and may be called on any thread.
+        let code = unsafe { (self.record_apart)() };
+        if code == CuResult::SUCCESS.0 {
+            Ok(())
+        } else {
+            Err(Error::Refused(format!("the simulator did not answer: error {code}")))
+        }
+    }
+
+    /// Takes what is known about the launches since this was last called, on any thread that does not
+    /// [record them apart](Self::record_apart).
     ///
     /// # Errors
     ///

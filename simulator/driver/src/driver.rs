@@ -1,8 +1,10 @@
 //! The driver as a whole: what `cuInit` creates and what lives until the process ends.
 //!
-//! The library's global state is in the two statics of this module. A few thread-locals are elsewhere, next to their only user: the
+//! The library's global state is in the two statics of this module, and in the records of threads that have their own. A few other
+//! thread-locals are elsewhere, next to their only user: the
 //! stack of current contexts, the capture mode, and what a thread has yet to read of its last failure and its last answer.
 
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use simt::{Memory, Profile};
@@ -21,6 +23,11 @@ use crate::settings::{self, Reporting, Settings};
 
 /// The one device.
 pub const DEVICE: DeviceId = 0;
+
+thread_local! {
+    /// The records of this thread, if it does not share those of the process.
+    static OWN_RECORDS: RefCell<Option<Records>> = const { RefCell::new(None) };
+}
 
 /// The driver. It is static because a C function has no other way to reach it, and it is set once because CUDA cannot be shut down.
 static DRIVER: OnceLock<Driver> = OnceLock::new();
@@ -41,7 +48,7 @@ pub struct Driver {
     pub reporting: Reporting,
     /// What happened since the process started.
     pub report: Mutex<Report>,
-    /// What happened since the client last took the records.
+    /// What happened since the client last took the records, except on threads with records of their own.
     records: Mutex<Records>,
     /// The process that initialized the driver. A forked child has a copy of everything but can use none of it.
     process: u32,
@@ -113,8 +120,21 @@ pub fn configure(change: Settings) -> Result<()> {
     Ok(())
 }
 
-/// Takes what is known about the launches since this was last called.
+/// Records the launches of this thread apart from now on, so that threads that work side by side do not take each other's records.
+pub fn record_apart() {
+    OWN_RECORDS.with_borrow_mut(|own| {
+        own.get_or_insert_default();
+    });
+}
+
+/// Takes what is known about the launches since this was last called: those of this thread if it records them apart, or else those of all
+/// other threads.
 pub fn take_records() -> Records {
+    let own = OWN_RECORDS.with_borrow_mut(|own| own.as_mut().map(std::mem::take));
+    own.unwrap_or_else(take_shared_records)
+}
+
+fn take_shared_records() -> Records {
     driver_of_this_process().map(|driver| std::mem::take(&mut *lock(&driver.records))).unwrap_or_default()
 }
 
@@ -149,7 +169,10 @@ impl Driver {
     /// Records a finished launch, and prints what is new about it.
     pub fn note_launch(&self, record: LaunchRecord) {
         let new = lock(&self.report).note(&record);
-        lock(&self.records).push(record);
+        OWN_RECORDS.with_borrow_mut(|own| match own {
+            Some(own) => own.push(record),
+            None => lock(&self.records).push(record),
+        });
         new.iter().for_each(|message| self.print(message));
     }
 

@@ -10,7 +10,7 @@
 
 use std::ops::AddAssign;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::finding::{AccessOp, Location, SourceLine, Space};
 
@@ -22,6 +22,13 @@ macro_rules! counters {
         #[serde(default)]
         pub struct Counters {
             $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl Counters {
+            /// The counters that are not zero, by name.
+            fn nonzero(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$((stringify!($name), self.$name)),*].into_iter().filter(|(_, count)| *count != 0)
+            }
         }
 
         impl AddAssign for Counters {
@@ -167,7 +174,13 @@ pub struct LineCounters {
     /// The line; `None` collects the counts that the compiler attributed to no line.
     pub source: Option<SourceLine>,
     /// Its counts.
+    #[serde(serialize_with = "nonzero")]
     pub counters: Counters,
+}
+
+/// Writes only the counters that are not zero. A line has a few of them, and a missing one is read as zero.
+fn nonzero<S: Serializer>(counters: &Counters, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(counters.nonzero())
 }
 
 /// The first request of a load or a store by the first warp of the first block.

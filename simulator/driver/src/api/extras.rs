@@ -61,7 +61,17 @@ pub unsafe extern "C" fn simcuda_configure(text: HostBytes, length: usize) -> Cu
     })
 }
 
-/// Takes the [`Records`](crate::records::Records) of the launches since they were last taken.
+/// Records the launches of this thread apart from now on.
+#[unsafe(no_mangle)]
+pub extern "C" fn simcuda_record_apart() -> CuResult {
+    guard(|| {
+        driver::record_apart();
+        Ok(())
+    })
+}
+
+/// Takes the [`Records`](crate::records::Records) of the launches since they were last taken: those of this thread if it records them
+/// apart.
 ///
 /// # Safety
 ///

@@ -3,6 +3,7 @@
 //! Records and settings belong to the process, so each test has a process of its own.
 
 use std::ptr::null_mut;
+use std::sync::Barrier;
 
 use cudarc::driver::LaunchConfig;
 use simcuda::client::{Error, Simulator};
@@ -35,6 +36,42 @@ fn a_launch_is_recorded_with_what_it_did() {
         assert_eq!(report.counters.global_atomic_requests, 3 * 2 * 2, "one for each of two warps of six blocks");
         assert_eq!(records.totals.counters, report.counters);
         assert_eq!(simulator.take_records().unwrap(), Records::default(), "taken once");
+    });
+}
+
+#[test]
+fn threads_side_by_side_can_each_have_their_own_records() {
+    with_simulator(|simulator| {
+        let context = support::own_context();
+        let count = support::load(&context, support::VECTORS).load_function("count").unwrap();
+        let launch = |blocks: u32| {
+            context.bind_to_thread().unwrap();
+            let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (64, 1, 1), shared_mem_bytes: 0 };
+            // SAFETY: the kernel takes no parameters and writes its own variable.
+            unsafe { context.default_stream().launch_builder(&count).launch(config) }.unwrap();
+        };
+        let grids = || {
+            let records = simulator.take_records().unwrap();
+            records.all_launches().unwrap().map(|launch| launch.config.grid.x).collect::<Vec<_>>()
+        };
+        launch(1);
+        let both_launched = Barrier::new(2);
+        let apart = |blocks| {
+            simulator.record_apart().unwrap();
+            assert!(grids().is_empty(), "those before are not its own");
+            launch(blocks);
+            both_launched.wait();
+            launch(blocks + 1);
+            simulator.record_apart().expect("again, which changes nothing");
+            assert_eq!(grids(), [blocks, blocks + 1]);
+            assert!(grids().is_empty(), "taken once");
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| apart(10));
+            scope.spawn(|| apart(20));
+            scope.spawn(|| launch(2));
+        });
+        assert_eq!(grids(), [1, 2], "the others share theirs");
     });
 }
 
