@@ -10,7 +10,7 @@ use crate::driver::driver;
 use crate::export::exports;
 use crate::ffi::{HostBytes, In, Out, Text};
 use crate::handles::{Handle, Kind};
-use crate::link::{self, Input};
+use crate::link::{self, Input, LinkError};
 use crate::lock::lock;
 use crate::result::{CuResult, Failure, Result};
 
@@ -57,9 +57,22 @@ fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec
     image::check_not_binary(&bytes).inspect_err(refused)?;
     let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     let input = Input { name, text: String::from_utf8_lossy(text).into_owned() };
-    link::check(&input).map_err(|error| CuResult::INVALID_PTX.because(error.to_string())).inspect_err(refused)?;
-    lock(&link.inputs).push(input);
+    link::check(&input).map_err(code_of).inspect_err(refused)?;
+    let mut inputs = lock(&link.inputs);
+    let together = [inputs.as_slice(), std::slice::from_ref(&input)].concat();
+    // What is defined twice is refused here, not when the link is completed: so does the driver of an H200 (580.159).
+    link::link(&together).map_err(code_of).inspect_err(refused)?;
+    inputs.push(input);
     Ok(())
+}
+
+/// What a GPU's driver returns in this case.
+fn code_of(error: LinkError) -> Failure {
+    let code = match error {
+        LinkError::Load { .. } => CuResult::INVALID_PTX,
+        LinkError::DefinedTwice { .. } => CuResult::INVALID_SOURCE,
+    };
+    code.because(error.to_string())
 }
 
 fn create(option_count: u32, options: In<u32>, values: Out<usize>, out: Out<Handle>) -> Result<()> {
@@ -131,8 +144,7 @@ both! {
         if inputs.is_empty() {
             return Err(CuResult::INVALID_VALUE.because("nothing was added to this link"));
         }
-        let text = link::link(&inputs).map_err(|error| CuResult::INVALID_PTX.because(error.to_string()));
-        let text = text.inspect_err(|failure| driver.note_refusal(failure))?;
+        let text = link::link(&inputs).map_err(code_of).inspect_err(|failure| driver.note_refusal(failure))?;
         let result = link.linked.get_or_init(|| [text.as_bytes(), &[0]].concat());
         linked.put(result.as_ptr().cast())?;
         bytes.put_if_asked(result.len());
