@@ -56,13 +56,27 @@ pub fn launch(
     }
     let refused = |failure: &Failure| driver.note_refusal(failure);
     check_resources(&function, config, driver.profile).inspect_err(refused)?;
-    // A single block is the whole grid.
-    if grid == Grid::Cooperative && config.grid.volume() > 1 {
-        return Err(CuResult::NOT_SUPPORTED
-            .because("the blocks of a simulated grid do not all run at once; synchronize the grid by launching another kernel"));
+    if grid == Grid::Cooperative {
+        check_fits_at_once(&function, config, driver.profile).inspect_err(refused)?;
     }
     let params = pack(&function)?;
-    run(driver, &context, &function, config, &params).inspect_err(refused)
+    run(driver, &context, &function, config, grid, &params).inspect_err(refused)
+}
+
+/// Refuses a cooperative launch of more blocks than the device can hold.
+fn check_fits_at_once(function: &Function, config: LaunchConfig, profile: &Profile) -> Result<()> {
+    let kernel = function.name();
+    if profile.compute_capability < (6, 0) {
+        return Err(CuResult::NOT_SUPPORTED.because(format!("kernel {kernel}: {} has no cooperative launches", profile.name)));
+    }
+    let threads = u32::try_from(config.block.volume()).unwrap_or(u32::MAX);
+    let each = function.occupancy(profile, threads, config.dynamic_shared_bytes.into()).blocks_per_multiprocessor;
+    let (blocks, most) = (config.grid.volume(), u64::from(each) * u64::from(profile.multiprocessors));
+    if blocks <= most {
+        return Ok(());
+    }
+    let message = format!("kernel {kernel}: {blocks} blocks must all run at once, but {} holds {most}", profile.name);
+    Err(CuResult::COOPERATIVE_LAUNCH_TOO_LARGE.because(message))
 }
 
 /// Refuses a launch for what only this driver knows: registers, and shared memory that the program must opt in to. [`simt::launch`] refuses
@@ -95,13 +109,14 @@ fn check_resources(function: &Function, config: LaunchConfig, profile: &Profile)
 }
 
 /// Returns how to execute a launch, from the settings in force.
-fn options() -> Result<LaunchOptions> {
+fn options(grid: Grid) -> Result<LaunchOptions> {
     let settings = driver::settings()?;
     let defaults = LaunchOptions::default();
     Ok(LaunchOptions {
         fuel: settings.fuel.unwrap_or(defaults.fuel),
         workers: settings.workers.filter(|&workers| workers > 0),
         checks: settings.checks.unwrap_or(defaults.checks),
+        cooperative: grid == Grid::Cooperative,
         trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
         ..defaults
     })
@@ -109,8 +124,8 @@ fn options() -> Result<LaunchOptions> {
 
 /// Executes a launch and records it, or refuses a launch that no device could execute. No lock is held meanwhile, so other threads can
 /// launch and copy.
-fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchConfig, params: &[u8]) -> Result<()> {
-    let (kernel, options) = (function.name(), options()?);
+fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchConfig, grid: Grid, params: &[u8]) -> Result<()> {
+    let (kernel, options) = (function.name(), options(grid)?);
     let outcome = match simt::launch(&driver.memory, function.image.image(), kernel, config, params, driver.profile, &options) {
         Ok(report) => {
             print(&report.printed);
@@ -150,9 +165,10 @@ fn code_of(error: &LaunchError) -> CuResult {
             FindingKind::Misaligned { .. } => CuResult::MISALIGNED_ADDRESS,
             FindingKind::Assert { .. } => CuResult::ASSERT,
             // A GPU hangs here until its watchdog, if it has one, stops the kernel.
-            FindingKind::DivergentBarrier { .. } | FindingKind::Deadlock { .. } | FindingKind::MbarrierDeadlock { .. } => {
-                CuResult::LAUNCH_TIMEOUT
-            }
+            FindingKind::DivergentBarrier { .. }
+            | FindingKind::Deadlock { .. }
+            | FindingKind::MbarrierDeadlock { .. }
+            | FindingKind::GridDeadlock { .. } => CuResult::LAUNCH_TIMEOUT,
             // A trap, or anything else that stops a kernel. What hardware does not notice is in the report of a launch that succeeds.
             _ => CuResult::LAUNCH_FAILED,
         },

@@ -7,6 +7,7 @@
 mod before_init;
 mod client;
 mod contexts;
+mod cooperative;
 mod device;
 mod events;
 mod faults;
