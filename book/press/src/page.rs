@@ -227,10 +227,6 @@ mod tests {
     #[test]
     fn a_wrong_directive_is_reported_with_page_line_and_nearest_names() {
         let cases = [
-            (
-                "{{run nvidia-h200/01-conv naive.time}}",
-                "no record book/results/nvidia-h200/01-conv.json; nearest: nvidia-h200/01-conv-naive",
-            ),
             ("{{run nvidia-h200/03-unroll [sim-h200/lost]shared.time}}", "no record book/results/sim-h200/lost.json"),
             ("{{run nvidia-h200/01-conv-naive naive.times}}", "has no naive.times; nearest: time"),
             ("{{run nvidia-h200/01-conv-naive naive.f32_fma}}", "has no naive.f32_fma"),
@@ -238,7 +234,6 @@ mod tests {
             ("{{run sim-h200/01-conv-naive naive.f32fma}}", "has no naive.f32fma; nearest: f32_fma"),
             ("{{run sim-h200/01-conv-naive ceiling.flops}}", "has no ceiling.flops"),
             ("{{bounds sim-h200/03-unroll}}", "sim-h200/03-unroll is not a run on a GPU"),
-            ("{{chart roofline sim-h200/03-unroll}}", "is not a run on a GPU"),
             ("{{chart times sim-h200/06-matmul-tiled}}", "has no times"),
             ("{{chart shares nvidia-h200/03-unroll rival=ftt}}", "has no stage ftt; nearest: fft"),
             ("{{chart growth nvidia-h200/03-unroll over=tap}}", "nearest: taps"),

@@ -6,7 +6,6 @@
 
 use std::env;
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::thread::available_parallelism;
@@ -237,7 +236,7 @@ fn make(manifest: &Manifest, job: &Job) -> Result<()> {
     let (name, arguments) = job.entry.words();
     let path = manifest.path(job.record);
     // Before the run, which may be long.
-    let mut file = AtomicFile::create(&path)?;
+    let file = AtomicFile::create(&path)?;
     let folder = tempfile::tempdir()?;
     let made = folder.path().join(path.file_name().context("a record has a file name")?);
     // What it prints is the table of the run, and belongs to nobody's standard output here.
@@ -251,8 +250,7 @@ fn make(manifest: &Manifest, job: &Job) -> Result<()> {
     ensure!(status.success(), "the run failed ({status})");
     let text = fs::read_to_string(&made).context("the run saved nothing")?;
     accept(job, &path, &text)?;
-    file.write_all(text.as_bytes())?;
-    Ok(file.commit()?)
+    Ok(file.finish(&text)?)
 }
 
 /// Refuses a record that cannot take the place of the old one.
