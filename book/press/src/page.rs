@@ -227,6 +227,10 @@ mod tests {
     #[test]
     fn a_wrong_directive_is_reported_with_page_line_and_nearest_names() {
         let cases = [
+            (
+                "{{run nvidia-h200/01-conv naive.time}}",
+                "no record book/results/nvidia-h200/01-conv.json; nearest: nvidia-h200/01-conv-naive",
+            ),
             ("{{run nvidia-h200/03-unroll [sim-h200/lost]shared.time}}", "no record book/results/sim-h200/lost.json"),
             ("{{run nvidia-h200/01-conv-naive naive.times}}", "has no naive.times; nearest: time"),
             ("{{run nvidia-h200/01-conv-naive naive.f32_fma}}", "has no naive.f32_fma"),

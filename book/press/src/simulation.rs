@@ -109,7 +109,9 @@ impl Visitor for Answer<'_> {
             text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
         })?;
         let workload = &W::sized(&sizes)?;
-        let stage = chapter.stage(&asked)?;
+        let names = || chapter.all_stages().map(|stage| stage.name);
+        let stage =
+            chapter.stage(&asked).map_err(|_| anyhow!("{} has no stage {asked}{}", chapter.name, nearest(&asked, names())))?;
         match name {
             // What the costliest request of the first warp asks for.
             "lanes" => Ok(inline(&lanes(gpu, stage, workload)?, &arguments.alternative()?)),

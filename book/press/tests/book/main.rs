@@ -85,7 +85,7 @@ fn a_wrong_page_fails_the_build_with_its_line() {
     let output = preprocess("# X\n\n{{footprint sim-h200/01-conv-naive naiv \"x\"}}\n{{#include lost.cu}}\n");
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("book/src/x.md:3: {{footprint") && said.contains("no stage named `naiv`: expected one of "), "{said}");
+    assert!(said.contains("book/src/x.md:3: {{footprint") && said.contains("no stage naiv; nearest: naive"), "{said}");
     assert!(said.contains("book/src/x.md:4: {{#include lost.cu}}: there is no book/src/lost.cu"), "{said}");
     assert!(output.stdout.is_empty());
 }
