@@ -20,7 +20,10 @@ const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_01-conv-naive"), chapt
 
 support::chapter_tests!(BINARY);
 
-const STAGES: [&str; 6] = ["cpu", "cpu-parallel", "naive-strided", "naive", "copy-only", "copy-only-pinned"];
+/// The names of the chapter's stages.
+fn stages() -> Vec<&'static str> {
+    conv_naive::CHAPTER.stages.iter().map(|stage| stage.name).collect()
+}
 
 #[test]
 fn every_stage_is_verified_at_sizes_of_every_kind() {
@@ -28,7 +31,7 @@ fn every_stage_is_verified_at_sizes_of_every_kind() {
         let output = BINARY.run(&["--size", size]);
         assert_eq!(output.status.code(), Some(0), "{size}: {}", stderr(&output));
         let table = stdout(&output);
-        for stage in STAGES {
+        for stage in stages() {
             let row = table.lines().find(|line| line.contains(&format!("│ {stage} ")));
             assert!(row.is_some_and(|row| row.contains("yes")), "{size}: {stage} in\n{table}");
         }
