@@ -20,8 +20,8 @@ pub struct GraphMemory {
 #[derive(Debug, Default)]
 struct Table {
     blocks: BTreeMap<u64, Block>,
-    used: Level,
-    reserved: Level,
+    /// What graphs use, and what the driver reserves for them. Here it reserves no more than they use.
+    levels: [Level; 2],
 }
 
 /// An amount of memory, and the most that it was.
@@ -37,6 +37,8 @@ struct Block {
     bytes: u64,
     /// Whether a launch has allocated it and nothing has freed it since.
     is_live: bool,
+    /// Whether it counts as used: from the first launch on, because a driver keeps it for the next one.
+    is_used: bool,
     /// Whether a node can still allocate it.
     has_node: bool,
     /// The graph that has a node that allocates it, and the graph that has a node that frees it.
@@ -63,9 +65,8 @@ impl GraphMemory {
     /// Adds the memory of a node.
     pub fn reserve(&self, address: u64, bytes: u64, graph: Handle) {
         let mut table = lock(&self.table);
-        let block = Block { bytes, is_live: false, has_node: true, allocated_in: graph, freed_in: None };
+        let block = Block { bytes, is_live: false, is_used: false, has_node: true, allocated_in: graph, freed_in: None };
         table.blocks.insert(address, block);
-        table.reserved.add(bytes);
     }
 
     /// Records that no node can allocate this memory any more. What a launch allocated and nothing freed stays with the program.
@@ -107,8 +108,11 @@ impl GraphMemory {
         let mut table = lock(&self.table);
         let block = table.blocks.get_mut(&address).filter(|block| !block.is_live).ok_or(CuResult::INVALID_VALUE)?;
         block.is_live = true;
+        let is_first = !std::mem::replace(&mut block.is_used, true);
         let bytes = block.bytes;
-        table.used.add(bytes);
+        if is_first {
+            table.levels.iter_mut().for_each(|level| level.add(bytes));
+        }
         Ok(())
     }
 
@@ -118,8 +122,7 @@ impl GraphMemory {
         let block = table.blocks.get_mut(&address).filter(|block| block.is_live);
         let block = block.ok_or_else(|| CuResult::INVALID_VALUE.because(format!("{address:#x} is not live memory of a graph")))?;
         block.is_live = false;
-        let (bytes, has_node) = (block.bytes, block.has_node);
-        table.used.bytes -= bytes;
+        let has_node = block.has_node;
         Ok(if has_node { Bytes::Kept } else { table.remove(address) })
     }
 
@@ -132,17 +135,25 @@ impl GraphMemory {
         self.free(address)
     }
 
-    /// Returns what is live, and what is reserved.
+    /// Returns how much graphs use, and how much is reserved for them.
     pub fn levels(&self) -> [Level; 2] {
-        let table = lock(&self.table);
-        [table.used, table.reserved]
+        lock(&self.table).levels
     }
 
-    /// Resets a high-water mark: of what is live (0) or of what is reserved (1).
+    /// Resets a high-water mark: of what is used (0) or of what is reserved (1).
     pub fn reset_high(&self, which: usize) {
-        let mut table = lock(&self.table);
-        let level = if which == 0 { &mut table.used } else { &mut table.reserved };
+        let level = &mut lock(&self.table).levels[which];
         level.high = level.bytes;
+    }
+
+    /// Stops counting what is only kept for the next launch.
+    pub fn trim(&self) {
+        let mut table = lock(&self.table);
+        let Table { blocks, levels } = &mut *table;
+        for block in blocks.values_mut().filter(|block| block.is_used && !block.is_live) {
+            block.is_used = false;
+            levels.iter_mut().for_each(|level| level.bytes -= block.bytes);
+        }
     }
 }
 
@@ -150,7 +161,9 @@ impl Table {
     fn remove(&mut self, address: u64) -> Bytes {
         match self.blocks.remove(&address) {
             Some(block) => {
-                self.reserved.bytes -= block.bytes;
+                if block.is_used {
+                    self.levels.iter_mut().for_each(|level| level.bytes -= block.bytes);
+                }
                 Bytes::Unused
             }
             None => Bytes::Kept,
@@ -171,10 +184,14 @@ mod tests {
         memory.allocate(512).unwrap();
         assert!(memory.allocate(512).is_err(), "still live");
         assert_eq!(memory.free_outside(512).unwrap(), Bytes::Kept, "for the next launch");
-        assert_eq!(memory.levels().map(|level| (level.bytes, level.high)), [(0, 100), (100, 100)]);
+        assert_eq!(memory.levels(), [Level { bytes: 100, high: 100 }; 2], "kept for the next launch");
+        memory.trim();
         memory.reset_high(0);
-        assert_eq!(memory.levels()[0].high, 0);
+        assert_eq!(memory.levels(), [Level { bytes: 0, high: 0 }, Level { bytes: 0, high: 100 }]);
+        memory.allocate(512).unwrap();
+        assert_eq!(memory.free(512).unwrap(), Bytes::Kept);
         assert_eq!(memory.forget_node(512), Bytes::Unused);
+        assert_eq!(memory.levels()[0].bytes, 0);
     }
 
     #[test]

@@ -60,7 +60,7 @@ fn read_attributes(config: &LaunchConfigEx) -> Result<Grid> {
             COOPERATIVE if value[0] != 0 => grid = Grid::Cooperative,
             CLUSTER_DIMENSION if value[..3] != [1, 1, 1] => return unsupported("clusters of blocks"),
             PROGRAMMATIC_EVENT | COMPLETION_EVENT => return unsupported("events inside a launch"),
-            DEVICE_UPDATABLE => return unsupported("graph nodes"),
+            DEVICE_UPDATABLE => return unsupported("nodes that the device updates"),
             // A policy of streams, not an attribute of launches.
             SYNCHRONIZATION_POLICY => return CuResult::INVALID_VALUE.err(),
             0..=LAST_ATTRIBUTE => {}

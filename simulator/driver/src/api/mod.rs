@@ -3,7 +3,7 @@
 //! A module may use the modules before it in this list: `context`; `event`, `transfer`; `image`, `function`, `module`, `library`; `kernel`,
 //! `user_object`; `operation`, which is what a stream executes and a graph keeps; `stream`, which decides between the two; everything else,
 //! which nothing uses but `older`, which has the names of old programs, and `proc_address`, where functions are looked up by name. (`memory`
-//! and `graph` also use `pool`.)
+//! and `graph` also use `pool`, and `capture` uses `graph`.)
 
 mod capture;
 mod context;

@@ -203,9 +203,9 @@ exports! {
         driver.pools.set_current(&driver.handles, pool)
     }
 
-    /// Memory of graphs is not kept back, so there is none to trim.
     fn cuDeviceGraphMemTrim(device: DeviceId) {
-        driver_of(device).map(drop)
+        driver_of(device)?.graph_memory.trim();
+        Ok(())
     }
 
     /// What is in use, what was in use at most, what is reserved, and what was reserved at most.
