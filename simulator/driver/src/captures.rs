@@ -280,16 +280,16 @@ impl Captures {
     pub fn use_legacy(&self, context: Handle) -> Result<()> {
         let mut table = lock(&self.table);
         let sequences = table.of_context(context, true);
-        table.invalidate(sequences.iter().copied());
-        if sequences.is_empty() { Ok(()) } else { CuResult::STREAM_CAPTURE_IMPLICIT.err() }
+        let reason = "the default stream waits for the capturing stream; use another stream, or capture one made with CU_STREAM_NON_BLOCKING";
+        table.refuse(sequences, CuResult::STREAM_CAPTURE_IMPLICIT, reason)
     }
 
     /// Refuses to wait for everything in a context while one of its streams is capturing, and invalidates that capture.
     pub fn use_context(&self, context: Handle) -> Result<()> {
         let mut table = lock(&self.table);
         let sequences = table.of_context(context, false);
-        table.invalidate(sequences.iter().copied());
-        if sequences.is_empty() { Ok(()) } else { CuResult::STREAM_CAPTURE_UNSUPPORTED.err() }
+        let reason = "a stream of this context is being captured, and nothing of it has run; end the capture first";
+        table.refuse(sequences, CuResult::STREAM_CAPTURE_UNSUPPORTED, reason)
     }
 
     /// Refuses a call that no capture can see if it is forbidden to this thread.
@@ -306,20 +306,23 @@ impl Captures {
             (_, Mode::Global | Mode::ThreadLocal) => sequence.thread == thread,
         };
         let sequences: Vec<u64> = table.sequences.iter().filter(|(_, sequence)| forbids(sequence)).map(|(&id, _)| id).collect();
-        table.invalidate(sequences.iter().copied());
-        if sequences.is_empty() { Ok(()) } else { CuResult::STREAM_CAPTURE_UNSUPPORTED.err() }
+        let reason = "a capture does not see this call and forbids it by its mode; make the call before the capture begins";
+        table.refuse(sequences, CuResult::STREAM_CAPTURE_UNSUPPORTED, reason)
     }
 
-    /// Forgets a stream that is destroyed. A sequence ends with the stream that it began in, and is invalid without any other.
-    pub fn forget_stream(&self, stream: StreamKey) {
+    /// Forgets a stream that is destroyed. A sequence ends with the stream that it began in, and is invalid without any other. Returns the
+    /// graph that was made for a sequence that ends.
+    pub fn forget_stream(&self, stream: StreamKey) -> Option<Handle> {
         let mut table = lock(&self.table);
-        if let Some(member) = table.members.remove(&stream) {
-            if table.sequences.get(&member.sequence).is_some_and(|sequence| sequence.origin == stream) {
-                table.drop_sequence(member.sequence);
-            } else {
-                table.invalidate([member.sequence]);
-            }
+        let id = table.members.remove(&stream)?.sequence;
+        let sequence = table.sequences.get(&id)?;
+        if sequence.origin == stream {
+            let owned = sequence.owns_graph.then_some(sequence.graph);
+            table.drop_sequence(id);
+            return owned;
         }
+        table.invalidate([id]);
+        None
     }
 
     /// Forgets the sequences with a stream of a context that is destroyed.
@@ -338,6 +341,13 @@ impl Table {
                 sequence.invalidated = true;
             }
         }
+    }
+
+    /// Refuses a call, and invalidates these sequences because of it; allows the call if there are none.
+    fn refuse(&mut self, sequences: Vec<u64>, code: CuResult, reason: &str) -> Result<()> {
+        let is_allowed = sequences.is_empty();
+        self.invalidate(sequences);
+        if is_allowed { Ok(()) } else { Err(code.because(reason)) }
     }
 
     fn drop_sequence(&mut self, id: u64) {
@@ -502,9 +512,9 @@ mod tests {
         let bench = bench();
         bench.begin(0, Mode::Relaxed).unwrap();
         bench.wait(1, &bench.record(0)).unwrap();
-        bench.captures.forget_stream(bench.streams[1]);
+        assert_eq!(bench.captures.forget_stream(bench.streams[1]), None);
         assert!(bench.captures.status(bench.streams[0]).unwrap().invalidated);
-        bench.captures.forget_stream(bench.streams[0]);
+        assert_eq!(bench.captures.forget_stream(bench.streams[0]), Some(bench.handle));
         assert!(bench.captures.status(bench.streams[0]).is_none());
     }
 }

@@ -5,8 +5,8 @@
 //! bindings look for theirs, and reads what the simulator saw ([`client`]).
 //!
 //! A program can rely on what CUDA promises, and on nothing more. Streams execute eagerly: an operation is complete when the call that
-//! enqueues it returns, unless the stream is being captured into a graph. CUDA allows that order for any program, although a GPU would not show it. Events record the host's clock, so the
-//! time between two events says how long *the simulator* took.
+//! enqueues it returns, unless the stream is being captured into a graph. CUDA allows that order for any program, although a GPU would not
+//! show it. Events record the host's clock, so the time between two events says how long *the simulator* took.
 //!
 //! # Layout
 //!

@@ -72,6 +72,10 @@ fn end(stream: Handle, out: Out<Handle>) -> Result<()> {
     match failure {
         Some(failure) => {
             discard(driver, graph, owns_graph);
+            if failure == CuResult::STREAM_CAPTURE_UNJOINED {
+                let reason = "a stream that joined the capture has work that this stream does not wait for; record an event there and wait for it";
+                return Err(failure.because(reason));
+            }
             failure.err()
         }
         None => {

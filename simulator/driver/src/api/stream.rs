@@ -169,7 +169,9 @@ fn wait(stream: Handle, event: Handle, is_external: bool) -> Result<()> {
         Some(_) if is_legacy(stream) => CuResult::STREAM_CAPTURE_UNSUPPORTED.err(),
         Some(captured) if !is_external => driver.captures.wait(key, is_blocking(stream)?, &captured),
         // Only the order inside the stream may cross the boundary of a capture.
-        None if !is_external && driver.captures.invalidate(key) => CuResult::STREAM_CAPTURE_ISOLATION.err(),
+        None if !is_external && driver.captures.invalidate(key) => Err(CuResult::STREAM_CAPTURE_ISOLATION.because(
+            "the event was not recorded in this capture; record it in a stream of the capture, or wait with CU_EVENT_WAIT_EXTERNAL",
+        )),
         _ => submit(stream, Operation::Wait(event)),
     }
 }
@@ -253,7 +255,10 @@ exports! {
     fn cuStreamDestroy_v2(stream: Handle) {
         let driver = driver()?;
         let removed = driver.handles.remove::<Stream>(stream)?;
-        driver.captures.forget_stream(StreamKey { handle: stream, context: removed.context.handle, thread: None });
+        let key = StreamKey { handle: stream, context: removed.context.handle, thread: None };
+        if let Some(graph) = driver.captures.forget_stream(key) {
+            operation::graph(graph)?.unregister(driver);
+        }
         removed.context.check()
     }
 

@@ -10,7 +10,7 @@ use cudarc::driver::sys::CUgraphExecUpdateResult::*;
 use cudarc::driver::sys::CUgraphNodeType::*;
 
 use crate::graph_support::{Bench, Values, edges, empty_graph, fails, function_of, mixed, node_type, nodes, note};
-use crate::support::{FAULTS, OK, cu, in_own_process, on_gpu, raw_context, raw_function, returns};
+use crate::support::{FAULTS, OK, cu, in_own_process, on_gpu, raw_context, raw_function, returns, with_simulator};
 
 #[test]
 fn nodes_run_after_what_they_depend_on_at_every_launch() {
@@ -495,6 +495,61 @@ fn one_function_adds_nodes_of_every_type() {
     bench.launch(bench.instantiate(graph));
     assert_eq!(bench.read(0), 11);
     returns! { cuCtxDestroy_v2(bench.context) => CUDA_SUCCESS; }
+}
+
+#[test]
+fn functions_of_cuda_11_read_its_structures() {
+    type AddKernel = unsafe extern "C" fn(
+        *mut sys::CUgraphNode,
+        sys::CUgraph,
+        *const sys::CUgraphNode,
+        usize,
+        *const sys::CUDA_KERNEL_NODE_PARAMS_v1,
+    ) -> sys::CUresult;
+    let bench = Bench::new();
+    let found = function_of(11040, c"cuGraphAddKernelNode").unwrap();
+    // SAFETY: the function with this name has this type in CUDA 11.4.
+    let add_kernel: AddKernel = unsafe { std::mem::transmute(found) };
+    // The parameters in one buffer: the byte at 0, the short at 2, the pointer at 8, the word at 16.
+    let mut packed = [0u8; 20];
+    (packed[0], packed[2], packed[16]) = (1, 2, 4);
+    packed[8..16].copy_from_slice(&bench.word(0).to_le_bytes());
+    let mut bytes = packed.len();
+    let [pointer, size] = [1, 2].map(std::ptr::without_provenance_mut);
+    let mut extra: [*mut c_void; 5] = [pointer, packed.as_mut_ptr().cast(), size, (&raw mut bytes).cast(), null_mut()];
+    let kernel = sys::CUDA_KERNEL_NODE_PARAMS_v1 {
+        func: bench.mixed,
+        gridDimX: 1,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: 1,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: 0,
+        kernelParams: null_mut(),
+        extra: extra.as_mut_ptr(),
+    };
+    let (graph, mut node) = (empty_graph(), null_mut());
+    // SAFETY: the pointers are to live variables, or null where CUDA allows it.
+    assert_eq!(unsafe { add_kernel(&mut node, graph, null(), 0, &kernel) }, OK);
+    bench.launch(bench.instantiate(graph));
+    assert_eq!(bench.read(0), mixed([1, 2, 4]));
+    returns! { cuCtxDestroy_v2(bench.context) => CUDA_SUCCESS; }
+}
+
+#[test]
+fn launches_of_a_graph_are_recorded() {
+    with_simulator(|simulator| {
+        let bench = Bench::new();
+        let graph = empty_graph();
+        bench.add_mixed(graph, &[], 0, [1, 2, 3]);
+        let executable = bench.instantiate(graph);
+        simulator.take_records().unwrap();
+        bench.launch(executable);
+        bench.launch(executable);
+        let records = simulator.take_records().unwrap();
+        assert_eq!(records.all_launches().unwrap().map(|launch| launch.kernel.as_str()).collect::<Vec<_>>(), ["mixed"; 2]);
+    });
 }
 
 #[test]

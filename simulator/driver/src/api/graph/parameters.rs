@@ -26,9 +26,12 @@ const GRAPH: u32 = 4;
 const EMPTY: u32 = 5;
 const WAIT_EVENT: u32 = 6;
 const EVENT_RECORD: u32 = 7;
+const SEMAPHORES_SIGNAL: u32 = 8;
+const SEMAPHORES_WAIT: u32 = 9;
 pub const MEM_ALLOC: u32 = 10;
 const MEM_FREE: u32 = 11;
-const LAST_NODE_TYPE: u32 = 13;
+const BATCH_MEM_OP: u32 = 12;
+const CONDITIONAL: u32 = 13;
 
 /// Completes the structure of CUDA 11.
 pub fn from_v1(base: KernelNodeV1) -> KernelNode {
@@ -131,7 +134,7 @@ pub fn any(parameters: Out<NodeOfType<u8>>) -> Result<Operation> {
         WAIT_EVENT => wait(member(parameters)?),
         EVENT_RECORD => record(member(parameters)?),
         MEM_FREE => Ok(Operation::Free(member(parameters)?)),
-        MEM_ALLOC..=LAST_NODE_TYPE | 8 | 9 => Err(CuResult::NOT_SUPPORTED.because(
+        SEMAPHORES_SIGNAL | SEMAPHORES_WAIT | BATCH_MEM_OP | CONDITIONAL => Err(CuResult::NOT_SUPPORTED.because(
             "nodes with semaphores, operations on values in memory, or conditions are not supported by the simulator; use other nodes",
         )),
         _ => CuResult::INVALID_VALUE.err(),
