@@ -151,7 +151,7 @@ fn check_resources(function: &Function, config: LaunchConfig, profile: &Profile)
     Ok(())
 }
 
-/// Refuses a shape that no launch can have. [`simt::launch`] refuses it as well, but a node of a graph is checked before that.
+/// Refuses a shape that no launch can have. [`simt::launch`] refuses it as well, but a launch is captured long before that.
 pub fn check_shape(config: LaunchConfig, profile: &Profile) -> Result<()> {
     let extents = |Dim3 { x, y, z }: Dim3| [x, y, z];
     let limits =

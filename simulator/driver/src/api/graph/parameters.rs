@@ -38,7 +38,8 @@ pub fn from_v1(base: KernelNodeV1) -> KernelNode {
     KernelNode { base, kernel: Handle::NULL, context: Handle::NULL }
 }
 
-/// Makes a launch. The kernel's parameters are copied.
+/// Makes a launch. The kernel's parameters are copied. The shape is checked when the node runs: programs make nodes with a shape of 0, and
+/// set the shape of the executable form before its launch.
 pub fn kernel(node: &KernelNode) -> Result<Operation> {
     let driver = driver()?;
     let KernelNodeV1 { function, grid, block, shared_mem_bytes, values, extra } = node.base;
@@ -49,7 +50,6 @@ pub fn kernel(node: &KernelNode) -> Result<Operation> {
     }
     let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
     let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes: shared_mem_bytes };
-    kernel::check_shape(config, driver.profile)?;
     let function = library::function(named)?;
     let launch = Launch::new(driver, named, function, config, Grid::Independent, |function| kernel::pack(function, values, extra))?;
     Ok(Operation::Kernel(launch))
