@@ -97,6 +97,7 @@ impl Bench {
             let mut copy = copy.assume_init();
             (copy.srcDevice, copy.dstDevice) = (self.word(from), self.word(to));
             (copy.WidthInBytes, copy.Height, copy.Depth) = (4, 1, 1);
+            (copy.srcPitch, copy.srcHeight, copy.dstPitch, copy.dstHeight) = (4, 1, 4, 1);
             copy
         }
     }

@@ -214,7 +214,7 @@ fn copies_and_fills_can_be_changed() {
     assert_eq!(bench.read(3), 8);
     // An executable graph keeps the number of dimensions, and does not copy or fill nothing.
     let (mut two_rows, mut nothing) = (bench.memcpy(2, 0), bench.memcpy(2, 0));
-    (two_rows.Height, two_rows.srcPitch, two_rows.dstPitch) = (2, 8, 8);
+    (two_rows.Height, two_rows.srcHeight, two_rows.dstHeight) = (2, 2, 2);
     nothing.WidthInBytes = 0;
     let mut odd_element = bench.memset(0, 1);
     odd_element.elementSize = 3;

@@ -203,8 +203,10 @@ fn update_operation(old: &mut Operation, new: Operation, node: Handle) -> Result
         (old, new) if old.node_type() != new.node_type() => NODE_TYPE_CHANGED,
         _ => UPDATED,
     };
-    if result != UPDATED || old.context().map(|context| context.handle) != new.context().map(|context| context.handle) {
-        return Err(BadUpdate::new(result.max(UPDATE_ERROR), node));
+    let moves = old.context().map(|context| context.handle) != new.context().map(|context| context.handle);
+    let result = if result == UPDATED && moves { PARAMETERS_CHANGED } else { result };
+    if result != UPDATED {
+        return Err(BadUpdate::new(result, node));
     }
     *old = new;
     Ok(())
