@@ -76,7 +76,8 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         90 => since(profile, 6, 0), // compute preemption
         91 => since(profile, 2, 0), // registered host memory at its host address
         92..=94 | 122 | 123 => 0,   // stream operations that wait for or write values in memory
-        95 | 96 => 0,               // cooperative launch: here, the blocks do not all run at once
+        95 => since(profile, 6, 0), // cooperative launch
+        96 => 0,                    // cooperative launch over several devices
         97 => int(profile.shared_bytes_per_block_optin),
         98 => 0,        // flushing remote writes
         99 => 1,        // registering host memory

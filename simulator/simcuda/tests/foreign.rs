@@ -392,5 +392,5 @@ fn the_command_prints_the_variable_and_can_be_repeated() {
     install();
     let wrong = Command::new(env!("CARGO_BIN_EXE_simcuda")).arg("instal").output().unwrap();
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(text(&wrong.stderr).contains("Usage: cargo simcuda install FOLDER"));
+    assert!(text(&wrong.stderr).contains("a similar subcommand exists: 'install'"));
 }

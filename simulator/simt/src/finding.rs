@@ -99,6 +99,13 @@ pub enum FindingKind {
         /// Bytes that it is still missing; negative if more arrived than were expected.
         bytes: i32,
     },
+    /// Every live block of a cooperative launch waits for a change of memory that none of them makes.
+    GridDeadlock {
+        /// Blocks that have ended.
+        ended: u64,
+        /// Blocks of the grid.
+        blocks: u64,
+    },
     /// A barrier in shared memory that is used wrongly.
     InvalidMbarrier {
         /// Where it is, an offset in shared memory.
@@ -281,6 +288,7 @@ impl FindingKind {
                 "a phase ends when as many threads have arrived as the barrier was initialized for, and as many bytes as were expected: \
                  expect_tx must name the bytes of all copies together",
             ),
+            FindingKind::GridDeadlock { .. } => Some("let every block of the grid reach each barrier of the grid, equally often"),
             FindingKind::AbsentLane { .. } => Some(
                 "name only lanes that execute the exchange, and let each of them read one that is named; use the value nowhere else",
             ),
@@ -432,6 +440,9 @@ impl fmt::Display for FindingKind {
                     (if *arrivals == 1 { "arrival" } else { "arrivals" }, if *bytes == 1 { "byte" } else { "bytes" });
                 write!(f, "deadlock: threads wait for the mbarrier at {address:#x} in shared memory, ")?;
                 write!(f, "whose phase lacks {arrivals} {arrival} and {bytes} {byte} that will never come")
+            }
+            FindingKind::GridDeadlock { ended, blocks } => {
+                write!(f, "deadlock: the blocks wait for one another, and {ended} of the {blocks} have ended")
             }
             FindingKind::InvalidMbarrier { address, misuse } => {
                 write!(f, "mbarrier at {address:#x} in shared memory, {misuse}")

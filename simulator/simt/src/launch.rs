@@ -36,6 +36,8 @@ pub struct LaunchOptions {
     pub portable: bool,
     /// Look for data races and reads of uninitialized memory. Defects that end a kernel on a GPU are always found.
     pub checks: bool,
+    /// All blocks are there at once and take turns, so that they can wait for one another at a barrier of the grid.
+    pub cooperative: bool,
     /// The order in which the warps of a block take turns.
     pub warp_order: WarpOrder,
     /// The block whose accesses [`LaunchReport::touched`] lists, if the grid has it. The checks collect them, so the list is empty
@@ -51,6 +53,7 @@ impl Default for LaunchOptions {
             merge_requests: true,
             portable: false,
             checks: true,
+            cooperative: false,
             warp_order: WarpOrder::default(),
             trace: None,
         }
@@ -146,6 +149,9 @@ pub enum LaunchMisuse {
         /// Name of the profile.
         profile: &'static str,
     },
+    /// No memory is left for the barrier of the grid.
+    #[error("no memory is left for the barrier of the grid")]
+    NoWorkspace,
     /// The size of the parameters differs from the size of the kernel's parameter list.
     #[error("kernel {kernel} takes {expected} bytes of parameters, got {got}")]
     Parameters {
@@ -190,6 +196,7 @@ pub fn launch(
         (constant.register, constant.kind, value)
     });
     let map = &image.module().map;
+    let workspace = if options.cooperative { Workspace::new(memory)? } else { Workspace::none(memory) };
     let regions = memory.snapshot();
     let rules = Rules::of(profile.compute_capability);
     let requests = if options.merge_requests && rules.merges_requests() {
@@ -212,6 +219,8 @@ pub fn launch(
         global_shadow: options.checks.then(|| GlobalShadow::new(program, config.grid.volume(), regions.len())).flatten(),
         checks: options.checks,
         warp_order: options.warp_order,
+        cooperative: options.cooperative,
+        grid_workspace: workspace.address,
         traced: options.trace.and_then(|block| config.grid.number_of(block)),
         regions,
         wide_atomics: Mutex::new(()),
@@ -250,6 +259,35 @@ pub fn launch(
                 location: map.location(program.origins[pc as usize]),
             };
             Err(LaunchError::Fault { finding: Box::new(finding), printed })
+        }
+    }
+}
+
+/// Memory in which the blocks of a cooperative launch synchronize, as long as it lives.
+struct Workspace<'a> {
+    memory: &'a Memory,
+    address: u64,
+}
+
+impl<'a> Workspace<'a> {
+    /// Its size in bytes and a counter of arrivals, with room for what later compilers keep there.
+    const BYTES: u64 = 64;
+
+    fn new(memory: &'a Memory) -> Result<Self, LaunchMisuse> {
+        let address = memory.allocate_zeroed(Self::BYTES, Some("barrier of the grid")).map_err(|_| LaunchMisuse::NoWorkspace)?;
+        Ok(Self { memory, address })
+    }
+
+    fn none(memory: &'a Memory) -> Self {
+        Self { memory, address: 0 }
+    }
+}
+
+impl Drop for Workspace<'_> {
+    fn drop(&mut self) {
+        if self.address != 0 {
+            // It was allocated here and nobody else frees it.
+            let _ = self.memory.free(self.address);
         }
     }
 }

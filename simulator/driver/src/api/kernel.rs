@@ -75,7 +75,7 @@ impl Launch {
         pack: impl FnOnce(&Function) -> Result<Vec<u8>>,
     ) -> Result<Self> {
         check_resources(&function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
-        check_grid(grid, config)?;
+        check_grid(driver, &function, config, grid)?;
         let parameters = pack(&function)?;
         Ok(Self { handle, function, config, grid, parameters, attributes: BTreeMap::new(), listed: Vec::new() })
     }
@@ -85,8 +85,8 @@ impl Launch {
     }
 
     /// Changes whether the kernel synchronizes across the whole grid.
-    pub fn set_grid(&mut self, grid: Grid) -> Result<()> {
-        check_grid(grid, self.config)?;
+    pub fn set_grid(&mut self, driver: &Driver, grid: Grid) -> Result<()> {
+        check_grid(driver, &self.function, self.config, grid)?;
         self.grid = grid;
         Ok(())
     }
@@ -108,18 +108,50 @@ impl Launch {
     /// Executes the launch and records it, or refuses what no device could execute. No lock is held meanwhile, so other threads can launch
     /// and copy.
     pub fn run(&self, driver: &Driver) -> Result<()> {
-        run(driver, self.context(), &self.function, self.config, &self.parameters)
-            .inspect_err(|failure| driver.note_refusal(failure))
+        self.execute(driver).inspect_err(|failure| driver.note_refusal(failure))
+    }
+
+    fn execute(&self, driver: &Driver) -> Result<()> {
+        let (function, config) = (&self.function, self.config);
+        let (image, kernel, options) = (function.image.image(), function.name(), options(self.grid)?);
+        let outcome = match simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options) {
+            Ok(report) => {
+                print(&report.printed);
+                Outcome::Finished(Box::new(report))
+            }
+            Err(misuse @ LaunchError::Misuse(_)) => return Err(code_of(&misuse).because(format!("kernel {kernel}: {misuse}"))),
+            Err(fault) => {
+                print(fault.printed());
+                Outcome::Failed(fail(self.context(), fault))
+            }
+        };
+        let occupancy = function.occupancy(driver.profile, config.block.volume() as u32, config.dynamic_shared_bytes.into());
+        driver.note_launch(LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome });
+        Ok(())
     }
 }
 
-/// A single block is the whole grid.
-fn check_grid(grid: Grid, config: LaunchConfig) -> Result<()> {
-    if grid == Grid::Cooperative && config.grid.volume() > 1 {
-        return Err(CuResult::NOT_SUPPORTED
-            .because("the blocks of a simulated grid do not all run at once; synchronize the grid by launching another kernel"));
+/// Refuses a cooperative launch of more blocks than the device can hold.
+fn check_grid(driver: &Driver, function: &Function, config: LaunchConfig, grid: Grid) -> Result<()> {
+    if grid == Grid::Cooperative {
+        check_fits_at_once(function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
     }
     Ok(())
+}
+
+fn check_fits_at_once(function: &Function, config: LaunchConfig, profile: &Profile) -> Result<()> {
+    let kernel = function.name();
+    if profile.compute_capability < (6, 0) {
+        return Err(CuResult::NOT_SUPPORTED.because(format!("kernel {kernel}: {} has no cooperative launches", profile.name)));
+    }
+    let threads = u32::try_from(config.block.volume()).unwrap_or(u32::MAX);
+    let each = function.occupancy(profile, threads, config.dynamic_shared_bytes.into()).blocks_per_multiprocessor;
+    let (blocks, most) = (config.grid.volume(), u64::from(each) * u64::from(profile.multiprocessors));
+    if blocks <= most {
+        return Ok(());
+    }
+    let message = format!("kernel {kernel}: {blocks} blocks must all run at once, but {} holds {most}", profile.name);
+    Err(CuResult::COOPERATIVE_LAUNCH_TOO_LARGE.because(message))
 }
 
 /// Refuses a launch for what only this driver knows: registers, and shared memory that the program must opt in to. [`simt::launch`] refuses
@@ -166,34 +198,17 @@ pub fn check_shape(config: LaunchConfig, profile: &Profile) -> Result<()> {
 }
 
 /// Returns how to execute a launch, from the settings in force.
-fn options() -> Result<LaunchOptions> {
+fn options(grid: Grid) -> Result<LaunchOptions> {
     let settings = driver::settings()?;
     let defaults = LaunchOptions::default();
     Ok(LaunchOptions {
         fuel: settings.fuel.unwrap_or(defaults.fuel),
         workers: settings.workers.filter(|&workers| workers > 0),
         checks: settings.checks.unwrap_or(defaults.checks),
+        cooperative: grid == Grid::Cooperative,
         trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
         ..defaults
     })
-}
-
-fn run(driver: &Driver, context: &Context, function: &Function, config: LaunchConfig, params: &[u8]) -> Result<()> {
-    let (kernel, options) = (function.name(), options()?);
-    let outcome = match simt::launch(&driver.memory, function.image.image(), kernel, config, params, driver.profile, &options) {
-        Ok(report) => {
-            print(&report.printed);
-            Outcome::Finished(Box::new(report))
-        }
-        Err(misuse @ LaunchError::Misuse(_)) => return Err(code_of(&misuse).because(format!("kernel {kernel}: {misuse}"))),
-        Err(fault) => {
-            print(fault.printed());
-            Outcome::Failed(fail(context, fault))
-        }
-    };
-    let occupancy = function.occupancy(driver.profile, config.block.volume() as u32, config.dynamic_shared_bytes.into());
-    driver.note_launch(LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome });
-    Ok(())
 }
 
 /// Prints what a kernel printed. The launch is complete when its call returns, so the output is due by then.
@@ -219,9 +234,10 @@ fn code_of(error: &LaunchError) -> CuResult {
             FindingKind::Misaligned { .. } => CuResult::MISALIGNED_ADDRESS,
             FindingKind::Assert { .. } => CuResult::ASSERT,
             // A GPU hangs here until its watchdog, if it has one, stops the kernel.
-            FindingKind::DivergentBarrier { .. } | FindingKind::Deadlock { .. } | FindingKind::MbarrierDeadlock { .. } => {
-                CuResult::LAUNCH_TIMEOUT
-            }
+            FindingKind::DivergentBarrier { .. }
+            | FindingKind::Deadlock { .. }
+            | FindingKind::MbarrierDeadlock { .. }
+            | FindingKind::GridDeadlock { .. } => CuResult::LAUNCH_TIMEOUT,
             // A trap, or anything else that stops a kernel. What hardware does not notice is in the report of a launch that succeeds.
             _ => CuResult::LAUNCH_FAILED,
         },

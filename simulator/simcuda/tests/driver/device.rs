@@ -66,7 +66,7 @@ fn attributes_are_those_of_the_profile() {
     assert_eq!(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK), profile.shared_bytes_per_block as i32);
     assert_eq!(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN), profile.shared_bytes_per_block_optin as i32);
     assert_eq!(attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), 1);
-    assert_eq!(attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), 0);
+    assert_eq!(attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), 1);
 }
 
 #[test]

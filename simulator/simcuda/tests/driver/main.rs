@@ -8,6 +8,7 @@ mod before_init;
 mod capture;
 mod client;
 mod contexts;
+mod cooperative;
 mod device;
 mod events;
 mod faults;

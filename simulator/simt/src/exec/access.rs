@@ -26,6 +26,7 @@ pub fn load(
     let access = core.machine.program.accesses[index as usize];
     let addresses = lane_addresses(registers, &access.address);
     let request = Request { op: AccessOp::Load, index, pc, bytes: access.bytes(), mask, addresses: &addresses };
+    core.polled |= access.semantics.strong | access.semantics.volatile;
     match access.space {
         Some(space @ (Space::Global | Space::Const)) => load_global(core, registers, &access, &request, space),
         Some(Space::Shared) => load_shared(core, registers, &access, &request),
@@ -46,6 +47,7 @@ pub fn store(
     let access = core.machine.program.accesses[index as usize];
     let addresses = lane_addresses(registers, &access.address);
     let request = Request { op: AccessOp::Store, index, pc, bytes: access.bytes(), mask, addresses: &addresses };
+    core.changed = true;
     match access.space {
         Some(Space::Global | Space::Const) => store_global(core, registers, &access, &request),
         Some(Space::Shared) => store_shared(core, registers, &access, &request),

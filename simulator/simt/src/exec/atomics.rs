@@ -76,6 +76,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
     let atomic = core.machine.program.atomics[index as usize];
     let addresses = lane_addresses(registers, &atomic.address);
     let request = Request { op: AccessOp::Atomic, index, pc, bytes: atomic.width, mask, addresses: &addresses };
+    core.polled = true;
     for (space, mask) in request.spaces(atomic.space) {
         let request = &request.of(mask);
         match space {
@@ -101,6 +102,9 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 core.atomic_hint = hint;
                 old
             };
+            if core.machine.cooperative {
+                core.changed |= combine(atomic.op, atomic.width, old, operands[0], operands[1]) != old;
+            }
             if atomic.destination != SINK {
                 if atomic.width == 8 {
                     registers.doubles_mut(atomic.destination)[lane] = old;

@@ -29,30 +29,65 @@ enum State {
 /// Rounds without progress after which the block counts as deadlocked. A program may give up by itself after some tests.
 const PATIENCE: u32 = 1 << 10;
 
+/// How far a round brought a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// All warps have ended.
+    Done,
+    /// Some warp did something that others can see, or computes.
+    Moved,
+    /// Every warp that is not at a barrier only looked for a change of memory, for a whole turn.
+    Polled,
+}
+
+/// A block that is being executed.
+#[derive(Debug)]
+pub struct Block {
+    states: Vec<State>,
+    /// The order in which the warps take turns.
+    order: Vec<usize>,
+    /// Warps that arrived at a barrier without waiting, by barrier.
+    arrived: BTreeMap<u32, u32>,
+    rounds_in_vain: u32,
+}
+
 /// Executes the block of that number with the worker's warps, one for each warp of the block.
 pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Result<(), Stop> {
-    let index = core.machine.config.grid.index_of(block);
-    core.shared.fill(0);
-    core.copies.clear();
-    core.fuel = fuel;
-    core.keeps_samples = block == 0;
-    core.traces = core.machine.traced == Some(block);
-    if let Some(watch) = &mut core.watch {
-        watch.start(block, warps.len());
+    let mut block = Block::start(core, warps, block, fuel);
+    while block.round(core, warps)? != Progress::Done {}
+    Ok(())
+}
+
+impl Block {
+    /// Puts the warps at the start of the block of that number.
+    pub fn start(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Self {
+        let index = core.machine.config.grid.index_of(block);
+        core.shared.fill(0);
+        core.copies.clear();
+        core.fuel = fuel;
+        core.keeps_samples = block == 0;
+        core.traces = core.machine.traced == Some(block);
+        if let Some(watch) = &mut core.watch {
+            watch.start(block, warps.len());
+        }
+        let threads = core.machine.config.block.volume();
+        for (number, warp) in warps.iter_mut().enumerate() {
+            let lanes = (threads - (number * LANES) as u64).min(LANES as u64);
+            warp.start(core, u32::MAX >> (LANES as u64 - lanes));
+            fill_specials(core, warp, number as u32, index);
+        }
+        Self {
+            states: vec![State::Ready; warps.len()],
+            order: core.machine.warp_order.of(block, warps.len()),
+            arrived: BTreeMap::new(),
+            rounds_in_vain: 0,
+        }
     }
-    let threads = core.machine.config.block.volume();
-    for (number, warp) in warps.iter_mut().enumerate() {
-        let lanes = (threads - (number * LANES) as u64).min(LANES as u64);
-        warp.start(core, u32::MAX >> (LANES as u64 - lanes));
-        fill_specials(core, warp, number as u32, index);
-    }
-    let order = core.machine.warp_order.of(block, warps.len());
-    let mut states = vec![State::Ready; warps.len()];
-    // Warps that arrived at a barrier without waiting, by barrier.
-    let mut arrived: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut rounds_in_vain = 0;
-    while states.iter().any(|state| *state != State::Done) {
-        let mut moved = false;
+
+    /// Lets each warp have its turn.
+    pub fn round(&mut self, core: &mut Core<'_>, warps: &mut [Warp]) -> Result<Progress, Stop> {
+        let Self { states, order, arrived, rounds_in_vain } = self;
+        let (mut moved, mut only_polled) = (false, true);
         for number in order.iter().copied() {
             let warp = &mut warps[number];
             core.warp = number as u32;
@@ -60,8 +95,10 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
                 states[number] = State::Ready;
             }
             while states[number] == State::Ready {
+                (core.polled, core.changed) = (false, false);
                 let pause = warp.run(core)?;
                 moved |= !matches!(pause, Pause::OpenPhase(_));
+                only_polled &= pause == Pause::Turn && core.polled && !core.changed;
                 // An endless loop may contain a barrier.
                 if core.fuel == 0 && pause != Pause::Done {
                     return Err(Stop::OutOfFuel { pc: warp.pc() });
@@ -90,17 +127,27 @@ pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Re
                 }
             }
         }
-        moved |= release(core, &mut states, warps, &mut arrived);
-        moved |= std::mem::take(&mut core.mbarriers_moved);
-        rounds_in_vain = if moved { 0 } else { rounds_in_vain + 1 };
+        let released = release(core, states, warps, arrived) | std::mem::take(&mut core.mbarriers_moved);
+        moved |= released;
+        only_polled &= !released;
+        *rounds_in_vain = if moved { 0 } else { *rounds_in_vain + 1 };
         let testing = states.iter().find_map(|state| if let State::Testing(open_phase) = state { Some(*open_phase) } else { None });
         match testing {
-            None if !moved => return Err(deadlock(&states)),
-            Some(open_phase) if rounds_in_vain > PATIENCE => return Err(mbarrier::deadlock(core, open_phase)),
+            None if !moved => return Err(deadlock(states)),
+            Some(open_phase) if *rounds_in_vain > PATIENCE => return Err(mbarrier::deadlock(core, open_phase)),
             _ => {}
         }
+        Ok(match states.iter().all(|state| *state == State::Done) {
+            true => Progress::Done,
+            false if only_polled => Progress::Polled,
+            false => Progress::Moved,
+        })
     }
-    Ok(())
+
+    /// A warp that has not ended and does not wait at a barrier of the block.
+    pub fn running(&self) -> Option<usize> {
+        self.states.iter().position(|state| *state == State::Ready)
+    }
 }
 
 /// Opens every barrier that all of its warps have reached. A warp that has ended counts as arrived, as on a GPU.
@@ -175,6 +222,10 @@ fn fill_specials(core: &Core<'_>, warp: &mut Warp, number: u32, block: Dim3) {
             Special::Multiprocessor => block.x % core.machine.multiprocessors.max(1),
             Special::Multiprocessors => core.machine.multiprocessors,
             Special::GridId => 0,
+            // The halves of the address, the high one first, as compilers for cooperative groups expect it.
+            Special::Environment(1) => (core.machine.grid_workspace >> 32) as u32,
+            Special::Environment(2) => core.machine.grid_workspace as u32,
+            Special::Environment(_) => 0,
             Special::DynamicSharedBytes => config.dynamic_shared_bytes,
             Special::TotalSharedBytes => core.machine.shared_bytes,
             Special::LanesBelow => (1 << lane) - 1,

@@ -22,6 +22,10 @@ pub struct Core<'a> {
     pub copies: Copies,
     /// A barrier in shared memory has changed since this flag was last reset.
     pub mbarriers_moved: bool,
+    /// The warp looked for a change that others make: a volatile, relaxed, or acquiring load, or an atomic operation. Reset before its turn.
+    pub polled: bool,
+    /// The warp changed memory. Reset before its turn.
+    pub changed: bool,
     pub check_hint: u32,
     pub atomic_hint: u32,
     /// The current block is the one whose requests are kept as samples.
@@ -50,6 +54,8 @@ impl<'a> Core<'a> {
             printed: Vec::new(),
             copies: Copies::new(machine),
             mbarriers_moved: false,
+            polled: false,
+            changed: false,
             check_hint: 0,
             atomic_hint: 0,
             keeps_samples: false,

@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use super::block;
+use super::block::{self, Block, Progress};
 use super::core::Core;
 use super::machine::{Machine, Stop};
 use super::stats::Stats;
 use super::warp::Warp;
 use super::watch::found::Found;
+use crate::finding::FindingKind;
 use crate::registers::LANES;
 
 /// The first block in grid order that could not go on.
@@ -24,6 +25,9 @@ pub struct Stopped {
 ///
 /// Workers take blocks in order. After a stop, the blocks before it still finish, so that every run reports the same block.
 pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(Stats, Found), Stopped> {
+    if machine.cooperative {
+        return run_together(machine, fuel);
+    }
     let blocks = machine.config.grid.volume();
     let next = AtomicU64::new(0);
     let stopped_at = AtomicU64::new(u64::MAX);
@@ -71,4 +75,67 @@ pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(
         }
         None => Ok((stats, found)),
     }
+}
+
+/// Rounds in which all blocks only poll before they count as deadlocked. A program may give up by itself after some tests.
+const PATIENCE: u32 = 1 << 12;
+
+/// Executes all blocks side by side: each has its own registers and shared memory and lets its warps have a turn before the next block goes
+/// on. One worker runs them, in the order of the grid, so every run is the same.
+fn run_together(machine: &Machine<'_>, fuel: u64) -> Result<(Stats, Found), Stopped> {
+    let warps_per_block = machine.config.block.volume().div_ceil(LANES as u64);
+    let mut running: Vec<_> = (0..machine.config.grid.volume())
+        .map(|number| {
+            let mut core = Core::new(machine);
+            let mut warps: Vec<Warp> = (0..warps_per_block).map(|_| Warp::new(&core)).collect();
+            let block = Block::start(&mut core, &mut warps, number, fuel);
+            (core, warps, block, Progress::Moved)
+        })
+        .collect();
+    let mut rounds_in_vain = 0;
+    let mut stopped = None;
+    while stopped.is_none() && running.iter().any(|(.., progress)| *progress != Progress::Done) {
+        let mut moved = false;
+        for (number, (core, warps, block, progress)) in running.iter_mut().enumerate() {
+            if *progress == Progress::Done {
+                continue;
+            }
+            match block.round(core, warps) {
+                Ok(now) => *progress = now,
+                Err(stop) => {
+                    stopped = Some((number, stop));
+                    break;
+                }
+            }
+            moved |= *progress != Progress::Polled;
+        }
+        rounds_in_vain = if moved { 0 } else { rounds_in_vain + 1 };
+        if rounds_in_vain > PATIENCE {
+            stopped = stopped.or_else(|| deadlock(&running));
+        }
+    }
+    let (mut stats, mut found) = (Stats::new(machine.program), Found::default());
+    for (number, (core, ..)) in running.iter_mut().enumerate() {
+        if !core.printed.is_empty() {
+            core.stats.printed.push((number as u64, std::mem::take(&mut core.printed)));
+        }
+        stats.add(&core.stats);
+        if let Some(watch) = core.watch.take() {
+            found.append(watch.found);
+        }
+    }
+    match stopped {
+        Some((block, stop)) => Err(Stopped { block: block as u64, stop, printed: stats.printed() }),
+        None => Ok((stats, found)),
+    }
+}
+
+/// The first block that waits for others in vain.
+fn deadlock(running: &[(Core<'_>, Vec<Warp>, Block, Progress)]) -> Option<(usize, Stop)> {
+    let ended = running.iter().filter(|(.., progress)| *progress == Progress::Done).count() as u64;
+    let kind = FindingKind::GridDeadlock { ended, blocks: running.len() as u64 };
+    running.iter().enumerate().find_map(|(number, (_, warps, block, _))| {
+        let warp = block.running()?;
+        Some((number, Stop::Fault { kind: Box::new(kind.clone()), pc: warps[warp].pc(), warp: warp as u32, lane: 0, lanes: 1 }))
+    })
 }

@@ -38,6 +38,10 @@ pub struct Machine<'a> {
     /// The shadow of global memory, if races between blocks can be found in this program.
     pub global_shadow: Option<GlobalShadow>,
     pub warp_order: WarpOrder,
+    /// All blocks take turns, so that they can wait for one another.
+    pub cooperative: bool,
+    /// The address of the memory in which the blocks of a cooperative launch synchronize; 0 in other launches.
+    pub grid_workspace: u64,
     /// The block to trace.
     pub traced: Option<u64>,
     /// Serializes 64-bit atomic operations, which span two words.

@@ -15,6 +15,8 @@ use crate::registers::{FULL, Kind, LANES, Lane, Reg, Registers};
 /// Instructions that a warp executes before the next warp takes its turn. A warp may wait in a loop for a value that another one
 /// writes.
 const TURN: u64 = 1 << 14;
+/// The same where blocks take turns, too: waiting is most of what they do at a barrier of the grid.
+const COOPERATIVE_TURN: u64 = 1 << 8;
 
 /// A warp.
 #[derive(Debug)]
@@ -132,7 +134,7 @@ impl Warp {
         let code = core.machine.program.code.as_slice();
         let executor = core.executor;
         let mut path = self.path;
-        let turn = TURN.min(core.fuel);
+        let turn = if core.machine.cooperative { COOPERATIVE_TURN } else { TURN }.min(core.fuel);
         let mut executed = 0;
         let pause = loop {
             if path.pc == path.reconverge || path.lanes == 0 {

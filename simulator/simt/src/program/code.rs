@@ -246,6 +246,8 @@ pub enum Special {
     Multiprocessor,
     Multiprocessors,
     GridId,
+    /// Set by the driver before the launch.
+    Environment(u8),
     DynamicSharedBytes,
     TotalSharedBytes,
     /// Masks of the lanes in this relation to the lane itself.

@@ -113,6 +113,7 @@ pub fn special(name: &str) -> Option<Special> {
         "smid" => Special::Multiprocessor,
         "nsmid" => Special::Multiprocessors,
         "gridid" => Special::GridId,
+        _ if name.starts_with("envreg") => Special::Environment(name["envreg".len()..].parse().ok().filter(|number| *number < 32)?),
         "dynamic_smem_size" => Special::DynamicSharedBytes,
         "total_smem_size" => Special::TotalSharedBytes,
         "lanemask_lt" => Special::LanesBelow,

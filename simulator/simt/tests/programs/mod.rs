@@ -8,6 +8,7 @@ mod convolution;
 mod cooperation;
 mod divergence;
 mod functions;
+mod grid;
 mod halves;
 mod mathematics;
 mod mbarrier;

@@ -2,6 +2,7 @@
 
 use crate::api::kernel::{AttributeValue, Grid, Launch};
 use crate::api::operation::{self, Operation};
+use crate::driver::driver;
 use crate::export::exports;
 use crate::ffi::HostBytes;
 use crate::handles::Handle;
@@ -46,7 +47,7 @@ fn value_of(launch: &Launch, attribute: u32) -> AttributeValue {
 fn set(launch: &mut Launch, attribute: u32, value: AttributeValue) -> Result<()> {
     let is_zero = value == [0; 64];
     match attribute {
-        COOPERATIVE => return launch.set_grid(if is_zero { Grid::Independent } else { Grid::Cooperative }),
+        COOPERATIVE => return launch.set_grid(driver()?, if is_zero { Grid::Independent } else { Grid::Cooperative }),
         CLUSTER_DIMENSION => {
             let mut one = [0; 64];
             (one[0], one[4], one[8]) = (1, 1, 1);
@@ -79,7 +80,7 @@ exports! {
     fn cuGraphKernelNodeCopyAttributes(target: Handle, source: Handle) {
         let (grid, attributes) = with_launch(source, |launch| Ok((launch.grid, launch.attributes.clone())))?;
         with_launch(target, |launch| {
-            launch.set_grid(grid)?;
+            launch.set_grid(driver()?, grid)?;
             launch.attributes = attributes;
             Ok(())
         })

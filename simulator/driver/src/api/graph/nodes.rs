@@ -54,7 +54,7 @@ pub fn replace(old: &mut Operation, mut new: Operation) -> Result<()> {
         return CuResult::INVALID_VALUE.err();
     }
     if let (Operation::Kernel(old), Operation::Kernel(new)) = (&*old, &mut new) {
-        new.set_grid(old.grid)?;
+        new.set_grid(driver()?, old.grid)?;
         new.attributes.clone_from(&old.attributes);
     }
     *old = new;

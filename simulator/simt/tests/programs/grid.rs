@@ -1,0 +1,62 @@
+//! Grids whose blocks wait for one another, as in a cooperative launch.
+
+use simt::{Finding, FindingKind, LaunchError, LaunchOptions, WarpOrder};
+
+use crate::common::{Gpu, Params};
+
+const GRID: &str = include_str!("grid.ptx");
+
+fn cooperative() -> Gpu {
+    Gpu::with_options(GRID, LaunchOptions { cooperative: true, ..LaunchOptions::default() })
+}
+
+#[test]
+fn blocks_meet_at_every_barrier_of_the_grid() {
+    for (blocks, threads, rounds) in [(1, 32, 3), (2, 1, 1), (7, 96, 10), (40, 64, 5)] {
+        for warp_order in [WarpOrder::Ascending, WarpOrder::Shuffled(1)] {
+            let gpu = Gpu::with_options(GRID, LaunchOptions { cooperative: true, warp_order, ..LaunchOptions::default() });
+            let count = (blocks * threads) as usize;
+            let numbers: Vec<u32> = (0..count as u32).map(|own| own * own).collect();
+            let [from, to] = [gpu.buffer(&numbers), gpu.poisoned::<u32>(count)];
+            let report = gpu.launch("rotate", blocks, threads, 0, &Params::new().with(from).with(to).with(rounds));
+            let mut expected: Vec<u32> = numbers.iter().map(|number| number + rounds).collect();
+            expected.rotate_right((rounds * threads) as usize % count);
+            assert_eq!(gpu.read::<u32>(if rounds % 2 == 1 { to } else { from }, count), expected, "{blocks} x {threads}");
+            assert_eq!(report.findings, []);
+            assert_eq!(report.counters.global_store_bytes, 4 * u64::from(rounds) * count as u64, "each number once a round");
+        }
+    }
+}
+
+#[test]
+fn only_a_cooperative_launch_has_memory_for_a_barrier_and_it_is_gone_afterwards() {
+    for (gpu, expected) in [(cooperative(), 1), (Gpu::load(GRID), 0)] {
+        let yes = gpu.poisoned::<u32>(1);
+        let used = gpu.memory.used();
+        gpu.launch("has_barrier", 1, 1, 0, &Params::new().with(yes));
+        assert_eq!((gpu.read::<u32>(yes, 1), gpu.memory.used()), (vec![expected], used));
+    }
+}
+
+#[test]
+fn a_block_that_leaves_before_the_barrier_is_a_deadlock_of_the_grid() {
+    let gpu = cooperative();
+    let passed = gpu.buffer(&[0_u32; 4]);
+    let error = gpu.try_launch("one_leaves", 4, 64, 0, &Params::new().with(passed)).unwrap_err();
+    let LaunchError::Fault { finding, .. } = error else { panic!("{error}") };
+    let Finding { kind, location, .. } = *finding;
+    assert_eq!(kind, FindingKind::GridDeadlock { ended: 1, blocks: 4 });
+    assert!(kind.to_string().contains("1 of the 4 have ended"), "{kind}");
+    let line = location.source.expect("compiled with lines").line;
+    let source = include_str!("grid.cu").lines().nth(line as usize - 1).unwrap();
+    assert!(source.contains("while (*(volatile unsigned*)arrived"), "{line}: {source}");
+    assert_eq!(gpu.read::<u32>(passed, 4), [0; 4]);
+}
+
+#[test]
+fn a_block_that_computes_for_a_long_time_is_waited_for() {
+    let gpu = cooperative();
+    let flags = gpu.buffer(&[0_u32; 6]);
+    gpu.launch("chain", 6, 1, 0, &Params::new().with(flags).with(3_000_000_u32));
+    assert!(gpu.read::<u32>(flags, 6).iter().all(|flag| *flag != 0));
+}
