@@ -192,7 +192,7 @@ fn what_is_refused_is_named_once_with_what_to_do_instead() {
                  `nvcc -ptx` or nvrtcGetPTX and `--gpu-architecture=compute_80`";
     let expected = [
         "cuArrayCreate_v2: arrays, textures and surfaces are not supported by the simulator; read from global memory",
-        "cuGraphCreate: graphs and stream capture are not supported by the simulator; launch the kernels on a stream",
+        "cuIpcGetMemHandle: sharing between processes are not supported by the simulator; use one process, or copy through memory of the host",
         image,
     ];
     let mut printed: Vec<&str> = stderr.lines().collect();

@@ -5,12 +5,16 @@
 //! six.
 
 mod before_init;
+mod capture;
 mod client;
 mod contexts;
 mod cooperative;
 mod device;
 mod events;
 mod faults;
+mod graph_memory;
+mod graph_support;
+mod graphs;
 mod launches;
 mod libraries;
 mod links;
