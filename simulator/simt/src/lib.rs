@@ -19,6 +19,7 @@
 //! - [`mod@bound`]: the least time that the counted work needs on a GPU, and the bottleneck that sets it.
 //! - [`ptx`]: PTX text as a syntax tree, and answers to what other programs ask about it.
 //! - [`instructions`]: the arithmetic, one table of spellings and meanings.
+//! - [`texture`]: images in memory, and how a coordinate becomes a value.
 //! - `program`: decodes a syntax tree into the instructions of one kernel.
 //! - [`module`]: PTX text, parsed and decoded: kernels and variables.
 //! - [`image`]: a module placed in memory, so that its kernels can run.
@@ -42,6 +43,7 @@ pub mod profile;
 mod program;
 pub mod ptx;
 mod registers;
+pub mod texture;
 mod windows;
 
 pub use counters::{AccessSample, Counters, LineCounters, Touched};
