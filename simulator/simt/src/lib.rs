@@ -21,6 +21,7 @@
 //! - [`instructions`]: the arithmetic, one table of spellings and meanings.
 //! - [`texture`]: images in memory, and how a coordinate becomes a value.
 //! - `program`: decodes a syntax tree into the instructions of one kernel.
+//! - `device_runtime`: functions of a library that kernels may call.
 //! - [`module`]: PTX text, parsed and decoded: kernels and variables.
 //! - [`image`]: a module placed in memory, so that its kernels can run.
 //! - `exec`: the machine that executes programs.
@@ -30,6 +31,7 @@
 
 pub mod bound;
 pub mod counters;
+mod device_runtime;
 mod error;
 mod exec;
 pub mod finding;
