@@ -165,11 +165,9 @@ fn narrow_integers_become_floats_and_indices_outside_give_zero() {
     let line = |format| ImageView { address, extent: [8, 1, 1], layers: 1, pitch: 8, slice: 8, format, channels: 1 };
     let at: Vec<[f32; 2]> = (0..8).map(|x| [x as f32 + 0.5, 0.0]).collect();
     let at = gpu.buffer(&at);
-    let cases: [(Format, fn(u8) -> f32); 2] = [
-        (Format::Unsigned(8), |byte| f32::from(byte) / 255.0),
-        (Format::Signed(8), |byte| (f32::from(byte as i8) / 127.0).max(-1.0)),
-    ];
-    for (format, expected) in cases {
+    let unsigned = |byte: u8| f32::from(byte) / 255.0;
+    let signed = |byte: u8| (f32::from(byte as i8) / 127.0).max(-1.0);
+    for (format, expected) in [(Format::Unsigned(8), unsigned as fn(u8) -> f32), (Format::Signed(8), signed)] {
         let Binding::Texture(texture) = plain(line(format)) else { unreachable!("a texture") };
         gpu.options = self::gpu([(IMAGE, Binding::Texture(Texture { normalized_values: true, ..texture }))], &gpu);
         let output = gpu.poisoned::<f32>(8);
