@@ -40,6 +40,8 @@ fn peer(target: (DevicePtr, Handle), source: (DevicePtr, Handle), bytes: usize, 
     for context in [target.1, source.1].into_iter().filter(|&context| context != Handle::NULL) {
         driver.handles.get::<Context>(context)?.check()?;
     }
+    // The driver of an H200 (580.159) does not capture it, either.
+    stream::check_not_capturing(stream)?;
     device_to_device(target.0, source.0, bytes, stream)
 }
 

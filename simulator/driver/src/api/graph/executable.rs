@@ -85,7 +85,7 @@ fn instantiate(graph: Handle, flags: u64, error: &mut Handle) -> Result<Handle> 
     let nodes = graph.copy(driver, CopyFor::Executable)?;
     let counted = Arc::downgrade(&graph.executables);
     let executable = driver.handles.reserve();
-    driver.handles.insert_at(executable, Executable { flags: flags & !UPLOAD, nodes, _counted: counted });
+    driver.handles.insert_at(executable, Executable { flags: flags & !(UPLOAD | NODE_PRIORITY), nodes, _counted: counted });
     Ok(executable)
 }
 
@@ -127,13 +127,8 @@ fn prepare_memory(driver: &Driver, executable: &Executable) -> Result<()> {
 fn launch(executable: &Executable, stream: Handle) -> Result<()> {
     stream::usable(stream)?;
     let driver = driver()?;
-    if stream::is_capturing(stream)? {
-        if executable.nodes.has_memory_nodes() {
-            return Err(CuResult::NOT_SUPPORTED.because("a graph that allocates or frees memory cannot be part of another graph"));
-        }
-        let copy = executable.nodes.copy(driver, CopyFor::Node)?;
-        return stream::submit(stream, Operation::Graph(copy.clone())).inspect_err(|_| copy.unregister(driver));
-    }
+    // The driver of an H200 (580.159) refuses it, too.
+    stream::check_not_capturing(stream)?;
     prepare_memory(driver, executable)?;
     stream::submit(stream, Operation::Graph(executable.nodes.clone()))
 }

@@ -38,8 +38,7 @@ pub fn from_v1(base: KernelNodeV1) -> KernelNode {
     KernelNode { base, kernel: Handle::NULL, context: Handle::NULL }
 }
 
-/// Makes a launch. The kernel's parameters are copied. The shape is checked when the node runs: programs make nodes with a shape of 0, and
-/// set the shape of the executable form before its launch.
+/// Makes a launch. The kernel's parameters are copied.
 pub fn kernel(node: &KernelNode) -> Result<Operation> {
     let driver = driver()?;
     let KernelNodeV1 { function, grid, block, shared_mem_bytes, values, extra } = node.base;
@@ -51,6 +50,7 @@ pub fn kernel(node: &KernelNode) -> Result<Operation> {
     let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
     let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes: shared_mem_bytes };
     let function = library::function(named)?;
+    kernel::check_shape(config, driver.profile)?;
     let launch = Launch::new(driver, named, function, config, Grid::Independent, |function| kernel::pack(function, values, extra))?;
     Ok(Operation::Kernel(launch))
 }
