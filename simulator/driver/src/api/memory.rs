@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use super::context;
 use super::pool;
 use super::stream;
-use crate::allocations::MemoryKind;
+use crate::allocations::{MemoryKind, Owned};
 use crate::driver::{Driver, driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, DevicePtr, HostBytes, MemLocation, Out};
@@ -196,8 +196,12 @@ exports! {
         let (driver, _) = context::current()?;
         driver.captures.check_safe()?;
         let unregisters = |kind| matches!(kind, MemoryKind::Registered(_));
-        driver.allocations.free(&driver.memory, host.address(), unregisters).map_err(|_| CuResult::HOST_MEMORY_NOT_REGISTERED)?;
-        Ok(())
+        let freed = driver.allocations.free(&driver.memory, host.address(), unregisters);
+        freed.map(drop).map_err(|failure| match driver.allocations.containing(host.address()) {
+            // Inside of registered memory, but not at its start.
+            Some(Owned { kind: MemoryKind::Registered(_), .. }) => failure,
+            _ => CuResult::HOST_MEMORY_NOT_REGISTERED.into(),
+        })
     }
 
     fn cuMemAllocManaged(address: Out<DevicePtr>, bytes: usize, flags: u32) {

@@ -70,7 +70,7 @@ refused! {
     "green contexts", "use an ordinary context":
         cuCtxFromGreenCtx cuCtxGetDevResource cuCtxGetExecAffinity cuCtxRecordEvent cuCtxWaitEvent cuDevResourceGenerateDesc
         cuDevSmResourceSplitByCount cuDeviceGetDevResource cuGreenCtxCreate cuGreenCtxDestroy cuGreenCtxGetDevResource
-        cuGreenCtxRecordEvent cuGreenCtxStreamCreate cuGreenCtxWaitEvent cuStreamGetCtx_v2 cuStreamGetGreenCtx;
+        cuGreenCtxRecordEvent cuGreenCtxStreamCreate cuGreenCtxWaitEvent cuStreamGetGreenCtx;
 
     "tables of private functions", "use a program that links with the driver API, not with the runtime library":
         cuGetExportTable;

@@ -295,6 +295,12 @@ exports! {
         context.put(usable(stream)?.handle)
     }
 
+    /// No stream belongs to a green context, because there are none.
+    fn cuStreamGetCtx_v2(stream: Handle, context: Out<Handle>, green: Out<Handle>) {
+        context.put(usable(stream)?.handle)?;
+        green.put(Handle::NULL)
+    }
+
     fn cuStreamGetDevice(stream: Handle, device: Out<DeviceId>) {
         usable(stream)?;
         device.put(DEVICE)
