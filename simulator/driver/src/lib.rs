@@ -38,6 +38,7 @@
 //! - `allocations`, `pools`, `primary`: who owns which memory; memory pools; the primary context.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
 //! - `export`: the macro that defines an exported function, and how each one returns.
+//! - `fatbin`: finds the PTX in what `nvcc` builds.
 //! - `link`: makes one PTX module of several.
 //! - `at_exit`: writes the report when the process ends (on Linux).
 //!
@@ -61,6 +62,7 @@ mod defect;
 mod driver;
 mod error;
 mod export;
+mod fatbin;
 mod ffi;
 mod handles;
 mod host_memory;
