@@ -12,8 +12,17 @@ use thiserror::Error;
 pub const MAGIC: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 pub const WRAPPER_MAGIC: [u8; 4] = 0x4662_43b1_u32.to_le_bytes();
 
-/// Where a wrapper has the address of its fat binary.
+/// Where a wrapper has the address of its fat binary, and that of a list of fat binaries, which ends with null. The list is in a wrapper of
+/// the second version only: its fat binaries are the parts of a program that `nvcc -rdc=true` linked.
 pub const WRAPPED_AT: usize = 8;
+pub const PARTS_AT: usize = 16;
+
+/// Where a wrapper has its version.
+const VERSION_AT: usize = 4;
+const VERSION_WITH_PARTS: u32 = 2;
+
+/// The bytes of a wrapper that say which version it is.
+pub const WRAPPER_START_BYTES: usize = 8;
 
 /// The bytes of a fat binary's header: enough to learn how long it is.
 pub const HEADER_BYTES: usize = 16;
@@ -40,6 +49,8 @@ type Capability = (u32, u32);
 pub enum FatbinError {
     #[error("the fat binary is damaged: {0}")]
     Damaged(String),
+    #[error("the fat binary is empty")]
+    Empty,
     #[error(
         "the fat binary has no PTX, only machine code for {0}, but the simulator executes PTX; compile with \
          `-gencode arch=compute_80,code=compute_80`"
@@ -67,9 +78,14 @@ struct Entry<'a> {
 pub fn total_bytes(header: &[u8]) -> Result<usize, FatbinError> {
     let (header_bytes, image_bytes) = (u64::from(u16_at(header, 6)?), u64_at(header, 8)?);
     let total = header_bytes.checked_add(image_bytes).and_then(|bytes| usize::try_from(bytes).ok());
-    total.filter(|&bytes| header_bytes as usize >= HEADER_BYTES && bytes as u64 <= LONGEST_IMAGE).ok_or_else(|| {
-        FatbinError::Damaged(format!("a header of {header_bytes} bytes and {image_bytes} bytes of images"))
-    })
+    total
+        .filter(|&bytes| header_bytes as usize >= HEADER_BYTES && bytes as u64 <= LONGEST_IMAGE)
+        .ok_or_else(|| FatbinError::Damaged(format!("a header of {header_bytes} bytes and {image_bytes} bytes of images")))
+}
+
+/// Whether a wrapper has a list of parts, from its first bytes.
+pub fn has_parts(wrapper: &[u8]) -> bool {
+    u32_at(wrapper, VERSION_AT) == Ok(VERSION_WITH_PARTS)
 }
 
 /// Returns the PTX in a fat binary that suits a GPU best: that for the highest compute capability which the GPU has. A GPU that is older
@@ -82,11 +98,12 @@ pub fn best_ptx(bytes: &[u8], has: Capability, any: bool) -> Result<Vec<u8>, Fat
     if let Some(entry) = best.or_else(lowest) {
         return decompress(entry).map(Cow::into_owned);
     }
-    Err(match names(texts(), "compute") {
-        none if none.is_empty() => {
-            FatbinError::OnlyMachineCode(names(entries.iter().filter(|entry| entry.kind == MACHINE_CODE), "sm"))
-        }
-        found => FatbinError::TooNew { found, has },
+    let found = names(texts(), "compute");
+    let machine_code = names(entries.iter().filter(|entry| entry.kind == MACHINE_CODE), "sm");
+    Err(match (found.is_empty(), machine_code.is_empty()) {
+        (false, _) => FatbinError::TooNew { found, has },
+        (true, false) => FatbinError::OnlyMachineCode(machine_code),
+        (true, true) => FatbinError::Empty,
     })
 }
 
@@ -223,6 +240,7 @@ mod tests {
         assert_eq!(best_ptx(&bytes, (1, 1), true).map(text), Ok("seven".to_owned()), "a GPU that no compiler knows any more");
         let found = "compute_70, compute_80, compute_103".to_owned();
         assert_eq!(best_ptx(&bytes, (6, 1), false), Err(FatbinError::TooNew { found, has: (6, 1) }));
+        assert_eq!(best_ptx(&fatbin(&[]), (9, 0), false), Err(FatbinError::Empty));
     }
 
     #[test]

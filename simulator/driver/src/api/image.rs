@@ -10,6 +10,7 @@ use simt::{Image, LoadError, Memory, Module, Profile};
 use crate::driver::Driver;
 use crate::fatbin::{self, FatbinError};
 use crate::ffi::{HostBytes, Text};
+use crate::link::{self, Input};
 use crate::result::{CuResult, Failure, Result};
 
 /// The longest text that is accepted. An unterminated buffer must end somewhere.
@@ -107,13 +108,43 @@ pub fn read(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
     let start = image.until_nul(MAGIC_BYTES)?;
     // What is not text may contain NULs, so its first bytes are checked before the rest is read as text.
     let bytes = match start.as_slice() {
-        start if start == fatbin::WRAPPER_MAGIC => read_fatbin(image.pointer_at(fatbin::WRAPPED_AT)?),
+        start if start == fatbin::WRAPPER_MAGIC => read_wrapped(driver, image),
         start if start == fatbin::MAGIC => read_fatbin(image),
         start if start == CUBIN_MAGIC => Ok(start.to_vec()),
         _ => image.until_nul(LONGEST_PTX),
     };
     let parsed = bytes.and_then(|bytes| ParsedImage::parse(driver, &ptx_of(driver, &bytes)?));
     parsed.inspect_err(|failure| driver.note_refusal(failure))
+}
+
+/// Reads the fat binary that a wrapper points to. If it has parts, as after `nvcc -rdc=true`, the linked code is machine code, so the PTX of
+/// the parts is linked here.
+fn read_wrapped(driver: &Driver, wrapper: HostBytes) -> Result<Vec<u8>> {
+    let whole = read_fatbin(wrapper.pointer_at(fatbin::WRAPPED_AT)?)?;
+    if !fatbin::has_parts(&wrapper.read(fatbin::WRAPPER_START_BYTES)?) || ptx_of(driver, &whole).is_ok() {
+        return Ok(whole);
+    }
+    let parts = wrapper.pointer_at(fatbin::PARTS_AT)?;
+    let (mut inputs, mut first_failure) = (Vec::new(), None);
+    for number in 0.. {
+        let part = parts.pointer_at(number * size_of::<usize>())?;
+        if part.is_null() {
+            break;
+        }
+        // The library for launches from kernels is among the parts, and has PTX for the newest GPUs only. What needs it does not load.
+        match read_fatbin(part).and_then(|bytes| ptx_of(driver, &bytes).map(Cow::into_owned)) {
+            Ok(ptx) => {
+                let text = String::from_utf8_lossy(ptx.split(|&byte| byte == 0).next().unwrap_or_default()).into_owned();
+                inputs.push(Input { name: format!("part {}", number + 1), text });
+            }
+            Err(failure) => first_failure = first_failure.or(Some(failure)),
+        }
+    }
+    if inputs.is_empty() {
+        return Err(first_failure.unwrap_or_else(|| CuResult::INVALID_IMAGE.because(FatbinError::Empty.to_string())));
+    }
+    let linked = link::link(&inputs).map_err(|error| CuResult::INVALID_PTX.because(error.to_string()))?;
+    Ok(linked.into_bytes())
 }
 
 /// Reads a whole fat binary from the caller's memory.
@@ -144,7 +175,9 @@ pub fn ptx_of<'a>(driver: &Driver, image: &'a [u8]) -> Result<Cow<'a, [u8]>> {
     let has = driver.profile.compute_capability;
     let ptx = fatbin::best_ptx(image, has, has < OLDEST_WITH_COMPILER).map_err(|error| match &error {
         FatbinError::Damaged(_) => CuResult::INVALID_IMAGE.because(error.to_string()),
-        FatbinError::OnlyMachineCode(_) | FatbinError::TooNew { .. } => CuResult::NO_BINARY_FOR_GPU.because(error.to_string()),
+        FatbinError::Empty | FatbinError::OnlyMachineCode(_) | FatbinError::TooNew { .. } => {
+            CuResult::NO_BINARY_FOR_GPU.because(error.to_string())
+        }
     })?;
     Ok(Cow::Owned(ptx))
 }
