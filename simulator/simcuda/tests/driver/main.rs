@@ -10,6 +10,7 @@ mod contexts;
 mod cooperative;
 mod device;
 mod events;
+mod fatbins;
 mod faults;
 mod launches;
 mod libraries;
