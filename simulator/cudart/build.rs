@@ -17,13 +17,19 @@ fn main() {
     println!("cargo:rustc-link-arg=-Wl,-soname,libcudart.so.12");
     // Other libraries may still call it while the process ends.
     println!("cargo:rustc-link-arg=-Wl,-z,nodelete");
-    // Rust passes a version script of its own. Only LLVM's linker takes a second one, and toolchains contain it. Without it, programs run as
-    // well, but the loader warns that the library has no version information.
+    // Rust passes a version script of its own. Only LLVM's linker takes a second one, and toolchains of rustup contain it.
     if let Some(linker) = bundled_linker() {
         println!("cargo:rustc-link-arg=-B{}", linker.display());
         println!("cargo:rustc-link-arg=-fuse-ld=lld");
         let map = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("versions.map");
         println!("cargo:rustc-link-arg=-Wl,--version-script={}", map.display());
+    } else {
+        // GNU's linker can make one version, of the library's name. Without any, glibc stops the program at its start.
+        println!("cargo:rustc-link-arg=-fuse-ld=bfd");
+        println!("cargo:rustc-link-arg=-Wl,--default-symver");
+        println!(
+            "cargo:warning=this toolchain has no rust-lld: the CUDA runtime will serve programs of CUDA 12, but not of CUDA 13"
+        );
     }
 }
 

@@ -13,8 +13,15 @@ thread_local! {
     static DEVICE: Cell<i32> = const { Cell::new(0) };
 }
 
-/// The primary contexts that this library uses, by device.
-static PRIMARY: Mutex<BTreeMap<i32, Handle>> = Mutex::new(BTreeMap::new());
+/// A primary context that this library uses, or used before the device was reset.
+#[derive(Clone, Copy, Debug)]
+struct Primary {
+    handle: Handle,
+    is_reset: bool,
+}
+
+/// The primary contexts, by device.
+static PRIMARY: Mutex<BTreeMap<i32, Primary>> = Mutex::new(BTreeMap::new());
 
 /// Locks, even if another thread panicked meanwhile: what is guarded here is complete after every statement.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -34,32 +41,23 @@ pub fn ensure() -> Result {
     driver::cuCtxGetCurrent(Ptr::to(&mut current))?;
     let mut primary = lock(&PRIMARY);
     let device = DEVICE.get();
-    // A program that also uses the driver API may have made a context of its own current. After a reset, the primary context is gone, even
-    // if it is still current on a thread.
-    let is_own = current != 0 && !is_gone(device, &primary)?;
-    if is_own {
+    let known = primary.get(&device).copied();
+    // A program that also uses the driver API may have made a context of its own current. A primary context may still be current on a thread
+    // although another thread has reset the device.
+    let is_gone = known.is_some_and(|known| known.is_reset && known.handle == current);
+    if current != 0 && !is_gone {
         return Ok(());
     }
-    let context = match primary.get(&device) {
-        Some(&context) => context,
-        None => {
-            let mut context = 0;
-            driver::cuDevicePrimaryCtxRetain(Ptr::to(&mut context), device)?;
-            primary.insert(device, context);
-            context
+    let handle = match known {
+        Some(Primary { handle, is_reset: false }) => handle,
+        _ => {
+            let mut handle = 0;
+            driver::cuDevicePrimaryCtxRetain(Ptr::to(&mut handle), device)?;
+            primary.insert(device, Primary { handle, is_reset: false });
+            handle
         }
     };
-    driver::cuCtxSetCurrent(context)
-}
-
-/// Whether a device was reset and not used since.
-fn is_gone(device: i32, primary: &BTreeMap<i32, Handle>) -> Result<bool> {
-    if primary.contains_key(&device) {
-        return Ok(false);
-    }
-    let (mut flags, mut active) = (0, 0);
-    driver::cuDevicePrimaryCtxGetState(device, Ptr::to(&mut flags), Ptr::to(&mut active))?;
-    Ok(active == 0)
+    driver::cuCtxSetCurrent(handle)
 }
 
 /// Returns the number of the thread's device.
@@ -87,7 +85,9 @@ pub fn set_device(device: i32) -> Result {
 /// Destroys the primary context of the thread's device. The next call makes a new one.
 pub fn reset() -> Result {
     let device = device()?;
-    lock(&PRIMARY).remove(&device);
+    if let Some(primary) = lock(&PRIMARY).get_mut(&device) {
+        primary.is_reset = true;
+    }
     driver::cuDevicePrimaryCtxReset_v2(device)?;
     driver::cuCtxSetCurrent(0)
 }

@@ -324,3 +324,16 @@ pub struct LaunchAttribute {
     pub padding: u32,
     pub value: [u32; 16],
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_sizes_of_nvidias_headers() {
+        assert_eq!(size_of::<Copy3D>(), 200);
+        assert_eq!(size_of::<LaunchConfig>(), 56);
+        assert_eq!(size_of::<LaunchAttribute>(), 72);
+        assert_eq!(size_of::<Location>(), 8);
+    }
+}

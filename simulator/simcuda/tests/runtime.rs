@@ -55,6 +55,8 @@ fn a_program_built_with_the_runtime_of_cuda_12_or_13_runs() {
              0 0 1, 0 wrong, launches 6, total 1003\n\
              9 13 801 801 801 0\n\
              0 NVIDIA H200: CUDA {number}, {bytes} bytes\n\
+             before kernel\n\
+             after 0\n\
              0 0 0, launches after a reset 6, free 0\n"
         );
         assert_eq!(stdout, expected, "{version}: {stderr}");

@@ -275,3 +275,14 @@ exports! {
         from_symbol(target, symbol, bytes, offset, kind, In(stream))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_sizes_of_nvidias_headers() {
+        assert_eq!(size_of::<Parameters>(), 160);
+        assert_eq!(size_of::<Pitched>(), 32);
+    }
+}

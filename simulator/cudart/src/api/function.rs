@@ -121,3 +121,13 @@ exports! {
         driver::cuOccupancyAvailableDynamicSMemPerBlock(bytes, registry::function(stub)?, blocks, threads)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_sizes_of_nvidias_headers() {
+        assert_eq!(size_of::<Attributes>(), 144);
+    }
+}

@@ -65,8 +65,25 @@ impl Config {
     }
 }
 
+/// Writes out what the program has printed. A kernel of the simulator prints past the program's own buffer, and what the program printed
+/// before the launch belongs before what the kernel prints.
+fn flush_output() {
+    #[cfg(target_os = "linux")]
+    {
+        unsafe extern "C" {
+            /// The C library's standard output.
+            static stdout: *mut c_void;
+            fn fflush(file: *mut c_void) -> std::ffi::c_int;
+        }
+        // SAFETY: the C library has set the variable before any code of this library runs, and its functions may be called on any thread.
+        // A failure is the program's own; its next output fails for the same reason.
+        unsafe { fflush(stdout) };
+    }
+}
+
 fn launch(kernel: Handle, config: Config, arguments: Ptr<Ptr<c_void>>) -> Result {
     context::ensure()?;
+    flush_output();
     let mut config = LaunchConfig {
         grid: config.grid.array(),
         block: config.block.array(),
@@ -155,5 +172,16 @@ exports! {
 
     fn [cudaLaunchKernelExC cudaLaunchKernelExC_ptsz](config: Ptr<Config>, stub: Ptr<c_void>, arguments: Ptr<Ptr<c_void>>) {
         launch(registry::kernel(stub)?, config.read()?, arguments)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_sizes_of_nvidias_headers() {
+        assert_eq!(size_of::<Dim3>(), 12);
+        assert_eq!(size_of::<Config>(), 56);
     }
 }

@@ -234,3 +234,17 @@ exports! {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_sizes_of_nvidias_headers() {
+        // CUDA 13 reserves more.
+        assert_eq!(size_of::<PointerAttributes>(), 24);
+        assert_eq!(size_of::<PointerAttributes>() + size_of::<Reserved>(), 88);
+        assert_eq!(size_of::<Pitched>(), 32);
+        assert_eq!(size_of::<Extent>(), 24);
+    }
+}

@@ -1,5 +1,6 @@
 //! The exported functions, one file for each part of the API. None of them uses another.
 
+mod array;
 mod copy;
 mod device;
 mod entry_point;
@@ -26,6 +27,7 @@ mod tests {
     #[test]
     fn every_function_of_cuda_12_and_13_is_exported_once() {
         let lists = [
+            array::NAMES,
             copy::NAMES,
             device::NAMES,
             entry_point::NAMES,

@@ -96,7 +96,7 @@ refused! {
         cudaMemcpyBatchAsync_ptsz;
 
     "arrays, textures and surfaces", "read from global memory":
-        cudaArrayGetInfo cudaArrayGetMemoryRequirements cudaArrayGetPlane cudaArrayGetSparseProperties cudaCreateChannelDesc
+        cudaArrayGetInfo cudaArrayGetMemoryRequirements cudaArrayGetPlane cudaArrayGetSparseProperties
         cudaCreateSurfaceObject cudaCreateTextureObject cudaDestroySurfaceObject cudaDestroyTextureObject
         cudaDeviceGetTexture1DLinearMaxWidth cudaFreeArray cudaFreeMipmappedArray cudaGetChannelDesc cudaGetMipmappedArrayLevel
         cudaGetSurfaceObjectResourceDesc cudaGetTextureObjectResourceDesc cudaGetTextureObjectResourceViewDesc

@@ -5,15 +5,16 @@ use std::process::ExitCode;
 use simcuda::install::{LOADER_VARIABLE, install};
 
 const USAGE: &str = "\
-Install the simulated CUDA driver into a folder, under the names that programs ask the loader for
+Install the simulated CUDA driver and a CUDA runtime into a folder, under the names that programs ask the loader for
 
 Usage: cargo simcuda install FOLDER
 
-Prints the environment variable that makes a program use the driver, as NAME=VALUE. Run your program with it:
+Prints the environment variable that makes a program use them, as NAME=VALUE. Run your program with it:
 
     export \"$(cargo simcuda install FOLDER)\"
     cargo run
 
+A program that nvcc compiles needs `-cudart shared` and PTX: `-gencode arch=compute_80,code=compute_80`.
 SIMCUDA_PROFILE, SIMCUDA_REPORT and other variables set what is simulated and reported: see simulator/README.md";
 
 fn main() -> ExitCode {

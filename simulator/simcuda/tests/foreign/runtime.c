@@ -49,6 +49,9 @@ static void scale(unsigned *values, unsigned n) {
         cudaLaunchKernel((const void *)scale, grid, block, arguments, shared, stream);
 }
 
+/* The stub of the kernel that prints, which the program launches itself. */
+static void says(void) {}
+
 static void launch(unsigned blocks, unsigned threads, unsigned *values, unsigned n) {
     dim3 grid = {blocks, 1, 1}, block = {threads, 1, 1};
     if (__cudaPushCallConfiguration(grid, block, 0, NULL) == 0)
@@ -94,6 +97,7 @@ int main(int count, char **arguments) {
 
     void **handle = __cudaRegisterFatBinary(&wrapper);
     __cudaRegisterFunction(handle, (const char *)scale, "scale", "scale", -1, 0, 0, 0, 0, 0);
+    __cudaRegisterFunction(handle, (const char *)says, "says", "says", -1, 0, 0, 0, 0, 0);
     __cudaRegisterVar(handle, factors, "factors", "factors", 0, sizeof factors, 1, 0);
     __cudaRegisterVar(handle, launches, "launches", "launches", 0, sizeof launches, 0, 0);
     __cudaRegisterManagedVar(handle, (void **)&total, "total", "total", 0, sizeof *total, 0, 0);
@@ -131,6 +135,13 @@ int main(int count, char **arguments) {
         while (properties[used - 1] == 0x55)
             used--;
         printf("%d %s: CUDA %d, %d bytes\n", error, properties, version, used);
+
+        /* What is printed before a launch comes before what the kernel prints. */
+        dim3 one = {1, 1, 1};
+        void *none[1];
+        printf("before ");
+        error = cudaLaunchKernel((const void *)says, one, one, none, 0, NULL);
+        printf("after %d\n", error);
 
         printf("%d", cudaDeviceReset());
         printf(" %d", cudaMalloc((void **)&on_device, sizeof values));
