@@ -10,7 +10,8 @@ use crate::error::{Code, Result};
 use crate::pointer::{Address, Handle, Ptr};
 
 /// The names of the driver: its file, and what our driver is called once it is loaded.
-const FILE: &str = "libcuda.so.1";
+const FILE: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
+#[cfg(unix)]
 const LOADED: [&str; 2] = [FILE, "libcuda.so"];
 
 /// Defines a table of functions, filled by name, and a function to call each. A function that the driver lacks fails when it is called.
