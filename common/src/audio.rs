@@ -27,9 +27,9 @@ impl Sound {
     ///
     /// # Errors
     ///
-    /// [`Error::Sound`], when the file cannot be read, is damaged, is empty, or has another format.
+    /// [`Error::Input`], when the file cannot be read, is damaged, is empty, or has another format.
     pub fn read(path: &Path) -> Result<Self> {
-        let bad = |reason: String| Error::Sound { path: path.to_owned(), reason };
+        let bad = |reason: String| Error::Input { what: "sound file", path: path.to_owned(), reason };
         let file = std::fs::File::open(path).map_err(|error| bad(error.to_string()))?;
         if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
             return Err(bad("it is a folder".into()));
@@ -84,14 +84,12 @@ impl Sound {
 ///
 /// [`Error::Encode`], when writing fails or the sound is longer than a WAV file can be.
 pub fn write(file: &mut (impl Write + Seek), channels: &[Vec<f32>], rate: u32) -> Result<f32> {
-    let failed = |error: hound::Error| Error::Encode(describe(error));
+    let unwritten = |reason: String| Error::Encode { what: "sound", reason };
+    let failed = |error: hound::Error| unwritten(describe(error));
     let frames = channels.first().map_or(0, Vec::len);
     // The header counts bytes with 32 bits, itself included.
     if frames as u64 * channels.len() as u64 * 4 > u64::from(u32::MAX) - 1024 {
-        return Err(Error::Encode(format!(
-            "{frames} frames of {} channel(s) are more than the 4 GiB of a WAV file",
-            channels.len()
-        )));
+        return Err(unwritten(format!("{frames} frames of {} channel(s) are more than the 4 GiB of a WAV file", channels.len())));
     }
     let spec =
         WavSpec { channels: channels.len() as u16, sample_rate: rate, bits_per_sample: 32, sample_format: SampleFormat::Float };

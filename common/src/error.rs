@@ -84,68 +84,27 @@ pub enum Error {
         /// Bytes that are free.
         available: u64,
     },
-    /// A sound that cannot be read.
-    #[error("cannot use the sound file {}: {reason}", path.display())]
-    Sound {
+    /// A file of inputs that cannot be read.
+    #[error("cannot use the {what} {}: {reason}", path.display())]
+    Input {
+        /// What the file should hold.
+        what: &'static str,
         /// The file.
         path: PathBuf,
         /// Why not.
         reason: String,
     },
-    /// Two sounds with different sample rates.
-    #[error("{input} has {input_rate} samples per second, but {filter} has {filter_rate}: convert one of them to the other's rate")]
-    SampleRates {
-        /// The sound's file.
-        input: String,
-        /// Its samples per second.
-        input_rate: u32,
-        /// The filter's file.
-        filter: String,
-        /// Its samples per second.
-        filter_rate: u32,
-    },
-    /// A filter that is longer than the sound.
-    #[error(
-        "the filter {filter} ({taps} samples) is longer than the input {input} ({frames} samples): swap them, the result is the same"
-    )]
-    LongFilter {
-        /// The filter's file.
-        filter: String,
-        /// Its samples.
-        taps: usize,
-        /// The sound's file.
-        input: String,
-        /// Its samples.
-        frames: usize,
-    },
-    /// An image that cannot be read.
-    #[error("cannot use the image {}: {reason}", path.display())]
-    Picture {
-        /// The file.
-        path: PathBuf,
+    /// Inputs that do not go together; says which, and what to change.
+    #[error("{0}")]
+    Mismatched(String),
+    /// A result that cannot be written.
+    #[error("cannot write the resulting {what}: {reason}")]
+    Encode {
+        /// What the file would hold.
+        what: &'static str,
         /// Why not.
         reason: String,
     },
-    /// A matrix that cannot be read.
-    #[error("cannot use the matrix {}: {reason}", path.display())]
-    Array {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        reason: String,
-    },
-    /// An image to search without a template to search for.
-    #[error("no template to search for in {}: add --template x,y,w,h to take one from it, or --template-file", input.display())]
-    NoTemplate {
-        /// The image.
-        input: PathBuf,
-    },
-    /// An image that cannot be written.
-    #[error("cannot write the resulting image: {0}")]
-    EncodePicture(String),
-    /// A sound that cannot be written.
-    #[error("cannot write the resulting sound: {0}")]
-    Encode(String),
     /// A file that cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Write {

@@ -3,13 +3,11 @@
 //! A lesson is a list of [`Comparison`]s. [`sentences`] looks up both stages in the record of a run and says what it finds. Stages are given
 //! by their constants, so a misspelled one does not compile; a stage that was not run, or that failed, drops its sentence.
 
-use std::fmt;
-
 use crate::measure::Measure;
 use crate::record::{Record, StageRecord};
 use crate::stage::Stage;
 use crate::units::{factor, milliseconds};
-use crate::workload::{Arithmetic, Workload};
+use crate::workload::Workload;
 
 /// Values that differ by less than this share are called alike.
 const ALIKE: f64 = 0.02;
@@ -53,19 +51,35 @@ impl<W: Workload> Comparison<W> {
         Self { otherwise: Some(why), ..self }
     }
 
-    /// What a run shows of it; `None` where a stage has no such number, or where both have none of it.
-    pub fn observe(&self, record: &Record) -> Option<Observation> {
+    /// What a run shows of it, a sentence and a second one for the reason; `None` where a stage has no such number, or where both have none
+    /// of it.
+    pub fn sentence(&self, record: &Record) -> Option<String> {
         let value = |stage| self.quantity.of(record, record.stage(stage)?);
-        let (from, to) = (value(&self.from)?, value(&self.to)?);
-        if from == 0.0 && to == 0.0 {
+        let (of_from, of_to) = (value(&self.from)?, value(&self.to)?);
+        if of_from == 0.0 && of_to == 0.0 {
             return None;
         }
+        let (from, to) = (self.from.name, self.to.name);
+        let [from_number, to_number] = [of_from, of_to].map(|value| self.quantity.number(value));
+        let (verb, unit, comparative) = match self.quantity {
+            Quantity::Time => ("takes", String::new(), "as long"),
+            Quantity::Count(measure) => ("has", format!(" {}", measure.unit(record.work().arithmetic)), "as many"),
+        };
+        let compared = if self.quantity == Quantity::Count(Measure::BankConflictShare) || of_from == 0.0 || of_to == 0.0 {
+            format!("; {from} {verb} {from_number}.")
+        } else if (of_from / of_to - 1.0).abs() < ALIKE {
+            format!(", about {comparative} as {from} ({from_number}).")
+        } else if of_to < of_from {
+            format!("; {from} {verb} {} {comparative} ({from_number}).", factor(of_from / of_to))
+        } else {
+            format!(", {} {comparative} as {from} ({from_number}).", factor(of_to / of_from))
+        };
         let why = match self.quantity {
-            Quantity::Time if to >= from => self.otherwise,
+            Quantity::Time if of_to >= of_from => self.otherwise,
             Quantity::Time | Quantity::Count(_) => Some(self.why),
         };
-        let arithmetic = record.work().arithmetic;
-        Some(Observation { from: (self.from.name, from), to: (self.to.name, to), quantity: self.quantity, arithmetic, why })
+        let why = why.map_or_else(String::new, |why| format!(" {why}"));
+        Some(format!("{to} {verb} {to_number}{unit}{compared}{why}"))
     }
 }
 
@@ -85,43 +99,6 @@ impl Quantity {
     }
 }
 
-/// A comparison with the numbers of a run. Its text is a sentence, and a second one for the reason.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Observation {
-    /// The name and the value of the stage to start from.
-    pub from: (&'static str, f64),
-    /// The name and the value of the other stage.
-    pub to: (&'static str, f64),
-    /// What was compared.
-    pub quantity: Quantity,
-    /// What was multiplied, which decides what counts are divided by.
-    pub arithmetic: Arithmetic,
-    /// Why they differ.
-    pub why: Option<&'static str>,
-}
-
-impl fmt::Display for Observation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ((from, of_from), (to, of_to)) = (self.from, self.to);
-        let (from_number, to_number) = (self.quantity.number(of_from), self.quantity.number(of_to));
-        let (verb, unit, comparative) = match self.quantity {
-            Quantity::Time => ("takes", String::new(), "as long"),
-            Quantity::Count(measure) => ("has", format!(" {}", measure.unit(self.arithmetic)), "as many"),
-        };
-        write!(f, "{to} {verb} {to_number}{unit}")?;
-        if self.quantity == Quantity::Count(Measure::BankConflictShare) || of_from == 0.0 || of_to == 0.0 {
-            write!(f, "; {from} {verb} {from_number}.")?;
-        } else if (of_from / of_to - 1.0).abs() < ALIKE {
-            write!(f, ", about {comparative} as {from} ({from_number}).")?;
-        } else if of_to < of_from {
-            write!(f, "; {from} {verb} {} {comparative} ({from_number}).", factor(of_from / of_to))?;
-        } else {
-            write!(f, ", {} {comparative} as {from} ({from_number}).", factor(of_to / of_from))?;
-        }
-        self.why.map_or(Ok(()), |why| write!(f, " {why}"))
-    }
-}
-
 /// What a lesson compares among the simulator's counts, in its order.
 pub fn measures<W: Workload>(lesson: &[Comparison<W>]) -> Vec<Measure> {
     let measure = |comparison: &Comparison<W>| match comparison.quantity {
@@ -133,12 +110,13 @@ pub fn measures<W: Workload>(lesson: &[Comparison<W>]) -> Vec<Measure> {
 
 /// What a run shows, a line for each comparison.
 pub fn sentences<W: Workload>(lesson: &[Comparison<W>], record: &Record) -> Vec<String> {
-    lesson.iter().filter_map(|comparison| Some(comparison.observe(record)?.to_string())).collect()
+    lesson.iter().filter_map(|comparison| comparison.sentence(record)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::made_up;
     use crate::workload::Convolution;
     use simt::Counters;
 
@@ -148,27 +126,12 @@ mod tests {
 
     /// A run of both stages.
     fn record(slow: (Option<f64>, Option<Counters>), fast: (Option<f64>, Option<Counters>)) -> Record {
-        let stage = |name: &str, (median_ms, counters): (Option<f64>, Option<Counters>)| {
-            let empty = r#""place": "device", "verified": true, "skipped": null, "failure": null, "kernels": {}, "median_ms": null, "p10_ms": null,
-                "p90_ms": null, "max_error": null, "tolerance": null, "counters": {}, "findings": []"#;
-            let mut stage: StageRecord = serde_json::from_str(&format!(r#"{{"name": "{name}", {empty}}}"#)).unwrap();
-            (stage.median_ms, stage.counters) = (median_ms, counters);
-            stage
-        };
-        let text = r#"{"chapter": "x", "commit": "c", "date": "d", "device": {"kind": "sim", "name": "n",
-            "compute_capability": "9.0", "profile": null, "driver": "d", "compiler": "c"}, "workload": {"multiply_adds": 100},
-            "ceilings": null, "ceiling_kernels": {}, "stages": []}"#;
-        let mut record = Record::parse(text).unwrap();
-        record.stages = vec![stage("slow", slow), stage("fast", fast)];
-        record
+        let stage = |name, (median_ms, counters)| StageRecord { median_ms, counters, ..made_up::stage(name) };
+        Record { stages: vec![stage("slow", slow), stage("fast", fast)], ..made_up::record() }
     }
 
     fn loads(requests: u64, sectors: u64) -> (Option<f64>, Option<Counters>) {
         (None, Some(Counters { global_load_requests: requests, global_load_sectors: sectors, ..Counters::default() }))
-    }
-
-    fn said(comparison: &Comparison<Convolution>, record: &Record) -> Option<String> {
-        comparison.observe(record).map(|observation| observation.to_string())
     }
 
     #[test]
@@ -180,7 +143,7 @@ mod tests {
             (loads(2, 900), loads(2, 902), "fast has 451 sectors per load, about as many as slow (450). It does less."),
             (loads(2, 9), loads(2, 0), "fast has 0 sectors per load; slow has 4.50. It does less."),
         ] {
-            assert_eq!(said(&sectors, &record(slow, fast)).as_deref(), Some(text));
+            assert_eq!(sectors.sentence(&record(slow, fast)).as_deref(), Some(text));
         }
     }
 
@@ -190,22 +153,22 @@ mod tests {
         let timed = |slow, fast| record((Some(slow), None), (Some(fast), None));
         let faster = "fast takes 1.00 ms; slow takes 3.00x as long (3.00 ms). It does less.";
         let slower = "fast takes 3.00 ms, 3.00x as long as slow (1.00 ms).";
-        assert_eq!(said(&times, &timed(3.0, 1.0)).as_deref(), Some(faster));
-        assert_eq!(said(&times, &timed(1.0, 3.0)).as_deref(), Some(slower));
+        assert_eq!(times.sentence(&timed(3.0, 1.0)).as_deref(), Some(faster));
+        assert_eq!(times.sentence(&timed(1.0, 3.0)).as_deref(), Some(slower));
         let times = times.otherwise("It waits.");
-        assert_eq!(said(&times, &timed(3.0, 1.0)).as_deref(), Some(faster));
-        assert_eq!(said(&times, &timed(1.0, 3.0)), Some(format!("{slower} It waits.")));
+        assert_eq!(times.sentence(&timed(3.0, 1.0)).as_deref(), Some(faster));
+        assert_eq!(times.sentence(&timed(1.0, 3.0)), Some(format!("{slower} It waits.")));
     }
 
     #[test]
     fn nothing_is_said_without_numbers_on_both_sides() {
         let conflicts = Comparison::counts(SLOW, FAST, Measure::BankConflicts, WHY);
-        assert_eq!(said(&conflicts, &record(loads(2, 9), loads(2, 9))), None, "neither has bank conflicts");
+        assert_eq!(conflicts.sentence(&record(loads(2, 9), loads(2, 9))), None, "neither has bank conflicts");
         let sectors = Comparison::counts(SLOW, FAST, Measure::SectorsPerLoad, WHY);
-        assert_eq!(said(&sectors, &record(loads(2, 9), (None, None))), None, "one was not counted");
+        assert_eq!(sectors.sentence(&record(loads(2, 9), (None, None))), None, "one was not counted");
         let mut alone = record(loads(2, 9), loads(2, 9));
         alone.stages.pop();
-        assert_eq!(said(&sectors, &alone), None, "one was not run");
+        assert_eq!(sectors.sentence(&alone), None, "one was not run");
         assert!(sentences(&[sectors], &alone).is_empty());
     }
 }

@@ -114,15 +114,7 @@ impl Measure {
     pub fn number(self, value: f64) -> String {
         match self {
             Measure::BankConflictShare => percent(value),
-            Measure::SectorsLoaded
-            | Measure::GlobalRequests
-            | Measure::SharedRequests
-            | Measure::BankWavefronts
-            | Measure::BankConflicts
-            | Measure::DivergentBranches
-            | Measure::Barriers
-            | Measure::LocalAccesses => count(value as u64),
-            _ if value.fract() == 0.0 => format!("{value:.0}"),
+            _ if value.fract() == 0.0 => count(value as u64),
             _ => significant(value),
         }
     }

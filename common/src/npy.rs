@@ -25,9 +25,9 @@ impl Matrix {
     ///
     /// # Errors
     ///
-    /// [`Error::Array`], when the file cannot be read, is damaged, or holds something else.
+    /// [`Error::Input`], when the file cannot be read, is damaged, or holds something else.
     pub fn read(path: &Path) -> Result<Self> {
-        let bad = |reason: String| Error::Array { path: path.to_owned(), reason };
+        let bad = |reason: String| Error::Input { what: "matrix", path: path.to_owned(), reason };
         if path.is_dir() {
             return Err(bad("it is a folder".into()));
         }

@@ -39,9 +39,9 @@ impl Gray {
     ///
     /// # Errors
     ///
-    /// [`Error::Picture`], when the file cannot be read, is damaged, or has another format.
+    /// [`Error::Input`], when the file cannot be read, is damaged, or has another format.
     pub fn read(path: &Path) -> Result<Self> {
-        let bad = |reason: String| Error::Picture { path: path.to_owned(), reason };
+        let bad = |reason: String| Error::Input { what: "image", path: path.to_owned(), reason };
         if path.is_dir() {
             return Err(bad("it is a folder".into()));
         }
@@ -150,7 +150,7 @@ fn number(rest: &mut &[u8]) -> Option<u32> {
 ///
 /// # Errors
 ///
-/// [`Error::EncodePicture`], when writing fails.
+/// [`Error::Encode`], when writing fails.
 pub fn write_png(file: &mut impl Write, width: u32, height: u32, rgb: &[u8]) -> Result<()> {
     let mut encoder = Encoder::new(file, width, height);
     encoder.set_color(ColorType::Rgb);
@@ -159,7 +159,7 @@ pub fn write_png(file: &mut impl Write, width: u32, height: u32, rgb: &[u8]) -> 
         writer.write_image_data(rgb)?;
         writer.finish()
     });
-    written.map_err(|error| Error::EncodePicture(one_line(&error.to_string())))
+    written.map_err(|error| Error::Encode { what: "image", reason: one_line(&error.to_string()) })
 }
 
 /// An error of the `png` crate in one line.

@@ -23,7 +23,7 @@ use crate::report::{Outcome, Place, Row};
 use crate::workload::{Arithmetic, Work};
 
 /// One run of a chapter.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// The chapter's name, for example `01-conv-naive`.
     pub chapter: String,
@@ -158,7 +158,7 @@ impl Record {
 impl StageRecord {
     fn new(row: &Row) -> Self {
         let measured = row.measured();
-        let timing = measured.and_then(|measured| measured.timing());
+        let timing = measured.and_then(|measured| measured.timing);
         let (skipped, failure) = match &row.outcome {
             Outcome::Verified(_) => (None, None),
             Outcome::Failed(failure) => (None, Some(failure)),
@@ -169,15 +169,15 @@ impl StageRecord {
             name: row.name.to_owned(),
             place: row.place,
             verified: measured.is_some(),
-            sampled: measured.and_then(|measured| measured.accuracy().sampled()),
+            sampled: measured.and_then(|measured| measured.accuracy.sampled()),
             skipped,
             failure: failure.map(|failure| failure.label().to_owned()),
-            kernels: measured.map(|measured| digests(measured.kernels())).unwrap_or_default(),
+            kernels: measured.map(|measured| digests(&measured.kernels)).unwrap_or_default(),
             median_ms: timing.map(|timing| timing.median_ms),
             p10_ms: timing.map(|timing| timing.p10_ms),
             p90_ms: timing.map(|timing| timing.p90_ms),
-            max_error: measured.map(|measured| measured.accuracy().max_error()),
-            tolerance: measured.map(|measured| measured.accuracy().tolerance()),
+            max_error: measured.map(|measured| measured.accuracy.max_error()),
+            tolerance: measured.map(|measured| measured.accuracy.tolerance()),
             counters: row.counters().copied(),
             findings: row.findings().to_vec(),
         }
@@ -186,7 +186,7 @@ impl StageRecord {
 
 /// The commit of the source that this binary was built from, with `-dirty` when files differ from it. A binary that runs away from
 /// its repository is told by `UNROLLED_COMMIT`.
-fn commit() -> String {
+pub fn commit() -> String {
     if let Ok(commit) = std::env::var("UNROLLED_COMMIT") {
         return commit;
     }
@@ -221,39 +221,51 @@ mod counters_or_empty {
     }
 }
 
+/// A record made up for the tests of this crate, and a stage of one.
+#[cfg(test)]
+pub(crate) mod made_up {
+    use super::{Record, StageRecord};
+
+    /// A run with one verified stage.
+    pub const TEXT: &str = r#"{"chapter": "x", "commit": "c", "date": "d", "device": {"kind": "gpu", "name": "n",
+        "compute_capability": "9.0", "profile": null, "driver": "d", "compiler": "c"},
+        "workload": {"multiply_adds": 1000000000, "least_bytes": 4000000}, "ceilings": null, "ceiling_kernels": {},
+        "stages": [{"name": "s", "place": "device", "verified": true, "skipped": null, "failure": null, "kernels": {"01-x/k": "0"},
+        "median_ms": 1.5, "p10_ms": null, "p90_ms": null, "max_error": null, "tolerance": null, "counters": {}, "findings": []}]}"#;
+
+    pub fn record() -> Record {
+        Record::parse(TEXT).unwrap()
+    }
+
+    pub fn stage(name: &str) -> StageRecord {
+        StageRecord { name: name.to_owned(), ..record().stages.remove(0) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::made_up::TEXT;
     use super::*;
     use crate::gpu::DeviceKind;
 
-    fn record(stage: &str) -> String {
-        format!(
-            r#"{{"chapter": "x", "commit": "c", "date": "d", "device": {{"kind": "gpu", "name": "n",
-            "compute_capability": "9.0", "profile": null, "driver": "d", "compiler": "c"}}, "workload": {{"multiply_adds": 7}},
-            "ceilings": null, "ceiling_kernels": {{}}, "stages": [{{"name": "s", "place": "device", "skipped": null, "failure": null, "kernels": {{"01-x/k": "0"}}, "p10_ms": null,
-            "p90_ms": null, "max_error": null, "tolerance": null, "counters": {{}}, "findings": [], {stage}}}]}}"#
-        )
-    }
-
     #[test]
     fn a_record_comes_back_as_it_was_written() {
-        let text = record(r#""verified": true, "median_ms": 1.5"#);
-        let read = Record::parse(&text).unwrap();
-        assert_eq!((read.work().multiply_adds, read.device.kind), (7, DeviceKind::Gpu));
+        let read = Record::parse(TEXT).unwrap();
+        assert_eq!((read.work().multiply_adds, read.device.kind), (1_000_000_000, DeviceKind::Gpu));
         let again: Value = serde_json::from_str(&read.to_json()).unwrap();
-        assert_eq!(again, serde_json::from_str::<Value>(&text).unwrap());
+        assert_eq!(again, serde_json::from_str::<Value>(TEXT).unwrap());
     }
 
     #[test]
     fn a_time_without_a_verified_result_is_refused() {
-        let error = Record::parse(&record(r#""verified": false, "median_ms": 1.5"#)).unwrap_err();
+        let error = Record::parse(&TEXT.replace("true", "false")).unwrap_err();
         assert!(matches!(error, RecordError::Unverified(stage) if stage == "s"));
     }
 
     #[test]
     fn a_record_says_how_many_outputs_were_sampled() {
-        let sampled = |text: &str| Record::parse(&record(text)).unwrap().stages[0].sampled;
-        assert_eq!(sampled(r#""verified": true, "sampled": 16384, "median_ms": 1.5"#), Some(16_384));
-        assert_eq!(sampled(r#""verified": true, "median_ms": 1.5"#), None);
+        let sampled = |text: &str| Record::parse(text).unwrap().stages[0].sampled;
+        assert_eq!(sampled(&TEXT.replace("\"skipped\"", "\"sampled\": 16384, \"skipped\"")), Some(16_384));
+        assert_eq!(sampled(TEXT), None);
     }
 }

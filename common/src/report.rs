@@ -54,76 +54,30 @@ pub enum Outcome {
 /// What was measured of a stage whose result is right.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    accuracy: Accuracy,
-    timing: Option<Timing>,
-    counters: Option<Box<Counters>>,
-    kernels: Vec<Kernel>,
-    launches: Vec<Launch>,
-    launches_dropped: u64,
-    warnings: Vec<Finding>,
+    /// How close the result is: the proof that it was compared with the oracle.
+    pub accuracy: Accuracy,
+    /// How long it took. There is none on the simulator, whose clock says nothing about a GPU.
+    pub timing: Option<Timing>,
+    /// What the simulator counted. There is none on a GPU.
+    pub counters: Option<Box<Counters>>,
+    /// The kernels of ours that the stage asked for: those that it launched, and those by which it chose how to.
+    pub kernels: Vec<Kernel>,
+    /// What the simulator reported about each launch, in order. Empty if the details of some launches were dropped.
+    pub launches: Vec<Launch>,
+    /// Of how many launches the simulator dropped the details.
+    pub launches_dropped: u64,
+    /// Findings that leave the result valid.
+    pub warnings: Vec<Finding>,
 }
 
 impl Measured {
-    /// The measurements of a result that was compared with the oracle, as `accuracy` proves. There is no timing on the simulator, whose
-    /// clock says nothing about a GPU, and there are no counters on a GPU.
-    pub fn new(accuracy: Accuracy, timing: Option<Timing>, counters: Option<Counters>) -> Self {
-        Self {
-            accuracy,
-            timing,
-            counters: counters.map(Box::new),
-            kernels: Vec::new(),
-            launches: Vec::new(),
-            launches_dropped: 0,
-            warnings: Vec::new(),
-        }
+    /// A result that was compared with the oracle, with its time; the rest is added where it is known.
+    pub fn new(accuracy: Accuracy, timing: Option<Timing>) -> Self {
+        let (counters, kernels, launches, warnings) = Default::default();
+        Self { accuracy, timing, counters, kernels, launches, launches_dropped: 0, warnings }
     }
 
-    /// The same with the kernels that the stage asked for.
-    pub fn with_kernels(self, kernels: Vec<Kernel>) -> Self {
-        Self { kernels, ..self }
-    }
-
-    /// Adds what the simulator reported about each launch, and of how many launches it dropped the details.
-    pub fn with_launches(self, launches: Vec<Launch>, launches_dropped: u64) -> Self {
-        Self { launches, launches_dropped, ..self }
-    }
-
-    /// Adds findings that leave the result valid.
-    pub fn with_warnings(self, warnings: Vec<Finding>) -> Self {
-        Self { warnings, ..self }
-    }
-
-    /// Findings that leave the result valid.
-    pub fn warnings(&self) -> &[Finding] {
-        &self.warnings
-    }
-
-    /// The kernels of ours that the stage asked for: those that it launched, and those by which it chose how to.
-    pub fn kernels(&self) -> &[Kernel] {
-        &self.kernels
-    }
-
-    /// How close the result is.
-    pub fn accuracy(&self) -> Accuracy {
-        self.accuracy
-    }
-
-    /// How long it took.
-    pub fn timing(&self) -> Option<Timing> {
-        self.timing
-    }
-
-    /// What the simulator counted.
-    pub fn counters(&self) -> Option<&Counters> {
-        self.counters.as_deref()
-    }
-
-    /// What the simulator reported about each launch, in order. Empty if the details of some launches were dropped.
-    pub fn launches(&self) -> &[Launch] {
-        &self.launches
-    }
-
-    /// The same, for whoever needs every launch.
+    /// The launches, for whoever needs every one.
     ///
     /// # Errors
     ///
@@ -217,18 +171,18 @@ impl Row {
 
     /// The median time in milliseconds, if the result is verified and was timed.
     pub fn median_ms(&self) -> Option<f64> {
-        Some(self.measured()?.timing()?.median_ms)
+        Some(self.measured()?.timing?.median_ms)
     }
 
     /// The simulator's counts, if the result is verified.
     pub fn counters(&self) -> Option<&Counters> {
-        self.measured()?.counters()
+        self.measured()?.counters.as_deref()
     }
 
     /// The findings in the stage's kernels, whether they are errors or warnings.
     pub fn findings(&self) -> &[Finding] {
         match &self.outcome {
-            Outcome::Verified(measured) => measured.warnings(),
+            Outcome::Verified(measured) => &measured.warnings,
             Outcome::Failed(failure) => failure.findings(),
             Outcome::Skipped(_) | Outcome::NotRun(_) => &[],
         }

@@ -115,7 +115,7 @@ impl<W: Workload> Runner<'_, W> {
         };
         let kernels = self.gpu.take_requested();
         match result {
-            Ok((measured, output)) => (Outcome::Verified(measured.with_kernels(kernels)), Some(output)),
+            Ok((measured, output)) => (Outcome::Verified(Measured { kernels, ..measured }), Some(output)),
             Err(error) => (Outcome::Failed(self.recover(stage.name, error)), None),
         }
     }
@@ -141,13 +141,14 @@ impl<W: Workload> Runner<'_, W> {
         let (accuracy, output) = self.verified(allowance, Failure::Mismatch)?;
         if repeat == 0 || gpu.is_simulated() {
             // The simulator's clock only says how fast the simulator is.
-            let measured = Measured::new(accuracy, None, seen.counters);
-            return Ok((measured.with_launches(seen.launches, seen.dropped).with_warnings(seen.findings), output));
+            let (counters, launches_dropped, warnings) = (seen.counters.map(Box::new), seen.dropped, seen.findings);
+            let measured = Measured::new(accuracy, None);
+            return Ok((Measured { counters, launches: seen.launches, launches_dropped, warnings, ..measured }, output));
         }
         W::output(&mut self.buffers).poison(gpu)?;
         let timing = timing::time(gpu, repeat, || enqueue(gpu, workload, &mut self.buffers))?;
         let (accuracy, output) = self.verified(allowance, Failure::Unstable)?;
-        Ok((Measured::new(accuracy, Some(timing), None), output))
+        Ok((Measured::new(accuracy, Some(timing)), output))
     }
 
     /// Compares the output on the device with the oracle, and the inputs with the host's.
@@ -174,11 +175,11 @@ impl<W: Workload> Runner<'_, W> {
         copies.enqueue(gpu, &mut self.buffers)?;
         let (accuracy, output) = self.arrived(copies.as_ref(), &expected, Failure::Mismatch)?;
         if repeat == 0 || gpu.is_simulated() {
-            return Ok((Measured::new(accuracy, None, None), output));
+            return Ok((Measured::new(accuracy, None), output));
         }
         let timing = timing::time(gpu, repeat, || copies.enqueue(gpu, &mut self.buffers))?;
         let (accuracy, output) = self.arrived(copies.as_ref(), &expected, Failure::Unstable)?;
-        Ok((Measured::new(accuracy, Some(timing), None), output))
+        Ok((Measured::new(accuracy, Some(timing)), output))
     }
 
     /// Compares both ends of the copies.
@@ -209,7 +210,7 @@ impl<W: Workload> Runner<'_, W> {
         let mut accuracy = check(&got, self.workload.oracle(), allowance).map_err(Failure::Mismatch)?;
         let mut last = got.values;
         if self.repeat == 0 {
-            return Ok((Measured::new(accuracy, None, None), last));
+            return Ok((Measured::new(accuracy, None), last));
         }
         let mut samples_ms = Vec::new();
         let begun = Instant::now();
@@ -224,7 +225,7 @@ impl<W: Workload> Runner<'_, W> {
                 last = got.values;
             }
         }
-        Ok((Measured::new(accuracy, Timing::of(&samples_ms, 1), None), last))
+        Ok((Measured::new(accuracy, Timing::of(&samples_ms, 1)), last))
     }
 
     /// Turns an error into a row's failure, and makes the device ready for the next stage if possible.

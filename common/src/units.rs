@@ -2,13 +2,18 @@
 
 /// A number with three significant digits, in plain notation.
 pub fn significant(value: f64) -> String {
+    with_digits(value, 3)
+}
+
+/// A number with so many significant digits, at least one, in plain notation.
+pub fn with_digits(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
     }
     // Round first: 9.999 has one digit before the point, but shows two.
-    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    let rounded: f64 = format!("{value:.0$e}", digits.max(1) - 1).parse().unwrap_or(value);
     let digits_before_point = rounded.abs().log10().floor() as i32 + 1;
-    let decimals = (3 - digits_before_point).max(0) as usize;
+    let decimals = (digits as i32 - digits_before_point).max(0) as usize;
     format!("{rounded:.decimals$}")
 }
 

@@ -45,15 +45,15 @@ fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'sta
             continue;
         }
         let Some(measured) = intact.measured() else { panic!("{} with all its barriers: {:?}", stage.name, intact.outcome) };
-        assert!(measured.warnings().is_empty(), "{} with all its barriers: {:?}", stage.name, measured.warnings());
-        let launched: BTreeSet<&str> = measured.launches().iter().map(|launch| launch.report.kernel.as_str()).collect();
+        assert!(measured.warnings.is_empty(), "{} with all its barriers: {:?}", stage.name, measured.warnings);
+        let launched: BTreeSet<&str> = measured.launches.iter().map(|launch| launch.report.kernel.as_str()).collect();
         let of_chapter = |kernel: &Kernel| chapter.sources.contains(&kernel.source);
         for kernel in kernels::all().filter(of_chapter).filter(|kernel| launched.contains(kernel.name)) {
             for (line, ptx) in without_each_barrier(kernel.source.ptx, kernel.name) {
                 match outcome(stage, kernel.source, Some(ptx), workload) {
                     Outcome::Failed(failure) => failures.push((stage.name, failure.to_string())),
-                    Outcome::Verified(measured) if !measured.warnings().is_empty() => {
-                        let warnings: Vec<String> = measured.warnings().iter().map(ToString::to_string).collect();
+                    Outcome::Verified(measured) if !measured.warnings.is_empty() => {
+                        let warnings: Vec<String> = measured.warnings.iter().map(ToString::to_string).collect();
                         failures.push((stage.name, warnings.join("\n")));
                     }
                     other => panic!("nobody misses the barrier of line {line} of {}: {other:?}", kernel.source.ptx_path),

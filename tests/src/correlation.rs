@@ -98,7 +98,7 @@ fn a_template_too_large_for_a_tile_falls_back_to_constant_memory() {
         assert_eq!(outcomes[..4], ["right"; 4]);
         assert!(outcomes[4].contains("49665 bytes"), "{}", outcomes[4]);
         if gpu.is_simulated() {
-            let launched = |row: &Row| row.measured().unwrap().launches()[0].report.kernel.clone();
+            let launched = |row: &Row| row.measured().unwrap().launches[0].report.kernel.clone();
             assert_eq!(rows[..4].iter().map(launched).collect::<Vec<_>>(), ["constant"; 4]);
         }
     });
@@ -111,7 +111,7 @@ fn a_device_gets_the_multiplication_of_its_generation() {
         let Variant::Shared { multiply, .. } = Variant::choose(Attributes::of(gpu).unwrap(), (9, 7)) else { panic!("a tile fits") };
         assert_eq!(multiply, Multiply::Bits32, "these tests run on compute capability 2.0 or later");
         let rows = runner::run(gpu, &[SHARED_SM], &correlation, 0).unwrap().rows;
-        if let Some(launch) = rows[0].measured().unwrap().launches().first() {
+        if let Some(launch) = rows[0].measured().unwrap().launches.first() {
             assert_eq!(launch.report.kernel, "shared");
         }
     });

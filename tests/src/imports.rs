@@ -16,7 +16,7 @@ const LEVELS: [&[&str]; 8] = [
     &["cudart", "simt", "kernels", "oracles"],
     &["driver", "toolkit"],
     &["common", "simcuda"],
-    &["inspect", "workshop"],
+    &["conformance", "inspect", "workshop"],
     &["cli"],
     &["ch0"],
     &["press", "support"],

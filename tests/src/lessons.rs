@@ -91,13 +91,12 @@ impl<W: Workload> Checks for Chapter<W> {
             for (comparison, sentence) in self.lesson.iter().zip(sentences) {
                 let Comparison { from, to, why, otherwise, .. } = comparison;
                 assert!(sentence.starts_with(to.name) && sentence.contains(from.name), "{sentence}");
-                let observed = comparison.observe(&record).unwrap();
+                let time = |stage| record.stage(stage).unwrap().median_ms;
                 let expected = match comparison.quantity {
-                    Quantity::Time if observed.to.1 >= observed.from.1 => *otherwise,
+                    Quantity::Time if time(to) >= time(from) => *otherwise,
                     _ => Some(*why),
                 };
-                assert_eq!(observed.why, expected, "{sentence}");
-                assert!(expected.is_none_or(|why| sentence.ends_with(why)), "{sentence}");
+                assert!(expected.map_or(!sentence.contains(why), |why| sentence.ends_with(why)), "{sentence}");
             }
         }
     }

@@ -13,7 +13,7 @@ use simt::bound::{Bound, bound};
 
 use crate::directive::nearest;
 use crate::root;
-use crate::stale::{CEILING, Kernels};
+use crate::stale::Kernels;
 
 /// Follows the name of a stage whose kernel has changed since the record was made.
 pub const STALE_MARK: &str = "†";
@@ -170,11 +170,6 @@ impl<'a> Run<'a> {
     /// Whether any stage is stale.
     pub fn has_stale(&self) -> bool {
         self.record.stages.iter().any(|stage| self.is_stale(&stage.name))
-    }
-
-    /// What follows the ceilings of the run: a mark and what it means, if the kernels that measured them have changed since.
-    pub fn ceilings_note(&self) -> String {
-        if self.is_stale(CEILING) { format!(" ({STALE_NOTE})") } else { String::new() }
     }
 
     /// What a table or a chart calls a stage: its name, with a mark if it is stale.

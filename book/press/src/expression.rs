@@ -1,6 +1,6 @@
 //! Expressions in directives, such as `naive.time / shared.time`: numbers, terms, `+ - * / ( )`.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::quantity::Quantity;
 
@@ -61,17 +61,15 @@ impl<'a> Parser<'a> {
             return Ok(Quantity::plain(number.parse().with_context(|| format!("`{number}`"))?));
         }
         let mut record = None;
-        if let Some(rest) = self.rest.strip_prefix('[') {
-            let (name, rest) = rest.split_once(']').context("`[` without `]`")?;
+        if self.takes('[') {
+            let (name, rest) = self.rest.split_once(']').context("`[` without `]`")?;
             (record, self.rest) = (Some(name), rest);
         }
-        ensure!(!self.rest.is_empty(), "the expression ends where a term should be");
+        let term = self.rest;
+        ensure!(!term.is_empty(), "the expression ends where a term should be");
         // Names of stages have dashes in them, so a minus after one needs a space; names of fields have none.
-        let stage = self.read_part(|char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_'));
-        let Some(rest) = self.rest.strip_prefix('.').filter(|_| !stage.is_empty()) else {
-            bail!("`{stage}{}` is not a term such as `naive.time`", self.rest);
-        };
-        self.rest = rest;
+        let stage = self.read(|char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_'));
+        ensure!(!stage.is_empty() && self.takes('.'), "`{term}` is not a term such as `naive.time`");
         let field = self.read(|char| char.is_ascii_alphanumeric() || char == '_');
         (self.terms)(Term { record, stage, field })
     }
@@ -82,15 +80,9 @@ impl<'a> Parser<'a> {
         rest.is_some()
     }
 
-    fn read_part(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
-        let (part, rest) = self.rest.split_at(self.rest.find(|char| !belongs(char)).unwrap_or(self.rest.len()));
-        self.rest = rest;
-        part
-    }
-
     fn read(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
-        let part = self.read_part(belongs);
-        self.rest = self.rest.trim_start();
+        let (part, rest) = self.rest.split_at(self.rest.find(|char| !belongs(char)).unwrap_or(self.rest.len()));
+        self.rest = rest.trim_start();
         part
     }
 }

@@ -56,7 +56,7 @@ impl Arguments {
     /// When a tool is not there, the machine code does not have what the listing shows, or the file cannot be written.
     pub fn run(self) -> Result<()> {
         let (_, kernel, choice) = LISTINGS.iter().find(|(name, ..)| *name == self.name).context("there is no such listing")?;
-        let mut file = AtomicFile::create(&self.save)?;
+        let file = AtomicFile::create(&self.save)?;
         let number = ARCHITECTURE.trim_start_matches("sm_").parse()?;
         let nvrtc = Nvrtc::find_where(|nvrtc| nvrtc.architectures().contains(&number))?;
         let instructions = choice(loops(&machine_code(&nvrtc, *kernel)?));
@@ -70,8 +70,7 @@ impl Arguments {
             nvrtc.build(),
             lines.collect::<String>(),
         );
-        file.write_all(text.as_bytes())?;
-        Ok(file.commit()?)
+        Ok(file.finish(&text)?)
     }
 }
 

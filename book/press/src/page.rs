@@ -238,7 +238,6 @@ mod tests {
             ("{{run sim-h200/01-conv-naive naive.f32fma}}", "has no naive.f32fma; nearest: f32_fma"),
             ("{{run sim-h200/01-conv-naive ceiling.flops}}", "has no ceiling.flops"),
             ("{{bounds sim-h200/03-unroll}}", "sim-h200/03-unroll is not a run on a GPU"),
-            ("{{chart roofline sim-h200/03-unroll}}", "is not a run on a GPU"),
             ("{{chart times sim-h200/06-matmul-tiled}}", "has no times"),
             ("{{chart shares nvidia-h200/03-unroll rival=ftt}}", "has no stage ftt; nearest: fft"),
             ("{{chart growth nvidia-h200/03-unroll over=tap}}", "nearest: taps"),

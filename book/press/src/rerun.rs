@@ -6,7 +6,6 @@
 
 use std::env;
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::thread::available_parallelism;
@@ -15,7 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{ArgGroup, Args, ValueEnum};
 use common::atomic_file::AtomicFile;
 use common::probe;
-use common::record::Record;
+use common::record::{self, Record};
 use common::report::Place;
 use common::units;
 
@@ -90,10 +89,12 @@ impl Arguments {
         if self.dry_run || jobs.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
+        // Once, because the first record that is made again already differs from its commit.
+        let commit = record::commit();
         let mut failed = Vec::new();
         for (done, job) in jobs.iter().enumerate() {
             eprintln!("[{}/{}] {}", done + 1, jobs.len(), job.entry.command);
-            if let Err(error) = make(&manifest, job) {
+            if let Err(error) = make(&manifest, job, &commit) {
                 eprintln!("error: {} is left as it was: {error:#}", short(job.record));
                 failed.push(short(job.record));
             }
@@ -233,11 +234,11 @@ fn program(name: &str) -> Result<Command> {
 }
 
 /// Runs a command, and puts what it saves in the place of the record if it can stand there.
-fn make(manifest: &Manifest, job: &Job) -> Result<()> {
+fn make(manifest: &Manifest, job: &Job, commit: &str) -> Result<()> {
     let (name, arguments) = job.entry.words();
     let path = manifest.path(job.record);
     // Before the run, which may be long.
-    let mut file = AtomicFile::create(&path)?;
+    let file = AtomicFile::create(&path)?;
     let folder = tempfile::tempdir()?;
     let made = folder.path().join(path.file_name().context("a record has a file name")?);
     // What it prints is the table of the run, and belongs to nobody's standard output here.
@@ -245,14 +246,14 @@ fn make(manifest: &Manifest, job: &Job) -> Result<()> {
         .args(arguments)
         .arg("--save")
         .arg(&made)
+        .env("UNROLLED_COMMIT", commit)
         .stdout(std::io::stderr())
         .status()
         .with_context(|| format!("{name} does not start"))?;
     ensure!(status.success(), "the run failed ({status})");
     let text = fs::read_to_string(&made).context("the run saved nothing")?;
     accept(job, &path, &text)?;
-    file.write_all(text.as_bytes())?;
-    Ok(file.commit()?)
+    Ok(file.finish(&text)?)
 }
 
 /// Refuses a record that cannot take the place of the old one.

@@ -109,9 +109,9 @@ impl Visitor for Answer<'_> {
             text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
         })?;
         let workload = &W::sized(&sizes)?;
-        let stage = chapter.all_stages().find(|stage| stage.name == asked).with_context(|| {
-            format!("{} has no stage {asked}{}", chapter.name, nearest(&asked, chapter.all_stages().map(|stage| stage.name)))
-        })?;
+        let names = || chapter.all_stages().map(|stage| stage.name);
+        let stage =
+            chapter.stage(&asked).map_err(|_| anyhow!("{} has no stage {asked}{}", chapter.name, nearest(&asked, names())))?;
         match name {
             // What the costliest request of the first warp asks for.
             "lanes" => Ok(inline(&lanes(gpu, stage, workload)?, &arguments.alternative()?)),
@@ -143,7 +143,7 @@ fn lanes<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<Strin
     let profile = gpu.profile().context("only the simulator shows what a warp does")?;
     let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
     let Outcome::Verified(measured) = &rows[0].outcome else { bail!("{} is not verified: {:?}", stage.name, rows[0].outcome) };
-    Ok(Explanation::new(stage.name, measured.launches(), workload.work().bytes, profile).svg(None, kernels::text)?)
+    Ok(Explanation::new(stage.name, &measured.launches, workload.work().bytes, profile).svg(None, kernels::text)?)
 }
 
 fn finding<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<String> {

@@ -2,20 +2,22 @@
 
 use anyhow::Result;
 use common::gpu::DeviceKind;
-use common::record::Record;
 use common::table::{self, Drawing};
 use common::units;
 use common::workload::Work;
 use simt::Profile;
 
-use crate::archive::{Archive, Bounded, Pair, Run, STALE_MARK, STALE_NOTE};
+use crate::archive::{Archive, Bounded, Pair, STALE_MARK, STALE_NOTE};
+use crate::stale::CEILING;
 use crate::values::memory_bandwidth;
 
 /// Draws the table of a run, with a line that says what it was run on.
 pub fn run(archive: &Archive, name: &str) -> Result<String> {
     let run = archive.run(name)?;
-    let mut page =
-        if run.has_stale() { table::draw(&marked(run)?, Drawing::Markdown) } else { table::draw(run.record, Drawing::Markdown) };
+    // The names of stale stages have a mark.
+    let mut marked = run.record.clone();
+    marked.stages.iter_mut().for_each(|stage| stage.name = run.label(&stage.name));
+    let mut page = table::draw(&marked, Drawing::Markdown);
     let device = &run.record.device;
     let kind = if device.kind == DeviceKind::Sim { "simulated " } else { "" };
     page += &format!(
@@ -28,16 +30,10 @@ pub fn run(archive: &Archive, name: &str) -> Result<String> {
         run.day(),
     );
     if let Some(ceilings) = run.record.ceilings {
-        page += &format!(". Ceilings in the same run: {ceilings}{}", run.ceilings_note());
+        let note = if run.is_stale(CEILING) { format!(" ({STALE_NOTE})") } else { String::new() };
+        page += &format!(". Ceilings in the same run: {ceilings}{note}");
     }
     Ok(page + &format!(". Record: `{}`.{}*", run.path(), stale_note(run.has_stale())))
-}
-
-/// The record with marks at the names of stale stages.
-fn marked(run: Run) -> Result<Record> {
-    let mut record = Record::parse(&run.record.to_json())?;
-    record.stages.iter_mut().for_each(|stage| stage.name = run.label(&stage.name));
-    Ok(record)
 }
 
 /// What a stale mark means, for the end of a note; nothing where no row has one.

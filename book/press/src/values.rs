@@ -47,7 +47,7 @@ fn value(archive: &Archive, run: Run, Term { stage, field, .. }: Term) -> Result
             let counters = row.counters.and_then(|counters| serde_json::to_value(counters).ok());
             let counters = counters.as_ref().and_then(Value::as_object).into_iter().flat_map(|counters| counters.keys().cloned());
             let mut known = named(&FIELDS.map(|(name, _)| name));
-            known.extend(named(&["bound", "bytes", "bank_conflicts"]).into_iter().chain(counters));
+            known.extend(counters.chain(["bound".to_owned()]));
             (value, known)
         }
     };
@@ -116,10 +116,8 @@ fn work(record: &Record, field: &str) -> Option<Quantity> {
 type Field = fn(&Record, &StageRecord) -> Option<Quantity>;
 
 /// Numbers of a stage that are not simply a counter.
-const FIELDS: [(&str, Field); 11] = [
+const FIELDS: [(&str, Field); 8] = [
     ("time", |_, stage| stage.median_ms.map(Quantity::milliseconds)),
-    ("p10", |_, stage| stage.p10_ms.map(Quantity::milliseconds)),
-    ("p90", |_, stage| stage.p90_ms.map(Quantity::milliseconds)),
     ("error", |_, stage| stage.max_error.map(Quantity::plain)),
     ("tolerance", |_, stage| stage.tolerance.map(Quantity::plain)),
     ("rate", |record, stage| {
@@ -129,9 +127,8 @@ const FIELDS: [(&str, Field); 11] = [
         };
         Some(Quantity { value, dimension })
     }),
-    ("share", |record, stage| record.share_of_ceiling(stage).map(|(share, _)| Quantity::plain(share))),
+    ("bytes", |_, stage| Some(Quantity { value: stage.counters?.bytes_moved() as f64, dimension: Dimension::BYTES })),
     ("sectors_per_load", |_, stage| stage.counters?.sectors_per_load().map(Quantity::plain)),
-    ("ideal_sectors_per_load", |_, stage| stage.counters?.ideal_sectors_per_load().map(Quantity::plain)),
     ("ptx_per_multiply_add", |record, stage| of_stage(record, stage, "ptx_thread_instructions_per_multiply_add")),
     ("wavefronts_per_shared_request", |_, stage| {
         let counters = stage.counters?;
@@ -145,21 +142,13 @@ fn of_stage(record: &Record, stage: &StageRecord, field: &str) -> Option<Quantit
     if let Some((_, value)) = FIELDS.iter().find(|(name, _)| *name == field) {
         return value(record, stage);
     }
-    let Some(name) = field.strip_suffix("_per_multiply_add") else { return count(stage, field) };
-    let amount = count(stage, name)?;
-    Some(Quantity { value: record.per_multiply_add(1) * amount.value, ..amount })
-}
-
-/// What was counted, by the name that the record has for it.
-fn count(stage: &StageRecord, name: &str) -> Option<Quantity> {
-    let counters = stage.counters?;
-    match name {
-        "bytes" => return Some(Quantity { value: counters.bytes_moved() as f64, dimension: Dimension::BYTES }),
-        "bank_conflicts" => return Some(Quantity::plain(counters.bank_conflicts() as f64)),
-        _ => {}
+    if let Some(name) = field.strip_suffix("_per_multiply_add") {
+        let amount = of_stage(record, stage, name)?;
+        return Some(Quantity { value: record.per_multiply_add(1) * amount.value, ..amount });
     }
-    let value = serde_json::to_value(counters).ok()?.get(name).and_then(Value::as_f64)?;
-    let dimension = if name.ends_with("_bytes") { Dimension::BYTES } else { Dimension::PLAIN };
+    // What was counted, by the name that the record has for it.
+    let value = serde_json::to_value(stage.counters?).ok()?.get(field).and_then(Value::as_f64)?;
+    let dimension = if field.ends_with("_bytes") { Dimension::BYTES } else { Dimension::PLAIN };
     Some(Quantity { value, dimension })
 }
 
@@ -203,8 +192,7 @@ mod tests {
 
         let gpu = |expression| value("nvidia-h200/03-unroll", expression).unwrap();
         assert!((gpu("2 * work.multiply_adds / fft.time") / gpu("fft.rate") - 1.0).abs() < 1e-12);
-        assert!((gpu("fft.rate / ceiling.flops") / gpu("fft.share") - 1.0).abs() < 1e-12);
-        assert!(gpu("fft.p10") <= gpu("fft.time") && gpu("fft.time") <= gpu("fft.p90") && gpu("fft.error") < gpu("fft.tolerance"));
+        assert!(gpu("shared.rate") < gpu("ceiling.flops") && gpu("fft.error") < gpu("fft.tolerance"));
         assert!(gpu("shared.bound") > 1e-3 && gpu("shared.bound") < gpu("shared.time"));
         assert_eq!(gpu("[nvidia-h200/03-unroll]fft.time"), gpu("fft.time"));
         assert_eq!(gpu("fft.rate / [facts]sheet.rate"), gpu("fft.rate") / 495e12);

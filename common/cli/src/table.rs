@@ -81,7 +81,7 @@ fn note_problems(row: &Row) {
         Outcome::Failed(failure) => note(format_args!("error: stage {}: {failure}", row.name)),
         Outcome::NotRun(reason) => note(format_args!("error: stage {} did not run: {reason}", row.name)),
         Outcome::Verified(measured) => {
-            measured.warnings().iter().for_each(|warning| note(format_args!("stage {}: {warning}", row.name)));
+            measured.warnings.iter().for_each(|warning| note(format_args!("stage {}: {warning}", row.name)));
         }
         Outcome::Skipped(_) => {}
     }

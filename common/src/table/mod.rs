@@ -171,52 +171,31 @@ fn wrap(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capability::ComputeCapability;
     use crate::ceilings::Ceilings;
-    use crate::gpu::{DeviceInfo, DeviceKind};
-    use crate::record::{KernelDigests, StageRecord};
+    use crate::gpu::DeviceKind;
+    use crate::record::{StageRecord, made_up};
     use crate::report::Place;
     use simt::Counters;
 
     fn stage(name: &str, place: Place, median_ms: Option<f64>, counters: Option<Counters>) -> StageRecord {
         StageRecord {
-            name: name.to_owned(),
             place,
-            verified: true,
-            sampled: None,
-            skipped: None,
-            failure: None,
-            kernels: KernelDigests::new(),
             median_ms,
             p10_ms: median_ms,
             p90_ms: median_ms.map(|ms| ms * 1.1),
             max_error: Some(0.25),
             tolerance: Some(0.5),
             counters,
-            findings: Vec::new(),
+            ..made_up::stage(name)
         }
     }
 
     fn record(ceilings: Option<Ceilings>, stages: Vec<StageRecord>) -> Record {
-        let text = String::new;
-        let workload = [("multiply_adds", 1_000_000_000_u64), ("least_bytes", 4_000_000)];
-        Record {
-            chapter: text(),
-            commit: text(),
-            date: text(),
-            device: DeviceInfo {
-                kind: if ceilings.is_some() { DeviceKind::Gpu } else { DeviceKind::Sim },
-                name: text(),
-                compute_capability: ComputeCapability::new(9, 0),
-                profile: ceilings.is_none().then(|| "h200".to_owned()),
-                driver: text(),
-                compiler: text(),
-            },
-            workload: workload.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect(),
-            ceilings,
-            ceiling_kernels: KernelDigests::new(),
-            stages,
+        let mut record = Record { ceilings, stages, ..made_up::record() };
+        if ceilings.is_none() {
+            (record.device.kind, record.device.profile) = (DeviceKind::Sim, Some("h200".to_owned()));
         }
+        record
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What workloads over images share: how a size is written and what is outside the edges.
+//! What workloads share: how two sides are written, and of an image, what is outside the edges.
 
 use clap::ValueEnum;
 use serde::Serialize;

@@ -11,7 +11,6 @@ pub mod matmul;
 pub mod origin;
 pub mod window_sums;
 
-use cudarc::driver::CudaViewMut;
 use oracles::{Expected, Oracle};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -82,12 +81,15 @@ pub trait Workload: Sized + Send + Sync + 'static {
     /// What else a kernel may be given by name: the arrays, and sums that the host adds up.
     fn pointers(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<(&'static str, Argument)>;
 
-    /// Overwrites the inputs on the device, so that a stage that claims to copy them there really has to.
+    /// Overwrites the inputs on the device, so that a stage that claims to copy them there really has to. A workload without such a stage
+    /// does not need it.
     ///
     /// # Errors
     ///
     /// The driver's errors.
-    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Self::Buffers) -> Result<()>;
+    fn spoil_inputs(&self, _: &Gpu, _: &mut Self::Buffers) -> Result<()> {
+        unimplemented!("a stage copies the inputs of a workload that cannot spoil them: write `spoil_inputs` for it")
+    }
 
     /// What the output is compared with: expected values, and how far a correct f32 result may lie from them. Computed at the first
     /// call.
@@ -198,10 +200,4 @@ fn available_host_memory() -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
-}
-
-/// Fills a device buffer with NaN, which is no input.
-pub(crate) fn spoil(gpu: &Gpu, buffer: &mut CudaViewMut<'_, f32>) -> Result<()> {
-    let junk = vec![f32::NAN; buffer.len()];
-    Ok(gpu.stream.memcpy_htod(&junk, buffer)?)
 }

@@ -194,7 +194,7 @@ impl<'a> Attempt<'a> {
         let arithmetic = workload.work().arithmetic;
         let mut counted = Vec::new();
         // A GPU counts nothing.
-        if let Some(counters) = measured.counters() {
+        if let Some(counters) = &measured.counters {
             for target in &self.exercise.manifest.targets {
                 let Some(count) = target.measure.of(counters, workload.work()) else {
                     return Err(cannot_be_launched(format!("it has nothing to count for the target {:?}", target.measure)));
@@ -214,7 +214,7 @@ impl<'a> Attempt<'a> {
         let baseline = chapter.stage(&self.cases.baseline).map_err(|unknown| self.exercise.unusable(unknown))?;
         let (workload, measured) = self.run::<W>(&self.cases.timed, 13, repeat, 0)?;
         let row = runner::run(self.gpu, &[*baseline], &workload, repeat)?.rows.remove(0);
-        match (measured.timing(), row.median_ms()) {
+        match (measured.timing, row.median_ms()) {
             (Some(timing), Some(baseline_ms)) => Ok(Timed { learner_ms: timing.median_ms, baseline_ms }),
             _ => Err(self.exercise.unusable(format!("{} has no time: {:?}", baseline.name, row.outcome)).into()),
         }

@@ -10,8 +10,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use simt::{Memory, Profile};
 
 use crate::allocations::Allocations;
+use crate::captures::Captures;
 use crate::error::Error;
 use crate::ffi::DeviceId;
+use crate::graph_memory::GraphMemory;
 use crate::handles::Handles;
 use crate::lock::lock;
 use crate::pools::Pools;
@@ -44,6 +46,8 @@ pub struct Driver {
     pub handles: Handles,
     pub primary: Primary,
     pub pools: Pools,
+    pub captures: Captures,
+    pub graph_memory: GraphMemory,
     /// What this process reports about itself.
     pub reporting: Reporting,
     /// What happened since the process started.
@@ -148,6 +152,8 @@ impl Driver {
             allocations: Allocations::default(),
             primary: Primary::new(&handles),
             pools: Pools::new(&handles),
+            captures: Captures::default(),
+            graph_memory: GraphMemory::default(),
             handles,
             reporting,
             report: Mutex::new(Report { profile: profile.name.to_owned(), ..Report::default() }),

@@ -1,5 +1,6 @@
 //! A loaded module: PTX text, parsed and decoded, with nothing placed in memory yet.
 
+use crate::device_runtime;
 use crate::error::LoadError;
 use crate::finding::Space;
 pub use crate::program::Param;
@@ -41,8 +42,9 @@ impl Module {
     ///
     /// [`LoadError::Syntax`] when the text is not PTX, [`LoadError::Unsupported`] when the simulator can execute none of its kernels.
     pub fn parse_in_part(ptx: &str) -> Result<Self, LoadError> {
-        let tree = crate::ptx::parse(ptx)?;
-        let map = SourceMap::new(ptx, &tree.files);
+        let text = device_runtime::complete(ptx);
+        let tree = crate::ptx::parse(&text)?;
+        let map = SourceMap::new(&text, &tree.files);
         let variables = globals(&tree).map(|variable| self::variable(&tree, variable)).collect::<Result<Vec<_>, _>>()?;
         let constant_bytes: u64 = variables.iter().filter(|v| v.space == Space::Const).map(|v| v.bytes).sum();
         if constant_bytes > CONSTANT_BYTES {

@@ -33,15 +33,14 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     };
     let ceilings = run.record.ceilings.filter(|_| flat.is_some() || arithmetic == Arithmetic::Integers);
     let bytes_per_s = ceilings.with_context(|| format!("{} has no ceilings", run.name))?.bytes_per_s;
-    let dots = run.times().filter_map(|(name, ms)| Some((name, (unit.pieces / bytes_asked_for(pair, name)?, unit.at(ms)))));
-    let dots: Vec<(&str, Point)> = dots.collect();
+    let dots = dots(pair, unit.pieces);
     ensure!(!dots.is_empty(), "{} counts no stage of {}", pair.counted.name, run.name);
     let rivals = arguments.list("rivals").into_iter().map(|name| rival(run, unit, name)).collect::<Result<Vec<_>>>()?;
 
     // The roof bends where arithmetic is the ceiling, or ends at the wall.
     let knee = flat.map_or(unit.pieces / bytes as f64, |flat| flat / bytes_per_s);
     let knee = (knee, knee * bytes_per_s);
-    let points = || dots.iter().map(|(_, dot)| *dot).chain([knee]);
+    let points = || dots.iter().map(|dot| dot.point).chain([knee]);
     let x = Axis::by_factors(points().map(|point| point.0), 1.5, if flat.is_some() { 4.0 } else { 2.0 });
     let y = Axis::by_factors(points().map(|point| point.1).chain(rivals.iter().map(|(_, rate)| *rate)), 2.0, 1.5);
     let mut plot = Plot::new(Frame {
@@ -70,8 +69,8 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     for ((name, rate), class) in rivals.iter().zip(["limit s1", "limit s2"].into_iter().cycle()) {
         plot.level(class, *rate, format!("{name}: {}", (unit.words)(*rate)));
     }
-    for (name, point) in &dots {
-        plot.dot(0, *point, run.label(name), "");
+    for dot in &dots {
+        plot.dot(0, dot.point, run.label(dot.stage), "");
     }
     plot.remark(start, knee, 0.125, format!("memory: {}", units::bandwidth(bytes_per_s)));
     Ok(plot.end())
@@ -123,7 +122,8 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
     let bytes = ceilings(Arithmetic::Bytes).and_then(|ceilings| ceilings.byte_multiply_adds);
     let knee = (floats.flops / floats.bytes_per_s, floats.flops);
 
-    let courses: Vec<Vec<Dot>> = pairs.iter().map(|pair| course(&dots(*pair))).collect();
+    let courses: Vec<Vec<Dot>> =
+        pairs.iter().map(|pair| course(&dots(*pair, 2.0 * pair.measured.record.work().multiply_adds as f64))).collect();
     let points = || courses.iter().flatten().map(|dot| dot.point).chain([knee]);
     let x = Axis::by_factors(points().map(|point| point.0), 4.0, 4.0);
     let y = Axis::by_factors(points().map(|point| point.1), 2.0, 1.5);
@@ -165,9 +165,8 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
     Ok(plot.end())
 }
 
-/// The stages that were timed and counted.
-fn dots(pair: Pair<'_>) -> Vec<Dot<'_>> {
-    let operations = 2.0 * pair.measured.record.work().multiply_adds as f64;
+/// The stages that were timed and counted, in a chapter of so many operations.
+fn dots(pair: Pair<'_>, operations: f64) -> Vec<Dot<'_>> {
     let dot = |(stage, ms)| {
         let counters = pair.counted_stage(stage)?.counters?;
         let point = (operations / bytes_asked_for(pair, stage)?, 1e3 * operations / ms);

@@ -1,6 +1,5 @@
 //! Counts what every kernel does, on a GPU with Nsight Compute and on the simulator.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -78,11 +77,10 @@ impl Arguments {
         if let Some(group) = self.launch {
             return launch(&with_stored_ptx()?, &group).map(drop);
         }
-        let mut file = AtomicFile::create(&self.save.context("--save is missing")?)?;
+        let file = AtomicFile::create(&self.save.context("--save is missing")?)?;
         let record = if self.device == Some(Request::Gpu) { profile()? } else { simulate(&self.device.unwrap_or_default())? };
-        file.write_all((serde_json::to_string_pretty(&record)? + "\n").as_bytes())?;
         eprintln!("{} kernels in {}", record.kernels.len(), file.path().display());
-        Ok(file.commit()?)
+        Ok(file.finish(&(serde_json::to_string_pretty(&record)? + "\n"))?)
     }
 }
 
@@ -144,7 +142,7 @@ impl Visitor for Launch<'_> {
         let mut reports = Vec::new();
         for row in runner::run(self.gpu, &ours.copied().collect::<Vec<_>>(), &workload, 0)?.rows {
             let measured = row.measured().with_context(|| format!("stage {} is not verified: {:?}", row.name, row.outcome))?;
-            reports.extend(measured.launches().iter().map(|launch| launch.report.clone()));
+            reports.extend(measured.launches.iter().map(|launch| launch.report.clone()));
         }
         Ok(reports)
     }

@@ -62,16 +62,17 @@ impl Convolution {
     /// When the two do not fit together.
     pub fn of_sounds(sound: &Sound, filter: &Sound) -> Result<Vec<Self>> {
         if sound.rate != filter.rate {
-            return Err(Error::SampleRates {
-                input: sound.name.clone(),
-                input_rate: sound.rate,
-                filter: filter.name.clone(),
-                filter_rate: filter.rate,
-            });
+            return Err(Error::Mismatched(format!(
+                "{} has {} samples per second, but {} has {}: convert one of them to the other's rate",
+                sound.name, sound.rate, filter.name, filter.rate
+            )));
         }
         let (frames, taps) = (sound.frames(), filter.frames());
         if taps > frames {
-            return Err(Error::LongFilter { filter: filter.name.clone(), taps, input: sound.name.clone(), frames });
+            return Err(Error::Mismatched(format!(
+                "the filter {} ({taps} samples) is longer than the input {} ({frames} samples): swap them, the result is the same",
+                filter.name, sound.name
+            )));
         }
         let samples = frames as u64 + 2 * (taps as u64 - 1);
         if samples > MOST_SAMPLES {

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::workload::Footprint;
+use crate::workload::image::sides;
 
 /// The original tutorial's size.
 pub const SEED_SIZE: Size = Size { outputs: 294_912, taps: 32_768 };
@@ -47,22 +48,14 @@ impl FromStr for Size {
             return Ok(SEED_SIZE);
         }
         let wrong = |reason: &str| Error::Size { asked: format!("size {text:?}"), reason: reason.to_owned() };
-        let form = "expected OUTPUTSxTAPS as in 4096x512, or `seed`";
-        let (outputs, taps) = text.split_once(['x', 'X']).ok_or_else(|| wrong(form))?;
-        let number = |digits: &str| -> Result<u64> {
-            if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Err(wrong(form));
-            }
-            // A number that does not fit 64 bits is too large, but it is a number.
-            Ok(digits.parse().unwrap_or(u64::MAX))
-        };
-        let (outputs, taps) = (number(outputs)?, number(taps)?);
+        let (outputs, taps) = sides(text).ok_or_else(|| wrong("expected OUTPUTSxTAPS as in 4096x512, or `seed`"))?;
         if outputs == 0 || taps == 0 {
             return Err(wrong("both numbers must be at least 1"));
         }
-        if outputs.saturating_add(taps) - 1 > MOST_SAMPLES {
+        let size = Size { outputs, taps };
+        if size.samples() > MOST_SAMPLES {
             return Err(wrong("outputs + taps - 1 samples must be 2^31 at most, because kernels count them with 32 bits"));
         }
-        Ok(Size { outputs: outputs as u32, taps: taps as u32 })
+        Ok(size)
     }
 }

@@ -72,7 +72,12 @@ pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Corre
             let template = match (&options.template, &options.template_file) {
                 (Some(Part(part)), _) => image.crop(*part)?,
                 (None, Some(path)) => Gray::read(path)?,
-                (None, None) => return Err(Error::NoTemplate { input: input.clone() }),
+                (None, None) => {
+                    return Err(Error::Mismatched(format!(
+                        "no template to search for in {}: add --template x,y,w,h to take one from it, or --template-file",
+                        input.display()
+                    )));
+                }
             };
             let origin = Origin::Files {
                 words: format!("{} in {}", template.name, image.name),

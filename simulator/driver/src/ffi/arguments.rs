@@ -149,7 +149,19 @@ impl Text {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostBytes(*mut c_void);
 
+// SAFETY: a `HostBytes` is an address. What is there may be used in any thread, because the C caller promises for the memory, not for a
+// thread: CUDA lets any thread launch a graph that another thread made.
+unsafe impl Send for HostBytes {}
+// SAFETY: a shared reference gives no more than a copy of the address.
+unsafe impl Sync for HostBytes {}
+
 impl HostBytes {
+    pub const NULL: Self = Self(std::ptr::null_mut());
+
+    pub fn as_ptr(self) -> *mut c_void {
+        self.0
+    }
+
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -215,7 +227,7 @@ impl HostBytes {
 /// A `CUdeviceptr` that may be an address on the host, as unified addressing allows. The C caller promises that an address outside the
 /// device's memory is one of its own.
 #[repr(transparent)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnifiedPtr(u64);
 
 impl UnifiedPtr {

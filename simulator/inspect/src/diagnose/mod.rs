@@ -80,7 +80,7 @@ pub fn diagnose<W: Workload>(
 
     let mut subject = Subject::new(gpu, stage, workload, repeat)?;
     let least_bytes = workload.work().bytes;
-    let whole_effort = effort(gpu, measured.counters().copied(), measured.timing(), subject.registers()?, least_bytes);
+    let whole_effort = effort(gpu, measured.counters.as_deref().copied(), measured.timing, subject.registers()?, least_bytes);
     let mut trials = Vec::new();
     let kinds = subject.kinds_of_loads();
     for &loads in &kinds {
@@ -107,7 +107,7 @@ pub fn diagnose<W: Workload>(
     if !gpu.is_simulated() {
         let last = whole()?;
         let Some(measured) = last.measured() else { return Ok(Err(last)) };
-        again = measured.timing();
+        again = measured.timing;
     }
     let whole = Trial { name: "whole".to_owned(), left: "everything".to_owned(), kind: Kind::Whole, effort: Ok(whole_effort) };
     Ok(Ok(Diagnosis { whole, again, experiments: trials, library: stage.library(), profile: gpu.profile() }))

@@ -5,6 +5,7 @@
 //! six.
 
 mod before_init;
+mod capture;
 mod client;
 mod contexts;
 mod cooperative;
@@ -12,6 +13,9 @@ mod device;
 mod events;
 mod fatbins;
 mod faults;
+mod graph_memory;
+mod graph_support;
+mod graphs;
 mod launches;
 mod libraries;
 mod links;

@@ -186,7 +186,7 @@ pub enum Operand<'t> {
     /// `(param0, param1)`
     List(Vec<&'t str>),
     /// `[texture, {%f1, %f2}]`
-    Texture,
+    Texture(&'t str, Vec<Operand<'t>>),
 }
 
 /// The base of an address.

@@ -537,12 +537,13 @@ impl<'t> Parser<'t> {
         match self.next() {
             Kind::Word(name) => {
                 let offset = self.offset()?;
-                // `[texture, {coordinates}]`: read to its end, so that the instruction can be reported by its name.
+                // `[texture, {coordinates}]`
                 if self.accept(b',') {
-                    while !matches!(self.peek(), Kind::Punct(b']' | b';') | Kind::End) {
-                        self.next();
+                    let mut operands = vec![self.operand()?];
+                    while self.accept(b',') {
+                        operands.push(self.operand()?);
                     }
-                    return Ok(Operand::Texture);
+                    return Ok(Operand::Texture(name, operands));
                 }
                 Ok(Operand::Address(Base::Name(name), offset))
             }

@@ -178,8 +178,9 @@ impl<'t> Operand<'t> {
             Self::Name(name) | Self::Not(name) | Self::Offset(name, _) | Self::Element(name, _) => vec![*name],
             Self::Pair(first, second) => vec![*first, *second],
             Self::Vector(elements) => elements.iter().flat_map(Self::values).collect(),
+            Self::Texture(texture, coordinates) => coordinates.iter().flat_map(Self::values).chain([*texture]).collect(),
             Self::List(list) => list.clone(),
-            Self::Address(..) | Self::Integer(_) | Self::F32(_) | Self::F64(_) | Self::Texture => Vec::new(),
+            Self::Address(..) | Self::Integer(_) | Self::F32(_) | Self::F64(_) => Vec::new(),
         }
     }
 
