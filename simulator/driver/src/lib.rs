@@ -40,6 +40,7 @@
 //! - `graph_memory`: memory that graphs allocate.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
 //! - `export`: the macro that defines an exported function, and how each one returns.
+//! - `fatbin`: finds the PTX in what `nvcc` builds.
 //! - `link`: makes one PTX module of several.
 //! - `at_exit`: writes the report when the process ends (on Linux).
 //!
@@ -64,6 +65,7 @@ mod defect;
 mod driver;
 mod error;
 mod export;
+mod fatbin;
 mod ffi;
 mod graph_memory;
 mod handles;

@@ -152,6 +152,8 @@ pub struct Variable {
     pub bytes: u64,
     /// Alignment in bytes.
     pub align: u64,
+    /// The host can use it as well, at the same address.
+    pub is_managed: bool,
     /// The first bytes of its initial value; the rest is zero.
     pub(crate) init: Vec<u8>,
     /// Addresses in its initial value: the offset in the value, the index of the variable pointed to, and the offset in that
@@ -188,5 +190,6 @@ fn variable(tree: &ast::Module<'_>, variable: &ast::Variable<'_>) -> Result<Vari
         }
     }
     let space = if variable.space == StateSpace::Const { Space::Const } else { Space::Global };
-    Ok(Variable { name: variable.name.to_owned(), space, bytes, align: variable.align, init, pointers })
+    let (name, is_managed) = (variable.name.to_owned(), variable.is_managed);
+    Ok(Variable { name, space, bytes, align: variable.align, is_managed, init, pointers })
 }

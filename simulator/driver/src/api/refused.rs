@@ -72,7 +72,7 @@ refused! {
         cuDevSmResourceSplitByCount cuDeviceGetDevResource cuGreenCtxCreate cuGreenCtxDestroy cuGreenCtxGetDevResource
         cuGreenCtxRecordEvent cuGreenCtxStreamCreate cuGreenCtxWaitEvent cuStreamGetGreenCtx;
 
-    "tables of private functions", "use a program that links with the driver API, not with the runtime library":
+    "tables of private functions", "build the program with `nvcc -cudart shared`, so that it uses the runtime beside this driver":
         cuGetExportTable;
 
     "operations on values in memory", "use events, or write from a kernel":

@@ -205,6 +205,12 @@ impl HostBytes {
         Ok(fill(unsafe { std::slice::from_raw_parts_mut(self.0.cast(), bytes) }))
     }
 
+    /// Reads the address that the caller's structure has `offset` bytes from its start.
+    pub fn pointer_at(self, offset: usize) -> Result<Self> {
+        let address = In::<*mut c_void>(self.0.wrapping_byte_add(offset).cast_const().cast());
+        if self.is_null() { CuResult::INVALID_VALUE.err() } else { address.read().map(Self) }
+    }
+
     /// Reads the bytes before the first NUL, but no more than `limit`.
     pub fn until_nul(self, limit: usize) -> Result<Vec<u8>> {
         if self.is_null() {

@@ -19,12 +19,14 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Install the driver into a folder, under the names that programs ask the loader for
+    /// Install the driver and a CUDA runtime into a folder, under the names that programs ask the loader for
     ///
-    /// Prints the environment variable that makes a program use the driver, as NAME=VALUE. Run your program with it:
+    /// Prints the environment variable that makes a program use them, as NAME=VALUE. Run your program with it:
     ///
     ///     export "$(cargo simcuda install FOLDER)"
     ///     cargo run
+    ///
+    /// A program that nvcc compiles needs `-cudart shared` and PTX: `-gencode arch=compute_80,code=compute_80`.
     #[command(verbatim_doc_comment)]
     Install {
         /// Made if it does not exist

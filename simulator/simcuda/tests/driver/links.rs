@@ -8,7 +8,7 @@ use cudarc::driver::sys::CUjitInputType::*;
 
 use crate::support::{VECTORS, raw_context, returns};
 
-const USER: &str = "
+pub const USER: &str = "
 .version 7.0
 .target sm_50
 .address_size 64
@@ -25,7 +25,7 @@ const USER: &str = "
     ret;
 }";
 
-const USED: &str = "
+pub const USED: &str = "
 .version 7.0
 .target sm_50
 .address_size 64

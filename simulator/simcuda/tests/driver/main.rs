@@ -11,6 +11,7 @@ mod contexts;
 mod cooperative;
 mod device;
 mod events;
+mod fatbins;
 mod faults;
 mod graph_memory;
 mod graph_support;

@@ -5,6 +5,9 @@
 
 static void *driver;
 
+/* A fat binary with machine code for sm_90: its header, the header of an image, and the image. */
+static const unsigned fatbin[] = {0xba55ed50, 0x00100001, 72, 0, 0x01010002, 64, 8, 0, 0, 0, 0, 90, 0, 0, 0, 0, 0, 0, 0, 0, 0x464c457f, 0};
+
 #define FUNCTION(type, name, ...) type (*name)(__VA_ARGS__) = (type (*)(__VA_ARGS__))dlsym(driver, #name)
 
 #define SHOW(call) printf("%d ", call)
@@ -27,7 +30,7 @@ int main(void) {
         SHOW(cuArrayCreate_v2(&made, NULL));
         SHOW(cuIpcGetMemHandle(&made, 0));
         SHOW(cuModuleLoadData(&made, "\x7f" "ELF"));
-        SHOW(cuModuleLoadFatBinary(&made, "\x50\xed\x55\xba"));
+        SHOW(cuModuleLoadFatBinary(&made, fatbin));
     }
     return 0;
 }

@@ -105,6 +105,8 @@ pub struct Variable<'t> {
     pub is_extern: bool,
     /// Code outside the module can refer to it: its linkage is `.visible`, `.weak`, `.common` or `.extern`.
     pub is_public: bool,
+    /// The host can use it as well: its attribute is `.managed`.
+    pub is_managed: bool,
     pub line: u32,
     /// From its linkage or state space to its semicolon, which a parameter does not have.
     pub span: Range<usize>,
