@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use simt::texture::Bindings;
 use simt::{Memory, Profile};
 
 use crate::allocations::Allocations;
@@ -50,6 +51,8 @@ pub struct Driver {
     pub graph_memory: GraphMemory,
     /// What this process reports about itself.
     pub reporting: Reporting,
+    /// The texture and surface objects, for kernels.
+    pub textures: Mutex<Arc<Bindings>>,
     /// What happened since the process started.
     pub report: Mutex<Report>,
     /// What happened since the client last took the records, except on threads with records of their own.
@@ -156,6 +159,7 @@ impl Driver {
             graph_memory: GraphMemory::default(),
             handles,
             reporting,
+            textures: Mutex::default(),
             report: Mutex::new(Report { profile: profile.name.to_owned(), ..Report::default() }),
             records: Mutex::default(),
             process: std::process::id(),

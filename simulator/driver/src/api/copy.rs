@@ -1,5 +1,6 @@
 //! Copying and filling memory, in every direction and shape.
 
+use super::array;
 use super::context::{self, Context};
 use super::operation::Operation;
 use super::stream::{self, DEFAULT};
@@ -43,6 +44,21 @@ fn peer(target: (DevicePtr, Handle), source: (DevicePtr, Handle), bytes: usize, 
     // The driver of an H200 (580.159) does not capture it, either.
     stream::check_not_capturing(stream)?;
     device_to_device(target.0, source.0, bytes, stream)
+}
+
+/// The bytes of an array from an offset on.
+fn part(array: Handle, offset: usize, bytes: usize) -> Result<Address> {
+    let found = array::get(array)?;
+    found.check(offset, bytes)?;
+    Ok(Address::Array(array, found.view.address + offset as u64))
+}
+
+fn from_array(target: Address, array: Handle, offset: usize, bytes: usize, stream: Handle) -> Result<()> {
+    row(target, part(array, offset, bytes)?, bytes, stream)
+}
+
+fn to_array(array: Handle, offset: usize, source: Address, bytes: usize, stream: Handle) -> Result<()> {
+    row(part(array, offset, bytes)?, source, bytes, stream)
 }
 
 /// A copy of rows is one of a box with one layer.
@@ -118,6 +134,34 @@ exports! {
         stream: Handle,
     ) {
         peer((target, target_context), (source, source_context), bytes, stream)
+    }
+
+    fn cuMemcpyAtoH_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize) {
+        from_array(Address::Host(target), array, offset, bytes, DEFAULT)
+    }
+
+    fn cuMemcpyAtoHAsync_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize, stream: Handle) {
+        from_array(Address::Host(target), array, offset, bytes, stream)
+    }
+
+    fn cuMemcpyAtoD_v2(target: DevicePtr, array: Handle, offset: usize, bytes: usize) {
+        from_array(Address::Device(target), array, offset, bytes, DEFAULT)
+    }
+
+    fn cuMemcpyHtoA_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize) {
+        to_array(array, offset, Address::Host(source), bytes, DEFAULT)
+    }
+
+    fn cuMemcpyHtoAAsync_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize, stream: Handle) {
+        to_array(array, offset, Address::Host(source), bytes, stream)
+    }
+
+    fn cuMemcpyDtoA_v2(array: Handle, offset: usize, source: DevicePtr, bytes: usize) {
+        to_array(array, offset, Address::Device(source), bytes, DEFAULT)
+    }
+
+    fn cuMemcpyAtoA_v2(target: Handle, target_offset: usize, source: Handle, source_offset: usize, bytes: usize) {
+        from_array(part(target, target_offset, bytes)?, source, source_offset, bytes, DEFAULT)
     }
 
     fn cuMemcpy2D_v2(copy: In<Memcpy2D>) {

@@ -12,6 +12,7 @@ use super::function::Function;
 use crate::driver::{self, Driver};
 use crate::ffi::{HostBytes, In};
 use crate::handles::Handle;
+use crate::lock::lock;
 use crate::records::{Failed, LaunchRecord, Outcome};
 use crate::result::{CuResult, Result};
 use crate::settings::Trace;
@@ -113,7 +114,7 @@ impl Launch {
 
     fn execute(&self, driver: &Driver) -> Result<()> {
         let (function, config) = (&self.function, self.config);
-        let (image, kernel, options) = (function.image.image(), function.name(), options(self.grid)?);
+        let (image, kernel, options) = (function.image.image(), function.name(), options(driver, self.grid)?);
         let outcome = match simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options) {
             Ok(report) => {
                 print(&report.printed);
@@ -198,7 +199,7 @@ pub fn check_shape(config: LaunchConfig, profile: &Profile) -> Result<()> {
 }
 
 /// Returns how to execute a launch, from the settings in force.
-fn options(grid: Grid) -> Result<LaunchOptions> {
+fn options(driver: &Driver, grid: Grid) -> Result<LaunchOptions> {
     let settings = driver::settings()?;
     let defaults = LaunchOptions::default();
     Ok(LaunchOptions {
@@ -206,6 +207,7 @@ fn options(grid: Grid) -> Result<LaunchOptions> {
         workers: settings.workers.filter(|&workers| workers > 0),
         checks: settings.checks.unwrap_or(defaults.checks),
         cooperative: grid == Grid::Cooperative,
+        textures: lock(&driver.textures).clone(),
         trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
         ..defaults
     })

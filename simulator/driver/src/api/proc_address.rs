@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use super::{
-    capture, context, copy, device, errors, event, function, graph, init, launch, library, linker, memory, module, occupancy,
-    older, pointer, pool, primary, refused, stream, user_object,
+    array, capture, context, copy, device, errors, event, function, graph, init, launch, library, linker, memory, module,
+    occupancy, older, pointer, pool, primary, refused, stream, texture, user_object,
 };
 use crate::export::{Export, exports};
 use crate::ffi::{Out, Text};
@@ -46,6 +46,7 @@ const SUFFIXES: [&str; 3] = ["_v3", "_v2", ""];
 fn every_export() -> impl Iterator<Item = &'static Export> {
     [
         EXPORTS,
+        array::EXPORTS,
         capture::EXPORTS,
         context::EXPORTS,
         copy::EXPORTS,
@@ -72,6 +73,7 @@ fn every_export() -> impl Iterator<Item = &'static Export> {
         primary::EXPORTS,
         refused::EXPORTS,
         stream::EXPORTS,
+        texture::EXPORTS,
         user_object::EXPORTS,
     ]
     .into_iter()

@@ -30,16 +30,15 @@ refused! {
         cuGraphExternalSemaphoresSignalNodeSetParams cuGraphExternalSemaphoresWaitNodeGetParams
         cuGraphExternalSemaphoresWaitNodeSetParams;
 
-    "arrays, textures and surfaces", "read from global memory":
-        cuArray3DCreate_v2 cuArray3DGetDescriptor_v2 cuArrayCreate_v2 cuArrayDestroy cuArrayGetDescriptor_v2
+    "mipmapped and sparse arrays, and texture references", "make a texture object of an array with cuTexObjectCreate":
         cuArrayGetMemoryRequirements cuArrayGetPlane cuArrayGetSparseProperties cuDeviceGetTexture1DLinearMaxWidth
         cuExternalMemoryGetMappedMipmappedArray cuGraphicsResourceGetMappedMipmappedArray
-        cuGraphicsSubResourceGetMappedArray cuMemMapArrayAsync cuMemcpyAtoA_v2 cuMemcpyAtoD_v2 cuMemcpyAtoHAsync_v2
-        cuMemcpyAtoH_v2 cuMemcpyDtoA_v2 cuMemcpyHtoAAsync_v2 cuMemcpyHtoA_v2 cuMipmappedArrayCreate cuMipmappedArrayDestroy
+        cuGraphicsSubResourceGetMappedArray cuMemMapArrayAsync
+        cuMipmappedArrayCreate cuMipmappedArrayDestroy
         cuMipmappedArrayGetLevel cuMipmappedArrayGetMemoryRequirements cuMipmappedArrayGetSparseProperties
-        cuModuleGetSurfRef cuModuleGetTexRef cuParamSetTexRef cuSurfObjectCreate cuSurfObjectDestroy
-        cuSurfObjectGetResourceDesc cuSurfRefGetArray cuSurfRefSetArray cuTexObjectCreate cuTexObjectDestroy
-        cuTexObjectGetResourceDesc cuTexObjectGetResourceViewDesc cuTexObjectGetTextureDesc cuTexRefCreate cuTexRefDestroy
+        cuModuleGetSurfRef cuModuleGetTexRef cuParamSetTexRef
+        cuSurfRefGetArray cuSurfRefSetArray
+        cuTexRefCreate cuTexRefDestroy
         cuTexRefGetAddressMode cuTexRefGetAddress_v2 cuTexRefGetArray cuTexRefGetBorderColor cuTexRefGetFilterMode
         cuTexRefGetFlags cuTexRefGetFormat cuTexRefGetMaxAnisotropy cuTexRefGetMipmapFilterMode cuTexRefGetMipmapLevelBias
         cuTexRefGetMipmapLevelClamp cuTexRefGetMipmappedArray cuTexRefSetAddress2D_v3 cuTexRefSetAddressMode

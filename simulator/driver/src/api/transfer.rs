@@ -2,6 +2,7 @@
 //!
 //! An address may belong to the device or to the host. Both share one address range, so the address alone says which.
 
+use super::array;
 use crate::driver::Driver;
 use crate::ffi::{DevicePtr, HostBytes, Memcpy3D, MemsetNode, UnifiedPtr};
 use crate::handles::Handle;
@@ -22,6 +23,8 @@ pub enum Address {
     /// On the host. It may still be on the device: every driver with unified addressing accepts that.
     Host(HostBytes),
     Device(DevicePtr),
+    /// In an array, at this address.
+    Array(Handle, u64),
     /// Either.
     Unified(UnifiedPtr),
 }
@@ -49,7 +52,7 @@ impl Address {
         match self {
             Address::Host(bytes) if is_on_device(driver, bytes.address()) => Location::Device(bytes.address()),
             Address::Host(bytes) => Location::Host(bytes),
-            Address::Device(address) => Location::Device(address),
+            Address::Device(address) | Address::Array(_, address) => Location::Device(address),
             Address::Unified(address) if is_on_device(driver, address.device()) => Location::Device(address.device()),
             Address::Unified(address) => Location::Host(address.host()),
         }
@@ -60,10 +63,13 @@ impl Address {
             HOST => Ok(Address::Host(host)),
             DEVICE => Ok(Address::Device(device.device())),
             UNIFIED => Ok(Address::Unified(device)),
-            // None can exist here, so the handle is bad.
-            ARRAY => CuResult::INVALID_HANDLE.err(),
             _ => CuResult::INVALID_VALUE.err(),
         }
+    }
+
+    /// The array, if it is in one.
+    fn array(self) -> Handle {
+        if let Address::Array(handle, _) = self { handle } else { Handle::NULL }
     }
 
     /// Returns the type of memory, the host's address, and the device's.
@@ -71,6 +77,7 @@ impl Address {
         match self {
             Address::Host(bytes) => (HOST, bytes, 0),
             Address::Device(address) => (DEVICE, HostBytes::NULL, address),
+            Address::Array(..) => (ARRAY, HostBytes::NULL, 0),
             Address::Unified(address) => (UNIFIED, HostBytes::NULL, address.device()),
         }
     }
@@ -103,6 +110,13 @@ impl From<Address> for End {
 }
 
 impl End {
+    /// In a box of an array.
+    fn in_array(array: Handle, start: [usize; 3]) -> Result<Self> {
+        let view = array::get(array)?.view;
+        let address = Address::Array(array, view.address);
+        Ok(Self { address, start, pitch: view.pitch as usize, height: view.extent[1] as usize })
+    }
+
     /// Returns the offset of the box's first byte, the bytes between its rows, and the bytes between its layers.
     fn offsets(&self, [width, rows, _]: Extent) -> Result<(usize, usize, usize)> {
         let [x, y, z] = self.start;
@@ -132,17 +146,25 @@ impl Copy {
     }
 
     pub fn from_parameters(copy: &Memcpy3D) -> Result<Self> {
-        let target = End {
-            address: Address::from_parts(copy.dst_memory_type, copy.dst_host, copy.dst_device)?,
-            start: [copy.dst_x_in_bytes, copy.dst_y, copy.dst_z],
-            pitch: copy.dst_pitch,
-            height: copy.dst_height,
+        let target_start = [copy.dst_x_in_bytes, copy.dst_y, copy.dst_z];
+        let target = match copy.dst_memory_type {
+            ARRAY => End::in_array(copy.dst_array, target_start)?,
+            _ => End {
+                address: Address::from_parts(copy.dst_memory_type, copy.dst_host, copy.dst_device)?,
+                start: target_start,
+                pitch: copy.dst_pitch,
+                height: copy.dst_height,
+            },
         };
-        let source = End {
-            address: Address::from_parts(copy.src_memory_type, copy.src_host, copy.src_device)?,
-            start: [copy.src_x_in_bytes, copy.src_y, copy.src_z],
-            pitch: copy.src_pitch,
-            height: copy.src_height,
+        let source_start = [copy.src_x_in_bytes, copy.src_y, copy.src_z];
+        let source = match copy.src_memory_type {
+            ARRAY => End::in_array(copy.src_array, source_start)?,
+            _ => End {
+                address: Address::from_parts(copy.src_memory_type, copy.src_host, copy.src_device)?,
+                start: source_start,
+                pitch: copy.src_pitch,
+                height: copy.src_height,
+            },
         };
         let copy = Self { target, source, extent: [copy.width_in_bytes, copy.height, copy.depth] };
         copy.check()?;
@@ -164,7 +186,7 @@ impl Copy {
             src_memory_type,
             src_host,
             src_device,
-            src_array: Handle::NULL,
+            src_array: self.source.address.array(),
             reserved0: 0,
             src_pitch: self.source.pitch,
             src_height: self.source.height,
@@ -175,7 +197,7 @@ impl Copy {
             dst_memory_type,
             dst_host,
             dst_device,
-            dst_array: Handle::NULL,
+            dst_array: self.target.address.array(),
             reserved1: 0,
             dst_pitch: self.target.pitch,
             dst_height: self.target.height,

@@ -25,7 +25,8 @@ pub use graph::{
     MemsetNodeInContext, NodeOfType, UpdateResult,
 };
 pub use structures::{
-    DeviceProperties, LaunchAttribute, LaunchConfigEx, MemAccess, MemLocation, Memcpy2D, Memcpy3D, PoolProperties, Uuid,
+    Array3DDescriptor, ArrayDescriptor, DeviceProperties, LaunchAttribute, LaunchConfigEx, MemAccess, MemLocation, Memcpy2D,
+    Memcpy3D, PoolProperties, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor, Uuid,
 };
 
 /// A `CUdevice`: the ordinal of a device.

@@ -178,3 +178,83 @@ mod tests {
         assert_eq!(size_of::<Uuid>(), size_of::<sys::CUuuid>());
     }
 }
+
+/// `CUDA_ARRAY_DESCRIPTOR`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ArrayDescriptor {
+    pub width: usize,
+    pub height: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+}
+
+/// `CUDA_ARRAY3D_DESCRIPTOR`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Array3DDescriptor {
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+    pub flags: c_uint,
+}
+
+/// `CUDA_RESOURCE_DESC`: what a resource is, and a union that the kind decides.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ResourceDescriptor {
+    pub kind: c_uint,
+    /// An array; or an address, then a format and a number of channels in one word, then up to three sizes.
+    union: [u64; 16],
+    pub flags: c_uint,
+}
+
+impl ResourceDescriptor {
+    /// The array of an array.
+    pub fn array(&self) -> Handle {
+        Handle::from_number(self.union[0])
+    }
+
+    /// The address, the format, and the number of channels of memory.
+    pub fn memory(&self) -> (u64, c_uint, c_uint) {
+        (self.union[0], self.union[1] as c_uint, (self.union[1] >> 32) as c_uint)
+    }
+
+    /// The bytes of linear memory.
+    pub fn linear_bytes(&self) -> usize {
+        self.union[2] as usize
+    }
+
+    /// Width and height in texels, and the bytes from a row to the next, of memory with a pitch.
+    pub fn sides(&self) -> [usize; 3] {
+        [self.union[2], self.union[3], self.union[4]].map(|side| side as usize)
+    }
+}
+
+/// `CUDA_TEXTURE_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TextureDescriptor {
+    pub addressing: [c_uint; 3],
+    pub filter: c_uint,
+    pub flags: c_uint,
+    pub max_anisotropy: c_uint,
+    pub mipmap_filter: c_uint,
+    pub mipmap_level_bias: f32,
+    pub mipmap_levels: [f32; 2],
+    pub border_color: [f32; 4],
+    pub reserved: [c_int; 12],
+}
+
+/// `CUDA_RESOURCE_VIEW_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ResourceViewDescriptor {
+    pub format: c_uint,
+    pub extent: [usize; 3],
+    pub levels: [c_uint; 2],
+    pub layers: [c_uint; 2],
+    pub reserved: [c_uint; 16],
+}

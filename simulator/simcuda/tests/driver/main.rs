@@ -28,4 +28,5 @@ mod pools;
 mod primary;
 mod streams;
 mod support;
+mod textures;
 mod unsupported;

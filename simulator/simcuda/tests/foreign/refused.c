@@ -19,7 +19,7 @@ int main(void) {
     }
     FUNCTION(int, cuInit, unsigned);
     FUNCTION(int, cuCtxCreate_v2, void **, unsigned, int);
-    FUNCTION(int, cuArrayCreate_v2, void **, const void *);
+    FUNCTION(int, cuMipmappedArrayCreate, void **, const void *, unsigned);
     FUNCTION(int, cuIpcGetMemHandle, void *, unsigned long long);
     FUNCTION(int, cuModuleLoadData, void **, const void *);
     FUNCTION(int, cuModuleLoadFatBinary, void **, const void *);
@@ -27,7 +27,7 @@ int main(void) {
     if (cuInit(0) || cuCtxCreate_v2(&made, 0, 0))
         return 91;
     for (int time = 0; time < 3; time++) {
-        SHOW(cuArrayCreate_v2(&made, NULL));
+        SHOW(cuMipmappedArrayCreate(&made, NULL, 1));
         SHOW(cuIpcGetMemHandle(&made, 0));
         SHOW(cuModuleLoadData(&made, "\x7f" "ELF"));
         SHOW(cuModuleLoadFatBinary(&made, fatbin));
