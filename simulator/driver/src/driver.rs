@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use simt::texture::Bindings;
 use simt::{Memory, Profile};
 
+use crate::advice::Pages;
 use crate::allocations::Allocations;
 use crate::captures::Captures;
 use crate::error::Error;
@@ -51,6 +52,8 @@ pub struct Driver {
     pub graph_memory: GraphMemory,
     /// What this process reports about itself.
     pub reporting: Reporting,
+    /// What the program said about managed memory.
+    pub advice: Pages,
     /// The texture and surface objects, for kernels.
     pub textures: Mutex<Arc<Bindings>>,
     /// What happened since the process started.
@@ -159,6 +162,7 @@ impl Driver {
             graph_memory: GraphMemory::default(),
             handles,
             reporting,
+            advice: Pages::default(),
             textures: Mutex::default(),
             report: Mutex::new(Report { profile: profile.name.to_owned(), ..Report::default() }),
             records: Mutex::default(),

@@ -35,7 +35,7 @@
 //! What exists:
 //!
 //! - `attributes`, `host_memory`: facts about the device, and about the program's own memory.
-//! - `allocations`, `pools`, `primary`: who owns which memory; memory pools; the primary context.
+//! - `allocations`, `advice`, `pools`, `primary`: who owns which memory; what was said about it; memory pools; the primary context.
 //! - `topology`, `captures`: the nodes and edges of a graph; which streams are captured into which graph.
 //! - `graph_memory`: memory that graphs allocate.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
@@ -55,6 +55,7 @@ pub mod records;
 pub mod report;
 pub mod settings;
 
+mod advice;
 mod allocations;
 mod api;
 #[cfg(target_os = "linux")]

@@ -67,6 +67,17 @@ fn copy_2d(copy: In<Memcpy2D>, stream: Handle) -> Result<()> {
     submit(Copy::from_parameters(&Memcpy3D::from(copy.read()?))?, stream)
 }
 
+/// The structure has contexts in the place of two fields that a copy on one device leaves empty.
+fn peer_3d(copy: In<Memcpy3D>, stream: Handle) -> Result<()> {
+    let (driver, _) = context::current()?;
+    let boxes = copy.read()?;
+    for context in [boxes.reserved0, boxes.reserved1].into_iter().filter(|context| *context != 0) {
+        driver.handles.get::<Context>(Handle::from_number(context as u64))?.check()?;
+    }
+    stream::check_not_capturing(stream)?;
+    copy_3d(copy, stream)
+}
+
 fn copy_3d(copy: In<Memcpy3D>, stream: Handle) -> Result<()> {
     context::current()?;
     submit(Copy::from_parameters(&copy.read()?)?, stream)
@@ -162,6 +173,14 @@ exports! {
 
     fn cuMemcpyAtoA_v2(target: Handle, target_offset: usize, source: Handle, source_offset: usize, bytes: usize) {
         from_array(part(target, target_offset, bytes)?, source, source_offset, bytes, DEFAULT)
+    }
+
+    fn cuMemcpy3DPeer(copy: In<Memcpy3D>) {
+        peer_3d(copy, DEFAULT)
+    }
+
+    fn cuMemcpy3DPeerAsync(copy: In<Memcpy3D>, stream: Handle) {
+        peer_3d(copy, stream)
     }
 
     fn cuMemcpy2D_v2(copy: In<Memcpy2D>) {

@@ -5,10 +5,11 @@ use std::ffi::c_void;
 use super::context;
 use super::pool;
 use super::stream;
+use crate::advice::{Advice, HOST, NOWHERE};
 use crate::allocations::{MemoryKind, Owned};
 use crate::driver::{Driver, driver, driver_of};
 use crate::export::exports;
-use crate::ffi::{DeviceId, DevicePtr, HostBytes, MemLocation, Out};
+use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, MemLocation, Out};
 use crate::handles::Handle;
 use crate::host_memory;
 use crate::result::{CuResult, Result};
@@ -78,12 +79,58 @@ fn location_of(device: DeviceId) -> MemLocation {
 fn advise(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) -> Result<()> {
     let (driver, _) = context::current()?;
     check_managed(driver, address, bytes)?;
-    match advice {
-        // Mostly read or not, and no preferred location: the location does not matter.
-        1 | 2 | 4 => Ok(()),
-        3 | 5 | 6 => check_location(location),
-        _ => CuResult::INVALID_VALUE.err(),
+    // Mostly read or not, and no preferred location: the location does not matter.
+    if matches!(advice, 3 | 5 | 6) {
+        check_location(location)?;
     }
+    let place = place_of(location);
+    let change = |advice_of_page: &mut Advice| match advice {
+        1 | 2 => advice_of_page.read_mostly = advice == 1,
+        3 => advice_of_page.preferred = place,
+        4 => advice_of_page.preferred = NOWHERE,
+        5 => drop(advice_of_page.accessed_by.insert(place)),
+        _ => drop(advice_of_page.accessed_by.remove(&place)),
+    };
+    if !matches!(advice, 1..=6) {
+        return CuResult::INVALID_VALUE.err();
+    }
+    driver.advice.change(address, bytes as u64, change);
+    Ok(())
+}
+
+/// A location as a number: a device, or the host.
+fn place_of(location: MemLocation) -> i32 {
+    if location.kind == 1 { location.id } else { HOST }
+}
+
+/// Says what holds for a range of managed memory: `CU_MEM_RANGE_ATTRIBUTE_…`
+fn range_attribute(data: Out<i32>, data_bytes: usize, attribute: u32, address: DevicePtr, bytes: usize) -> Result<()> {
+    let (driver, _) = context::current()?;
+    data.check()?;
+    check_managed(driver, address, bytes)?;
+    let advice = driver.advice.of(address, bytes as u64);
+    let kind_of = |place| match place {
+        NOWHERE => 0,
+        HOST => 2,
+        _ => 1,
+    };
+    let values = match attribute {
+        1 => vec![i32::from(advice.read_mostly)],
+        2 | 6 => vec![advice.preferred],
+        3 => {
+            // The devices, then the host, and nothing in the rest.
+            let (host, devices): (Vec<i32>, Vec<i32>) = advice.accessed_by.into_iter().partition(|place| *place == HOST);
+            devices.into_iter().chain(host).chain(std::iter::repeat(NOWHERE)).take(data_bytes / 4).collect()
+        }
+        4 | 8 => vec![advice.prefetched],
+        5 => vec![kind_of(advice.preferred)],
+        7 => vec![kind_of(advice.prefetched)],
+        _ => return CuResult::INVALID_VALUE.err(),
+    };
+    if data_bytes == 0 || !data_bytes.is_multiple_of(4) || (attribute != 3 && data_bytes != 4) {
+        return CuResult::INVALID_VALUE.err();
+    }
+    values.into_iter().enumerate().try_for_each(|(index, value)| data.nth(index).put(value))
 }
 
 fn prefetch(address: DevicePtr, bytes: usize, location: MemLocation, stream: Handle) -> Result<()> {
@@ -91,7 +138,9 @@ fn prefetch(address: DevicePtr, bytes: usize, location: MemLocation, stream: Han
     stream::any(stream)?;
     check_managed(driver, address, bytes)?;
     check_location(location)?;
-    stream::check_not_capturing(stream)
+    stream::check_not_capturing(stream)?;
+    driver.advice.change(address, bytes as u64, |advice| advice.prefetched = place_of(location));
+    Ok(())
 }
 
 exports! {
@@ -214,7 +263,9 @@ exports! {
             let reason = format!("the profile {} has no managed memory; use cuMemAlloc and copy", driver.profile.name);
             return Err(CuResult::NOT_SUPPORTED.because(reason));
         }
-        address.put(allocate(bytes, MemoryKind::Managed)?)
+        let place = allocate(bytes, MemoryKind::Managed)?;
+        driver.advice.forget(place, bytes as u64);
+        address.put(place)
     }
 
     /// Says which stream uses managed memory. It has no effect here, because every operation is done before its call returns.
@@ -238,6 +289,28 @@ exports! {
 
     fn cuMemAdvise_v2(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) {
         advise(address, bytes, advice, location)
+    }
+
+    fn cuMemRangeGetAttribute(data: Out<i32>, data_bytes: usize, attribute: u32, address: DevicePtr, bytes: usize) {
+        range_attribute(data, data_bytes, attribute, address, bytes)
+    }
+
+    fn cuMemRangeGetAttributes(
+        data: In<Out<i32>>,
+        data_bytes: In<usize>,
+        attributes: In<u32>,
+        count: usize,
+        address: DevicePtr,
+        bytes: usize,
+    ) {
+        if count == 0 {
+            return CuResult::INVALID_VALUE.err();
+        }
+        for index in 0..count {
+            let (data, data_bytes) = (data.read_nth(index)?, data_bytes.read_nth(index)?);
+            range_attribute(data, data_bytes, attributes.read_nth(index)?, address, bytes)?;
+        }
+        Ok(())
     }
 
     fn cuMemPrefetchAsync(address: DevicePtr, bytes: usize, device: DeviceId, stream: Handle) {

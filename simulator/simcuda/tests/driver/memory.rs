@@ -426,3 +426,42 @@ fn synchronous_copies_read_back_as_they_were_set() {
     }
     returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
 }
+
+#[test]
+fn what_was_said_about_managed_memory_can_be_asked_for() {
+    use cudarc::driver::sys::CUmem_advise_enum::*;
+    use cudarc::driver::sys::CUmem_range_attribute_enum::*;
+    let context = raw_context();
+    let (mut address, bytes) = (0, 1 << 16);
+    let mut value = [7; 4];
+    returns! {
+        cuMemAllocManaged(&mut address, bytes, 1) => CUDA_SUCCESS;
+        cuMemAdvise(address, bytes, CU_MEM_ADVISE_SET_READ_MOSTLY, 0) => CUDA_SUCCESS;
+        cuMemAdvise(address, bytes, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, -1) => CUDA_SUCCESS;
+        cuMemAdvise(address, bytes, CU_MEM_ADVISE_SET_ACCESSED_BY, -1) => CUDA_SUCCESS;
+        cuMemAdvise(address, bytes, CU_MEM_ADVISE_SET_ACCESSED_BY, 0) => CUDA_SUCCESS;
+        cuMemRangeGetAttribute(value.as_mut_ptr().cast(), 16, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, address, bytes) => CUDA_SUCCESS;
+    }
+    assert_eq!(value, [0, -1, -2, -2]);
+    for (attribute, expected) in [
+        (CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 1),
+        (CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, -1),
+        (CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, -2),
+    ] {
+        returns! { cuMemRangeGetAttribute(value.as_mut_ptr().cast(), 4, attribute, address, bytes) => CUDA_SUCCESS; }
+        assert_eq!(value[0], expected, "{attribute:?}");
+    }
+    let mut stay = [0; 2];
+    let (mut sizes, mut attributes) = ([4; 2], [CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY]);
+    let [first, second] = &mut stay;
+    let mut places: [*mut c_void; 2] = [(&raw mut *first).cast(), (&raw mut *second).cast()];
+    returns! {
+        cuMemAdvise(address, bytes, CU_MEM_ADVISE_UNSET_READ_MOSTLY, 0) => CUDA_SUCCESS;
+        cuMemPrefetchAsync(address, bytes, 0, null_mut()) => CUDA_SUCCESS;
+        cuCtxSynchronize() => CUDA_SUCCESS;
+        cuMemRangeGetAttributes(places.as_mut_ptr(), sizes.as_mut_ptr(), attributes.as_mut_ptr(), 2, address, bytes) => CUDA_SUCCESS;
+        cuMemRangeGetAttribute(value.as_mut_ptr().cast(), 3, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, address, bytes) => CUDA_ERROR_INVALID_VALUE;
+        cuCtxDestroy_v2(context) => CUDA_SUCCESS;
+    }
+    assert_eq!(stay, [0, 0]);
+}
