@@ -86,13 +86,35 @@ pub const OTHERS: &[(&str, &[Other])] = &[
     ]),
 ];
 
-/// The row of an opcode, as spelled in PTX.
+/// The row of an opcode, as spelled in PTX, with its modifiers in any order.
 pub fn lookup(opcode: &str) -> Option<&'static Row> {
     static INDEX: OnceLock<HashMap<String, &'static Row>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
-        TABLE.iter().flat_map(|row| spellings(row.spelling).into_iter().map(move |spelling| (spelling, row))).collect()
+        TABLE
+            .iter()
+            .flat_map(|row| spellings(row.spelling).into_iter().map(move |spelling| (in_one_order(&spelling), row)))
+            .collect()
     });
-    index.get(opcode).copied()
+    index.get(&in_one_order(opcode)).copied()
+}
+
+/// An opcode with its modifiers sorted, except that its types come last and stay in their order. ptxas takes modifiers in nearly any
+/// order: `div.ftz.rn.f32` is `div.rn.ftz.f32`.
+fn in_one_order(opcode: &str) -> String {
+    let (root, rest) = opcode.split_once('.').unwrap_or((opcode, ""));
+    let (types, mut modifiers): (Vec<_>, Vec<_>) = rest.split('.').partition(|part| is_type(part));
+    modifiers.sort_unstable();
+    let parts = modifiers.into_iter().chain(types).filter(|part| !part.is_empty());
+    parts.fold(root.to_owned(), |opcode, part| opcode + "." + part)
+}
+
+/// Whether a modifier of an opcode is a type.
+pub(crate) fn is_type(modifier: &str) -> bool {
+    let modifier = modifier.strip_suffix("x2").or(modifier.strip_suffix("x4")).unwrap_or(modifier);
+    let number = |prefix: &str| {
+        modifier.strip_prefix(prefix).is_some_and(|width| matches!(width, "2" | "4" | "8" | "16" | "32" | "64" | "128"))
+    };
+    ["b", "u", "s", "f", "bf", "tf"].into_iter().any(number) || matches!(modifier, "pred" | "e4m3" | "e5m2")
 }
 
 /// Whether the instruction reads or writes the carry flag.
@@ -124,10 +146,16 @@ mod tests {
         let mut seen = HashMap::new();
         for row in TABLE {
             for spelling in spellings(row.spelling) {
-                let before = seen.insert(spelling.clone(), row.alu);
-                assert!(before.is_none(), "{spelling} stands for {:?} and for {before:?}", row.alu);
+                let before = seen.insert(in_one_order(&spelling), row.alu);
+                assert!(before.is_none_or(|before| before == row.alu), "{spelling} stands for {:?} and for {before:?}", row.alu);
             }
         }
+    }
+
+    #[test]
+    fn modifiers_come_in_any_order_and_types_in_theirs() {
+        assert_eq!(in_one_order("div.ftz.rn.f32"), in_one_order("div.f32.rn.ftz"));
+        assert_ne!(in_one_order("cvt.u8.s16"), in_one_order("cvt.s16.u8"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::ptx::ast::{Instruction, Operand};
 use crate::registers::Kind;
 
 impl<'m, 't> Decoder<'m, 't> {
-    pub(super) fn mbarrier_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn mbarrier_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let unsupported = || self.unsupported(instruction.opcode);
         let rest =
             instruction.opcode.strip_prefix("mbarrier.").and_then(|rest| rest.strip_suffix(".b64")).ok_or_else(unsupported)?;
@@ -74,7 +74,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [target], [source], bytes, [barrier]{, cache policy}`
-    pub(super) fn bulk_copy(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn bulk_copy(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let kind = instruction.opcode.strip_suffix(".L2::cache_hint").unwrap_or(instruction.opcode);
         if !matches!(
             kind,
@@ -100,7 +100,7 @@ impl<'m, 't> Decoder<'m, 't> {
     /// An address in shared memory, with or without the modifier that says so.
     fn in_shared(
         &mut self,
-        place: &'m Operand<'t>,
+        place: &Operand<'t>,
         space: Option<Space>,
         instruction: &Instruction<'t>,
     ) -> Result<Address, LoadError> {

@@ -11,7 +11,7 @@ use crate::ptx::ast::{Instruction, Operand};
 use crate::registers::Kind;
 
 impl<'m, 't> Decoder<'m, 't> {
-    pub(super) fn copy_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn copy_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         match instruction.opcode {
             "cp.async.commit_group" => {
                 self.requires(instruction, (8, 0))?;
@@ -41,7 +41,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `cp.async.policy.shared.global [target], [source], bytes{, source bytes or predicate}{, cache policy}`
-    fn copy(&mut self, instruction: &'m Instruction<'t>, policy: &str) -> Result<(), LoadError> {
+    fn copy(&mut self, instruction: &Instruction<'t>, policy: &str) -> Result<(), LoadError> {
         self.requires(instruction, (8, 0))?;
         let [Operand::Address(to, to_offset), Operand::Address(from, from_offset), Operand::Integer(bytes), rest @ ..] =
             without_policy(instruction)

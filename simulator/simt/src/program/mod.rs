@@ -17,6 +17,7 @@ mod known;
 mod memory_ops;
 mod merging;
 mod moves;
+mod operands;
 mod operations;
 mod origin;
 mod scope;
