@@ -11,8 +11,10 @@ pub(crate) mod float;
 pub(crate) mod format;
 pub(crate) mod half;
 mod integer;
+mod quarter;
 mod rows;
 mod table;
+pub(crate) mod video;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -51,8 +53,10 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         other("atom, red", "integers of 32 and 64 bits: `add`, `min`, `max`, `and`, `or`, `xor`, `exch`, `cas`, `inc`, `dec`; `add` of f32, f64, f16, bf16 and pairs of the last two"),
         since(7, 0, "atom.cas.b16", "compare and swap of 16 bits"),
         other("cvta, cvta.to", "between generic addresses of 64 bits and those of a state space"),
-        other("prefetch, prefetchu, discard, applypriority", "accepted; they change nothing"),
+        other("prefetch, prefetchu, discard, applypriority, pmevent", "accepted; they change nothing"),
         since(8, 0, "cp.async", "4, 8 and 16 bytes to shared memory, with a source size; groups, and waiting for them"),
+        since(8, 0, "cp.async.mbarrier.arrive", "with `.noinc` and without; the copies are finished at once"),
+        since(9, 0, "cp.async.bulk.prefetch", "accepted; it changes nothing"),
         since(8, 0, "createpolicy", "a number, which changes nothing"),
         since(9, 0, "cp.async.bulk", "from global to the block's shared memory, with an `mbarrier` that counts the bytes"),
     ]),
@@ -63,7 +67,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         since(9, 0, "stmatrix", "as `ldmatrix`"),
     ]),
     ("Lanes of a warp", &[
-        other("shfl.sync, vote.sync", "all modes"),
+        other("shfl.sync, vote.sync", "all modes; before sm_70 also without `.sync`"),
         since(7, 0, "match.sync", "`any` and `all`, of 32 and 64 bits"),
         since(8, 0, "redux.sync", "integers of 32 bits"),
         other("activemask, bar.warp.sync", "all of it"),
@@ -82,6 +86,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
     ]),
     ("Put together from rows of the table", &[
         other("set", "comparisons into a register, of one value or of pairs of f16 and bf16, with a predicate to combine with"),
+        other("lop3.or, lop3.and", "with a predicate that says whether the result is not zero, combined with another one"),
         other("setp", "with two destinations, with a predicate to combine with, of pairs of f16 and bf16"),
     ]),
 ];

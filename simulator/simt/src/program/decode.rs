@@ -410,6 +410,7 @@ impl<'m, 't> Decoder<'m, 't> {
             "cvta" => self.convert_address(instruction)?,
             "cvt" => self.convert(instruction)?,
             "setp" => self.compare(instruction)?,
+            "mapa" | "getctarank" => return Err(self.unsupported(&format!("{} (clusters of blocks)", instruction.opcode))),
             "set" => self.compare_into_register(instruction)?,
             "lop3" if operands.len() == 6 => self.lookup_and_test(instruction)?,
             "add" | "addc" | "sub" | "subc" | "mad" | "madc" if instructions::carries(instruction.opcode) => {
@@ -418,7 +419,7 @@ impl<'m, 't> Decoder<'m, 't> {
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" | "bar" | "barrier" | "membar" | "fence" => {
                 self.warp_instruction(instruction)?
             }
-            "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" => {
+            "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" | "pmevent" => {
                 self.emit(Action::Nothing);
             }
             "bra" => match operands {
@@ -439,6 +440,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 }
                 _ => return Err(self.operands_of(instruction)),
             },
+            _ if Self::is_video(instruction) => self.video(instruction)?,
             "call" => self.call(instruction)?,
             "brx" => self.branch_by_table(instruction)?,
             "ret" => self.emit(Action::Return),

@@ -22,6 +22,7 @@ mod operations;
 mod origin;
 mod scope;
 mod tensor_ops;
+mod video_ops;
 mod warp_ops;
 
 pub use call_graph::{CallGraph, address_of_function};
