@@ -290,6 +290,92 @@ fn registers_may_be_wider_than_the_type() {
 }
 
 #[test]
+fn special_registers() {
+    check(&[
+        (
+            "",
+            "mov.u32 %r1, %clusterid.x; mov.u32 %r2, %nclusterid.y; mov.u32 %r3, %cluster_nctarank; mov.u32 %r4, %cluster_ctaid.z; st.global.v4.u32 [%out], {%r1, %r2, %r3, %r4};",
+            &[0, 1, 1, 0],
+        ),
+        (
+            "",
+            "mov.pred %p1, %is_explicit_cluster; selp.u32 %r1, 1, 0, %p1; mov.u32 %r2, %aggr_smem_size; mov.u32 %r3, %total_smem_size; mov.u64 %rd1, %current_graph_exec; sub.u32 %r2, %r2, %r3; st.global.v2.u32 [%out], {%r1, %r2}; st.global.u64 [%out+8], %rd1;",
+            &[0, 0, 0, 0],
+        ),
+        (
+            "",
+            "mov.u32 %r1, %reserved_smem_offset_end; mov.u32 %r2, %pm3; mov.u64 %rd1, %pm7_64; st.global.v2.u32 [%out], {%r1, %r2}; st.global.u64 [%out+8], %rd1;",
+            &[0, 0, 0, 0],
+        ),
+        // A clock of a few instructions has nothing in its upper half.
+        (
+            "",
+            "mov.u32 %r1, %clock_hi; mov.u32 %r2, %globaltimer_hi; mov.u32 %r3, %globaltimer_lo; mov.u64 %rd1, %globaltimer; cvt.u32.u64 %r4, %rd1; setp.ge.u32 %p1, %r4, %r3; selp.u32 %r3, 1, 0, %p1; st.global.v2.u32 [%out], {%r1, %r2}; st.global.u32 [%out+8], %r3;",
+            &[0, 0, 1],
+        ),
+    ]);
+    let message = refusal("", "mov.u32 %r1, %pm8;");
+    assert!(message.contains("mov.u32: expected a 32-bit value, found %pm8"), "{message}");
+}
+
+#[test]
+fn hints_change_nothing() {
+    check(&[(
+        ".global .align 128 .u32 g[64] = {3};",
+        "mov.u64 %rd1, g; createpolicy.fractional.L2::evict_last.b64 %rd2, 0.5; prefetch.global.L2::evict_last [%rd1]; prefetchu.L1 [%rd1]; applypriority.global.L2::evict_normal [%rd1], 128;
+         pmevent 3; pmevent.mask 5; griddepcontrol.wait; nanosleep.u32 20; fence.proxy.alias; cp.async.bulk.prefetch.L2.global [%rd1], 128;
+         ld.global.nc.L1::no_allocate.L2::cache_hint.L2::128B.u32 %r1, [%rd1], %rd2; st.global.L1::no_allocate.u32 [%out], %r1;",
+        &[3],
+    )]);
+}
+
+#[test]
+fn addresses_of_the_cluster_of_one_block() {
+    check(&[
+        (
+            ".shared .u32 s;",
+            "mov.u64 %rd1, s; cvta.shared::cta.u64 %rd1, %rd1; isspacep.shared::cluster %p1, %rd1; st.u32 [%rd1], 4; cvta.to.shared::cluster.u64 %rd1, %rd1; ld.shared::cluster.u32 %r1, [%rd1]; selp.u32 %r2, 1, 0, %p1; st.global.v2.u32 [%out], {%r1, %r2};",
+            &[4, 1],
+        ),
+        (
+            "",
+            "mov.b64 %rd1, out; cvta.param::entry.u64 %rd1, %rd1; isspacep.param::entry %p1, %rd1; ld.u64 %rd2, [%rd1]; setp.eq.and.u64 %p1, %rd2, %out, %p1; selp.u32 %r1, 1, 0, %p1; st.global.u32 [%out], %r1;",
+            &[1],
+        ),
+    ]);
+}
+
+#[test]
+fn copies_arrive_at_a_barrier() {
+    // The barrier expects one arrival, which the copies make.
+    let body = |noinc: &str, arrive: &str| {
+        format!(
+            "mov.u64 %rd1, g; mbarrier.init.shared.b64 [b], 1; cp.async.ca.shared.global [s], [%rd1], 4; cp.async.mbarrier.arrive{noinc}.shared.b64 [b]; {arrive}
+             mbarrier.test_wait.parity.shared.b64 %p1, [b], 0; selp.u32 %r1, 1, 0, %p1; ld.shared.u32 %r2, [s]; st.global.v2.u32 [%out], {{%r1, %r2}};"
+        )
+    };
+    let variables = ".global .u32 g = 9; .shared .u64 b; .shared .u32 s;";
+    assert_eq!(run(variables, &body(".noinc", ""), 2), [1, 9]);
+    assert_eq!(run(variables, &body("", ""), 2), [0, 9]);
+    assert_eq!(run(variables, &body("", "mbarrier.arrive.shared.b64 %rd2, [b];"), 2), [1, 9]);
+}
+
+#[test]
+fn votes_and_shuffles_without_sync_are_of_the_active_lanes() {
+    let text = module(
+        "",
+        "mov.u32 %r1, %tid.x; mad.wide.u32 %out, %r1, 16, %out; setp.lt.u32 %p1, %r1, 3; setp.ne.u32 %p2, %r1, 1; mov.u32 %r2, 0; mov.u32 %r3, 0;
+         @%p1 vote.ballot.b32 %r2, %p2; @%p1 vote.all.pred %p3, %p1; selp.u32 %r4, 1, 0, %p3; @%p1 shfl.bfly.b32 %r3, %r1, 1, 31; st.global.v4.u32 [%out], {%r1, %r2, %r3, %r4};",
+    );
+    let gpu = Gpu::load(&text.replace("sm_90", "sm_60"));
+    let output = gpu.buffer(&[0_u32; 16]);
+    gpu.launch("kernel", 1, 4, 0, &Params::new().with(output));
+    let results = gpu.read::<u32>(output, 16);
+    assert_eq!(results[..8], [0, 5, 1, 1, 1, 5, 0, 1]);
+    assert_eq!(results[12..], [3, 0, 0, 0]);
+}
+
+#[test]
 fn a_refusal_names_the_instruction() {
     for (body, expected) in [
         ("add.s32 %rd2, %r1, %r2;", "add.s32: expected a 32-bit value, found %rd2, a 64-bit value: add.s32 %rd2, %r1, %r2;"),

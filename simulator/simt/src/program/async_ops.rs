@@ -73,6 +73,31 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
+    /// `cp.async.mbarrier.arrive{.noinc}{.shared}.b64 [barrier]`: arrives when the thread's copies are finished, which they are at
+    /// once if it waits for them. Without `.noinc` the phase first expects one arrival more, so that nothing is left to count.
+    pub(super) fn arrive_after_copies(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        let (mut counts, mut space) = (false, None);
+        for part in instruction.opcode.split('.').skip(4) {
+            match part {
+                "noinc" => counts = true,
+                "shared" | "shared::cta" => space = Some(Space::Shared),
+                "b64" => {}
+                _ => return Err(self.unsupported(instruction.opcode)),
+            }
+        }
+        self.requires(instruction, (8, 0))?;
+        let [place] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
+        let address = self.in_shared(place, space, instruction)?;
+        self.emit(Action::WaitForCopies { pending: None });
+        if counts {
+            let op = MbarrierOp::Arrive { state: SINK, count: None, bytes: None, drops: false, ends_none: false };
+            self.program.mbarriers.push(Mbarrier { address, op });
+            self.program.has_fences = true;
+            self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
+        }
+        Ok(())
+    }
+
     /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [target], [source], bytes, [barrier]{, cache policy}`
     pub(super) fn bulk_copy(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let kind = instruction.opcode.strip_suffix(".L2::cache_hint").unwrap_or(instruction.opcode);

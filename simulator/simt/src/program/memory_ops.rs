@@ -202,12 +202,14 @@ impl<'m, 't> Decoder<'m, 't> {
         for part in instruction.opcode.split('.').skip(1) {
             match part {
                 "global" => space = Some(Space::Global),
-                "shared" | "shared::cta" => space = Some(Space::Shared),
+                // A cluster has one block here, and its shared memory is the block's.
+                "shared" | "shared::cta" | "shared::cluster" => space = Some(Space::Shared),
                 "const" => space = Some(Space::Const),
                 "local" => space = Some(Space::Local),
                 "param" | "param::entry" | "param::func" => space = Some(Space::Param),
                 "v2" => count = 2,
                 "v4" => count = 4,
+                "v8" => count = 8,
                 // A register of 128 bits is a vector of two.
                 "b128" => {
                     count = 2;
@@ -223,8 +225,12 @@ impl<'m, 't> Decoder<'m, 't> {
             }
         }
         let element = element.ok_or_else(|| self.unsupported(instruction.opcode))?;
-        if element.width * count > 16 {
-            return Err(self.unsupported(instruction.opcode));
+        match element.width * count {
+            ..=16 if count <= 4 => {}
+            32 if self.module.target < (10, 0) => {
+                return Err(self.unsupported(&format!("{} (32 bytes at once, from .target sm_100 on)", instruction.opcode)));
+            }
+            _ => return Err(self.unsupported(instruction.opcode)),
         }
         self.note_order(semantics, instruction.opcode);
         Ok(Modifiers { space, count, element, semantics })

@@ -2,6 +2,7 @@
 
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
+use super::fixed::FALSE;
 use super::scope::special;
 use crate::error::LoadError;
 use crate::instructions::{self, Alu, Row};
@@ -19,7 +20,21 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             [Operand::Vector(parts), whole] => self.unpack(parts, whole, instruction),
             [whole, Operand::Vector(parts)] => self.pack(whole, parts, instruction),
-            [destination, Operand::Name(clock @ ("%clock" | "%clock64" | "%clock_hi" | "%globaltimer"))] => {
+            [destination, Operand::Name("%clock_hi" | "%globaltimer_hi")] => {
+                let destination = self.destination(destination, Kind::Word)?;
+                let (clock, high) = (self.take_rows(Kind::Double), self.take_rows(Kind::Double));
+                let width = self.constant(ConstantValue::Bits(32), Kind::Word);
+                self.emit(Action::Clock { destination: clock, kind: Kind::Double });
+                self.alu(Alu::ShrU64, high, &[clock, width]);
+                self.alu(Alu::CvtB32FromU64, destination, &[high]);
+                Ok(())
+            }
+            [destination, Operand::Name("%is_explicit_cluster")] => {
+                let destination = self.destination(destination, Kind::Predicate)?;
+                self.alu(Alu::MovPred, destination, &[FALSE]);
+                Ok(())
+            }
+            [destination, Operand::Name(clock @ ("%clock" | "%clock64" | "%globaltimer" | "%globaltimer_lo"))] => {
                 let kind = if matches!(*clock, "%clock64" | "%globaltimer") { Kind::Double } else { Kind::Word };
                 let destination = self.destination(destination, kind)?;
                 self.emit(Action::Clock { destination, kind });
@@ -150,13 +165,16 @@ impl<'m, 't> Decoder<'m, 't> {
         let [destination, source] = instruction.operands.as_slice() else {
             return Err(self.operands_of(instruction));
         };
-        let (alu, operand) = match instruction.opcode {
+        // A cluster has one block here, and its shared memory is the block's.
+        let opcode =
+            ["::cta", "::cluster", "::entry"].iter().fold(instruction.opcode.to_owned(), |opcode, scope| opcode.replace(scope, ""));
+        let (alu, operand) = match opcode.as_str() {
             "cvta.global.u64" | "cvta.to.global.u64" | "cvta.const.u64" | "cvta.to.const.u64" => (Alu::Mov64, None),
             "cvta.shared.u64" => (Alu::Or64, Some(SHARED_WINDOW)),
             "cvta.local.u64" => (Alu::Or64, Some(LOCAL_WINDOW)),
             "cvta.param.u64" => (Alu::Or64, Some(PARAM_WINDOW)),
             "cvta.to.shared.u64" | "cvta.to.local.u64" | "cvta.to.param.u64" => (Alu::And64, Some(WINDOW_OFFSET)),
-            opcode => return Err(self.unsupported(opcode)),
+            _ => return Err(self.unsupported(instruction.opcode)),
         };
         let destination = self.destination(destination, Kind::Double)?;
         let mut sources = vec![self.source(source, Kind::Double)?];

@@ -137,8 +137,11 @@ pub fn special(name: &str) -> Option<Special> {
         return match vector {
             "tid" => Some(Special::ThreadIndex(axis)),
             "ntid" => Some(Special::BlockExtent(axis)),
-            "ctaid" => Some(Special::BlockIndex(axis)),
-            "nctaid" => Some(Special::GridExtent(axis)),
+            // A cluster is one block.
+            "ctaid" | "clusterid" => Some(Special::BlockIndex(axis)),
+            "nctaid" | "nclusterid" => Some(Special::GridExtent(axis)),
+            "cluster_ctaid" => Some(Special::Fixed(0)),
+            "cluster_nctaid" => Some(Special::Fixed(1)),
             _ => None,
         };
     }
@@ -151,7 +154,13 @@ pub fn special(name: &str) -> Option<Special> {
         "gridid" => Special::GridId,
         _ if name.starts_with("envreg") => Special::Environment(name["envreg".len()..].parse().ok().filter(|number| *number < 32)?),
         "dynamic_smem_size" => Special::DynamicSharedBytes,
-        "total_smem_size" => Special::TotalSharedBytes,
+        "total_smem_size" | "aggr_smem_size" => Special::TotalSharedBytes,
+        "cluster_nctarank" => Special::Fixed(1),
+        // The system reserves no shared memory, no counter of performance is set up, and no graph launches its own kernels.
+        "cluster_ctarank" | "current_graph_exec" => Special::Fixed(0),
+        "reserved_smem_offset_begin" | "reserved_smem_offset_end" | "reserved_smem_offset_cap" => Special::Fixed(0),
+        "reserved_smem_offset_0" | "reserved_smem_offset_1" => Special::Fixed(0),
+        _ if is_performance_counter(name) => Special::Fixed(0),
         "lanemask_lt" => Special::LanesBelow,
         "lanemask_le" => Special::LanesUpTo,
         "lanemask_eq" => Special::LanesEqual,
@@ -159,4 +168,10 @@ pub fn special(name: &str) -> Option<Special> {
         "lanemask_gt" => Special::LanesAbove,
         _ => return None,
     })
+}
+
+/// `pm0` to `pm7`, and `pm0_64` to `pm7_64`
+fn is_performance_counter(name: &str) -> bool {
+    let number = name.strip_prefix("pm").map(|rest| rest.strip_suffix("_64").unwrap_or(rest));
+    number.is_some_and(|number| matches!(number.as_bytes(), [b'0'..=b'7']))
 }

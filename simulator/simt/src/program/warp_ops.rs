@@ -20,6 +20,21 @@ impl<'m, 't> Decoder<'m, 't> {
             "vote.sync.any.pred" => self.vote(instruction, VoteMode::Any),
             "vote.sync.uni.pred" => self.vote(instruction, VoteMode::Uniform),
             "vote.sync.ballot.b32" => self.vote(instruction, VoteMode::Ballot),
+            // Before sm_70, the lanes that execute the instruction together take part.
+            "shfl.idx.b32" => self.shuffle(instruction, ShuffleMode::Index),
+            "shfl.up.b32" => self.shuffle(instruction, ShuffleMode::Up),
+            "shfl.down.b32" => self.shuffle(instruction, ShuffleMode::Down),
+            "shfl.bfly.b32" => self.shuffle(instruction, ShuffleMode::Butterfly),
+            "vote.all.pred" => self.vote(instruction, VoteMode::All),
+            "vote.any.pred" => self.vote(instruction, VoteMode::Any),
+            "vote.uni.pred" => self.vote(instruction, VoteMode::Uniform),
+            "vote.ballot.b32" => self.vote(instruction, VoteMode::Ballot),
+            opcode if opcode.starts_with("redux.sync.") && opcode.ends_with(".f32") => {
+                Err(self.unsupported(&format!("{} (of f32, from .target sm_100a on)", instruction.opcode)))
+            }
+            opcode if opcode.starts_with("barrier.cluster.") => {
+                Err(self.unsupported(&format!("{} (clusters of blocks)", instruction.opcode)))
+            }
             "activemask.b32" => {
                 let [destination] = instruction.operands.as_slice() else {
                     return Err(self.operands_of(instruction));
@@ -55,6 +70,10 @@ impl<'m, 't> Decoder<'m, 't> {
                 Ok(())
             }
             // These fences change nothing: mbarriers are always in order here, and bulk copies always see earlier writes.
+            "fence.proxy.alias" | "membar.proxy.alias" => {
+                self.emit(Action::Nothing);
+                Ok(())
+            }
             "fence.proxy.async"
             | "fence.proxy.async.shared::cta"
             | "fence.proxy.async.shared::cluster"
@@ -76,9 +95,7 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// `shfl.sync.mode.b32 d|p, a, b, c, members`
     fn shuffle(&mut self, instruction: &Instruction<'t>, mode: ShuffleMode) -> Result<(), LoadError> {
-        let [destination, source, lane, clamp, members] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
-        };
+        let ([destination, source, lane, clamp], members) = self.with_members(instruction)?;
         let (destination, in_range) = match destination {
             Operand::Pair(destination, in_range) => {
                 (self.register(destination, Kind::Word)?, self.register(in_range, Kind::Predicate)?)
@@ -88,20 +105,37 @@ impl<'m, 't> Decoder<'m, 't> {
         let source = self.source(source, Kind::Word)?;
         let lane = self.source(lane, Kind::Word)?;
         let clamp = self.source(clamp, Kind::Word)?;
-        let members = self.source(members, Kind::Word)?;
         self.emit(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp, members }));
         Ok(())
     }
 
+    /// The operands, and the lanes that take part: the last operand of an instruction with `.sync`, else the active lanes.
+    fn with_members<'o, const N: usize>(
+        &mut self,
+        instruction: &'o Instruction<'t>,
+    ) -> Result<([&'o Operand<'t>; N], Reg), LoadError> {
+        let has_members = instruction.has("sync");
+        if !has_members && self.module.target >= (7, 0) {
+            return Err(self.unsupported(&format!("{} (without .sync, from .target sm_70 on)", instruction.opcode)));
+        }
+        let (operands, members) = match instruction.operands.split_last() {
+            Some((members, operands)) if has_members => (operands, self.source(members, Kind::Word)?),
+            _ => {
+                let members = self.take_rows(Kind::Word);
+                self.emit(Action::Exchange(Exchange::ActiveMask { destination: members }));
+                (instruction.operands.as_slice(), members)
+            }
+        };
+        let operands = <&[Operand<'t>; N]>::try_from(operands).map_err(|_| self.operands_of(instruction))?;
+        Ok((operands.each_ref(), members))
+    }
+
     /// `vote.sync.mode.pred d, {!}a, members`
     fn vote(&mut self, instruction: &Instruction<'t>, mode: VoteMode) -> Result<(), LoadError> {
-        let [destination, source, members] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
-        };
+        let ([destination, source], members) = self.with_members(instruction)?;
         let kind = if mode == VoteMode::Ballot { Kind::Word } else { Kind::Predicate };
         let destination = self.destination(destination, kind)?;
         let (source, negated) = self.voted(source)?;
-        let members = self.source(members, Kind::Word)?;
         self.emit(Action::Exchange(Exchange::Vote { mode, destination, source, negated, members }));
         Ok(())
     }
