@@ -186,7 +186,7 @@ impl StageRecord {
 
 /// The commit of the source that this binary was built from, with `-dirty` when files differ from it. A binary that runs away from
 /// its repository is told by `UNROLLED_COMMIT`.
-fn commit() -> String {
+pub fn commit() -> String {
     if let Ok(commit) = std::env::var("UNROLLED_COMMIT") {
         return commit;
     }

@@ -74,7 +74,10 @@ fn loads_can_be_taken_out_of_every_stage_and_nothing_else_goes() {
     let conv = Convolution::random(Size { outputs: 700, taps: 600 }, 13);
     let all = vec![Global, Shared, Both];
     let stages = loads_go_and_the_rest_stays(conv_naive::CHAPTER.stages, &conv);
-    assert!(stages == [(conv_naive::NAIVE_STRIDED, vec![Global]), (conv_naive::NAIVE, vec![Global])]);
+    assert!(stages.iter().any(|(stage, _)| *stage == conv_naive::NAIVE), "the kernels of chapter 01 were tried");
+    for (stage, loads) in stages {
+        assert_eq!(loads, [Global], "{}: a kernel of chapter 01 uses no shared memory", stage.name);
+    }
     let stages = loads_go_and_the_rest_stays(conv_shared::CHAPTER.stages, &conv);
     assert_eq!(stages.len(), conv_shared::CHAPTER.stages.len());
     for (stage, loads) in stages {

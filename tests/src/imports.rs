@@ -13,10 +13,10 @@ use crate::repository::{manifest, members, read};
 
 /// Crates from the bottom up. Each may depend on crates of lower levels only; chapters are named by their prefix.
 const LEVELS: [&[&str]; 8] = [
-    &["simt", "kernels", "oracles"],
+    &["cudart", "simt", "kernels", "oracles"],
     &["driver", "toolkit"],
     &["common", "simcuda"],
-    &["inspect", "workshop"],
+    &["conformance", "inspect", "workshop"],
     &["cli"],
     &["ch0"],
     &["press", "support"],

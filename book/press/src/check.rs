@@ -42,7 +42,7 @@ impl Arguments {
             }
         }
         let records = manifest.entries.len();
-        println!("{records} records, {stale} of them measured before a kernel last changed");
+        println!("{records} records, {stale} of them stale");
         if stale > 0 && self.fresh {
             eprintln!("error: {stale} records are stale; `cargo book record --stale` makes them again");
         }
@@ -51,7 +51,8 @@ impl Arguments {
     }
 }
 
-/// The parts of a record that no longer hold: stages, kernels, or the whole.
+/// The parts of a record that no longer hold: stages, kernels, or the whole. A stage that its command runs and that it does not have yet is
+/// one of them.
 ///
 /// # Errors
 ///
@@ -59,7 +60,19 @@ impl Arguments {
 pub fn stale_parts(manifest: &Manifest, record: &str) -> Result<Vec<String>> {
     let path = manifest.path(record);
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    stale_parts_of(Kind::of(record)?, &text, Kernels::stored()).with_context(|| path.display().to_string())
+    let parts = stale_parts_of(Kind::of(record)?, &text, Kernels::stored()).with_context(|| path.display().to_string())?;
+    let new = match manifest.entries.get(record) {
+        Some(entry) if Kind::of(record)? == Kind::Results => new_stages(entry, &Record::parse(&text)?)?,
+        _ => Vec::new(),
+    };
+    Ok(parts.into_iter().chain(new.into_iter().map(|stage| format!("{stage} (new)"))).collect())
+}
+
+/// The stages that the command of a record runs and the record does not have.
+fn new_stages(entry: &Entry, record: &Record) -> Result<Vec<&'static str>> {
+    let (program, arguments) = entry.words();
+    let stages = chapters::visit(program, Stages(&arguments))?;
+    Ok(stages.into_iter().filter(|name| record.stages.iter().all(|stage| stage.name != *name)).collect())
 }
 
 /// The parts of a record, given as text, that do not hold with these kernels.
@@ -119,7 +132,8 @@ fn entry_problem(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
             ensure!(record.chapter == program, "{program} does not make a record of {}", record.chapter);
             let stages = chapters::visit(program, Stages(&arguments))?;
             let names: Vec<&str> = record.stages.iter().map(|stage| stage.name.as_str()).collect();
-            ensure!(stages == names, "`{}` runs the stages {stages:?}, and the record has {names:?}", entry.command);
+            let old: Vec<&str> = stages.iter().copied().filter(|stage| names.contains(stage)).collect();
+            ensure!(old == names, "`{}` runs the stages {stages:?}, and the record has {names:?}", entry.command);
             if let Some(model) = &entry.model {
                 ensure!(record.device.name == *model, "the record is one of {}, and not of {model}", record.device.name);
             }
@@ -193,6 +207,14 @@ mod tests {
             let found = found(&list).join("\n");
             assert!(found.contains(message), "{found}");
         }
+        // A stage that is newer than the record makes it stale.
+        let text = fs::read_to_string(root().join("book").join(record)).unwrap();
+        let mut older: serde_json::Value = serde_json::from_str(&text).unwrap();
+        older["stages"].as_array_mut().unwrap().remove(1);
+        fs::write(book.join(record), older.to_string()).unwrap();
+        assert_eq!(found(&entry("02-conv-shared --device sim:h200", right)), Vec::<String>::new());
+        let manifest = Manifest::read(folder.path()).unwrap();
+        assert_eq!(stale_parts(&manifest, record).unwrap(), ["shared (new)"]);
         let gone = entry("02-conv-shared", right).replace("sim-h200", "sim-t4");
         let found = found(&gone).join("\n");
         assert!(found.contains("results/sim-t4/02-conv-shared.json: there is no such file"), "{found}");

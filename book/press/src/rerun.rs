@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{ArgGroup, Args, ValueEnum};
 use common::atomic_file::AtomicFile;
 use common::probe;
-use common::record::Record;
+use common::record::{self, Record};
 use common::report::Place;
 use common::units;
 
@@ -89,10 +89,12 @@ impl Arguments {
         if self.dry_run || jobs.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
+        // Once, because the first record that is made again already differs from its commit.
+        let commit = record::commit();
         let mut failed = Vec::new();
         for (done, job) in jobs.iter().enumerate() {
             eprintln!("[{}/{}] {}", done + 1, jobs.len(), job.entry.command);
-            if let Err(error) = make(&manifest, job) {
+            if let Err(error) = make(&manifest, job, &commit) {
                 eprintln!("error: {} is left as it was: {error:#}", short(job.record));
                 failed.push(short(job.record));
             }
@@ -232,7 +234,7 @@ fn program(name: &str) -> Result<Command> {
 }
 
 /// Runs a command, and puts what it saves in the place of the record if it can stand there.
-fn make(manifest: &Manifest, job: &Job) -> Result<()> {
+fn make(manifest: &Manifest, job: &Job, commit: &str) -> Result<()> {
     let (name, arguments) = job.entry.words();
     let path = manifest.path(job.record);
     // Before the run, which may be long.
@@ -244,6 +246,7 @@ fn make(manifest: &Manifest, job: &Job) -> Result<()> {
         .args(arguments)
         .arg("--save")
         .arg(&made)
+        .env("UNROLLED_COMMIT", commit)
         .stdout(std::io::stderr())
         .status()
         .with_context(|| format!("{name} does not start"))?;

@@ -47,6 +47,8 @@ pub enum MemoryKind {
     Device,
     /// On the device, from a pool.
     Pooled(Handle),
+    /// On the device, for an allocation node of a graph.
+    Graph,
     /// On the host, allocated so that the device can access it, with the flags of `cuMemHostAlloc`.
     Pinned(u32),
     /// Managed: on the device and on the host.
@@ -57,7 +59,7 @@ pub enum MemoryKind {
 
 impl MemoryKind {
     fn is_on_device(self) -> bool {
-        matches!(self, MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Managed)
+        matches!(self, MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph | MemoryKind::Managed)
     }
 }
 
@@ -75,7 +77,7 @@ impl Allocations {
                 .because(format!("{bytes} bytes requested, {free} of the device's {capacity} bytes are free")));
         }
         let base = match kind {
-            MemoryKind::Device | MemoryKind::Pooled(_) => memory.allocate(bytes, None)?,
+            MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph => memory.allocate(bytes, None)?,
             MemoryKind::Pinned(_) | MemoryKind::Managed => memory.allocate_host_visible(bytes, None)?,
             MemoryKind::Registered(_) => return CuResult::INVALID_VALUE.err(),
         };

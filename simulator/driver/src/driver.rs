@@ -7,11 +7,14 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use simt::texture::Bindings;
 use simt::{Memory, Profile};
 
 use crate::allocations::Allocations;
+use crate::captures::Captures;
 use crate::error::Error;
 use crate::ffi::DeviceId;
+use crate::graph_memory::GraphMemory;
 use crate::handles::Handles;
 use crate::lock::lock;
 use crate::pools::Pools;
@@ -44,8 +47,12 @@ pub struct Driver {
     pub handles: Handles,
     pub primary: Primary,
     pub pools: Pools,
+    pub captures: Captures,
+    pub graph_memory: GraphMemory,
     /// What this process reports about itself.
     pub reporting: Reporting,
+    /// The texture and surface objects, for kernels.
+    pub textures: Mutex<Arc<Bindings>>,
     /// What happened since the process started.
     pub report: Mutex<Report>,
     /// What happened since the client last took the records, except on threads with records of their own.
@@ -148,8 +155,11 @@ impl Driver {
             allocations: Allocations::default(),
             primary: Primary::new(&handles),
             pools: Pools::new(&handles),
+            captures: Captures::default(),
+            graph_memory: GraphMemory::default(),
             handles,
             reporting,
+            textures: Mutex::default(),
             report: Mutex::new(Report { profile: profile.name.to_owned(), ..Report::default() }),
             records: Mutex::default(),
             process: std::process::id(),

@@ -79,7 +79,7 @@ pub enum Error {
         /// All launches.
         launches: u64,
     },
-    /// A file with the driver's name exists and is not ours: most likely a real driver.
+    /// A file with the name of a library exists and is not ours: most likely it is NVIDIA's.
     #[error("{} already exists and is not the simulator; choose another folder", .0.display())]
     Foreign(PathBuf),
     /// The file system refuses.

@@ -27,6 +27,11 @@ impl Handle {
     /// `CU_STREAM_PER_THREAD`
     pub const PER_THREAD_STREAM: Self = Self(2);
 
+    /// The handle with this number, which may be none of a live object.
+    pub fn from_number(number: u64) -> Self {
+        Self(number as usize)
+    }
+
     /// The token as a number, for calls that return an ID.
     pub fn number(self) -> u64 {
         self.0 as u64

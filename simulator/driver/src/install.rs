@@ -1,4 +1,4 @@
-//! Installs the library: copies it into a folder, under the names that programs ask the loader for.
+//! Installs the libraries: copies the driver and the runtime into a folder, under the names that programs ask the loader for.
 
 use std::fs;
 use std::io;
@@ -8,18 +8,38 @@ use crate::client;
 use crate::error::Error;
 use crate::interface;
 
+/// A library to install.
+struct Installed {
+    /// Its file name in the folder.
+    name: &'static str,
+    /// Its other names, as links: a program that asks for two names must get one library and not two.
+    links: &'static [&'static str],
+    /// What a file of one of these names contains if it is ours.
+    mark: &'static str,
+}
+
+/// The CUDA driver. C and Python programs ask for the name with the version, cudarc for the name without it.
+const DRIVER: Installed = Installed {
+    name: DRIVER_NAME,
+    links: if cfg!(target_os = "linux") { &["libcuda.so"] } else { &[] },
+    mark: interface::VERSION_EXPORT,
+};
+
+/// The CUDA runtime. It tells by its name which version of CUDA a program was built with.
+const RUNTIME: Installed =
+    Installed { name: "libcudart.so.12", links: &["libcudart.so.13", "libcudart.so"], mark: interface::RUNTIME_MARK };
+
+/// The runtime's file name where cargo leaves it, beside the driver.
+const RUNTIME_FILE: &str = "libsimcudart.so";
+
 /// The file name of the CUDA driver.
-const NAME: &str = if cfg!(windows) {
+const DRIVER_NAME: &str = if cfg!(windows) {
     "nvcuda.dll"
 } else if cfg!(target_os = "macos") {
     "libcuda.dylib"
 } else {
     "libcuda.so.1"
 };
-
-/// Its other names, as links: a program that asks for two names must get one driver and not two. C and Python programs ask for the name
-/// with the version, cudarc for the name without it.
-const LINKS: &[&str] = if cfg!(target_os = "linux") { &["libcuda.so"] } else { &[] };
 
 /// The environment variable that puts a folder on the loader's path.
 pub const LOADER_VARIABLE: &str = if cfg!(windows) {
@@ -30,37 +50,57 @@ pub const LOADER_VARIABLE: &str = if cfg!(windows) {
     "LD_LIBRARY_PATH"
 };
 
-/// Copies the library, as [`client::find_library`] finds it, into `folder`, which is created if necessary. Returns the folder's absolute
-/// path, to be used as the value of [`LOADER_VARIABLE`].
+/// Copies the driver, as [`client::find_library`] finds it, into `folder`, which is created if necessary; on Linux, also the runtime, from
+/// beside the driver. Returns the folder's absolute path, to be used as the value of [`LOADER_VARIABLE`].
 ///
-/// This replaces an older copy, even while programs use it. It makes a copy and not a link, so that `cargo clean` does not remove it.
+/// This replaces older copies, even while programs use them. It makes copies and not links, so that `cargo clean` does not remove them.
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] if there is no library, [`Error::Foreign`] if a file with the driver's name is not ours, and [`Error::File`] if the
+/// [`Error::NotFound`] if a library is missing, [`Error::Foreign`] if a file with the name of one is not ours, and [`Error::File`] if the
 /// file system refuses.
 pub fn install(folder: &Path) -> Result<PathBuf, Error> {
-    let library = client::find_library()?;
+    let driver = client::find_library()?;
     let at = |path: &Path| {
         let path = path.to_owned();
         move |source| Error::File { path, source }
     };
+    let mut libraries = vec![(DRIVER, driver.clone())];
+    if cfg!(target_os = "linux") {
+        let runtime = driver.with_file_name(RUNTIME_FILE);
+        if !runtime.is_file() {
+            return Err(Error::NotFound { searched: vec![runtime] });
+        }
+        libraries.push((RUNTIME, runtime));
+    }
     fs::create_dir_all(folder).map_err(at(folder))?;
     let folder = folder.canonicalize().map_err(at(folder))?;
-    for path in LINKS.iter().chain([&NAME]).map(|name| folder.join(name)) {
-        // A link is judged by its target. A link without a target is not a driver.
-        match fs::read(&path) {
-            Ok(bytes) if !contains(&bytes, interface::VERSION_EXPORT.as_bytes()) => return Err(Error::Foreign(path)),
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(source) => return Err(Error::File { path, source }),
+    for (library, _) in &libraries {
+        library.check_not_foreign(&folder)?;
+    }
+    for (library, source) in &libraries {
+        put(&folder.join(library.name), |unfinished| fs::copy(source, unfinished).map(drop))?;
+        for name in library.links {
+            put(&folder.join(name), |unfinished| link(library.name.as_ref(), unfinished))?;
         }
     }
-    put(&folder.join(NAME), |unfinished| fs::copy(&library, unfinished).map(drop))?;
-    for name in LINKS {
-        put(&folder.join(name), |unfinished| link(NAME.as_ref(), unfinished))?;
-    }
     Ok(folder)
+}
+
+impl Installed {
+    /// Refuses to replace a file that is not ours.
+    fn check_not_foreign(&self, folder: &Path) -> Result<(), Error> {
+        for path in self.links.iter().chain([&self.name]).map(|name| folder.join(name)) {
+            // A link is judged by its target. A link without a target is no library.
+            match fs::read(&path) {
+                Ok(bytes) if !contains(&bytes, self.mark.as_bytes()) => return Err(Error::Foreign(path)),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => return Err(Error::File { path, source }),
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Makes a new file and moves it over the old one, so that a program that has the old one open keeps it.

@@ -6,6 +6,9 @@ pub const VERSION: u32 = 5;
 /// The export that returns [`VERSION`]. NVIDIA's driver has no such name, so it also tells our library from NVIDIA's.
 pub const VERSION_EXPORT: &str = "simcuda_interface_version";
 
+/// An export of our runtime library, which tells it from NVIDIA's.
+pub const RUNTIME_MARK: &str = "simcuda_runtime_mark";
+
 /// The library's file name where cargo leaves it.
 pub const FILE_NAME: &str = if cfg!(windows) {
     "simcuda.dll"

@@ -5,8 +5,8 @@
 //! bindings look for theirs, and reads what the simulator saw ([`client`]).
 //!
 //! A program can rely on what CUDA promises, and on nothing more. Streams execute eagerly: an operation is complete when the call that
-//! enqueues it returns. CUDA allows that order for any program, although a GPU would not show it. Events record the host's clock, so the
-//! time between two events says how long *the simulator* took.
+//! enqueues it returns, unless the stream is being captured into a graph. CUDA allows that order for any program, although a GPU would not
+//! show it. Events record the host's clock, so the time between two events says how long *the simulator* took.
 //!
 //! # Layout
 //!
@@ -36,8 +36,11 @@
 //!
 //! - `attributes`, `host_memory`: facts about the device, and about the program's own memory.
 //! - `allocations`, `pools`, `primary`: who owns which memory; memory pools; the primary context.
+//! - `topology`, `captures`: the nodes and edges of a graph; which streams are captured into which graph.
+//! - `graph_memory`: memory that graphs allocate.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
 //! - `export`: the macro that defines an exported function, and how each one returns.
+//! - `fatbin`: finds the PTX in what `nvcc` builds.
 //! - `link`: makes one PTX module of several.
 //! - `at_exit`: writes the report when the process ends (on Linux).
 //!
@@ -57,11 +60,14 @@ mod api;
 #[cfg(target_os = "linux")]
 mod at_exit;
 mod attributes;
+mod captures;
 mod defect;
 mod driver;
 mod error;
 mod export;
+mod fatbin;
 mod ffi;
+mod graph_memory;
 mod handles;
 mod host_memory;
 mod interface;
@@ -72,3 +78,4 @@ mod primary;
 mod result;
 #[cfg(test)]
 mod samples;
+mod topology;

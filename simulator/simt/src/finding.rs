@@ -106,6 +106,18 @@ pub enum FindingKind {
         /// Blocks of the grid.
         blocks: u64,
     },
+    /// A handle that stands for no texture or surface, or for one of the other kind.
+    InvalidTexture {
+        /// The handle.
+        handle: u64,
+    },
+    /// An access outside a surface that is to end the kernel.
+    OutsideSurface {
+        /// The texel.
+        at: [i64; 3],
+        /// Texels in each dimension.
+        extent: [u32; 3],
+    },
     /// A barrier in shared memory that is used wrongly.
     InvalidMbarrier {
         /// Where it is, an offset in shared memory.
@@ -443,6 +455,12 @@ impl fmt::Display for FindingKind {
             }
             FindingKind::GridDeadlock { ended, blocks } => {
                 write!(f, "deadlock: the blocks wait for one another, and {ended} of the {blocks} have ended")
+            }
+            FindingKind::InvalidTexture { handle } => {
+                write!(f, "{handle:#x} is not the handle of a texture or surface that this instruction can use")
+            }
+            FindingKind::OutsideSurface { at: [x, y, z], extent: [width, height, depth] } => {
+                write!(f, "texel ({x},{y},{z}) is outside a surface of {width} x {height} x {depth}")
             }
             FindingKind::InvalidMbarrier { address, misuse } => {
                 write!(f, "mbarrier at {address:#x} in shared memory, {misuse}")

@@ -32,7 +32,10 @@ impl Image {
 
     fn place(&mut self, module: &Module, memory: &Memory) -> Result<(), MemoryError> {
         for variable in module.variables() {
-            self.addresses.push(memory.allocate_zeroed(variable.bytes, Some(&variable.name))?);
+            let (bytes, name) = (variable.bytes, Some(variable.name.as_str()));
+            let allocated =
+                if variable.is_managed { memory.allocate_host_visible(bytes, name) } else { memory.allocate_zeroed(bytes, name) };
+            self.addresses.push(allocated?);
         }
         for (variable, address) in module.variables().iter().zip(&self.addresses) {
             // A variable without an initial value is zero, and so is fresh memory.

@@ -1,6 +1,6 @@
 //! The public way in: one launch of one kernel, checked and counted.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -20,6 +20,7 @@ use crate::memory::rules::Rules;
 use crate::module::Kernel;
 use crate::profile::Profile;
 use crate::program::{ConstantValue, MachineRequest, SourceMap};
+use crate::texture::Bindings;
 
 /// Options of a launch.
 #[derive(Clone, Debug)]
@@ -40,6 +41,8 @@ pub struct LaunchOptions {
     pub cooperative: bool,
     /// The order in which the warps of a block take turns.
     pub warp_order: WarpOrder,
+    /// The textures and surfaces that the program has made.
+    pub textures: Arc<Bindings>,
     /// The block whose accesses [`LaunchReport::touched`] lists, if the grid has it. The checks collect them, so the list is empty
     /// without [`checks`](Self::checks).
     pub trace: Option<Dim3>,
@@ -55,6 +58,7 @@ impl Default for LaunchOptions {
             checks: true,
             cooperative: false,
             warp_order: WarpOrder::default(),
+            textures: Arc::default(),
             trace: None,
         }
     }
@@ -216,6 +220,7 @@ pub fn launch(
         requests,
         portable: options.portable,
         memory,
+        textures: &options.textures,
         global_shadow: options.checks.then(|| GlobalShadow::new(program, config.grid.volume(), regions.len())).flatten(),
         checks: options.checks,
         warp_order: options.warp_order,

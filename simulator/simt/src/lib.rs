@@ -19,7 +19,9 @@
 //! - [`mod@bound`]: the least time that the counted work needs on a GPU, and the bottleneck that sets it.
 //! - [`ptx`]: PTX text as a syntax tree, and answers to what other programs ask about it.
 //! - [`instructions`]: the arithmetic, one table of spellings and meanings.
+//! - [`texture`]: images in memory, and how a coordinate becomes a value.
 //! - `program`: decodes a syntax tree into the instructions of one kernel.
+//! - `device_runtime`: functions of a library that kernels may call.
 //! - [`module`]: PTX text, parsed and decoded: kernels and variables.
 //! - [`image`]: a module placed in memory, so that its kernels can run.
 //! - `exec`: the machine that executes programs.
@@ -29,6 +31,7 @@
 
 pub mod bound;
 pub mod counters;
+mod device_runtime;
 mod error;
 mod exec;
 pub mod finding;
@@ -42,6 +45,7 @@ pub mod profile;
 mod program;
 pub mod ptx;
 mod registers;
+pub mod texture;
 mod windows;
 
 pub use counters::{AccessSample, Counters, LineCounters, Touched};

@@ -1,5 +1,6 @@
 //! A loaded module: PTX text, parsed and decoded, with nothing placed in memory yet.
 
+use crate::device_runtime;
 use crate::error::LoadError;
 use crate::finding::Space;
 pub use crate::program::Param;
@@ -41,8 +42,9 @@ impl Module {
     ///
     /// [`LoadError::Syntax`] when the text is not PTX, [`LoadError::Unsupported`] when the simulator can execute none of its kernels.
     pub fn parse_in_part(ptx: &str) -> Result<Self, LoadError> {
-        let tree = crate::ptx::parse(ptx)?;
-        let map = SourceMap::new(ptx, &tree.files);
+        let text = device_runtime::complete(ptx);
+        let tree = crate::ptx::parse(&text)?;
+        let map = SourceMap::new(&text, &tree.files);
         let variables = globals(&tree).map(|variable| self::variable(&tree, variable)).collect::<Result<Vec<_>, _>>()?;
         let constant_bytes: u64 = variables.iter().filter(|v| v.space == Space::Const).map(|v| v.bytes).sum();
         if constant_bytes > CONSTANT_BYTES {
@@ -150,6 +152,8 @@ pub struct Variable {
     pub bytes: u64,
     /// Alignment in bytes.
     pub align: u64,
+    /// The host can use it as well, at the same address.
+    pub is_managed: bool,
     /// The first bytes of its initial value; the rest is zero.
     pub(crate) init: Vec<u8>,
     /// Addresses in its initial value: the offset in the value, the index of the variable pointed to, and the offset in that
@@ -186,5 +190,6 @@ fn variable(tree: &ast::Module<'_>, variable: &ast::Variable<'_>) -> Result<Vari
         }
     }
     let space = if variable.space == StateSpace::Const { Space::Const } else { Space::Global };
-    Ok(Variable { name: variable.name.to_owned(), space, bytes, align: variable.align, init, pointers })
+    let (name, is_managed) = (variable.name.to_owned(), variable.is_managed);
+    Ok(Variable { name, space, bytes, align: variable.align, is_managed, init, pointers })
 }

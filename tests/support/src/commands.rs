@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::repository::root;
 
 /// Commands that no test runs as shown: words of the command, and the reason.
-const NOT_RUN: [(&str, &str); 16] = [
+const NOT_RUN: [(&str, &str); 17] = [
     ("--device gpu", "needs a GPU"),
     ("--size 4096,64,4096", "takes minutes without a GPU"),
     ("nsys profile", "needs a GPU, and a profiler"),
@@ -20,6 +20,7 @@ const NOT_RUN: [(&str, &str); 16] = [
     ("cargo --config .cargo/vendor.toml", "needs what `cargo vendor` has brought"),
     ("--manifest-path unrolled/Cargo.toml", "needs a clone of the repository; simulator/simcuda/tests installs the driver"),
     ("LD_LIBRARY_PATH=/tmp/simcuda", "needs an installed driver; simulator/simcuda/tests/foreign.rs runs a program on it"),
+    ("nvcc -cudart shared", "needs NVIDIA's compiler; simulator/simcuda/tests/runtime.rs runs a program as that compiler makes it"),
     ("cargo ptx", "needs NVRTC, with which .ci/run makes all PTX again"),
     ("cargo doctor", "common/tests/doctor.rs runs it"),
     ("mdbook build", ".ci/run runs it"),

@@ -20,7 +20,10 @@ const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_01-conv-naive"), chapt
 
 support::chapter_tests!(BINARY);
 
-const STAGES: [&str; 6] = ["cpu", "cpu-parallel", "naive-strided", "naive", "copy-only", "copy-only-pinned"];
+/// The names of the chapter's stages.
+fn stage_names() -> Vec<&'static str> {
+    conv_naive::CHAPTER.stages.iter().map(|stage| stage.name).collect()
+}
 
 #[test]
 fn every_stage_is_verified_at_sizes_of_every_kind() {
@@ -28,7 +31,7 @@ fn every_stage_is_verified_at_sizes_of_every_kind() {
         let output = BINARY.run(&["--size", size]);
         assert_eq!(output.status.code(), Some(0), "{size}: {}", stderr(&output));
         let table = stdout(&output);
-        for stage in STAGES {
+        for stage in stage_names() {
             let row = table.lines().find(|line| line.contains(&format!("│ {stage} ")));
             assert!(row.is_some_and(|row| row.contains("yes")), "{size}: {stage} in\n{table}");
         }
@@ -52,7 +55,7 @@ fn the_json_record_has_its_fixed_keys_and_no_times_of_a_simulated_device() {
     assert_eq!(record["workload"]["seed"], 7);
     assert!(record["ceilings"].is_null());
     let stages = record["stages"].as_array().expect("an array");
-    assert_eq!(stages.iter().map(|stage| stage["name"].as_str().unwrap()).collect::<Vec<_>>(), STAGES);
+    assert_eq!(stages.iter().map(|stage| stage["name"].as_str().unwrap()).collect::<Vec<_>>(), stage_names());
     for stage in stages {
         assert_keys(stage, &["name", "verified", "skipped", "median_ms", "p10_ms", "p90_ms", "max_error", "tolerance"]);
         assert_keys(stage, &["counters", "findings"]);
@@ -107,7 +110,7 @@ fn counts_and_results_repeat_from_run_to_run() {
 fn stages_are_listed_and_chosen_by_name() {
     let list = stdout(&BINARY.run(&["--list"]));
     let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, STAGES);
+    assert_eq!(names, stage_names());
 
     let output = BINARY.run(&["--stage", "naive", "--stage", "cpu", "--size", "64x8", "--format", "markdown"]);
     let rows: Vec<String> = stdout(&output)
@@ -257,7 +260,7 @@ fn the_record_is_saved_beside_the_table_or_not_at_all() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains("verified"));
     let record: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-    assert_eq!(record["stages"].as_array().unwrap().len(), STAGES.len());
+    assert_eq!(record["stages"].as_array().unwrap().len(), stage_names().len());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
     BINARY.assert_refused(&["--size", "64x8", "--save", folder.path().to_str().unwrap()], &["cannot write"]);

@@ -127,6 +127,7 @@ pub fn current() -> Result<(&'static Driver, Arc<Context>)> {
 
 /// Destroys a context and everything that belongs to it.
 pub fn destroy(driver: &Driver, context: Handle) {
+    driver.captures.forget_context(context);
     driver.handles.remove_context(context);
     driver.allocations.free_context(&driver.memory, context);
 }
@@ -281,11 +282,14 @@ exports! {
     }
 
     fn cuCtxSynchronize() {
-        current().map(drop)
+        let (driver, context) = current()?;
+        driver.captures.use_context(context.handle)
     }
 
     fn cuCtxSynchronize_v2(context: Handle) {
-        context_or_current(context)?.check()
+        let context = context_or_current(context)?;
+        context.check()?;
+        driver()?.captures.use_context(context.handle)
     }
 
     fn cuCtxGetCacheConfig(config: Out<u32>) {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::context::{self, Context};
-use super::stream;
+use crate::captures::Captured;
 use crate::driver::driver;
 use crate::export::exports;
 use crate::ffi::Out;
@@ -17,9 +17,6 @@ use crate::result::{CuResult, Result};
 const BLOCKING_SYNC: u32 = 1;
 const DISABLE_TIMING: u32 = 2;
 const INTERPROCESS: u32 = 4;
-/// `CU_EVENT_RECORD_EXTERNAL` and `CU_EVENT_WAIT_EXTERNAL`, which only have a meaning during a capture.
-const RECORD_EXTERNAL: u32 = 1;
-const WAIT_EXTERNAL: u32 = 1;
 
 /// An event.
 #[derive(Debug)]
@@ -27,8 +24,17 @@ pub struct Event {
     pub handle: Handle,
     pub context: Arc<Context>,
     flags: u32,
-    /// When it was last recorded.
-    recorded: Mutex<Option<Instant>>,
+    recorded: Mutex<Recorded>,
+}
+
+/// What an event was last recorded as.
+#[derive(Clone, Debug, Default)]
+enum Recorded {
+    #[default]
+    Never,
+    At(Instant),
+    /// In a stream that was being captured, so that it stands for nodes of a graph.
+    In(Captured),
 }
 
 impl Kind for Event {
@@ -39,27 +45,58 @@ impl Kind for Event {
     }
 }
 
-fn get(handle: Handle) -> Result<Arc<Event>> {
+impl Event {
+    /// Records the event in a stream whose work is all done.
+    pub fn record_now(&self) {
+        *lock(&self.recorded) = Recorded::At(Instant::now());
+    }
+
+    /// Records the event in a stream that is being captured.
+    pub fn record_captured(&self, captured: Captured) {
+        *lock(&self.recorded) = Recorded::In(captured);
+    }
+
+    /// Returns what the event captured, if it was last recorded in a capturing stream.
+    pub fn captured(&self) -> Option<Captured> {
+        match &*lock(&self.recorded) {
+            Recorded::In(captured) => Some(captured.clone()),
+            _ => None,
+        }
+    }
+
+    /// Refuses to look at an event that stands for nodes of a graph, and invalidates the capture.
+    fn check_not_captured(&self) -> Result<()> {
+        match self.captured() {
+            None => Ok(()),
+            Some(captured) => {
+                driver()?.captures.invalidate_sequence(captured.sequence);
+                CuResult::CAPTURED_EVENT.err()
+            }
+        }
+    }
+}
+
+/// Returns the event with this handle.
+pub fn get(handle: Handle) -> Result<Arc<Event>> {
     driver()?.handles.get(handle)
 }
 
-fn record(event: Handle, stream: Handle) -> Result<()> {
+/// Waits for an event, or asks whether it is complete, which it is.
+fn wait(event: Handle) -> Result<()> {
     let event = get(event)?;
-    let context = stream::context_of(stream)?;
-    context.check()?;
-    if context.handle != event.context.handle {
-        return CuResult::INVALID_HANDLE.err();
-    }
-    *lock(&event.recorded) = Some(Instant::now());
-    Ok(())
+    event.context.check()?;
+    event.check_not_captured()?;
+    driver()?.captures.check_safe()
 }
 
 fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Result<()> {
     let (start, end) = (get(start)?, get(end)?);
     milliseconds.check()?;
     start.context.check()?;
-    let time = |event: &Event| match event.flags & DISABLE_TIMING {
-        0 => lock(&event.recorded).ok_or(CuResult::INVALID_HANDLE),
+    start.check_not_captured()?;
+    end.check_not_captured()?;
+    let time = |event: &Event| match (event.flags & DISABLE_TIMING, &*lock(&event.recorded)) {
+        (0, Recorded::At(time)) => Ok(*time),
         _ => Err(CuResult::INVALID_HANDLE),
     };
     let (start, end) = (time(&start)?, time(&end)?);
@@ -80,7 +117,7 @@ exports! {
             }
             return Err(CuResult::NOT_SUPPORTED.because("events cannot be shared between processes"));
         }
-        let made = driver.handles.insert(|handle| Event { handle, context, flags, recorded: Mutex::new(None) });
+        let made = driver.handles.insert(|handle| Event { handle, context, flags, recorded: Mutex::default() });
         event.put(made.handle)
     }
 
@@ -89,32 +126,12 @@ exports! {
         driver()?.handles.remove::<Event>(event)?.context.check()
     }
 
-    fn cuEventRecord(event: Handle, stream: Handle) {
-        record(event, stream)
-    }
-
-    fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) {
-        if flags & !RECORD_EXTERNAL != 0 {
-            driver()?;
-            return CuResult::INVALID_VALUE.err();
-        }
-        record(event, stream)
-    }
-
-    fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) {
-        stream::usable(stream)?;
-        if flags & !WAIT_EXTERNAL != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
-        get(event).map(drop)
-    }
-
     fn cuEventQuery(event: Handle) {
-        get(event)?.context.check()
+        wait(event)
     }
 
     fn cuEventSynchronize(event: Handle) {
-        get(event)?.context.check()
+        wait(event)
     }
 
     fn cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {

@@ -1,5 +1,6 @@
-//! Images: PTX that was checked, parsed, and placed in device memory.
+//! Images: PTX, alone or in a fat binary, that was checked, parsed, and placed in device memory.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -7,7 +8,9 @@ use simt::ptx::register_counts;
 use simt::{Image, LoadError, Memory, Module, Profile};
 
 use crate::driver::Driver;
+use crate::fatbin::{self, FatbinError};
 use crate::ffi::{HostBytes, Text};
+use crate::link::{self, Input};
 use crate::result::{CuResult, Failure, Result};
 
 /// The longest text that is accepted. An unterminated buffer must end somewhere.
@@ -16,11 +19,11 @@ const LONGEST_PTX: usize = 256 << 20;
 /// The first version of PTX that the simulator does not know at all. PTX of an older version is only refused for what it contains.
 const UNKNOWN_PTX: (u32, u32) = (10, 0);
 
-/// How many bytes identify machine code.
+/// How many bytes tell what an image is.
 const MAGIC_BYTES: usize = 4;
 
-/// The first bytes of a cubin (an ELF file), of a fat binary, and of the wrapper that `nvcc` puts around a fat binary.
-const BINARIES: [[u8; MAGIC_BYTES]; 3] = [*b"\x7fELF", 0xba55_ed50_u32.to_le_bytes(), 0x4662_43b1_u32.to_le_bytes()];
+/// The first bytes of a cubin, which is an ELF file.
+const CUBIN_MAGIC: [u8; MAGIC_BYTES] = *b"\x7fELF";
 
 /// What machine code is answered with.
 pub const NO_PTX: &str = "the image is machine code for a GPU, but the simulator executes PTX; compile to PTX, for example with \
@@ -100,29 +103,83 @@ impl Drop for LoadedImage {
     }
 }
 
-/// Reads PTX from the caller's memory.
+/// Reads PTX, or a fat binary that has some, from the caller's memory.
 pub fn read(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
-    // Machine code may contain NULs, so its first bytes are checked before the rest is read as text.
-    let parsed = check_not_binary(&image.until_nul(MAGIC_BYTES)?)
-        .and_then(|()| image.until_nul(LONGEST_PTX))
-        .and_then(|text| ParsedImage::parse(driver, &text));
+    let start = image.until_nul(MAGIC_BYTES)?;
+    // What is not text may contain NULs, so its first bytes are checked before the rest is read as text.
+    let bytes = match start.as_slice() {
+        start if start == fatbin::WRAPPER_MAGIC => read_wrapped(driver, image),
+        start if start == fatbin::MAGIC => read_fatbin(image),
+        start if start == CUBIN_MAGIC => Ok(start.to_vec()),
+        _ => image.until_nul(LONGEST_PTX),
+    };
+    let parsed = bytes.and_then(|bytes| ParsedImage::parse(driver, &ptx_of(driver, &bytes)?));
     parsed.inspect_err(|failure| driver.note_refusal(failure))
+}
+
+/// Reads the fat binary that a wrapper points to. If it has parts, as after `nvcc -rdc=true`, the linked code is machine code, so the PTX of
+/// the parts is linked here.
+fn read_wrapped(driver: &Driver, wrapper: HostBytes) -> Result<Vec<u8>> {
+    let whole = read_fatbin(wrapper.pointer_at(fatbin::WRAPPED_AT)?)?;
+    if !fatbin::has_parts(&wrapper.read(fatbin::WRAPPER_START_BYTES)?) || ptx_of(driver, &whole).is_ok() {
+        return Ok(whole);
+    }
+    let parts = wrapper.pointer_at(fatbin::PARTS_AT)?;
+    let (mut inputs, mut first_failure) = (Vec::new(), None);
+    for number in 0.. {
+        let part = parts.pointer_at(number * size_of::<usize>())?;
+        if part.is_null() {
+            break;
+        }
+        // The library for launches from kernels is among the parts, and has PTX for the newest GPUs only. What needs it does not load.
+        match read_fatbin(part).and_then(|bytes| ptx_of(driver, &bytes).map(Cow::into_owned)) {
+            Ok(ptx) => {
+                let text = String::from_utf8_lossy(ptx.split(|&byte| byte == 0).next().unwrap_or_default()).into_owned();
+                inputs.push(Input { name: format!("part {}", number + 1), text });
+            }
+            Err(failure) => first_failure = first_failure.or(Some(failure)),
+        }
+    }
+    if inputs.is_empty() {
+        return Err(first_failure.unwrap_or_else(|| CuResult::INVALID_IMAGE.because(FatbinError::Empty.to_string())));
+    }
+    let linked = link::link(&inputs).map_err(|error| CuResult::INVALID_PTX.because(error.to_string()))?;
+    Ok(linked.into_bytes())
+}
+
+/// Reads a whole fat binary from the caller's memory.
+fn read_fatbin(image: HostBytes) -> Result<Vec<u8>> {
+    let header = image.read(fatbin::HEADER_BYTES)?;
+    if !header.starts_with(&fatbin::MAGIC) {
+        return Err(CuResult::INVALID_IMAGE.because("the wrapper of a fat binary does not point to one"));
+    }
+    image.read(fatbin::total_bytes(&header).map_err(|error| CuResult::INVALID_IMAGE.because(error.to_string()))?)
 }
 
 /// Reads PTX from a file.
 pub fn read_file(driver: &Driver, path: Text) -> Result<ParsedImage> {
     let path = path.read()?;
     let bytes = std::fs::read(&path).map_err(|error| CuResult::FILE_NOT_FOUND.because(format!("{path}: {error}")))?;
-    let parsed = check_not_binary(&bytes).and_then(|()| ParsedImage::parse(driver, &bytes));
+    let parsed = ptx_of(driver, &bytes).and_then(|ptx| ParsedImage::parse(driver, &ptx));
     parsed.inspect_err(|failure| driver.note_refusal(failure))
 }
 
-/// Refuses machine code, by its first bytes.
-pub fn check_not_binary(start: &[u8]) -> Result<()> {
-    if BINARIES.iter().any(|magic| start.starts_with(magic)) {
+/// Returns the PTX of an image: the image itself, or the best text in a fat binary. Refuses machine code, by its first bytes.
+pub fn ptx_of<'a>(driver: &Driver, image: &'a [u8]) -> Result<Cow<'a, [u8]>> {
+    if image.starts_with(&CUBIN_MAGIC) {
         return Err(CuResult::NO_BINARY_FOR_GPU.because(NO_PTX));
     }
-    Ok(())
+    if !image.starts_with(&fatbin::MAGIC) {
+        return Ok(Cow::Borrowed(image));
+    }
+    let has = driver.profile.compute_capability;
+    let ptx = fatbin::best_ptx(image, has, has < OLDEST_WITH_COMPILER).map_err(|error| match &error {
+        FatbinError::Damaged(_) => CuResult::INVALID_IMAGE.because(error.to_string()),
+        FatbinError::Empty | FatbinError::OnlyMachineCode(_) | FatbinError::TooNew { .. } => {
+            CuResult::NO_BINARY_FOR_GPU.because(error.to_string())
+        }
+    })?;
+    Ok(Cow::Owned(ptx))
 }
 
 /// Refuses a kernel of a module whose other kernels can run.

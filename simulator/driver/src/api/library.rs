@@ -199,10 +199,15 @@ exports! {
         library.module(driver, &context)?.put_variable(address, bytes, &name)
     }
 
-    /// The simulator does not tell managed variables from others.
-    fn cuLibraryGetManaged(_address: Out<DevicePtr>, _bytes: Out<usize>, library: Handle, name: Text) {
-        self::library(library)?;
-        Err(CuResult::NOT_FOUND.because(format!("no managed variable {:?} in this library", name.read()?)))
+    /// Managed memory has one address for the host and the device.
+    fn cuLibraryGetManaged(address: Out<DevicePtr>, bytes: Out<usize>, library: Handle, name: Text) {
+        let library = self::library(library)?;
+        let name = name.read()?;
+        if !library.image.module().variables().iter().any(|variable| variable.is_managed && variable.name == name) {
+            return Err(CuResult::NOT_FOUND.because(format!("no managed variable {name:?} in this library")));
+        }
+        let (driver, context) = context::current()?;
+        library.module(driver, &context)?.put_variable(address, bytes, &name)
     }
 
     /// No device here has functions with one address for the host and the device.

@@ -54,9 +54,13 @@ fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec
     if kind == LIBRARY {
         return Err(CuResult::NO_BINARY_FOR_GPU.because(format!("{name}: {NO_PTX}"))).inspect_err(refused);
     }
-    image::check_not_binary(&bytes).inspect_err(refused)?;
-    let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    let ptx = image::ptx_of(driver, &bytes).inspect_err(refused)?;
+    let text = ptx.split(|&byte| byte == 0).next().unwrap_or_default();
     let input = Input { name, text: String::from_utf8_lossy(text).into_owned() };
+    if !input.text.contains(".version") {
+        // Neither PTX nor anything else.
+        return Err(CuResult::INVALID_IMAGE.because(format!("{}: it is not PTX", input.name))).inspect_err(refused);
+    }
     link::check(&input).map_err(code_of).inspect_err(refused)?;
     let mut inputs = lock(&link.inputs);
     let together = [inputs.as_slice(), std::slice::from_ref(&input)].concat();

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use super::context;
 use super::pool;
 use super::stream;
-use crate::allocations::MemoryKind;
+use crate::allocations::{MemoryKind, Owned};
 use crate::driver::{Driver, driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, DevicePtr, HostBytes, MemLocation, Out};
@@ -30,14 +30,14 @@ const REGISTER_SUPPORTED: u32 = 1 | DEVICE_MAP;
 
 fn allocate(bytes: usize, kind: MemoryKind) -> Result<u64> {
     let (driver, context) = context::current()?;
+    driver.captures.check_safe()?;
     driver.allocations.allocate(&driver.memory, driver.profile.memory_bytes, bytes, kind, context.handle)
 }
 
-fn free(address: u64, frees: impl FnOnce(MemoryKind) -> bool) -> Result<()> {
+fn free(address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<()> {
     let (driver, _) = context::current()?;
-    let freed = driver.allocations.free(&driver.memory, address, frees)?;
-    pool::note_freed(driver, freed.kind, freed.bytes);
-    Ok(())
+    driver.captures.check_safe()?;
+    pool::free(driver, address, frees)
 }
 
 fn allocate_host(out: Out<*mut c_void>, bytes: usize, flags: u32) -> Result<()> {
@@ -90,7 +90,8 @@ fn prefetch(address: DevicePtr, bytes: usize, location: MemLocation, stream: Han
     let (driver, _) = context::current()?;
     stream::any(stream)?;
     check_managed(driver, address, bytes)?;
-    check_location(location)
+    check_location(location)?;
+    stream::check_not_capturing(stream)
 }
 
 exports! {
@@ -126,7 +127,7 @@ exports! {
         if address == 0 {
             return context::current().map(drop);
         }
-        free(address, |kind| matches!(kind, MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Managed))
+        free(address, |kind| matches!(kind, MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph | MemoryKind::Managed))
     }
 
     fn cuMemAllocHost_v2(address: Out<*mut c_void>, bytes: usize) {
@@ -185,6 +186,7 @@ exports! {
                 "not all of the {bytes} bytes at {address:#x} are memory that this process can write"
             )));
         }
+        driver.captures.check_safe()?;
         // SAFETY: the range starts at a multiple of 4, as checked above. The C caller promises, because CUDA demands it, that the range is
         // its own memory, that the memory stays allocated until it is unregistered, and that nobody else writes it while a kernel uses it.
         unsafe { driver.allocations.register(&driver.memory, address, bytes, flags, context.handle) }
@@ -192,9 +194,14 @@ exports! {
 
     fn cuMemHostUnregister(host: HostBytes) {
         let (driver, _) = context::current()?;
+        driver.captures.check_safe()?;
         let unregisters = |kind| matches!(kind, MemoryKind::Registered(_));
-        driver.allocations.free(&driver.memory, host.address(), unregisters).map_err(|_| CuResult::HOST_MEMORY_NOT_REGISTERED)?;
-        Ok(())
+        let freed = driver.allocations.free(&driver.memory, host.address(), unregisters);
+        freed.map(drop).map_err(|failure| match driver.allocations.containing(host.address()) {
+            // Inside of registered memory, but not at its start.
+            Some(Owned { kind: MemoryKind::Registered(_), .. }) => failure,
+            _ => CuResult::HOST_MEMORY_NOT_REGISTERED.into(),
+        })
     }
 
     fn cuMemAllocManaged(address: Out<DevicePtr>, bytes: usize, flags: u32) {
@@ -211,15 +218,15 @@ exports! {
     }
 
     /// Says which stream uses managed memory. It has no effect here, because every operation is done before its call returns.
-    fn cuStreamAttachMemAsync(stream: Handle, address: DevicePtr, bytes: usize, flags: u32) {
+    fn cuStreamAttachMemAsync(handle: Handle, address: DevicePtr, bytes: usize, flags: u32) {
         let (driver, _) = context::current()?;
-        let stream = stream::any(stream)?;
+        let stream = stream::any(handle)?;
         if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST | ATTACH_SINGLE) || (flags == ATTACH_SINGLE && stream.is_none()) {
             return CuResult::INVALID_VALUE.err();
         }
         match driver.allocations.containing(address) {
             Some(owned) if owned.kind == MemoryKind::Managed && owned.base == address && [0, owned.bytes].contains(&(bytes as u64)) => {
-                Ok(())
+                stream::check_not_capturing(handle)
             }
             _ => CuResult::INVALID_VALUE.err(),
         }

@@ -1,9 +1,12 @@
 //! The exported functions, one module for each part of the CUDA driver API.
 //!
-//! A module may use the modules before it in this list: `context`; `stream`; `event`; `image`, `function`, `module`; everything else, which
-//! nothing uses but `older`, which has the names of old programs, and `proc_address`, where functions are looked up by name. (`memory` also
-//! uses `pool`.)
+//! A module may use the modules before it in this list: `context`; `array`, `event`; `transfer`; `image`, `function`, `module`, `library`; `kernel`,
+//! `user_object`; `operation`, which is what a stream executes and a graph keeps; `stream`, which decides between the two; everything else,
+//! which nothing uses but `older`, which has the names of old programs, and `proc_address`, where functions are looked up by name. (`memory`
+//! and `graph` also use `pool`, and `capture` uses `graph`.)
 
+mod array;
+mod capture;
 mod context;
 mod copy;
 mod device;
@@ -15,6 +18,7 @@ mod graph;
 mod image;
 mod init;
 mod jit_log;
+mod kernel;
 mod launch;
 mod library;
 mod linker;
@@ -22,9 +26,13 @@ mod memory;
 mod module;
 mod occupancy;
 mod older;
+mod operation;
 mod pointer;
 mod pool;
 mod primary;
 mod proc_address;
 mod refused;
 mod stream;
+mod texture;
+mod transfer;
+mod user_object;

@@ -108,11 +108,8 @@ exports! {
         load(module, |driver| image::read_file(driver, path))
     }
 
-    fn cuModuleLoadFatBinary(_module: Out<Handle>, _image: HostBytes) {
-        let (driver, _) = context::current()?;
-        let refused = CuResult::NO_BINARY_FOR_GPU.because(image::NO_PTX);
-        driver.note_refusal(&refused);
-        Err(refused)
+    fn cuModuleLoadFatBinary(module: Out<Handle>, image: HostBytes) {
+        load(module, |driver| image::read(driver, image))
     }
 
     /// The memory of its variables is freed when the last launch that uses it has ended.

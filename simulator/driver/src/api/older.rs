@@ -8,8 +8,9 @@ use std::ffi::c_int;
 use simt::{Dim3, LaunchConfig};
 
 use super::function::{self, Function, PARAMETER_BYTES};
-use super::launch::{self, Grid};
-use super::{context, event, graph, memory, stream};
+use super::kernel::Grid;
+use super::launch;
+use super::{capture, context, event, memory, stream};
 use crate::driver::{driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, HostBytes, Out};
@@ -42,7 +43,7 @@ same! {
     cuCtxPushCurrent(handle: Handle) = context::cuCtxPushCurrent_v2;
     cuEventDestroy(event: Handle) = event::cuEventDestroy_v2;
     cuMemHostRegister(host: HostBytes, bytes: usize, flags: u32) = memory::cuMemHostRegister_v2;
-    cuStreamBeginCapture(stream: Handle, mode: u32) = graph::cuStreamBeginCapture_v2;
+    cuStreamBeginCapture(stream: Handle, mode: u32) = capture::cuStreamBeginCapture_v2;
     cuStreamDestroy(stream: Handle) = stream::cuStreamDestroy_v2;
 }
 

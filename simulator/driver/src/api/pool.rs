@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::context;
+use super::operation::{Block, Operation, free_graph_memory};
 use super::stream;
-use crate::allocations::MemoryKind;
+use crate::allocations::{MemoryKind, Owned};
 use crate::attributes;
 use crate::driver::{DEVICE, Driver, driver, driver_of};
 use crate::export::exports;
@@ -42,19 +43,31 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
     if bytes == 0 {
         return out.put(0);
     }
+    if let Some(status) = driver.captures.status(stream::key(stream)?) {
+        let block = Block::new(driver, bytes, context.handle, status.graph)?;
+        stream::submit(stream, Operation::Allocate(block.clone()))?;
+        return out.put(block.address);
+    }
+    stream::use_now(stream)?;
     let kind = MemoryKind::Pooled(pool.handle);
     let address = driver.allocations.allocate(&driver.memory, driver.profile.memory_bytes, bytes, kind, context.handle)?;
     pool.note_allocated(bytes as u64);
     out.put(address)
 }
 
-/// Records in the pool, if it still exists, that memory was freed.
-pub fn note_freed(driver: &Driver, kind: MemoryKind, bytes: u64) {
-    if let MemoryKind::Pooled(pool) = kind
+/// Frees memory, and records that in the pool that it is from, if the pool still exists.
+pub fn free(driver: &Driver, address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<()> {
+    let is_of_graph = |owned: &Owned| owned.kind == MemoryKind::Graph && owned.base == address;
+    if driver.allocations.containing(address).as_ref().is_some_and(is_of_graph) && frees(MemoryKind::Graph) {
+        return free_graph_memory(driver, address);
+    }
+    let freed = driver.allocations.free(&driver.memory, address, frees)?;
+    if let MemoryKind::Pooled(pool) = freed.kind
         && let Ok(pool) = driver.handles.get::<Pool>(pool)
     {
-        pool.note_freed(bytes);
+        pool.note_freed(freed.bytes);
     }
+    Ok(())
 }
 
 /// Refuses a location that is not on the device, the only place where a pool can be.
@@ -63,6 +76,30 @@ fn check_location(location: MemLocation) -> Result<()> {
         return Err(CuResult::NOT_SUPPORTED.because("the simulator has memory pools on the device only"));
     }
     if location.id == DEVICE { Ok(()) } else { CuResult::INVALID_DEVICE.err() }
+}
+
+/// Refuses memory of a kind that no pool can have here.
+pub fn check_properties(driver: &Driver, properties: &PoolProperties) -> Result<()> {
+    check_supported(driver)?;
+    if properties.alloc_type != PINNED {
+        return CuResult::INVALID_VALUE.err();
+    }
+    if properties.handle_types != 0 {
+        return Err(CuResult::NOT_SUPPORTED.because("memory pools cannot be shared between processes"));
+    }
+    check_location(properties.location)
+}
+
+/// Returns the properties of every pool.
+pub fn properties() -> PoolProperties {
+    PoolProperties {
+        alloc_type: PINNED,
+        handle_types: 0,
+        location: MemLocation { kind: ON_DEVICE, id: DEVICE },
+        win32_security_attributes: 0,
+        max_size: 0,
+        reserved: [0; 56],
+    }
 }
 
 exports! {
@@ -81,25 +118,18 @@ exports! {
         if address == 0 {
             return Ok(());
         }
+        if stream::is_capturing(stream)? {
+            return stream::submit(stream, Operation::Free(address));
+        }
+        stream::use_now(stream)?;
         // CUDA allows memory from cuMemAlloc here as well.
-        let frees = |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::Device);
-        let freed = driver.allocations.free(&driver.memory, address, frees)?;
-        note_freed(driver, freed.kind, freed.bytes);
-        Ok(())
+        free(driver, address, |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::Device | MemoryKind::Graph))
     }
 
     fn cuMemPoolCreate(pool: Out<Handle>, properties: In<PoolProperties>) {
         let driver = driver()?;
-        check_supported(driver)?;
         pool.check()?;
-        let properties = properties.read()?;
-        if properties.alloc_type != PINNED {
-            return CuResult::INVALID_VALUE.err();
-        }
-        if properties.handle_types != 0 {
-            return Err(CuResult::NOT_SUPPORTED.because("memory pools cannot be shared between processes"));
-        }
-        check_location(properties.location)?;
+        check_properties(driver, &properties.read()?)?;
         pool.put(driver.handles.insert(Pool::new).handle)
     }
 
@@ -171,5 +201,27 @@ exports! {
         let driver = driver_of(device)?;
         check_supported(driver)?;
         driver.pools.set_current(&driver.handles, pool)
+    }
+
+    fn cuDeviceGraphMemTrim(device: DeviceId) {
+        driver_of(device)?.graph_memory.trim();
+        Ok(())
+    }
+
+    /// What is in use, what was in use at most, what is reserved, and what was reserved at most.
+    fn cuDeviceGetGraphMemAttribute(device: DeviceId, attribute: u32, value: Out<u64>) {
+        let [used, reserved] = driver_of(device)?.graph_memory.levels();
+        let levels = [used.bytes, used.high, reserved.bytes, reserved.high];
+        value.put(*levels.get(attribute as usize).ok_or(CuResult::INVALID_VALUE)?)
+    }
+
+    /// Resets a high-water mark.
+    fn cuDeviceSetGraphMemAttribute(device: DeviceId, attribute: u32, value: In<u64>) {
+        let driver = driver_of(device)?;
+        match attribute {
+            1 | 3 if value.read()? == 0 => driver.graph_memory.reset_high(attribute as usize / 2),
+            _ => return CuResult::INVALID_VALUE.err(),
+        }
+        Ok(())
     }
 }

@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use super::{
-    context, copy, device, errors, event, function, graph, init, launch, library, linker, memory, module, occupancy, older,
-    pointer, pool, primary, refused, stream,
+    array, capture, context, copy, device, errors, event, function, graph, init, launch, library, linker, memory, module,
+    occupancy, older, pointer, pool, primary, refused, stream, texture, user_object,
 };
 use crate::export::{Export, exports};
 use crate::ffi::{Out, Text};
@@ -16,11 +16,25 @@ const NOT_FOUND: u32 = 1;
 
 /// Names whose plain form changed its meaning in some version of CUDA (written as `cuDriverGetVersion` returns it): plain name, version,
 /// suffix before that version, suffix from then on.
-const CHANGED: [(&str, i32, &str, &str); 7] = [
+const CHANGED: [(&str, i32, &str, &str); 21] = [
     ("cuCtxCreate", 13000, "_v2", "_v4"),
     ("cuCtxGetDevice", 13000, "", "_v2"),
     ("cuCtxSynchronize", 13000, "", "_v2"),
     ("cuEventElapsedTime", 12080, "", "_v2"),
+    ("cuGraphAddDependencies", 13000, "", "_v2"),
+    ("cuGraphAddKernelNode", 12000, "", "_v2"),
+    ("cuGraphAddNode", 13000, "", "_v2"),
+    ("cuGraphExecKernelNodeSetParams", 12000, "", "_v2"),
+    ("cuGraphExecUpdate", 12000, "", "_v2"),
+    ("cuGraphGetEdges", 13000, "", "_v2"),
+    ("cuGraphInstantiate", 12000, "_v2", "WithFlags"),
+    ("cuGraphKernelNodeGetParams", 12000, "", "_v2"),
+    ("cuGraphKernelNodeSetParams", 12000, "", "_v2"),
+    ("cuGraphNodeGetDependencies", 13000, "", "_v2"),
+    ("cuGraphNodeGetDependentNodes", 13000, "", "_v2"),
+    ("cuGraphRemoveDependencies", 13000, "", "_v2"),
+    ("cuStreamGetCaptureInfo", 13000, "_v2", "_v3"),
+    ("cuStreamUpdateCaptureDependencies", 13000, "", "_v2"),
     ("cuGetProcAddress", 12000, "", "_v2"),
     ("cuMemAdvise", 13000, "", "_v2"),
     ("cuMemPrefetchAsync", 13000, "", "_v2"),
@@ -32,6 +46,8 @@ const SUFFIXES: [&str; 3] = ["_v3", "_v2", ""];
 fn every_export() -> impl Iterator<Item = &'static Export> {
     [
         EXPORTS,
+        array::EXPORTS,
+        capture::EXPORTS,
         context::EXPORTS,
         copy::EXPORTS,
         device::EXPORTS,
@@ -39,6 +55,10 @@ fn every_export() -> impl Iterator<Item = &'static Export> {
         event::EXPORTS,
         function::EXPORTS,
         graph::EXPORTS,
+        graph::attributes::EXPORTS,
+        graph::dot::EXPORTS,
+        graph::executable::EXPORTS,
+        graph::nodes::EXPORTS,
         init::EXPORTS,
         launch::EXPORTS,
         library::EXPORTS,
@@ -53,6 +73,8 @@ fn every_export() -> impl Iterator<Item = &'static Export> {
         primary::EXPORTS,
         refused::EXPORTS,
         stream::EXPORTS,
+        texture::EXPORTS,
+        user_object::EXPORTS,
     ]
     .into_iter()
     .flatten()
@@ -120,6 +142,9 @@ mod tests {
         same("cuCtxCreate", 12090, "cuCtxCreate_v2");
         same("cuCtxCreate", 13000, "cuCtxCreate_v4");
         same("cuMemPrefetchAsync", 12020, "cuMemPrefetchAsync");
+        same("cuGraphInstantiate", 12000, "cuGraphInstantiateWithFlags");
+        same("cuGraphAddDependencies", 12080, "cuGraphAddDependencies");
+        same("cuStreamGetCaptureInfo", 12080, "cuStreamGetCaptureInfo_v2");
         same("cuInit", 2000, "cuInit");
         assert_eq!(find("cuMemAlloc_v2", 12000), None);
         assert_eq!(find("cuMakeCoffee", 12000), None);

@@ -2,14 +2,21 @@
 //!
 //! CUDA may run an operation of a stream at any time between the end of the previous operation and the next point where the program
 //! waits. Running it at once is allowed, for any number of streams.
+//!
+//! Every function that enqueues an operation does so through [`submit`], which executes the operation, or makes a node of it while the stream
+//! is being captured.
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::thread;
 
 use super::context::{self, Context, STREAM_ATTRIBUTE_BYTES};
-use crate::driver::{DEVICE, driver};
+use super::event;
+use super::operation::{self, Operation};
+use crate::captures::StreamKey;
+use crate::driver::{DEVICE, Driver, driver};
 use crate::export::exports;
-use crate::ffi::{DeviceId, HostBytes, HostFn, Out, StreamCallback};
+use crate::ffi::{DeviceId, HostBytes, HostCall, HostFn, Out, StreamCallback};
 use crate::handles::{Handle, Kind};
 use crate::lock::lock;
 use crate::result::{CuResult, Result};
@@ -20,6 +27,9 @@ pub const DEFAULT: Handle = Handle::NULL;
 /// Priorities. A lower number is more urgent. They have no effect here, because no stream ever waits.
 const LEAST_PRIORITY: i32 = 0;
 const GREATEST_PRIORITY: i32 = -5;
+
+/// `CU_EVENT_RECORD_EXTERNAL` and `CU_EVENT_WAIT_EXTERNAL`, which make a node during a capture.
+const EXTERNAL: u32 = 1;
 
 /// `CU_STREAM_NON_BLOCKING`
 const NON_BLOCKING: u32 = 1;
@@ -83,6 +93,95 @@ pub fn usable(handle: Handle) -> Result<Arc<Context>> {
     Ok(context)
 }
 
+/// Returns what tells a stream from all others. The stream that each thread has is another one on each thread.
+pub fn key(handle: Handle) -> Result<StreamKey> {
+    let thread = (handle == Handle::PER_THREAD_STREAM).then(|| thread::current().id());
+    Ok(StreamKey { handle, context: context_of(handle)?.handle, thread })
+}
+
+/// Whether the legacy stream waits for this stream.
+pub fn is_blocking(handle: Handle) -> Result<bool> {
+    Ok(any(handle)?.is_none_or(|stream| stream.flags & NON_BLOCKING == 0))
+}
+
+/// Whether a stream is being captured, even if the capture is invalid by now.
+pub fn is_capturing(handle: Handle) -> Result<bool> {
+    Ok(driver()?.captures.status(key(handle)?).is_some())
+}
+
+/// Gives a stream something to do. It is done when this returns, unless the stream is being captured.
+pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
+    let (driver, key) = admit(stream)?;
+    let record = |graph, dependencies: &[_]| operation::graph(graph)?.add(driver, operation.clone(), dependencies);
+    match driver.captures.add(key, record) {
+        Some(recorded) => recorded.map(drop),
+        None => operation.run(driver),
+    }
+}
+
+/// Refuses to use the legacy stream while it would have to wait for a capturing stream.
+fn admit(stream: Handle) -> Result<(&'static Driver, StreamKey)> {
+    let (driver, key) = (driver()?, key(stream)?);
+    if is_legacy(stream) {
+        driver.captures.use_legacy(key.context)?;
+    }
+    Ok((driver, key))
+}
+
+/// Refuses to do something now in the legacy stream while it would have to wait for a capturing stream.
+pub fn use_now(stream: Handle) -> Result<()> {
+    admit(stream).map(drop)
+}
+
+/// Refuses what no graph can contain, and invalidates the capture.
+pub fn check_not_capturing(stream: Handle) -> Result<()> {
+    let (driver, key) = admit(stream)?;
+    if driver.captures.invalidate(key) { CuResult::STREAM_CAPTURE_UNSUPPORTED.err() } else { Ok(()) }
+}
+
+/// Records an event: at once, or as what the stream's next captured node will depend on.
+fn record(event: Handle, stream: Handle, is_external: bool) -> Result<()> {
+    let event = event::get(event)?;
+    let context = context_of(stream)?;
+    context.check()?;
+    if context.handle != event.context.handle {
+        return CuResult::INVALID_HANDLE.err();
+    }
+    let (driver, key) = admit(stream)?;
+    match driver.captures.record(key)? {
+        Some(captured) if !is_external => {
+            event.record_captured(captured);
+            Ok(())
+        }
+        None if is_external => CuResult::INVALID_VALUE.err(),
+        _ => submit(stream, Operation::Record(event)),
+    }
+}
+
+/// Waits for an event. A stream that waits for an event of a capture becomes part of the capture.
+fn wait(stream: Handle, event: Handle, is_external: bool) -> Result<()> {
+    let event = event::get(event)?;
+    let (driver, key) = admit(stream)?;
+    if is_external && !is_capturing(stream)? {
+        return CuResult::INVALID_VALUE.err();
+    }
+    match event.captured() {
+        Some(_) if is_legacy(stream) => CuResult::STREAM_CAPTURE_UNSUPPORTED.err(),
+        Some(captured) if !is_external => driver.captures.wait(key, is_blocking(stream)?, &captured),
+        // Only the order inside the stream may cross the boundary of a capture.
+        None if !is_external && driver.captures.invalidate(key) => Err(CuResult::STREAM_CAPTURE_ISOLATION.because(
+            "the event was not recorded in this capture; record it in a stream of the capture, or wait with CU_EVENT_WAIT_EXTERNAL",
+        )),
+        _ => submit(stream, Operation::Wait(event)),
+    }
+}
+
+/// Waits for a stream, or asks whether it is idle, which it is. There is nothing to wait for while it is being captured.
+fn wait_for(stream: Handle) -> Result<()> {
+    usable(stream)?;
+    check_not_capturing(stream)
+}
+
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
     let (driver, context) = context::current()?;
     out.check()?;
@@ -92,6 +191,11 @@ fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
     let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
     let stream = driver.handles.insert(|handle| Stream { handle, context, flags, priority });
     out.put(stream.handle)
+}
+
+/// Returns the priority of a stream.
+pub fn priority(stream: Handle) -> Result<i32> {
+    Ok(any(stream)?.map_or(LEAST_PRIORITY, |stream| stream.priority))
 }
 
 /// Returns how many bytes an attribute of streams has.
@@ -109,7 +213,7 @@ fn initial(stream: Handle, attribute: u32) -> Result<[u8; STREAM_ATTRIBUTE_BYTES
     let mut value = [0; STREAM_ATTRIBUTE_BYTES];
     let number = match attribute {
         SYNCHRONIZATION_POLICY => -1,
-        PRIORITY => any(stream)?.map_or(LEAST_PRIORITY, |stream| stream.priority),
+        PRIORITY => priority(stream)?,
         MEMORY_DOMAIN_MAP => 0x100,
         _ => 0,
     };
@@ -149,20 +253,52 @@ exports! {
 
     /// Destroys the stream even if this returns a fault.
     fn cuStreamDestroy_v2(stream: Handle) {
-        driver()?.handles.remove::<Stream>(stream)?.context.check()
+        let driver = driver()?;
+        let removed = driver.handles.remove::<Stream>(stream)?;
+        let key = StreamKey { handle: stream, context: removed.context.handle, thread: None };
+        if let Some(graph) = driver.captures.forget_stream(key) {
+            operation::graph(graph)?.unregister(driver);
+        }
+        removed.context.check()
     }
 
     fn cuStreamSynchronize(stream: Handle) {
-        usable(stream).map(drop)
+        wait_for(stream)
     }
 
     /// Never returns "not ready".
     fn cuStreamQuery(stream: Handle) {
-        usable(stream).map(drop)
+        wait_for(stream)
+    }
+
+    fn cuEventRecord(event: Handle, stream: Handle) {
+        record(event, stream, false)
+    }
+
+    fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) {
+        if flags & !EXTERNAL != 0 {
+            driver()?;
+            return CuResult::INVALID_VALUE.err();
+        }
+        record(event, stream, flags == EXTERNAL)
+    }
+
+    fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) {
+        usable(stream)?;
+        if flags & !EXTERNAL != 0 {
+            return CuResult::INVALID_VALUE.err();
+        }
+        wait(stream, event, flags == EXTERNAL)
     }
 
     fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) {
         context.put(usable(stream)?.handle)
+    }
+
+    /// No stream belongs to a green context, because there are none.
+    fn cuStreamGetCtx_v2(stream: Handle, context: Out<Handle>, green: Out<Handle>) {
+        context.put(usable(stream)?.handle)?;
+        green.put(Handle::NULL)
     }
 
     fn cuStreamGetDevice(stream: Handle, device: Out<DeviceId>) {
@@ -182,7 +318,7 @@ exports! {
 
     fn cuStreamGetPriority(stream: Handle, priority: Out<i32>) {
         usable(stream)?;
-        priority.put(any(stream)?.map_or(LEAST_PRIORITY, |stream| stream.priority))
+        priority.put(self::priority(stream)?)
     }
 
     fn cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
@@ -203,17 +339,15 @@ exports! {
     }
 
     /// All earlier work is done, so the function runs now, on this thread. CUDA forbids it to call CUDA functions.
-    fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: *mut c_void) {
+    fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: HostBytes) {
         usable(stream)?;
-        let function = function.ok_or(CuResult::INVALID_VALUE)?;
-        // SAFETY: the C caller asks for exactly this call and promises that its function accepts these arguments.
-        unsafe { function(data) };
-        Ok(())
+        submit(stream, Operation::Host(HostCall::new(function, data)?))
     }
 
     fn cuStreamAddCallback(stream: Handle, callback: Option<StreamCallback>, data: *mut c_void, flags: u32) {
         usable(stream)?;
         let callback = callback.filter(|_| flags == 0).ok_or(CuResult::INVALID_VALUE)?;
+        check_not_capturing(stream)?;
         // SAFETY: the C caller asks for exactly this call and promises that its function accepts these arguments.
         unsafe { callback(stream, CuResult::SUCCESS, data) };
         Ok(())

@@ -149,7 +149,19 @@ impl Text {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostBytes(*mut c_void);
 
+// SAFETY: a `HostBytes` is an address. What is there may be used in any thread, because the C caller promises for the memory, not for a
+// thread: CUDA lets any thread launch a graph that another thread made.
+unsafe impl Send for HostBytes {}
+// SAFETY: a shared reference gives no more than a copy of the address.
+unsafe impl Sync for HostBytes {}
+
 impl HostBytes {
+    pub const NULL: Self = Self(std::ptr::null_mut());
+
+    pub fn as_ptr(self) -> *mut c_void {
+        self.0
+    }
+
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -193,6 +205,12 @@ impl HostBytes {
         Ok(fill(unsafe { std::slice::from_raw_parts_mut(self.0.cast(), bytes) }))
     }
 
+    /// Reads the address that the caller's structure has `offset` bytes from its start.
+    pub fn pointer_at(self, offset: usize) -> Result<Self> {
+        let address = In::<*mut c_void>(self.0.wrapping_byte_add(offset).cast_const().cast());
+        if self.is_null() { CuResult::INVALID_VALUE.err() } else { address.read().map(Self) }
+    }
+
     /// Reads the bytes before the first NUL, but no more than `limit`.
     pub fn until_nul(self, limit: usize) -> Result<Vec<u8>> {
         if self.is_null() {
@@ -209,7 +227,7 @@ impl HostBytes {
 /// A `CUdeviceptr` that may be an address on the host, as unified addressing allows. The C caller promises that an address outside the
 /// device's memory is one of its own.
 #[repr(transparent)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnifiedPtr(u64);
 
 impl UnifiedPtr {

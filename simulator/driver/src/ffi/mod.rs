@@ -5,28 +5,29 @@
 //! come from such an argument, from a structure that one points to, or from another value of these types. That is why their methods may
 //! rely on the promise: they check for null and are safe to call.
 //!
+//! Where the API lets the driver keep a pointer, for an operation that a graph contains, the promise holds for as long as the API says that
+//! the memory must be there: until the last launch of the graph, in whichever thread. A node's parameters are not kept but copied.
+//!
 //! The type behind a pointer is the one thing that a caller of these methods must get right: the API sometimes makes it depend on the
 //! number of an attribute, and `cast` follows the API there.
 
 mod arguments;
+mod callbacks;
+mod graph;
 mod structures;
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 
 pub use arguments::{DevicePtr, HostBytes, In, Out, Text, UnifiedPtr};
-pub use structures::{
-    DeviceProperties, LaunchAttribute, LaunchConfigEx, MemAccess, MemLocation, Memcpy2D, Memcpy3D, PoolProperties, Uuid,
+pub use callbacks::{HostCall, HostFn, SharedBytesOfBlock, StreamCallback};
+pub use graph::{
+    EdgeData, HostNode, InstantiateParams, KernelNode, KernelNodeV1, MemAllocNode, MemcpyNodeInContext, MemsetNode,
+    MemsetNodeInContext, NodeOfType, UpdateResult,
 };
-
-use crate::handles::Handle;
-use crate::result::CuResult;
+pub use structures::{
+    Array3DDescriptor, ArrayDescriptor, DeviceProperties, LaunchAttribute, LaunchConfigEx, MemAccess, MemLocation, Memcpy2D,
+    Memcpy3D, PoolProperties, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor, Uuid,
+};
 
 /// A `CUdevice`: the ordinal of a device.
 pub type DeviceId = c_int;
-
-/// A function of the caller that runs on the host (`CUhostFn`).
-pub type HostFn = unsafe extern "C" fn(*mut c_void);
-/// A function of the caller that runs after a stream's work (`CUstreamCallback`).
-pub type StreamCallback = unsafe extern "C" fn(Handle, CuResult, *mut c_void);
-/// Dynamic shared memory as a function of the block size (`CUoccupancyB2DSize`).
-pub type SharedBytesOfBlock = unsafe extern "C" fn(c_int) -> usize;

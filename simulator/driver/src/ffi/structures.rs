@@ -46,17 +46,17 @@ pub struct Memcpy2D {
     pub height: usize,
 }
 
-/// `CUDA_MEMCPY3D`.
+/// `CUDA_MEMCPY3D`. An address of the device is a plain number where the driver describes a copy to the program.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Memcpy3D {
+pub struct Memcpy3D<Device = UnifiedPtr> {
     pub src_x_in_bytes: usize,
     pub src_y: usize,
     pub src_z: usize,
     pub src_lod: usize,
     pub src_memory_type: c_uint,
     pub src_host: HostBytes,
-    pub src_device: UnifiedPtr,
+    pub src_device: Device,
     pub src_array: Handle,
     pub reserved0: usize,
     pub src_pitch: usize,
@@ -67,7 +67,7 @@ pub struct Memcpy3D {
     pub dst_lod: usize,
     pub dst_memory_type: c_uint,
     pub dst_host: HostBytes,
-    pub dst_device: UnifiedPtr,
+    pub dst_device: Device,
     pub dst_array: Handle,
     pub reserved1: usize,
     pub dst_pitch: usize,
@@ -75,6 +75,39 @@ pub struct Memcpy3D {
     pub width_in_bytes: usize,
     pub height: usize,
     pub depth: usize,
+}
+
+impl From<Memcpy2D> for Memcpy3D {
+    /// The same copy, of one layer.
+    fn from(copy: Memcpy2D) -> Self {
+        Self {
+            src_x_in_bytes: copy.src_x_in_bytes,
+            src_y: copy.src_y,
+            src_z: 0,
+            src_lod: 0,
+            src_memory_type: copy.src_memory_type,
+            src_host: copy.src_host,
+            src_device: copy.src_device,
+            src_array: copy.src_array,
+            reserved0: 0,
+            src_pitch: copy.src_pitch,
+            src_height: 0,
+            dst_x_in_bytes: copy.dst_x_in_bytes,
+            dst_y: copy.dst_y,
+            dst_z: 0,
+            dst_lod: 0,
+            dst_memory_type: copy.dst_memory_type,
+            dst_host: copy.dst_host,
+            dst_device: copy.dst_device,
+            dst_array: copy.dst_array,
+            reserved1: 0,
+            dst_pitch: copy.dst_pitch,
+            dst_height: 0,
+            width_in_bytes: copy.width_in_bytes,
+            height: copy.height,
+            depth: 1,
+        }
+    }
 }
 
 /// `CUmemLocation`.
@@ -144,4 +177,84 @@ mod tests {
         assert_eq!(size_of::<DeviceProperties>(), size_of::<sys::CUdevprop>());
         assert_eq!(size_of::<Uuid>(), size_of::<sys::CUuuid>());
     }
+}
+
+/// `CUDA_ARRAY_DESCRIPTOR`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ArrayDescriptor {
+    pub width: usize,
+    pub height: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+}
+
+/// `CUDA_ARRAY3D_DESCRIPTOR`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Array3DDescriptor {
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+    pub flags: c_uint,
+}
+
+/// `CUDA_RESOURCE_DESC`: what a resource is, and a union that the kind decides.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ResourceDescriptor {
+    pub kind: c_uint,
+    /// An array; or an address, then a format and a number of channels in one word, then up to three sizes.
+    union: [u64; 16],
+    pub flags: c_uint,
+}
+
+impl ResourceDescriptor {
+    /// The array of an array.
+    pub fn array(&self) -> Handle {
+        Handle::from_number(self.union[0])
+    }
+
+    /// The address, the format, and the number of channels of memory.
+    pub fn memory(&self) -> (u64, c_uint, c_uint) {
+        (self.union[0], self.union[1] as c_uint, (self.union[1] >> 32) as c_uint)
+    }
+
+    /// The bytes of linear memory.
+    pub fn linear_bytes(&self) -> usize {
+        self.union[2] as usize
+    }
+
+    /// Width and height in texels, and the bytes from a row to the next, of memory with a pitch.
+    pub fn sides(&self) -> [usize; 3] {
+        [self.union[2], self.union[3], self.union[4]].map(|side| side as usize)
+    }
+}
+
+/// `CUDA_TEXTURE_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TextureDescriptor {
+    pub addressing: [c_uint; 3],
+    pub filter: c_uint,
+    pub flags: c_uint,
+    pub max_anisotropy: c_uint,
+    pub mipmap_filter: c_uint,
+    pub mipmap_level_bias: f32,
+    pub mipmap_levels: [f32; 2],
+    pub border_color: [f32; 4],
+    pub reserved: [c_int; 12],
+}
+
+/// `CUDA_RESOURCE_VIEW_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ResourceViewDescriptor {
+    pub format: c_uint,
+    pub extent: [usize; 3],
+    pub levels: [c_uint; 2],
+    pub layers: [c_uint; 2],
+    pub reserved: [c_uint; 16],
 }

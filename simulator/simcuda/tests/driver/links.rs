@@ -8,7 +8,7 @@ use cudarc::driver::sys::CUjitInputType::*;
 
 use crate::support::{VECTORS, raw_context, returns};
 
-const USER: &str = "
+pub const USER: &str = "
 .version 7.0
 .target sm_50
 .address_size 64
@@ -25,7 +25,7 @@ const USER: &str = "
     ret;
 }";
 
-const USED: &str = "
+pub const USED: &str = "
 .version 7.0
 .target sm_50
 .address_size 64
@@ -118,7 +118,7 @@ fn what_is_defined_twice_and_what_is_not_ptx_is_refused() {
     returns! {
         cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, again.as_ptr() as *mut c_void, USED.len() + 1, c"second".as_ptr(), 0, null_mut(), null_mut()) => CUDA_ERROR_INVALID_SOURCE;
         cuLinkDestroy(link) => CUDA_SUCCESS;
-        cuLinkAddData_v2(create(), CU_JIT_INPUT_PTX, text.as_ptr() as *mut c_void, 8, text.as_ptr(), 0, null_mut(), null_mut()) => CUDA_ERROR_INVALID_PTX;
+        cuLinkAddData_v2(create(), CU_JIT_INPUT_PTX, text.as_ptr() as *mut c_void, 8, text.as_ptr(), 0, null_mut(), null_mut()) => CUDA_ERROR_INVALID_IMAGE;
         cuCtxDestroy_v2(context) => CUDA_SUCCESS;
     }
 }

@@ -5,12 +5,17 @@
 //! six.
 
 mod before_init;
+mod capture;
 mod client;
 mod contexts;
 mod cooperative;
 mod device;
 mod events;
+mod fatbins;
 mod faults;
+mod graph_memory;
+mod graph_support;
+mod graphs;
 mod launches;
 mod libraries;
 mod links;
@@ -23,4 +28,5 @@ mod pools;
 mod primary;
 mod streams;
 mod support;
+mod textures;
 mod unsupported;

@@ -308,6 +308,7 @@ fn host_memory_is_registered_once() {
     returns! {
         cuMemHostRegister_v2(place, 8192, 0) => CUDA_SUCCESS;
         cuMemHostRegister_v2(place, 8192, 0) => CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+        cuMemHostUnregister(place.wrapping_byte_add(4096)) => CUDA_ERROR_INVALID_VALUE;
         cuMemHostUnregister(place) => CUDA_SUCCESS;
         cuMemHostUnregister(place) => CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
         cuMemHostRegister_v2(null_mut(), 16, 0) => CUDA_ERROR_INVALID_VALUE;

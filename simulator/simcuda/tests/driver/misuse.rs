@@ -34,6 +34,9 @@ enum Kind {
     Stream,
     Event,
     Context,
+    Graph,
+    Node,
+    Executable,
 }
 
 /// What calls returned, alive or destroyed: the latest of each kind.
@@ -116,7 +119,8 @@ fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize
     let own = own_memory(256);
     let host: *mut c_void = own.as_mut_ptr().cast();
     let little = b as usize % 256;
-    let result = match which % 48 {
+    let result = match which % 72 {
+        48.. => return graph_call(which, [a, b, c], given),
         0..4 => cu!(cuMemAlloc_v2(&mut address, size(b))),
         4 => cu!(cuMemFree_v2(device)),
         5 => cu!(cuMemcpyHtoD_v2(device, host, little)),
@@ -205,7 +209,7 @@ fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize
         46 => cu!(cuCtxSetCurrent(given.pick(Kind::Context, a) as sys::CUcontext)),
         _ => cu!(cuStreamWaitEvent(stream(a), event(b), c % 2)),
     };
-    let kind = match which % 48 {
+    let kind = match which % 72 {
         18..=21 => Kind::Module,
         23..=26 => Kind::Function,
         38 => Kind::Stream,
@@ -215,6 +219,89 @@ fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize
     };
     let value = [handle as usize, address as usize].into_iter().find(|&value| value != 0);
     (result, value.map(|value| (kind, value)))
+}
+
+/// The same for calls of graphs and captures.
+fn graph_call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Option<(Kind, usize)>) {
+    use sys::CUstreamCaptureMode::*;
+    let (mut graph, mut node, mut executable) = (null_mut(), null_mut(), null_mut());
+    let (mut number, mut count) = (0u32, 3usize);
+    let pick = |kind, choice| given.pick(kind, choice);
+    let given_graph = pick(Kind::Graph, a) as sys::CUgraph;
+    let given_node = pick(Kind::Node, b) as sys::CUgraphNode;
+    let given_executable = pick(Kind::Executable, a) as sys::CUgraphExec;
+    let stream = pick(Kind::Stream, b) as sys::CUstream;
+    let context = pick(Kind::Context, b) as sys::CUcontext;
+    let device = pick(Kind::Memory, c) as u64;
+    let dependencies = [given_node, pick(Kind::Node, c) as sys::CUgraphNode];
+    let after = dependencies.as_ptr();
+    let few = c as usize % 3;
+    let memset = sys::CUDA_MEMSET_NODE_PARAMS {
+        dst: device,
+        pitch: size(b),
+        value: c,
+        elementSize: c % 5,
+        width: size(c),
+        height: b as usize % 3,
+    };
+    let mut values = [device, pick(Kind::Memory, b) as u64, 0, u64::from(c), 0, 0];
+    let mut each = values.each_mut().map(|value| (value as *mut u64).cast::<c_void>());
+    let kernel = sys::CUDA_KERNEL_NODE_PARAMS {
+        func: pick(Kind::Function, b) as sys::CUfunction,
+        gridDimX: blocks(b),
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: threads(c),
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: 0,
+        kernelParams: each.as_mut_ptr(),
+        extra: null_mut(),
+        kern: null_mut(),
+        ctx: null_mut(),
+    };
+    // SAFETY: all fields of this structure may be zero.
+    let mut allocation: sys::CUDA_MEM_ALLOC_NODE_PARAMS = unsafe { std::mem::zeroed() };
+    allocation.poolProps.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+    allocation.poolProps.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+    allocation.bytesize = size(b);
+    let result = match which % 72 {
+        48..50 => cu!(cuGraphCreate(&mut graph, 0)),
+        50 => cu!(cuGraphDestroy(given_graph)),
+        51 => cu!(cuGraphAddMemsetNode(&mut node, given_graph, after, few, &memset, context)),
+        52 => cu!(cuGraphAddKernelNode_v2(&mut node, given_graph, after, few, &kernel)),
+        53 => cu!(cuGraphAddEmptyNode(&mut node, given_graph, after, few)),
+        54 => cu!(cuGraphAddChildGraphNode(&mut node, given_graph, after, few, pick(Kind::Graph, c) as sys::CUgraph)),
+        55 => cu!(cuGraphAddMemAllocNode(&mut node, given_graph, after, few, &mut allocation)),
+        56 => cu!(cuGraphAddMemFreeNode(&mut node, given_graph, after, few, device)),
+        57 => cu!(cuGraphAddEventRecordNode(&mut node, given_graph, after, few, pick(Kind::Event, c) as sys::CUevent)),
+        58 => cu!(cuGraphAddDependencies(given_graph, after, after.wrapping_add(1), 1)),
+        59 => cu!(cuGraphRemoveDependencies(given_graph, after, after.wrapping_add(1), 1)),
+        60 => cu!(cuGraphDestroyNode(given_node)),
+        61 => cu!(cuGraphClone(&mut graph, given_graph)),
+        62 => cu!(cuGraphChildGraphNodeGetGraph(given_node, &mut graph)),
+        63 => cu!(cuGraphNodeGetDependencies(given_node, [null_mut(); 3].as_mut_ptr(), &mut count)),
+        64 => cu!(cuGraphInstantiateWithFlags(&mut executable, given_graph, (c % 16).into())),
+        65 => cu!(cuGraphLaunch(given_executable, stream)),
+        66 => cu!(cuGraphExecDestroy(given_executable)),
+        67 => {
+            let mut info = sys::CUgraphExecUpdateResultInfo {
+                result: sys::CUgraphExecUpdateResult::CU_GRAPH_EXEC_UPDATE_SUCCESS,
+                errorNode: null_mut(),
+                errorFromNode: null_mut(),
+            };
+            cu!(cuGraphExecUpdate_v2(given_executable, pick(Kind::Graph, c) as sys::CUgraph, &mut info))
+        }
+        68 => cu!(cuGraphExecKernelNodeSetParams_v2(given_executable, given_node, &kernel)),
+        69 => cu!(cuGraphNodeGetEnabled(given_executable, given_node, &mut number)),
+        70 => {
+            let modes = [CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED];
+            cu!(cuStreamBeginCapture_v2(stream, modes[c as usize % 3]))
+        }
+        _ => cu!(cuStreamEndCapture(stream, &mut graph)),
+    };
+    let made = [(Kind::Graph, graph as usize), (Kind::Node, node as usize), (Kind::Executable, executable as usize)];
+    (result, made.into_iter().find(|&(_, value)| value != 0))
 }
 
 /// Makes the calls in a context of their own.
@@ -237,7 +324,9 @@ fn make(calls: &[Call], given: &Mutex<Given>) -> Result<(), TestCaseError> {
         prop_assert_eq!(cu!(cuGetErrorName(result, &mut name)), support::OK, "call {} {:?}", index, each);
         prop_assert!(started.elapsed() < PATIENCE, "call {index} {each:?} took too long");
         // If the context is gone or has failed, the thread continues in a new one.
-        if cu!(cuCtxSynchronize()) != support::OK {
+        // Unlike a call that waits, this one leaves captures as they are.
+        let mut config = sys::CUfunc_cache::CU_FUNC_CACHE_PREFER_NONE;
+        if cu!(cuCtxGetCacheConfig(&mut config)) != support::OK {
             support::raw_context();
         }
     }

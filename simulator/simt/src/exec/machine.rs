@@ -10,6 +10,7 @@ use crate::memory::rules::Rules;
 use crate::memory::{Memory, Region};
 use crate::program::{MachineRequest, Program};
 use crate::registers::{self, Kind, Reg};
+use crate::texture::Bindings;
 
 /// The state that all workers of a launch share: the program and the memory around it.
 pub struct Machine<'a> {
@@ -31,6 +32,8 @@ pub struct Machine<'a> {
     /// Run the code that needs no vector instructions.
     pub portable: bool,
     pub memory: &'a Memory,
+    /// The textures and surfaces of the program.
+    pub textures: &'a Bindings,
     /// The allocations, as of the start of the launch.
     pub regions: Vec<Arc<Region>>,
     /// Look for data races and reads of uninitialized memory.

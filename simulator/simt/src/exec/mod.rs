@@ -10,6 +10,7 @@
 //! - [`mbarrier`]: barriers in shared memory, and the bulk copies that they count.
 //! - [`matrix`]: loads and stores of matrices.
 //! - [`tensor`]: products of matrices.
+//! - [`texture`]: textures and surfaces.
 //! - [`print`]: `printf` and `assert`.
 //! - [`exchange`]: shuffles, votes, matches, reductions and elections.
 //! - [`watch`]: the checks for data races and reads of uninitialized memory.
@@ -38,6 +39,7 @@ mod print;
 mod request;
 mod stats;
 mod tensor;
+mod texture;
 mod trace;
 mod warp;
 pub mod warp_order;

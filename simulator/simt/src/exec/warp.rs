@@ -7,7 +7,7 @@ use super::core::Core;
 use super::machine::Stop;
 use super::mbarrier::{self, OpenPhase};
 use super::request::{lanes_of, lanes_where};
-use super::{access, async_copy, atomics, exchange, matrix, print};
+use super::{access, async_copy, atomics, exchange, matrix, print, texture};
 use crate::finding::FindingKind;
 use crate::program::{Action, NOWHERE, Poll, Question, TRUE, is_barrier};
 use crate::registers::{FULL, Kind, LANES, Lane, Reg, Registers};
@@ -176,6 +176,7 @@ impl Warp {
                 Action::Atomic(index) => atomics::execute(core, &mut self.registers, index, active, at)?,
                 Action::Tensor(_) if active != FULL => return Err(fault(core, FindingKind::PartialWarp, active, at)),
                 Action::Tensor(index) => matrix::execute(core, &mut self.registers, index, at)?,
+                Action::Texture(index) => texture::execute(core, &mut self.registers, index, active, at)?,
                 Action::Copy(index) => async_copy::begin(core, &self.registers, index, active, at)?,
                 Action::BulkCopy(index) => mbarrier::begin_bulk(core, &self.registers, index, active, at)?,
                 Action::CommitCopies => core.copies.commit(core.warp, active),

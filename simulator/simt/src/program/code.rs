@@ -1,6 +1,6 @@
 //! A program: its instructions and the tables that they index.
 
-use super::operations::{Access, AsyncCopy, Atomic, AtomicOp, BulkCopy, MachineRequest, Mbarrier, TensorOp};
+use super::operations::{Access, AsyncCopy, Atomic, AtomicOp, BulkCopy, MachineRequest, Mbarrier, TensorOp, TextureOp};
 use super::origin::Origin;
 use crate::finding::Space;
 use crate::instructions::Alu;
@@ -31,6 +31,8 @@ pub struct Program {
     pub copies: Vec<AsyncCopy>,
     /// Operations on barriers in shared memory.
     pub mbarriers: Vec<Mbarrier>,
+    /// Reads of textures, and reads and writes of surfaces.
+    pub textures: Vec<TextureOp>,
     /// Copies that a thread starts for the whole block.
     pub bulk_copies: Vec<BulkCopy>,
     /// The requests that the machine code makes of the loads and stores.
@@ -85,6 +87,8 @@ pub enum Action {
     Atomic(u32),
     /// Index into [`Program::tensor_ops`].
     Tensor(u32),
+    /// Index into [`Program::textures`].
+    Texture(u32),
     /// Index into [`Program::copies`].
     Copy(u32),
     /// Index into [`Program::mbarriers`].

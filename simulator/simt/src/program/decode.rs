@@ -404,6 +404,7 @@ impl<'m, 't> Decoder<'m, 't> {
             "st" => self.store(instruction)?,
             "atom" | "red" => self.atomic(instruction)?,
             "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => self.tensor_instruction(instruction)?,
+            "tex" | "tld4" | "txq" | "suld" | "sust" | "suq" => self.texture_instruction(instruction)?,
             "cp" => self.copy_instruction(instruction)?,
             "mbarrier" => self.mbarrier_instruction(instruction)?,
             "mov" => self.mov(instruction)?,

@@ -197,9 +197,12 @@ fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> 
         }),
         Action::WarpSync { members } => matters(!is_predicate && members == register),
         // Rare between a load and the end of its value: the value counts as used.
-        Action::Copy(_) | Action::Mbarrier(_) | Action::BulkCopy(_) | Action::NoTarget { .. } | Action::Exchange(_) => {
-            Effect::Matters
-        }
+        Action::Copy(_)
+        | Action::Mbarrier(_)
+        | Action::BulkCopy(_)
+        | Action::Texture(_)
+        | Action::NoTarget { .. }
+        | Action::Exchange(_) => Effect::Matters,
     }
 }
 

@@ -5,7 +5,7 @@
 //! little, because compilers write most registers in one place only.
 
 use super::code::{Action, ConstantValue, Exchange, Inst, Program, Question, VoteMode};
-use super::operations::{FragmentAccess, Matrices, MbarrierOp, MultiplyAdd, TensorOp};
+use super::operations::{FragmentAccess, Matrices, MbarrierOp, MultiplyAdd, TensorOp, TextureOp};
 use crate::finding::Space;
 use crate::instructions::{Alu, TABLE};
 use crate::registers::{Kind, Reg};
@@ -297,6 +297,15 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
             }
             TensorOp::Transpose { destination, .. } => each(*destination, Kind::Word),
             TensorOp::StoreFragment(_) | TensorOp::StoreMatrices(_) => {}
+        },
+        Action::Texture(index) => match program.textures[index as usize] {
+            TextureOp::Fetch { results, .. } => results.iter().for_each(|register| each(*register, Kind::Word)),
+            TextureOp::Query { result, .. } => each(result, Kind::Word),
+            TextureOp::Surface { loads: true, width, registers, .. } => {
+                let kind = if width == 8 { Kind::Double } else { Kind::Word };
+                registers.iter().for_each(|register| each(*register, kind));
+            }
+            TextureOp::Surface { loads: false, .. } => {}
         },
         Action::Store(_)
         | Action::Copy(_)

@@ -232,3 +232,58 @@ pub enum MachineRequest {
     /// No request, because that of an earlier access covers its bytes.
     OfAnother,
 }
+
+/// A read of a texture, or a read or write of a surface.
+#[derive(Clone, Copy, Debug)]
+pub enum TextureOp {
+    /// Reads the value at a position, or with `gather` one channel of the four texels around it.
+    Fetch { handle: TextureHandle, place: TexturePlace, by_index: bool, gather: Option<usize>, results: [Reg; 4] },
+    /// Asks for a property.
+    Query { handle: TextureHandle, what: TextureQuery, result: Reg },
+    /// Reads or writes `count` elements of `width` bytes. The first coordinate counts bytes.
+    Surface {
+        loads: bool,
+        handle: TextureHandle,
+        place: TexturePlace,
+        width: u32,
+        count: u32,
+        outside: OutsideSurface,
+        registers: [Reg; 4],
+    },
+}
+
+/// Where the handle of a texture is.
+#[derive(Clone, Copy, Debug)]
+pub enum TextureHandle {
+    /// In a register.
+    Register(Reg),
+    /// In the variable whose address is in a register.
+    Variable(Reg),
+}
+
+/// A position in a texture or a surface: the registers of its coordinates, and of its layer.
+#[derive(Clone, Copy, Debug)]
+pub struct TexturePlace {
+    pub coordinates: [Option<Reg>; 3],
+    pub layer: Option<Reg>,
+}
+
+/// A property of a texture.
+#[derive(Clone, Copy, Debug)]
+pub enum TextureQuery {
+    /// Texels in a dimension.
+    Extent(usize),
+    Layers,
+    NormalizedCoordinates,
+}
+
+/// What an access outside a surface does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutsideSurface {
+    /// It ends the kernel.
+    Trap,
+    /// It goes to the nearest texel.
+    Clamp,
+    /// A load gives zeros, and a store does nothing.
+    Zero,
+}

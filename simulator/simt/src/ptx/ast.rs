@@ -109,6 +109,8 @@ pub struct Variable<'t> {
     pub is_extern: bool,
     /// Code outside the module can refer to it: its linkage is `.visible`, `.weak`, `.common` or `.extern`.
     pub is_public: bool,
+    /// The host can use it as well: its attribute is `.managed`.
+    pub is_managed: bool,
     pub line: u32,
     /// From its linkage or state space to its semicolon, which a parameter does not have.
     pub span: Range<usize>,
@@ -192,7 +194,7 @@ pub enum Operand<'t> {
     /// `(param0, %r1, 5)`, in calls
     List(Vec<Operand<'t>>),
     /// `[texture, {%f1, %f2}]`
-    Texture,
+    Texture(&'t str, Vec<Operand<'t>>),
 }
 
 /// The base of an address.

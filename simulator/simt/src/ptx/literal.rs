@@ -29,6 +29,8 @@ pub fn scalar_type(word: &str) -> Option<Type> {
         ".b32" | ".u32" | ".s32" | ".f32" | ".f16x2" | ".bf16x2" => Type::Bytes(4),
         ".b64" | ".u64" | ".s64" | ".f64" => Type::Bytes(8),
         ".b128" => Type::Bytes(16),
+        // The handle of a texture, a sampler, or a surface.
+        ".texref" | ".samplerref" | ".surfref" => Type::Bytes(8),
         _ => return None,
     })
 }

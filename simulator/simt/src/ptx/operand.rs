@@ -83,16 +83,28 @@ impl<'t> Parser<'t> {
             Kind::Word(name) => {
                 self.next();
                 let offset = self.offset()?;
-                // `[texture, {coordinates}]`: read to its end, so that the instruction can be reported by its name.
+                // `[texture, {coordinates}]`
                 if self.accept(b',') {
-                    while !matches!(self.peek(), Kind::Punct(b']' | b';') | Kind::End) {
-                        self.next();
-                    }
-                    return Ok(Operand::Texture);
+                    return Ok(Operand::Texture(name, self.coordinates()?));
                 }
                 Ok(Operand::Address(Base::Name(name), offset))
             }
             found => Err(expected(line, "an address", found)),
+        }
+    }
+
+    /// What follows the comma after the name of a texture, or of a surface.
+    fn coordinates(&mut self) -> Parsed<Vec<Operand<'t>>> {
+        let mut operands = Vec::new();
+        loop {
+            // Checked before it is parsed, so that text full of brackets does not overflow the stack.
+            if self.peek() == Kind::Punct(b'[') {
+                return Err(expected(self.line(), "coordinates", self.peek()));
+            }
+            operands.push(self.operand()?);
+            if !self.accept(b',') {
+                return Ok(operands);
+            }
         }
     }
 

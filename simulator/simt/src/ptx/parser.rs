@@ -198,10 +198,15 @@ impl<'t> Parser<'t> {
         let start = self.tokens[self.at - 1].start;
         let mut align = None;
         let mut lanes = 1;
+        let mut is_managed = false;
         let ty = loop {
             match self.word("a type")? {
                 ".align" => align = Some(self.integer("an alignment")?),
-                ".attribute" => self.skip_past(b')')?,
+                ".attribute" => {
+                    self.expect(b'(')?;
+                    is_managed |= self.peek() == Kind::Word(".managed");
+                    self.skip_past(b')')?;
+                }
                 ".v2" => lanes = 2,
                 ".v4" => lanes = 4,
                 // `.param .u64 .ptr .global .align 4 name` says what the pointer points to.
@@ -253,7 +258,20 @@ impl<'t> Parser<'t> {
         }
         let bytes = elements.map(|elements| elements * width);
         let span = self.span_from(start);
-        Ok(Variable { space, name, ty, align, bytes, init, in_register, is_extern: false, is_public: false, line, span })
+        Ok(Variable {
+            space,
+            name,
+            ty,
+            align,
+            bytes,
+            init,
+            in_register,
+            is_extern: false,
+            is_public: false,
+            is_managed,
+            line,
+            span,
+        })
     }
 
     fn initializer(&mut self, init: &mut Vec<Initializer<'t>>, width: u64, depth: usize) -> Parsed<()> {

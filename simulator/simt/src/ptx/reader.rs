@@ -183,7 +183,8 @@ impl<'t> Operand<'t> {
             | Self::Element(name, _) => vec![*name],
             Self::Pair(first, second) => vec![*first, *second],
             Self::Vector(elements) | Self::List(elements) => elements.iter().flat_map(Self::values).collect(),
-            Self::Address(..) | Self::Integer(_) | Self::F32(_) | Self::F64(_) | Self::Texture => Vec::new(),
+            Self::Texture(texture, coordinates) => coordinates.iter().flat_map(Self::values).chain([*texture]).collect(),
+            Self::Address(..) | Self::Integer(_) | Self::F32(_) | Self::F64(_) => Vec::new(),
         }
     }
 

@@ -157,9 +157,13 @@ impl<'t> Operand<'t> {
             | Self::Part(name, _)
             | Self::Address(Base::Name(name), _) => names.push(name),
             Self::Pair(first, second) => names.extend([first, second]),
+            Self::Texture(name, coordinates) => {
+                names.push(name);
+                coordinates.iter().for_each(|coordinate| coordinate.names(names));
+            }
             Self::Vector(elements) => elements.iter().for_each(|element| element.names(names)),
             Self::List(list) => list.iter().for_each(|element| element.names(names)),
-            Self::Address(Base::Absolute, _) | Self::Integer(_) | Self::F32(_) | Self::F64(_) | Self::Texture => {}
+            Self::Address(Base::Absolute, _) | Self::Integer(_) | Self::F32(_) | Self::F64(_) => {}
         }
     }
 }

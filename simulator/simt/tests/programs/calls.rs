@@ -219,8 +219,8 @@ fn a_function_that_may_call_itself_through_a_pointer_is_refused() {
 fn what_cannot_be_called_is_refused_by_name() {
     let malloc = ".extern .func (.param .b64 result) malloc(.param .b64 bytes);";
     let body = "{ .param .b64 given; .param .b64 taken; call (taken), malloc, (given); }";
-    let texture = "tex.1d.v4.f32.s32 {%r3, %r4, %r5, %r6}, [%rd1, {%r1}];";
-    for (functions, body, expected) in [(malloc, body, "malloc"), ("", texture, "tex.1d.v4.f32.s32")] {
+    let texture = "tex.2d.v2.f16x2.f32 {%r3, %r4}, [%rd1, {%r1, %r2}];";
+    for (functions, body, expected) in [(malloc, body, "malloc"), ("", texture, "tex.2d.v2.f16x2.f32")] {
         match Module::parse(&module(functions, body)) {
             Err(LoadError::Unsupported { what, .. }) => assert!(what.contains(expected), "{what}"),
             other => panic!("expected a refusal, got {:?}", other.map(|_| ())),

@@ -60,3 +60,53 @@ fn a_block_that_computes_for_a_long_time_is_waited_for() {
     gpu.launch("chain", 6, 1, 0, &Params::new().with(flags).with(3_000_000_u32));
     assert!(gpu.read::<u32>(flags, 6).iter().all(|flag| *flag != 0));
 }
+
+/// Calls the functions of the device runtime library, as compilers do that know no cooperative groups. Every thread adds its number to those of
+/// the next block.
+const LIBRARY: &str = "
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
+.visible .entry k(.param .u64 numbers, .param .u64 status) {
+    .reg .b32 %r<9>;
+    .reg .b64 %d<6>;
+    ld.param.u64 %d1, [numbers];
+    { .param .b32 a; st.param.b32 [a], 1; .param .b64 r; call.uni (r), cudaCGGetIntrinsicHandle, (a); ld.param.b64 %d2, [r]; }
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mad.lo.u32 %r4, %r1, %r2, %r3;
+    mad.wide.u32 %d3, %r4, 4, %d1;
+    st.global.u32 [%d3], %r4;
+    { .param .b64 a; st.param.b64 [a], %d2; .param .b32 b; st.param.b32 [b], 0; .param .b32 r;
+      call.uni (r), cudaCGSynchronize, (a, b); ld.param.b32 %r5, [r]; }
+    ld.param.u64 %d4, [status];
+    st.global.u32 [%d4], %r5;
+    mov.u32 %r6, %nctaid.x;
+    mul.lo.u32 %r6, %r6, %r2;
+    add.u32 %r7, %r4, %r2;
+    rem.u32 %r7, %r7, %r6;
+    mad.wide.u32 %d5, %r7, 4, %d1;
+    ld.global.u32 %r8, [%d5];
+    { .param .b64 a; st.param.b64 [a], %d2; .param .b32 b; st.param.b32 [b], 0; .param .b32 r;
+      call.uni (r), cudaCGSynchronize, (a, b); ld.param.b32 %r5, [r]; }
+    add.u32 %r8, %r8, %r4;
+    st.global.u32 [%d3], %r8;
+    ret;
+}";
+
+#[test]
+fn functions_of_the_device_runtime_library_are_there() {
+    let gpu = Gpu::with_options(LIBRARY, LaunchOptions { cooperative: true, ..LaunchOptions::default() });
+    let (numbers, status) = (gpu.poisoned::<u32>(5 * 48), gpu.buffer(&[7_u32]));
+    let params = Params::new().with(numbers).with(status);
+    gpu.launch("k", 5, 48, 0, &params);
+    let expected: Vec<u32> = (0..240).map(|own| own + (own + 48) % 240).collect();
+    assert_eq!((gpu.read::<u32>(numbers, 240), gpu.read::<u32>(status, 1)), (expected, vec![0]));
+    let ordinary = Gpu::load(LIBRARY);
+    let (numbers, status) = (ordinary.poisoned::<u32>(32), ordinary.buffer(&[7_u32]));
+    ordinary.launch("k", 1, 32, 0, &Params::new().with(numbers).with(status));
+    assert_eq!(ordinary.read::<u32>(status, 1), [1], "an ordinary launch has no grid to synchronize");
+}

@@ -16,3 +16,4 @@ mod memory;
 mod merging;
 mod numbers;
 mod tensor;
+mod textures;

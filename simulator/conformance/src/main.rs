@@ -1,0 +1,116 @@
+//! `cargo conformance`: other projects' test suites on the software driver.
+//!
+//! A suite is fetched at one version, built outside of this repository, and each of its tests runs in a process of its own, because a kernel
+//! that faults leaves its process unusable, as on a GPU.
+
+mod record;
+mod run;
+mod source;
+mod suite;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+
+use record::Score;
+use suite::Suite;
+
+/// Run other projects' test suites on the software driver
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo conformance")]
+struct Arguments {
+    /// The suites to run; without names, all are listed
+    suites: Vec<String>,
+    /// Where suites are fetched and built; gigabytes, and reused
+    #[arg(long, value_name = "FOLDER", default_value = "target/conformance")]
+    work: PathBuf,
+    /// The suite's source, already fetched; for one suite
+    #[arg(long, value_name = "FOLDER")]
+    source: Option<PathBuf>,
+    /// Run only tests whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// Processes at a time; one for each core if not given
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Write the scores as JSON, one file for each suite
+    #[arg(long, value_name = "FOLDER")]
+    save: Option<PathBuf>,
+    /// Fail if fewer than this percentage of the judged tests pass
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    at_least: f64,
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().run() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+impl Arguments {
+    fn run(&self) -> Result<ExitCode> {
+        if self.suites.is_empty() {
+            for (name, suite) in suite::all()? {
+                println!("{name:16} {:10} {}", suite.version, suite.about);
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        anyhow::ensure!(self.source.is_none() || self.suites.len() == 1, "--source is the source of one suite");
+        let suites = self.suites.iter().map(|name| Ok((name, suite::named(name)?))).collect::<Result<Vec<_>>>()?;
+        let work = std::path::absolute(&self.work)?;
+        let driver = work.join("driver");
+        fs::create_dir_all(&driver).with_context(|| driver.display().to_string())?;
+        simcuda::install::install(&driver)?;
+        let mut all_well = true;
+        for (name, suite) in suites {
+            let score = self.score(name, &suite, &work, &driver).with_context(|| name.to_owned())?;
+            print!("{}", score.in_words());
+            all_well &= score.passed_percent >= self.at_least;
+            if let Some(folder) = &self.save {
+                fs::create_dir_all(folder)?;
+                let path = folder.join(format!("{name}.json"));
+                fs::write(&path, serde_json::to_string_pretty(&score)? + "\n").with_context(|| path.display().to_string())?;
+            }
+        }
+        Ok(if all_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn score(&self, name: &str, suite: &Suite, work: &std::path::Path, driver: &std::path::Path) -> Result<Score> {
+        let folder = work.join(name);
+        let environment = environment(suite, driver)?;
+        let built = source::build(suite, &folder, self.source.as_deref(), &environment)?;
+        let wanted = |test: &&source::Test| self.only.as_ref().is_none_or(|only| test.name.contains(only.as_str()));
+        let tests: Vec<&source::Test> = built.tests.iter().filter(wanted).collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or(0)).build()?;
+        let style = ProgressStyle::with_template("{msg} {pos}/{len} {wide_bar} {eta}")?;
+        let bar = ProgressBar::new(tests.len() as u64).with_style(style).with_message(name.to_owned());
+        let ended: Result<Vec<_>> =
+            pool.install(|| tests.par_iter().map(|test| run::run(suite, test, &environment)).inspect(|_| bar.inc(1)).collect());
+        bar.finish_and_clear();
+        Ok(Score::new(name, suite, ended?))
+    }
+}
+
+/// What makes a test use the software driver.
+fn environment(suite: &Suite, driver: &std::path::Path) -> Result<Vec<(String, String)>> {
+    let mut folders = vec![driver.to_owned()];
+    if suite.needs_nvrtc {
+        let nvrtc = toolkit::libraries::NVRTC
+            .find()
+            .context("this suite compiles CUDA C, and there is no NVRTC; `cargo doctor` says how to get it")?;
+        folders.extend(nvrtc.parent().map(PathBuf::from));
+    }
+    let path = std::env::join_paths(folders)?.to_string_lossy().into_owned();
+    let ours = [(simcuda::install::LOADER_VARIABLE.to_owned(), path)];
+    let given = suite.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
+    Ok(ours.into_iter().chain(given).collect())
+}

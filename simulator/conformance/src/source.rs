@@ -1,0 +1,151 @@
+//! Fetches and builds a suite, and lists its tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::suite::{Kind, Suite};
+
+/// Variables for a test or a listing, by name.
+pub type Environment = [(String, String)];
+
+/// A suite that can run.
+pub struct Built {
+    /// Its tests, in its own order.
+    pub tests: Vec<Test>,
+}
+
+/// A test and what starts it.
+pub struct Test {
+    /// Its name in the suite.
+    pub name: String,
+    program: PathBuf,
+    arguments: Vec<String>,
+    folder: PathBuf,
+}
+
+impl Test {
+    /// The command that runs it.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).current_dir(&self.folder);
+        command
+    }
+}
+
+/// Fetches a suite into the folder, unless `source` has it already, and builds it. Its tests will get the `environment`, and so does what
+/// lists them.
+///
+/// # Errors
+///
+/// When it cannot be fetched or built, or has no tests.
+pub fn build(suite: &Suite, folder: &Path, source: Option<&Path>, environment: &Environment) -> Result<Built> {
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let built = match &suite.kind {
+        Kind::Rust { package, arguments } => {
+            let source = match source {
+                Some(source) => source.to_owned(),
+                None => fetch_crate(package, &suite.version, folder)?,
+            };
+            rust(&source, arguments)?
+        }
+        Kind::Python { packages, list, run, name_contains } => {
+            let python = python(folder, packages)?;
+            let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
+            let packages = text(Command::new(&python).args(["-c", ask]))?;
+            let source = source.map_or_else(|| PathBuf::from(packages.trim()), Path::to_owned);
+            let fill = |words: &[String], test: &str| -> Vec<String> {
+                words.iter().map(|word| word.replace("{test}", test).replace("{source}", &source.display().to_string())).collect()
+            };
+            let mut listing = Command::new(&python);
+            listing.args(fill(list, "")).envs(environment.iter().map(|(name, value)| (name, value))).current_dir(folder);
+            let listed = text(&mut listing)?;
+            let names = listed.lines().map(str::trim).filter(|line| line.contains(name_contains.as_str()) && !line.contains(' '));
+            let test = |name: &str| Test {
+                name: name.to_owned(),
+                program: python.clone(),
+                arguments: fill(run, name),
+                folder: folder.to_owned(),
+            };
+            Built { tests: names.map(test).collect() }
+        }
+    };
+    ensure!(!built.tests.is_empty(), "the suite lists no tests");
+    Ok(built)
+}
+
+/// Puts the source of a crate into the folder. Cargo fetches it, from the registry that this machine uses.
+fn fetch_crate(package: &str, version: &str, folder: &Path) -> Result<PathBuf> {
+    let source = folder.join(format!("{package}-{version}"));
+    if source.is_dir() {
+        return Ok(source);
+    }
+    let project = tempfile::tempdir()?;
+    let manifest = format!(
+        "[package]\nname = \"fetch\"\nedition = \"2021\"\n[lib]\npath = \"lib.rs\"\n[dependencies]\n{package} = {{ version = \"={version}\", default-features = false }}\n"
+    );
+    fs::write(project.path().join("Cargo.toml"), manifest)?;
+    fs::write(project.path().join("lib.rs"), "")?;
+    text(Command::new(cargo()).args(["vendor", "--quiet", "vendor"]).current_dir(project.path()))?;
+    let vendored = project.path().join("vendor").join(package);
+    // In another place it is a package of its own, whose files may differ from the registry's.
+    let checksums = vendored.join(".cargo-checksum.json");
+    fs::remove_file(&checksums).with_context(|| checksums.display().to_string())?;
+    let unfinished = folder.join("unfinished");
+    text(Command::new("cp").arg("-r").arg(&vendored).arg(&unfinished))?;
+    fs::rename(&unfinished, &source)?;
+    Ok(source)
+}
+
+fn cargo() -> PathBuf {
+    std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
+}
+
+/// Builds the tests of a crate and lists them.
+fn rust(source: &Path, arguments: &[String]) -> Result<Built> {
+    let mut command = Command::new(cargo());
+    command.args(["test", "--no-run", "--message-format=json"]).args(arguments).current_dir(source);
+    // Not in the folder of whoever started us.
+    command.env("CARGO_TARGET_DIR", source.join("target")).stderr(Stdio::inherit());
+    let messages = text(&mut command)?;
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let binaries = messages.filter(|message| message["profile"]["test"] == true);
+    let mut tests = Vec::new();
+    for binary in binaries.filter_map(|message| message["executable"].as_str().map(PathBuf::from)) {
+        let listed = text(Command::new(&binary).args(["--list", "--format", "terse"]).current_dir(source))?;
+        tests.extend(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(|name| Test {
+            name: name.to_owned(),
+            program: binary.clone(),
+            arguments: ["--exact", name, "--nocapture"].map(str::to_owned).to_vec(),
+            folder: source.to_owned(),
+        }));
+    }
+    Ok(Built { tests })
+}
+
+/// Makes a Python environment with these packages, unless the folder has it already.
+fn python(folder: &Path, packages: &[String]) -> Result<PathBuf> {
+    let environment = folder.join("python");
+    let python = environment.join("bin/python");
+    let done = environment.join("packages.txt");
+    let wanted = packages.join("\n");
+    if fs::read_to_string(&done).is_ok_and(|found| found == wanted) {
+        return Ok(python);
+    }
+    text(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
+    text(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
+    fs::write(&done, wanted)?;
+    Ok(python)
+}
+
+/// Runs a command to its end and returns what it wrote to its standard output.
+fn text(command: &mut Command) -> Result<String> {
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("{command:?}"))?;
+    if !output.status.success() {
+        bail!("{command:?} ended with {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}

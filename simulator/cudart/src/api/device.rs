@@ -1,0 +1,161 @@
+//! Devices: which there are, which one a thread uses, and what can be set for it.
+
+use std::ffi::{c_char, c_void};
+
+use crate::error::{self, Code};
+use crate::export::exports;
+use crate::pointer::Ptr;
+use crate::version::Version;
+use crate::{context, driver};
+
+/// The flags of `cudaSetDeviceFlags`: how to wait, whether host memory is mapped, whether local memory is kept, and whether copies wait.
+const DEVICE_FLAGS: u32 = 0x9f;
+/// `cudaDeviceMapHost`, which every device does.
+const MAP_HOST: u32 = 8;
+
+exports! {
+    fn cudaGetDeviceCount(count: Ptr<i32>) {
+        count.check()?;
+        context::init()?;
+        driver::cuDeviceGetCount(count)
+    }
+
+    fn cudaGetDevice(device: Ptr<i32>) {
+        device.check()?;
+        device.put(context::device()?)
+    }
+
+    fn cudaSetDevice(device: i32) {
+        context::set_device(device)
+    }
+
+    fn cudaInitDevice(device: i32, flags: u32, set_flags: u32) {
+        context::check_device(device)?;
+        // `cudaInitDeviceFlagsAreValid`
+        if set_flags & 1 != 0 { driver::cuDevicePrimaryCtxSetFlags_v2(device, flags & DEVICE_FLAGS & !MAP_HOST) } else { Ok(()) }
+    }
+
+    fn cudaSetValidDevices(devices: Ptr<i32>, count: i32) {
+        (0..count.max(0) as usize).try_for_each(|index| {
+            context::check_device(devices.offset_bytes::<i32>(index * size_of::<i32>()).read()?)
+        })
+    }
+
+    fn cudaChooseDevice(device: Ptr<i32>, properties: Ptr<c_void>) {
+        // The properties may only ask for what no device has; all that is left is to take the first.
+        properties.check()?;
+        context::check_device(0)?;
+        device.put(0)
+    }
+
+    fn cudaSetDeviceFlags(flags: u32) {
+        if flags & !DEVICE_FLAGS != 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        driver::cuDevicePrimaryCtxSetFlags_v2(context::device()?, flags & !MAP_HOST)
+    }
+
+    fn cudaGetDeviceFlags(flags: Ptr<u32>) {
+        let mut found = 0;
+        driver::cuDevicePrimaryCtxGetState(context::device()?, Ptr::to(&mut found), Ptr::to(&mut 0))?;
+        flags.put(found | MAP_HOST)
+    }
+
+    fn [cudaDeviceReset cudaThreadExit]() {
+        context::reset()?;
+        error::forget();
+        Ok(())
+    }
+
+    fn [cudaDeviceSynchronize cudaThreadSynchronize]() {
+        context::ensure()?;
+        driver::cuCtxSynchronize()
+    }
+
+    fn cudaDeviceGetAttribute(value: Ptr<i32>, attribute: u32, device: i32) {
+        value.check()?;
+        context::check_device(device)?;
+        driver::cuDeviceGetAttribute(value, attribute, device)
+    }
+
+    fn [cudaDeviceSetLimit cudaThreadSetLimit](limit: u32, value: usize) {
+        context::ensure()?;
+        driver::cuCtxSetLimit(limit, value)
+    }
+
+    fn [cudaDeviceGetLimit cudaThreadGetLimit](value: Ptr<usize>, limit: u32) {
+        context::ensure()?;
+        driver::cuCtxGetLimit(value, limit)
+    }
+
+    fn [cudaDeviceSetCacheConfig cudaThreadSetCacheConfig](config: u32) {
+        context::ensure()?;
+        driver::cuCtxSetCacheConfig(config)
+    }
+
+    fn [cudaDeviceGetCacheConfig cudaThreadGetCacheConfig](config: Ptr<u32>) {
+        context::ensure()?;
+        driver::cuCtxGetCacheConfig(config)
+    }
+
+    fn cudaDeviceSetSharedMemConfig(config: u32) {
+        context::ensure()?;
+        driver::cuCtxSetSharedMemConfig(config)
+    }
+
+    fn cudaDeviceGetSharedMemConfig(config: Ptr<u32>) {
+        context::ensure()?;
+        driver::cuCtxGetSharedMemConfig(config)
+    }
+
+    fn cudaDeviceGetStreamPriorityRange(least: Ptr<i32>, greatest: Ptr<i32>) {
+        context::ensure()?;
+        driver::cuCtxGetStreamPriorityRange(least, greatest)
+    }
+
+    fn cudaCtxResetPersistingL2Cache() {
+        context::ensure()?;
+        driver::cuCtxResetPersistingL2Cache()
+    }
+
+    fn cudaDeviceGetPCIBusId(id: Ptr<c_char>, capacity: i32, device: i32) {
+        context::check_device(device)?;
+        driver::cuDeviceGetPCIBusId(id, capacity, device)
+    }
+
+    fn cudaDeviceGetByPCIBusId(device: Ptr<i32>, id: Ptr<c_char>) {
+        context::init()?;
+        driver::cuDeviceGetByPCIBusId(device, id)
+    }
+
+    fn cudaDeviceCanAccessPeer(can: Ptr<i32>, device: i32, peer: i32) {
+        context::check_device(device)?;
+        context::check_device(peer)?;
+        driver::cuDeviceCanAccessPeer(can, device, peer)
+    }
+
+    fn cudaDeviceGetP2PAttribute(value: Ptr<i32>, attribute: u32, source: i32, target: i32) {
+        context::check_device(source)?;
+        context::check_device(target)?;
+        driver::cuDeviceGetP2PAttribute(value, attribute, source, target)
+    }
+
+    fn cudaDriverGetVersion(version: Ptr<i32>) {
+        version.check()?;
+        driver::cuDriverGetVersion(version)
+    }
+
+    fn cudaRuntimeGetVersion(version: Ptr<i32>) {
+        version.put(Version::current().number())
+    }
+
+    fn cudaProfilerStart() {
+        context::ensure()?;
+        driver::cuProfilerStart()
+    }
+
+    fn cudaProfilerStop() {
+        context::ensure()?;
+        driver::cuProfilerStop()
+    }
+}

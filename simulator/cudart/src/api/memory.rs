@@ -1,0 +1,250 @@
+//! Memory of the device, and of the host where the device can access it.
+
+use std::ffi::c_void;
+
+use crate::context;
+use crate::driver::{self, Location};
+use crate::error::{Code, Result};
+use crate::export::exports;
+use crate::pointer::{Address, Handle, Ptr};
+use crate::version::Version;
+
+/// The access that pitched memory is made for; the runtime does not say how large the elements are.
+const ELEMENT_BYTES: u32 = 4;
+
+/// `CU_POINTER_ATTRIBUTE_…`
+const MEMORY_TYPE: u32 = 2;
+const DEVICE_POINTER: u32 = 3;
+const HOST_POINTER: u32 = 4;
+const IS_MANAGED: u32 = 8;
+const DEVICE_ORDINAL: u32 = 9;
+
+/// `cudaMemoryTypeUnregistered`, `cudaMemoryTypeManaged`, and the device of memory that CUDA does not know
+const UNREGISTERED: u32 = 0;
+const MANAGED: u32 = 3;
+const NO_DEVICE: i32 = -2;
+
+/// `cudaPitchedPtr`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Pitched {
+    address: Address,
+    pitch: usize,
+    width: usize,
+    height: usize,
+}
+
+/// `cudaExtent`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Extent {
+    width: usize,
+    height: usize,
+    depth: usize,
+}
+
+/// `cudaPointerAttributes`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PointerAttributes {
+    memory_type: u32,
+    device: i32,
+    device_pointer: Address,
+    host_pointer: Address,
+}
+
+/// What CUDA 13 reserves at the end of `cudaPointerAttributes`.
+type Reserved = [u64; 8];
+
+/// Allocates rows. The runtime allows a size of 0 and returns null for it, unlike the driver.
+fn pitched(width: usize, height: usize) -> Result<(Address, usize)> {
+    context::ensure()?;
+    let (mut address, mut pitch) = (0, 0);
+    if width > 0 && height > 0 {
+        driver::cuMemAllocPitch_v2(Ptr::to(&mut address), Ptr::to(&mut pitch), width, height, ELEMENT_BYTES)?;
+    }
+    Ok((address, pitch))
+}
+
+/// Allocates with a function of the driver, which refuses a size of 0.
+fn allocate(out: Ptr<Address>, bytes: usize, allocate: impl FnOnce(Ptr<Address>) -> Result) -> Result {
+    out.check()?;
+    context::ensure()?;
+    if bytes == 0 { out.put(0) } else { allocate(out) }
+}
+
+fn host(out: Ptr<Ptr<c_void>>, bytes: usize, flags: u32) -> Result {
+    out.check()?;
+    context::ensure()?;
+    driver::cuMemHostAlloc(out, bytes, flags)
+}
+
+/// Returns the location that a device number means; -1 is the host.
+fn location_of(device: i32) -> Location {
+    if device == -1 { Location { kind: 2, id: 0 } } else { Location { kind: 1, id: device } }
+}
+
+/// Reads a location that is passed in place of a device number: its two fields share a register.
+fn location_in(register: u64) -> Location {
+    Location { kind: register as u32, id: (register >> 32) as i32 }
+}
+
+fn attribute<T: Default>(attribute: u32, address: Address) -> Result<T> {
+    let mut value = T::default();
+    driver::cuPointerGetAttribute(Ptr::to(&mut value).cast(), attribute, address)?;
+    Ok(value)
+}
+
+exports! {
+    fn cudaMalloc(address: Ptr<Address>, bytes: usize) {
+        allocate(address, bytes, |address| driver::cuMemAlloc_v2(address, bytes))
+    }
+
+    fn cudaMallocManaged(address: Ptr<Address>, bytes: usize, flags: u32) {
+        if bytes == 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        allocate(address, bytes, |address| driver::cuMemAllocManaged(address, bytes, flags))
+    }
+
+    fn cudaMallocPitch(address: Ptr<Address>, pitch: Ptr<usize>, width: usize, height: usize) {
+        address.check()?;
+        pitch.check()?;
+        let (allocated, bytes) = pitched(width, height)?;
+        address.put(allocated)?;
+        pitch.put(bytes)
+    }
+
+    fn cudaMalloc3D(out: Ptr<Pitched>, extent: Extent) {
+        out.check()?;
+        let rows = extent.height.checked_mul(extent.depth).ok_or(Code::INVALID_VALUE)?;
+        let (address, pitch) = pitched(extent.width, rows)?;
+        out.put(Pitched { address, pitch, width: extent.width, height: extent.height })
+    }
+
+    // Freeing null is what programs do to make a context.
+    fn cudaFree(address: Address) {
+        context::ensure()?;
+        driver::cuMemFree_v2(address)
+    }
+
+    fn cudaMallocHost(address: Ptr<Ptr<c_void>>, bytes: usize) {
+        host(address, bytes, 0)
+    }
+
+    fn cudaHostAlloc(address: Ptr<Ptr<c_void>>, bytes: usize, flags: u32) {
+        host(address, bytes, flags)
+    }
+
+    fn cudaFreeHost(address: Ptr<c_void>) {
+        context::ensure()?;
+        driver::cuMemFreeHost(address)
+    }
+
+    fn cudaHostRegister(address: Ptr<c_void>, bytes: usize, flags: u32) {
+        context::ensure()?;
+        driver::cuMemHostRegister_v2(address, bytes, flags)
+    }
+
+    fn cudaHostUnregister(address: Ptr<c_void>) {
+        context::ensure()?;
+        driver::cuMemHostUnregister(address)
+    }
+
+    fn cudaHostGetDevicePointer(device: Ptr<Address>, host: Ptr<c_void>, flags: u32) {
+        context::ensure()?;
+        driver::cuMemHostGetDevicePointer_v2(device, host, flags)
+    }
+
+    fn cudaHostGetFlags(flags: Ptr<u32>, host: Ptr<c_void>) {
+        context::ensure()?;
+        driver::cuMemHostGetFlags(flags, host)
+    }
+
+    fn cudaMemGetInfo(free: Ptr<usize>, total: Ptr<usize>) {
+        context::ensure()?;
+        driver::cuMemGetInfo_v2(free, total)
+    }
+
+    fn [cudaMallocAsync cudaMallocAsync_ptsz](address: Ptr<Address>, bytes: usize, stream: Handle) {
+        allocate(address, bytes, |address| driver::cuMemAllocAsync(address, bytes, stream))
+    }
+
+    fn [cudaMallocFromPoolAsync cudaMallocFromPoolAsync_ptsz](address: Ptr<Address>, bytes: usize, pool: Handle, stream: Handle) {
+        allocate(address, bytes, |address| driver::cuMemAllocFromPoolAsync(address, bytes, pool, stream))
+    }
+
+    fn [cudaFreeAsync cudaFreeAsync_ptsz](address: Address, stream: Handle) {
+        context::ensure()?;
+        if address == 0 { Ok(()) } else { driver::cuMemFreeAsync(address, stream) }
+    }
+
+    // CUDA 12 passes a device and a stream; CUDA 13 passes a location, flags and a stream.
+    fn [cudaMemPrefetchAsync cudaMemPrefetchAsync_ptsz](address: Address, bytes: usize, place: u64, next: usize, last: usize) {
+        context::ensure()?;
+        match Version::current() {
+            Version::Cuda12 => driver::cuMemPrefetchAsync_v2(address, bytes, location_of(place as i32), 0, next),
+            Version::Cuda13 => driver::cuMemPrefetchAsync_v2(address, bytes, location_in(place), next as u32, last),
+        }
+    }
+
+    fn [cudaMemPrefetchAsync_v2 cudaMemPrefetchAsync_v2_ptsz](
+        address: Address,
+        bytes: usize,
+        location: Location,
+        flags: u32,
+        stream: Handle,
+    ) {
+        context::ensure()?;
+        driver::cuMemPrefetchAsync_v2(address, bytes, location, flags, stream)
+    }
+
+    // CUDA 12 passes a device; CUDA 13 passes a location.
+    fn cudaMemAdvise(address: Address, bytes: usize, advice: u32, place: u64) {
+        context::ensure()?;
+        let location = match Version::current() {
+            Version::Cuda12 => location_of(place as i32),
+            Version::Cuda13 => location_in(place),
+        };
+        driver::cuMemAdvise_v2(address, bytes, advice, location)
+    }
+
+    fn cudaMemAdvise_v2(address: Address, bytes: usize, advice: u32, location: Location) {
+        context::ensure()?;
+        driver::cuMemAdvise_v2(address, bytes, advice, location)
+    }
+
+    fn cudaPointerGetAttributes(attributes: Ptr<PointerAttributes>, address: Address) {
+        attributes.check()?;
+        context::ensure()?;
+        if Version::current() == Version::Cuda13 {
+            attributes.offset_bytes(size_of::<PointerAttributes>()).put(Reserved::default())?;
+        }
+        let Ok(memory_type) = attribute::<u32>(MEMORY_TYPE, address) else {
+            let host_pointer = address;
+            let unknown = PointerAttributes { memory_type: UNREGISTERED, device: NO_DEVICE, device_pointer: 0, host_pointer };
+            return attributes.put(unknown);
+        };
+        let is_managed = attribute::<u32>(IS_MANAGED, address).is_ok_and(|managed| managed != 0);
+        attributes.put(PointerAttributes {
+            memory_type: if is_managed { MANAGED } else { memory_type },
+            device: attribute(DEVICE_ORDINAL, address).unwrap_or_default(),
+            device_pointer: attribute(DEVICE_POINTER, address).unwrap_or_default(),
+            host_pointer: attribute(HOST_POINTER, address).unwrap_or_default(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_sizes_of_nvidias_headers() {
+        // CUDA 13 reserves more.
+        assert_eq!(size_of::<PointerAttributes>(), 24);
+        assert_eq!(size_of::<PointerAttributes>() + size_of::<Reserved>(), 88);
+        assert_eq!(size_of::<Pitched>(), 32);
+        assert_eq!(size_of::<Extent>(), 24);
+    }
+}

@@ -1,0 +1,56 @@
+//! The exported functions, one file for each part of the API. None of them uses another.
+
+mod array;
+mod copy;
+mod device;
+mod entry_point;
+mod errors;
+mod event;
+mod fill;
+mod function;
+mod launch;
+mod library;
+mod memory;
+mod pool;
+mod properties;
+mod refused;
+mod register;
+mod stream;
+mod symbol;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_function_of_cuda_12_and_13_is_exported_once() {
+        let lists = [
+            array::NAMES,
+            copy::NAMES,
+            device::NAMES,
+            entry_point::NAMES,
+            errors::NAMES,
+            event::NAMES,
+            fill::NAMES,
+            function::NAMES,
+            launch::NAMES,
+            library::NAMES,
+            memory::NAMES,
+            pool::NAMES,
+            properties::NAMES,
+            refused::NAMES,
+            register::NAMES,
+            stream::NAMES,
+            symbol::NAMES,
+        ];
+        let mut exported = BTreeSet::new();
+        let words = |names: &'static str| names.split(['[', ']', ' ']).filter(|name| !name.is_empty());
+        for name in lists.into_iter().flatten().flat_map(|names| words(names)) {
+            assert!(exported.insert(name), "{name} is exported twice");
+        }
+        let missing: Vec<_> = include_str!("../nvidia_exports.txt").lines().filter(|name| !exported.contains(name)).collect();
+        assert!(missing.is_empty(), "missing: {}", missing.join(" "));
+    }
+}

@@ -1,0 +1,93 @@
+//! The context that a call works in: what is current on the thread, or else the primary context of the thread's device.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::driver;
+use crate::error::{Code, Result};
+use crate::pointer::{Handle, Ptr};
+
+thread_local! {
+    /// The device of the thread, by its number.
+    static DEVICE: Cell<i32> = const { Cell::new(0) };
+}
+
+/// A primary context that this library uses, or used before the device was reset.
+#[derive(Clone, Copy, Debug)]
+struct Primary {
+    handle: Handle,
+    is_reset: bool,
+}
+
+/// The primary contexts, by device.
+static PRIMARY: Mutex<BTreeMap<i32, Primary>> = Mutex::new(BTreeMap::new());
+
+/// Locks, even if another thread panicked meanwhile: what is guarded here is complete after every statement.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Initializes the driver, once.
+pub fn init() -> Result {
+    static INITIALIZED: OnceLock<Result> = OnceLock::new();
+    *INITIALIZED.get_or_init(|| driver::cuInit(0))
+}
+
+/// Makes sure that the thread has a current context.
+pub fn ensure() -> Result {
+    init()?;
+    let mut current = 0;
+    driver::cuCtxGetCurrent(Ptr::to(&mut current))?;
+    let mut primary = lock(&PRIMARY);
+    let device = DEVICE.get();
+    let known = primary.get(&device).copied();
+    // A program that also uses the driver API may have made a context of its own current. A primary context may still be current on a thread
+    // although another thread has reset the device.
+    let is_gone = known.is_some_and(|known| known.is_reset && known.handle == current);
+    if current != 0 && !is_gone {
+        return Ok(());
+    }
+    let handle = match known {
+        Some(Primary { handle, is_reset: false }) => handle,
+        _ => {
+            let mut handle = 0;
+            driver::cuDevicePrimaryCtxRetain(Ptr::to(&mut handle), device)?;
+            primary.insert(device, Primary { handle, is_reset: false });
+            handle
+        }
+    };
+    driver::cuCtxSetCurrent(handle)
+}
+
+/// Returns the number of the thread's device.
+pub fn device() -> Result<i32> {
+    init()?;
+    let mut device = 0;
+    let current = driver::cuCtxGetDevice(Ptr::to(&mut device));
+    Ok(if current.is_ok() { device } else { DEVICE.get() })
+}
+
+/// Refuses a number that no device has.
+pub fn check_device(device: i32) -> Result {
+    init()?;
+    driver::cuDeviceGet(Ptr::to(&mut 0), device).map_err(|_| Code::INVALID_DEVICE)
+}
+
+/// Makes a device the thread's own, and its primary context the current one.
+pub fn set_device(device: i32) -> Result {
+    check_device(device)?;
+    DEVICE.set(device);
+    driver::cuCtxSetCurrent(0)?;
+    ensure()
+}
+
+/// Destroys the primary context of the thread's device. The next call makes a new one.
+pub fn reset() -> Result {
+    let device = device()?;
+    if let Some(primary) = lock(&PRIMARY).get_mut(&device) {
+        primary.is_reset = true;
+    }
+    driver::cuDevicePrimaryCtxReset_v2(device)?;
+    driver::cuCtxSetCurrent(0)
+}

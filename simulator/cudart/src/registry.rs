@@ -1,0 +1,181 @@
+//! What a program registered before `main`: its fat binaries, and which kernels and variables are in each.
+//!
+//! The compiler writes a function into every object file that registers what the file has. A kernel is then known by the address of its stub
+//! on the host, and a variable by the address of its shadow. A fat binary is loaded when something in it is first used.
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_char, c_void};
+use std::sync::Mutex;
+
+use crate::context::{self, lock};
+use crate::driver;
+use crate::error::{Code, Result};
+use crate::pointer::{Address, Handle, Ptr};
+
+/// A fat binary, by the order of registration.
+pub type Number = usize;
+
+/// Where a program has a fat binary, until it unregisters it.
+#[derive(Clone, Copy, Debug)]
+struct Wrapper(Ptr<c_void>);
+
+/// Where a program keeps the address of a managed variable.
+#[derive(Clone, Copy, Debug)]
+struct Managed(Ptr<Address>);
+
+// SAFETY: the address is written once, before the program first reads it on any thread: its compiler makes sure of that.
+unsafe impl Send for Managed {}
+
+// SAFETY: the wrapper is constant data of the program, which every thread may read.
+unsafe impl Send for Wrapper {}
+
+/// What is in a fat binary under a name.
+#[derive(Clone, Debug)]
+struct Symbol {
+    binary: Number,
+    /// The name in PTX.
+    name: CString,
+}
+
+#[derive(Debug, Default)]
+struct Registry {
+    /// The wrapper of each fat binary. One that was unregistered is gone.
+    binaries: BTreeMap<Number, Wrapper>,
+    registered: Number,
+    libraries: BTreeMap<Number, Handle>,
+    /// By the address on the host.
+    kernels: BTreeMap<u64, Symbol>,
+    variables: BTreeMap<u64, Symbol>,
+    /// Managed variables: where the program keeps the address of each.
+    managed: Vec<(Managed, Symbol)>,
+}
+
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
+    binaries: BTreeMap::new(),
+    registered: 0,
+    libraries: BTreeMap::new(),
+    kernels: BTreeMap::new(),
+    variables: BTreeMap::new(),
+    managed: Vec::new(),
+});
+
+/// Adds a fat binary.
+pub fn add_binary(wrapper: Ptr<c_void>) -> Number {
+    let mut registry = lock(&REGISTRY);
+    registry.registered += 1;
+    let number = registry.registered;
+    registry.binaries.insert(number, Wrapper(wrapper));
+    number
+}
+
+/// Removes a fat binary and all that is in it. The driver may have ended by then; that is no failure.
+pub fn remove_binary(number: Number) {
+    let mut registry = lock(&REGISTRY);
+    registry.binaries.remove(&number);
+    registry.kernels.retain(|_, symbol| symbol.binary != number);
+    registry.variables.retain(|_, symbol| symbol.binary != number);
+    registry.managed.retain(|(_, symbol)| symbol.binary != number);
+    if let Some(library) = registry.libraries.remove(&number) {
+        let _ = driver::cuLibraryUnload(library);
+    }
+}
+
+/// Adds a kernel of a fat binary.
+pub fn add_kernel(binary: Number, stub: Ptr<c_void>, name: Ptr<c_char>) {
+    if let Ok(name) = symbol_name(name) {
+        lock(&REGISTRY).kernels.insert(stub.address(), Symbol { binary, name });
+    }
+}
+
+/// Adds a variable of a fat binary.
+pub fn add_variable(binary: Number, shadow: Ptr<c_void>, name: Ptr<c_char>) {
+    if let Ok(name) = symbol_name(name) {
+        lock(&REGISTRY).variables.insert(shadow.address(), Symbol { binary, name });
+    }
+}
+
+/// Adds a managed variable of a fat binary. `pointer` is where the program keeps its address, and also its shadow.
+pub fn add_managed(binary: Number, pointer: Ptr<Address>, name: Ptr<c_char>) {
+    add_variable(binary, pointer.cast(), name);
+    if let Ok(name) = symbol_name(name) {
+        lock(&REGISTRY).managed.push((Managed(pointer), Symbol { binary, name }));
+    }
+}
+
+/// Gives the program the addresses of the managed variables of a fat binary.
+pub fn place_managed(binary: Number) -> Result {
+    context::ensure()?;
+    let mut registry = lock(&REGISTRY);
+    for (Managed(pointer), Symbol { name, .. }) in
+        registry.managed.clone().into_iter().filter(|(_, symbol)| symbol.binary == binary)
+    {
+        let library = registry.library(binary)?;
+        let (mut address, mut bytes) = (0, 0);
+        driver::cuLibraryGetManaged(Ptr::to(&mut address), Ptr::to(&mut bytes), library, Ptr::to_text(&name))?;
+        pointer.put(address)?;
+    }
+    Ok(())
+}
+
+fn symbol_name(name: Ptr<c_char>) -> Result<CString> {
+    CString::new(name.text()?).map_err(|_| Code::INVALID_VALUE)
+}
+
+/// Returns the driver's kernel for the stub on the host. What is not a stub is taken for a handle of a kernel, as CUDA allows.
+pub fn kernel(stub: Ptr<c_void>) -> Result<Handle> {
+    stub.check().map_err(|_| Code::INVALID_DEVICE_FUNCTION)?;
+    context::ensure()?;
+    let mut registry = lock(&REGISTRY);
+    let Some(Symbol { binary, name }) = registry.kernels.get(&stub.address()).cloned() else {
+        return Ok(stub.address() as Handle);
+    };
+    let library = registry.library(binary)?;
+    let mut kernel = 0;
+    driver::cuLibraryGetKernel(Ptr::to(&mut kernel), library, Ptr::to_text(&name)).map_err(|code| match code {
+        Code::SYMBOL_NOT_FOUND => Code::INVALID_DEVICE_FUNCTION,
+        code => code,
+    })?;
+    Ok(kernel)
+}
+
+/// Returns the driver's function for the stub on the host, in the current context.
+pub fn function(stub: Ptr<c_void>) -> Result<Handle> {
+    let kernel = kernel(stub)?;
+    let mut function = 0;
+    match driver::cuKernelGetFunction(Ptr::to(&mut function), kernel) {
+        Ok(()) => Ok(function),
+        // It may be a handle of a function already. If it is nothing at all, the driver says so when it is used.
+        Err(Code::INVALID_RESOURCE_HANDLE) => Ok(kernel),
+        Err(code) => Err(code),
+    }
+}
+
+/// Returns the address and the size of a variable, by the address of its shadow on the host.
+pub fn variable(shadow: Ptr<c_void>) -> Result<(Address, usize)> {
+    context::ensure()?;
+    let mut registry = lock(&REGISTRY);
+    let Symbol { binary, name } = registry.variables.get(&shadow.address()).cloned().ok_or(Code::INVALID_SYMBOL)?;
+    let library = registry.library(binary)?;
+    let (mut address, mut bytes) = (0, 0);
+    driver::cuLibraryGetGlobal(Ptr::to(&mut address), Ptr::to(&mut bytes), library, Ptr::to_text(&name)).map_err(
+        |code| match code {
+            Code::SYMBOL_NOT_FOUND => Code::INVALID_SYMBOL,
+            code => code,
+        },
+    )?;
+    Ok((address, bytes))
+}
+
+impl Registry {
+    /// Returns the driver's library of a fat binary, which is loaded if it was not.
+    fn library(&mut self, binary: Number) -> Result<Handle> {
+        if let Some(&library) = self.libraries.get(&binary) {
+            return Ok(library);
+        }
+        let Wrapper(image) = *self.binaries.get(&binary).ok_or(Code::INVALID_RESOURCE_HANDLE)?;
+        let mut library = 0;
+        driver::cuLibraryLoadData(Ptr::to(&mut library), image, Ptr::NULL, Ptr::NULL, 0, Ptr::NULL, Ptr::NULL, 0)?;
+        self.libraries.insert(binary, library);
+        Ok(library)
+    }
+}

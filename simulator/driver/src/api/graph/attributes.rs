@@ -1,0 +1,88 @@
+//! Attributes of kernel nodes. Most only affect speed: they are stored and returned.
+
+use crate::api::kernel::{AttributeValue, Grid, Launch};
+use crate::api::operation::{self, Operation};
+use crate::driver::driver;
+use crate::export::exports;
+use crate::ffi::HostBytes;
+use crate::handles::Handle;
+use crate::result::{CuResult, Result};
+
+/// `CU_LAUNCH_ATTRIBUTE_…`, as far as nodes have them
+const ACCESS_POLICY_WINDOW: u32 = 1;
+const COOPERATIVE: u32 = 2;
+const CLUSTER_DIMENSION: u32 = 4;
+const CLUSTER_POLICY: u32 = 5;
+const PRIORITY: u32 = 8;
+const MEMORY_DOMAIN_MAP: u32 = 9;
+const MEMORY_DOMAIN: u32 = 10;
+
+/// Returns how many bytes an attribute has.
+fn bytes_of(attribute: u32) -> Result<usize> {
+    match attribute {
+        ACCESS_POLICY_WINDOW => Ok(32),
+        CLUSTER_DIMENSION => Ok(12),
+        COOPERATIVE | CLUSTER_POLICY | PRIORITY | MEMORY_DOMAIN => Ok(4),
+        MEMORY_DOMAIN_MAP => Ok(2),
+        _ => CuResult::INVALID_VALUE.err(),
+    }
+}
+
+/// Calls `look` with the launch of a kernel node.
+fn with_launch<T>(node: Handle, look: impl FnOnce(&mut Launch) -> Result<T>) -> Result<T> {
+    operation::node(node)?.with(|node| match &mut node.operation {
+        Operation::Kernel(launch) => look(launch),
+        _ => CuResult::INVALID_VALUE.err(),
+    })
+}
+
+fn value_of(launch: &Launch, attribute: u32) -> AttributeValue {
+    let mut value = launch.attributes.get(&attribute).copied().unwrap_or([0; 64]);
+    if attribute == COOPERATIVE {
+        value[0] = u8::from(launch.grid == Grid::Cooperative);
+    }
+    value
+}
+
+fn set(launch: &mut Launch, attribute: u32, value: AttributeValue) -> Result<()> {
+    let is_zero = value == [0; 64];
+    match attribute {
+        COOPERATIVE => return launch.set_grid(driver()?, if is_zero { Grid::Independent } else { Grid::Cooperative }),
+        CLUSTER_DIMENSION => {
+            let mut one = [0; 64];
+            (one[0], one[4], one[8]) = (1, 1, 1);
+            if !is_zero && value != one {
+                return Err(
+                    CuResult::NOT_SUPPORTED.because("clusters of blocks are not supported by the simulator; launch without them")
+                );
+            }
+        }
+        _ => {}
+    }
+    launch.attributes.insert(attribute, value);
+    Ok(())
+}
+
+exports! {
+    fn cuGraphKernelNodeGetAttribute(node: Handle, attribute: u32, value: HostBytes) {
+        let found = with_launch(node, |launch| Ok(value_of(launch, attribute)))?;
+        let bytes = bytes_of(attribute)?;
+        value.with_mut(bytes, |value| value.copy_from_slice(&found[..bytes]))
+    }
+
+    fn cuGraphKernelNodeSetAttribute(node: Handle, attribute: u32, value: HostBytes) {
+        let bytes = bytes_of(attribute)?;
+        let mut given = [0; 64];
+        value.with(bytes, |value| given[..bytes].copy_from_slice(value))?;
+        with_launch(node, |launch| set(launch, attribute, given))
+    }
+
+    fn cuGraphKernelNodeCopyAttributes(target: Handle, source: Handle) {
+        let (grid, attributes) = with_launch(source, |launch| Ok((launch.grid, launch.attributes.clone())))?;
+        with_launch(target, |launch| {
+            launch.set_grid(driver()?, grid)?;
+            launch.attributes = attributes;
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! Graphs as text in the language of Graphviz.
+
+use std::fmt::Write;
+
+use crate::api::operation::{self, Graph, Operation};
+use crate::driver::driver;
+use crate::export::exports;
+use crate::ffi::Text;
+use crate::handles::Handle;
+use crate::lock::lock;
+use crate::result::CuResult;
+
+/// Describes a graph, and the graphs of its nodes as boxes of their own.
+fn describe(graph: &Graph, name: &str, text: &mut String) {
+    let nodes = lock(&graph.nodes);
+    let kind = if graph.is_embedded { "subgraph" } else { "digraph" };
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{kind} {name:?} {{");
+    for (_, node) in nodes.nodes() {
+        let _ = writeln!(text, "  {:?} [label={:?}];", id(node.handle), label(&node.operation));
+    }
+    for (from, to) in nodes.edges() {
+        if let (Some(from), Some(to)) = (nodes.get(from), nodes.get(to)) {
+            let _ = writeln!(text, "  {:?} -> {:?};", id(from.handle), id(to.handle));
+        }
+    }
+    for (_, node) in nodes.nodes() {
+        if let Operation::Graph(inside) = &node.operation {
+            describe(inside, &format!("cluster_{}", id(node.handle)), text);
+        }
+    }
+    text.push_str("}\n");
+}
+
+fn id(node: Handle) -> String {
+    format!("node_{:x}", node.number())
+}
+
+/// Names what a node does, in the words of `CUgraphNodeType`.
+fn label(operation: &Operation) -> String {
+    match operation {
+        Operation::Kernel(launch) => {
+            let (grid, block) = (launch.config.grid, launch.config.block);
+            let name = launch.function.name();
+            format!("KERNEL\n{name}\n({},{},{}) ({},{},{})", grid.x, grid.y, grid.z, block.x, block.y, block.z)
+        }
+        Operation::Copy(copy, _) => format!("MEMCPY\n{:?} bytes", copy.extent),
+        Operation::Fill(fill, _) => {
+            format!("MEMSET\n{} of {} bytes at {:#x}", fill.width * fill.rows, fill.element_bytes, fill.target)
+        }
+        Operation::Host(_) => "HOST".to_owned(),
+        Operation::Graph(_) => "GRAPH".to_owned(),
+        Operation::Empty => "EMPTY".to_owned(),
+        Operation::Wait(_) => "WAIT_EVENT".to_owned(),
+        Operation::Record(_) => "EVENT_RECORD".to_owned(),
+        Operation::Allocate(block) => format!("MEM_ALLOC\n{} bytes at {:#x}", block.bytes, block.address),
+        Operation::Free(address) => format!("MEM_FREE\n{address:#x}"),
+    }
+}
+
+exports! {
+    /// The flags ask for more detail. The parameters of the nodes are always there, in short.
+    fn cuGraphDebugDotPrint(graph: Handle, path: Text, _flags: u32) {
+        driver()?;
+        let graph = operation::graph(graph)?;
+        let path = path.read()?;
+        let mut text = String::new();
+        describe(&graph, "graph", &mut text);
+        std::fs::write(&path, text).map_err(|error| CuResult::OPERATING_SYSTEM.because(format!("{path}: {error}")))
+    }
+}

@@ -1,0 +1,404 @@
+//! Executable graphs: made of a graph, launched in a stream, changed without being made again.
+
+use std::ffi::c_char;
+use std::sync::{Arc, Weak};
+
+use super::nodes::replace;
+use super::parameters;
+use crate::api::operation::{self, CopyFor, Graph, Node, Operation};
+use crate::api::{event, stream};
+use crate::driver::{Driver, driver};
+use crate::export::exports;
+use crate::ffi::{HostNode, In, InstantiateParams, KernelNode, KernelNodeV1, Memcpy3D, MemsetNode, NodeOfType, Out, UpdateResult};
+use crate::handles::{Handle, Kind};
+use crate::lock::lock;
+use crate::result::{CuResult, Failure, Result};
+
+/// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
+const AUTO_FREE: u64 = 1;
+const UPLOAD: u64 = 2;
+const DEVICE_LAUNCH: u64 = 4;
+const NODE_PRIORITY: u64 = 8;
+
+/// `CUDA_GRAPH_INSTANTIATE_…`
+const INSTANTIATED: u32 = 0;
+const INSTANTIATE_ERROR: u32 = 1;
+const INVALID_STRUCTURE: u32 = 2;
+
+/// `CU_GRAPH_EXEC_UPDATE_…`
+const UPDATED: u32 = 0;
+const UPDATE_ERROR: u32 = 1;
+const TOPOLOGY_CHANGED: u32 = 2;
+const NODE_TYPE_CHANGED: u32 = 3;
+const PARAMETERS_CHANGED: u32 = 5;
+const FUNCTION_CHANGED: u32 = 7;
+const ATTRIBUTES_CHANGED: u32 = 8;
+
+/// An executable graph.
+#[derive(Debug)]
+struct Executable {
+    flags: u64,
+    nodes: Arc<Graph>,
+    /// Counted by the graph that this was made of.
+    _counted: Weak<()>,
+}
+
+impl Kind for Executable {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
+
+    fn context(&self) -> Option<Handle> {
+        None
+    }
+}
+
+fn executable(handle: Handle) -> Result<Arc<Executable>> {
+    driver()?.handles.get(handle)
+}
+
+/// Returns a node of a cycle in a graph or in the graphs of its nodes.
+fn node_of_cycle(graph: &Graph) -> Option<Handle> {
+    let nodes = lock(&graph.nodes);
+    if let Err(cycle) = nodes.order() {
+        return nodes.get(cycle.0).map(|node| node.handle);
+    }
+    nodes.nodes().find_map(|(_, node)| if let Operation::Graph(graph) = &node.operation { node_of_cycle(graph) } else { None })
+}
+
+/// Makes an executable graph. `error` learns which node keeps it from being made.
+fn instantiate(graph: Handle, flags: u64, error: &mut Handle) -> Result<Handle> {
+    let driver = driver()?;
+    let graph = operation::graph(graph)?;
+    if flags & !(AUTO_FREE | UPLOAD | DEVICE_LAUNCH | NODE_PRIORITY) != 0 || flags & AUTO_FREE != 0 && flags & DEVICE_LAUNCH != 0 {
+        return CuResult::INVALID_VALUE.err();
+    }
+    if flags & DEVICE_LAUNCH != 0 {
+        return Err(CuResult::NOT_SUPPORTED.because("kernels cannot launch graphs in the simulator; launch the graph in a stream"));
+    }
+    if let Some(node) = node_of_cycle(&graph) {
+        *error = node;
+        return Err(CuResult::INVALID_VALUE.because("the graph has a cycle"));
+    }
+    if graph.has_memory_nodes() && Arc::weak_count(&graph.executables) > 0 {
+        return Err(CuResult::NOT_SUPPORTED
+            .because("a graph that allocates or frees memory has one executable graph at a time; destroy the other one first"));
+    }
+    let nodes = graph.copy(driver, CopyFor::Executable)?;
+    let counted = Arc::downgrade(&graph.executables);
+    let executable = driver.handles.reserve();
+    driver.handles.insert_at(executable, Executable { flags: flags & !(UPLOAD | NODE_PRIORITY), nodes, _counted: counted });
+    Ok(executable)
+}
+
+fn put_instance(out: Out<Handle>, graph: Handle, flags: u64) -> Result<()> {
+    driver()?;
+    out.check()?;
+    out.put(instantiate(graph, flags, &mut Handle::NULL.clone())?)
+}
+
+/// Instantiates in the way of CUDA 11, where a text says what is wrong.
+fn instantiate_with_log(out: Out<Handle>, graph: Handle, error_node: Out<Handle>, log: Out<c_char>, capacity: usize) -> Result<()> {
+    driver()?;
+    out.check()?;
+    let mut error = Handle::NULL;
+    let made = instantiate(graph, 0, &mut error);
+    error_node.put_if_asked(error);
+    if !log.is_null() && capacity > 0 {
+        log.put_text(made.as_ref().err().and_then(|failure| failure.reason.as_deref()).unwrap_or_default(), capacity)?;
+    }
+    out.put(made?)
+}
+
+/// Frees what an earlier launch allocated and nothing freed, if the program asked for that, and refuses the launch if it did not.
+fn prepare_memory(driver: &Driver, executable: &Executable) -> Result<()> {
+    for block in executable.nodes.blocks() {
+        if !driver.graph_memory.is_live(block.address) {
+            continue;
+        }
+        if executable.flags & AUTO_FREE == 0 {
+            let reason = format!("memory at {:#x}, which this graph allocates, is not free yet", block.address);
+            return Err(CuResult::INVALID_VALUE.because(reason));
+        }
+        operation::free_graph_memory(driver, block.address)?;
+    }
+    Ok(())
+}
+
+/// Launches an executable graph. A capture gets a copy of its nodes.
+fn launch(executable: &Executable, stream: Handle) -> Result<()> {
+    stream::usable(stream)?;
+    let driver = driver()?;
+    // The driver of an H200 (580.159) refuses it, too.
+    stream::check_not_capturing(stream)?;
+    prepare_memory(driver, executable)?;
+    stream::submit(stream, Operation::Graph(executable.nodes.clone()))
+}
+
+/// Calls `look` with the executable form of a node.
+fn with_node<T>(executable: Handle, node: Handle, mut look: impl FnMut(&mut Node) -> Result<T>) -> Result<T> {
+    let executable = self::executable(executable)?;
+    operation::node(node)?;
+    executable.nodes.with_copy_of(node, &mut look)
+}
+
+/// Changes what the executable form of a node does.
+fn set(executable: Handle, node: Handle, make: impl FnOnce() -> Result<Operation>) -> Result<()> {
+    self::executable(executable)?;
+    let mut new = Some(make()?);
+    with_node(executable, node, |node| {
+        let new = new.take().ok_or(CuResult::INVALID_VALUE)?;
+        let mut changed = node.operation.clone();
+        replace(&mut changed, new)?;
+        update_operation(&mut node.operation, changed, Handle::NULL).map_err(|bad| bad.failure)
+    })
+}
+
+/// Changes what the nodes of the graph in a node do.
+fn set_child(executable: Handle, node: Handle, child: Handle) -> Result<()> {
+    let child = operation::graph(child)?;
+    let inside = with_node(executable, node, |node| match &node.operation {
+        Operation::Graph(graph) => Ok(graph.clone()),
+        _ => CuResult::INVALID_VALUE.err(),
+    })?;
+    update(&inside, &child).map_err(|bad| bad.failure)
+}
+
+/// Why an executable graph cannot be updated.
+struct BadUpdate {
+    result: u32,
+    /// The node of the new graph that does not fit.
+    node: Handle,
+    failure: Failure,
+}
+
+impl BadUpdate {
+    fn new(result: u32, node: Handle) -> Self {
+        Self { result, node, failure: CuResult::INVALID_VALUE.into() }
+    }
+}
+
+/// Replaces an operation by another one, as far as that does not need a new executable graph. `node` is the node that the new one is from.
+fn update_operation(old: &mut Operation, new: Operation, node: Handle) -> Result<(), BadUpdate> {
+    let result = match (&*old, &new) {
+        (Operation::Graph(old), Operation::Graph(new)) => return update_in_place(old, new),
+        (Operation::Kernel(old), Operation::Kernel(new)) if old.context().handle != new.context().handle => FUNCTION_CHANGED,
+        (Operation::Kernel(old), Operation::Kernel(new)) if old.grid != new.grid => ATTRIBUTES_CHANGED,
+        (Operation::Copy(before, _), Operation::Copy(after, _)) => {
+            let driver = driver().map_err(|failure| BadUpdate { failure, ..BadUpdate::new(UPDATE_ERROR, node) })?;
+            let can_change = before.is_row() && after.is_row() && before.directions(driver) == after.directions(driver);
+            if can_change || before == after { UPDATED } else { PARAMETERS_CHANGED }
+        }
+        (Operation::Fill(before, _), Operation::Fill(after, _)) => {
+            if before.is_row() && after.is_row() || before == after {
+                UPDATED
+            } else {
+                PARAMETERS_CHANGED
+            }
+        }
+        (Operation::Allocate(_) | Operation::Free(_), _) => PARAMETERS_CHANGED,
+        (old, new) if old.node_type() != new.node_type() => NODE_TYPE_CHANGED,
+        _ => UPDATED,
+    };
+    let moves = old.context().map(|context| context.handle) != new.context().map(|context| context.handle);
+    let result = if result == UPDATED && moves { PARAMETERS_CHANGED } else { result };
+    if result != UPDATED {
+        return Err(BadUpdate::new(result, node));
+    }
+    *old = new;
+    Ok(())
+}
+
+/// Gives an executable graph the parameters of another graph, whose nodes must be the same in the same order of adding. Nothing changes
+/// unless everything can.
+fn update(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
+    let copy = driver().and_then(|driver| executable.copy(driver, CopyFor::Executable));
+    let copy = copy.map_err(|failure| BadUpdate { failure, ..BadUpdate::new(UPDATE_ERROR, Handle::NULL) })?;
+    update_in_place(&copy, graph)?;
+    std::mem::swap(&mut *lock(&executable.nodes), &mut *lock(&copy.nodes));
+    Ok(())
+}
+
+fn update_in_place(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
+    let new: Vec<(Node, Vec<usize>)> = in_order(graph);
+    let old: Vec<(Node, Vec<usize>)> = in_order(executable);
+    if old.len() != new.len() {
+        return Err(BadUpdate::new(TOPOLOGY_CHANGED, Handle::NULL));
+    }
+    let mut updated = Vec::with_capacity(old.len());
+    for ((old, before), (new, after)) in old.into_iter().zip(&new) {
+        if before != *after {
+            return Err(BadUpdate::new(TOPOLOGY_CHANGED, new.handle));
+        }
+        if old.operation.node_type() != new.operation.node_type() {
+            return Err(BadUpdate::new(NODE_TYPE_CHANGED, new.handle));
+        }
+        let mut operation = old.operation;
+        update_operation(&mut operation, new.operation.clone(), new.handle)?;
+        updated.push(operation);
+    }
+    for ((_, node), operation) in lock(&executable.nodes).nodes_mut().zip(updated) {
+        node.operation = operation;
+    }
+    Ok(())
+}
+
+/// Returns the nodes in the order in which they were added, each with the places of those that it depends on.
+fn in_order(graph: &Graph) -> Vec<(Node, Vec<usize>)> {
+    let nodes = lock(&graph.nodes);
+    let ids: Vec<_> = nodes.nodes().map(|(id, _)| id).collect();
+    let place = |id| ids.binary_search(id).unwrap_or(usize::MAX);
+    let places = |id| {
+        let mut places: Vec<usize> = nodes.dependencies(id).iter().map(place).collect();
+        places.sort_unstable();
+        places
+    };
+    nodes.nodes().map(|(id, node)| (node.clone(), places(id))).collect()
+}
+
+/// Updates an executable graph and returns what keeps it from being updated.
+fn update_all(executable: Handle, graph: Handle, put: impl FnOnce(UpdateResult) -> Result<()>) -> Result<()> {
+    let executable = self::executable(executable)?;
+    let graph = operation::graph(graph)?;
+    let (result, bad) = match update(&executable.nodes, &graph) {
+        Ok(()) => (Ok(()), BadUpdate::new(UPDATED, Handle::NULL)),
+        Err(bad) => (CuResult::GRAPH_EXEC_UPDATE_FAILURE.err(), bad),
+    };
+    put(UpdateResult { result: bad.result, error_node: bad.node, error_from_node: Handle::NULL })?;
+    result
+}
+
+/// Only these nodes can be disabled.
+fn check_can_disable(node: &Node) -> Result<()> {
+    match node.operation {
+        Operation::Kernel(_) | Operation::Copy(..) | Operation::Fill(..) => Ok(()),
+        _ => CuResult::INVALID_VALUE.err(),
+    }
+}
+
+exports! {
+    fn cuGraphInstantiate(
+        executable: Out<Handle>,
+        graph: Handle,
+        error_node: Out<Handle>,
+        log: Out<c_char>,
+        capacity: usize,
+    ) {
+        instantiate_with_log(executable, graph, error_node, log, capacity)
+    }
+
+    fn cuGraphInstantiate_v2(
+        executable: Out<Handle>,
+        graph: Handle,
+        error_node: Out<Handle>,
+        log: Out<c_char>,
+        capacity: usize,
+    ) {
+        instantiate_with_log(executable, graph, error_node, log, capacity)
+    }
+
+    fn cuGraphInstantiateWithFlags(executable: Out<Handle>, graph: Handle, flags: u64) {
+        put_instance(executable, graph, flags)
+    }
+
+    fn cuGraphInstantiateWithParams(executable: Out<Handle>, graph: Handle, parameters: Out<InstantiateParams>) {
+        driver()?;
+        executable.check()?;
+        let mut given = parameters.as_in().read()?;
+        if given.flags & UPLOAD != 0 {
+            stream::usable(given.upload_stream)?;
+        }
+        let made = instantiate(graph, given.flags, &mut given.error_node);
+        given.result = match &made {
+            Ok(_) => INSTANTIATED,
+            Err(_) if given.error_node != Handle::NULL => INVALID_STRUCTURE,
+            Err(_) => INSTANTIATE_ERROR,
+        };
+        parameters.put(given)?;
+        executable.put(made?)
+    }
+
+    fn cuGraphExecGetFlags(executable: Handle, flags: Out<u64>) {
+        flags.put(self::executable(executable)?.flags)
+    }
+
+    fn cuGraphExecDestroy(executable: Handle) {
+        driver()?.handles.remove::<Executable>(executable).map(drop)
+    }
+
+    /// There is nothing to upload to.
+    fn cuGraphUpload(executable: Handle, stream: Handle) {
+        self::executable(executable)?;
+        stream::usable(stream)?;
+        stream::check_not_capturing(stream)
+    }
+
+    fn cuGraphLaunch(executable: Handle, stream: Handle) {
+        launch(&*self::executable(executable)?, stream)
+    }
+
+    fn cuGraphExecUpdate(executable: Handle, graph: Handle, error_node: Out<Handle>, result: Out<u32>) {
+        update_all(executable, graph, |update| {
+            error_node.put_if_asked(update.error_node);
+            result.put(update.result)
+        })
+    }
+
+    fn cuGraphExecUpdate_v2(executable: Handle, graph: Handle, result: Out<UpdateResult>) {
+        update_all(executable, graph, |update| result.put(update))
+    }
+
+    fn cuGraphNodeSetEnabled(executable: Handle, node: Handle, is_enabled: u32) {
+        with_node(executable, node, |node| {
+            check_can_disable(node)?;
+            node.is_enabled = is_enabled != 0;
+            Ok(())
+        })
+    }
+
+    fn cuGraphNodeGetEnabled(executable: Handle, node: Handle, is_enabled: Out<u32>) {
+        is_enabled.put(with_node(executable, node, |node| {
+            check_can_disable(node)?;
+            Ok(u32::from(node.is_enabled))
+        })?)
+    }
+
+    fn cuGraphExecNodeSetParams(executable: Handle, node: Handle, parameters: Out<NodeOfType<u8>>) {
+        match parameters::child_of(parameters)? {
+            Some(child) => set_child(executable, node, child),
+            None => set(executable, node, || parameters::any(parameters)),
+        }
+    }
+
+    fn cuGraphExecKernelNodeSetParams(executable: Handle, node: Handle, kernel: In<KernelNodeV1>) {
+        set(executable, node, || parameters::kernel(&parameters::from_v1(kernel.read()?)))
+    }
+
+    fn cuGraphExecKernelNodeSetParams_v2(executable: Handle, node: Handle, kernel: In<KernelNode>) {
+        set(executable, node, || parameters::kernel(&kernel.read()?))
+    }
+
+    fn cuGraphExecMemcpyNodeSetParams(executable: Handle, node: Handle, copy: In<Memcpy3D>, context: Handle) {
+        set(executable, node, || parameters::memcpy(copy, context))
+    }
+
+    fn cuGraphExecMemsetNodeSetParams(executable: Handle, node: Handle, memset: In<MemsetNode>, context: Handle) {
+        set(executable, node, || parameters::memset(memset, context))
+    }
+
+    fn cuGraphExecHostNodeSetParams(executable: Handle, node: Handle, host: In<HostNode>) {
+        set(executable, node, || parameters::host(host))
+    }
+
+    fn cuGraphExecChildGraphNodeSetParams(executable: Handle, node: Handle, child: Handle) {
+        set_child(executable, node, child)
+    }
+
+    fn cuGraphExecEventRecordNodeSetEvent(executable: Handle, node: Handle, event: Handle) {
+        event::get(event)?;
+        set(executable, node, || parameters::record(event))
+    }
+
+    fn cuGraphExecEventWaitNodeSetEvent(executable: Handle, node: Handle, event: Handle) {
+        event::get(event)?;
+        set(executable, node, || parameters::wait(event))
+    }
+}

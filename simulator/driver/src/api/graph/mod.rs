@@ -1,0 +1,261 @@
+//! Graphs: making them, changing their structure, and asking about it.
+
+pub mod attributes;
+pub mod dot;
+pub mod executable;
+pub mod nodes;
+pub mod parameters;
+
+use super::operation::{self, CopyFor, Graph, Operation};
+use super::user_object;
+use crate::driver::{Driver, driver};
+use crate::export::exports;
+use crate::ffi::{EdgeData, In, Out};
+use crate::handles::Handle;
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
+use crate::topology::{Edge, NodeId, Topology};
+
+/// `CU_GRAPH_USER_OBJECT_MOVE`
+const MOVE: u32 = 1;
+
+/// Returns handles in the way of most functions that list something: as many as the caller has space for, or else how many there are.
+fn put_list<T: Copy>(out: Out<T>, count: Out<usize>, found: &[T], filler: T) -> Result<()> {
+    count.check()?;
+    if out.is_null() {
+        return count.put(found.len());
+    }
+    let space = count.as_in().read()?;
+    for index in 0..space {
+        out.nth(index).put(found.get(index).copied().unwrap_or(filler))?;
+    }
+    count.put(found.len().min(space))
+}
+
+/// Returns a list of nodes of a graph.
+fn put_nodes(out: Out<Handle>, count: Out<usize>, graph: &Graph, ids: &[NodeId]) -> Result<()> {
+    put_list(out, count, &graph.handles(ids), Handle::NULL)
+}
+
+/// Reads an array of handles.
+fn read_handles(handles: In<Handle>, count: usize) -> Result<Vec<Handle>> {
+    (0..count).map(|index| handles.read_nth(index)).collect()
+}
+
+/// Refuses edges that are more than an order, such as those for programmatic launches. Null stands for plain edges.
+pub fn check_edge_data(data: In<EdgeData>, count: usize) -> Result<()> {
+    if data.is_null() {
+        return Ok(());
+    }
+    for index in 0..count {
+        if data.read_nth(index)? != EdgeData::default() {
+            return Err(CuResult::NOT_SUPPORTED
+                .because("edges with ports or of a type are not supported by the simulator; use edges without data"));
+        }
+    }
+    Ok(())
+}
+
+/// Says that edges are plain, where the caller asks.
+fn put_edge_data(out: Out<EdgeData>, count: usize) -> Result<()> {
+    if !out.is_null() {
+        for index in 0..count {
+            out.nth(index).put(EdgeData::default())?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses to take something away from a graph that CUDA keeps as it is.
+fn check_can_shrink(driver: &Driver, graph: &Graph) -> Result<()> {
+    if graph.has_memory_nodes() || driver.captures.is_target(graph.handle) {
+        return CuResult::INVALID_VALUE.err();
+    }
+    Ok(())
+}
+
+/// Reads edges from two arrays.
+fn read_edges(graph: &Graph, from: In<Handle>, to: In<Handle>, count: usize) -> Result<Vec<Edge>> {
+    let [from, to] = [from, to].map(|ends| graph.ids(&read_handles(ends, count)?));
+    Ok(from?.into_iter().zip(to?).collect())
+}
+
+fn connect(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> Result<()> {
+    let graph = operation::graph(graph)?;
+    let edges = read_edges(&graph, from, to, count)?;
+    lock(&graph.nodes).connect(&edges).map_err(|_| CuResult::INVALID_VALUE.into())
+}
+
+fn disconnect(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> Result<()> {
+    let graph = operation::graph(graph)?;
+    check_can_shrink(driver()?, &graph)?;
+    let edges = read_edges(&graph, from, to, count)?;
+    lock(&graph.nodes).disconnect(&edges).map_err(|_| CuResult::INVALID_VALUE.into())
+}
+
+fn put_edges(graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) -> Result<()> {
+    let graph = operation::graph(graph)?;
+    let edges = lock(&graph.nodes).edges();
+    if from.is_null() != to.is_null() {
+        return CuResult::INVALID_VALUE.err();
+    }
+    let ends = |which: fn(&Edge) -> NodeId| graph.handles(&edges.iter().map(which).collect::<Vec<_>>());
+    count.check()?;
+    let space = count.as_in().read()?;
+    put_list(from, count, &ends(|edge| edge.0), Handle::NULL)?;
+    if !to.is_null() {
+        count.put(space)?;
+        put_list(to, count, &ends(|edge| edge.1), Handle::NULL)?;
+        put_edge_data(data, space)?;
+    }
+    Ok(())
+}
+
+/// Returns the nodes on one side of a node.
+fn put_neighbors(
+    node: Handle,
+    out: Out<Handle>,
+    data: Out<EdgeData>,
+    count: Out<usize>,
+    side: impl FnOnce(&Topology<operation::Node>, NodeId) -> Vec<NodeId>,
+) -> Result<()> {
+    let node = operation::node(node)?;
+    let found = side(&lock(&node.graph.nodes), node.id);
+    put_nodes(out, count, &node.graph, &found)?;
+    if out.is_null() { Ok(()) } else { put_edge_data(data, count.as_in().read()?) }
+}
+
+exports! {
+    fn cuGraphCreate(graph: Out<Handle>, flags: u32) {
+        let driver = driver()?;
+        graph.check()?;
+        if flags != 0 {
+            return CuResult::INVALID_VALUE.err();
+        }
+        graph.put(Graph::create(driver).handle)
+    }
+
+    /// A graph that a node owns, or that a capture adds nodes to, is not the program's to destroy.
+    fn cuGraphDestroy(graph: Handle) {
+        let driver = driver()?;
+        let graph = operation::graph(graph)?;
+        if graph.is_embedded || driver.captures.is_target(graph.handle) {
+            return CuResult::INVALID_VALUE.err();
+        }
+        graph.unregister(driver);
+        Ok(())
+    }
+
+    fn cuGraphClone(clone: Out<Handle>, graph: Handle) {
+        let driver = driver()?;
+        clone.check()?;
+        let graph = operation::graph(graph)?;
+        if graph.has_memory_nodes() {
+            return Err(CuResult::NOT_SUPPORTED.because("CUDA does not clone a graph that allocates or frees memory"));
+        }
+        clone.put(graph.copy(driver, CopyFor::Program)?.handle)
+    }
+
+    fn cuGraphNodeFindInClone(found: Out<Handle>, original: Handle, clone: Handle) {
+        found.check()?;
+        operation::node(original)?;
+        let clone = operation::graph(clone)?;
+        if clone.original.is_none() {
+            return CuResult::INVALID_VALUE.err();
+        }
+        found.put(clone.with_copy_of(original, &mut |node| Ok(node.handle))?)
+    }
+
+    fn cuGraphNodeGetType(node: Handle, node_type: Out<u32>) {
+        node_type.put(operation::node(node)?.with(|node| Ok(node.operation.node_type()))?)
+    }
+
+    fn cuGraphGetNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
+        let graph = operation::graph(graph)?;
+        let ids: Vec<NodeId> = lock(&graph.nodes).nodes().map(|(id, _)| id).collect();
+        put_nodes(nodes, count, &graph, &ids)
+    }
+
+    fn cuGraphGetRootNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
+        let graph = operation::graph(graph)?;
+        let ids = lock(&graph.nodes).roots();
+        put_nodes(nodes, count, &graph, &ids)
+    }
+
+    fn cuGraphGetEdges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usize>) {
+        put_edges(graph, from, to, Out::NULL, count)
+    }
+
+    fn cuGraphGetEdges_v2(graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) {
+        put_edges(graph, from, to, data, count)
+    }
+
+    fn cuGraphNodeGetDependencies(node: Handle, nodes: Out<Handle>, count: Out<usize>) {
+        put_neighbors(node, nodes, Out::NULL, count, |graph, id| graph.dependencies(id).to_vec())
+    }
+
+    fn cuGraphNodeGetDependencies_v2(node: Handle, nodes: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) {
+        put_neighbors(node, nodes, data, count, |graph, id| graph.dependencies(id).to_vec())
+    }
+
+    fn cuGraphNodeGetDependentNodes(node: Handle, nodes: Out<Handle>, count: Out<usize>) {
+        put_neighbors(node, nodes, Out::NULL, count, |graph, id| graph.dependents(id).to_vec())
+    }
+
+    fn cuGraphNodeGetDependentNodes_v2(node: Handle, nodes: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) {
+        put_neighbors(node, nodes, data, count, |graph, id| graph.dependents(id).to_vec())
+    }
+
+    fn cuGraphAddDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) {
+        connect(graph, from, to, count)
+    }
+
+    fn cuGraphAddDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize) {
+        check_edge_data(data, count)?;
+        connect(graph, from, to, count)
+    }
+
+    fn cuGraphRemoveDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) {
+        disconnect(graph, from, to, count)
+    }
+
+    fn cuGraphRemoveDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize) {
+        check_edge_data(data, count)?;
+        disconnect(graph, from, to, count)
+    }
+
+    fn cuGraphDestroyNode(node: Handle) {
+        let driver = driver()?;
+        let node = operation::node(node)?;
+        check_can_shrink(driver, &node.graph)?;
+        let removed = lock(&node.graph.nodes).remove(node.id).ok_or(CuResult::INVALID_VALUE)?;
+        removed.unregister(driver);
+        Ok(())
+    }
+
+    fn cuGraphChildGraphNodeGetGraph(node: Handle, graph: Out<Handle>) {
+        let inside = operation::node(node)?.with(|node| match &node.operation {
+            Operation::Graph(graph) => Ok(graph.handle),
+            _ => CuResult::INVALID_VALUE.err(),
+        })?;
+        graph.put(inside)
+    }
+
+    fn cuGraphRetainUserObject(graph: Handle, object: Handle, count: u32, flags: u32) {
+        let graph = operation::graph(graph)?;
+        let object = user_object::get(object)?;
+        user_object::check_count(count)?;
+        if flags & !MOVE != 0 {
+            return CuResult::INVALID_VALUE.err();
+        }
+        graph.references.retain(object, count, flags == MOVE);
+        Ok(())
+    }
+
+    fn cuGraphReleaseUserObject(graph: Handle, object: Handle, count: u32) {
+        let graph = operation::graph(graph)?;
+        let object = user_object::get(object)?;
+        user_object::check_count(count)?;
+        graph.references.release(&object, count)
+    }
+}

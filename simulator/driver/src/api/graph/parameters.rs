@@ -1,0 +1,147 @@
+//! What the nodes of a graph are made of: operations from the program's structures, and structures from operations.
+
+use std::sync::Arc;
+
+use simt::{Dim3, LaunchConfig};
+
+use crate::api::context::{self, Context};
+use crate::api::kernel::{self, Grid, Launch};
+use crate::api::operation::{self, CopyFor, Operation};
+use crate::api::transfer::{Copy, Fill};
+use crate::api::{event, library};
+use crate::driver::driver;
+use crate::ffi::{
+    HostCall, HostNode, In, KernelNode, KernelNodeV1, Memcpy3D, MemcpyNodeInContext, MemsetNode, MemsetNodeInContext, NodeOfType,
+    Out,
+};
+use crate::handles::Handle;
+use crate::result::{CuResult, Result};
+
+/// `CU_GRAPH_NODE_TYPE_…`
+const KERNEL: u32 = 0;
+const MEMCPY: u32 = 1;
+const MEMSET: u32 = 2;
+const HOST: u32 = 3;
+const GRAPH: u32 = 4;
+const EMPTY: u32 = 5;
+const WAIT_EVENT: u32 = 6;
+const EVENT_RECORD: u32 = 7;
+const SEMAPHORES_SIGNAL: u32 = 8;
+const SEMAPHORES_WAIT: u32 = 9;
+pub const MEM_ALLOC: u32 = 10;
+const MEM_FREE: u32 = 11;
+const BATCH_MEM_OP: u32 = 12;
+const CONDITIONAL: u32 = 13;
+
+/// Completes the structure of CUDA 11.
+pub fn from_v1(base: KernelNodeV1) -> KernelNode {
+    KernelNode { base, kernel: Handle::NULL, context: Handle::NULL }
+}
+
+/// Makes a launch. The kernel's parameters are copied.
+pub fn kernel(node: &KernelNode) -> Result<Operation> {
+    let driver = driver()?;
+    let KernelNodeV1 { function, grid, block, shared_mem_bytes, values, extra } = node.base;
+    let named = if function == Handle::NULL { node.kernel } else { function };
+    let is_elsewhere = node.context != Handle::NULL && node.context != context::current_handle();
+    if function == Handle::NULL && is_elsewhere {
+        return Err(CuResult::NOT_SUPPORTED.because("a kernel of a library runs in the current context; make its context current"));
+    }
+    let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
+    let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes: shared_mem_bytes };
+    let function = library::function(named)?;
+    kernel::check_shape(config, driver.profile)?;
+    let launch = Launch::new(driver, named, function, config, Grid::Independent, |function| kernel::pack(function, values, extra))?;
+    Ok(Operation::Kernel(launch))
+}
+
+/// Describes a launch. The parameters stay where the structure says until the node is changed.
+pub fn describe_kernel(operation: &mut Operation) -> Result<KernelNode<*const usize>> {
+    let Operation::Kernel(launch) = operation else { return CuResult::INVALID_VALUE.err() };
+    let extents = |Dim3 { x, y, z }: Dim3| [x, y, z];
+    let is_function = launch.handle == launch.function.handle;
+    let base = KernelNodeV1 {
+        function: if is_function { launch.handle } else { Handle::NULL },
+        grid: extents(launch.config.grid),
+        block: extents(launch.config.block),
+        shared_mem_bytes: launch.config.dynamic_shared_bytes,
+        values: launch.list_parameters(),
+        extra: std::ptr::null(),
+    };
+    let kernel = if is_function { Handle::NULL } else { launch.handle };
+    Ok(KernelNode { base, kernel, context: launch.context().handle })
+}
+
+/// Returns the context that a node runs in.
+fn context_of(handle: Handle) -> Result<Arc<Context>> {
+    driver()?.handles.get(handle)
+}
+
+pub fn memcpy(copy: In<Memcpy3D>, context: Handle) -> Result<Operation> {
+    Ok(Operation::Copy(Copy::from_parameters(&copy.read()?)?, context_of(context)?))
+}
+
+pub fn memset(node: In<MemsetNode>, context: Handle) -> Result<Operation> {
+    Ok(Operation::Fill(Fill::from_parameters(&node.read()?)?, context_of(context)?))
+}
+
+pub fn host(node: In<HostNode>) -> Result<Operation> {
+    let HostNode { function, data } = node.read()?;
+    Ok(Operation::Host(HostCall::new(function, data)?))
+}
+
+/// Makes a copy of a graph, for a node that owns it.
+pub fn child(graph: Handle) -> Result<Operation> {
+    let graph = operation::graph(graph)?;
+    if graph.has_memory_nodes() {
+        return Err(CuResult::NOT_SUPPORTED.because("a graph that allocates or frees memory cannot be part of another graph"));
+    }
+    Ok(Operation::Graph(graph.copy(driver()?, CopyFor::Node)?))
+}
+
+pub fn wait(event: Handle) -> Result<Operation> {
+    Ok(Operation::Wait(event::get(event)?))
+}
+
+pub fn record(event: Handle) -> Result<Operation> {
+    Ok(Operation::Record(event::get(event)?))
+}
+
+/// Returns the graph that `CUgraphNodeParams` has for a node that executes one.
+pub fn child_of(parameters: Out<NodeOfType<u8>>) -> Result<Option<Handle>> {
+    let is_graph = parameters.as_in().read()?.node_type == GRAPH;
+    if is_graph { member(parameters).map(Some) } else { Ok(None) }
+}
+
+/// Makes an operation of `CUgraphNodeParams`, except for an allocation, which also writes there.
+pub fn any(parameters: Out<NodeOfType<u8>>) -> Result<Operation> {
+    match parameters.as_in().read()?.node_type {
+        KERNEL => kernel(&member(parameters)?),
+        MEMCPY => {
+            let MemcpyNodeInContext { context, copy, .. } = member(parameters)?;
+            Ok(Operation::Copy(Copy::from_parameters(&copy)?, context_of(context)?))
+        }
+        MEMSET => {
+            let MemsetNodeInContext { memset, context } = member(parameters)?;
+            Ok(Operation::Fill(Fill::from_parameters(&memset)?, context_of(context)?))
+        }
+        HOST => {
+            let HostNode { function, data } = member(parameters)?;
+            Ok(Operation::Host(HostCall::new(function, data)?))
+        }
+        GRAPH => child(member(parameters)?),
+        EMPTY => Ok(Operation::Empty),
+        WAIT_EVENT => wait(member(parameters)?),
+        EVENT_RECORD => record(member(parameters)?),
+        MEM_FREE => Ok(Operation::Free(member(parameters)?)),
+        SEMAPHORES_SIGNAL | SEMAPHORES_WAIT | BATCH_MEM_OP | CONDITIONAL => Err(CuResult::NOT_SUPPORTED.because(
+            "nodes with semaphores, operations on values in memory, or conditions are not supported by the simulator; use other nodes",
+        )),
+        _ => CuResult::INVALID_VALUE.err(),
+    }
+}
+
+/// Reads the member of the union that a type of node has.
+fn member<T: std::marker::Copy>(parameters: Out<NodeOfType<u8>>) -> Result<T> {
+    Ok(parameters.cast::<NodeOfType<T>>().as_in().read()?.node.value)
+}

@@ -1,0 +1,293 @@
+//! What a launch of a kernel is: the function, the shape, and the parameters, which are copied when the launch is made. A stream executes it
+//! at once, and a graph keeps it.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::Arc;
+
+use simt::{Dim3, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
+
+use super::context::Context;
+use super::function::Function;
+use crate::driver::{self, Driver};
+use crate::ffi::{HostBytes, In};
+use crate::handles::Handle;
+use crate::lock::lock;
+use crate::records::{Failed, LaunchRecord, Outcome};
+use crate::result::{CuResult, Result};
+use crate::settings::Trace;
+
+/// Tags in the array `extra` of a launch, which say what the next element is.
+const PARAM_BUFFER: u64 = 1;
+const PARAM_BUFFER_SIZE: u64 = 2;
+const PARAM_END: u64 = 0;
+
+/// Whether a kernel synchronizes across the whole grid, which requires all its blocks to run at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grid {
+    Independent,
+    Cooperative,
+}
+
+/// `CU_LAUNCH_ATTRIBUTE_PRIORITY`
+const PRIORITY: u32 = 8;
+
+/// The value of an attribute of a launch, which has as many bytes as it needs of these.
+pub type AttributeValue = [u8; 64];
+
+/// A launch of a kernel.
+#[derive(Debug)]
+pub struct Launch {
+    /// The function or the kernel, as the program named it.
+    pub handle: Handle,
+    pub function: Arc<Function>,
+    pub config: LaunchConfig,
+    pub grid: Grid,
+    parameters: Vec<u8>,
+    /// Attributes that a program set on the node of a graph, by number.
+    pub attributes: BTreeMap<u32, AttributeValue>,
+    /// The addresses of the parameters, where the program reads them.
+    listed: Vec<usize>,
+}
+
+impl Clone for Launch {
+    /// The parameters of the copy have addresses of their own.
+    fn clone(&self) -> Self {
+        Self {
+            handle: self.handle,
+            function: self.function.clone(),
+            config: self.config,
+            grid: self.grid,
+            parameters: self.parameters.clone(),
+            attributes: self.attributes.clone(),
+            listed: Vec::new(),
+        }
+    }
+}
+
+impl Launch {
+    /// Makes a launch that the device can execute. `pack` returns the parameters, laid out as the kernel expects them.
+    pub fn new(
+        driver: &Driver,
+        handle: Handle,
+        function: Arc<Function>,
+        config: LaunchConfig,
+        grid: Grid,
+        pack: impl FnOnce(&Function) -> Result<Vec<u8>>,
+    ) -> Result<Self> {
+        check_resources(&function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
+        check_grid(driver, &function, config, grid)?;
+        let parameters = pack(&function)?;
+        Ok(Self { handle, function, config, grid, parameters, attributes: BTreeMap::new(), listed: Vec::new() })
+    }
+
+    pub fn context(&self) -> &Arc<Context> {
+        &self.function.context
+    }
+
+    /// Changes whether the kernel synchronizes across the whole grid.
+    pub fn set_grid(&mut self, driver: &Driver, grid: Grid) -> Result<()> {
+        check_grid(driver, &self.function, self.config, grid)?;
+        self.grid = grid;
+        Ok(())
+    }
+
+    /// Keeps the priority of the stream that the launch was captured in.
+    pub fn set_priority(&mut self, priority: i32) {
+        let mut value = [0; 64];
+        value[..4].copy_from_slice(&priority.to_ne_bytes());
+        self.attributes.insert(PRIORITY, value);
+    }
+
+    /// Returns the addresses of the parameters, one by one. They are good until the launch is changed.
+    pub fn list_parameters(&mut self) -> *const usize {
+        let base = self.parameters.as_ptr().expose_provenance();
+        self.listed = self.function.kernel().params().iter().map(|param| base + param.offset).collect();
+        self.listed.as_ptr()
+    }
+
+    /// Executes the launch and records it, or refuses what no device could execute. No lock is held meanwhile, so other threads can launch
+    /// and copy.
+    pub fn run(&self, driver: &Driver) -> Result<()> {
+        self.execute(driver).inspect_err(|failure| driver.note_refusal(failure))
+    }
+
+    fn execute(&self, driver: &Driver) -> Result<()> {
+        let (function, config) = (&self.function, self.config);
+        let (image, kernel, options) = (function.image.image(), function.name(), options(driver, self.grid)?);
+        let outcome = match simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options) {
+            Ok(report) => {
+                print(&report.printed);
+                Outcome::Finished(Box::new(report))
+            }
+            Err(misuse @ LaunchError::Misuse(_)) => return Err(code_of(&misuse).because(format!("kernel {kernel}: {misuse}"))),
+            Err(fault) => {
+                print(fault.printed());
+                Outcome::Failed(fail(self.context(), fault))
+            }
+        };
+        let occupancy = function.occupancy(driver.profile, config.block.volume() as u32, config.dynamic_shared_bytes.into());
+        driver.note_launch(LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome });
+        Ok(())
+    }
+}
+
+/// Refuses a cooperative launch of more blocks than the device can hold.
+fn check_grid(driver: &Driver, function: &Function, config: LaunchConfig, grid: Grid) -> Result<()> {
+    if grid == Grid::Cooperative {
+        check_fits_at_once(function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
+    }
+    Ok(())
+}
+
+fn check_fits_at_once(function: &Function, config: LaunchConfig, profile: &Profile) -> Result<()> {
+    let kernel = function.name();
+    if profile.compute_capability < (6, 0) {
+        return Err(CuResult::NOT_SUPPORTED.because(format!("kernel {kernel}: {} has no cooperative launches", profile.name)));
+    }
+    let threads = u32::try_from(config.block.volume()).unwrap_or(u32::MAX);
+    let each = function.occupancy(profile, threads, config.dynamic_shared_bytes.into()).blocks_per_multiprocessor;
+    let (blocks, most) = (config.grid.volume(), u64::from(each) * u64::from(profile.multiprocessors));
+    if blocks <= most {
+        return Ok(());
+    }
+    let message = format!("kernel {kernel}: {blocks} blocks must all run at once, but {} holds {most}", profile.name);
+    Err(CuResult::COOPERATIVE_LAUNCH_TOO_LARGE.because(message))
+}
+
+/// Refuses a launch for what only this driver knows: registers, and shared memory that the program must opt in to. [`simt::launch`] refuses
+/// shapes that the profile or the kernel does not allow.
+fn check_resources(function: &Function, config: LaunchConfig, profile: &Profile) -> Result<()> {
+    let kernel = function.name();
+    let threads = config.block.volume();
+    // A block that is too large in any case is refused for its shape.
+    let allowed = u64::from(function.max_threads_by_bounds(profile));
+    if let Some(limit) = function.max_threads_by_registers(profile)
+        && (u64::from(limit) + 1..=allowed).contains(&threads)
+    {
+        let registers = function.registers_per_thread().unwrap_or_default();
+        let message =
+            format!("kernel {kernel}: {threads} threads with {registers} registers each, but there are registers for only {limit}");
+        return Err(CuResult::LAUNCH_OUT_OF_RESOURCES.because(message));
+    }
+    let (requested, limit) = (config.dynamic_shared_bytes, function.max_dynamic_shared(profile));
+    if requested > limit {
+        let most = profile.shared_bytes_per_block_optin.saturating_sub(function.kernel().static_shared_bytes());
+        let advice = if requested <= most {
+            "; set CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES with cuFuncSetAttribute to raise the limit"
+        } else {
+            ""
+        };
+        let message = format!("kernel {kernel}: {requested} bytes of dynamic shared memory requested, {limit} allowed{advice}");
+        return Err(CuResult::INVALID_VALUE.because(message));
+    }
+    Ok(())
+}
+
+/// Refuses a shape that no launch can have. [`simt::launch`] refuses it as well, but a launch is captured long before that.
+pub fn check_shape(config: LaunchConfig, profile: &Profile) -> Result<()> {
+    let extents = |Dim3 { x, y, z }: Dim3| [x, y, z];
+    let limits =
+        extents(config.grid).into_iter().zip(profile.max_grid).chain(extents(config.block).into_iter().zip(profile.max_block));
+    for (extent, limit) in limits {
+        if !(1..=limit).contains(&extent) {
+            return Err(CuResult::INVALID_VALUE
+                .because(format!("{extent} blocks or threads in one direction, where 1 to {limit} are possible")));
+        }
+    }
+    Ok(())
+}
+
+/// Returns how to execute a launch, from the settings in force.
+fn options(driver: &Driver, grid: Grid) -> Result<LaunchOptions> {
+    let settings = driver::settings()?;
+    let defaults = LaunchOptions::default();
+    Ok(LaunchOptions {
+        fuel: settings.fuel.unwrap_or(defaults.fuel),
+        workers: settings.workers.filter(|&workers| workers > 0),
+        checks: settings.checks.unwrap_or(defaults.checks),
+        cooperative: grid == Grid::Cooperative,
+        textures: lock(&driver.textures).clone(),
+        trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
+        ..defaults
+    })
+}
+
+/// Prints what a kernel printed. The launch is complete when its call returns, so the output is due by then.
+fn print(text: &str) {
+    let mut output = std::io::stdout();
+    // A closed standard output is not the launch's fault.
+    let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+}
+
+/// Makes the context unusable and returns why.
+fn fail(context: &Context, error: LaunchError) -> Failed {
+    let message = error.to_string();
+    context.fail(code_of(&error).because(message.clone()));
+    let finding = if let LaunchError::Fault { finding, .. } = error { Some(finding) } else { None };
+    Failed { message, finding }
+}
+
+/// Returns what a GPU's driver returns in this case.
+fn code_of(error: &LaunchError) -> CuResult {
+    match error {
+        LaunchError::Fault { finding, .. } => match finding.kind {
+            FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => CuResult::ILLEGAL_ADDRESS,
+            FindingKind::Misaligned { .. } => CuResult::MISALIGNED_ADDRESS,
+            FindingKind::Assert { .. } => CuResult::ASSERT,
+            // A GPU hangs here until its watchdog, if it has one, stops the kernel.
+            FindingKind::DivergentBarrier { .. }
+            | FindingKind::Deadlock { .. }
+            | FindingKind::MbarrierDeadlock { .. }
+            | FindingKind::GridDeadlock { .. } => CuResult::LAUNCH_TIMEOUT,
+            // A trap, or anything else that stops a kernel. What hardware does not notice is in the report of a launch that succeeds.
+            _ => CuResult::LAUNCH_FAILED,
+        },
+        LaunchError::OutOfFuel { .. } => CuResult::LAUNCH_TIMEOUT,
+        LaunchError::Misuse(LaunchMisuse::NoSuchKernel(_)) => CuResult::NOT_FOUND,
+        LaunchError::Misuse(_) => CuResult::INVALID_VALUE,
+    }
+}
+
+/// Lays out parameters that the caller passes one by one, each as a pointer to its value.
+pub fn pack_each(function: &Function, values: In<HostBytes>) -> Result<Vec<u8>> {
+    let kernel = function.kernel();
+    let mut packed = vec![0; kernel.param_bytes()];
+    for (index, param) in kernel.params().iter().enumerate() {
+        values.read_nth(index)?.with(param.bytes, |value| packed[param.offset..][..param.bytes].copy_from_slice(value))?;
+    }
+    Ok(packed)
+}
+
+/// Reads parameters that the caller laid out itself: pairs of a tag and a value, up to an end tag.
+fn pack_whole(function: &Function, extra: In<HostBytes>) -> Result<Vec<u8>> {
+    let (mut buffer, mut given) = (None, None);
+    for pair in 0.. {
+        let value = || extra.read_nth(2 * pair + 1);
+        match extra.read_nth(2 * pair)?.address() {
+            PARAM_END => break,
+            PARAM_BUFFER => buffer = Some(value()?),
+            PARAM_BUFFER_SIZE => {
+                let bytes = value()?.with(size_of::<usize>(), |bytes| bytes.try_into().map(usize::from_ne_bytes))?;
+                given = bytes.ok();
+            }
+            _ => return CuResult::INVALID_VALUE.err(),
+        }
+    }
+    let (Some(buffer), Some(given)) = (buffer, given) else { return CuResult::INVALID_VALUE.err() };
+    let expected = function.kernel().param_bytes();
+    if given < expected {
+        let message = format!("kernel {} takes {expected} bytes of parameters, got {given}", function.name());
+        return Err(CuResult::INVALID_VALUE.because(message));
+    }
+    buffer.read(expected)
+}
+
+/// Lays out the parameters of a launch, in whichever of the two ways the caller passes them.
+pub fn pack(function: &Function, values: In<HostBytes>, extra: In<HostBytes>) -> Result<Vec<u8>> {
+    match (values.is_null(), extra.is_null()) {
+        (false, false) => CuResult::INVALID_VALUE.err(),
+        (_, true) => pack_each(function, values),
+        (true, false) => pack_whole(function, extra),
+    }
+}

@@ -1,0 +1,368 @@
+//! Operations: what a program can ask a stream to do, and what the nodes of a graph are. A stream executes an operation at once, or records
+//! it while it is being captured.
+
+use std::sync::{Arc, Mutex};
+
+use super::context::Context;
+use super::event::Event;
+use super::kernel::Launch;
+use super::transfer::{Copy, Fill};
+use super::user_object::References;
+use crate::allocations::MemoryKind;
+use crate::driver::{Driver, driver, driver_of_this_process};
+use crate::ffi::{DevicePtr, HostCall};
+use crate::graph_memory::Bytes;
+use crate::handles::{Handle, Kind};
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
+use crate::topology::{NodeId, Topology};
+
+/// Something that a stream or a graph can execute.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    Kernel(Launch),
+    Copy(Copy, Arc<Context>),
+    Fill(Fill, Arc<Context>),
+    Host(HostCall),
+    /// The nodes of a graph of its own.
+    Graph(Arc<Graph>),
+    /// Nothing, between what runs before it and what runs after it.
+    Empty,
+    Wait(Arc<Event>),
+    Record(Arc<Event>),
+    Allocate(Arc<Block>),
+    Free(DevicePtr),
+}
+
+impl Operation {
+    /// Returns the number of this type of node in `CUgraphNodeType`.
+    pub fn node_type(&self) -> u32 {
+        match self {
+            Operation::Kernel(_) => 0,
+            Operation::Copy(..) => 1,
+            Operation::Fill(..) => 2,
+            Operation::Host(_) => 3,
+            Operation::Graph(_) => 4,
+            Operation::Empty => 5,
+            Operation::Wait(_) => 6,
+            Operation::Record(_) => 7,
+            Operation::Allocate(_) => 10,
+            Operation::Free(_) => 11,
+        }
+    }
+
+    /// Returns the context that this operation runs in, if it runs on the device.
+    pub fn context(&self) -> Option<&Arc<Context>> {
+        match self {
+            Operation::Kernel(launch) => Some(launch.context()),
+            Operation::Copy(_, context) | Operation::Fill(_, context) => Some(context),
+            _ => None,
+        }
+    }
+
+    /// Executes the operation.
+    pub fn run(&self, driver: &Driver) -> Result<()> {
+        if let Some(context) = self.context() {
+            driver.handles.get::<Context>(context.handle).map_err(|_| CuResult::CONTEXT_IS_DESTROYED)?;
+            context.check()?;
+        }
+        match self {
+            Operation::Kernel(launch) => launch.run(driver),
+            Operation::Copy(copy, _) => copy.run(driver),
+            Operation::Fill(fill, _) => fill.run(driver),
+            Operation::Host(call) => {
+                call.run();
+                Ok(())
+            }
+            Operation::Graph(graph) => graph.run(driver),
+            // Whatever an event stands for is complete.
+            Operation::Empty | Operation::Wait(_) => Ok(()),
+            Operation::Record(event) => {
+                event.record_now();
+                Ok(())
+            }
+            Operation::Allocate(block) => driver.graph_memory.allocate(block.address),
+            Operation::Free(address) => {
+                let bytes = driver.graph_memory.free(*address)?;
+                give_back(driver, *address, bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether this keeps a graph from being copied and changed.
+    fn is_of_memory(&self) -> bool {
+        matches!(self, Operation::Allocate(_) | Operation::Free(_))
+    }
+}
+
+/// The memory of an allocation node, for as long as a graph or an executable graph has the node.
+#[derive(Debug)]
+pub struct Block {
+    pub address: u64,
+    pub bytes: u64,
+}
+
+impl Block {
+    /// Makes memory that `graph` allocates.
+    pub fn new(driver: &Driver, bytes: usize, context: Handle, graph: Handle) -> Result<Arc<Self>> {
+        let capacity = driver.profile.memory_bytes;
+        let address = driver.allocations.allocate(&driver.memory, capacity, bytes, MemoryKind::Graph, context)?;
+        let bytes = bytes as u64;
+        driver.graph_memory.reserve(address, bytes, graph);
+        Ok(Arc::new(Self { address, bytes }))
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if let Some(driver) = driver_of_this_process() {
+            give_back(driver, self.address, driver.graph_memory.forget_node(self.address));
+        }
+    }
+}
+
+/// Returns memory of a graph to the device, if it is unused.
+fn give_back(driver: &Driver, address: u64, bytes: Bytes) {
+    if bytes == Bytes::Unused {
+        // Fails only if the context is gone, which took its memory along.
+        let _ = driver.allocations.free(&driver.memory, address, |kind| kind == MemoryKind::Graph);
+    }
+}
+
+/// Frees live memory of a graph for the program.
+pub fn free_graph_memory(driver: &Driver, address: u64) -> Result<()> {
+    let bytes = driver.graph_memory.free_outside(address)?;
+    give_back(driver, address, bytes);
+    Ok(())
+}
+
+/// A node of a graph.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Null for a node of an executable graph, which has no handle.
+    pub handle: Handle,
+    /// The node that this is a copy of.
+    pub original: Option<Handle>,
+    pub operation: Operation,
+    /// Whether an executable graph executes the node.
+    pub is_enabled: bool,
+}
+
+/// What the handle of a node means.
+#[derive(Clone, Debug)]
+pub struct NodeRef {
+    pub graph: Arc<Graph>,
+    pub id: NodeId,
+}
+
+/// A graph: a program's own, the graph of a node, or the nodes of an executable graph.
+#[derive(Debug)]
+pub struct Graph {
+    /// Null for the nodes of an executable graph.
+    pub handle: Handle,
+    /// The graph that this was cloned from with `cuGraphClone`.
+    pub original: Option<Handle>,
+    /// Whether a node of another graph owns this graph.
+    pub is_embedded: bool,
+    pub nodes: Mutex<Topology<Node>>,
+    pub references: References,
+    /// Each executable graph that was made of this graph has a clone.
+    pub executables: Arc<()>,
+}
+
+impl Kind for Graph {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
+
+    fn context(&self) -> Option<Handle> {
+        None
+    }
+}
+
+impl Kind for NodeRef {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
+
+    fn context(&self) -> Option<Handle> {
+        None
+    }
+}
+
+/// Who a copy of a graph is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyFor {
+    /// The program, which gets handles for the graph and its nodes.
+    Program,
+    /// A node of another graph. The program gets handles as well, but the node owns the graph.
+    Node,
+    /// An executable graph.
+    Executable,
+}
+
+/// Returns the graph with this handle.
+pub fn graph(handle: Handle) -> Result<Arc<Graph>> {
+    driver()?.handles.get(handle)
+}
+
+/// Returns the node with this handle.
+pub fn node(handle: Handle) -> Result<Arc<NodeRef>> {
+    driver()?.handles.get(handle)
+}
+
+impl NodeRef {
+    /// Calls `look` with the node.
+    pub fn with<T>(&self, look: impl FnOnce(&mut Node) -> Result<T>) -> Result<T> {
+        look(lock(&self.graph.nodes).get_mut(self.id).ok_or(CuResult::INVALID_VALUE)?)
+    }
+}
+
+impl Graph {
+    /// Makes an empty graph.
+    pub fn create(driver: &Driver) -> Arc<Self> {
+        driver.handles.insert(|handle| Self {
+            handle,
+            original: None,
+            is_embedded: false,
+            nodes: Mutex::default(),
+            references: References::default(),
+            executables: Arc::default(),
+        })
+    }
+
+    /// Adds a node that runs after `dependencies`.
+    pub fn add(self: &Arc<Self>, driver: &Driver, operation: Operation, dependencies: &[NodeId]) -> Result<(NodeId, Handle)> {
+        let mut nodes = lock(&self.nodes);
+        nodes.check_dependencies(dependencies).map_err(|_| CuResult::INVALID_VALUE)?;
+        if self.is_embedded && operation.is_of_memory() {
+            return Err(CuResult::NOT_SUPPORTED.because("the graph of a node cannot allocate or free memory"));
+        }
+        if let Operation::Free(address) = operation {
+            driver.graph_memory.plan_free(address, self.handle)?;
+        }
+        let handle = driver.handles.reserve();
+        let node = Node { handle, original: None, operation, is_enabled: true };
+        let id = nodes.add(node, dependencies).map_err(|_| CuResult::INVALID_VALUE)?;
+        driver.handles.insert_at(handle, NodeRef { graph: self.clone(), id });
+        Ok((id, handle))
+    }
+
+    /// Returns the numbers of nodes, which must all be nodes of this graph.
+    pub fn ids(&self, nodes: &[Handle]) -> Result<Vec<NodeId>> {
+        let id = |&handle: &Handle| -> Result<NodeId> {
+            let node = node(handle)?;
+            if node.graph.handle == self.handle { Ok(node.id) } else { CuResult::INVALID_VALUE.err() }
+        };
+        nodes.iter().map(id).collect()
+    }
+
+    /// Returns the handles of nodes.
+    pub fn handles(&self, ids: &[NodeId]) -> Vec<Handle> {
+        let nodes = lock(&self.nodes);
+        ids.iter().filter_map(|&id| nodes.get(id)).map(|node| node.handle).collect()
+    }
+
+    /// Whether the graph allocates or frees memory. CUDA does not copy such a graph, nor remove anything from it.
+    pub fn has_memory_nodes(&self) -> bool {
+        lock(&self.nodes).nodes().any(|(_, node)| node.operation.is_of_memory())
+    }
+
+    /// Returns the memory that the graph allocates.
+    pub fn blocks(&self) -> Vec<Arc<Block>> {
+        let nodes = lock(&self.nodes);
+        let block =
+            |(_, node): (NodeId, &Node)| if let Operation::Allocate(block) = &node.operation { Some(block.clone()) } else { None };
+        nodes.nodes().filter_map(block).collect()
+    }
+
+    /// Makes a copy that has the same nodes, and copies of the graphs inside them.
+    pub fn copy(&self, driver: &Driver, copy_for: CopyFor) -> Result<Arc<Self>> {
+        let is_registered = copy_for != CopyFor::Executable;
+        let handle = if is_registered { driver.handles.reserve() } else { Handle::NULL };
+        let inside = if is_registered { CopyFor::Node } else { CopyFor::Executable };
+        let nodes = lock(&self.nodes).map(|_, node| -> Result<Node> {
+            let handle = if is_registered { driver.handles.reserve() } else { Handle::NULL };
+            let operation = match &node.operation {
+                Operation::Graph(graph) => Operation::Graph(graph.copy(driver, inside)?),
+                other => other.clone(),
+            };
+            // The nodes of an executable graph have no handles, so a copy of them is a copy of what they were made from.
+            let original = if node.handle == Handle::NULL { node.original } else { Some(node.handle) };
+            Ok(Node { handle, original, operation, is_enabled: node.is_enabled })
+        })?;
+        let graph = Self {
+            handle,
+            original: (copy_for == CopyFor::Program).then_some(self.handle),
+            is_embedded: copy_for == CopyFor::Node,
+            nodes: Mutex::new(nodes),
+            references: self.references.clone(),
+            executables: Arc::default(),
+        };
+        if !is_registered {
+            return Ok(Arc::new(graph));
+        }
+        let graph = driver.handles.insert_at(handle, graph);
+        for (id, node) in lock(&graph.nodes).nodes() {
+            driver.handles.insert_at(node.handle, NodeRef { graph: graph.clone(), id });
+        }
+        Ok(graph)
+    }
+
+    /// Finds the copy of a node, in this graph and in the graphs of its nodes, and calls `look` with it.
+    pub fn with_copy_of<T>(&self, original: Handle, look: &mut dyn FnMut(&mut Node) -> Result<T>) -> Result<T> {
+        let mut nodes = lock(&self.nodes);
+        if let Some((_, node)) = nodes.nodes_mut().find(|(_, node)| node.original == Some(original)) {
+            return look(node);
+        }
+        let inside: Vec<Arc<Graph>> = nodes
+            .nodes()
+            .filter_map(|(_, node)| if let Operation::Graph(graph) = &node.operation { Some(graph.clone()) } else { None })
+            .collect();
+        drop(nodes);
+        inside
+            .iter()
+            .find(|graph| graph.has_copy_of(original))
+            .map_or(CuResult::INVALID_VALUE.err(), |graph| graph.with_copy_of(original, look))
+    }
+
+    fn has_copy_of(&self, original: Handle) -> bool {
+        self.with_copy_of(original, &mut |_| Ok(())).is_ok()
+    }
+
+    /// Executes the nodes, each after those that it depends on. A fault of a kernel ends it, as a later node would only fail as well.
+    pub fn run(&self, driver: &Driver) -> Result<()> {
+        for operation in self.in_order()? {
+            operation.run(driver)?;
+            if operation.context().is_some_and(|context| context.check().is_err()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what is to be executed. No lock is held while it is, so that a host function can look at the graph.
+    fn in_order(&self) -> Result<Vec<Operation>> {
+        let nodes = lock(&self.nodes);
+        let order = nodes.order().map_err(|_| CuResult::INVALID_VALUE)?;
+        let enabled = order.into_iter().filter_map(|id| nodes.get(id)).filter(|node| node.is_enabled);
+        Ok(enabled.map(|node| node.operation.clone()).collect())
+    }
+
+    /// Removes the handles of the graph, of its nodes, and of the graphs in its nodes. What is executable of it stays.
+    pub fn unregister(&self, driver: &Driver) {
+        let _ = driver.handles.remove::<Graph>(self.handle);
+        driver.graph_memory.forget_frees(self.handle);
+        let nodes: Vec<Node> = lock(&self.nodes).nodes().map(|(_, node)| node.clone()).collect();
+        for node in nodes {
+            node.unregister(driver);
+        }
+    }
+}
+
+impl Node {
+    /// Removes the handle of the node, and those of the graph in it.
+    pub fn unregister(&self, driver: &Driver) {
+        let _ = driver.handles.remove::<NodeRef>(self.handle);
+        if let Operation::Graph(graph) = &self.operation {
+            graph.unregister(driver);
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! What a copy and a fill are: where the bytes come from and where they go. A stream executes them at once, and a graph keeps them.
+//!
+//! An address may belong to the device or to the host. Both share one address range, so the address alone says which.
+
+use super::array;
+use crate::driver::Driver;
+use crate::ffi::{DevicePtr, HostBytes, Memcpy3D, MemsetNode, UnifiedPtr};
+use crate::handles::Handle;
+use crate::result::{CuResult, Result};
+
+/// Addresses from here on belong to the device: no process has memory of its own this high.
+const HOST_END: u64 = 1 << 48;
+
+/// `CU_MEMORYTYPE_HOST`, `_DEVICE`, `_ARRAY`, `_UNIFIED`
+const HOST: u32 = 1;
+const DEVICE: u32 = 2;
+const ARRAY: u32 = 3;
+const UNIFIED: u32 = 4;
+
+/// An address, and what the program says it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// On the host. It may still be on the device: every driver with unified addressing accepts that.
+    Host(HostBytes),
+    Device(DevicePtr),
+    /// In an array, at this address.
+    Array(Handle, u64),
+    /// Either.
+    Unified(UnifiedPtr),
+}
+
+/// Where an address is.
+#[derive(Clone, Copy, Debug)]
+enum Location {
+    /// In memory that the device can access.
+    Device(u64),
+    /// Anywhere else in the program's memory.
+    Host(HostBytes),
+}
+
+impl Location {
+    fn offset(self, bytes: usize) -> Self {
+        match self {
+            Location::Device(address) => Location::Device(address.wrapping_add(bytes as u64)),
+            Location::Host(host) => Location::Host(host.offset(bytes)),
+        }
+    }
+}
+
+impl Address {
+    fn resolve(self, driver: &Driver) -> Location {
+        match self {
+            Address::Host(bytes) if is_on_device(driver, bytes.address()) => Location::Device(bytes.address()),
+            Address::Host(bytes) => Location::Host(bytes),
+            Address::Device(address) | Address::Array(_, address) => Location::Device(address),
+            Address::Unified(address) if is_on_device(driver, address.device()) => Location::Device(address.device()),
+            Address::Unified(address) => Location::Host(address.host()),
+        }
+    }
+
+    fn from_parts(memory_type: u32, host: HostBytes, device: UnifiedPtr) -> Result<Self> {
+        match memory_type {
+            HOST => Ok(Address::Host(host)),
+            DEVICE => Ok(Address::Device(device.device())),
+            UNIFIED => Ok(Address::Unified(device)),
+            _ => CuResult::INVALID_VALUE.err(),
+        }
+    }
+
+    /// The array, if it is in one.
+    fn array(self) -> Handle {
+        if let Address::Array(handle, _) = self { handle } else { Handle::NULL }
+    }
+
+    /// Returns the type of memory, the host's address, and the device's.
+    fn parts(self) -> (u32, HostBytes, u64) {
+        match self {
+            Address::Host(bytes) => (HOST, bytes, 0),
+            Address::Device(address) => (DEVICE, HostBytes::NULL, address),
+            Address::Array(..) => (ARRAY, HostBytes::NULL, 0),
+            Address::Unified(address) => (UNIFIED, HostBytes::NULL, address.device()),
+        }
+    }
+}
+
+/// Whether the device can access this address.
+fn is_on_device(driver: &Driver, address: u64) -> bool {
+    address >= HOST_END || driver.memory.allocation_at(address).is_some()
+}
+
+/// One end of a copy of a box: rows of bytes, layers of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    pub address: Address,
+    /// Start of the box: byte in the row, row, layer.
+    pub start: [usize; 3],
+    /// Bytes from one row to the next; 0 means that the rows are packed.
+    pub pitch: usize,
+    /// Rows from one layer to the next; 0 means that the layers are packed.
+    pub height: usize,
+}
+
+/// Width in bytes, rows, layers.
+pub type Extent = [usize; 3];
+
+impl From<Address> for End {
+    fn from(address: Address) -> Self {
+        Self { address, start: [0; 3], pitch: 0, height: 0 }
+    }
+}
+
+impl End {
+    /// In a box of an array.
+    fn in_array(array: Handle, start: [usize; 3]) -> Result<Self> {
+        let view = array::get(array)?.view;
+        let address = Address::Array(array, view.address);
+        Ok(Self { address, start, pitch: view.pitch as usize, height: view.extent[1] as usize })
+    }
+
+    /// Returns the offset of the box's first byte, the bytes between its rows, and the bytes between its layers.
+    fn offsets(&self, [width, rows, _]: Extent) -> Result<(usize, usize, usize)> {
+        let [x, y, z] = self.start;
+        let pitch = if self.pitch == 0 { width } else { self.pitch };
+        let layer_rows = if self.height == 0 { rows } else { self.height };
+        if x.checked_add(width).is_none_or(|end| end > pitch) || layer_rows < rows {
+            return CuResult::INVALID_VALUE.err();
+        }
+        let layer = pitch.checked_mul(layer_rows).ok_or(CuResult::INVALID_VALUE)?;
+        let offset = z.checked_mul(layer).zip(y.checked_mul(pitch)).and_then(|(z, y)| z.checked_add(y)?.checked_add(x));
+        Ok((offset.ok_or(CuResult::INVALID_VALUE)?, pitch, layer))
+    }
+}
+
+/// A copy of a box of bytes. A copy of a row of bytes is one of a box with one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copy {
+    pub target: End,
+    pub source: End,
+    pub extent: Extent,
+}
+
+impl Copy {
+    /// Makes a copy of a row of bytes.
+    pub fn row(target: Address, source: Address, bytes: usize) -> Self {
+        Self { target: target.into(), source: source.into(), extent: [bytes, 1, 1] }
+    }
+
+    pub fn from_parameters(copy: &Memcpy3D) -> Result<Self> {
+        let target_start = [copy.dst_x_in_bytes, copy.dst_y, copy.dst_z];
+        let target = match copy.dst_memory_type {
+            ARRAY => End::in_array(copy.dst_array, target_start)?,
+            _ => End {
+                address: Address::from_parts(copy.dst_memory_type, copy.dst_host, copy.dst_device)?,
+                start: target_start,
+                pitch: copy.dst_pitch,
+                height: copy.dst_height,
+            },
+        };
+        let source_start = [copy.src_x_in_bytes, copy.src_y, copy.src_z];
+        let source = match copy.src_memory_type {
+            ARRAY => End::in_array(copy.src_array, source_start)?,
+            _ => End {
+                address: Address::from_parts(copy.src_memory_type, copy.src_host, copy.src_device)?,
+                start: source_start,
+                pitch: copy.src_pitch,
+                height: copy.src_height,
+            },
+        };
+        let copy = Self { target, source, extent: [copy.width_in_bytes, copy.height, copy.depth] };
+        copy.check()?;
+        Ok(copy)
+    }
+
+    /// Describes the copy to the program.
+    pub fn to_parameters(self) -> Memcpy3D<u64> {
+        let (src_memory_type, src_host, src_device) = self.source.address.parts();
+        let (dst_memory_type, dst_host, dst_device) = self.target.address.parts();
+        let [src_x_in_bytes, src_y, src_z] = self.source.start;
+        let [dst_x_in_bytes, dst_y, dst_z] = self.target.start;
+        let [width_in_bytes, height, depth] = self.extent;
+        Memcpy3D {
+            src_x_in_bytes,
+            src_y,
+            src_z,
+            src_lod: 0,
+            src_memory_type,
+            src_host,
+            src_device,
+            src_array: self.source.address.array(),
+            reserved0: 0,
+            src_pitch: self.source.pitch,
+            src_height: self.source.height,
+            dst_x_in_bytes,
+            dst_y,
+            dst_z,
+            dst_lod: 0,
+            dst_memory_type,
+            dst_host,
+            dst_device,
+            dst_array: self.target.address.array(),
+            reserved1: 0,
+            dst_pitch: self.target.pitch,
+            dst_height: self.target.height,
+            width_in_bytes,
+            height,
+            depth,
+        }
+    }
+
+    /// Refuses a box that does not fit the rows and layers it is in.
+    pub fn check(&self) -> Result<()> {
+        if !self.extent.contains(&0) {
+            self.target.offsets(self.extent)?;
+            self.source.offsets(self.extent)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the copy is of a single row of at least one byte.
+    pub fn is_row(&self) -> bool {
+        self.extent[0] > 0 && self.extent[1..] == [1, 1]
+    }
+
+    /// Returns for the target and for the source whether it is on the device.
+    pub fn directions(&self, driver: &Driver) -> [bool; 2] {
+        [self.target, self.source].map(|end| matches!(end.address.resolve(driver), Location::Device(_)))
+    }
+
+    pub fn run(&self, driver: &Driver) -> Result<()> {
+        let [width, rows, layers] = self.extent;
+        if self.extent.contains(&0) {
+            return Ok(());
+        }
+        let (to_offset, to_pitch, to_layer) = self.target.offsets(self.extent)?;
+        let (from_offset, from_pitch, from_layer) = self.source.offsets(self.extent)?;
+        let to = self.target.address.resolve(driver).offset(to_offset);
+        let from = self.source.address.resolve(driver).offset(from_offset);
+        for layer in 0..layers {
+            for row in 0..rows {
+                let target = to.offset(layer.wrapping_mul(to_layer).wrapping_add(row.wrapping_mul(to_pitch)));
+                let source = from.offset(layer.wrapping_mul(from_layer).wrapping_add(row.wrapping_mul(from_pitch)));
+                copy(driver, target, source, width)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn copy(driver: &Driver, target: Location, source: Location, bytes: usize) -> Result<()> {
+    let memory = &driver.memory;
+    match (target, source) {
+        (Location::Device(target), Location::Device(source)) => memory.copy(target, source, bytes as u64)?,
+        (Location::Device(target), Location::Host(source)) => source.with(bytes, |bytes| memory.write(target, bytes))??,
+        (Location::Host(target), Location::Device(source)) => target.with_mut(bytes, |bytes| memory.read(source, bytes))??,
+        (Location::Host(target), Location::Host(source)) => {
+            // Through a temporary copy, because the two may overlap.
+            let bytes = source.read(bytes)?;
+            target.with_mut(bytes.len(), |target| target.copy_from_slice(&bytes))?;
+        }
+    }
+    Ok(())
+}
+
+/// Rows to be filled with an element. A single row needs no pitch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    pub target: DevicePtr,
+    pub pitch: usize,
+    /// The element in its lowest bytes.
+    pub value: u32,
+    pub element_bytes: usize,
+    /// Elements of a row.
+    pub width: usize,
+    pub rows: usize,
+}
+
+impl Fill {
+    pub fn from_parameters(node: &MemsetNode) -> Result<Self> {
+        let element_bytes = node.element_bytes as usize;
+        let fill =
+            Self { target: node.target, pitch: node.pitch, value: node.value, element_bytes, width: node.width, rows: node.height };
+        fill.check()?;
+        Ok(fill)
+    }
+
+    /// Describes the fill to the program.
+    pub fn to_parameters(self) -> MemsetNode {
+        let Self { target, pitch, value, element_bytes, width, rows } = self;
+        MemsetNode { target, pitch, value, element_bytes: element_bytes as u32, width, height: rows }
+    }
+
+    fn row_bytes(&self) -> Result<usize> {
+        Ok(self.width.checked_mul(self.element_bytes).ok_or(CuResult::INVALID_VALUE)?)
+    }
+
+    pub fn check(&self) -> Result<()> {
+        let unit = self.element_bytes;
+        if !matches!(unit, 1 | 2 | 4) {
+            return CuResult::INVALID_VALUE.err();
+        }
+        let row_bytes = self.row_bytes()?;
+        let is_aligned = self.target.is_multiple_of(unit as u64) && (self.rows <= 1 || self.pitch.is_multiple_of(unit));
+        if !is_aligned || (self.rows > 1 && self.pitch < row_bytes) {
+            return CuResult::INVALID_VALUE.err();
+        }
+        Ok(())
+    }
+
+    /// Whether this fills a single row of at least one element.
+    pub fn is_row(&self) -> bool {
+        self.width > 0 && self.rows == 1
+    }
+
+    pub fn run(&self, driver: &Driver) -> Result<()> {
+        let row_bytes = self.row_bytes()?;
+        if row_bytes == 0 {
+            return Ok(());
+        }
+        for row in 0..self.rows {
+            let target = self.target.wrapping_add(row.wrapping_mul(self.pitch) as u64);
+            driver.memory.fill(target, row_bytes as u64, &self.value.to_le_bytes()[..self.element_bytes])?;
+        }
+        Ok(())
+    }
+}

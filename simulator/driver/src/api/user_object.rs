@@ -1,0 +1,136 @@
+//! User objects: something of the program's own that lives as long as the graphs that use it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use crate::driver::{driver, driver_of_this_process};
+use crate::export::exports;
+use crate::ffi::{HostBytes, HostCall, HostFn, Out};
+use crate::handles::{Handle, Kind};
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
+
+/// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires.
+const NO_DESTRUCTOR_SYNC: u32 = 1;
+
+/// A user object.
+#[derive(Debug)]
+pub struct UserObject {
+    handle: Handle,
+    destroy: HostCall,
+    references: Mutex<u64>,
+}
+
+impl Kind for UserObject {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
+
+    fn context(&self) -> Option<Handle> {
+        None
+    }
+}
+
+impl UserObject {
+    fn retain(&self, count: u64) {
+        *lock(&self.references) += count;
+    }
+
+    /// Gives references back. The last one destroys the object.
+    fn release(&self, count: u64) -> Result<()> {
+        let mut references = lock(&self.references);
+        *references = references.checked_sub(count).ok_or(CuResult::INVALID_VALUE)?;
+        let is_last = *references == 0;
+        drop(references);
+        if is_last && let Some(driver) = driver_of_this_process() {
+            let _ = driver.handles.remove::<UserObject>(self.handle);
+            self.destroy.run();
+        }
+        Ok(())
+    }
+}
+
+/// The references that a graph has. They are given back with the graph.
+#[derive(Debug, Default)]
+pub struct References {
+    counts: Mutex<BTreeMap<u64, (Arc<UserObject>, u64)>>,
+}
+
+impl References {
+    pub fn retain(&self, object: Arc<UserObject>, count: u32, moves: bool) {
+        if !moves {
+            object.retain(count.into());
+        }
+        lock(&self.counts).entry(object.handle.number()).or_insert((object, 0)).1 += u64::from(count);
+    }
+
+    pub fn release(&self, object: &UserObject, count: u32) -> Result<()> {
+        let mut counts = lock(&self.counts);
+        let held = counts.get_mut(&object.handle.number()).ok_or(CuResult::INVALID_VALUE)?;
+        held.1 = held.1.checked_sub(count.into()).ok_or(CuResult::INVALID_VALUE)?;
+        if held.1 == 0 {
+            counts.remove(&object.handle.number());
+        }
+        drop(counts);
+        object.release(count.into())
+    }
+}
+
+impl Clone for References {
+    /// A copy of a graph has references of its own.
+    fn clone(&self) -> Self {
+        let counts = lock(&self.counts).clone();
+        counts.values().for_each(|(object, count)| object.retain(*count));
+        Self { counts: Mutex::new(counts) }
+    }
+}
+
+impl Drop for References {
+    fn drop(&mut self) {
+        for (object, count) in lock(&self.counts).values() {
+            // Cannot fail: these references were counted.
+            let _ = object.release(*count);
+        }
+    }
+}
+
+/// Refuses a number of references that CUDA does not allow.
+pub fn check_count(count: u32) -> Result<()> {
+    if (1..=i32::MAX as u32).contains(&count) { Ok(()) } else { CuResult::INVALID_VALUE.err() }
+}
+
+/// Returns the user object with this handle.
+pub fn get(handle: Handle) -> Result<Arc<UserObject>> {
+    driver()?.handles.get(handle)
+}
+
+exports! {
+    fn cuUserObjectCreate(
+        object: Out<Handle>,
+        data: HostBytes,
+        destroy: Option<HostFn>,
+        references: u32,
+        flags: u32,
+    ) {
+        let driver = driver()?;
+        object.check()?;
+        check_count(references)?;
+        if flags != NO_DESTRUCTOR_SYNC {
+            return CuResult::INVALID_VALUE.err();
+        }
+        let destroy = HostCall::new(destroy, data)?;
+        let make = |handle| UserObject { handle, destroy, references: Mutex::new(references.into()) };
+        object.put(driver.handles.insert(make).handle)
+    }
+
+    fn cuUserObjectRetain(object: Handle, count: u32) {
+        let object = get(object)?;
+        check_count(count)?;
+        object.retain(count.into());
+        Ok(())
+    }
+
+    fn cuUserObjectRelease(object: Handle, count: u32) {
+        let object = get(object)?;
+        check_count(count)?;
+        object.release(count.into())
+    }
+}

@@ -1,0 +1,221 @@
+//! Memory that graphs allocate. Its address is fixed when the node is added, and the program may use the memory from the launch that
+//! allocates it until something frees it.
+//!
+//! The bytes are there from the beginning, as long as a node or the program holds on to them, because an address cannot be given away and
+//! taken back. A kernel that uses the memory before the graph allocates it is therefore not found.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use crate::handles::Handle;
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
+
+/// The memory of all graphs, by address.
+#[derive(Debug, Default)]
+pub struct GraphMemory {
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    blocks: BTreeMap<u64, Block>,
+    /// What graphs use, and what the driver reserves for them. Here it reserves no more than they use.
+    levels: [Level; 2],
+}
+
+/// An amount of memory, and the most that it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    pub bytes: u64,
+    pub high: u64,
+}
+
+/// The memory of one allocation node.
+#[derive(Debug)]
+struct Block {
+    bytes: u64,
+    /// Whether a launch has allocated it and nothing has freed it since.
+    is_live: bool,
+    /// Whether it counts as used: from the first launch on, because a driver keeps it for the next one.
+    is_used: bool,
+    /// Whether a node can still allocate it.
+    has_node: bool,
+    /// The graph that has a node that allocates it, and the graph that has a node that frees it.
+    allocated_in: Handle,
+    freed_in: Option<Handle>,
+}
+
+/// Whether nothing needs the bytes any more, so that they go back to the device.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bytes {
+    Kept,
+    Unused,
+}
+
+impl Level {
+    fn add(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        self.high = self.high.max(self.bytes);
+    }
+}
+
+impl GraphMemory {
+    /// Adds the memory of a node.
+    pub fn reserve(&self, address: u64, bytes: u64, graph: Handle) {
+        let mut table = lock(&self.table);
+        let block = Block { bytes, is_live: false, is_used: false, has_node: true, allocated_in: graph, freed_in: None };
+        table.blocks.insert(address, block);
+    }
+
+    /// Records that no node can allocate this memory any more. What a launch allocated and nothing freed stays with the program.
+    pub fn forget_node(&self, address: u64) -> Bytes {
+        let mut table = lock(&self.table);
+        match table.blocks.get_mut(&address) {
+            Some(block) if block.is_live => {
+                block.has_node = false;
+                Bytes::Kept
+            }
+            _ => table.remove(address),
+        }
+    }
+
+    /// Records that a graph has a node that frees this memory. Only one graph may have one, and only one.
+    pub fn plan_free(&self, address: u64, graph: Handle) -> Result<()> {
+        let mut table = lock(&self.table);
+        let block = table.blocks.get_mut(&address).filter(|block| block.freed_in.is_none());
+        let block = block.ok_or_else(|| {
+            CuResult::INVALID_VALUE.because(format!("{address:#x} is not memory of a graph, or a graph frees it already"))
+        })?;
+        block.freed_in = Some(graph);
+        Ok(())
+    }
+
+    /// Forgets which memory a graph frees, when the graph is destroyed.
+    pub fn forget_frees(&self, graph: Handle) {
+        for block in lock(&self.table).blocks.values_mut().filter(|block| block.freed_in == Some(graph)) {
+            block.freed_in = None;
+        }
+    }
+
+    pub fn is_live(&self, address: u64) -> bool {
+        lock(&self.table).blocks.get(&address).is_some_and(|block| block.is_live)
+    }
+
+    /// Allocates the memory, when the node runs.
+    pub fn allocate(&self, address: u64) -> Result<()> {
+        let mut table = lock(&self.table);
+        let block = table.blocks.get_mut(&address).filter(|block| !block.is_live).ok_or(CuResult::INVALID_VALUE)?;
+        block.is_live = true;
+        let is_first = !std::mem::replace(&mut block.is_used, true);
+        let bytes = block.bytes;
+        if is_first {
+            table.levels.iter_mut().for_each(|level| level.add(bytes));
+        }
+        Ok(())
+    }
+
+    /// Frees the memory, when a node runs that frees it.
+    pub fn free(&self, address: u64) -> Result<Bytes> {
+        let mut table = lock(&self.table);
+        let block = table.blocks.get_mut(&address).filter(|block| block.is_live);
+        let block = block.ok_or_else(|| CuResult::INVALID_VALUE.because(format!("{address:#x} is not live memory of a graph")))?;
+        block.is_live = false;
+        let has_node = block.has_node;
+        Ok(if has_node { Bytes::Kept } else { table.remove(address) })
+    }
+
+    /// Frees the memory for the program. What the graph that allocates it also frees is the graph's own.
+    pub fn free_outside(&self, address: u64) -> Result<Bytes> {
+        let is_own = lock(&self.table).blocks.get(&address).is_some_and(|block| block.freed_in == Some(block.allocated_in));
+        if is_own {
+            return Err(CuResult::INVALID_VALUE.because(format!("{address:#x} is freed by the graph that allocates it")));
+        }
+        self.free(address)
+    }
+
+    /// Returns how much graphs use, and how much is reserved for them.
+    pub fn levels(&self) -> [Level; 2] {
+        lock(&self.table).levels
+    }
+
+    /// Resets a high-water mark: of what is used (0) or of what is reserved (1).
+    pub fn reset_high(&self, which: usize) {
+        let level = &mut lock(&self.table).levels[which];
+        level.high = level.bytes;
+    }
+
+    /// Stops counting what is only kept for the next launch.
+    pub fn trim(&self) {
+        let mut table = lock(&self.table);
+        let Table { blocks, levels } = &mut *table;
+        for block in blocks.values_mut().filter(|block| block.is_used && !block.is_live) {
+            block.is_used = false;
+            levels.iter_mut().for_each(|level| level.bytes -= block.bytes);
+        }
+    }
+}
+
+impl Table {
+    fn remove(&mut self, address: u64) -> Bytes {
+        match self.blocks.remove(&address) {
+            Some(block) => {
+                if block.is_used {
+                    self.levels.iter_mut().for_each(|level| level.bytes -= block.bytes);
+                }
+                Bytes::Unused
+            }
+            None => Bytes::Kept,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handles::Handles;
+
+    #[test]
+    fn memory_lives_from_its_launch_until_something_frees_it() {
+        let (memory, graph) = (GraphMemory::default(), Handles::default().reserve());
+        memory.reserve(512, 100, graph);
+        assert!(memory.free_outside(512).is_err(), "no launch has allocated it");
+        memory.allocate(512).unwrap();
+        assert!(memory.allocate(512).is_err(), "still live");
+        assert_eq!(memory.free_outside(512).unwrap(), Bytes::Kept, "for the next launch");
+        assert_eq!(memory.levels(), [Level { bytes: 100, high: 100 }; 2], "kept for the next launch");
+        memory.trim();
+        memory.reset_high(0);
+        assert_eq!(memory.levels(), [Level { bytes: 0, high: 0 }, Level { bytes: 0, high: 100 }]);
+        memory.allocate(512).unwrap();
+        assert_eq!(memory.free(512).unwrap(), Bytes::Kept);
+        assert_eq!(memory.forget_node(512), Bytes::Unused);
+        assert_eq!(memory.levels()[0].bytes, 0);
+    }
+
+    #[test]
+    fn what_a_launch_allocated_outlives_its_graph() {
+        let (memory, graph) = (GraphMemory::default(), Handles::default().reserve());
+        memory.reserve(512, 100, graph);
+        memory.allocate(512).unwrap();
+        assert_eq!(memory.forget_node(512), Bytes::Kept);
+        assert!(memory.is_live(512));
+        assert_eq!(memory.free_outside(512).unwrap(), Bytes::Unused);
+        assert!(memory.free_outside(512).is_err());
+    }
+
+    #[test]
+    fn one_node_frees_memory() {
+        let (memory, handles) = (GraphMemory::default(), Handles::default());
+        let [own, other] = [handles.reserve(), handles.reserve()];
+        memory.reserve(512, 100, own);
+        memory.plan_free(512, own).unwrap();
+        assert!(memory.plan_free(512, own).is_err() && memory.plan_free(512, other).is_err());
+        memory.allocate(512).unwrap();
+        assert!(memory.free_outside(512).is_err(), "the graph frees it itself");
+        memory.forget_frees(own);
+        memory.plan_free(512, other).unwrap();
+        assert!(memory.free_outside(512).is_ok());
+    }
+}

@@ -1,0 +1,149 @@
+//! Reads textures, and reads and writes surfaces. The checks for races and for reads of what nobody wrote do not see these accesses.
+
+use super::core::Core;
+use super::machine::{Machine, Stop};
+use super::request::lanes_of;
+use crate::finding::FindingKind;
+use crate::program::{OutsideSurface, SINK, TextureHandle, TextureOp, TexturePlace, TextureQuery};
+use crate::registers::{Reg, Registers};
+use crate::texture::{Binding, Coordinate, ImageView, Texture};
+
+/// Executes the operation for the lanes in `active`.
+pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, active: u32, pc: u32) -> Result<(), Stop> {
+    let machine = core.machine;
+    let op = machine.program.textures[index as usize];
+    let stop =
+        |kind: FindingKind, lane: usize| Stop::Fault { kind: Box::new(kind), pc, warp: core.warp, lane: lane as u32, lanes: 1 };
+    for lane in lanes_of(active) {
+        let (TextureOp::Fetch { handle, .. } | TextureOp::Query { handle, .. } | TextureOp::Surface { handle, .. }) = op;
+        let handle = match handle {
+            TextureHandle::Register(register) => registers.doubles(register)[lane],
+            TextureHandle::Variable(register) => {
+                let address = registers.doubles(register)[lane];
+                u64::from(read(machine, address, 4)) | u64::from(read(machine, address + 4, 4)) << 32
+            }
+        };
+        let binding = machine.textures.get(&handle);
+        match (op, binding) {
+            (TextureOp::Fetch { place, by_index, gather, results, .. }, Some(Binding::Texture(texture))) => {
+                let (position, layer) = position(registers, place, by_index, lane);
+                let read = |address, bytes| read(machine, address, bytes);
+                let values = match gather {
+                    Some(channel) => texture.gather(position, layer, channel, read),
+                    None => texture.fetch(position, layer, read),
+                };
+                for (register, value) in results.iter().zip(values).filter(|(register, _)| **register != SINK) {
+                    registers.words_mut(*register)[lane] = value;
+                }
+            }
+            (TextureOp::Query { what, result, .. }, Some(binding)) => registers.words_mut(result)[lane] = property(binding, what),
+            (TextureOp::Surface { loads, place, width, count, outside, registers: values, .. }, Some(Binding::Surface(image))) => {
+                let (bytes, at, layer) = texel(image, registers, place, lane);
+                let address = match outside {
+                    OutsideSurface::Clamp => {
+                        let last = i64::from(image.extent[0]) * i64::from(image.texel_bytes()) - i64::from(width * count);
+                        let inside = [0, 1, 2].map(|axis| at[axis].clamp(0, i64::from(image.extent[axis]) - 1));
+                        image
+                            .texel([0, inside[1], inside[2]], layer.min(image.layers - 1))
+                            .map(|row| row + bytes.clamp(0, last.max(0)) as u64)
+                    }
+                    _ => image.texel(at, layer).and_then(|_| image.texel([0, at[1], at[2]], layer)).map(|row| row + bytes as u64),
+                };
+                let Some(address) = address else {
+                    match outside {
+                        OutsideSurface::Trap => {
+                            return Err(stop(FindingKind::OutsideSurface { at, extent: image.extent }, lane));
+                        }
+                        _ if loads => {
+                            values.iter().take(count as usize).for_each(|register| set(registers, *register, width, lane, 0))
+                        }
+                        _ => {}
+                    }
+                    continue;
+                };
+                for (number, register) in values.iter().take(count as usize).enumerate() {
+                    let address = address + number as u64 * u64::from(width);
+                    if loads {
+                        let value = u64::from(read(machine, address, width.min(4)));
+                        let high = if width == 8 { u64::from(read(machine, address + 4, 4)) << 32 } else { 0 };
+                        set(registers, *register, width, lane, value | high);
+                    } else if width == 8 {
+                        let value = registers.doubles(*register)[lane];
+                        write(machine, address, 4, value as u32);
+                        write(machine, address + 4, 4, (value >> 32) as u32);
+                    } else {
+                        write(machine, address, width, registers.words(*register)[lane]);
+                    }
+                }
+                core.changed = true;
+            }
+            _ => return Err(stop(FindingKind::InvalidTexture { handle }, lane)),
+        }
+    }
+    Ok(())
+}
+
+fn set(registers: &mut Registers, register: Reg, width: u32, lane: usize, value: u64) {
+    if register == SINK {
+    } else if width == 8 {
+        registers.doubles_mut(register)[lane] = value;
+    } else {
+        registers.words_mut(register)[lane] = value as u32;
+    }
+}
+
+fn position(registers: &Registers, place: TexturePlace, by_index: bool, lane: usize) -> ([Coordinate; 3], u32) {
+    let coordinate = |register: Option<Reg>| match register {
+        None => Coordinate::Integer(0),
+        Some(register) if by_index => Coordinate::Integer(registers.words(register)[lane] as i32),
+        Some(register) => Coordinate::Float(f32::from_bits(registers.words(register)[lane])),
+    };
+    (place.coordinates.map(coordinate), place.layer.map_or(0, |register| registers.words(register)[lane]))
+}
+
+/// The first coordinate in bytes, the texel, and the layer.
+fn texel(image: &ImageView, registers: &Registers, place: TexturePlace, lane: usize) -> (i64, [i64; 3], u32) {
+    let at = |register: Option<Reg>| register.map_or(0, |register| i64::from(registers.words(register)[lane] as i32));
+    let [bytes, y, z] = place.coordinates.map(at);
+    (
+        bytes,
+        [bytes.div_euclid(i64::from(image.texel_bytes())), y, z],
+        place.layer.map_or(0, |register| registers.words(register)[lane]),
+    )
+}
+
+fn property(binding: &Binding, what: TextureQuery) -> u32 {
+    let (image, normalized) = match binding {
+        Binding::Texture(Texture { image, normalized_coordinates, .. }) => (image, *normalized_coordinates),
+        Binding::Surface(image) => (image, false),
+    };
+    match what {
+        TextureQuery::Extent(axis) => image.extent[axis],
+        TextureQuery::Layers => image.layers,
+        TextureQuery::NormalizedCoordinates => u32::from(normalized),
+    }
+}
+
+/// Reads 1, 2, or 4 bytes, aligned to their number. Outside of every allocation there are zeros, which only a
+/// program sees that freed the memory of its texture.
+fn read(machine: &Machine<'_>, address: u64, bytes: u32) -> u32 {
+    let mut hint = 0;
+    match machine.region(&mut hint, address, u64::from(bytes)) {
+        Some(region) => {
+            let offset = address - region.base;
+            let word = region.buffer.word(offset & !3) >> (offset % 4 * 8);
+            if bytes == 4 { word } else { word & ((1 << (8 * bytes)) - 1) }
+        }
+        None => 0,
+    }
+}
+
+/// Writes 1, 2, or 4 bytes, aligned to their number.
+fn write(machine: &Machine<'_>, address: u64, bytes: u32, value: u32) {
+    let mut hint = 0;
+    let Some(region) = machine.region(&mut hint, address, u64::from(bytes)) else { return };
+    let offset = address - region.base;
+    region.buffer.note_written(offset, u64::from(bytes));
+    let (shift, mask) = (offset % 4 * 8, if bytes == 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 });
+    region.buffer.update_word(offset & !3, |word| word & !(mask << shift) | (value & mask) << shift);
+}
