@@ -4,6 +4,7 @@
 //! - `instructions`: every arithmetic instruction, case by case.
 //! - `tensor`: the arithmetic of tensor cores, against a GPU.
 //! - `programs`: whole programs, against the same computation in Rust.
+//! - `forms`: forms of PTX that people write and compilers seldom do.
 //! - `faults`: defects that end a kernel; `checks`: defects that only the checks find.
 //! - `counters`, `memory_rules`, `bound`, `trace`: the counters of a launch, the cost of an access, and what follows from
 //!   them.
@@ -18,6 +19,7 @@ mod checks;
 mod common;
 mod counters;
 mod faults;
+mod forms;
 mod instructions;
 mod memory_rules;
 mod programs;

@@ -228,6 +228,7 @@ fn fill_specials(core: &Core<'_>, warp: &mut Warp, number: u32, block: Dim3) {
             Special::Environment(_) => 0,
             Special::DynamicSharedBytes => config.dynamic_shared_bytes,
             Special::TotalSharedBytes => core.machine.shared_bytes,
+            Special::Fixed(number) => number,
             Special::LanesBelow => (1 << lane) - 1,
             Special::LanesUpTo => u32::MAX >> (31 - lane),
             Special::LanesEqual => 1 << lane,

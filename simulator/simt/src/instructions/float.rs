@@ -177,3 +177,10 @@ pub fn tf32_away(a: f32) -> f32 {
 pub fn relu32(a: f32) -> f32 {
     if a <= 0.0 { 0.0 } else { canonical32(a) }
 }
+
+/// `.satfinite` of tf32: an infinity becomes the largest number of its sign. For NaN, an H200 does the same to its bits.
+#[inline(always)]
+pub fn finite_tf32(value: f32) -> f32 {
+    let bits = value.to_bits();
+    f32::from_bits(if bits & 0x7fff_ffff >= 0x7f80_0000 { bits - 0x2000 } else { bits })
+}

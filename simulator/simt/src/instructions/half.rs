@@ -262,6 +262,13 @@ pub fn relu<T: Half>(value: T) -> T {
     nearest(float::relu32(wide).into())
 }
 
+/// `.satfinite`: an infinity becomes the largest number of its sign.
+#[inline(always)]
+pub fn finite<T: Half>(value: T) -> T {
+    let infinity = ((1_u16 << T::FORMAT.exponent_bits) - 1) << T::FORMAT.fraction_bits;
+    if value.bits() & 0x7fff == infinity { T::from_bits(value.bits() - 1) } else { value }
+}
+
 /// `.ftz`: flushes a subnormal f16 to a zero of the same sign.
 #[inline(always)]
 pub fn flush(value: F16) -> F16 {

@@ -198,3 +198,15 @@ pub fn sum_of_absolute_differences(a: u32, b: u32, sum: u32) -> u32 {
 pub fn carry(a: u128, b: u128, carry: bool, width: u32) -> bool {
     (a + b + u128::from(carry)) >> width != 0
 }
+
+/// `cvt.pack`: two numbers clamped to `bits` bits, `b` in the lowest bits and `a` above it, and the bits of `c` above both.
+pub fn pack(a: i32, b: i32, c: u32, bits: u32, signed: bool) -> u32 {
+    let (least, most) = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+    let field = |value: i32| value.clamp(least, most) as u32 & ((1 << bits) - 1);
+    c.checked_shl(2 * bits).unwrap_or(0) | field(a) << bits | field(b)
+}
+
+/// The selectors of a mode of `prmt`, which the low two bits of `count` choose.
+pub fn permute_by_mode(low: u32, high: u32, count: u32, selectors: [u32; 4]) -> u32 {
+    permute(low, high, selectors[(count & 3) as usize])
+}

@@ -11,8 +11,10 @@ pub(crate) mod float;
 pub(crate) mod format;
 pub(crate) mod half;
 mod integer;
+mod quarter;
 mod rows;
 mod table;
+pub(crate) mod video;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -51,8 +53,10 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         other("atom, red", "integers of 32 and 64 bits: `add`, `min`, `max`, `and`, `or`, `xor`, `exch`, `cas`, `inc`, `dec`; `add` of f32, f64, f16, bf16 and pairs of the last two"),
         since(7, 0, "atom.cas.b16", "compare and swap of 16 bits"),
         other("cvta, cvta.to", "between generic addresses of 64 bits and those of a state space"),
-        other("prefetch, prefetchu, discard, applypriority", "accepted; they change nothing"),
+        other("prefetch, prefetchu, discard, applypriority, pmevent", "accepted; they change nothing"),
         since(8, 0, "cp.async", "4, 8 and 16 bytes to shared memory, with a source size; groups, and waiting for them"),
+        since(8, 0, "cp.async.mbarrier.arrive", "with `.noinc` and without; the copies are finished at once"),
+        since(9, 0, "cp.async.bulk.prefetch", "accepted; it changes nothing"),
         since(8, 0, "createpolicy", "a number, which changes nothing"),
         since(9, 0, "cp.async.bulk", "from global to the block's shared memory, with an `mbarrier` that counts the bytes"),
     ]),
@@ -63,7 +67,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         since(9, 0, "stmatrix", "as `ldmatrix`"),
     ]),
     ("Lanes of a warp", &[
-        other("shfl.sync, vote.sync", "all modes"),
+        other("shfl.sync, vote.sync", "all modes; before sm_70 also without `.sync`"),
         since(7, 0, "match.sync", "`any` and `all`, of 32 and 64 bits"),
         since(8, 0, "redux.sync", "integers of 32 bits"),
         other("activemask, bar.warp.sync", "all of it"),
@@ -82,17 +86,40 @@ pub const OTHERS: &[(&str, &[Other])] = &[
     ]),
     ("Put together from rows of the table", &[
         other("set", "comparisons into a register, of one value or of pairs of f16 and bf16, with a predicate to combine with"),
+        other("lop3.or, lop3.and", "with a predicate that says whether the result is not zero, combined with another one"),
         other("setp", "with two destinations, with a predicate to combine with, of pairs of f16 and bf16"),
     ]),
 ];
 
-/// The row of an opcode, as spelled in PTX.
+/// The row of an opcode, as spelled in PTX, with its modifiers in any order.
 pub fn lookup(opcode: &str) -> Option<&'static Row> {
     static INDEX: OnceLock<HashMap<String, &'static Row>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
-        TABLE.iter().flat_map(|row| spellings(row.spelling).into_iter().map(move |spelling| (spelling, row))).collect()
+        TABLE
+            .iter()
+            .flat_map(|row| spellings(row.spelling).into_iter().map(move |spelling| (in_one_order(&spelling), row)))
+            .collect()
     });
-    index.get(opcode).copied()
+    index.get(&in_one_order(opcode)).copied()
+}
+
+/// An opcode with its modifiers sorted, except that its types come last and stay in their order. ptxas takes modifiers in nearly any
+/// order: `div.ftz.rn.f32` is `div.rn.ftz.f32`.
+fn in_one_order(opcode: &str) -> String {
+    let (root, rest) = opcode.split_once('.').unwrap_or((opcode, ""));
+    let (types, mut modifiers): (Vec<_>, Vec<_>) = rest.split('.').partition(|part| is_type(part));
+    modifiers.sort_unstable();
+    let parts = modifiers.into_iter().chain(types).filter(|part| !part.is_empty());
+    parts.fold(root.to_owned(), |opcode, part| opcode + "." + part)
+}
+
+/// Whether a modifier of an opcode is a type.
+pub(crate) fn is_type(modifier: &str) -> bool {
+    let modifier = modifier.strip_suffix("x2").or(modifier.strip_suffix("x4")).unwrap_or(modifier);
+    let number = |prefix: &str| {
+        modifier.strip_prefix(prefix).is_some_and(|width| matches!(width, "2" | "4" | "8" | "16" | "32" | "64" | "128"))
+    };
+    ["b", "u", "s", "f", "bf", "tf"].into_iter().any(number) || matches!(modifier, "pred" | "e4m3" | "e5m2")
 }
 
 /// Whether the instruction reads or writes the carry flag.
@@ -124,10 +151,16 @@ mod tests {
         let mut seen = HashMap::new();
         for row in TABLE {
             for spelling in spellings(row.spelling) {
-                let before = seen.insert(spelling.clone(), row.alu);
-                assert!(before.is_none(), "{spelling} stands for {:?} and for {before:?}", row.alu);
+                let before = seen.insert(in_one_order(&spelling), row.alu);
+                assert!(before.is_none_or(|before| before == row.alu), "{spelling} stands for {:?} and for {before:?}", row.alu);
             }
         }
+    }
+
+    #[test]
+    fn modifiers_come_in_any_order_and_types_in_theirs() {
+        assert_eq!(in_one_order("div.ftz.rn.f32"), in_one_order("div.f32.rn.ftz"));
+        assert_ne!(in_one_order("cvt.u8.s16"), in_one_order("cvt.s16.u8"));
     }
 
     #[test]

@@ -83,7 +83,7 @@ use super::float::{self, canonical32};
 use super::format::{self, Rounding};
 use super::half::{self, Bf16, F16, Half, Two};
 use super::rows::{approximations, bits, comparisons, conversions, double, halves, integers, moves, single};
-use super::{exact, integer};
+use super::{exact, integer, quarter, video};
 use crate::registers::{Kind, LANES, Lane, Reg, Registers};
 use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 

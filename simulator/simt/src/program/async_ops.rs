@@ -11,7 +11,7 @@ use crate::ptx::ast::{Instruction, Operand};
 use crate::registers::Kind;
 
 impl<'m, 't> Decoder<'m, 't> {
-    pub(super) fn mbarrier_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn mbarrier_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let unsupported = || self.unsupported(instruction.opcode);
         let rest =
             instruction.opcode.strip_prefix("mbarrier.").and_then(|rest| rest.strip_suffix(".b64")).ok_or_else(unsupported)?;
@@ -73,8 +73,33 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
+    /// `cp.async.mbarrier.arrive{.noinc}{.shared}.b64 [barrier]`: arrives when the thread's copies are finished, which they are at
+    /// once if it waits for them. Without `.noinc` the phase first expects one arrival more, so that nothing is left to count.
+    pub(super) fn arrive_after_copies(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        let (mut counts, mut space) = (false, None);
+        for part in instruction.opcode.split('.').skip(4) {
+            match part {
+                "noinc" => counts = true,
+                "shared" | "shared::cta" => space = Some(Space::Shared),
+                "b64" => {}
+                _ => return Err(self.unsupported(instruction.opcode)),
+            }
+        }
+        self.requires(instruction, (8, 0))?;
+        let [place] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
+        let address = self.in_shared(place, space, instruction)?;
+        self.emit(Action::WaitForCopies { pending: None });
+        if counts {
+            let op = MbarrierOp::Arrive { state: SINK, count: None, bytes: None, drops: false, ends_none: false };
+            self.program.mbarriers.push(Mbarrier { address, op });
+            self.program.has_fences = true;
+            self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
+        }
+        Ok(())
+    }
+
     /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [target], [source], bytes, [barrier]{, cache policy}`
-    pub(super) fn bulk_copy(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn bulk_copy(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let kind = instruction.opcode.strip_suffix(".L2::cache_hint").unwrap_or(instruction.opcode);
         if !matches!(
             kind,
@@ -100,7 +125,7 @@ impl<'m, 't> Decoder<'m, 't> {
     /// An address in shared memory, with or without the modifier that says so.
     fn in_shared(
         &mut self,
-        place: &'m Operand<'t>,
+        place: &Operand<'t>,
         space: Option<Space>,
         instruction: &Instruction<'t>,
     ) -> Result<Address, LoadError> {

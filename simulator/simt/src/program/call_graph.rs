@@ -6,20 +6,20 @@ use crate::ptx::ast::{self, Base, Initializer, Operand, Prototype, Statement};
 
 /// A call, as written.
 pub struct Call<'o> {
-    pub results: &'o [&'o str],
+    pub results: &'o [Operand<'o>],
     pub callee: &'o str,
-    pub arguments: &'o [&'o str],
+    pub arguments: &'o [Operand<'o>],
     /// The name of the prototype, or of the list of targets, of a call through a pointer.
     pub through: Option<&'o str>,
 }
 
 impl<'o> Call<'o> {
     pub fn of(instruction: &'o ast::Instruction<'_>) -> Option<Self> {
-        let (results, rest): (&[&str], _) = match instruction.operands.as_slice() {
+        let (results, rest): (&[Operand<'_>], _) = match instruction.operands.as_slice() {
             [Operand::List(results), rest @ ..] => (results, rest),
             rest => (&[], rest),
         };
-        let (callee, arguments, through): (&str, &[&str], _) = match rest {
+        let (callee, arguments, through): (&str, &[Operand<'_>], _) = match rest {
             [Operand::Name(callee)] => (callee, &[], None),
             [Operand::Name(callee), Operand::List(arguments)] => (callee, arguments, None),
             [Operand::Name(callee), Operand::List(arguments), Operand::Name(through)] => (callee, arguments, Some(*through)),
@@ -109,7 +109,7 @@ impl CallGraph {
 
 pub fn matches(function: &ast::Function<'_>, prototype: &Prototype<'_>) -> bool {
     let same = |a: &[ast::Variable<'_>], b: &[ast::Variable<'_>]| {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a.bytes, a.align) == (b.bytes, b.align))
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a.in_register, a.bytes, a.align) == (b.in_register, b.bytes, b.align))
     };
     same(&function.params, &prototype.params) && same(&function.returns, &prototype.returns)
 }

@@ -1,15 +1,17 @@
 //! Decodes calls of functions, by name and through pointers: parameters and results in local memory, no recursion.
 
 use super::call_graph::{Call, defined, function_address, statements};
-use super::frame::{Frame, Function};
+use super::frame::{Frame, Function, Place};
 
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
-use super::fixed::{FALSE, NOWHERE, TRUE};
+use super::fixed::{FALSE, NOWHERE, SINK, TRUE};
+use super::operations::{Access, Address, Semantics};
 use super::scope::Symbol;
 use crate::error::{LoadError, syntax};
+use crate::finding::Space;
 use crate::instructions::{self, Alu};
-use crate::ptx::ast::{self, Operand, Statement};
+use crate::ptx::ast::{self, Operand, Statement, Type};
 use crate::registers::{Kind, Reg};
 
 /// Most functions that one kernel may reach.
@@ -17,7 +19,7 @@ const MOST_FUNCTIONS: usize = 1 << 12;
 
 impl<'m, 't> Decoder<'m, 't> {
     /// `call (results), function, (arguments)`: copies the arguments, goes there, copies the results.
-    pub(super) fn call(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn call(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
         let call = Call::of(instruction).ok_or_else(|| self.operands_of(instruction))?;
         if let Some(through) = call.through {
             return self.call_through(instruction, &call, through);
@@ -59,22 +61,114 @@ impl<'m, 't> Decoder<'m, 't> {
             None => self.add_function(index)?,
         };
         let frame = self.functions[number].frame.clone();
-        for (argument, (to, bytes)) in call.arguments.iter().zip(frame.params) {
-            let from = self.local_symbol(argument, bytes)?;
-            self.emit(Action::CopyLocal { from, to, bytes });
+        for (argument, place) in call.arguments.iter().zip(frame.params) {
+            self.pass(argument, place)?;
         }
         self.calls.push((self.program.code.len(), number));
         self.emit(Action::Call { target: NOWHERE });
-        for (result, (from, bytes)) in call.results.iter().zip(frame.returns) {
-            let to = self.local_symbol(result, bytes)?;
-            self.emit(Action::CopyLocal { from, to, bytes });
+        for (result, place) in call.results.iter().zip(frame.returns) {
+            self.take(result, place)?;
         }
         Ok(())
     }
 
+    /// Copies an argument to the parameter of a function. Either may be a register or in local memory.
+    fn pass(&mut self, argument: &Operand<'_>, to: Place) -> Result<(), LoadError> {
+        match (self.local_of(argument), to) {
+            (Some(_), Place::Local(to, bytes)) => {
+                let from = self.local_symbol(argument, bytes)?;
+                self.emit(Action::CopyLocal { from, to, bytes });
+            }
+            (Some((from, bytes)), Place::Register(to, kind)) => {
+                let access = self.local_access(from, bytes, to, kind)?;
+                self.emit(Action::Load(access));
+            }
+            (None, Place::Local(_, bytes)) if matches!(argument, Operand::Name(_)) && self.register_of(argument).is_none() => {
+                self.local_symbol(argument, bytes)?;
+            }
+            (None, Place::Local(to, bytes)) => {
+                let kind = if bytes == 8 { Kind::Double } else { Kind::Word };
+                let source = self.source(argument, kind)?;
+                let access = self.local_access(to, bytes, source, kind)?;
+                self.emit(Action::Store(access));
+            }
+            (None, Place::Register(to, kind)) => {
+                let source = self.source(argument, kind)?;
+                self.copy_register(to, source, kind);
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the result of a function to where the caller wants it.
+    fn take(&mut self, result: &Operand<'_>, from: Place) -> Result<(), LoadError> {
+        match (self.local_of(result), from) {
+            (Some(_), Place::Local(from, bytes)) => {
+                let to = self.local_symbol(result, bytes)?;
+                self.emit(Action::CopyLocal { from, to, bytes });
+            }
+            (Some((to, bytes)), Place::Register(from, kind)) => {
+                let access = self.local_access(to, bytes, from, kind)?;
+                self.emit(Action::Store(access));
+            }
+            (None, _) if matches!(result, Operand::Name("_")) => {}
+            (None, Place::Local(from, bytes)) => {
+                let kind = if bytes == 8 { Kind::Double } else { Kind::Word };
+                let destination = self.destination(result, kind)?;
+                let access = self.local_access(from, bytes, destination, kind)?;
+                self.emit(Action::Load(access));
+            }
+            (None, Place::Register(from, kind)) => {
+                let destination = self.destination(result, kind)?;
+                self.copy_register(destination, from, kind);
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_register(&mut self, to: Reg, from: Reg, kind: Kind) {
+        let alu = match kind {
+            Kind::Predicate => Alu::MovPred,
+            Kind::Word => Alu::Mov32,
+            Kind::Double => Alu::Mov64,
+        };
+        self.alu(alu, to, &[from]);
+    }
+
+    /// The operand's offset and size in local memory, if it is a variable there.
+    fn local_of(&self, operand: &Operand<'_>) -> Option<(u32, u32)> {
+        match operand {
+            Operand::Name(name) => match self.scopes.find(name) {
+                Some(Symbol::Local(offset, bytes)) => Some((offset, bytes)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// An access to local memory, of a parameter or a result that is in a register on the other side.
+    fn local_access(&mut self, offset: u32, bytes: u32, register: Reg, kind: Kind) -> Result<u32, LoadError> {
+        if kind == Kind::Predicate || !matches!(bytes, 1 | 2 | 4 | 8) {
+            return Err(self.unsupported("a parameter in memory on one side of a call and in a register on the other"));
+        }
+        let base = self.constant(ConstantValue::Bits(offset.into()), Kind::Double);
+        self.program.accesses.push(Access {
+            of_function: true,
+            space: Some(Space::Local),
+            address: Address { base, kind: Kind::Double, offset: 0 },
+            width: bytes,
+            count: 1,
+            signed: false,
+            registers: [register, SINK, SINK, SINK],
+            kind,
+            semantics: Semantics::default(),
+        });
+        Ok(self.program.accesses.len() as u32 - 1)
+    }
+
     /// `call (results), pointer, (arguments), prototype`: a sequence of calls by name, each by the lanes whose pointer holds that
     /// function's address.
-    fn call_through(&mut self, instruction: &'m ast::Instruction<'t>, call: &Call<'_>, through: &str) -> Result<(), LoadError> {
+    fn call_through(&mut self, instruction: &ast::Instruction<'t>, call: &Call<'_>, through: &str) -> Result<(), LoadError> {
         let guard = self.guard;
         let pointer = self.source(&Operand::Name(call.callee), Kind::Double)?;
         let candidates = self
@@ -93,7 +187,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `brx.idx index, table`
-    pub(super) fn branch_by_table(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn branch_by_table(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
         let ("brx.idx" | "brx.idx.uni", [index, Operand::Name(table)]) = (instruction.opcode, instruction.operands.as_slice())
         else {
             return Err(self.operands_of(instruction));
@@ -155,12 +249,21 @@ impl<'m, 't> Decoder<'m, 't> {
         if self.functions.len() > MOST_FUNCTIONS {
             return Err(self.unsupported("a kernel with so many functions"));
         }
-        let mut place = |variables: &[ast::Variable<'t>]| -> Result<Vec<(u32, u32)>, LoadError> {
+        let mut place = |variables: &[ast::Variable<'t>]| -> Result<Vec<Place>, LoadError> {
             variables
                 .iter()
                 .map(|variable| {
+                    if variable.in_register {
+                        let kind = match variable.ty {
+                            Type::Pred => Kind::Predicate,
+                            Type::Bytes(8) => Kind::Double,
+                            Type::Bytes(1 | 2 | 4) if variable.bytes <= Some(4) => Kind::Word,
+                            Type::Bytes(_) => return Err(self.unsupported("a vector as a parameter in registers")),
+                        };
+                        return Ok(Place::Register(self.take_written(kind, 1), kind));
+                    }
                     let bytes = variable.bytes.ok_or_else(|| syntax(variable.line, format!("{} has no size", variable.name)))?;
-                    Ok((self.take_local(variable.align, bytes, variable.line)?, bytes as u32))
+                    Ok(Place::Local(self.take_local(variable.align, bytes, variable.line)?, bytes as u32))
                 })
                 .collect()
         };
@@ -170,10 +273,13 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// The local memory of a parameter or result of a call, which must have the size of the callee's.
-    fn local_symbol(&self, name: &str, bytes: u32) -> Result<u32, LoadError> {
-        match self.scopes.find(name) {
-            Some(Symbol::Local(offset, found)) if found == bytes => Ok(offset),
-            _ => Err(syntax(self.origin.ptx_line, format!("expected a parameter of {bytes} bytes for a call, found {name}"))),
+    fn local_symbol(&self, operand: &Operand<'_>, bytes: u32) -> Result<u32, LoadError> {
+        match self.local_of(operand) {
+            Some((offset, found)) if found == bytes => Ok(offset),
+            _ => {
+                let found = operand.values().first().copied().unwrap_or("a number");
+                Err(syntax(self.origin.ptx_line, format!("expected a parameter of {bytes} bytes for a call, found {found}")))
+            }
         }
     }
 }

@@ -254,6 +254,8 @@ pub enum Special {
     Environment(u8),
     DynamicSharedBytes,
     TotalSharedBytes,
+    /// The same number in every thread.
+    Fixed(u32),
     /// Masks of the lanes in this relation to the lane itself.
     LanesBelow,
     LanesUpTo,

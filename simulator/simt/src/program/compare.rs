@@ -13,6 +13,10 @@ use crate::registers::{Kind, Reg};
 /// The parts of a comparison.
 struct Comparison<'i, 't> {
     row: &'static Row,
+    /// The type of the result of `set`.
+    to: &'i str,
+    /// The sources are f16 or bf16, or pairs of these.
+    of_halves: bool,
     /// The two halves of a word are compared separately.
     is_pair: bool,
     /// The result is combined with a predicate.
@@ -24,11 +28,10 @@ struct Comparison<'i, 't> {
 impl<'m, 't> Decoder<'m, 't> {
     /// `setp`, with a second destination and a predicate to combine with. The second destination is the complement; in a comparison
     /// of halves, it is the result of the upper half.
-    pub(super) fn compare(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
-        let modifiers: Vec<_> = instruction.opcode.split('.').skip(1).collect();
-        let comparison = self.comparison(instruction, &modifiers)?;
+    pub(super) fn compare(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
+        let comparison = self.comparison(instruction)?;
         let (first, second) = match comparison.destination {
-            Operand::Pair(first, second) => (self.register(first, Kind::Predicate)?, Some(self.register(second, Kind::Predicate)?)),
+            Operand::Pair(first, second) => (self.predicate_or_none(first)?, Some(self.predicate_or_none(second)?)),
             destination => (self.destination(destination, Kind::Predicate)?, None),
         };
         if comparison.is_pair {
@@ -57,6 +60,40 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
+    /// `lop3.or.b32 d|p, a, b, c, table, q`: a predicate too, whether the result is not zero, combined with another predicate.
+    pub(super) fn lookup_and_test(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
+        let combine = match instruction.opcode {
+            "lop3.or.b32" => Alu::OrPred,
+            "lop3.and.b32" => Alu::AndPred,
+            opcode => return Err(self.unsupported(opcode)),
+        };
+        let [Operand::Pair(result, test), a, b, c, table, with] = instruction.operands.as_slice() else {
+            return Err(self.operands_of(instruction));
+        };
+        let mut sources = [0; 4];
+        for (source, operand) in sources.iter_mut().zip([a, b, c, table]) {
+            *source = self.source(operand, Kind::Word)?;
+        }
+        let with = self.source(with, Kind::Predicate)?;
+        let (value, is_set) = (self.take_rows(Kind::Word), self.temporary_predicate());
+        let zero = self.constant(ConstantValue::Bits(0), Kind::Word);
+        self.alu(Alu::Lop3, value, &sources);
+        self.alu(Alu::SetpNe32, is_set, &[value, zero]);
+        self.alu(combine, is_set, &[is_set, with]);
+        if *result != "_" {
+            let result = self.register(result, Kind::Word)?;
+            self.alu(Alu::Mov32, result, &[value]);
+        }
+        let test = self.predicate_or_none(test)?;
+        self.alu(Alu::MovPred, test, &[is_set]);
+        Ok(())
+    }
+
+    /// The predicate of that name, or one that nothing reads for `_`.
+    fn predicate_or_none(&mut self, name: &str) -> Result<Reg, LoadError> {
+        if name == "_" { Ok(self.temporary_predicate()) } else { self.register(name, Kind::Predicate) }
+    }
+
     /// Moves two results to their destinations. A destination that guards the instruction itself comes last, because it changes the
     /// guard of whatever follows.
     fn move_results(&mut self, mut moves: [(Reg, Reg); 2]) {
@@ -67,13 +104,11 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `set`: the result as a number, all ones or 1.0 for true.
-    pub(super) fn compare_into_register(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
-        let mut modifiers: Vec<_> = instruction.opcode.split('.').skip(1).collect();
-        let to = if modifiers.len() < 3 { "" } else { modifiers.remove(modifiers.len() - 2) };
-        let comparison = self.comparison(instruction, &modifiers)?;
+    pub(super) fn compare_into_register(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
+        let comparison = self.comparison(instruction)?;
         let destination = self.destination(comparison.destination, Kind::Word)?;
-        let half = modifiers.last().is_some_and(|from| from.contains("f16"));
-        let yes = match to {
+        let half = comparison.of_halves;
+        let yes = match comparison.to {
             "u32" | "s32" if comparison.is_pair => 0xffff,
             "u32" | "s32" => 0xffff_ffff,
             "u16" | "s16" if half && !comparison.is_pair => 0xffff,
@@ -101,29 +136,33 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// Parses an opcode, given what follows `setp`.
-    fn comparison<'i>(&self, instruction: &'i ast::Instruction<'t>, modifiers: &[&str]) -> Result<Comparison<'i, 't>, LoadError> {
+    /// Parses an opcode, whose modifiers may come in any order. `set` has two types.
+    fn comparison<'i>(&self, instruction: &'i ast::Instruction<'t>) -> Result<Comparison<'i, 't>, LoadError> {
         let unsupported = || self.unsupported(instruction.opcode);
-        let combine = modifiers.get(1).and_then(|combine| match *combine {
-            "and" => Some(Alu::AndPred),
-            "or" => Some(Alu::OrPred),
-            "xor" => Some(Alu::XorPred),
-            _ => None,
-        });
-        let mut parts = modifiers.to_vec();
-        if combine.is_some() {
-            parts.remove(1);
+        let (mut combine, mut types, mut others) = (None, Vec::new(), Vec::new());
+        for part in instruction.opcode.split('.').skip(1) {
+            match part {
+                "and" => combine = Some(Alu::AndPred),
+                "or" => combine = Some(Alu::OrPred),
+                "xor" => combine = Some(Alu::XorPred),
+                part if instructions::is_type(part) => types.push(part),
+                part => others.push(part),
+            }
         }
-        let ty = parts.pop().ok_or_else(unsupported)?;
+        let (to, ty) = match (instruction.root(), types.as_slice()) {
+            ("setp", [ty]) => ("", *ty),
+            ("set", [to, ty]) => (*to, *ty),
+            _ => return Err(unsupported()),
+        };
         let single = ty.strip_suffix("f16x2").map(|b| format!("{b}f16"));
-        parts.push(single.as_deref().unwrap_or(ty));
-        let row = instructions::lookup(&format!("setp.{}", parts.join("."))).ok_or_else(unsupported)?;
+        let (ty, of_halves) = (single.as_deref().unwrap_or(ty), ty.contains("f16"));
+        let row = instructions::lookup(&format!("setp.{}.{ty}", others.join("."))).ok_or_else(unsupported)?;
         let (destination, sources, with) = match (instruction.operands.as_slice(), combine) {
             ([destination, a, b], None) => (destination, [a, b], None),
             ([destination, a, b, with], Some(combine)) => (destination, [a, b], Some((combine, with))),
             _ => return Err(self.operands_of(instruction)),
         };
-        Ok(Comparison { row, is_pair: single.is_some(), combine: with, destination, sources })
+        Ok(Comparison { row, to, is_pair: single.is_some(), of_halves, combine: with, destination, sources })
     }
 
     fn sources(&mut self, comparison: &Comparison<'_, 't>) -> Result<[Reg; 2], LoadError> {

@@ -11,7 +11,7 @@ use crate::ptx::ast::{Instruction, Operand};
 use crate::registers::Kind;
 
 impl<'m, 't> Decoder<'m, 't> {
-    pub(super) fn copy_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn copy_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         match instruction.opcode {
             "cp.async.commit_group" => {
                 self.requires(instruction, (8, 0))?;
@@ -32,6 +32,13 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.emit(Action::WaitForCopies { pending: Some(pending) });
                 Ok(())
             }
+            opcode if opcode.starts_with("cp.async.mbarrier.arrive") => self.arrive_after_copies(instruction),
+            // Hints, which change nothing here.
+            opcode if opcode.starts_with("cp.async.bulk.prefetch.") && !opcode.contains("tensor") => {
+                self.requires(instruction, (9, 0))?;
+                self.emit(Action::Nothing);
+                Ok(())
+            }
             opcode if opcode.starts_with("cp.async.bulk.") => self.bulk_copy(instruction),
             opcode => match opcode.strip_prefix("cp.async.").and_then(policy) {
                 Some(policy) => self.copy(instruction, policy),
@@ -41,7 +48,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `cp.async.policy.shared.global [target], [source], bytes{, source bytes or predicate}{, cache policy}`
-    fn copy(&mut self, instruction: &'m Instruction<'t>, policy: &str) -> Result<(), LoadError> {
+    fn copy(&mut self, instruction: &Instruction<'t>, policy: &str) -> Result<(), LoadError> {
         self.requires(instruction, (8, 0))?;
         let [Operand::Address(to, to_offset), Operand::Address(from, from_offset), Operand::Integer(bytes), rest @ ..] =
             without_policy(instruction)

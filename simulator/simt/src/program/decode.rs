@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::call_graph::{CallGraph, address_of_function};
-use super::code::{Action, Constant, ConstantValue, Inst, Param, Program, SharedVariable, Special};
+use super::call_graph::CallGraph;
+use super::code::{Action, ConstantValue, Inst, Param, Program, SharedVariable, Special};
 use super::fate::fate;
-use super::fixed::{FALSE, FIRST_PREDICATE, NOWHERE, SINK, TRUE};
+use super::fixed::{FIRST_PREDICATE, NOWHERE, SINK, TRUE};
 use super::flow::resolve_reconvergence;
-use super::frame::{Frame, Function};
+use super::frame::{Frame, Function, Place};
 use super::known::Facts;
 use super::merging::machine_requests;
 use super::operations::{Access, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
-use super::scope::{Scopes, Symbol, special};
+use super::scope::{Scopes, Symbol, rows};
 use crate::error::{LoadError, syntax};
 use crate::finding::{Location, Space};
 use crate::instructions::{self, Alu};
@@ -77,9 +77,9 @@ pub(super) struct Decoder<'m, 't> {
     pub(super) functions: Vec<Function>,
     pub(super) call_graph: &'m CallGraph,
     kernel_params: Vec<(&'t str, u32)>,
-    constants: HashMap<(ConstantValue, bool), Reg>,
-    specials: HashMap<(Special, bool), Reg>,
-    next_row: usize,
+    pub(super) constants: HashMap<(ConstantValue, bool), Reg>,
+    pub(super) specials: HashMap<(Special, bool), Reg>,
+    pub(super) next_row: usize,
     local_bytes: u64,
     shared: Vec<(&'t str, u32)>,
     /// Labels of the current function, by block.
@@ -126,9 +126,11 @@ impl<'m, 't> Decoder<'m, 't> {
             if function.is_kernel && index != kernel {
                 continue;
             }
+            rows += (function.params.len() + function.returns.len()) * 2;
             for statement in function.body.iter().flatten() {
                 if let Statement::Registers(registers) = statement {
-                    rows += registers.count.unwrap_or(1) as usize * 2;
+                    // A register of 128 bits is a vector of two.
+                    rows += registers.count.unwrap_or(1) as usize * usize::from(registers.lanes.unwrap_or(2)) * 2;
                     if rows > 1 << 20 {
                         return Err(syntax(registers.line, format!("function {} has too many registers", function.name)));
                     }
@@ -193,7 +195,8 @@ impl<'m, 't> Decoder<'m, 't> {
         self.current = index;
         self.scopes = Scopes::default();
         self.scopes.open();
-        for (index, variable) in globals(module).enumerate() {
+        // Those of the module come first; those that a function declares belong to the block around them.
+        for (index, variable) in globals(module).enumerate().take(of_module(module).count()) {
             self.scopes.declare(variable.name, Symbol::Variable(index));
         }
         for (name, offset) in self.shared.clone() {
@@ -205,8 +208,14 @@ impl<'m, 't> Decoder<'m, 't> {
             }
         } else {
             let places = frame.params.iter().chain(&frame.returns);
-            for (variable, (offset, bytes)) in function.params.iter().chain(&function.returns).zip(places) {
-                self.scopes.declare(variable.name, Symbol::Local(*offset, *bytes));
+            for (variable, place) in function.params.iter().chain(&function.returns).zip(places) {
+                self.scopes.declare(
+                    variable.name,
+                    match *place {
+                        Place::Local(offset, bytes) => Symbol::Local(offset, bytes),
+                        Place::Register(first, kind) => Symbol::Register { first, kind, count: None },
+                    },
+                );
             }
         }
         self.labels.clear();
@@ -285,7 +294,11 @@ impl<'m, 't> Decoder<'m, 't> {
                     Some(guard) => (self.register(guard.name, Kind::Predicate)?, guard.negated),
                     None => (TRUE, false),
                 };
-                self.instruction(instruction)?;
+                let decoded = match self.with_vectors_expanded(instruction) {
+                    Some(expanded) => self.instruction(&expanded),
+                    None => self.instruction(instruction),
+                };
+                decoded.map_err(|error| self.named(error, instruction))?;
                 self.guard = (TRUE, false);
             }
         }
@@ -294,18 +307,29 @@ impl<'m, 't> Decoder<'m, 't> {
 
     fn registers(&mut self, registers: &ast::Registers<'t>) -> Result<(), LoadError> {
         let count = registers.count.unwrap_or(1);
-        let (first, kind) = match registers.ty {
-            Type::Pred => {
-                let first = self.program.predicates;
-                self.program.predicates += count as usize;
-                (first, Kind::Predicate)
-            }
-            Type::Bytes(8) => (self.take_written_rows(2 * count), Kind::Double),
-            Type::Bytes(1 | 2 | 4) => (self.take_written_rows(count), Kind::Word),
-            Type::Bytes(_) => return Err(self.unsupported("a 128-bit register")),
+        let (kind, lanes) = match registers.ty {
+            Type::Pred => (Kind::Predicate, registers.lanes),
+            Type::Bytes(8) => (Kind::Double, registers.lanes),
+            Type::Bytes(1 | 2 | 4) => (Kind::Word, registers.lanes),
+            Type::Bytes(_) if registers.lanes.is_none() => (Kind::Double, Some(2)),
+            Type::Bytes(_) => return Err(self.unsupported("a vector of 128-bit registers")),
         };
-        self.scopes.declare(registers.name, Symbol::Register { first: first as Reg, kind, count: registers.count });
+        let first = self.take_written(kind, count * u32::from(lanes.unwrap_or(1)));
+        let symbol = match lanes {
+            None => Symbol::Register { first, kind, count: registers.count },
+            Some(lanes) => Symbol::Vector { first, kind, count: registers.count, lanes },
+        };
+        self.scopes.declare(registers.name, symbol);
         Ok(())
+    }
+
+    /// Takes neighboring registers that instructions write.
+    pub(super) fn take_written(&mut self, kind: Kind, count: u32) -> Reg {
+        if kind == Kind::Predicate {
+            self.program.predicates += count as usize;
+            return (self.program.predicates - count as usize) as Reg;
+        }
+        self.take_written_rows(count * rows(kind)) as Reg
     }
 
     fn take_written_rows(&mut self, count: u32) -> usize {
@@ -314,7 +338,7 @@ impl<'m, 't> Decoder<'m, 't> {
         first
     }
 
-    fn variable(&mut self, variable: &ast::Variable<'t>) -> Result<(), LoadError> {
+    fn variable(&mut self, variable: &'m ast::Variable<'t>) -> Result<(), LoadError> {
         match variable.space {
             // These were laid out before, for all functions together.
             StateSpace::Shared => Ok(()),
@@ -324,7 +348,11 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.scopes.declare(variable.name, Symbol::Local(offset, bytes as u32));
                 Ok(())
             }
-            StateSpace::Global | StateSpace::Const => Err(self.unsupported("a global variable inside a function")),
+            StateSpace::Global | StateSpace::Const => {
+                let index = globals(self.module).position(|other| std::ptr::eq(other, variable));
+                self.scopes.declare(variable.name, Symbol::Variable(index.expect("a variable of the module")));
+                Ok(())
+            }
         }
     }
 
@@ -338,7 +366,36 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(offset as u32)
     }
 
-    fn instruction(&mut self, instruction: &'m ast::Instruction<'t>) -> Result<(), LoadError> {
+    /// The instruction with the elements of each vector of registers in place of its name, if it has one.
+    fn with_vectors_expanded(&self, instruction: &ast::Instruction<'t>) -> Option<ast::Instruction<'t>> {
+        let lanes = |operand: &Operand<'t>| match operand {
+            Operand::Name(name) => match self.scopes.find(name) {
+                Some(Symbol::Vector { lanes, .. }) => Some((*name, lanes)),
+                _ => None,
+            },
+            _ => None,
+        };
+        instruction.operands.iter().find_map(lanes)?;
+        let mut expanded = instruction.clone();
+        for operand in &mut expanded.operands {
+            if let Some((name, lanes)) = lanes(operand) {
+                *operand = Operand::Vector((0..lanes).map(|part| Operand::Part(name, part)).collect());
+            }
+        }
+        Some(expanded)
+    }
+
+    /// An error that says which instruction it is about.
+    fn named(&self, error: LoadError, instruction: &ast::Instruction<'t>) -> LoadError {
+        match error {
+            LoadError::Syntax { line, message } if !message.contains(instruction.opcode) => {
+                syntax(line, format!("{}: {message}: {}", instruction.opcode, self.location().instruction))
+            }
+            error => error,
+        }
+    }
+
+    fn instruction(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
         let root = instruction.opcode.split('.').next().unwrap_or_default();
         let first = self.program.code.len();
         let operands = instruction.operands.as_slice();
@@ -354,14 +411,16 @@ impl<'m, 't> Decoder<'m, 't> {
             "cvta" => self.convert_address(instruction)?,
             "cvt" => self.convert(instruction)?,
             "setp" => self.compare(instruction)?,
+            "mapa" | "getctarank" => return Err(self.unsupported(&format!("{} (clusters of blocks)", instruction.opcode))),
             "set" => self.compare_into_register(instruction)?,
+            "lop3" if operands.len() == 6 => self.lookup_and_test(instruction)?,
             "add" | "addc" | "sub" | "subc" | "mad" | "madc" if instructions::carries(instruction.opcode) => {
                 self.carry(instruction)?
             }
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" | "bar" | "barrier" | "membar" | "fence" => {
                 self.warp_instruction(instruction)?
             }
-            "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" => {
+            "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" | "pmevent" => {
                 self.emit(Action::Nothing);
             }
             "bra" => match operands {
@@ -382,6 +441,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 }
                 _ => return Err(self.operands_of(instruction)),
             },
+            _ if Self::is_video(instruction) => self.video(instruction)?,
             "call" => self.call(instruction)?,
             "brx" => self.branch_by_table(instruction)?,
             "ret" => self.emit(Action::Return),
@@ -447,121 +507,6 @@ impl<'m, 't> Decoder<'m, 't> {
         (self.program.predicates - 1) as Reg
     }
 
-    /// A register that an instruction writes.
-    pub(super) fn destination(&self, operand: &Operand<'_>, kind: Kind) -> Result<Reg, LoadError> {
-        match operand {
-            Operand::Name(name) => self.register(name, kind),
-            _ => Err(syntax(self.origin.ptx_line, "expected a register as the destination".to_owned())),
-        }
-    }
-
-    /// The register of that name.
-    pub(super) fn register(&self, name: &str, kind: Kind) -> Result<Reg, LoadError> {
-        match self.scopes.find(name) {
-            Some(Symbol::Register { first, kind: found, count: None }) if found == kind => Ok(first),
-            Some(Symbol::Register { kind: found, count: None, .. }) => {
-                Err(syntax(self.origin.ptx_line, format!("expected {}, found {name}, {}", described(kind), described(found))))
-            }
-            _ => Err(syntax(self.origin.ptx_line, format!("expected {}, found {name}", described(kind)))),
-        }
-    }
-
-    /// Any register of that name, with its kind.
-    pub(super) fn any_register(&self, name: &str) -> Option<(Reg, Kind)> {
-        match self.scopes.find(name)? {
-            Symbol::Register { first, kind, count: None } => Some((first, kind)),
-            _ => None,
-        }
-    }
-
-    /// The register that holds an operand's value; a number gets a register of constants.
-    pub(super) fn source(&mut self, operand: &Operand<'_>, kind: Kind) -> Result<Reg, LoadError> {
-        let line = self.origin.ptx_line;
-        let mismatch = |found: &str| syntax(line, format!("expected {}, found {found}", described(kind)));
-        match operand {
-            Operand::Name(name) => match self.scopes.find(name) {
-                Some(Symbol::Register { .. }) => self.register(name, kind),
-                Some(symbol) => self.address_constant(symbol, 0, kind).ok_or_else(|| mismatch(name)),
-                None => match special(name) {
-                    Some(special) if kind != Kind::Predicate => Ok(self.special(special, kind)),
-                    _ if *name == "WARP_SZ" => Ok(self.constant(ConstantValue::Bits(32), kind)),
-                    _ if kind == Kind::Double => {
-                        let address = address_of_function(self.module, name).ok_or_else(|| mismatch(name))?;
-                        Ok(self.constant(ConstantValue::Bits(address), kind))
-                    }
-                    _ => Err(mismatch(name)),
-                },
-            },
-            Operand::Offset(name, offset) => {
-                let symbol = self.scopes.find(name).ok_or_else(|| mismatch(name))?;
-                self.address_constant(symbol, *offset, kind).ok_or_else(|| mismatch(name))
-            }
-            Operand::Element(name, index) => {
-                let symbol = self.scopes.find(name).ok_or_else(|| mismatch(name))?;
-                let offset = self.element_offset(name, *index).ok_or_else(|| mismatch(name))?;
-                self.address_constant(symbol, offset, kind).ok_or_else(|| mismatch(name))
-            }
-            Operand::Not(name) => {
-                let source = self.register(name, Kind::Predicate)?;
-                let complement = self.temporary_predicate();
-                self.alu(Alu::NotPred, complement, &[source]);
-                Ok(complement)
-            }
-            Operand::Integer(bits) if kind == Kind::Predicate => Ok(if *bits != 0 { TRUE } else { FALSE }),
-            Operand::Integer(bits) => Ok(self.constant(ConstantValue::Bits(*bits), kind)),
-            Operand::F32(bits) if kind == Kind::Word => Ok(self.constant(ConstantValue::Bits(u64::from(*bits)), kind)),
-            Operand::F64(bits) if kind == Kind::Double => Ok(self.constant(ConstantValue::Bits(*bits), kind)),
-            Operand::F64(bits) if kind == Kind::Word => {
-                let value = f64::from_bits(*bits) as f32;
-                Ok(self.constant(ConstantValue::Bits(u64::from(value.to_bits())), kind))
-            }
-            _ => Err(mismatch("another operand")),
-        }
-    }
-
-    fn address_constant(&mut self, symbol: Symbol, offset: i64, kind: Kind) -> Option<Reg> {
-        if kind == Kind::Predicate {
-            return None;
-        }
-        let value = match symbol {
-            Symbol::Register { .. } => return None,
-            Symbol::Shared(at) | Symbol::Local(at, _) | Symbol::Param(at) => {
-                ConstantValue::Bits(i64::from(at).wrapping_add(offset) as u64)
-            }
-            Symbol::Variable(variable) => ConstantValue::Address { variable, offset },
-        };
-        Some(self.constant(value, kind))
-    }
-
-    /// The register of a constant; equal constants share one.
-    pub(super) fn constant(&mut self, value: ConstantValue, kind: Kind) -> Reg {
-        let double = kind == Kind::Double;
-        if let Some(register) = self.constants.get(&(value, double)) {
-            return *register;
-        }
-        let register = self.take_rows(kind);
-        self.constants.insert((value, double), register);
-        self.program.constants.push(Constant { register, kind, value });
-        register
-    }
-
-    fn special(&mut self, special: Special, kind: Kind) -> Reg {
-        let key = (special, kind == Kind::Double);
-        if let Some(register) = self.specials.get(&key) {
-            return *register;
-        }
-        let register = self.take_rows(kind);
-        self.specials.insert(key, register);
-        self.program.specials.push((special, kind, register));
-        register
-    }
-
-    pub(super) fn take_rows(&mut self, kind: Kind) -> Reg {
-        let first = self.next_row;
-        self.next_row += if kind == Kind::Double { 2 } else { 1 };
-        first as Reg
-    }
-
     pub(super) fn unsupported(&self, what: &str) -> LoadError {
         LoadError::Unsupported { what: what.to_owned(), location: Box::new(self.location()) }
     }
@@ -588,15 +533,17 @@ impl<'m, 't> Decoder<'m, 't> {
 
 /// The module's variables that have an address in device memory, in the order in which an image places them.
 pub fn globals<'m, 't>(module: &'m ast::Module<'t>) -> impl Iterator<Item = &'m ast::Variable<'t>> {
-    module.variables.iter().filter(|variable| matches!(variable.space, StateSpace::Global | StateSpace::Const))
+    let of_functions = module.functions.iter().flat_map(ast::Function::variables);
+    of_module(module).chain(of_functions.filter(|variable| is_global(variable)))
 }
 
-fn described(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Predicate => "a predicate",
-        Kind::Word => "a 32-bit value",
-        Kind::Double => "a 64-bit value",
-    }
+/// Those that are declared outside functions.
+fn of_module<'m, 't>(module: &'m ast::Module<'t>) -> impl Iterator<Item = &'m ast::Variable<'t>> {
+    module.variables.iter().filter(|variable| is_global(variable))
+}
+
+fn is_global(variable: &ast::Variable<'_>) -> bool {
+    matches!(variable.space, StateSpace::Global | StateSpace::Const)
 }
 
 /// [`SINK`] is not a register of any program.

@@ -1,11 +1,22 @@
 //! The functions of a program that is being decoded.
 
-/// The parameters and results of a function in local memory. One frame per function is enough: recursion is not supported, so a
+use crate::registers::{Kind, Reg};
+
+/// The parameters and results of a function. One frame per function is enough: recursion is not supported, so a
 /// function is on the stack at most once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
-    pub params: Vec<(u32, u32)>,
-    pub returns: Vec<(u32, u32)>,
+    pub params: Vec<Place>,
+    pub returns: Vec<Place>,
+}
+
+/// Where a parameter or a result is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// Its offset in local memory and its size in bytes (`.param`).
+    Local(u32, u32),
+    /// `.reg`
+    Register(Reg, Kind),
 }
 
 /// A function of the program.

@@ -26,11 +26,12 @@ struct Modifiers {
 }
 
 impl<'m, 't> Decoder<'m, 't> {
-    pub(super) fn load(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn load(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let modifiers = self.modifiers(instruction)?;
-        let [destination, Operand::Address(base, offset)] = without_policy(instruction) else {
+        let [destination, source] = without_policy(instruction) else {
             return Err(self.operands_of(instruction));
         };
+        let (base, offset) = self.addressed(source).ok_or_else(|| self.operands_of(instruction))?;
         let destinations = elements(destination);
         if destinations.len() != modifiers.count as usize {
             return Err(self.operands_of(instruction));
@@ -42,7 +43,7 @@ impl<'m, 't> Decoder<'m, 't> {
             match destination {
                 Operand::Name("_") => {}
                 // A register may be wider than the element, and then all of them are.
-                Operand::Name(name) => match self.any_register(name) {
+                Operand::Name(_) | Operand::Part(..) => match self.register_of(destination) {
                     Some((found, found_kind))
                         if found_kind == kind || (!chosen && (kind, found_kind) == (Kind::Word, Kind::Double)) =>
                     {
@@ -57,8 +58,8 @@ impl<'m, 't> Decoder<'m, 't> {
         }
         let Modifiers { space, count, element: Element { width, signed }, semantics } = modifiers;
         // A kernel parameter has one value for the whole launch.
-        if let (Some(Space::Param), Some(Symbol::Param(at))) = (space, self.symbol_of(*base)) {
-            let first = i64::from(at).wrapping_add(*offset);
+        if let (Some(Space::Param), Some(Symbol::Param(at))) = (space, self.symbol_of(base)) {
+            let first = i64::from(at).wrapping_add(offset);
             for (position, register) in registers.iter().take(count as usize).enumerate() {
                 let offset =
                     u32::try_from(first + i64::from(width) * position as i64).map_err(|_| self.operands_of(instruction))?;
@@ -69,26 +70,26 @@ impl<'m, 't> Decoder<'m, 't> {
             return Ok(());
         }
         let of_function = space == Some(Space::Param);
-        let (space, address) = self.address(*base, *offset, space, instruction)?;
+        let (space, address) = self.address(base, offset, space, instruction)?;
         let access = Access { of_function, space, address, width, count, signed, registers, kind, semantics };
         self.program.accesses.push(access);
         self.emit(Action::Load(self.program.accesses.len() as u32 - 1));
         Ok(())
     }
 
-    pub(super) fn store(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn store(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let Modifiers { space, count, element: Element { width, signed }, semantics } = self.modifiers(instruction)?;
-        let [Operand::Address(base, offset), source] = without_policy(instruction) else {
+        let [target, source] = without_policy(instruction) else {
             return Err(self.operands_of(instruction));
         };
+        let (base, offset) = self.addressed(target).ok_or_else(|| self.operands_of(instruction))?;
         let sources = elements(source);
         if sources.len() != count as usize {
             return Err(self.operands_of(instruction));
         }
         let mut kind = if width == 8 { Kind::Double } else { Kind::Word };
         for source in sources {
-            if let Operand::Name(name) = source
-                && let Some((_, found)) = self.any_register(name)
+            if let Some((_, found)) = self.register_of(source)
                 && (kind, found) == (Kind::Word, Kind::Double)
             {
                 kind = found;
@@ -99,14 +100,14 @@ impl<'m, 't> Decoder<'m, 't> {
             *register = self.source(source, kind)?;
         }
         let of_function = space == Some(Space::Param);
-        let (space, address) = self.address(*base, *offset, space, instruction)?;
+        let (space, address) = self.address(base, offset, space, instruction)?;
         let access = Access { of_function, space, address, width, count, signed, registers, kind, semantics };
         self.program.accesses.push(access);
         self.emit(Action::Store(self.program.accesses.len() as u32 - 1));
         Ok(())
     }
 
-    pub(super) fn atomic(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn atomic(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let mut parts = instruction.opcode.split('.');
         let returns = parts.next() == Some("atom");
         let mut space = None;
@@ -201,12 +202,19 @@ impl<'m, 't> Decoder<'m, 't> {
         for part in instruction.opcode.split('.').skip(1) {
             match part {
                 "global" => space = Some(Space::Global),
-                "shared" | "shared::cta" => space = Some(Space::Shared),
+                // A cluster has one block here, and its shared memory is the block's.
+                "shared" | "shared::cta" | "shared::cluster" => space = Some(Space::Shared),
                 "const" => space = Some(Space::Const),
                 "local" => space = Some(Space::Local),
                 "param" | "param::entry" | "param::func" => space = Some(Space::Param),
                 "v2" => count = 2,
                 "v4" => count = 4,
+                "v8" => count = 8,
+                // A register of 128 bits is a vector of two.
+                "b128" => {
+                    count = 2;
+                    element = element_type("b64");
+                }
                 "cta" | "gpu" | "sys" | "cluster" => {}
                 "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" => {}
                 hint if hint.starts_with("L1::") || hint.starts_with("L2::") => {}
@@ -217,11 +225,24 @@ impl<'m, 't> Decoder<'m, 't> {
             }
         }
         let element = element.ok_or_else(|| self.unsupported(instruction.opcode))?;
-        if element.width * count > 16 {
-            return Err(self.unsupported(instruction.opcode));
+        match element.width * count {
+            ..=16 if count <= 4 => {}
+            32 if self.module.target < (10, 0) => {
+                return Err(self.unsupported(&format!("{} (32 bytes at once, from .target sm_100 on)", instruction.opcode)));
+            }
+            _ => return Err(self.unsupported(instruction.opcode)),
         }
         self.note_order(semantics, instruction.opcode);
         Ok(Modifiers { space, count, element, semantics })
+    }
+
+    /// The base and the offset of an operand in memory: `[%rd1+8]`, or `name[2]` without brackets.
+    fn addressed(&self, operand: &Operand<'t>) -> Option<(Base<'t>, i64)> {
+        match operand {
+            Operand::Address(base, offset) => Some((*base, *offset)),
+            Operand::Element(name, index) => Some((Base::Name(name), self.element_offset(name, *index)?)),
+            _ => None,
+        }
     }
 
     /// Notes that threads may order their accesses without a barrier.
@@ -248,7 +269,7 @@ impl<'m, 't> Decoder<'m, 't> {
             Some(Symbol::Local(..)) => space == Some(Space::Local),
             Some(Symbol::Param(_)) => space == Some(Space::Param),
             Some(Symbol::Variable(_)) => matches!(space, Some(Space::Global | Space::Const) | None),
-            Some(Symbol::Register { .. }) | None => true,
+            Some(Symbol::Register { .. } | Symbol::Vector { .. }) | None => true,
         };
         if !fits {
             return Err(self.operands_of(instruction));

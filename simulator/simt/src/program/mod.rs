@@ -17,11 +17,13 @@ mod known;
 mod memory_ops;
 mod merging;
 mod moves;
+mod operands;
 mod operations;
 mod origin;
 mod scope;
 mod tensor_ops;
 mod texture_ops;
+mod video_ops;
 mod warp_ops;
 
 pub use call_graph::{CallGraph, address_of_function};

@@ -13,6 +13,13 @@ pub enum Symbol {
         kind: Kind,
         count: Option<u32>,
     },
+    /// `lanes` registers each, named `v.x` and so on.
+    Vector {
+        first: Reg,
+        kind: Kind,
+        count: Option<u32>,
+        lanes: u8,
+    },
     /// Offset in the block's shared memory.
     Shared(u32),
     /// Offset in the thread's local memory and size in bytes; also for parameters of functions.
@@ -62,12 +69,30 @@ impl<'t> Scopes<'t> {
         self.open.iter().rev().map(|block| block.id)
     }
 
-    /// The meaning of a name: `%r12` is register 12 of the family `%r<35>`, or register 2 of `%r1<4>`.
+    /// The meaning of a name: `%r12` is register 12 of the family `%r<35>`, or register 2 of `%r1<4>`; `v.y` is an element of `v`.
     pub fn find(&self, name: &str) -> Option<Symbol> {
+        self.declared(name).or_else(|| {
+            let (vector, part) = name.rsplit_once('.')?;
+            let part = PARTS.iter().position(|names| names.contains(&part))?;
+            self.part(vector, part as u8)
+        })
+    }
+
+    /// An element of a vector of registers.
+    pub fn part(&self, vector: &str, part: u8) -> Option<Symbol> {
+        match self.declared(vector)? {
+            Symbol::Vector { first, kind, count: None, lanes } if part < lanes => {
+                Some(Symbol::Register { first: first + u32::from(part) * rows(kind), kind, count: None })
+            }
+            _ => None,
+        }
+    }
+
+    fn declared(&self, name: &str) -> Option<Symbol> {
         let family = name.trim_end_matches(|c: char| c.is_ascii_digit());
         self.open.iter().rev().find_map(|block| {
             if let Some(symbol) = block.symbols.get(name)
-                && !matches!(symbol, Symbol::Register { count: Some(_), .. })
+                && !matches!(symbol, Symbol::Register { count: Some(_), .. } | Symbol::Vector { count: Some(_), .. })
             {
                 return Some(*symbol);
             }
@@ -77,14 +102,25 @@ impl<'t> Scopes<'t> {
                 let number = digits.parse::<u32>().ok().filter(|_| digits == "0" || !digits.starts_with('0'))?;
                 match *block.symbols.get(family)? {
                     Symbol::Register { first, kind, count: Some(count) } if number < count => {
-                        let rows = if kind == Kind::Double { 2 } else { 1 };
-                        Some(Symbol::Register { first: first + number * rows, kind, count: None })
+                        Some(Symbol::Register { first: first + number * rows(kind), kind, count: None })
+                    }
+                    Symbol::Vector { first, kind, count: Some(count), lanes } if number < count => {
+                        let first = first + number * rows(kind) * u32::from(lanes);
+                        Some(Symbol::Vector { first, kind, count: None, lanes })
                     }
                     _ => None,
                 }
             })
         })
     }
+}
+
+/// The names of a vector's elements, in order.
+const PARTS: [[&str; 2]; 4] = [["x", "r"], ["y", "g"], ["z", "b"], ["w", "a"]];
+
+/// The numbers that a register takes.
+pub fn rows(kind: Kind) -> u32 {
+    if kind == Kind::Double { 2 } else { 1 }
 }
 
 /// The special register of that name, other than clocks.
@@ -101,8 +137,11 @@ pub fn special(name: &str) -> Option<Special> {
         return match vector {
             "tid" => Some(Special::ThreadIndex(axis)),
             "ntid" => Some(Special::BlockExtent(axis)),
-            "ctaid" => Some(Special::BlockIndex(axis)),
-            "nctaid" => Some(Special::GridExtent(axis)),
+            // A cluster is one block.
+            "ctaid" | "clusterid" => Some(Special::BlockIndex(axis)),
+            "nctaid" | "nclusterid" => Some(Special::GridExtent(axis)),
+            "cluster_ctaid" => Some(Special::Fixed(0)),
+            "cluster_nctaid" => Some(Special::Fixed(1)),
             _ => None,
         };
     }
@@ -115,7 +154,13 @@ pub fn special(name: &str) -> Option<Special> {
         "gridid" => Special::GridId,
         _ if name.starts_with("envreg") => Special::Environment(name["envreg".len()..].parse().ok().filter(|number| *number < 32)?),
         "dynamic_smem_size" => Special::DynamicSharedBytes,
-        "total_smem_size" => Special::TotalSharedBytes,
+        "total_smem_size" | "aggr_smem_size" => Special::TotalSharedBytes,
+        "cluster_nctarank" => Special::Fixed(1),
+        // The system reserves no shared memory, no counter of performance is set up, and no graph launches its own kernels.
+        "cluster_ctarank" | "current_graph_exec" => Special::Fixed(0),
+        "reserved_smem_offset_begin" | "reserved_smem_offset_end" | "reserved_smem_offset_cap" => Special::Fixed(0),
+        "reserved_smem_offset_0" | "reserved_smem_offset_1" => Special::Fixed(0),
+        _ if is_performance_counter(name) => Special::Fixed(0),
         "lanemask_lt" => Special::LanesBelow,
         "lanemask_le" => Special::LanesUpTo,
         "lanemask_eq" => Special::LanesEqual,
@@ -123,4 +168,10 @@ pub fn special(name: &str) -> Option<Special> {
         "lanemask_gt" => Special::LanesAbove,
         _ => return None,
     })
+}
+
+/// `pm0` to `pm7`, and `pm0_64` to `pm7_64`
+fn is_performance_counter(name: &str) -> bool {
+    let number = name.strip_prefix("pm").map(|rest| rest.strip_suffix("_64").unwrap_or(rest));
+    number.is_some_and(|number| matches!(number.as_bytes(), [b'0'..=b'7']))
 }

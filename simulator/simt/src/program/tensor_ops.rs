@@ -59,7 +59,7 @@ struct Modifiers {
 }
 
 impl<'m, 't> Decoder<'m, 't> {
-    pub(super) fn tensor_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn tensor_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let parts: Vec<&str> = instruction.opcode.split('.').collect();
         match parts.as_slice() {
             ["mma", rest @ ..] => self.product(instruction, rest, PRODUCTS),
@@ -127,7 +127,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `mma… d, a, b, c`
-    fn product(&mut self, instruction: &'m Instruction<'t>, modifiers: &[&str], products: &[Product]) -> Result<(), LoadError> {
+    fn product(&mut self, instruction: &Instruction<'t>, modifiers: &[&str], products: &[Product]) -> Result<(), LoadError> {
         let unsupported = || self.unsupported(instruction.opcode);
         let Modifiers { shape, numbers, by_rows, space, saturates } = tensor_modifiers(modifiers).ok_or_else(unsupported)?;
         let is_wmma = std::ptr::eq(products, WIDE_PRODUCTS);
@@ -164,10 +164,10 @@ impl<'m, 't> Decoder<'m, 't> {
     /// `wmma.load.part… fragment, [base], stride`
     fn fragment_access(
         &mut self,
-        instruction: &'m Instruction<'t>,
+        instruction: &Instruction<'t>,
         modifiers: &[&str],
         part: Part,
-        (registers, stride): (&'m Operand<'t>, Option<&'m Operand<'t>>),
+        (registers, stride): (&Operand<'t>, Option<&Operand<'t>>),
         (base, offset): (Base<'t>, i64),
     ) -> Result<FragmentAccess, LoadError> {
         let unsupported = || self.unsupported(instruction.opcode);
@@ -191,10 +191,10 @@ impl<'m, 't> Decoder<'m, 't> {
     /// `ldmatrix… {registers}, [base]`
     fn matrices(
         &mut self,
-        instruction: &'m Instruction<'t>,
+        instruction: &Instruction<'t>,
         count: &str,
         modifiers: &[&str],
-        registers: &'m Operand<'t>,
+        registers: &Operand<'t>,
         base: Base<'t>,
         offset: i64,
     ) -> Result<Matrices, LoadError> {
@@ -257,7 +257,7 @@ impl<'m, 't> Decoder<'m, 't> {
         &mut self,
         instruction: &Instruction<'_>,
         mut fragment: Fragment,
-        operand: &'m Operand<'t>,
+        operand: &Operand<'t>,
         of_wmma: bool,
         is_destination: bool,
     ) -> Result<Fragment, LoadError> {

@@ -10,7 +10,7 @@ use crate::ptx::ast::{Instruction, Operand};
 use crate::registers::{Kind, Reg};
 
 impl<'m, 't> Decoder<'m, 't> {
-    pub(super) fn texture_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn texture_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let mut parts = instruction.opcode.split('.');
         let root = parts.next().unwrap_or_default();
         let modifiers: Vec<&str> = parts.collect();
@@ -32,12 +32,7 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// `tex{.level,.grad}.2d.v4.f32.f32 {results}, [texture, {coordinates}]`. Textures have no smaller copies of themselves (mipmaps) here, so a
     /// level chooses the only one.
-    fn fetch(
-        &mut self,
-        instruction: &'m Instruction<'t>,
-        modifiers: &[&str],
-        gather: Option<usize>,
-    ) -> Result<TextureOp, LoadError> {
+    fn fetch(&mut self, instruction: &Instruction<'t>, modifiers: &[&str], gather: Option<usize>) -> Result<TextureOp, LoadError> {
         let modifiers = match modifiers {
             ["level" | "grad" | "base", rest @ ..] if gather.is_none() => rest,
             rest => rest,
@@ -62,7 +57,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(TextureOp::Fetch { handle, place, by_index: *coordinate == "s32", gather, results: registers })
     }
 
-    fn query(&mut self, instruction: &'m Instruction<'t>, modifiers: &[&str]) -> Result<TextureOp, LoadError> {
+    fn query(&mut self, instruction: &Instruction<'t>, modifiers: &[&str]) -> Result<TextureOp, LoadError> {
         let what = match modifiers {
             ["width", "b32"] => TextureQuery::Extent(0),
             ["height", "b32"] => TextureQuery::Extent(1),
@@ -80,7 +75,7 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// `suld.b.2d.v2.b32.trap {results}, [surface, {coordinates}]` and `sust.b.2d.v2.b32.trap [surface, {coordinates}], {values}`. The first
     /// coordinate counts bytes.
-    fn surface(&mut self, instruction: &'m Instruction<'t>, modifiers: &[&str], loads: bool) -> Result<TextureOp, LoadError> {
+    fn surface(&mut self, instruction: &Instruction<'t>, modifiers: &[&str], loads: bool) -> Result<TextureOp, LoadError> {
         let unsupported = || self.unsupported(instruction.opcode);
         let modifiers: Vec<&str> =
             modifiers.iter().copied().filter(|part| !matches!(*part, "ca" | "cg" | "cs" | "cv" | "wb" | "wt")).collect();
@@ -127,7 +122,7 @@ impl<'m, 't> Decoder<'m, 't> {
     fn place(
         &mut self,
         geometry: &str,
-        operands: &'m [Operand<'t>],
+        operands: &[Operand<'t>],
         instruction: &Instruction<'t>,
     ) -> Result<TexturePlace, LoadError> {
         let (dimensions, layered) = match geometry {

@@ -10,8 +10,8 @@ use crate::ptx::ast::{Instruction, Operand};
 use crate::registers::{Kind, Reg};
 
 impl<'m, 't> Decoder<'m, 't> {
-    pub(super) fn warp_instruction(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
-        match instruction.opcode {
+    pub(super) fn warp_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        match in_usual_order(instruction).as_str() {
             "shfl.sync.idx.b32" => self.shuffle(instruction, ShuffleMode::Index),
             "shfl.sync.up.b32" => self.shuffle(instruction, ShuffleMode::Up),
             "shfl.sync.down.b32" => self.shuffle(instruction, ShuffleMode::Down),
@@ -19,8 +19,22 @@ impl<'m, 't> Decoder<'m, 't> {
             "vote.sync.all.pred" => self.vote(instruction, VoteMode::All),
             "vote.sync.any.pred" => self.vote(instruction, VoteMode::Any),
             "vote.sync.uni.pred" => self.vote(instruction, VoteMode::Uniform),
-            // CUB writes the modifiers in the order of the older instruction.
-            "vote.sync.ballot.b32" | "vote.ballot.sync.b32" => self.vote(instruction, VoteMode::Ballot),
+            "vote.sync.ballot.b32" => self.vote(instruction, VoteMode::Ballot),
+            // Before sm_70, the lanes that execute the instruction together take part.
+            "shfl.idx.b32" => self.shuffle(instruction, ShuffleMode::Index),
+            "shfl.up.b32" => self.shuffle(instruction, ShuffleMode::Up),
+            "shfl.down.b32" => self.shuffle(instruction, ShuffleMode::Down),
+            "shfl.bfly.b32" => self.shuffle(instruction, ShuffleMode::Butterfly),
+            "vote.all.pred" => self.vote(instruction, VoteMode::All),
+            "vote.any.pred" => self.vote(instruction, VoteMode::Any),
+            "vote.uni.pred" => self.vote(instruction, VoteMode::Uniform),
+            "vote.ballot.b32" => self.vote(instruction, VoteMode::Ballot),
+            opcode if opcode.starts_with("redux.sync.") && opcode.ends_with(".f32") => {
+                Err(self.unsupported(&format!("{} (of f32, from .target sm_100a on)", instruction.opcode)))
+            }
+            opcode if opcode.starts_with("barrier.cluster.") => {
+                Err(self.unsupported(&format!("{} (clusters of blocks)", instruction.opcode)))
+            }
             "activemask.b32" => {
                 let [destination] = instruction.operands.as_slice() else {
                     return Err(self.operands_of(instruction));
@@ -30,31 +44,15 @@ impl<'m, 't> Decoder<'m, 't> {
                 Ok(())
             }
             "elect.sync" => self.elect(instruction),
-            "bar.sync"
-            | "barrier.sync"
-            | "barrier.sync.aligned"
-            | "bar.cta.sync"
-            | "barrier.cta.sync"
-            | "barrier.cta.sync.aligned" => self.barrier(instruction, true),
-            "bar.arrive"
-            | "barrier.arrive"
-            | "barrier.arrive.aligned"
-            | "bar.cta.arrive"
-            | "barrier.cta.arrive"
-            | "barrier.cta.arrive.aligned" => self.barrier(instruction, false),
-            "bar.red.popc.u32" | "barrier.red.popc.u32" | "barrier.red.popc.aligned.u32" => {
-                self.barrier_with_poll(instruction, Question::Count)
-            }
-            "bar.red.and.pred" | "barrier.red.and.pred" | "barrier.red.and.aligned.pred" => {
-                self.barrier_with_poll(instruction, Question::All)
-            }
-            "bar.red.or.pred" | "barrier.red.or.pred" | "barrier.red.or.aligned.pred" => {
-                self.barrier_with_poll(instruction, Question::Any)
-            }
-            "match.any.sync.b32" => self.match_lanes(instruction, false, Kind::Word),
-            "match.any.sync.b64" => self.match_lanes(instruction, false, Kind::Double),
-            "match.all.sync.b32" => self.match_lanes(instruction, true, Kind::Word),
-            "match.all.sync.b64" => self.match_lanes(instruction, true, Kind::Double),
+            "barrier.sync" => self.barrier(instruction, true),
+            "barrier.arrive" => self.barrier(instruction, false),
+            "barrier.red.popc.u32" => self.barrier_with_poll(instruction, Question::Count),
+            "barrier.red.and.pred" => self.barrier_with_poll(instruction, Question::All),
+            "barrier.red.or.pred" => self.barrier_with_poll(instruction, Question::Any),
+            "match.sync.any.b32" => self.match_lanes(instruction, false, Kind::Word),
+            "match.sync.any.b64" => self.match_lanes(instruction, false, Kind::Double),
+            "match.sync.all.b32" => self.match_lanes(instruction, true, Kind::Word),
+            "match.sync.all.b64" => self.match_lanes(instruction, true, Kind::Double),
             "redux.sync.add.u32" | "redux.sync.add.s32" => self.reduce(instruction, AtomicOp::Add),
             "redux.sync.min.u32" => self.reduce(instruction, AtomicOp::MinUnsigned),
             "redux.sync.max.u32" => self.reduce(instruction, AtomicOp::MaxUnsigned),
@@ -63,7 +61,7 @@ impl<'m, 't> Decoder<'m, 't> {
             "redux.sync.and.b32" => self.reduce(instruction, AtomicOp::And),
             "redux.sync.or.b32" => self.reduce(instruction, AtomicOp::Or),
             "redux.sync.xor.b32" => self.reduce(instruction, AtomicOp::Xor),
-            "bar.warp.sync" => {
+            "barrier.warp.sync" => {
                 let [members] = instruction.operands.as_slice() else {
                     return Err(self.operands_of(instruction));
                 };
@@ -72,6 +70,10 @@ impl<'m, 't> Decoder<'m, 't> {
                 Ok(())
             }
             // These fences change nothing: mbarriers are always in order here, and bulk copies always see earlier writes.
+            "fence.proxy.alias" | "membar.proxy.alias" => {
+                self.emit(Action::Nothing);
+                Ok(())
+            }
             "fence.proxy.async"
             | "fence.proxy.async.shared::cta"
             | "fence.proxy.async.shared::cluster"
@@ -87,15 +89,13 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.emit(Action::Fence);
                 Ok(())
             }
-            opcode => Err(self.unsupported(opcode)),
+            _ => Err(self.unsupported(instruction.opcode)),
         }
     }
 
     /// `shfl.sync.mode.b32 d|p, a, b, c, members`
-    fn shuffle(&mut self, instruction: &'m Instruction<'t>, mode: ShuffleMode) -> Result<(), LoadError> {
-        let [destination, source, lane, clamp, members] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
-        };
+    fn shuffle(&mut self, instruction: &Instruction<'t>, mode: ShuffleMode) -> Result<(), LoadError> {
+        let ([destination, source, lane, clamp], members) = self.with_members(instruction)?;
         let (destination, in_range) = match destination {
             Operand::Pair(destination, in_range) => {
                 (self.register(destination, Kind::Word)?, self.register(in_range, Kind::Predicate)?)
@@ -105,26 +105,43 @@ impl<'m, 't> Decoder<'m, 't> {
         let source = self.source(source, Kind::Word)?;
         let lane = self.source(lane, Kind::Word)?;
         let clamp = self.source(clamp, Kind::Word)?;
-        let members = self.source(members, Kind::Word)?;
         self.emit(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp, members }));
         Ok(())
     }
 
-    /// `vote.sync.mode.pred d, {!}a, members`
-    fn vote(&mut self, instruction: &'m Instruction<'t>, mode: VoteMode) -> Result<(), LoadError> {
-        let [destination, source, members] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
+    /// The operands, and the lanes that take part: the last operand of an instruction with `.sync`, else the active lanes.
+    fn with_members<'o, const N: usize>(
+        &mut self,
+        instruction: &'o Instruction<'t>,
+    ) -> Result<([&'o Operand<'t>; N], Reg), LoadError> {
+        let has_members = instruction.has("sync");
+        if !has_members && self.module.target >= (7, 0) {
+            return Err(self.unsupported(&format!("{} (without .sync, from .target sm_70 on)", instruction.opcode)));
+        }
+        let (operands, members) = match instruction.operands.split_last() {
+            Some((members, operands)) if has_members => (operands, self.source(members, Kind::Word)?),
+            _ => {
+                let members = self.take_rows(Kind::Word);
+                self.emit(Action::Exchange(Exchange::ActiveMask { destination: members }));
+                (instruction.operands.as_slice(), members)
+            }
         };
+        let operands = <&[Operand<'t>; N]>::try_from(operands).map_err(|_| self.operands_of(instruction))?;
+        Ok((operands.each_ref(), members))
+    }
+
+    /// `vote.sync.mode.pred d, {!}a, members`
+    fn vote(&mut self, instruction: &Instruction<'t>, mode: VoteMode) -> Result<(), LoadError> {
+        let ([destination, source], members) = self.with_members(instruction)?;
         let kind = if mode == VoteMode::Ballot { Kind::Word } else { Kind::Predicate };
         let destination = self.destination(destination, kind)?;
         let (source, negated) = self.voted(source)?;
-        let members = self.source(members, Kind::Word)?;
         self.emit(Action::Exchange(Exchange::Vote { mode, destination, source, negated, members }));
         Ok(())
     }
 
     /// `bar.sync barrier{, threads}`
-    fn barrier(&mut self, instruction: &'m Instruction<'t>, waits: bool) -> Result<(), LoadError> {
+    fn barrier(&mut self, instruction: &Instruction<'t>, waits: bool) -> Result<(), LoadError> {
         let (barrier, threads) = match instruction.operands.as_slice() {
             [] => (self.constant(ConstantValue::Bits(0), Kind::Word), None),
             [barrier] => self.barrier_number(barrier, None)?,
@@ -139,7 +156,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `bar.red.op.type d, barrier{, threads}, {!}p`
-    fn barrier_with_poll(&mut self, instruction: &'m Instruction<'t>, question: Question) -> Result<(), LoadError> {
+    fn barrier_with_poll(&mut self, instruction: &Instruction<'t>, question: Question) -> Result<(), LoadError> {
         let (destination, barrier, threads, vote) = match instruction.operands.as_slice() {
             [destination, barrier, vote] => (destination, barrier, None, vote),
             [destination, barrier, threads, vote] => (destination, barrier, Some(threads), vote),
@@ -155,7 +172,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `elect.sync d|p, members`
-    fn elect(&mut self, instruction: &'m Instruction<'t>) -> Result<(), LoadError> {
+    fn elect(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         self.requires(instruction, (9, 0))?;
         let [Operand::Pair(leader, elected), members] = instruction.operands.as_slice() else {
             return Err(self.operands_of(instruction));
@@ -168,11 +185,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// The number of a barrier and of its threads. Numbers in the text are checked now, registers when the instruction is executed.
-    fn barrier_number(
-        &mut self,
-        barrier: &'m Operand<'t>,
-        threads: Option<&'m Operand<'t>>,
-    ) -> Result<(Reg, Option<Reg>), LoadError> {
+    fn barrier_number(&mut self, barrier: &Operand<'t>, threads: Option<&Operand<'t>>) -> Result<(Reg, Option<Reg>), LoadError> {
         let number = |operand: &Operand<'_>| match operand {
             Operand::Integer(number) => u32::try_from(*number).ok().or(Some(u32::MAX)),
             _ => None,
@@ -195,7 +208,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `match.any.sync.type d, a, members` and `match.all.sync.type d|p, a, members`
-    fn match_lanes(&mut self, instruction: &'m Instruction<'t>, all: bool, kind: Kind) -> Result<(), LoadError> {
+    fn match_lanes(&mut self, instruction: &Instruction<'t>, all: bool, kind: Kind) -> Result<(), LoadError> {
         let [destination, source, members] = instruction.operands.as_slice() else {
             return Err(self.operands_of(instruction));
         };
@@ -212,7 +225,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `redux.sync.op.type d, a, members`
-    fn reduce(&mut self, instruction: &'m Instruction<'t>, op: AtomicOp) -> Result<(), LoadError> {
+    fn reduce(&mut self, instruction: &Instruction<'t>, op: AtomicOp) -> Result<(), LoadError> {
         let [destination, source, members] = instruction.operands.as_slice() else {
             return Err(self.operands_of(instruction));
         };
@@ -221,6 +234,23 @@ impl<'m, 't> Decoder<'m, 't> {
         let members = self.source(members, Kind::Word)?;
         self.emit(Action::Exchange(Exchange::Reduce { op, destination, source, members }));
         Ok(())
+    }
+}
+
+/// The opcode with `sync` first, where the instruction has it, and with one name for a barrier of the block: `bar`, `bar.cta` and
+/// `barrier.cta.….aligned` are all `barrier`, because a warp's lanes need not arrive together here.
+fn in_usual_order(instruction: &Instruction<'_>) -> String {
+    let parts = instruction.opcode.split('.').skip(1);
+    match instruction.root() {
+        root @ ("shfl" | "vote" | "match" | "redux") => {
+            let (sync, rest): (Vec<_>, Vec<_>) = parts.partition(|part| *part == "sync");
+            [vec![root], sync, rest].concat().join(".")
+        }
+        "bar" | "barrier" => {
+            let rest = parts.filter(|part| !matches!(*part, "cta" | "aligned"));
+            std::iter::once("barrier").chain(rest).collect::<Vec<_>>().join(".")
+        }
+        _ => instruction.opcode.to_owned(),
     }
 }
 

@@ -85,6 +85,8 @@ pub struct Prototype<'t> {
 #[derive(Debug)]
 pub struct Registers<'t> {
     pub ty: Type,
+    /// `.reg .v4 .type name;` declares vectors of so many elements.
+    pub lanes: Option<u8>,
     pub name: &'t str,
     /// `Some(n)` declares `name0` to `name(n-1)`.
     pub count: Option<u32>,
@@ -101,6 +103,8 @@ pub struct Variable<'t> {
     /// Size in bytes; `None` for `name[]`, whose size the launch decides.
     pub bytes: Option<u64>,
     pub init: Vec<Initializer<'t>>,
+    /// A parameter or a result of a function that is in a register: `.reg` in place of `.param`.
+    pub in_register: bool,
     /// Declared here, defined elsewhere.
     pub is_extern: bool,
     /// Code outside the module can refer to it: its linkage is `.visible`, `.weak`, `.common` or `.extern`.
@@ -138,7 +142,7 @@ pub enum Type {
 }
 
 /// One instruction.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Instruction<'t> {
     pub guard: Option<Guard<'t>>,
     /// The whole opcode with its modifiers, for example `ld.global.nc.f32`.
@@ -161,7 +165,7 @@ pub struct Guard<'t> {
 }
 
 /// An operand as written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Operand<'t> {
     /// A register, special register, variable, label or function.
     Name(&'t str),
@@ -183,8 +187,12 @@ pub enum Operand<'t> {
     Vector(Vec<Operand<'t>>),
     /// `%r1|%p1`
     Pair(&'t str, &'t str),
-    /// `(param0, param1)`
-    List(Vec<&'t str>),
+    /// `-%r1.h0`
+    Negative(&'t str),
+    /// `v.y`, the element of a vector in registers, where the text names the whole vector.
+    Part(&'t str, u8),
+    /// `(param0, %r1, 5)`, in calls
+    List(Vec<Operand<'t>>),
     /// `[texture, {%f1, %f2}]`
     Texture(&'t str, Vec<Operand<'t>>),
 }

@@ -68,7 +68,13 @@ pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, LoadError> {
                 Kind::Text(&text[start + 1..at - 1])
             }
             b'0'..=b'9' => {
-                at = end_of(bytes, at, |byte| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'_');
+                let in_number = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'_';
+                at = end_of(bytes, at, in_number);
+                // `1.5e-3`: the sign of a decimal float's exponent.
+                let is_exponent = text[start..at].contains('.') && matches!(bytes[at - 1], b'e' | b'E');
+                if is_exponent && matches!(bytes.get(at), Some(b'-' | b'+')) {
+                    at = end_of(bytes, at + 1, in_number);
+                }
                 Kind::Number(&text[start..at])
             }
             byte if is_word(byte) => {

@@ -20,15 +20,6 @@ pub fn literal<'t>(number: &str) -> Option<Operand<'t>> {
     }
 }
 
-pub fn negated<'t>(number: &str) -> Option<Operand<'t>> {
-    Some(match literal(number)? {
-        Operand::Integer(bits) => Operand::Integer(bits.wrapping_neg()),
-        Operand::F32(bits) => Operand::F32(bits ^ 1 << 31),
-        Operand::F64(bits) => Operand::F64(bits ^ 1 << 63),
-        _ => return None,
-    })
-}
-
 /// The width of `.b32`, `.f64` and the like.
 pub fn scalar_type(word: &str) -> Option<Type> {
     Some(match word {

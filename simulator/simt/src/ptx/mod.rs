@@ -15,8 +15,10 @@
 pub mod ast;
 mod canonical;
 mod edit;
+mod expression;
 mod lexer;
 mod literal;
+mod operand;
 mod parser;
 mod reader;
 pub mod register_counts;

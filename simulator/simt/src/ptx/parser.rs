@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::ast::{
-    Base, Function, Guard, Initializer, Instruction, Module, Operand, Prototype, Registers, StateSpace, Statement, Type, Variable,
+    Function, Guard, Initializer, Instruction, Module, Operand, Prototype, Registers, StateSpace, Statement, Type, Variable,
 };
 use super::lexer::{Kind, Token, tokens};
-use super::literal::{literal, negated, scalar_type};
+use super::literal::{literal, scalar_type};
 use crate::error::{LoadError, syntax};
 
 /// Most elements that one declaration may have; a file that asks for more is damaged.
@@ -15,8 +15,8 @@ const MOST_ELEMENTS: u64 = 1 << 32;
 /// Most registers that one `.reg` may declare.
 const MOST_REGISTERS: u32 = 1 << 20;
 
-/// Deepest nesting of braces in an initial value.
-const DEEPEST: usize = 16;
+/// Deepest nesting of braces in an initial value, and of a constant expression.
+pub(super) const DEEPEST: usize = 16;
 
 /// Parses a module.
 ///
@@ -24,17 +24,33 @@ const DEEPEST: usize = 16;
 ///
 /// [`LoadError::Syntax`] with the line, what was expected and what was found.
 pub fn parse(text: &str) -> Result<Module<'_>, LoadError> {
-    Parser { tokens: tokens(text)?, at: 0, source: None }.module(text)
+    Parser { tokens: directives_apart(tokens(text)?), at: 0, source: None }.module(text)
 }
 
-struct Parser<'t> {
+/// Splits `.param.u64`, as people write it, into `.param` and `.u64`. Opcodes, which do not start with a dot, stay whole.
+fn directives_apart(tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
+    let mut apart = Vec::with_capacity(tokens.len());
+    for mut token in tokens {
+        while let Kind::Word(word) = token.kind
+            && let Some(dot) = word.get(1..).filter(|_| word.starts_with('.')).and_then(|rest| rest.find('.'))
+        {
+            let (first, rest) = word.split_at(dot + 1);
+            apart.push(Token { kind: Kind::Word(first), end: token.start + first.len(), ..token });
+            token = Token { kind: Kind::Word(rest), start: token.start + first.len(), ..token };
+        }
+        apart.push(token);
+    }
+    apart
+}
+
+pub(super) struct Parser<'t> {
     tokens: Vec<Token<'t>>,
     at: usize,
     /// The file and line of the last `.loc` of the function.
     source: Option<(u32, u32)>,
 }
 
-type Parsed<T> = Result<T, LoadError>;
+pub(super) type Parsed<T> = Result<T, LoadError>;
 
 impl<'t> Parser<'t> {
     fn module(&mut self, text: &'t str) -> Parsed<Module<'t>> {
@@ -169,6 +185,15 @@ impl<'t> Parser<'t> {
 
     /// What follows the state space: attributes, type, name, extents, initial value.
     fn variable(&mut self, space: StateSpace) -> Parsed<Variable<'t>> {
+        self.declared(space, false)
+    }
+
+    /// The same of a parameter or a result of a function, which may be in a register.
+    fn parameter(&mut self, in_register: bool) -> Parsed<Variable<'t>> {
+        self.declared(StateSpace::Param, in_register)
+    }
+
+    fn declared(&mut self, space: StateSpace, in_register: bool) -> Parsed<Variable<'t>> {
         let line = self.line();
         let start = self.tokens[self.at - 1].start;
         let mut align = None;
@@ -199,6 +224,7 @@ impl<'t> Parser<'t> {
         }
         let width = match ty {
             Type::Bytes(width) => u64::from(width),
+            Type::Pred if in_register => 1,
             Type::Pred => return Err(syntax(line, "expected a type with a size, found .pred".to_owned())),
         };
         let name = self.word("the name of a variable")?;
@@ -232,7 +258,20 @@ impl<'t> Parser<'t> {
         }
         let bytes = elements.map(|elements| elements * width);
         let span = self.span_from(start);
-        Ok(Variable { space, name, ty, align, bytes, init, is_extern: false, is_public: false, is_managed, line, span })
+        Ok(Variable {
+            space,
+            name,
+            ty,
+            align,
+            bytes,
+            init,
+            in_register,
+            is_extern: false,
+            is_public: false,
+            is_managed,
+            line,
+            span,
+        })
     }
 
     fn initializer(&mut self, init: &mut Vec<Initializer<'t>>, width: u64, depth: usize) -> Parsed<()> {
@@ -304,7 +343,7 @@ impl<'t> Parser<'t> {
         while !self.accept(b')') {
             let line = self.line();
             match self.word("a parameter")? {
-                ".param" | ".reg" => params.push(self.variable(StateSpace::Param)?),
+                word @ (".param" | ".reg") => params.push(self.parameter(word == ".reg")?),
                 found => return Err(expected(line, "a parameter", Kind::Word(found))),
             }
             if !self.accept(b',') {
@@ -348,13 +387,7 @@ impl<'t> Parser<'t> {
                     Statement::Instruction(self.instruction(start, Some(Guard { name, negated }), opcode, line)?)
                 }
                 Kind::Word(".reg") => {
-                    let ty = self.word("a type")?;
-                    self.registers(ty, &mut body)?;
-                    continue;
-                }
-                // Assembly inside CUDA's headers leaves no space: `.reg.b32 f;`
-                Kind::Word(word) if word.starts_with(".reg.") => {
-                    self.registers(&word[".reg".len()..], &mut body)?;
+                    self.registers(&mut body)?;
                     continue;
                 }
                 Kind::Word(word @ (".shared" | ".local" | ".param" | ".global" | ".const")) => {
@@ -403,9 +436,18 @@ impl<'t> Parser<'t> {
         Ok(Statement::Label(name))
     }
 
-    /// `.reg .b32 %r<35>, %s;`, from after the type on.
-    fn registers(&mut self, word: &'t str, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
+    /// `.reg .b32 %r<35>, %s;` or `.reg .v4 .f32 v;`, from the type on.
+    fn registers(&mut self, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
         let line = self.line();
+        let lanes = match self.peek() {
+            Kind::Word(".v2") => Some(2),
+            Kind::Word(".v4") => Some(4),
+            _ => None,
+        };
+        if lanes.is_some() {
+            self.next();
+        }
+        let word = self.word("a type")?;
         let ty = scalar_type(word).ok_or_else(|| expected(line, "a type", Kind::Word(word)))?;
         loop {
             let name = self.word("a register")?;
@@ -418,7 +460,7 @@ impl<'t> Parser<'t> {
                 self.expect(b'>')?;
                 count = Some(number);
             }
-            body.push(Statement::Registers(Registers { ty, name, count, line }));
+            body.push(Statement::Registers(Registers { ty, lanes, name, count, line }));
             if !self.accept(b',') {
                 return self.expect(b';');
             }
@@ -453,9 +495,10 @@ impl<'t> Parser<'t> {
     fn instruction(&mut self, start: usize, guard: Option<Guard<'t>>, opcode: &'t str, line: u32) -> Parsed<Instruction<'t>> {
         let opcode_start = self.tokens[self.at - 1].start;
         let mut operands = Vec::new();
+        let is_call = opcode.split('.').next() == Some("call");
         if !self.accept(b';') {
             loop {
-                operands.push(self.operand()?);
+                operands.push(if is_call && self.accept(b'(') { self.arguments()? } else { self.operand()? });
                 if self.accept(b';') {
                     break;
                 }
@@ -466,119 +509,13 @@ impl<'t> Parser<'t> {
         Ok(Instruction { guard, opcode, operands, line, source: self.source, span, unguarded })
     }
 
-    fn operand(&mut self) -> Parsed<Operand<'t>> {
-        let line = self.line();
-        let operand = match self.next() {
-            Kind::Word(name) => {
-                if self.accept(b'|') {
-                    Operand::Pair(name, self.word("a predicate")?)
-                } else if self.peek() == Kind::Punct(b'+') {
-                    Operand::Offset(name, self.offset()?)
-                } else if self.accept(b'[') {
-                    let line = self.line();
-                    let index = match self.next() {
-                        Kind::Number(number) => match literal(number) {
-                            Some(Operand::Integer(index)) => index as i64,
-                            _ => return Err(expected(line, "an index", Kind::Number(number))),
-                        },
-                        found => return Err(expected(line, "an index", found)),
-                    };
-                    self.expect(b']')?;
-                    Operand::Element(name, index)
-                } else {
-                    Operand::Name(name)
-                }
-            }
-            Kind::Punct(b'!') => Operand::Not(self.word("a predicate")?),
-            Kind::Punct(b'-') => match self.next() {
-                Kind::Number(number) => negated(number).ok_or_else(|| expected(line, "a number", Kind::Number(number)))?,
-                found => return Err(expected(line, "a number", found)),
-            },
-            Kind::Number(number) => literal(number).ok_or_else(|| expected(line, "a number", Kind::Number(number)))?,
-            Kind::Punct(b'[') => {
-                let address = self.address()?;
-                self.expect(b']')?;
-                address
-            }
-            Kind::Punct(b'{') => {
-                let mut elements = Vec::new();
-                loop {
-                    // Checked before it is parsed, so that text full of braces does not overflow the stack.
-                    if let Kind::Punct(b'{' | b'(' | b'[') = self.peek() {
-                        return Err(expected(self.line(), "a register or a number inside a vector", self.peek()));
-                    }
-                    elements.push(self.operand()?);
-                    if !self.accept(b',') {
-                        break;
-                    }
-                }
-                self.expect(b'}')?;
-                Operand::Vector(elements)
-            }
-            Kind::Punct(b'(') => {
-                let mut names = Vec::new();
-                while !self.accept(b')') {
-                    names.push(self.word("a parameter")?);
-                    if !self.accept(b',') {
-                        self.expect(b')')?;
-                        break;
-                    }
-                }
-                Operand::List(names)
-            }
-            found => return Err(expected(line, "an operand", found)),
-        };
-        Ok(operand)
-    }
-
-    /// An address between brackets: a base and an offset.
-    fn address(&mut self) -> Parsed<Operand<'t>> {
-        let line = self.line();
-        match self.next() {
-            Kind::Word(name) => {
-                let offset = self.offset()?;
-                // `[texture, {coordinates}]`
-                if self.accept(b',') {
-                    let mut operands = vec![self.operand()?];
-                    while self.accept(b',') {
-                        operands.push(self.operand()?);
-                    }
-                    return Ok(Operand::Texture(name, operands));
-                }
-                Ok(Operand::Address(Base::Name(name), offset))
-            }
-            Kind::Number(number) => match literal(number) {
-                Some(Operand::Integer(bits)) => Ok(Operand::Address(Base::Absolute, bits as i64)),
-                _ => Err(expected(line, "an address", Kind::Number(number))),
-            },
-            found => Err(expected(line, "an address", found)),
-        }
-    }
-
-    /// `+8`, `+-8`, `-8` or nothing.
-    fn offset(&mut self) -> Parsed<i64> {
-        let mut sign = 1_i64;
-        if self.accept(b'+') {
-            if self.accept(b'-') {
-                sign = -1;
-            }
-        } else if self.accept(b'-') {
-            sign = -1;
-        } else {
-            return Ok(0);
-        }
-        let line = self.line();
-        match self.next() {
-            Kind::Number(number) => match literal(number) {
-                Some(Operand::Integer(bits)) => Ok(sign.wrapping_mul(bits as i64)),
-                _ => Err(expected(line, "an offset", Kind::Number(number))),
-            },
-            found => Err(expected(line, "an offset", found)),
-        }
-    }
-
-    fn peek(&self) -> Kind<'t> {
+    pub(super) fn peek(&self) -> Kind<'t> {
         self.tokens[self.at].kind
+    }
+
+    /// The token after the next `count` ones.
+    pub(super) fn ahead(&self, count: usize) -> Kind<'t> {
+        self.tokens.get(self.at + count).map_or(Kind::End, |token| token.kind)
     }
 
     /// Where the next token starts in the text.
@@ -591,12 +528,12 @@ impl<'t> Parser<'t> {
         start..self.tokens[self.at - 1].end
     }
 
-    fn line(&self) -> u32 {
+    pub(super) fn line(&self) -> u32 {
         self.tokens[self.at].line
     }
 
     /// Takes the next token; at the end, returns the end again and again.
-    fn next(&mut self) -> Kind<'t> {
+    pub(super) fn next(&mut self) -> Kind<'t> {
         let kind = self.peek();
         if kind != Kind::End {
             self.at += 1;
@@ -604,7 +541,7 @@ impl<'t> Parser<'t> {
         kind
     }
 
-    fn accept(&mut self, punct: u8) -> bool {
+    pub(super) fn accept(&mut self, punct: u8) -> bool {
         let found = self.peek() == Kind::Punct(punct);
         if found {
             self.at += 1;
@@ -612,7 +549,7 @@ impl<'t> Parser<'t> {
         found
     }
 
-    fn accept_word(&mut self, word: &str) -> bool {
+    pub(super) fn accept_word(&mut self, word: &str) -> bool {
         let found = self.peek() == Kind::Word(word);
         if found {
             self.at += 1;
@@ -620,7 +557,7 @@ impl<'t> Parser<'t> {
         found
     }
 
-    fn expect(&mut self, punct: u8) -> Parsed<()> {
+    pub(super) fn expect(&mut self, punct: u8) -> Parsed<()> {
         let line = self.line();
         match self.next() {
             Kind::Punct(found) if found == punct => Ok(()),
@@ -639,7 +576,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn word(&mut self, what: &str) -> Parsed<&'t str> {
+    pub(super) fn word(&mut self, what: &str) -> Parsed<&'t str> {
         let line = self.line();
         match self.next() {
             Kind::Word(word) => Ok(word),
@@ -661,7 +598,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-fn expected(line: u32, what: &str, found: Kind<'_>) -> LoadError {
+pub(super) fn expected(line: u32, what: &str, found: Kind<'_>) -> LoadError {
     let found = match found {
         Kind::Word(text) | Kind::Number(text) => text.to_owned(),
         Kind::Text(text) => format!("\"{text}\""),

@@ -175,11 +175,15 @@ impl<'t> Operand<'t> {
     /// The names in the operand: registers, variables, labels and functions, but not the base of an address.
     pub fn values(&self) -> Vec<&'t str> {
         match self {
-            Self::Name(name) | Self::Not(name) | Self::Offset(name, _) | Self::Element(name, _) => vec![*name],
+            Self::Name(name)
+            | Self::Not(name)
+            | Self::Negative(name)
+            | Self::Part(name, _)
+            | Self::Offset(name, _)
+            | Self::Element(name, _) => vec![*name],
             Self::Pair(first, second) => vec![*first, *second],
-            Self::Vector(elements) => elements.iter().flat_map(Self::values).collect(),
+            Self::Vector(elements) | Self::List(elements) => elements.iter().flat_map(Self::values).collect(),
             Self::Texture(texture, coordinates) => coordinates.iter().flat_map(Self::values).chain([*texture]).collect(),
-            Self::List(list) => list.clone(),
             Self::Address(..) | Self::Integer(_) | Self::F32(_) | Self::F64(_) => Vec::new(),
         }
     }

@@ -153,6 +153,8 @@ impl<'t> Operand<'t> {
             | Self::Not(name)
             | Self::Offset(name, _)
             | Self::Element(name, _)
+            | Self::Negative(name)
+            | Self::Part(name, _)
             | Self::Address(Base::Name(name), _) => names.push(name),
             Self::Pair(first, second) => names.extend([first, second]),
             Self::Texture(name, coordinates) => {
@@ -160,7 +162,7 @@ impl<'t> Operand<'t> {
                 coordinates.iter().for_each(|coordinate| coordinate.names(names));
             }
             Self::Vector(elements) => elements.iter().for_each(|element| element.names(names)),
-            Self::List(list) => names.extend(list),
+            Self::List(list) => list.iter().for_each(|element| element.names(names)),
             Self::Address(Base::Absolute, _) | Self::Integer(_) | Self::F32(_) | Self::F64(_) => {}
         }
     }

@@ -3,7 +3,8 @@
 //!
 //! The cases of one opcode run in the lanes of one warp, through a kernel generated from the opcode and the kinds of its operands.
 //! A spelling of the table without a case fails [`every_spelling_has_a_case`]. An H200 (driver 580, CUDA 13.0) accepts every
-//! spelling and gives the same bits in all cases (`gpu`). If PTX does not specify a result, the case has the result of that GPU.
+//! spelling and gives the same bits in all cases (`gpu`), with two exceptions: `video` lists forms in which its compiler departs from
+//! the PTX ISA, and it wants registers of just 8 or 16 bits for conversions between such integers and bf16. If PTX does not specify a result, the case has the result of that GPU.
 
 /// `group!("add.u32", "ww>w", [1, 2] => 3, …)`
 macro_rules! group {
@@ -20,8 +21,10 @@ mod conversions;
 mod exact;
 mod floats;
 mod gpu;
+mod quarter;
 mod reference;
 mod rest;
+mod video;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -404,7 +407,8 @@ static FLOATS: LazyLock<Vec<Group>> = LazyLock::new(floats::groups);
 
 fn groups() -> Vec<Group> {
     let by_hand = [moves(), integers(), logic(), bits(), single(), double(), comparisons(), conversions::groups(), rest::groups()];
-    by_hand.into_iter().flatten().chain(FLOATS.iter().cloned()).chain(approximations::groups()).collect()
+    let from_definitions = [quarter::groups(), video::groups()];
+    by_hand.into_iter().chain(from_definitions).flatten().chain(FLOATS.iter().cloned()).chain(approximations::groups()).collect()
 }
 
 /// One kernel of the generated module.

@@ -103,6 +103,8 @@ fn limited(opcode: &Opcode<'_>, bits: u64, format: Format) -> u64 {
     if opcode.has("sat") {
         return if format.is_nan(bits) || negative { 0 } else { bits.min(format.one()) };
     }
+    // `.satfinite`: an infinity becomes the largest number.
+    let bits = if opcode.has("satfinite") && bits & !format.sign() == format.infinity() { bits - 1 } else { bits };
     if opcode.has("relu") && negative { 0 } else { bits }
 }
 
@@ -201,7 +203,7 @@ fn convert(mut opcode: Opcode<'_>, from: &str, sources: &[u64]) -> Option<u64> {
         (Some((bits, signed)), None, None, Some(format)) => {
             let shift = 64 - bits;
             let value = if signed { i128::from((source << shift) as i64 >> shift) } else { i128::from(source << shift >> shift) };
-            Some(Value::whole(value).round(format, opcode.mode()))
+            Some(limited(&opcode, Value::whole(value).round(format, opcode.mode()), format))
         }
         (None, Some(format), Some((bits, signed)), None) => {
             let (least, most) =
@@ -255,11 +257,12 @@ fn nan_of_conversion(opcode: &Opcode<'_>, source: u64, from: &str, to: &str) -> 
         // A copy.
         ("f32", "f32") | ("f64", "f64") if opcode.modifiers.is_empty() => source,
         ("f64", "f64") => return None,
-        ("bf16", "f32") => source << 16,
+        ("bf16", "f32") if !opcode.has("ftz") => source << 16,
         // The canonical NaN of f32, which is then converted.
         ("f32", "f64") if opcode.has("ftz") => carried(F32.nan(), F32, F64),
         ("f64", _) | (_, "f64") => carried(source, format(from)?, format(to)?),
-        (_, "tf32") if opcode.has("rna") => source >> 13 << 13,
+        // `.satfinite` takes one unit from the bits of whatever is not finite.
+        (_, "tf32") if opcode.has("rna") => (source >> 13 << 13) - if opcode.has("satfinite") { 1 << 13 } else { 0 },
         (_, "tf32") => TF32.nan() << 13,
         (_, to) => format(to)?.nan(),
     })

@@ -120,11 +120,27 @@ pub fn groups() -> Vec<Group> {
         group!("fns.b32", "www>w", [0b1010_1100, 0, 1] => 2, [0b1010_1100, 0, 3] => 5, [0b1010_1100, 2, 1] => 2, [0b1010_1100, 3, 2] => 5, [0b1010_1100, 7, M1W] => 7, [0b1010_1100, 6, M1W - 1] => 3, [0b1010_1100, 0, M1W] => M1W,
             [0b1010_1100, 5, 0] => 5, [0b1010_1100, 4, 0] => M1W, [0b1010_1100, 0, 5] => M1W, [MINW, 0, 1] => 31),
         group!("vabsdiff4.u32.u32.u32.add", "www>w", [0x0102_0304, 0x0401_0304, 5] => 9, [0xff00_80ff, 0x00ff_7f00, 1] => 0x2ff, [5, 3, M1W] => 1),
+        // Clamped and packed: b lowest, a above it, c above both.
+        group!("cvt.pack.sat.u16.s32", "ww>w", [1, 2] => 0x0001_0002, [0x1_0000, M1W] => 0xffff_0000, [0xffff, 0x7fff_ffff] => M1W),
+        group!("cvt.pack.sat.s16.s32", "ww>w", [1, M1W] => 0x0001_ffff, [0x8000, 0xffff_7fff] => 0x7fff_8000, [MINW, 0x7fff] => 0x8000_7fff),
+        group!("cvt.pack.sat.u8.s32.b32", "www>w", [1, 2, 0x1234_5678] => 0x5678_0102, [256, M1W, 0] => 0xff00),
+        group!("cvt.pack.sat.s8.s32.b32", "www>w", [128, M1W, 0x1234_5678] => 0x5678_7fff, [0xffff_ff00, 5, 0] => 0x8005),
+        group!("cvt.pack.sat.u4.s32.b32", "www>w", [1, 2, 0x1234_5678] => 0x3456_7812, [16, M1W, 0] => 0xf0),
+        group!("cvt.pack.sat.s4.s32.b32", "www>w", [9, M1W, 0x1234_5678] => 0x3456_787f, [MINW, 3, 0] => 0x83),
+        group!("cvt.pack.sat.u2.s32.b32", "www>w", [1, 2, 0x1234_5678] => 0x2345_6786, [4, M1W, 0] => 0xc),
+        group!("cvt.pack.sat.s2.s32.b32", "www>w", [2, M1W, 1] => 0x17, [MINW, 0, 0] => 8),
+        // Bytes 0 to 3 of a and 4 to 7 of b are 0 to 7.
+        group!("prmt.b32.f4e", "www>w", [0x0302_0100, 0x0706_0504, 0] => 0x0302_0100, [0x0302_0100, 0x0706_0504, 1] => 0x0403_0201, [0x0302_0100, 0x0706_0504, 7] => 0x0605_0403),
+        group!("prmt.b32.b4e", "www>w", [0x0302_0100, 0x0706_0504, 0] => 0x0506_0700, [0x0302_0100, 0x0706_0504, 2] => 0x0700_0102, [0x0302_0100, 0x0706_0504, 3] => 0x0001_0203),
+        group!("prmt.b32.rc8", "www>w", [0x0302_0100, 0, 2] => 0x0202_0202, [0x0302_0100, 0, 4] => 0),
+        group!("prmt.b32.ecl", "www>w", [0x0302_0100, 0, 0] => 0x0302_0100, [0x0302_0100, 0, 1] => 0x0302_0101, [0x0302_0100, 0, 2] => 0x0302_0202),
+        group!("prmt.b32.ecr", "www>w", [0x0302_0100, 0, 1] => 0x0101_0100, [0x0302_0100, 0, 2] => 0x0202_0100, [0x0302_0100, 0, 3] => 0x0302_0100),
+        group!("prmt.b32.rc16", "www>w", [0x0302_0100, 0, 0] => 0x0100_0100, [0x0302_0100, 0, 3] => 0x0302_0302),
         // The space of a variable, and whether its generic address is in that space.
         group!("isspacep.global" as "isspacep.global %p7, %in;", "w>p", [0] => 1),
         group!("isspacep.shared{,::cta,::cluster}" as "isspacep.shared %p7, %in;", "w>p", [0] => 0),
         group!("isspacep.local" as "isspacep.local %p7, %in;", "w>p", [0] => 0),
-        group!("isspacep.param" as "isspacep.param %p7, %in;", "w>p", [0] => 0),
+        group!("isspacep.param{,::entry}" as "isspacep.param %p7, %in;", "w>p", [0] => 0),
     ];
     groups.extend(carries());
     groups
@@ -156,6 +172,11 @@ pub fn composed() -> Vec<Group> {
         group!("setp.neu.bf16x2" as "setp.neu.bf16x2 %p6|%p7, {S0}, {S1};", "ww>p", [0x7fff_0000, 0x7fff_0000] => 1, [0x3f80_0000, 0x3f80_0001] => 0),
         group!("setp.lt.or.f32" as "setp.lt.or.f32 %p7|%p6, {S0}, {S1}, {S2};", "wwp>p", [f(1.0), f(2.0), 0] => 1, [f(2.0), f(1.0), 0] => 0, [f(2.0), f(1.0), 1] => 1),
         group!("setp.lt.ftz.f32" as "setp.lt.ftz.f32 %p6|%p7, {S0}, {S1};", "ww>p", [1, 2] => 1, [f(1.0), f(2.0)] => 0),
+        group!("setp.lt.f32 to nowhere" as "setp.lt.f32 _|%p7, {S0}, {S1};", "ww>p", [f(1.0), f(2.0)] => 0, [f(2.0), f(1.0)] => 1),
+        group!("setp.hi.and.u32 to nowhere" as "setp.hi.and.u32 %p7|_, {S0}, {S1}, {S2};", "wwp>p", [2, 1, 1] => 1, [2, 1, 0] => 0, [1, 2, 1] => 0),
+        group!("lop3.or.b32" as "lop3.or.b32 _|%p7, {S0}, {S1}, 0, 0xc0, {S2};", "wwp>p", [6, 1, 0] => 0, [6, 1, 1] => 1, [6, 2, 0] => 1),
+        group!("lop3.and.b32" as "lop3.and.b32 %w6|%p7, {S0}, {S1}, 0, 0xc0, !{S2};", "wwp>p", [6, 2, 0] => 1, [6, 2, 1] => 0, [6, 1, 0] => 0),
+        group!("lop3.and.b32, its value" as "lop3.and.b32 {D}|%p7, {S0}, {S1}, 0, 0xc0, 1;", "ww>w", [7, 14] => 6),
         group!("setp.lt.xor.ftz.f32" as "setp.lt.xor.ftz.f32 %p7, {S0}, {S1}, !{S2};", "wwp>p", [1, 2, 1] => 0, [1, 2, 0] => 1),
         group!("isspacep.shared" as ".shared .b32 s; .reg .b64 %at; cvta.shared.u64 %at, s; isspacep.shared %p7, %at;", "w>p", [0] => 1),
         group!("isspacep.global of shared" as ".shared .b32 s; .reg .b64 %at; cvta.shared.u64 %at, s; isspacep.global %p7, %at;", "w>p", [0] => 0),

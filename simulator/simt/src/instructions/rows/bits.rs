@@ -81,11 +81,23 @@ macro_rules! bits {
     Fns "fns.b32" Int (mask: u32, base: u32, offset: i32) -> u32 { integer::nth_set(mask, base, offset) }
     Vabsdiff4Add "vabsdiff4.u32.u32.u32.add" Int (a: u32, b: u32, c: u32) -> u32 { integer::sum_of_absolute_differences(a, b, c) }
 
+    // The modes of `prmt`, as the PTX ISA lists their selectors.
+    PrmtF4e "prmt.b32.f4e" Int (low: u32, high: u32, n: u32) -> u32 { integer::permute_by_mode(low, high, n, [0x3210, 0x4321, 0x5432, 0x6543]) }
+    PrmtB4e "prmt.b32.b4e" Int (low: u32, high: u32, n: u32) -> u32 { integer::permute_by_mode(low, high, n, [0x5670, 0x6701, 0x7012, 0x0123]) }
+    PrmtRc8 "prmt.b32.rc8" Int (low: u32, high: u32, n: u32) -> u32 { integer::permute_by_mode(low, high, n, [0x0000, 0x1111, 0x2222, 0x3333]) }
+    PrmtEcl "prmt.b32.ecl" Int (low: u32, high: u32, n: u32) -> u32 { integer::permute_by_mode(low, high, n, [0x3210, 0x3211, 0x3222, 0x3333]) }
+    PrmtEcr "prmt.b32.ecr" Int (low: u32, high: u32, n: u32) -> u32 { integer::permute_by_mode(low, high, n, [0x0000, 0x1110, 0x2210, 0x3210]) }
+    PrmtRc16 "prmt.b32.rc16" Int (low: u32, high: u32, n: u32) -> u32 { integer::permute_by_mode(low, high, n, [0x1010, 0x3232, 0x1010, 0x3232]) }
+
+    // What `video_ops` decodes into a number.
+    VideoScalar "{vadd,vsub,vabsdiff,vmin,vmax,vshl,vshr,vmad,vset} in all forms" Int (a: u32, b: u32, c: u32, control: u64) -> u32 { video::scalar(a, b, c, control) }
+    VideoVector "{vadd,vsub,vavrg,vabsdiff,vmin,vmax,vset}{2,4} in all forms" Int (a: u32, b: u32, c: u32, control: u64) -> u32 { video::vector(a, b, c, control) }
+
     // The window of a generic address.
     IsGlobal "isspacep.global" Predicate (a: u64) -> bool { a < SHARED_WINDOW }
     IsShared "isspacep.shared{,::cta,::cluster}" Predicate (a: u64) -> bool { a & !WINDOW_OFFSET == SHARED_WINDOW }
     IsLocal "isspacep.local" Predicate (a: u64) -> bool { a & !WINDOW_OFFSET == LOCAL_WINDOW }
-    IsParam "isspacep.param" Predicate (a: u64) -> bool { a & !WINDOW_OFFSET == PARAM_WINDOW }
+    IsParam "isspacep.param{,::entry}" Predicate (a: u64) -> bool { a & !WINDOW_OFFSET == PARAM_WINDOW }
 
     } };
 }

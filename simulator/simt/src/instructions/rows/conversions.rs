@@ -87,14 +87,14 @@ macro_rules! conversions {
 
     // Conversions between integers and floats. A float beyond the integer's range is clamped. NaN becomes zero between f32 and up
     // to 32 bits, and otherwise only the highest bit is set (PTX ISA, `cvt`).
-    CvtF32FromU8 "cvt.{rn,rz,rm,rp}.f32.u8" Convert (a: u8) -> f32 { a as f32 }
-    CvtF32FromS8 "cvt.{rn,rz,rm,rp}.f32.s8" Convert (a: i8) -> f32 { a as f32 }
-    CvtF32FromU16 "cvt.{rn,rz,rm,rp}.f32.u16" Convert (a: u16) -> f32 { a as f32 }
-    CvtF32FromS16 "cvt.{rn,rz,rm,rp}.f32.s16" Convert (a: i16) -> f32 { a as f32 }
-    CvtF32FromU32 "cvt.rn.f32.u32" Convert (a: u32) -> f32 { a as f32 }
-    CvtF32FromS32 "cvt.rn.f32.s32" Convert (a: i32) -> f32 { a as f32 }
-    CvtF32FromU64 "cvt.rn.f32.u64" Convert (a: u64) -> f32 { a as f32 }
-    CvtF32FromS64 "cvt.rn.f32.s64" Convert (a: i64) -> f32 { a as f32 }
+    CvtF32FromU8 "cvt.{rn,rz,rm,rp}{,.ftz}.f32.u8" Convert (a: u8) -> f32 { a as f32 }
+    CvtF32FromS8 "cvt.{rn,rz,rm,rp}{,.ftz}.f32.s8" Convert (a: i8) -> f32 { a as f32 }
+    CvtF32FromU16 "cvt.{rn,rz,rm,rp}{,.ftz}.f32.u16" Convert (a: u16) -> f32 { a as f32 }
+    CvtF32FromS16 "cvt.{rn,rz,rm,rp}{,.ftz}.f32.s16" Convert (a: i16) -> f32 { a as f32 }
+    CvtF32FromU32 "cvt.rn{,.ftz}.f32.u32" Convert (a: u32) -> f32 { a as f32 }
+    CvtF32FromS32 "cvt.rn{,.ftz}.f32.s32" Convert (a: i32) -> f32 { a as f32 }
+    CvtF32FromU64 "cvt.rn{,.ftz}.f32.u64" Convert (a: u64) -> f32 { a as f32 }
+    CvtF32FromS64 "cvt.rn{,.ftz}.f32.s64" Convert (a: i64) -> f32 { a as f32 }
     CvtRniU8FromF32 "cvt.rni{,.ftz}{,.sat}.u8.f32" Convert (a: f32) -> u8 { a.round_ties_even() as u8 }
     CvtRniS8FromF32 "cvt.rni{,.ftz}{,.sat}.s8.f32" Convert (a: f32) -> i8 { a.round_ties_even() as i8 }
     CvtRniU16FromF32 "cvt.rni{,.ftz}{,.sat}.u16.f32" Convert (a: f32) -> u16 { a.round_ties_even() as u16 }
@@ -250,9 +250,9 @@ macro_rules! conversions {
     CvtRzF16FromS16 "cvt.rz.f16.s16" Convert (a: i16) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Zero) }
     CvtRmF16FromS16 "cvt.rm.f16.s16" Convert (a: i16) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Down) }
     CvtRpF16FromS16 "cvt.rp.f16.s16" Convert (a: i16) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Up) }
-    CvtRzF32FromU32 "cvt.rz.f32.u32" Convert (a: u32) -> f32 { float::round32(format::whole(u64::from(a), false), Rounding::Zero) }
-    CvtRmF32FromU32 "cvt.rm.f32.u32" Convert (a: u32) -> f32 { float::round32(format::whole(u64::from(a), false), Rounding::Down) }
-    CvtRpF32FromU32 "cvt.rp.f32.u32" Convert (a: u32) -> f32 { float::round32(format::whole(u64::from(a), false), Rounding::Up) }
+    CvtRzF32FromU32 "cvt.rz{,.ftz}.f32.u32" Convert (a: u32) -> f32 { float::round32(format::whole(u64::from(a), false), Rounding::Zero) }
+    CvtRmF32FromU32 "cvt.rm{,.ftz}.f32.u32" Convert (a: u32) -> f32 { float::round32(format::whole(u64::from(a), false), Rounding::Down) }
+    CvtRpF32FromU32 "cvt.rp{,.ftz}.f32.u32" Convert (a: u32) -> f32 { float::round32(format::whole(u64::from(a), false), Rounding::Up) }
     CvtF16FromU32 "cvt.rn.f16.u32" Convert (a: u32) -> F16 { half::round(format::whole(u64::from(a), false), Rounding::Nearest) }
     CvtRzF16FromU32 "cvt.rz.f16.u32" Convert (a: u32) -> F16 { half::round(format::whole(u64::from(a), false), Rounding::Zero) }
     CvtRmF16FromU32 "cvt.rm.f16.u32" Convert (a: u32) -> F16 { half::round(format::whole(u64::from(a), false), Rounding::Down) }
@@ -261,9 +261,9 @@ macro_rules! conversions {
     CvtRzBf16FromU32 "cvt.rz.bf16.u32" Convert (a: u32) -> Bf16 { half::round(format::whole(u64::from(a), false), Rounding::Zero) }
     CvtRmBf16FromU32 "cvt.rm.bf16.u32" Convert (a: u32) -> Bf16 { half::round(format::whole(u64::from(a), false), Rounding::Down) }
     CvtRpBf16FromU32 "cvt.rp.bf16.u32" Convert (a: u32) -> Bf16 { half::round(format::whole(u64::from(a), false), Rounding::Up) }
-    CvtRzF32FromS32 "cvt.rz.f32.s32" Convert (a: i32) -> f32 { float::round32(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Zero) }
-    CvtRmF32FromS32 "cvt.rm.f32.s32" Convert (a: i32) -> f32 { float::round32(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Down) }
-    CvtRpF32FromS32 "cvt.rp.f32.s32" Convert (a: i32) -> f32 { float::round32(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Up) }
+    CvtRzF32FromS32 "cvt.rz{,.ftz}.f32.s32" Convert (a: i32) -> f32 { float::round32(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Zero) }
+    CvtRmF32FromS32 "cvt.rm{,.ftz}.f32.s32" Convert (a: i32) -> f32 { float::round32(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Down) }
+    CvtRpF32FromS32 "cvt.rp{,.ftz}.f32.s32" Convert (a: i32) -> f32 { float::round32(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Up) }
     CvtF16FromS32 "cvt.rn.f16.s32" Convert (a: i32) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Nearest) }
     CvtRzF16FromS32 "cvt.rz.f16.s32" Convert (a: i32) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Zero) }
     CvtRmF16FromS32 "cvt.rm.f16.s32" Convert (a: i32) -> F16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Down) }
@@ -272,11 +272,11 @@ macro_rules! conversions {
     CvtRzBf16FromS32 "cvt.rz.bf16.s32" Convert (a: i32) -> Bf16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Zero) }
     CvtRmBf16FromS32 "cvt.rm.bf16.s32" Convert (a: i32) -> Bf16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Down) }
     CvtRpBf16FromS32 "cvt.rp.bf16.s32" Convert (a: i32) -> Bf16 { half::round(format::whole(i64::from(a).unsigned_abs(), a < 0), Rounding::Up) }
-    CvtRzF32FromU64 "cvt.rz.f32.u64" Convert (a: u64) -> f32 { float::round32(format::whole(a, false), Rounding::Zero) }
+    CvtRzF32FromU64 "cvt.rz{,.ftz}.f32.u64" Convert (a: u64) -> f32 { float::round32(format::whole(a, false), Rounding::Zero) }
     CvtRzF64FromU64 "cvt.rz.f64.u64" Convert (a: u64) -> f64 { exact::whole(a, false, Rounding::Zero) }
-    CvtRmF32FromU64 "cvt.rm.f32.u64" Convert (a: u64) -> f32 { float::round32(format::whole(a, false), Rounding::Down) }
+    CvtRmF32FromU64 "cvt.rm{,.ftz}.f32.u64" Convert (a: u64) -> f32 { float::round32(format::whole(a, false), Rounding::Down) }
     CvtRmF64FromU64 "cvt.rm.f64.u64" Convert (a: u64) -> f64 { exact::whole(a, false, Rounding::Down) }
-    CvtRpF32FromU64 "cvt.rp.f32.u64" Convert (a: u64) -> f32 { float::round32(format::whole(a, false), Rounding::Up) }
+    CvtRpF32FromU64 "cvt.rp{,.ftz}.f32.u64" Convert (a: u64) -> f32 { float::round32(format::whole(a, false), Rounding::Up) }
     CvtRpF64FromU64 "cvt.rp.f64.u64" Convert (a: u64) -> f64 { exact::whole(a, false, Rounding::Up) }
     CvtF16FromU64 "cvt.rn.f16.u64" Convert (a: u64) -> F16 { half::round(format::whole(a, false), Rounding::Nearest) }
     CvtRzF16FromU64 "cvt.rz.f16.u64" Convert (a: u64) -> F16 { half::round(format::whole(a, false), Rounding::Zero) }
@@ -286,11 +286,11 @@ macro_rules! conversions {
     CvtRzBf16FromU64 "cvt.rz.bf16.u64" Convert (a: u64) -> Bf16 { half::round(format::whole(a, false), Rounding::Zero) }
     CvtRmBf16FromU64 "cvt.rm.bf16.u64" Convert (a: u64) -> Bf16 { half::round(format::whole(a, false), Rounding::Down) }
     CvtRpBf16FromU64 "cvt.rp.bf16.u64" Convert (a: u64) -> Bf16 { half::round(format::whole(a, false), Rounding::Up) }
-    CvtRzF32FromS64 "cvt.rz.f32.s64" Convert (a: i64) -> f32 { float::round32(format::whole(a.unsigned_abs(), a < 0), Rounding::Zero) }
+    CvtRzF32FromS64 "cvt.rz{,.ftz}.f32.s64" Convert (a: i64) -> f32 { float::round32(format::whole(a.unsigned_abs(), a < 0), Rounding::Zero) }
     CvtRzF64FromS64 "cvt.rz.f64.s64" Convert (a: i64) -> f64 { exact::whole(a.unsigned_abs(), a < 0, Rounding::Zero) }
-    CvtRmF32FromS64 "cvt.rm.f32.s64" Convert (a: i64) -> f32 { float::round32(format::whole(a.unsigned_abs(), a < 0), Rounding::Down) }
+    CvtRmF32FromS64 "cvt.rm{,.ftz}.f32.s64" Convert (a: i64) -> f32 { float::round32(format::whole(a.unsigned_abs(), a < 0), Rounding::Down) }
     CvtRmF64FromS64 "cvt.rm.f64.s64" Convert (a: i64) -> f64 { exact::whole(a.unsigned_abs(), a < 0, Rounding::Down) }
-    CvtRpF32FromS64 "cvt.rp.f32.s64" Convert (a: i64) -> f32 { float::round32(format::whole(a.unsigned_abs(), a < 0), Rounding::Up) }
+    CvtRpF32FromS64 "cvt.rp{,.ftz}.f32.s64" Convert (a: i64) -> f32 { float::round32(format::whole(a.unsigned_abs(), a < 0), Rounding::Up) }
     CvtRpF64FromS64 "cvt.rp.f64.s64" Convert (a: i64) -> f64 { exact::whole(a.unsigned_abs(), a < 0, Rounding::Up) }
     CvtF16FromS64 "cvt.rn.f16.s64" Convert (a: i64) -> F16 { half::round(format::whole(a.unsigned_abs(), a < 0), Rounding::Nearest) }
     CvtRzF16FromS64 "cvt.rz.f16.s64" Convert (a: i64) -> F16 { half::round(format::whole(a.unsigned_abs(), a < 0), Rounding::Zero) }
@@ -368,22 +368,22 @@ macro_rules! conversions {
     CvtSatF32FromF16 "cvt{,.ftz}.sat.f32.f16" Convert (a: F16) -> f32 { float::saturate32(a.widen()) }
     CvtF64FromF16 "cvt.f64.f16" Convert (a: F16) -> f64 { f64::from(a.widen()) }
     CvtF16FromF32 "cvt.rn{,.ftz}.f16.f32" Convert (a: f32) -> F16 { half::round(a.into(), Rounding::Nearest) }
-    CvtSatF16FromF32 "cvt.rn.sat.f16.f32" Convert (a: f32) -> F16 { half::saturate(half::round(a.into(), Rounding::Nearest)) }
+    CvtSatF16FromF32 "cvt.rn{,.ftz}.sat.f16.f32" Convert (a: f32) -> F16 { half::saturate(half::round(a.into(), Rounding::Nearest)) }
     CvtF16FromF64 "cvt.rn.f16.f64" Convert (a: f64) -> F16 { half::narrowed(a, Rounding::Nearest) }
     CvtReluF16FromF32 "cvt.rn.relu.f16.f32" Convert (a: f32) -> F16 { half::relu(half::round(a.into(), Rounding::Nearest)) }
     CvtF16x2FromF32 "cvt.rn.f16x2.f32" Convert (high: f32, low: f32) -> Two<F16> { Two(low, high).map(|a| half::round(a.into(), Rounding::Nearest)) }
     CvtReluF16x2FromF32 "cvt.rn.relu.f16x2.f32" Convert (high: f32, low: f32) -> Two<F16> { Two(low, high).map(|a| half::relu(half::round(a.into(), Rounding::Nearest))) }
     CvtRzF16FromF32 "cvt.rz{,.ftz}.f16.f32" Convert (a: f32) -> F16 { half::round(a.into(), Rounding::Zero) }
-    CvtRzSatF16FromF32 "cvt.rz.sat.f16.f32" Convert (a: f32) -> F16 { half::saturate(half::round(a.into(), Rounding::Zero)) }
+    CvtRzSatF16FromF32 "cvt.rz{,.ftz}.sat.f16.f32" Convert (a: f32) -> F16 { half::saturate(half::round(a.into(), Rounding::Zero)) }
     CvtRzF16FromF64 "cvt.rz.f16.f64" Convert (a: f64) -> F16 { half::narrowed(a, Rounding::Zero) }
     CvtRzReluF16FromF32 "cvt.rz.relu.f16.f32" Convert (a: f32) -> F16 { half::relu(half::round(a.into(), Rounding::Zero)) }
     CvtRzF16x2FromF32 "cvt.rz.f16x2.f32" Convert (high: f32, low: f32) -> Two<F16> { Two(low, high).map(|a| half::round(a.into(), Rounding::Zero)) }
     CvtRzReluF16x2FromF32 "cvt.rz.relu.f16x2.f32" Convert (high: f32, low: f32) -> Two<F16> { Two(low, high).map(|a| half::relu(half::round(a.into(), Rounding::Zero))) }
     CvtRmF16FromF32 "cvt.rm{,.ftz}.f16.f32" Convert (a: f32) -> F16 { half::round(a.into(), Rounding::Down) }
-    CvtRmSatF16FromF32 "cvt.rm.sat.f16.f32" Convert (a: f32) -> F16 { half::saturate(half::round(a.into(), Rounding::Down)) }
+    CvtRmSatF16FromF32 "cvt.rm{,.ftz}.sat.f16.f32" Convert (a: f32) -> F16 { half::saturate(half::round(a.into(), Rounding::Down)) }
     CvtRmF16FromF64 "cvt.rm.f16.f64" Convert (a: f64) -> F16 { half::narrowed(a, Rounding::Down) }
     CvtRpF16FromF32 "cvt.rp{,.ftz}.f16.f32" Convert (a: f32) -> F16 { half::round(a.into(), Rounding::Up) }
-    CvtRpSatF16FromF32 "cvt.rp.sat.f16.f32" Convert (a: f32) -> F16 { half::saturate(half::round(a.into(), Rounding::Up)) }
+    CvtRpSatF16FromF32 "cvt.rp{,.ftz}.sat.f16.f32" Convert (a: f32) -> F16 { half::saturate(half::round(a.into(), Rounding::Up)) }
     CvtRpF16FromF64 "cvt.rp.f16.f64" Convert (a: f64) -> F16 { half::narrowed(a, Rounding::Up) }
     CvtF32FromBf16 "cvt.f32.bf16" Convert (a: Bf16) -> f32 { a.widen() }
     CvtF64FromBf16 "cvt.f64.bf16" Convert (a: Bf16) -> f64 { f64::from(a.widen()) }
@@ -406,6 +406,131 @@ macro_rules! conversions {
     CvtRnReluTf32 "cvt.rn.relu.tf32.f32" Convert (a: f32) -> f32 { float::tf32(float::relu32(a), Rounding::Nearest) }
     CvtRzTf32 "cvt.rz.tf32.f32" Convert (a: f32) -> f32 { float::tf32(a, Rounding::Zero) }
     CvtRzReluTf32 "cvt.rz.relu.tf32.f32" Convert (a: f32) -> f32 { float::tf32(float::relu32(a), Rounding::Zero) }
+
+    // Integers to floats with `.sat`: only 0 and 1 are left.
+    CvtSatF32FromU8 "cvt.{rn,rz,rm,rp}{,.ftz}.sat.f32.u8" Convert (a: u8) -> f32 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF64FromU8 "cvt.{rn,rz,rm,rp}.sat.f64.u8" Convert (a: u8) -> f64 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF16FromU8 "cvt.{rn,rz,rm,rp}.sat.f16.u8" Convert (a: u8) -> F16 { F16(if a > 0 { 0x3c00 } else { 0 }) }
+    CvtSatF32FromS8 "cvt.{rn,rz,rm,rp}{,.ftz}.sat.f32.s8" Convert (a: i8) -> f32 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF64FromS8 "cvt.{rn,rz,rm,rp}.sat.f64.s8" Convert (a: i8) -> f64 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF16FromS8 "cvt.{rn,rz,rm,rp}.sat.f16.s8" Convert (a: i8) -> F16 { F16(if a > 0 { 0x3c00 } else { 0 }) }
+    CvtSatF32FromU16 "cvt.{rn,rz,rm,rp}{,.ftz}.sat.f32.u16" Convert (a: u16) -> f32 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF64FromU16 "cvt.{rn,rz,rm,rp}.sat.f64.u16" Convert (a: u16) -> f64 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF16FromU16 "cvt.{rn,rz,rm,rp}.sat.f16.u16" Convert (a: u16) -> F16 { F16(if a > 0 { 0x3c00 } else { 0 }) }
+    CvtSatF32FromS16 "cvt.{rn,rz,rm,rp}{,.ftz}.sat.f32.s16" Convert (a: i16) -> f32 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF64FromS16 "cvt.{rn,rz,rm,rp}.sat.f64.s16" Convert (a: i16) -> f64 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF16FromS16 "cvt.{rn,rz,rm,rp}.sat.f16.s16" Convert (a: i16) -> F16 { F16(if a > 0 { 0x3c00 } else { 0 }) }
+    CvtSatF32FromU32 "cvt.{rn,rz,rm,rp}{,.ftz}.sat.f32.u32" Convert (a: u32) -> f32 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF64FromU32 "cvt.{rn,rz,rm,rp}.sat.f64.u32" Convert (a: u32) -> f64 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF16FromU32 "cvt.{rn,rz,rm,rp}.sat.f16.u32" Convert (a: u32) -> F16 { F16(if a > 0 { 0x3c00 } else { 0 }) }
+    CvtSatF32FromS32 "cvt.{rn,rz,rm,rp}{,.ftz}.sat.f32.s32" Convert (a: i32) -> f32 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF64FromS32 "cvt.{rn,rz,rm,rp}.sat.f64.s32" Convert (a: i32) -> f64 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF16FromS32 "cvt.{rn,rz,rm,rp}.sat.f16.s32" Convert (a: i32) -> F16 { F16(if a > 0 { 0x3c00 } else { 0 }) }
+    CvtSatF32FromU64 "cvt.{rn,rz,rm,rp}{,.ftz}.sat.f32.u64" Convert (a: u64) -> f32 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF64FromU64 "cvt.{rn,rz,rm,rp}.sat.f64.u64" Convert (a: u64) -> f64 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF16FromU64 "cvt.{rn,rz,rm,rp}.sat.f16.u64" Convert (a: u64) -> F16 { F16(if a > 0 { 0x3c00 } else { 0 }) }
+    CvtSatF32FromS64 "cvt.{rn,rz,rm,rp}{,.ftz}.sat.f32.s64" Convert (a: i64) -> f32 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF64FromS64 "cvt.{rn,rz,rm,rp}.sat.f64.s64" Convert (a: i64) -> f64 { if a > 0 { 1.0 } else { 0.0 } }
+    CvtSatF16FromS64 "cvt.{rn,rz,rm,rp}.sat.f16.s64" Convert (a: i64) -> F16 { F16(if a > 0 { 0x3c00 } else { 0 }) }
+
+    // Between bf16 and narrow integers.
+    CvtBf16FromU8 "cvt.rn.bf16.u8" Convert (a: u8) -> Bf16 { half::round(f64::from(a), Rounding::Nearest) }
+    CvtRzBf16FromU8 "cvt.rz.bf16.u8" Convert (a: u8) -> Bf16 { half::round(f64::from(a), Rounding::Zero) }
+    CvtRmBf16FromU8 "cvt.rm.bf16.u8" Convert (a: u8) -> Bf16 { half::round(f64::from(a), Rounding::Down) }
+    CvtRpBf16FromU8 "cvt.rp.bf16.u8" Convert (a: u8) -> Bf16 { half::round(f64::from(a), Rounding::Up) }
+    CvtBf16FromS8 "cvt.rn.bf16.s8" Convert (a: i8) -> Bf16 { half::round(f64::from(a), Rounding::Nearest) }
+    CvtRzBf16FromS8 "cvt.rz.bf16.s8" Convert (a: i8) -> Bf16 { half::round(f64::from(a), Rounding::Zero) }
+    CvtRmBf16FromS8 "cvt.rm.bf16.s8" Convert (a: i8) -> Bf16 { half::round(f64::from(a), Rounding::Down) }
+    CvtRpBf16FromS8 "cvt.rp.bf16.s8" Convert (a: i8) -> Bf16 { half::round(f64::from(a), Rounding::Up) }
+    CvtBf16FromU16 "cvt.rn.bf16.u16" Convert (a: u16) -> Bf16 { half::round(f64::from(a), Rounding::Nearest) }
+    CvtRzBf16FromU16 "cvt.rz.bf16.u16" Convert (a: u16) -> Bf16 { half::round(f64::from(a), Rounding::Zero) }
+    CvtRmBf16FromU16 "cvt.rm.bf16.u16" Convert (a: u16) -> Bf16 { half::round(f64::from(a), Rounding::Down) }
+    CvtRpBf16FromU16 "cvt.rp.bf16.u16" Convert (a: u16) -> Bf16 { half::round(f64::from(a), Rounding::Up) }
+    CvtBf16FromS16 "cvt.rn.bf16.s16" Convert (a: i16) -> Bf16 { half::round(f64::from(a), Rounding::Nearest) }
+    CvtRzBf16FromS16 "cvt.rz.bf16.s16" Convert (a: i16) -> Bf16 { half::round(f64::from(a), Rounding::Zero) }
+    CvtRmBf16FromS16 "cvt.rm.bf16.s16" Convert (a: i16) -> Bf16 { half::round(f64::from(a), Rounding::Down) }
+    CvtRpBf16FromS16 "cvt.rp.bf16.s16" Convert (a: i16) -> Bf16 { half::round(f64::from(a), Rounding::Up) }
+    CvtRniU8FromBf16 "cvt.rni.u8.bf16" Convert (a: Bf16) -> u8 { a.widen().round_ties_even() as u8 }
+    CvtRniS8FromBf16 "cvt.rni.s8.bf16" Convert (a: Bf16) -> i8 { a.widen().round_ties_even() as i8 }
+    CvtRniU16FromBf16 "cvt.rni.u16.bf16" Convert (a: Bf16) -> u16 { a.widen().round_ties_even() as u16 }
+    CvtRniS16FromBf16 "cvt.rni.s16.bf16" Convert (a: Bf16) -> i16 { a.widen().round_ties_even() as i16 }
+    CvtRziU8FromBf16 "cvt.rzi.u8.bf16" Convert (a: Bf16) -> u8 { a.widen().trunc() as u8 }
+    CvtRziS8FromBf16 "cvt.rzi.s8.bf16" Convert (a: Bf16) -> i8 { a.widen().trunc() as i8 }
+    CvtRziU16FromBf16 "cvt.rzi.u16.bf16" Convert (a: Bf16) -> u16 { a.widen().trunc() as u16 }
+    CvtRziS16FromBf16 "cvt.rzi.s16.bf16" Convert (a: Bf16) -> i16 { a.widen().trunc() as i16 }
+    CvtRmiU8FromBf16 "cvt.rmi.u8.bf16" Convert (a: Bf16) -> u8 { a.widen().floor() as u8 }
+    CvtRmiS8FromBf16 "cvt.rmi.s8.bf16" Convert (a: Bf16) -> i8 { a.widen().floor() as i8 }
+    CvtRmiU16FromBf16 "cvt.rmi.u16.bf16" Convert (a: Bf16) -> u16 { a.widen().floor() as u16 }
+    CvtRmiS16FromBf16 "cvt.rmi.s16.bf16" Convert (a: Bf16) -> i16 { a.widen().floor() as i16 }
+    CvtRpiU8FromBf16 "cvt.rpi.u8.bf16" Convert (a: Bf16) -> u8 { a.widen().ceil() as u8 }
+    CvtRpiS8FromBf16 "cvt.rpi.s8.bf16" Convert (a: Bf16) -> i8 { a.widen().ceil() as i8 }
+    CvtRpiU16FromBf16 "cvt.rpi.u16.bf16" Convert (a: Bf16) -> u16 { a.widen().ceil() as u16 }
+    CvtRpiS16FromBf16 "cvt.rpi.s16.bf16" Convert (a: Bf16) -> i16 { a.widen().ceil() as i16 }
+
+    // Between f16 and bf16.
+    CvtF16FromBf16 "cvt.rn.f16.bf16" Convert (a: Bf16) -> F16 { half::round(a.widen().into(), Rounding::Nearest) }
+    CvtBf16FromF16 "cvt.rn.bf16.f16" Convert (a: F16) -> Bf16 { half::round(a.widen().into(), Rounding::Nearest) }
+    CvtSatF16FromF64 "cvt.rn.sat.f16.f64" Convert (a: f64) -> F16 { half::saturate(half::round(a, Rounding::Nearest)) }
+    CvtRzF16FromBf16 "cvt.rz.f16.bf16" Convert (a: Bf16) -> F16 { half::round(a.widen().into(), Rounding::Zero) }
+    CvtRzBf16FromF16 "cvt.rz.bf16.f16" Convert (a: F16) -> Bf16 { half::round(a.widen().into(), Rounding::Zero) }
+    CvtRzSatF16FromF64 "cvt.rz.sat.f16.f64" Convert (a: f64) -> F16 { half::saturate(half::round(a, Rounding::Zero)) }
+    CvtRmF16FromBf16 "cvt.rm.f16.bf16" Convert (a: Bf16) -> F16 { half::round(a.widen().into(), Rounding::Down) }
+    CvtRmBf16FromF16 "cvt.rm.bf16.f16" Convert (a: F16) -> Bf16 { half::round(a.widen().into(), Rounding::Down) }
+    CvtRmSatF16FromF64 "cvt.rm.sat.f16.f64" Convert (a: f64) -> F16 { half::saturate(half::round(a, Rounding::Down)) }
+    CvtRpF16FromBf16 "cvt.rp.f16.bf16" Convert (a: Bf16) -> F16 { half::round(a.widen().into(), Rounding::Up) }
+    CvtRpBf16FromF16 "cvt.rp.bf16.f16" Convert (a: F16) -> Bf16 { half::round(a.widen().into(), Rounding::Up) }
+    CvtRpSatF16FromF64 "cvt.rp.sat.f16.f64" Convert (a: f64) -> F16 { half::saturate(half::round(a, Rounding::Up)) }
+    CopyF16 "cvt.f16.f16" Convert (a: F16) -> F16 { half::round(a.widen().into(), Rounding::Nearest) }
+    CopyBf16 "cvt.bf16.bf16" Convert (a: Bf16) -> Bf16 { half::round(a.widen().into(), Rounding::Nearest) }
+    SatF16 "cvt.sat.f16.f16" Convert (a: F16) -> F16 { half::saturate(a) }
+    RoundRniSatF16 "cvt.rni.sat.f16.f16" Convert (a: F16) -> F16 { half::saturate(half::round(f64::from(a.widen().round_ties_even()), Rounding::Nearest)) }
+    RoundRziSatF16 "cvt.rzi.sat.f16.f16" Convert (a: F16) -> F16 { half::saturate(half::round(f64::from(a.widen().trunc()), Rounding::Nearest)) }
+    RoundRmiSatF16 "cvt.rmi.sat.f16.f16" Convert (a: F16) -> F16 { half::saturate(half::round(f64::from(a.widen().floor()), Rounding::Nearest)) }
+    RoundRpiSatF16 "cvt.rpi.sat.f16.f16" Convert (a: F16) -> F16 { half::saturate(half::round(f64::from(a.widen().ceil()), Rounding::Nearest)) }
+    CvtFtzF32FromBf16 "cvt.ftz.f32.bf16" Convert (a: Bf16) -> f32 { float::flush32(canonical32(a.widen())) }
+
+    // What is beyond the largest number becomes that number (`.satfinite`).
+    CvtFiniteF16FromF32 "cvt.rn.satfinite.f16.f32" Convert (a: f32) -> F16 { half::finite(half::round(a.into(), Rounding::Nearest)) }
+    CvtFiniteReluF16FromF32 "cvt.rn.relu.satfinite.f16.f32" Convert (a: f32) -> F16 { half::finite(half::relu(half::round(a.into(), Rounding::Nearest))) }
+    CvtFiniteF16x2FromF32 "cvt.rn.satfinite.f16x2.f32" Convert (high: f32, low: f32) -> Two<F16> { Two(low, high).map(|a| half::finite(half::round(a.into(), Rounding::Nearest))) }
+    CvtFiniteReluF16x2FromF32 "cvt.rn.relu.satfinite.f16x2.f32" Convert (high: f32, low: f32) -> Two<F16> { Two(low, high).map(|a| half::finite(half::relu(half::round(a.into(), Rounding::Nearest)))) }
+    CvtFiniteBf16FromF32 "cvt.rn.satfinite.bf16.f32" Convert (a: f32) -> Bf16 { half::finite(half::round(a.into(), Rounding::Nearest)) }
+    CvtFiniteReluBf16FromF32 "cvt.rn.relu.satfinite.bf16.f32" Convert (a: f32) -> Bf16 { half::finite(half::relu(half::round(a.into(), Rounding::Nearest))) }
+    CvtFiniteBf16x2FromF32 "cvt.rn.satfinite.bf16x2.f32" Convert (high: f32, low: f32) -> Two<Bf16> { Two(low, high).map(|a| half::finite(half::round(a.into(), Rounding::Nearest))) }
+    CvtFiniteReluBf16x2FromF32 "cvt.rn.relu.satfinite.bf16x2.f32" Convert (high: f32, low: f32) -> Two<Bf16> { Two(low, high).map(|a| half::finite(half::relu(half::round(a.into(), Rounding::Nearest)))) }
+    CvtRzFiniteF16FromF32 "cvt.rz.satfinite.f16.f32" Convert (a: f32) -> F16 { half::finite(half::round(a.into(), Rounding::Zero)) }
+    CvtRzFiniteReluF16FromF32 "cvt.rz.relu.satfinite.f16.f32" Convert (a: f32) -> F16 { half::finite(half::relu(half::round(a.into(), Rounding::Zero))) }
+    CvtRzFiniteF16x2FromF32 "cvt.rz.satfinite.f16x2.f32" Convert (high: f32, low: f32) -> Two<F16> { Two(low, high).map(|a| half::finite(half::round(a.into(), Rounding::Zero))) }
+    CvtRzFiniteReluF16x2FromF32 "cvt.rz.relu.satfinite.f16x2.f32" Convert (high: f32, low: f32) -> Two<F16> { Two(low, high).map(|a| half::finite(half::relu(half::round(a.into(), Rounding::Zero)))) }
+    CvtRzFiniteBf16FromF32 "cvt.rz.satfinite.bf16.f32" Convert (a: f32) -> Bf16 { half::finite(half::round(a.into(), Rounding::Zero)) }
+    CvtRzFiniteReluBf16FromF32 "cvt.rz.relu.satfinite.bf16.f32" Convert (a: f32) -> Bf16 { half::finite(half::relu(half::round(a.into(), Rounding::Zero))) }
+    CvtRzFiniteBf16x2FromF32 "cvt.rz.satfinite.bf16x2.f32" Convert (high: f32, low: f32) -> Two<Bf16> { Two(low, high).map(|a| half::finite(half::round(a.into(), Rounding::Zero))) }
+    CvtRzFiniteReluBf16x2FromF32 "cvt.rz.relu.satfinite.bf16x2.f32" Convert (high: f32, low: f32) -> Two<Bf16> { Two(low, high).map(|a| half::finite(half::relu(half::round(a.into(), Rounding::Zero)))) }
+    CvtRnaFiniteTf32 "cvt.rna.satfinite.tf32.f32" Convert (a: f32) -> f32 { float::finite_tf32(float::tf32_away(a)) }
+
+    // Pairs of numbers of 8 bits.
+    CvtE4M3x2FromF32 "cvt.rn.satfinite.e4m3x2.f32" Convert (high: f32, low: f32) -> u16 { quarter::pair(low.into(), high.into(), quarter::to_e4m3) }
+    CvtReluE4M3x2FromF32 "cvt.rn.relu.satfinite.e4m3x2.f32" Convert (high: f32, low: f32) -> u16 { quarter::pair(float::relu32(low).into(), float::relu32(high).into(), quarter::to_e4m3) }
+    CvtE4M3x2FromF16x2 "cvt.rn.satfinite.e4m3x2.f16x2" Convert (a: Two<F16>) -> u16 { quarter::pair(a.0.widen().into(), a.1.widen().into(), quarter::to_e4m3) }
+    CvtReluE4M3x2FromF16x2 "cvt.rn.relu.satfinite.e4m3x2.f16x2" Convert (a: Two<F16>) -> u16 { { let a = a.map(half::relu); quarter::pair(a.0.widen().into(), a.1.widen().into(), quarter::to_e4m3) } }
+    CvtF16x2FromE4M3x2 "cvt.rn.f16x2.e4m3x2" Convert (a: u16) -> Two<F16> { Two(quarter::of_e4m3(a as u8), quarter::of_e4m3((a >> 8) as u8)) }
+    CvtReluF16x2FromE4M3x2 "cvt.rn.relu.f16x2.e4m3x2" Convert (a: u16) -> Two<F16> { Two(quarter::of_e4m3(a as u8), quarter::of_e4m3((a >> 8) as u8)).map(half::relu) }
+    CvtE5M2x2FromF32 "cvt.rn.satfinite.e5m2x2.f32" Convert (high: f32, low: f32) -> u16 { quarter::pair(low.into(), high.into(), quarter::to_e5m2) }
+    CvtReluE5M2x2FromF32 "cvt.rn.relu.satfinite.e5m2x2.f32" Convert (high: f32, low: f32) -> u16 { quarter::pair(float::relu32(low).into(), float::relu32(high).into(), quarter::to_e5m2) }
+    CvtE5M2x2FromF16x2 "cvt.rn.satfinite.e5m2x2.f16x2" Convert (a: Two<F16>) -> u16 { quarter::pair(a.0.widen().into(), a.1.widen().into(), quarter::to_e5m2) }
+    CvtReluE5M2x2FromF16x2 "cvt.rn.relu.satfinite.e5m2x2.f16x2" Convert (a: Two<F16>) -> u16 { { let a = a.map(half::relu); quarter::pair(a.0.widen().into(), a.1.widen().into(), quarter::to_e5m2) } }
+    CvtF16x2FromE5M2x2 "cvt.rn.f16x2.e5m2x2" Convert (a: u16) -> Two<F16> { Two(quarter::of_e5m2(a as u8), quarter::of_e5m2((a >> 8) as u8)) }
+    CvtReluF16x2FromE5M2x2 "cvt.rn.relu.f16x2.e5m2x2" Convert (a: u16) -> Two<F16> { Two(quarter::of_e5m2(a as u8), quarter::of_e5m2((a >> 8) as u8)).map(half::relu) }
+
+    // Integers, clamped and packed.
+    CvtPackU16 "cvt.pack.sat.u16.s32" Convert (a: i32, b: i32) -> u32 { integer::pack(a, b, 0, 16, false) }
+    CvtPackS16 "cvt.pack.sat.s16.s32" Convert (a: i32, b: i32) -> u32 { integer::pack(a, b, 0, 16, true) }
+    CvtPackU8 "cvt.pack.sat.u8.s32.b32" Convert (a: i32, b: i32, c: u32) -> u32 { integer::pack(a, b, c, 8, false) }
+    CvtPackS8 "cvt.pack.sat.s8.s32.b32" Convert (a: i32, b: i32, c: u32) -> u32 { integer::pack(a, b, c, 8, true) }
+    CvtPackU4 "cvt.pack.sat.u4.s32.b32" Convert (a: i32, b: i32, c: u32) -> u32 { integer::pack(a, b, c, 4, false) }
+    CvtPackS4 "cvt.pack.sat.s4.s32.b32" Convert (a: i32, b: i32, c: u32) -> u32 { integer::pack(a, b, c, 4, true) }
+    CvtPackU2 "cvt.pack.sat.u2.s32.b32" Convert (a: i32, b: i32, c: u32) -> u32 { integer::pack(a, b, c, 2, false) }
+    CvtPackS2 "cvt.pack.sat.s2.s32.b32" Convert (a: i32, b: i32, c: u32) -> u32 { integer::pack(a, b, c, 2, true) }
 
     } };
 }
