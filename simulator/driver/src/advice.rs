@@ -78,7 +78,9 @@ mod tests {
         let said = Pages::default();
         said.change(0x10_0000, 3 * PAGE, |advice| advice.read_mostly = true);
         said.change(0x10_0000, PAGE, |advice| advice.preferred = HOST);
-        said.change(0x10_0000, PAGE + 1, |advice| drop(advice.accessed_by.insert(0)));
+        said.change(0x10_0000, PAGE + 1, |advice| {
+            advice.accessed_by.insert(0);
+        });
         let of = |first: u64, count: u64| said.of(0x10_0000 + first * PAGE, count * PAGE);
         assert_eq!(of(0, 1), Advice { read_mostly: true, preferred: HOST, accessed_by: [0].into(), prefetched: NOWHERE });
         assert_eq!(of(0, 2), Advice { read_mostly: true, preferred: NOWHERE, accessed_by: [0].into(), prefetched: NOWHERE });

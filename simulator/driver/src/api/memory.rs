@@ -88,8 +88,12 @@ fn advise(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) 
         1 | 2 => advice_of_page.read_mostly = advice == 1,
         3 => advice_of_page.preferred = place,
         4 => advice_of_page.preferred = NOWHERE,
-        5 => drop(advice_of_page.accessed_by.insert(place)),
-        _ => drop(advice_of_page.accessed_by.remove(&place)),
+        5 => {
+            advice_of_page.accessed_by.insert(place);
+        }
+        _ => {
+            advice_of_page.accessed_by.remove(&place);
+        }
     };
     if !matches!(advice, 1..=6) {
         return CuResult::INVALID_VALUE.err();
