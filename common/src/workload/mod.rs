@@ -81,15 +81,12 @@ pub trait Workload: Sized + Send + Sync + 'static {
     /// What else a kernel may be given by name: the arrays, and sums that the host adds up.
     fn pointers(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<(&'static str, Argument)>;
 
-    /// Overwrites the inputs on the device, so that a stage that claims to copy them there really has to. A workload without such a stage
-    /// does not need it.
+    /// Overwrites the inputs on the device, so that a stage that claims to copy them there really has to.
     ///
     /// # Errors
     ///
     /// The driver's errors.
-    fn spoil_inputs(&self, _: &Gpu, _: &mut Self::Buffers) -> Result<()> {
-        unimplemented!("a stage copies the inputs of a workload that cannot spoil them: write `spoil_inputs` for it")
-    }
+    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Self::Buffers) -> Result<()>;
 
     /// What the output is compared with: expected values, and how far a correct f32 result may lie from them. Computed at the first
     /// call.

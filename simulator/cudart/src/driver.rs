@@ -99,6 +99,7 @@ pub fn own_path() -> Option<PathBuf> {
         symbol: *const c_char,
         address: *const c_void,
     }
+    // SAFETY: this is the declaration of the C library's `dlfcn.h`.
     unsafe extern "C" {
         fn dladdr(address: *const c_void, info: *mut Info) -> c_int;
     }

@@ -8,7 +8,7 @@
 //! Imports run one way, from the end of this list to its start.
 //!
 //! - `error`: the errors, and which one each thread saw last.
-//! - `pointer`: the caller's pointers.
+//! - `pointer`: the caller's pointers. `shapes`: how they describe boxes of memory.
 //! - `driver`: the driver's functions.
 //! - `version`: whether the program uses CUDA 12 or CUDA 13.
 //! - `context`: the context that a call works in.
@@ -23,6 +23,7 @@ mod error;
 mod export;
 mod pointer;
 mod registry;
+mod shapes;
 mod version;
 
 /// Tells this library from NVIDIA's, by its name: the installer replaces no file without it.

@@ -149,6 +149,12 @@ impl Workload for Correlation {
         ]
     }
 
+    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
+        let inverted = |pixels: &[u8]| pixels.iter().map(|pixel| !pixel).collect::<Vec<u8>>();
+        gpu.stream.memcpy_htod(&inverted(&self.image.pixels), &mut buffers.image)?;
+        Ok(gpu.stream.memcpy_htod(&inverted(&self.template.pixels), &mut buffers.template)?)
+    }
+
     fn oracle(&self) -> &Oracle {
         self.oracle.get_or_init(|| {
             if self.work().multiply_adds <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE {

@@ -130,6 +130,11 @@ impl Workload for WindowSums {
         ]
     }
 
+    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
+        let inverted: Vec<i32> = self.image.pixels.iter().map(|pixel| !pixel).collect();
+        Ok(gpu.stream.memcpy_htod(&inverted, &mut buffers.image)?)
+    }
+
     fn oracle(&self) -> &Oracle {
         self.oracle
             .get_or_init(|| Oracle::Whole(window_sums::whole(&self.image.pixels, self.image.width, self.window, self.columns())))

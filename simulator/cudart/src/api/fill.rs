@@ -5,25 +5,7 @@ use crate::driver;
 use crate::error::{Code, Result};
 use crate::export::exports;
 use crate::pointer::{Address, Handle};
-
-/// `cudaPitchedPtr`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Pitched {
-    address: Address,
-    pitch: usize,
-    width: usize,
-    height: usize,
-}
-
-/// `cudaExtent`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Extent {
-    width: usize,
-    height: usize,
-    depth: usize,
-}
+use crate::shapes::{Extent, Pitched};
 
 /// Fills a box, layer by layer. `fill` fills the rows of one layer.
 fn layers(memory: Pitched, extent: Extent, fill: impl Fn(Address) -> Result) -> Result {

@@ -70,6 +70,7 @@ impl Config {
 fn flush_output() {
     #[cfg(target_os = "linux")]
     {
+        // SAFETY: these are the declarations of the C library's `stdio.h`, for a file of unknown layout.
         unsafe extern "C" {
             /// The C library's standard output.
             static stdout: *mut c_void;
@@ -131,7 +132,8 @@ exports! {
         stream.put(call.stream)
     }
 
-    fn [cudaLaunchKernel cudaLaunchKernel_ptsz](
+    // Newer compilers ask for the kernel once and launch it by its handle, with the names that begin with underscores.
+    fn [cudaLaunchKernel cudaLaunchKernel_ptsz __cudaLaunchKernel __cudaLaunchKernel_ptsz](
         stub: Ptr<c_void>,
         grid: Dim3,
         block: Dim3,
@@ -140,18 +142,6 @@ exports! {
         stream: Handle,
     ) {
         launch(registry::kernel(stub)?, Config::plain(grid, block, shared_bytes, stream), arguments)
-    }
-
-    // Newer compilers ask for the kernel once and launch it by its handle.
-    fn [__cudaLaunchKernel __cudaLaunchKernel_ptsz](
-        kernel: Ptr<c_void>,
-        grid: Dim3,
-        block: Dim3,
-        arguments: Ptr<Ptr<c_void>>,
-        shared_bytes: usize,
-        stream: Handle,
-    ) {
-        launch(registry::kernel(kernel)?, Config::plain(grid, block, shared_bytes, stream), arguments)
     }
 
     fn [cudaLaunchCooperativeKernel cudaLaunchCooperativeKernel_ptsz](

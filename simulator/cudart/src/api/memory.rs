@@ -7,6 +7,7 @@ use crate::driver::{self, Location};
 use crate::error::{Code, Result};
 use crate::export::exports;
 use crate::pointer::{Address, Handle, Ptr};
+use crate::shapes::{Extent, Pitched};
 use crate::version::Version;
 
 /// The access that pitched memory is made for; the runtime does not say how large the elements are.
@@ -23,25 +24,6 @@ const DEVICE_ORDINAL: u32 = 9;
 const UNREGISTERED: u32 = 0;
 const MANAGED: u32 = 3;
 const NO_DEVICE: i32 = -2;
-
-/// `cudaPitchedPtr`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Pitched {
-    address: Address,
-    pitch: usize,
-    width: usize,
-    height: usize,
-}
-
-/// `cudaExtent`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Extent {
-    width: usize,
-    height: usize,
-    depth: usize,
-}
 
 /// `cudaPointerAttributes`
 #[repr(C)]

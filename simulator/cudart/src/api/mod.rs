@@ -46,7 +46,9 @@ mod tests {
             symbol::NAMES,
         ];
         let mut exported = BTreeSet::new();
-        let words = |names: &'static str| names.split(['[', ']', ' ']).filter(|name| !name.is_empty());
+        let words = |names: &'static str| {
+            names.split(|sign: char| sign.is_whitespace() || matches!(sign, '[' | ']')).filter(|name| !name.is_empty())
+        };
         for name in lists.into_iter().flatten().flat_map(|names| words(names)) {
             assert!(exported.insert(name), "{name} is exported twice");
         }
