@@ -1,13 +1,15 @@
 //! `cargo conformance`: other projects' test suites on the software driver.
 //!
 //! A suite is fetched at one version, built outside of this repository, and each of its tests runs in a process of its own, because a kernel
-//! that faults leaves its process unusable, as on a GPU.
+//! that faults leaves its process unusable, as on a GPU. A suite whose processes start slowly runs the tests of a class in one process first;
+//! those that did not pass there, and all of a class in which the driver found a defect, then run alone.
 
 mod record;
 mod run;
 mod source;
 mod suite;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -90,13 +92,29 @@ impl Arguments {
         let built = source::build(suite, &folder, self.source.as_deref(), &environment)?;
         let wanted = |test: &&source::Test| self.only.as_ref().is_none_or(|only| test.name.contains(only.as_str()));
         let tests: Vec<&source::Test> = built.tests.iter().filter(wanted).collect();
+        let explained = |test: &source::Test| suite.known.contains_key(&test.name) || suite.true_findings.contains_key(&test.name);
+        // The explained ones would spoil the others' run.
+        let (alone, rest): (Vec<_>, Vec<_>) = tests.iter().copied().partition(|test| built.together.is_none() || explained(test));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or(0)).build()?;
         let style = ProgressStyle::with_template("{msg} {pos}/{len} {wide_bar} {eta}")?;
         let bar = ProgressBar::new(tests.len() as u64).with_style(style).with_message(name.to_owned());
-        let ended: Result<Vec<_>> =
-            pool.install(|| tests.par_iter().map(|test| run::run(suite, test, &environment)).inspect(|_| bar.inc(1)).collect());
+        let groups: Vec<&[&source::Test]> =
+            rest.chunk_by(|a, b| a.group() == b.group()).chain(alone.chunks(1)).collect();
+        let one = |test: &source::Test| run::alone(suite, test, &environment).inspect(|_| bar.inc(1));
+        let of_group = |group: &&[&source::Test]| -> Result<Vec<run::Ended>> {
+            let mut passed = BTreeSet::new();
+            if let Some(start) = built.together.as_ref().filter(|_| group.len() > 1) {
+                passed = run::together(suite, start, group, &environment)?;
+                bar.inc(passed.len() as u64);
+            }
+            let (passed, others): (Vec<_>, Vec<_>) = group.iter().partition(|test| passed.contains(test.name.as_str()));
+            let others: Result<Vec<_>> = others.into_par_iter().map(one).collect();
+            Ok(passed.into_iter().map(|test| run::Ended::passed(&test.name)).chain(others?).collect())
+        };
+        // One at a time from the list, in order: a core that has a class of many tests must not keep others waiting behind it.
+        let ended: Result<Vec<_>> = pool.install(|| groups.par_iter().with_max_len(1).map(of_group).collect());
         bar.finish_and_clear();
-        Ok(Score::new(name, suite, ended?))
+        Ok(Score::new(name, suite, ended?.into_iter().flatten().collect()))
     }
 }
 

@@ -1,7 +1,8 @@
-//! Runs one test in a process of its own, and judges how it ended.
+//! Runs tests, each in a process of its own or a class in one process, and judges how they ended.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use simt::Severity;
 use wait_timeout::ChildExt;
 
-use crate::source::{Environment, Test};
+use crate::source::{Environment, Start, Test};
 use crate::suite::Suite;
 
 /// How a test ended.
@@ -44,30 +45,72 @@ pub struct Ended {
     pub reason: String,
 }
 
+impl Ended {
+    /// Nothing is to be said of a test that passed.
+    pub fn passed(test: &str) -> Self {
+        Self { test: test.to_owned(), verdict: Verdict::Passed, reason: String::new() }
+    }
+}
+
+/// What is known of a process that is over.
+struct Process {
+    /// Whether it succeeded; `None`: it was not over in time.
+    succeeded: Option<bool>,
+    output: String,
+    /// `None`: it was killed, or never called the driver.
+    report: Option<Report>,
+}
+
 /// Runs a test.
 ///
 /// # Errors
 ///
 /// When it cannot be started.
-pub fn run(suite: &Suite, test: &Test, environment: &Environment) -> Result<Ended> {
+pub fn alone(suite: &Suite, test: &Test, environment: &Environment) -> Result<Ended> {
+    let Process { succeeded, output, report } = process(test.start.command(), environment, suite.time_limit_s)?;
+    let (verdict, reason) = judge(suite, &test.name, succeeded, &output, &report.unwrap_or_default());
+    Ok(Ended { test: test.name.clone(), verdict, reason })
+}
+
+/// Runs several tests in one process and returns the names of those that certainly passed: none, if the driver reported a defect, because it
+/// does not say in which test, or if the process died. All others have to run alone, because a fault in one test spoils those after it.
+///
+/// # Errors
+///
+/// When it cannot be started.
+pub fn together<'t>(suite: &Suite, start: &Start, tests: &[&'t Test], environment: &Environment) -> Result<BTreeSet<&'t str>> {
+    let mut command = start.command();
+    command.args(tests.iter().map(|test| &test.name));
+    let limit_s = suite.time_limit_s * (1 + tests.len() as u64 / 8);
+    Ok(passed_together(tests.iter().map(|test| test.name.as_str()), &process(command, environment, limit_s)?))
+}
+
+fn passed_together<'t>(tests: impl Iterator<Item = &'t str>, process: &Process) -> BTreeSet<&'t str> {
+    let is_clean = |report: &Report| report.defects.iter().all(|defect| defect.severity != Severity::Error);
+    if !process.report.as_ref().map_or(process.succeeded == Some(true), is_clean) {
+        return BTreeSet::new();
+    }
+    let said: BTreeSet<&str> = process.output.lines().filter_map(|line| line.strip_prefix("passed ")).collect();
+    tests.filter(|test| said.contains(test)).collect()
+}
+
+/// Runs a process to its end, or for so many seconds.
+fn process(mut command: Command, environment: &Environment, limit_s: u64) -> Result<Process> {
     let folder = tempfile::tempdir()?;
     let [output, report] = ["output.txt", "report.json"].map(|name| folder.path().join(name));
     let file = File::create(&output)?;
-    let mut command = test.command();
     command.envs(environment.iter().map(|(name, value)| (name, value)));
     command.env("SIMCUDA_REPORT", format!("json:{}", report.display()));
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
     let mut child = command.spawn().with_context(|| format!("{command:?}"))?;
-    let status = child.wait_timeout(Duration::from_secs(suite.time_limit_s))?;
+    let status = child.wait_timeout(Duration::from_secs(limit_s))?;
     if status.is_none() {
         let _ = child.kill();
         let _ = child.wait();
     }
     let output = String::from_utf8_lossy(&fs::read(&output)?).into_owned();
-    // A process that was killed, or that never called the driver, leaves no report.
-    let report = fs::read(&report).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-    let (verdict, reason) = judge(suite, &test.name, status.map(|status| status.success()), &output, &report);
-    Ok(Ended { test: test.name.clone(), verdict, reason })
+    let report = fs::read(&report).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    Ok(Process { succeeded: status.map(|status| status.success()), output, report })
 }
 
 /// Judges a test by how its process ended (`None`: not in time), what it printed, and what the driver reported.
@@ -144,5 +187,33 @@ mod tests {
         assert_eq!(judged("timing", Some(false), "", &clean), (Verdict::Known, "it measures the time of a kernel".to_owned()));
         assert_eq!(judged("timing", Some(true), "ok", &clean).0, Verdict::Passed);
         assert_eq!(judged("a", None, "", &clean).0, Verdict::Hung);
+    }
+
+    #[test]
+    fn a_run_of_several_tests_counts_only_if_nothing_was_found_in_it() {
+        let output = "passed m.C.a\nnoise passed m.C.b\npassed m.C.c\npassed m.D.x\n".to_owned();
+        let passed = |succeeded, report: Option<Report>| {
+            let process = Process { succeeded, output: output.clone(), report };
+            passed_together(["m.C.a", "m.C.b", "m.C.c"].into_iter(), &process).into_iter().collect::<Vec<_>>()
+        };
+        let defect = |severity| Report {
+            defects: vec![Defect {
+                kernel: "k".to_owned(),
+                times: 1,
+                severity,
+                fatal: false,
+                message: "data race".to_owned(),
+                finding: None,
+            }],
+            ..Report::default()
+        };
+        let both = ["m.C.a", "m.C.c"];
+        assert_eq!(passed(Some(true), Some(Report::default())), both);
+        assert_eq!(passed(Some(true), None), both, "it never called the driver");
+        assert_eq!(passed(Some(false), Some(Report::default())), both, "another test failed");
+        assert_eq!(passed(Some(true), Some(defect(Severity::Warning))), both);
+        assert!(passed(Some(true), Some(defect(Severity::Error))).is_empty(), "it may be of any of them");
+        assert!(passed(Some(false), None).is_empty(), "it died, and what was found is lost");
+        assert!(passed(None, None).is_empty(), "it hung");
     }
 }

@@ -54,6 +54,9 @@ pub enum Kind {
         list: Vec<String>,
         /// Runs the test in place of `{test}`.
         run: Vec<String>,
+        /// Runs in one process all tests whose names follow, and prints a line `passed NAME` for each that passed.
+        #[serde(default)]
+        run_together: Option<Vec<String>>,
         /// What the line of a test contains.
         name_contains: String,
     },
