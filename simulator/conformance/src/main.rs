@@ -104,14 +104,15 @@ impl Arguments {
         let groups: Vec<&[&source::Test]> = rest.chunk_by(|a, b| a.group() == b.group()).chain(alone.chunks(1)).collect();
         let one = |test: &source::Test| run::alone(suite, test, &environment).inspect(|_| bar.inc(1));
         let of_group = |group: &&[&source::Test]| -> Result<Vec<run::Ended>> {
-            let mut passed = BTreeSet::new();
-            if let Some(start) = built.together.as_ref().filter(|_| group.len() > 1) {
-                passed = run::together(suite, start, group, &environment)?;
-                bar.inc(passed.len() as u64);
-            }
-            let (passed, others): (Vec<_>, Vec<_>) = group.iter().partition(|test| passed.contains(test.name.as_str()));
+            let together = match &built.together {
+                Some(start) if group.len() > 1 => run::together(suite, start, group, &environment)?,
+                _ => Vec::new(),
+            };
+            bar.inc(together.len() as u64);
+            let over: BTreeSet<&str> = together.iter().map(|ended| ended.test.as_str()).collect();
+            let others: Vec<_> = group.iter().copied().filter(|test| !over.contains(test.name.as_str())).collect();
             let others: Result<Vec<_>> = others.into_par_iter().map(one).collect();
-            Ok(passed.into_iter().map(|test| run::Ended::passed(&test.name)).chain(others?).collect())
+            Ok([together, others?].concat())
         };
         // One at a time from the list, in order: a core that has a class of many tests must not keep others waiting behind it.
         let ended: Result<Vec<_>> = pool.install(|| groups.par_iter().with_max_len(1).map(of_group).collect());

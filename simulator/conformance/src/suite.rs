@@ -57,7 +57,8 @@ pub enum Kind {
         list: Vec<String>,
         /// Runs the test in place of `{test}`.
         run: Vec<String>,
-        /// Runs in one process all tests whose names follow, and prints a line `passed NAME` for each that passed.
+        /// Runs in one process all tests whose names follow, and prints a line `passed NAME` for each that passed or
+        /// failed as expected, and `skipped NAME: REASON` for each that skipped itself.
         #[serde(default)]
         run_together: Option<Vec<String>>,
         /// What the line of a test contains.
