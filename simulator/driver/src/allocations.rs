@@ -76,9 +76,10 @@ impl Allocations {
             return Err(CuResult::OUT_OF_MEMORY
                 .because(format!("{bytes} bytes requested, {free} of the device's {capacity} bytes are free")));
         }
+        let label = table.next_label(kind);
         let base = match kind {
-            MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph => memory.allocate(bytes, None)?,
-            MemoryKind::Pinned(_) | MemoryKind::Managed => memory.allocate_host_visible(bytes, None)?,
+            MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph => memory.allocate(bytes, Some(&label))?,
+            MemoryKind::Pinned(_) | MemoryKind::Managed => memory.allocate_host_visible(bytes, Some(&label))?,
             MemoryKind::Registered(_) => return CuResult::INVALID_VALUE.err(),
         };
         table.insert(base, bytes, kind, context);
@@ -99,8 +100,9 @@ impl Allocations {
             // Memory that CUDA allocated is already pinned.
             Some(_) => return CuResult::INVALID_VALUE.err(),
         }
+        let label = table.next_label(MemoryKind::Registered(flags));
         // SAFETY: the caller upholds what `Memory::adopt` demands of the range, and the check above found no allocation that overlaps it.
-        unsafe { memory.adopt(base, bytes as u64) };
+        unsafe { memory.adopt(base, bytes as u64, Some(&label)) };
         table.insert(base, bytes as u64, MemoryKind::Registered(flags), context);
         Ok(())
     }
@@ -148,6 +150,19 @@ impl Allocations {
 }
 
 impl Table {
+    /// What findings will call the next allocation: its number in the program, and the function that makes it.
+    fn next_label(&self, kind: MemoryKind) -> String {
+        let maker = match kind {
+            MemoryKind::Device => "cuMemAlloc",
+            MemoryKind::Pooled(_) => "cuMemAllocAsync",
+            MemoryKind::Graph => "a graph's allocation node",
+            MemoryKind::Pinned(_) => "cuMemHostAlloc",
+            MemoryKind::Managed => "cuMemAllocManaged",
+            MemoryKind::Registered(_) => "cuMemHostRegister",
+        };
+        format!("buffer {} from {maker}", self.made + 1)
+    }
+
     fn insert(&mut self, base: u64, bytes: u64, kind: MemoryKind, context: Handle) {
         self.made += 1;
         // Whatever was here before.
