@@ -1,12 +1,4 @@
 //! `cargo conformance`: other projects' test suites on the software driver.
-//!
-//! A suite is fetched at one version, built outside of this repository, and each of its tests runs in a process of its own, because a kernel
-//! that faults leaves its process unusable, as on a GPU.
-
-mod record;
-mod run;
-mod source;
-mod suite;
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,11 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use conformance::record::Score;
+use conformance::suite::Suite;
+use conformance::{run, source, suite};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-
-use record::Score;
-use suite::Suite;
 
 /// Run other projects' test suites on the software driver
 #[derive(Debug, Parser)]

@@ -1,0 +1,9 @@
+//! Other projects' test suites on the software driver: what they are, how they run, and what came of it.
+//!
+//! A suite is fetched at one version, built outside of this repository, and each of its tests runs in a process of its own, because a kernel
+//! that faults leaves its process unusable, as on a GPU.
+
+pub mod record;
+pub mod run;
+pub mod source;
+pub mod suite;
