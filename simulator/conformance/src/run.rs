@@ -1,6 +1,6 @@
 //! Runs tests, each in a process of its own or a class in one process, and judges how they ended.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -45,13 +45,6 @@ pub struct Ended {
     pub reason: String,
 }
 
-impl Ended {
-    /// Nothing is to be said of a test that passed.
-    pub fn passed(test: &str) -> Self {
-        Self { test: test.to_owned(), verdict: Verdict::Passed, reason: String::new() }
-    }
-}
-
 /// What is known of a process that is over.
 struct Process {
     /// Whether it succeeded; `None`: it was not over in time.
@@ -72,26 +65,37 @@ pub fn alone(suite: &Suite, test: &Test, environment: &Environment) -> Result<En
     Ok(Ended { test: test.name.clone(), verdict, reason })
 }
 
-/// Runs several tests in one process and returns the names of those that certainly passed: none, if the driver reported a defect, because it
-/// does not say in which test, or if the process died. All others have to run alone, because a fault in one test spoils those after it.
+/// Runs several tests in one process and returns those that certainly passed or skipped themselves: none, if the driver reported a defect,
+/// because it does not say in which test, or if the process died. All others have to run alone, because a fault in one test spoils those
+/// after it.
 ///
 /// # Errors
 ///
 /// When it cannot be started.
-pub fn together<'t>(suite: &Suite, start: &Start, tests: &[&'t Test], environment: &Environment) -> Result<BTreeSet<&'t str>> {
+pub fn together(suite: &Suite, start: &Start, tests: &[&Test], environment: &Environment) -> Result<Vec<Ended>> {
     let mut command = start.command();
     command.args(tests.iter().map(|test| &test.name));
     let limit_s = suite.time_limit_s * (1 + tests.len() as u64 / 8);
-    Ok(passed_together(tests.iter().map(|test| test.name.as_str()), &process(command, environment, limit_s)?))
+    Ok(settled_together(tests.iter().map(|test| test.name.as_str()), &process(command, environment, limit_s)?))
 }
 
-fn passed_together<'t>(tests: impl Iterator<Item = &'t str>, process: &Process) -> BTreeSet<&'t str> {
+fn settled_together<'t>(tests: impl Iterator<Item = &'t str>, process: &Process) -> Vec<Ended> {
     let is_clean = |report: &Report| report.defects.iter().all(|defect| defect.severity != Severity::Error);
     if !process.report.as_ref().map_or(process.succeeded == Some(true), is_clean) {
-        return BTreeSet::new();
+        return Vec::new();
     }
-    let said: BTreeSet<&str> = process.output.lines().filter_map(|line| line.strip_prefix("passed ")).collect();
-    tests.filter(|test| said.contains(test)).collect()
+    let passed: BTreeSet<&str> = process.output.lines().filter_map(|line| line.strip_prefix("passed ")).collect();
+    let skipped = process.output.lines().filter_map(|line| line.strip_prefix("skipped ")?.split_once(' '));
+    let skipped: BTreeMap<&str, &str> = skipped.collect();
+    let settled = |test: &'t str| {
+        let (verdict, reason) = match skipped.get(test) {
+            Some(reason) => (Verdict::Skipped, *reason),
+            None if passed.contains(test) => (Verdict::Passed, ""),
+            None => return None,
+        };
+        Some(Ended { test: test.to_owned(), verdict, reason: reason.to_owned() })
+    };
+    tests.filter_map(settled).collect()
 }
 
 /// Runs a process to its end, or for so many seconds.
@@ -191,10 +195,11 @@ mod tests {
 
     #[test]
     fn a_run_of_several_tests_counts_only_if_nothing_was_found_in_it() {
-        let output = "passed m.C.a\nnoise passed m.C.b\npassed m.C.c\npassed m.D.x\n".to_owned();
-        let passed = |succeeded, report: Option<Report>| {
+        let output = "passed m.C.a\nnoise passed m.C.b\nskipped m.C.c no second GPU\npassed m.D.x\n".to_owned();
+        let settled = |succeeded, report: Option<Report>| {
             let process = Process { succeeded, output: output.clone(), report };
-            passed_together(["m.C.a", "m.C.b", "m.C.c"].into_iter(), &process).into_iter().collect::<Vec<_>>()
+            let settled = settled_together(["m.C.a", "m.C.b", "m.C.c"].into_iter(), &process);
+            settled.into_iter().map(|ended| (ended.test, ended.verdict, ended.reason)).collect::<Vec<_>>()
         };
         let defect = |severity| Report {
             defects: vec![Defect {
@@ -207,13 +212,14 @@ mod tests {
             }],
             ..Report::default()
         };
-        let both = ["m.C.a", "m.C.c"];
-        assert_eq!(passed(Some(true), Some(Report::default())), both);
-        assert_eq!(passed(Some(true), None), both, "it never called the driver");
-        assert_eq!(passed(Some(false), Some(Report::default())), both, "another test failed");
-        assert_eq!(passed(Some(true), Some(defect(Severity::Warning))), both);
-        assert!(passed(Some(true), Some(defect(Severity::Error))).is_empty(), "it may be of any of them");
-        assert!(passed(Some(false), None).is_empty(), "it died, and what was found is lost");
-        assert!(passed(None, None).is_empty(), "it hung");
+        let both = [("m.C.a", Verdict::Passed, ""), ("m.C.c", Verdict::Skipped, "no second GPU")];
+        let both = both.map(|(test, verdict, reason)| (test.to_owned(), verdict, reason.to_owned()));
+        assert_eq!(settled(Some(true), Some(Report::default())), both);
+        assert_eq!(settled(Some(true), None), both, "it never called the driver");
+        assert_eq!(settled(Some(false), Some(Report::default())), both, "another test failed");
+        assert_eq!(settled(Some(true), Some(defect(Severity::Warning))), both);
+        assert!(settled(Some(true), Some(defect(Severity::Error))).is_empty(), "it may be of any of them");
+        assert!(settled(Some(false), None).is_empty(), "it died, and what was found is lost");
+        assert!(settled(None, None).is_empty(), "it hung");
     }
 }

@@ -59,6 +59,9 @@ impl Start {
 /// When it cannot be fetched or built, or has no tests.
 pub fn build(suite: &Suite, folder: &Path, source: Option<&Path>, environment: &Environment) -> Result<Built> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    // Tests run in another folder.
+    let source = source.map(std::path::absolute).transpose()?;
+    let source = source.as_deref();
     let built = match &suite.kind {
         Kind::Rust { package, arguments } => {
             let source = match source {
@@ -67,7 +70,10 @@ pub fn build(suite: &Suite, folder: &Path, source: Option<&Path>, environment: &
             };
             rust(&source, arguments)?
         }
-        Kind::Python { packages, list, run, run_together, name_contains } => {
+        Kind::Python { packages, get_source, list, run, run_together, name_contains } => {
+            if let (Some(get_source), None) = (get_source, source) {
+                bail!("no package has these tests: {get_source}, and name its folder with --source");
+            }
             let python = python(folder, packages)?;
             let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
             let packages = text(Command::new(&python).args(["-c", ask]))?;
@@ -155,7 +161,7 @@ fn python(folder: &Path, packages: &[String]) -> Result<PathBuf> {
 }
 
 /// Runs a command to its end and returns what it wrote to its standard output.
-fn text(command: &mut Command) -> Result<String> {
+pub fn text(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| format!("{command:?}"))?;
     if !output.status.success() {
         bail!("{command:?} ended with {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
