@@ -86,9 +86,12 @@ impl Arguments {
         let built = source::build(suite, folder, self.source.as_deref(), &environment)?;
         let wanted = |test: &&source::Test| self.only.as_ref().is_none_or(|only| test.name.contains(only.as_str()));
         let tests: Vec<&source::Test> = built.tests.iter().filter(wanted).collect();
-        let explained = |test: &source::Test| suite.known.contains_key(&test.name) || suite.true_findings.contains_key(&test.name);
-        // The explained ones would spoil the others' run.
-        let (alone, rest): (Vec<_>, Vec<_>) = tests.iter().copied().partition(|test| built.together.is_none() || explained(test));
+        let is_named = |test: &source::Test| {
+            let name = &test.name;
+            suite.known.contains_key(name) || suite.true_findings.contains_key(name) || suite.memory_gib.contains_key(name)
+        };
+        // Those that the list names would spoil the others' run.
+        let (alone, rest): (Vec<_>, Vec<_>) = tests.iter().copied().partition(|test| built.together.is_none() || is_named(test));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or(0)).build()?;
         let style = ProgressStyle::with_template("{msg} {pos}/{len} {wide_bar} {eta}")?;
         let bar = ProgressBar::new(tests.len() as u64).with_style(style).with_message(name.to_owned());

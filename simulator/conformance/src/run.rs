@@ -60,6 +60,12 @@ struct Process {
 ///
 /// When it cannot be started.
 pub fn alone(suite: &Suite, test: &Test, environment: &Environment) -> Result<Ended> {
+    let needs = suite.memory_gib.get(&test.name).copied();
+    let available = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available_gib(&text));
+    if let Some((needs, available)) = needs.zip(available).filter(|(needs, available)| needs > available) {
+        let reason = format!("needs {needs} GiB of the host's memory, and {available} GiB are available");
+        return Ok(Ended { test: test.name.clone(), verdict: Verdict::Skipped, reason });
+    }
     let Process { succeeded, output, report } = process(test.start.command(), environment, suite.time_limit_s)?;
     let (verdict, reason) = judge(suite, &test.name, succeeded, &output, &report.unwrap_or_default());
     Ok(Ended { test: test.name.clone(), verdict, reason })
@@ -133,11 +139,19 @@ fn judge(suite: &Suite, test: &str, succeeded: Option<bool>, output: &str, repor
         None => (Verdict::Hung, format!("not over after {} s", suite.time_limit_s)),
         Some(true) if ["skipped=1", "1 skipped"].iter().any(|mark| output.contains(mark)) => (Verdict::Skipped, last_line(output)),
         Some(true) => (Verdict::Passed, String::new()),
-        Some(false) => match report.refusals.first() {
+        // The last one, because programs go on after others.
+        Some(false) => match report.refusals.last() {
             Some(refusal) => (Verdict::Refused, first_line(&refusal.reason)),
             None => (Verdict::Failed, last_error(output)),
         },
     }
+}
+
+/// The memory that is available, from what Linux says in `/proc/meminfo`.
+fn available_gib(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib >> 20)
 }
 
 fn first_line(text: &str) -> String {
@@ -191,6 +205,14 @@ mod tests {
         assert_eq!(judged("timing", Some(false), "", &clean), (Verdict::Known, "it measures the time of a kernel".to_owned()));
         assert_eq!(judged("timing", Some(true), "ok", &clean).0, Verdict::Passed);
         assert_eq!(judged("a", None, "", &clean).0, Verdict::Hung);
+    }
+
+    #[test]
+    fn the_available_memory_is_read_from_what_linux_says() {
+        let meminfo =
+            "MemTotal:       24595172 kB\nMemFree:        17000000 kB\nMemAvailable:   20971520 kB\nBuffers:          8 kB\n";
+        assert_eq!(available_gib(meminfo), Some(20));
+        assert_eq!(available_gib("MemTotal: 1 kB\n"), None);
     }
 
     #[test]

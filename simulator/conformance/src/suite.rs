@@ -33,6 +33,9 @@ pub struct Suite {
     /// Seconds after which a test counts as hung.
     #[serde(default = "a_minute")]
     pub time_limit_s: u64,
+    /// Tests that need more memory of the host than others: so many GiB that is available. With less, they are skipped.
+    #[serde(default)]
+    pub memory_gib: BTreeMap<String, u64>,
     /// Tests that fail for a reason that is not the driver's, and the reason.
     #[serde(default)]
     pub known: BTreeMap<String, String>,
