@@ -46,9 +46,10 @@
 //!
 //! What a program calls:
 //!
-//! - `api`: the exported functions.
+//! - `api`: the exported functions. [`functions`]: which functions of CUDA's headers are among them.
 
 pub mod client;
+pub mod functions;
 pub mod install;
 pub mod occupancy;
 pub mod records;

@@ -36,3 +36,7 @@ mod stream;
 mod texture;
 mod transfer;
 mod user_object;
+
+pub use older::OF_32_BITS;
+pub use proc_address::every_export;
+pub use refused::REFUSED;

@@ -15,7 +15,7 @@ use super::event;
 use super::operation::{self, Operation};
 use crate::captures::StreamKey;
 use crate::driver::{DEVICE, Driver, driver};
-use crate::export::exports;
+use crate::export::{default_is_per_thread, exports};
 use crate::ffi::{DeviceId, HostBytes, HostCall, HostFn, Out, StreamCallback};
 use crate::handles::{Handle, Kind};
 use crate::lock::lock;
@@ -67,9 +67,14 @@ pub fn any(handle: Handle) -> Result<Option<Arc<Stream>>> {
     }
 }
 
+/// Returns what the default stream means in the call that this thread is in.
+fn meant(handle: Handle) -> Handle {
+    if handle == DEFAULT && default_is_per_thread() { Handle::PER_THREAD_STREAM } else { handle }
+}
+
 /// Whether a handle means the legacy stream, which waits for all others and which no driver captures.
 pub fn is_legacy(handle: Handle) -> bool {
-    matches!(handle, DEFAULT | Handle::LEGACY_STREAM)
+    matches!(meant(handle), DEFAULT | Handle::LEGACY_STREAM)
 }
 
 /// Returns the context of a stream. A stream that always exists belongs to the current context.
@@ -95,6 +100,7 @@ pub fn usable(handle: Handle) -> Result<Arc<Context>> {
 
 /// Returns what tells a stream from all others. The stream that each thread has is another one on each thread.
 pub fn key(handle: Handle) -> Result<StreamKey> {
+    let handle = meant(handle);
     let thread = (handle == Handle::PER_THREAD_STREAM).then(|| thread::current().id());
     Ok(StreamKey { handle, context: context_of(handle)?.handle, thread })
 }
@@ -222,7 +228,7 @@ fn initial(stream: Handle, attribute: u32) -> Result<[u8; STREAM_ATTRIBUTE_BYTES
 }
 
 exports! {
-    fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: HostBytes) {
+    fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: HostBytes) also "_ptsz" {
         let context = usable(stream)?;
         let bytes = attribute_bytes(attribute)?;
         let set = lock(&context.stream_attributes).get(&(stream.number(), attribute)).copied();
@@ -231,7 +237,7 @@ exports! {
     }
 
     /// Attributes are stored and returned. They only affect speed, and how the host waits, so they have no effect here.
-    fn cuStreamSetAttribute(stream: Handle, attribute: u32, value: HostBytes) {
+    fn cuStreamSetAttribute(stream: Handle, attribute: u32, value: HostBytes) also "_ptsz" {
         let context = usable(stream)?;
         let bytes = attribute_bytes(attribute)?;
         let mut given = [0; STREAM_ATTRIBUTE_BYTES];
@@ -262,20 +268,20 @@ exports! {
         removed.context.check()
     }
 
-    fn cuStreamSynchronize(stream: Handle) {
+    fn cuStreamSynchronize(stream: Handle) also "_ptsz" {
         wait_for(stream)
     }
 
     /// Never returns "not ready".
-    fn cuStreamQuery(stream: Handle) {
+    fn cuStreamQuery(stream: Handle) also "_ptsz" {
         wait_for(stream)
     }
 
-    fn cuEventRecord(event: Handle, stream: Handle) {
+    fn cuEventRecord(event: Handle, stream: Handle) also "_ptsz" {
         record(event, stream, false)
     }
 
-    fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) {
+    fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) also "_ptsz" {
         if flags & !EXTERNAL != 0 {
             driver()?;
             return CuResult::INVALID_VALUE.err();
@@ -283,7 +289,7 @@ exports! {
         record(event, stream, flags == EXTERNAL)
     }
 
-    fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) {
+    fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) also "_ptsz" {
         usable(stream)?;
         if flags & !EXTERNAL != 0 {
             return CuResult::INVALID_VALUE.err();
@@ -291,32 +297,32 @@ exports! {
         wait(stream, event, flags == EXTERNAL)
     }
 
-    fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) {
+    fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) also "_ptsz" {
         context.put(usable(stream)?.handle)
     }
 
     /// No stream belongs to a green context, because there are none.
-    fn cuStreamGetCtx_v2(stream: Handle, context: Out<Handle>, green: Out<Handle>) {
+    fn cuStreamGetCtx_v2(stream: Handle, context: Out<Handle>, green: Out<Handle>) also "_ptsz" {
         context.put(usable(stream)?.handle)?;
         green.put(Handle::NULL)
     }
 
-    fn cuStreamGetDevice(stream: Handle, device: Out<DeviceId>) {
+    fn cuStreamGetDevice(stream: Handle, device: Out<DeviceId>) also "_ptsz" {
         usable(stream)?;
         device.put(DEVICE)
     }
 
-    fn cuStreamGetId(stream: Handle, id: Out<u64>) {
+    fn cuStreamGetId(stream: Handle, id: Out<u64>) also "_ptsz" {
         usable(stream)?;
         id.put(stream.number())
     }
 
-    fn cuStreamGetFlags(stream: Handle, flags: Out<u32>) {
+    fn cuStreamGetFlags(stream: Handle, flags: Out<u32>) also "_ptsz" {
         usable(stream)?;
         flags.put(any(stream)?.map_or(0, |stream| stream.flags))
     }
 
-    fn cuStreamGetPriority(stream: Handle, priority: Out<i32>) {
+    fn cuStreamGetPriority(stream: Handle, priority: Out<i32>) also "_ptsz" {
         usable(stream)?;
         priority.put(self::priority(stream)?)
     }
@@ -328,7 +334,7 @@ exports! {
         Ok(())
     }
 
-    fn cuStreamCopyAttributes(target: Handle, source: Handle) {
+    fn cuStreamCopyAttributes(target: Handle, source: Handle) also "_ptsz" {
         let (to, from) = (usable(target)?, usable(source)?);
         let copied: Vec<_> = {
             let attributes = lock(&from.stream_attributes);
@@ -339,12 +345,12 @@ exports! {
     }
 
     /// All earlier work is done, so the function runs now, on this thread. CUDA forbids it to call CUDA functions.
-    fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: HostBytes) {
+    fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: HostBytes) also "_ptsz" {
         usable(stream)?;
         submit(stream, Operation::Host(HostCall::new(function, data)?))
     }
 
-    fn cuStreamAddCallback(stream: Handle, callback: Option<StreamCallback>, data: *mut c_void, flags: u32) {
+    fn cuStreamAddCallback(stream: Handle, callback: Option<StreamCallback>, data: *mut c_void, flags: u32) also "_ptsz" {
         usable(stream)?;
         let callback = callback.filter(|_| flags == 0).ok_or(CuResult::INVALID_VALUE)?;
         check_not_capturing(stream)?;

@@ -22,6 +22,7 @@ mod links;
 mod memory;
 mod misuse;
 mod modules;
+mod names;
 mod occupancy;
 mod old_gpu;
 mod pools;

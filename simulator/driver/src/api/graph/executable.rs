@@ -299,7 +299,7 @@ exports! {
         put_instance(executable, graph, flags)
     }
 
-    fn cuGraphInstantiateWithParams(executable: Out<Handle>, graph: Handle, parameters: Out<InstantiateParams>) {
+    fn cuGraphInstantiateWithParams(executable: Out<Handle>, graph: Handle, parameters: Out<InstantiateParams>) also "_ptsz" {
         driver()?;
         executable.check()?;
         let mut given = parameters.as_in().read()?;
@@ -325,13 +325,13 @@ exports! {
     }
 
     /// There is nothing to upload to.
-    fn cuGraphUpload(executable: Handle, stream: Handle) {
+    fn cuGraphUpload(executable: Handle, stream: Handle) also "_ptsz" {
         self::executable(executable)?;
         stream::usable(stream)?;
         stream::check_not_capturing(stream)
     }
 
-    fn cuGraphLaunch(executable: Handle, stream: Handle) {
+    fn cuGraphLaunch(executable: Handle, stream: Handle) also "_ptsz" {
         launch(&*self::executable(executable)?, stream)
     }
 
