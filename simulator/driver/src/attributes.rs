@@ -13,6 +13,11 @@ fn since(profile: &Profile, major: u32, minor: u32) -> i32 {
     i32::from(profile.compute_capability >= (major, minor))
 }
 
+/// Returns 1 for a feature that needs shared memory of the operating system, if this one has it.
+fn on_linux(profile: &Profile) -> i32 {
+    if cfg!(target_os = "linux") { since(profile, 6, 0) } else { 0 }
+}
+
 /// Converts a count or a size to the type of attributes.
 fn int(value: impl TryInto<i32>) -> i32 {
     value.try_into().unwrap_or(i32::MAX)
@@ -79,10 +84,11 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         95 => since(profile, 6, 0), // cooperative launch
         96 => 0,                    // cooperative launch over several devices
         97 => int(profile.shared_bytes_per_block_optin),
-        98 => 0,        // flushing remote writes
-        99 => 1,        // registering host memory
-        100 | 101 => 0, // the host's page tables; direct access by the host to managed memory on the device
-        102..=105 => 0, // virtual memory management and its handles
+        98 => 0,                        // flushing remote writes
+        99 => 1,                        // registering host memory
+        100 | 101 => 0,                 // the host's page tables; direct access by the host to managed memory on the device
+        102 | 103 => on_linux(profile), // virtual memory management, and sharing it by file descriptors
+        104 | 105 => 0,                 // handles of Windows
         106 => int(profile.max_blocks_per_sm),
         107 => 0,       // compressible memory
         108 | 109 => 0, // L2 reserved for persisting accesses
@@ -96,7 +102,7 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         120 => 0,                    // clusters of blocks
         121 => 0,                    // deferred mapping of arrays
         124 => 0,                    // DMA-BUF
-        125 => 0,                    // events shared between processes
+        125 => on_linux(profile),    // events shared between processes
         126 => 1,                    // memory synchronization domains: only the default one
         127 => 0,                    // tensor maps
         128 => 0,                    // fabric handles

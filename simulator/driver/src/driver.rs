@@ -24,6 +24,7 @@ use crate::records::{LaunchRecord, Records};
 use crate::report::Report;
 use crate::result::{CuResult, Failure, Result};
 use crate::settings::{self, Reporting, Settings};
+use crate::virtual_memory::VirtualMemory;
 
 /// The one device.
 pub const DEVICE: DeviceId = 0;
@@ -45,6 +46,7 @@ pub struct Driver {
     /// The memory of the device. All contexts share it, so that an address means the same in each, as in unified addressing.
     pub memory: Arc<Memory>,
     pub allocations: Allocations,
+    pub virtual_memory: VirtualMemory,
     pub handles: Handles,
     pub primary: Primary,
     pub pools: Pools,
@@ -156,6 +158,7 @@ impl Driver {
             // `Allocations` enforces the device's own size. Host memory that the device can access has no such limit.
             memory: Arc::new(Memory::new(u64::MAX)),
             allocations: Allocations::default(),
+            virtual_memory: VirtualMemory::default(),
             primary: Primary::new(&handles),
             pools: Pools::new(&handles),
             captures: Captures::default(),

@@ -35,6 +35,7 @@
 //! What exists:
 //!
 //! - `attributes`, `host_memory`: facts about the device, and about the program's own memory.
+//! - `shared_memory`: memory that processes share, and that can be mapped at several addresses.
 //! - `allocations`, `advice`, `pools`, `primary`: who owns which memory; what was said about it; memory pools; the primary context.
 //! - `topology`, `captures`: the nodes and edges of a graph; which streams are captured into which graph.
 //! - `graph_memory`: memory that graphs allocate.
@@ -80,4 +81,6 @@ mod primary;
 mod result;
 #[cfg(test)]
 mod samples;
+mod shared_memory;
 mod topology;
+mod virtual_memory;

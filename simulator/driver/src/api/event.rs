@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use super::context::{self, Context};
 use crate::captures::Captured;
-use crate::driver::driver;
+use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::Out;
 use crate::handles::{Handle, Kind};
 use crate::lock::lock;
 use crate::result::{CuResult, Result};
+use crate::shared_memory::{Place, SharedMemory, Token};
 
 /// `CU_EVENT_BLOCKING_SYNC`, `_DISABLE_TIMING`, `_INTERPROCESS`
 const BLOCKING_SYNC: u32 = 1;
@@ -25,6 +26,8 @@ pub struct Event {
     pub context: Arc<Context>,
     flags: u32,
     recorded: Mutex<Recorded>,
+    /// What other processes know the event by.
+    shared: Mutex<Option<SharedMemory>>,
 }
 
 /// What an event was last recorded as.
@@ -46,6 +49,22 @@ impl Kind for Event {
 }
 
 impl Event {
+    fn new(handle: Handle, context: Arc<Context>, flags: u32) -> Self {
+        Self { handle, context, flags, recorded: Mutex::default(), shared: Mutex::default() }
+    }
+
+    /// Returns what another process needs to open the event.
+    pub fn export(&self, kind: u32) -> Result<Token> {
+        if self.flags & INTERPROCESS == 0 {
+            return Err(CuResult::INVALID_HANDLE.because("only an event made with CU_EVENT_INTERPROCESS can be shared"));
+        }
+        let mut shared = lock(&self.shared);
+        match &mut *shared {
+            Some(shared) => shared.token(kind),
+            empty => empty.insert(SharedMemory::create(1)?).token(kind),
+        }
+    }
+
     /// Records the event in a stream whose work is all done.
     pub fn record_now(&self) {
         *lock(&self.recorded) = Recorded::At(Instant::now());
@@ -81,6 +100,15 @@ pub fn get(handle: Handle) -> Result<Arc<Event>> {
     driver()?.handles.get(handle)
 }
 
+/// Makes an event of this process that stands for one of another process. Whatever the other process recorded is complete, because every
+/// operation there is complete when its call returns.
+pub fn open(driver: &Driver, context: Arc<Context>, place: &Place) -> Result<Handle> {
+    let shared = SharedMemory::of_token(place)?;
+    let event = driver.handles.insert(|handle| Event::new(handle, context, DISABLE_TIMING | INTERPROCESS));
+    *lock(&event.shared) = Some(shared);
+    Ok(event.handle)
+}
+
 /// Waits for an event, or asks whether it is complete, which it is.
 fn wait(event: Handle) -> Result<()> {
     let event = get(event)?;
@@ -111,13 +139,10 @@ exports! {
         if flags & !(BLOCKING_SYNC | DISABLE_TIMING | INTERPROCESS) != 0 {
             return CuResult::INVALID_VALUE.err();
         }
-        if flags & INTERPROCESS != 0 {
-            if flags & DISABLE_TIMING == 0 {
-                return CuResult::INVALID_VALUE.err();
-            }
-            return Err(CuResult::NOT_SUPPORTED.because("events cannot be shared between processes"));
+        if flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS {
+            return CuResult::INVALID_VALUE.err();
         }
-        let made = driver.handles.insert(|handle| Event { handle, context, flags, recorded: Mutex::default() });
+        let made = driver.handles.insert(|handle| Event::new(handle, context, flags));
         event.put(made.handle)
     }
 

@@ -17,6 +17,7 @@ mod function;
 mod graph;
 mod image;
 mod init;
+mod ipc;
 mod jit_log;
 mod kernel;
 mod launch;
@@ -36,6 +37,7 @@ mod stream;
 mod texture;
 mod transfer;
 mod user_object;
+mod virtual_memory;
 
 pub use older::OF_32_BITS;
 pub use proc_address::every_export;

@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use super::{
-    array, capture, context, copy, device, errors, event, function, graph, init, launch, library, linker, memory, module,
-    occupancy, older, pointer, pool, primary, refused, stream, texture, user_object,
+    array, capture, context, copy, device, errors, event, function, graph, init, ipc, launch, library, linker, memory, module,
+    occupancy, older, pointer, pool, primary, refused, stream, texture, user_object, virtual_memory,
 };
 use crate::export::{Export, exports};
 use crate::ffi::{Out, Text};
@@ -65,6 +65,7 @@ pub fn every_export() -> impl Iterator<Item = &'static Export> {
         graph::executable::EXPORTS,
         graph::nodes::EXPORTS,
         init::EXPORTS,
+        ipc::EXPORTS,
         launch::EXPORTS,
         library::EXPORTS,
         linker::EXPORTS,
@@ -80,6 +81,7 @@ pub fn every_export() -> impl Iterator<Item = &'static Export> {
         stream::EXPORTS,
         texture::EXPORTS,
         user_object::EXPORTS,
+        virtual_memory::EXPORTS,
     ]
     .into_iter()
     .flatten()

@@ -67,16 +67,13 @@ refused! {
         cuFlushGPUDirectRDMAWrites cuImportExternalMemory cuImportExternalSemaphore cuSignalExternalSemaphoresAsync cuSignalExternalSemaphoresAsync_ptsz
         cuWaitExternalSemaphoresAsync cuWaitExternalSemaphoresAsync_ptsz;
 
-    "sharing between processes", "use one process, or copy through memory of the host":
-        cuIpcCloseMemHandle cuIpcGetEventHandle cuIpcGetMemHandle cuIpcOpenEventHandle cuIpcOpenMemHandle cuIpcOpenMemHandle_v2
+    "sharing pools and multicast objects", "share memory from cuMemAlloc with cuIpcGetMemHandle":
         cuMemPoolExportPointer cuMemPoolExportToShareableHandle cuMemPoolImportFromShareableHandle cuMemPoolImportPointer
         cuMulticastAddDevice cuMulticastBindAddr cuMulticastBindMem cuMulticastCreate cuMulticastGetGranularity
         cuMulticastUnbind;
 
-    "virtual memory management", "allocate with cuMemAlloc or from a pool":
-        cuMemAddressFree cuMemAddressReserve cuMemCreate cuMemExportToShareableHandle cuMemGetAccess
-        cuMemGetAllocationGranularity cuMemGetAllocationPropertiesFromHandle cuMemGetHandleForAddressRange
-        cuMemImportFromShareableHandle cuMemMap cuMemRelease cuMemRetainAllocationHandle cuMemSetAccess cuMemUnmap;
+    "handles for ranges of addresses", "share memory from cuMemCreate with cuMemExportToShareableHandle":
+        cuMemGetHandleForAddressRange;
 
     "green contexts", "use an ordinary context":
         cuCtxFromGreenCtx cuCtxGetDevResource cuCtxGetExecAffinity cuCtxRecordEvent cuCtxWaitEvent cuDevResourceGenerateDesc

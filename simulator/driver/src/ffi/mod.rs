@@ -26,7 +26,7 @@ pub use graph::{
 };
 pub use structures::{
     Array3DDescriptor, ArrayDescriptor, DeviceProperties, LaunchAttribute, LaunchConfigEx, MemAccess, MemLocation, Memcpy2D,
-    Memcpy3D, PoolProperties, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor, Uuid,
+    Memcpy3D, MemoryProperties, PoolProperties, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor, Uuid,
 };
 
 /// A `CUdevice`: the ordinal of a device.
