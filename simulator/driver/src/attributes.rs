@@ -80,7 +80,7 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         89 => since(profile, 6, 0), // concurrent access to managed memory by host and device
         90 => since(profile, 6, 0), // compute preemption
         91 => since(profile, 2, 0), // registered host memory at its host address
-        92..=94 | 122 | 123 => 0,   // stream operations that wait for or write values in memory
+        92..=94 => 0,               // the first form of stream operations on values in memory
         95 => since(profile, 6, 0), // cooperative launch
         96 => 0,                    // cooperative launch over several devices
         97 => int(profile.shared_bytes_per_block_optin),
@@ -94,23 +94,24 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         108 | 109 => 0, // L2 reserved for persisting accesses
         110 => 0,       // remote access to virtual memory
         111 => int(profile.shared_bytes_reserved),
-        112 => 0,                    // sparse arrays
-        113 => 0,                    // registering read-only host memory
-        114 => 0,                    // timeline semaphores
-        115 => since(profile, 6, 0), // memory pools
-        116..=119 => 0,              // remote access, and sharing pools between processes
-        120 => 0,                    // clusters of blocks
-        121 => 0,                    // deferred mapping of arrays
-        124 => 0,                    // DMA-BUF
-        125 => on_linux(profile),    // events shared between processes
-        126 => 1,                    // memory synchronization domains: only the default one
-        127 => 0,                    // tensor maps
-        128 => 0,                    // fabric handles
-        129 => 0,                    // unified function pointers
-        130 => 0,                    // not a NUMA node of its own
-        131 | 134 => -1,             // ID of the nearest NUMA node of the host: none
-        132 | 133 => 0,              // multicast; MPS
-        135..=143 => 0,              // graphics interoperability, decompression, sharing of host memory
+        112 => 0,                          // sparse arrays
+        113 => 0,                          // registering read-only host memory
+        114 => 0,                          // timeline semaphores
+        115 => since(profile, 6, 0),       // memory pools
+        116..=119 => 0,                    // remote access, and sharing pools between processes
+        120 => 0,                          // clusters of blocks
+        121 => 0,                          // deferred mapping of arrays
+        122 | 123 => since(profile, 6, 0), // stream operations on values of 64 bits, and waiting until one lacks a bit
+        124 => 0,                          // DMA-BUF
+        125 => on_linux(profile),          // events shared between processes
+        126 => 1,                          // memory synchronization domains: only the default one
+        127 => 0,                          // tensor maps
+        128 => 0,                          // fabric handles
+        129 => 0,                          // unified function pointers
+        130 => 0,                          // not a NUMA node of its own
+        131 | 134 => -1,                   // ID of the nearest NUMA node of the host: none
+        132 | 133 => 0,                    // multicast; MPS
+        135..=143 => 0,                    // graphics interoperability, decompression, sharing of host memory
         _ => return None,
     };
     Some(value)

@@ -20,6 +20,7 @@ use crate::handles::Handles;
 use crate::lock::lock;
 use crate::pools::Pools;
 use crate::primary::Primary;
+use crate::queues::Queues;
 use crate::records::{LaunchRecord, Records};
 use crate::report::Report;
 use crate::result::{CuResult, Failure, Result};
@@ -47,6 +48,7 @@ pub struct Driver {
     pub memory: Arc<Memory>,
     pub allocations: Allocations,
     pub virtual_memory: VirtualMemory,
+    pub queues: Queues,
     pub handles: Handles,
     pub primary: Primary,
     pub pools: Pools,
@@ -159,6 +161,7 @@ impl Driver {
             memory: Arc::new(Memory::new(u64::MAX)),
             allocations: Allocations::default(),
             virtual_memory: VirtualMemory::default(),
+            queues: Queues::default(),
             primary: Primary::new(&handles),
             pools: Pools::new(&handles),
             captures: Captures::default(),

@@ -5,7 +5,7 @@
 //! bindings look for theirs, and reads what the simulator saw ([`client`]).
 //!
 //! A program can rely on what CUDA promises, and on nothing more. Streams execute eagerly: an operation is complete when the call that
-//! enqueues it returns, unless the stream is being captured into a graph. CUDA allows that order for any program, although a GPU would not
+//! enqueues it returns, unless the stream is being captured into a graph, or waits for a value in memory. CUDA allows that order for any program, although a GPU would not
 //! show it. Events record the host's clock, so the time between two events says how long *the simulator* took.
 //!
 //! # Layout
@@ -37,6 +37,7 @@
 //! - `attributes`, `host_memory`: facts about the device, and about the program's own memory.
 //! - `shared_memory`: memory that processes share, and that can be mapped at several addresses.
 //! - `allocations`, `advice`, `pools`, `primary`: who owns which memory; what was said about it; memory pools; the primary context.
+//! - `queues`: what streams have yet to do because one of them waits for a value in memory.
 //! - `topology`, `captures`: the nodes and edges of a graph; which streams are captured into which graph.
 //! - `graph_memory`: memory that graphs allocate.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
@@ -78,6 +79,7 @@ mod link;
 mod lock;
 mod pools;
 mod primary;
+mod queues;
 mod result;
 #[cfg(test)]
 mod samples;

@@ -11,8 +11,11 @@ use crate::handles::Handle;
 use crate::result::Result;
 
 fn submit(copy: Copy, stream: Handle) -> Result<()> {
-    let (_, context) = context::current()?;
-    stream::submit(stream, Operation::Copy(copy, context))
+    let (driver, context) = context::current()?;
+    stream::submit(stream, Operation::Copy(copy, context))?;
+    // The program may use or change pageable memory as soon as the call returns.
+    let uses_host = !driver.queues.is_empty() && copy.directions(driver).contains(&false) && !stream::is_capturing(stream)?;
+    if uses_host { stream::finish(stream) } else { Ok(()) }
 }
 
 fn row(target: Address, source: Address, bytes: usize, stream: Handle) -> Result<()> {
@@ -101,7 +104,8 @@ fn fill(
 
 exports! {
     fn cuMemcpyHtoD_v2(target: DevicePtr, source: HostBytes, bytes: usize) also "_ptds" {
-        host_to_device(target, source, bytes, DEFAULT)
+        host_to_device(target, source, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpyHtoDAsync_v2(target: DevicePtr, source: HostBytes, bytes: usize, stream: Handle) also "_ptsz" {
@@ -109,7 +113,8 @@ exports! {
     }
 
     fn cuMemcpyDtoH_v2(target: HostBytes, source: DevicePtr, bytes: usize) also "_ptds" {
-        device_to_host(target, source, bytes, DEFAULT)
+        device_to_host(target, source, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpyDtoHAsync_v2(target: HostBytes, source: DevicePtr, bytes: usize, stream: Handle) also "_ptsz" {
@@ -117,7 +122,8 @@ exports! {
     }
 
     fn cuMemcpyDtoD_v2(target: DevicePtr, source: DevicePtr, bytes: usize) also "_ptds" {
-        device_to_device(target, source, bytes, DEFAULT)
+        device_to_device(target, source, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpyDtoDAsync_v2(target: DevicePtr, source: DevicePtr, bytes: usize, stream: Handle) also "_ptsz" {
@@ -125,7 +131,8 @@ exports! {
     }
 
     fn cuMemcpy(target: UnifiedPtr, source: UnifiedPtr, bytes: usize) also "_ptds" {
-        anywhere(target, source, bytes, DEFAULT)
+        anywhere(target, source, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpyAsync(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, stream: Handle) also "_ptsz" {
@@ -133,7 +140,8 @@ exports! {
     }
 
     fn cuMemcpyPeer(target: DevicePtr, target_context: Handle, source: DevicePtr, source_context: Handle, bytes: usize) also "_ptds" {
-        peer((target, target_context), (source, source_context), bytes, DEFAULT)
+        peer((target, target_context), (source, source_context), bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpyPeerAsync(
@@ -148,7 +156,8 @@ exports! {
     }
 
     fn cuMemcpyAtoH_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize) also "_ptds" {
-        from_array(Address::Host(target), array, offset, bytes, DEFAULT)
+        from_array(Address::Host(target), array, offset, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpyAtoHAsync_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize, stream: Handle) also "_ptsz" {
@@ -156,11 +165,13 @@ exports! {
     }
 
     fn cuMemcpyAtoD_v2(target: DevicePtr, array: Handle, offset: usize, bytes: usize) also "_ptds" {
-        from_array(Address::Device(target), array, offset, bytes, DEFAULT)
+        from_array(Address::Device(target), array, offset, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpyHtoA_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize) also "_ptds" {
-        to_array(array, offset, Address::Host(source), bytes, DEFAULT)
+        to_array(array, offset, Address::Host(source), bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpyHtoAAsync_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize, stream: Handle) also "_ptsz" {
@@ -168,15 +179,18 @@ exports! {
     }
 
     fn cuMemcpyDtoA_v2(array: Handle, offset: usize, source: DevicePtr, bytes: usize) also "_ptds" {
-        to_array(array, offset, Address::Device(source), bytes, DEFAULT)
+        to_array(array, offset, Address::Device(source), bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpyAtoA_v2(target: Handle, target_offset: usize, source: Handle, source_offset: usize, bytes: usize) also "_ptds" {
-        from_array(part(target, target_offset, bytes)?, source, source_offset, bytes, DEFAULT)
+        from_array(part(target, target_offset, bytes)?, source, source_offset, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpy3DPeer(copy: In<Memcpy3D>) also "_ptds" {
-        peer_3d(copy, DEFAULT)
+        peer_3d(copy, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpy3DPeerAsync(copy: In<Memcpy3D>, stream: Handle) also "_ptsz" {
@@ -184,11 +198,13 @@ exports! {
     }
 
     fn cuMemcpy2D_v2(copy: In<Memcpy2D>) also "_ptds" {
-        copy_2d(copy, DEFAULT)
+        copy_2d(copy, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpy2DUnaligned_v2(copy: In<Memcpy2D>) also "_ptds" {
-        copy_2d(copy, DEFAULT)
+        copy_2d(copy, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpy2DAsync_v2(copy: In<Memcpy2D>, stream: Handle) also "_ptsz" {
@@ -196,7 +212,8 @@ exports! {
     }
 
     fn cuMemcpy3D_v2(copy: In<Memcpy3D>) also "_ptds" {
-        copy_3d(copy, DEFAULT)
+        copy_3d(copy, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpy3DAsync_v2(copy: In<Memcpy3D>, stream: Handle) also "_ptsz" {

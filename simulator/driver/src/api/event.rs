@@ -1,6 +1,7 @@
 //! Events. An event records **the host's clock**: the time between two events is how long the simulator took, which says nothing about a
 //! GPU. A program that does not know about the simulator may still print it as a GPU's time. Programs of this workspace never show it.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -26,6 +27,9 @@ pub struct Event {
     pub context: Arc<Context>,
     flags: u32,
     recorded: Mutex<Recorded>,
+    /// How often the event was recorded, and how many of these records were executed. They differ while a stream waits.
+    submitted: AtomicU64,
+    executed: AtomicU64,
     /// What other processes know the event by.
     shared: Mutex<Option<SharedMemory>>,
 }
@@ -50,7 +54,35 @@ impl Kind for Event {
 
 impl Event {
     fn new(handle: Handle, context: Arc<Context>, flags: u32) -> Self {
-        Self { handle, context, flags, recorded: Mutex::default(), shared: Mutex::default() }
+        Self {
+            handle,
+            context,
+            flags,
+            recorded: Mutex::default(),
+            submitted: AtomicU64::new(0),
+            executed: AtomicU64::new(0),
+            shared: Mutex::default(),
+        }
+    }
+
+    /// Notes that a stream will record the event.
+    pub fn note_submitted(&self) {
+        self.submitted.fetch_add(1, Relaxed);
+    }
+
+    /// Returns the number of the last record that a stream will execute.
+    pub fn submitted(&self) -> u64 {
+        self.submitted.load(Relaxed)
+    }
+
+    /// Whether the record with this number was executed.
+    pub fn has_recorded(&self, number: u64) -> bool {
+        self.executed.load(Relaxed) >= number
+    }
+
+    /// Whether everything that the event stands for is complete.
+    pub fn is_complete(&self) -> bool {
+        self.has_recorded(self.submitted())
     }
 
     /// Returns what another process needs to open the event.
@@ -65,8 +97,11 @@ impl Event {
         }
     }
 
-    /// Records the event in a stream whose work is all done.
+    /// Records the event in a stream whose earlier work is all done.
     pub fn record_now(&self) {
+        // A record of a graph's node was not announced.
+        let executed = self.executed.fetch_add(1, Relaxed) + 1;
+        self.submitted.fetch_max(executed, Relaxed);
         *lock(&self.recorded) = Recorded::At(Instant::now());
     }
 
@@ -109,12 +144,29 @@ pub fn open(driver: &Driver, context: Arc<Context>, place: &Place) -> Result<Han
     Ok(event.handle)
 }
 
-/// Waits for an event, or asks whether it is complete, which it is.
-fn wait(event: Handle) -> Result<()> {
+/// Waits for an event, or asks whether it is complete.
+fn wait(event: Handle, may_block: bool) -> Result<()> {
+    let driver = driver()?;
     let event = get(event)?;
     event.context.check()?;
     event.check_not_captured()?;
-    driver()?.captures.check_safe()
+    driver.captures.check_safe()?;
+    if driver.queues.is_empty() {
+        return Ok(());
+    }
+    driver.queues.advance(driver)?;
+    if event.is_complete() {
+        return event.context.check();
+    }
+    if !may_block {
+        return CuResult::NOT_READY.err();
+    }
+    let number = event.submitted();
+    driver
+        .queues
+        .wait_until(driver, || event.has_recorded(number))
+        .map_or(Ok(()), |what| context::give_up(driver, &event.context, &what))?;
+    event.context.check()
 }
 
 fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Result<()> {
@@ -123,6 +175,9 @@ fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Result<()> {
     start.context.check()?;
     start.check_not_captured()?;
     end.check_not_captured()?;
+    if !start.is_complete() || !end.is_complete() {
+        return CuResult::NOT_READY.err();
+    }
     let time = |event: &Event| match (event.flags & DISABLE_TIMING, &*lock(&event.recorded)) {
         (0, Recorded::At(time)) => Ok(*time),
         _ => Err(CuResult::INVALID_HANDLE),
@@ -152,11 +207,11 @@ exports! {
     }
 
     fn cuEventQuery(event: Handle) {
-        wait(event)
+        wait(event, false)
     }
 
     fn cuEventSynchronize(event: Handle) {
-        wait(event)
+        wait(event, true)
     }
 
     fn cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {

@@ -36,8 +36,9 @@ fn allocate(bytes: usize, kind: MemoryKind) -> Result<u64> {
 }
 
 fn free(address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<()> {
-    let (driver, _) = context::current()?;
+    let (driver, context) = context::current()?;
     driver.captures.check_safe()?;
+    context::drain(driver, &context)?;
     pool::free(driver, address, frees)
 }
 

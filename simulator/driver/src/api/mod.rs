@@ -33,10 +33,13 @@ mod pool;
 mod primary;
 mod proc_address;
 mod refused;
+mod run;
 mod stream;
 mod texture;
 mod transfer;
 mod user_object;
+mod value;
+mod value_op;
 mod virtual_memory;
 
 pub use older::OF_32_BITS;

@@ -123,7 +123,8 @@ exports! {
         }
         stream::use_now(stream)?;
         // CUDA allows memory from cuMemAlloc here as well.
-        free(driver, address, |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::Device | MemoryKind::Graph))
+        let frees = |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::Device | MemoryKind::Graph);
+        stream::after(stream, move |driver| free(driver, address, frees))
     }
 
     fn cuMemPoolCreate(pool: Out<Handle>, properties: In<PoolProperties>) {

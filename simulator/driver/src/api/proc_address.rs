@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use super::{
     array, capture, context, copy, device, errors, event, function, graph, init, ipc, launch, library, linker, memory, module,
-    occupancy, older, pointer, pool, primary, refused, stream, texture, user_object, virtual_memory,
+    occupancy, older, pointer, pool, primary, refused, stream, texture, user_object, value, virtual_memory,
 };
 use crate::export::{Export, exports};
 use crate::ffi::{Out, Text};
@@ -81,6 +81,7 @@ pub fn every_export() -> impl Iterator<Item = &'static Export> {
         stream::EXPORTS,
         texture::EXPORTS,
         user_object::EXPORTS,
+        value::EXPORTS,
         virtual_memory::EXPORTS,
     ]
     .into_iter()

@@ -34,10 +34,10 @@ macro_rules! refused {
 }
 
 refused! {
-    "nodes with semaphores, operations on values in memory, or conditions", "use other nodes":
-        cuGraphAddBatchMemOpNode cuGraphAddExternalSemaphoresSignalNode cuGraphAddExternalSemaphoresWaitNode
-        cuGraphBatchMemOpNodeGetParams cuGraphBatchMemOpNodeSetParams cuGraphConditionalHandleCreate
-        cuGraphExecBatchMemOpNodeSetParams cuGraphExecExternalSemaphoresSignalNodeSetParams
+    "nodes with semaphores or conditions", "use other nodes":
+         cuGraphAddExternalSemaphoresSignalNode cuGraphAddExternalSemaphoresWaitNode
+          cuGraphConditionalHandleCreate
+         cuGraphExecExternalSemaphoresSignalNodeSetParams
         cuGraphExecExternalSemaphoresWaitNodeSetParams cuGraphExternalSemaphoresSignalNodeGetParams
         cuGraphExternalSemaphoresSignalNodeSetParams cuGraphExternalSemaphoresWaitNodeGetParams
         cuGraphExternalSemaphoresWaitNodeSetParams;
@@ -82,10 +82,6 @@ refused! {
 
     "tables of private functions", "build the program with `nvcc -cudart shared`, so that it uses the runtime beside this driver":
         cuGetExportTable;
-
-    "operations on values in memory", "use events, or write from a kernel":
-        cuStreamBatchMemOp cuStreamBatchMemOp_ptsz cuStreamBatchMemOp_v2 cuStreamBatchMemOp_v2_ptsz cuStreamWaitValue32 cuStreamWaitValue32_ptsz cuStreamWaitValue32_v2 cuStreamWaitValue32_v2_ptsz cuStreamWaitValue64 cuStreamWaitValue64_ptsz
-        cuStreamWaitValue64_v2 cuStreamWaitValue64_v2_ptsz cuStreamWriteValue32 cuStreamWriteValue32_ptsz cuStreamWriteValue32_v2 cuStreamWriteValue32_v2_ptsz cuStreamWriteValue64 cuStreamWriteValue64_ptsz cuStreamWriteValue64_v2 cuStreamWriteValue64_v2_ptsz;
 
     "tensor maps", "copy tiles with ordinary loads or cp.async":
         cuTensorMapEncodeIm2col cuTensorMapEncodeIm2colWide cuTensorMapEncodeTiled cuTensorMapReplaceAddress;

@@ -1,4 +1,5 @@
-//! Streams. Every operation is complete when the call that enqueues it returns, so a stream is always idle.
+//! Streams. Every operation is complete when the call that enqueues it returns, so a stream is always idle, unless it waits for a value in
+//! memory: then it keeps what comes after ([`crate::queues`]).
 //!
 //! CUDA may run an operation of a stream at any time between the end of the previous operation and the next point where the program
 //! waits. Running it at once is allowed, for any number of streams.
@@ -6,19 +7,20 @@
 //! Every function that enqueues an operation does so through [`submit`], which executes the operation, or makes a node of it while the stream
 //! is being captured.
 
-use std::ffi::c_void;
 use std::sync::Arc;
 use std::thread;
 
 use super::context::{self, Context, STREAM_ATTRIBUTE_BYTES};
 use super::event;
 use super::operation::{self, Operation};
+use super::run::Run;
 use crate::captures::StreamKey;
 use crate::driver::{DEVICE, Driver, driver};
 use crate::export::{default_is_per_thread, exports};
 use crate::ffi::{DeviceId, HostBytes, HostCall, HostFn, Out, StreamCallback};
 use crate::handles::{Handle, Kind};
 use crate::lock::lock;
+use crate::queues::{Awaited, Position, Progress};
 use crate::result::{CuResult, Result};
 
 /// The default stream, which always exists. [`Handle::LEGACY_STREAM`] and [`Handle::PER_THREAD_STREAM`] always exist as well.
@@ -115,14 +117,53 @@ pub fn is_capturing(handle: Handle) -> Result<bool> {
     Ok(driver()?.captures.status(key(handle)?).is_some())
 }
 
-/// Gives a stream something to do. It is done when this returns, unless the stream is being captured.
+/// Gives a stream something to do. It is done when this returns, unless the stream is being captured, or waits for a value in memory.
 pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
     let (driver, key) = admit(stream)?;
     let record = |graph, dependencies: &[_]| operation::graph(graph)?.add(driver, operation.clone(), dependencies);
-    match driver.captures.add(key, record) {
-        Some(recorded) => recorded.map(drop),
-        None => operation.run(driver),
+    if let Some(recorded) = driver.captures.add(key, record) {
+        return recorded.map(drop);
     }
+    if let Operation::Record(event) = &operation {
+        event.note_submitted();
+    }
+    if driver.queues.is_empty() && !operation.may_wait() {
+        return operation.run(driver);
+    }
+    let mut run = Run::new(operation)?;
+    driver.queues.push(driver, position(stream, key)?, Box::new(move |driver| run.advance(driver)))
+}
+
+/// Where the next work of a stream is among all work.
+fn position(stream: Handle, key: StreamKey) -> Result<Position> {
+    Ok(Position { stream: key, is_legacy: is_legacy(stream), is_blocking: is_blocking(stream)? })
+}
+
+/// Does something when all earlier work of a stream is done, which is now unless the stream waits.
+pub fn after(stream: Handle, act: impl FnOnce(&Driver) -> Result<()> + Send + 'static) -> Result<()> {
+    let (driver, key) = admit(stream)?;
+    let position = position(stream, key)?;
+    if !driver.queues.is_busy(&position) {
+        return act(driver);
+    }
+    let mut act = Some(act);
+    driver.queues.push(
+        driver,
+        position,
+        Box::new(move |driver| act.take().map_or(Ok(()), |act| act(driver)).map(|()| Progress::Done)),
+    )
+}
+
+/// Waits for all work of a stream, before a call returns that must not return earlier.
+pub fn finish(stream: Handle) -> Result<()> {
+    let driver = driver()?;
+    if driver.queues.is_empty() {
+        return Ok(());
+    }
+    let context = context_of(stream)?;
+    let awaited = Awaited::Before(position(stream, key(stream)?)?);
+    driver.queues.wait(driver, awaited).map_or(Ok(()), |what| context::give_up(driver, &context, &what))?;
+    context.check()
 }
 
 /// Refuses to use the legacy stream while it would have to wait for a capturing stream.
@@ -182,10 +223,21 @@ fn wait(stream: Handle, event: Handle, is_external: bool) -> Result<()> {
     }
 }
 
-/// Waits for a stream, or asks whether it is idle, which it is. There is nothing to wait for while it is being captured.
+/// Waits for a stream. There is nothing to wait for while it is being captured.
 fn wait_for(stream: Handle) -> Result<()> {
     usable(stream)?;
-    check_not_capturing(stream)
+    check_not_capturing(stream)?;
+    finish(stream)
+}
+
+/// Asks whether a stream is idle.
+fn query(stream: Handle) -> Result<()> {
+    usable(stream)?;
+    check_not_capturing(stream)?;
+    let driver = driver()?;
+    driver.queues.advance(driver)?;
+    let is_busy = driver.queues.is_busy(&position(stream, key(stream)?)?);
+    if is_busy { CuResult::NOT_READY.err() } else { usable(stream).map(drop) }
 }
 
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
@@ -272,9 +324,9 @@ exports! {
         wait_for(stream)
     }
 
-    /// Never returns "not ready".
+    /// Returns "not ready" only while something waits for a value in memory.
     fn cuStreamQuery(stream: Handle) also "_ptsz" {
-        wait_for(stream)
+        query(stream)
     }
 
     fn cuEventRecord(event: Handle, stream: Handle) also "_ptsz" {
@@ -350,12 +402,14 @@ exports! {
         submit(stream, Operation::Host(HostCall::new(function, data)?))
     }
 
-    fn cuStreamAddCallback(stream: Handle, callback: Option<StreamCallback>, data: *mut c_void, flags: u32) also "_ptsz" {
+    fn cuStreamAddCallback(stream: Handle, callback: Option<StreamCallback>, data: HostBytes, flags: u32) also "_ptsz" {
         usable(stream)?;
         let callback = callback.filter(|_| flags == 0).ok_or(CuResult::INVALID_VALUE)?;
         check_not_capturing(stream)?;
-        // SAFETY: the C caller asks for exactly this call and promises that its function accepts these arguments.
-        unsafe { callback(stream, CuResult::SUCCESS, data) };
-        Ok(())
+        after(stream, move |_| {
+            // SAFETY: the C caller asks for exactly this call and promises that its function accepts these arguments.
+            unsafe { callback(stream, CuResult::SUCCESS, data.as_ptr()) };
+            Ok(())
+        })
     }
 }

@@ -126,6 +126,28 @@ pub struct MemAccess {
     pub flags: c_uint,
 }
 
+/// `CUstreamBatchMemOpParams`, with the members of a wait and a write, which are the same.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ValueOperation {
+    pub operation: c_uint,
+    pub address: u64,
+    pub value: u64,
+    pub flags: c_uint,
+    pub alias: u64,
+    pub padding: u64,
+}
+
+/// `CUDA_BATCH_MEM_OP_NODE_PARAMS`. The array is a plain address where the driver describes a node to the program.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct BatchNode<Array = In<ValueOperation>> {
+    pub context: Handle,
+    pub count: c_uint,
+    pub operations: Array,
+    pub flags: c_uint,
+}
+
 /// `CUmemAllocationProp`.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -190,6 +212,8 @@ mod tests {
         use cudarc::driver::sys;
         assert_eq!(size_of::<Memcpy2D>(), size_of::<sys::CUDA_MEMCPY2D>());
         assert_eq!(size_of::<Memcpy3D>(), size_of::<sys::CUDA_MEMCPY3D>());
+        assert_eq!(size_of::<ValueOperation>(), size_of::<sys::CUstreamBatchMemOpParams>());
+        assert_eq!(size_of::<BatchNode>(), size_of::<sys::CUDA_BATCH_MEM_OP_NODE_PARAMS>());
         assert_eq!(size_of::<MemoryProperties>(), size_of::<sys::CUmemAllocationProp>());
         assert_eq!(size_of::<PoolProperties>(), size_of::<sys::CUmemPoolProps>());
         assert_eq!(size_of::<LaunchConfigEx>(), size_of::<sys::CUlaunchConfig>());

@@ -32,4 +32,5 @@ mod streams;
 mod support;
 mod textures;
 mod unsupported;
+mod values;
 mod virtual_memory;
