@@ -80,7 +80,7 @@ refused! {
         cuDevSmResourceSplitByCount cuDeviceGetDevResource cuGreenCtxCreate cuGreenCtxDestroy cuGreenCtxGetDevResource
         cuGreenCtxRecordEvent cuGreenCtxStreamCreate cuGreenCtxWaitEvent cuStreamGetGreenCtx;
 
-    "tables of private functions", "build the program with `nvcc -cudart shared`, so that it uses the runtime beside this driver":
+    "tables of private functions", "NVRTC works without, and a program with NVIDIA's runtime does not: build it with `nvcc -cudart shared`":
         cuGetExportTable;
 
     "tensor maps", "copy tiles with ordinary loads or cp.async":
