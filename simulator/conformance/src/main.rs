@@ -3,13 +3,14 @@
 //! A suite is fetched at one version, built outside of this repository, and each of its tests runs in a process of its own, because a kernel
 //! that faults leaves its process unusable, as on a GPU.
 
+mod cuda_path;
 mod record;
 mod run;
 mod source;
 mod suite;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -41,6 +42,9 @@ struct Arguments {
     /// Write the scores as JSON, one file for each suite
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
+    /// Keep here what each test that did not simply pass printed, and the driver's report of it
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
     /// Fail if fewer than this percentage of the judged tests pass
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     at_least: f64,
@@ -84,25 +88,32 @@ impl Arguments {
         Ok(if all_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    fn score(&self, name: &str, suite: &Suite, work: &std::path::Path, driver: &std::path::Path) -> Result<Score> {
+    fn score(&self, name: &str, suite: &Suite, work: &Path, driver: &Path) -> Result<Score> {
         let folder = work.join(name);
-        let environment = environment(suite, driver)?;
+        let environment = environment(suite, driver, &folder)?;
         let built = source::build(suite, &folder, self.source.as_deref(), &environment)?;
         let wanted = |test: &&source::Test| self.only.as_ref().is_none_or(|only| test.name.contains(only.as_str()));
         let tests: Vec<&source::Test> = built.tests.iter().filter(wanted).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or(0)).build()?;
         let style = ProgressStyle::with_template("{msg} {pos}/{len} {wide_bar} {eta}")?;
         let bar = ProgressBar::new(tests.len() as u64).with_style(style).with_message(name.to_owned());
-        let ended: Result<Vec<_>> =
-            pool.install(|| tests.par_iter().map(|test| run::run(suite, test, &environment)).inspect(|_| bar.inc(1)).collect());
+        let ended: Result<Vec<_>> = pool.install(|| {
+            tests.par_iter().map(|test| run::run(suite, test, &environment, self.keep.as_deref())).inspect(|_| bar.inc(1)).collect()
+        });
         bar.finish_and_clear();
         Ok(Score::new(name, suite, ended?))
     }
 }
 
 /// What makes a test use the software driver.
-fn environment(suite: &Suite, driver: &std::path::Path) -> Result<Vec<(String, String)>> {
+fn environment(suite: &Suite, driver: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
     let mut folders = vec![driver.to_owned()];
+    let mut ours = Vec::new();
+    if !suite.toolkit.is_empty() {
+        let made = cuda_path::make(folder, &suite.toolkit)?;
+        folders.push(made.libraries);
+        ours.push(("CUDA_PATH".to_owned(), made.folder.display().to_string()));
+    }
     if suite.needs_nvrtc {
         let nvrtc = toolkit::libraries::NVRTC
             .find()
@@ -110,7 +121,7 @@ fn environment(suite: &Suite, driver: &std::path::Path) -> Result<Vec<(String, S
         folders.extend(nvrtc.parent().map(PathBuf::from));
     }
     let path = std::env::join_paths(folders)?.to_string_lossy().into_owned();
-    let ours = [(simcuda::install::LOADER_VARIABLE.to_owned(), path)];
+    ours.push((simcuda::install::LOADER_VARIABLE.to_owned(), path));
     let given = suite.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
     Ok(ours.into_iter().chain(given).collect())
 }

@@ -1,6 +1,7 @@
 //! Runs one test in a process of its own, and judges how it ended.
 
 use std::fs::{self, File};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -44,18 +45,18 @@ pub struct Ended {
     pub reason: String,
 }
 
-/// Runs a test.
+/// Runs a test. What it printed and its report stay in the folder `keep` unless it simply passed.
 ///
 /// # Errors
 ///
 /// When it cannot be started.
-pub fn run(suite: &Suite, test: &Test, environment: &Environment) -> Result<Ended> {
+pub fn run(suite: &Suite, test: &Test, environment: &Environment, keep: Option<&Path>) -> Result<Ended> {
     let folder = tempfile::tempdir()?;
-    let [output, report] = ["output.txt", "report.json"].map(|name| folder.path().join(name));
-    let file = File::create(&output)?;
+    let [output_path, report_path] = ["output.txt", "report.json"].map(|name| folder.path().join(name));
+    let file = File::create(&output_path)?;
     let mut command = test.command();
     command.envs(environment.iter().map(|(name, value)| (name, value)));
-    command.env("SIMCUDA_REPORT", format!("json:{}", report.display()));
+    command.env("SIMCUDA_REPORT", format!("json:{}", report_path.display()));
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
     let mut child = command.spawn().with_context(|| format!("{command:?}"))?;
     let status = child.wait_timeout(Duration::from_secs(suite.time_limit_s))?;
@@ -63,10 +64,16 @@ pub fn run(suite: &Suite, test: &Test, environment: &Environment) -> Result<Ende
         let _ = child.kill();
         let _ = child.wait();
     }
-    let output = String::from_utf8_lossy(&fs::read(&output)?).into_owned();
+    let output = String::from_utf8_lossy(&fs::read(&output_path)?).into_owned();
     // A process that was killed, or that never called the driver, leaves no report.
-    let report = fs::read(&report).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let report: Report = fs::read(&report_path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
     let (verdict, reason) = judge(suite, &test.name, status.map(|status| status.success()), &output, &report);
+    if let Some(keep) = keep.filter(|_| verdict != Verdict::Passed || !report.defects.is_empty()) {
+        let kept = keep.join(test.name.replace(['/', ':'], "_"));
+        fs::create_dir_all(&kept).with_context(|| kept.display().to_string())?;
+        fs::write(kept.join("output.txt"), &output)?;
+        fs::write(kept.join("report.json"), serde_json::to_string_pretty(&report)?)?;
+    }
     Ok(Ended { test: test.name.clone(), verdict, reason })
 }
 
@@ -86,7 +93,8 @@ fn judge(suite: &Suite, test: &str, succeeded: Option<bool>, output: &str, repor
         None => (Verdict::Hung, format!("not over after {} s", suite.time_limit_s)),
         Some(true) if ["skipped=1", "1 skipped"].iter().any(|mark| output.contains(mark)) => (Verdict::Skipped, last_line(output)),
         Some(true) => (Verdict::Passed, String::new()),
-        Some(false) => match report.refusals.first() {
+        // NVRTC asks for functions that it can do without, so the first refusal need not be why.
+        Some(false) => match report.refusals.last() {
             Some(refusal) => (Verdict::Refused, first_line(&refusal.reason)),
             None => (Verdict::Failed, last_error(output)),
         },

@@ -21,7 +21,10 @@ pub struct Suite {
     /// Whether it compiles CUDA C while it runs.
     #[serde(default)]
     pub needs_nvrtc: bool,
-    /// Variables that its tests get.
+    /// Packages of PyPI that together are the CUDA Toolkit that `CUDA_PATH` names: headers, and NVRTC if one of them has it.
+    #[serde(default)]
+    pub toolkit: Vec<String>,
+    /// Variables that its tests and its build get.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
     /// Seconds after which a test counts as hung.
@@ -46,10 +49,12 @@ pub enum Kind {
         /// For `cargo test`.
         arguments: Vec<String>,
     },
-    /// Tests of Python packages.
+    /// Tests that Python runs, of its packages or our own.
     Python {
         /// What `pip install` takes.
         packages: Vec<String>,
+        /// A crate of crates.io whose source is `{source}` instead.
+        of_crate: Option<String>,
         /// Prints the names of the tests.
         list: Vec<String>,
         /// Runs the test in place of `{test}`.
