@@ -340,6 +340,15 @@ fn a_register_and_a_family_may_have_one_name() {
 }
 
 #[test]
+fn conversions_between_halves_round_to_nearest_unless_they_say_otherwise() {
+    check(&[(
+        "",
+        "mov.b16 %h1, 0x3c07; cvt.bf16.f16 %h2, %h1; mov.b16 %h1, 0x3f81; cvt.f16.bf16 %h3, %h1; mov.b32 %r1, {%h2, %h3}; st.global.u32 [%out], %r1;",
+        &[0x3c08_3f81],
+    )]);
+}
+
+#[test]
 fn atomic_operations_on_vectors() {
     check(&[
         (
