@@ -242,7 +242,14 @@ pub enum MachineRequest {
 #[derive(Clone, Copy, Debug)]
 pub enum TextureOp {
     /// Reads the value at a position, or with `gather` one channel of the four texels around it.
-    Fetch { handle: TextureHandle, place: TexturePlace, by_index: bool, gather: Option<usize>, results: [Reg; 4] },
+    Fetch {
+        handle: TextureHandle,
+        place: TexturePlace,
+        by_index: bool,
+        gather: Option<usize>,
+        level: TextureLevel,
+        results: [Reg; 4],
+    },
     /// Asks for a property.
     Query { handle: TextureHandle, what: TextureQuery, result: Reg },
     /// Reads or writes `count` elements of `width` bytes. The first coordinate counts bytes.
@@ -271,6 +278,18 @@ pub enum TextureHandle {
 pub struct TexturePlace {
     pub coordinates: [Option<Reg>; 3],
     pub layer: Option<Reg>,
+    /// The coordinates are a direction from the middle of a cube, and each cube is six layers.
+    pub is_cube: bool,
+}
+
+/// The level of detail of a read of a texture.
+#[derive(Clone, Copy, Debug)]
+pub enum TextureLevel {
+    /// The image itself.
+    Base,
+    At(Reg),
+    /// That of the coordinates' changes in two directions.
+    Changes([[Option<Reg>; 3]; 2]),
 }
 
 /// A property of a texture.
@@ -279,6 +298,7 @@ pub enum TextureQuery {
     /// Texels in a dimension.
     Extent(usize),
     Layers,
+    Levels,
     NormalizedCoordinates,
 }
 
