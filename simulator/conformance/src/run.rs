@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -54,12 +55,12 @@ struct Process {
     report: Option<Report>,
 }
 
-/// Runs a test.
+/// Runs a test. What it printed and its report stay in the folder `keep` unless it simply passed.
 ///
 /// # Errors
 ///
 /// When it cannot be started.
-pub fn alone(suite: &Suite, test: &Test, environment: &Environment) -> Result<Ended> {
+pub fn alone(suite: &Suite, test: &Test, environment: &Environment, keep: Option<&Path>) -> Result<Ended> {
     let needs = suite.memory_gib.get(&test.name).copied();
     let available = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available_gib(&text));
     if let Some((needs, available)) = needs.zip(available).filter(|(needs, available)| needs > available) {
@@ -67,7 +68,14 @@ pub fn alone(suite: &Suite, test: &Test, environment: &Environment) -> Result<En
         return Ok(Ended { test: test.name.clone(), verdict: Verdict::Skipped, reason });
     }
     let Process { succeeded, output, report } = process(test.start.command(), environment, suite.time_limit_s)?;
-    let (verdict, reason) = judge(suite, &test.name, succeeded, &output, &report.unwrap_or_default());
+    let report = report.unwrap_or_default();
+    let (verdict, reason) = judge(suite, &test.name, succeeded, &output, &report);
+    if let Some(keep) = keep.filter(|_| verdict != Verdict::Passed || !report.defects.is_empty()) {
+        let kept = keep.join(test.name.replace(['/', ':'], "_"));
+        fs::create_dir_all(&kept).with_context(|| kept.display().to_string())?;
+        fs::write(kept.join("output.txt"), &output)?;
+        fs::write(kept.join("report.json"), serde_json::to_string_pretty(&report)?)?;
+    }
     Ok(Ended { test: test.name.clone(), verdict, reason })
 }
 
@@ -82,33 +90,35 @@ pub fn together(suite: &Suite, start: &Start, tests: &[&Test], environment: &Env
     let mut command = start.command();
     command.args(tests.iter().map(|test| &test.name));
     let limit_s = suite.time_limit_s * (1 + tests.len() as u64 / 8);
-    Ok(ended_together(tests.iter().map(|test| test.name.as_str()), &process(command, environment, limit_s)?))
+    Ok(settled_together(tests.iter().map(|test| test.name.as_str()), &process(command, environment, limit_s)?))
 }
 
-fn ended_together<'t>(tests: impl Iterator<Item = &'t str>, process: &Process) -> Vec<Ended> {
+fn settled_together<'t>(tests: impl Iterator<Item = &'t str>, process: &Process) -> Vec<Ended> {
     let is_clean = |report: &Report| report.defects.iter().all(|defect| defect.severity != Severity::Error);
     if !process.report.as_ref().map_or(process.succeeded == Some(true), is_clean) {
         return Vec::new();
     }
     let passed: BTreeSet<&str> = process.output.lines().filter_map(|line| line.strip_prefix("passed ")).collect();
-    let skipped = process.output.lines().filter_map(|line| line.strip_prefix("skipped ")?.split_once(": "));
+    let skipped = process.output.lines().filter_map(|line| line.strip_prefix("skipped ")?.split_once(' '));
     let skipped: BTreeMap<&str, &str> = skipped.collect();
-    let ended = |test: &str| {
-        let reason = skipped.get(test).copied();
-        let verdict = if reason.is_some() { Verdict::Skipped } else { Verdict::Passed };
-        let is_told = reason.is_some() || passed.contains(test);
-        is_told.then(|| Ended { test: test.to_owned(), verdict, reason: reason.unwrap_or_default().to_owned() })
+    let settled = |test: &'t str| {
+        let (verdict, reason) = match skipped.get(test) {
+            Some(reason) => (Verdict::Skipped, *reason),
+            None if passed.contains(test) => (Verdict::Passed, ""),
+            None => return None,
+        };
+        Some(Ended { test: test.to_owned(), verdict, reason: reason.to_owned() })
     };
-    tests.filter_map(ended).collect()
+    tests.filter_map(settled).collect()
 }
 
 /// Runs a process to its end, or for so many seconds.
 fn process(mut command: Command, environment: &Environment, limit_s: u64) -> Result<Process> {
     let folder = tempfile::tempdir()?;
-    let [output, report] = ["output.txt", "report.json"].map(|name| folder.path().join(name));
-    let file = File::create(&output)?;
+    let [output_path, report_path] = ["output.txt", "report.json"].map(|name| folder.path().join(name));
+    let file = File::create(&output_path)?;
     command.envs(environment.iter().map(|(name, value)| (name, value)));
-    command.env("SIMCUDA_REPORT", format!("json:{}", report.display()));
+    command.env("SIMCUDA_REPORT", format!("json:{}", report_path.display()));
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
     let mut child = command.spawn().with_context(|| format!("{command:?}"))?;
     let status = child.wait_timeout(Duration::from_secs(limit_s))?;
@@ -116,8 +126,8 @@ fn process(mut command: Command, environment: &Environment, limit_s: u64) -> Res
         let _ = child.kill();
         let _ = child.wait();
     }
-    let output = String::from_utf8_lossy(&fs::read(&output)?).into_owned();
-    let report = fs::read(&report).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let output = String::from_utf8_lossy(&fs::read(&output_path)?).into_owned();
+    let report = fs::read(&report_path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     Ok(Process { succeeded: status.map(|status| status.success()), output, report })
 }
 
@@ -137,7 +147,7 @@ fn judge(suite: &Suite, test: &str, succeeded: Option<bool>, output: &str, repor
         None => (Verdict::Hung, format!("not over after {} s", suite.time_limit_s)),
         Some(true) if ["skipped=1", "1 skipped"].iter().any(|mark| output.contains(mark)) => (Verdict::Skipped, last_line(output)),
         Some(true) => (Verdict::Passed, String::new()),
-        // The last one, because programs go on after others.
+        // The last one, because programs go on after others: NVRTC asks for functions that it can do without.
         Some(false) => match report.refusals.last() {
             Some(refusal) => (Verdict::Refused, first_line(&refusal.reason)),
             None => (Verdict::Failed, last_error(output)),
@@ -215,11 +225,11 @@ mod tests {
 
     #[test]
     fn a_run_of_several_tests_counts_only_if_nothing_was_found_in_it() {
-        let output = "passed m.C.a\nnoise passed m.C.b\npassed m.C.c\nskipped m.C.d: no CuPy: none\npassed m.D.x\n".to_owned();
-        let ended = |succeeded, report: Option<Report>| {
+        let output = "passed m.C.a\nnoise passed m.C.b\nskipped m.C.c no second GPU\npassed m.D.x\n".to_owned();
+        let settled = |succeeded, report: Option<Report>| {
             let process = Process { succeeded, output: output.clone(), report };
-            let ended = ended_together(["m.C.a", "m.C.b", "m.C.c", "m.C.d"].into_iter(), &process);
-            ended.into_iter().map(|ended| (ended.test, ended.verdict, ended.reason)).collect::<Vec<_>>()
+            let settled = settled_together(["m.C.a", "m.C.b", "m.C.c"].into_iter(), &process);
+            settled.into_iter().map(|ended| (ended.test, ended.verdict, ended.reason)).collect::<Vec<_>>()
         };
         let defect = |severity| Report {
             defects: vec![Defect {
@@ -232,14 +242,14 @@ mod tests {
             }],
             ..Report::default()
         };
-        let told = [("m.C.a", Verdict::Passed, ""), ("m.C.c", Verdict::Passed, ""), ("m.C.d", Verdict::Skipped, "no CuPy: none")];
-        let told = told.map(|(test, verdict, reason)| (test.to_owned(), verdict, reason.to_owned()));
-        assert_eq!(ended(Some(true), Some(Report::default())), told);
-        assert_eq!(ended(Some(true), None), told, "it never called the driver");
-        assert_eq!(ended(Some(false), Some(Report::default())), told, "another test failed");
-        assert_eq!(ended(Some(true), Some(defect(Severity::Warning))), told);
-        assert!(ended(Some(true), Some(defect(Severity::Error))).is_empty(), "it may be of any of them");
-        assert!(ended(Some(false), None).is_empty(), "it died, and what was found is lost");
-        assert!(ended(None, None).is_empty(), "it hung");
+        let both = [("m.C.a", Verdict::Passed, ""), ("m.C.c", Verdict::Skipped, "no second GPU")];
+        let both = both.map(|(test, verdict, reason)| (test.to_owned(), verdict, reason.to_owned()));
+        assert_eq!(settled(Some(true), Some(Report::default())), both);
+        assert_eq!(settled(Some(true), None), both, "it never called the driver");
+        assert_eq!(settled(Some(false), Some(Report::default())), both, "another test failed");
+        assert_eq!(settled(Some(true), Some(defect(Severity::Warning))), both);
+        assert!(settled(Some(true), Some(defect(Severity::Error))).is_empty(), "it may be of any of them");
+        assert!(settled(Some(false), None).is_empty(), "it died, and what was found is lost");
+        assert!(settled(None, None).is_empty(), "it hung");
     }
 }

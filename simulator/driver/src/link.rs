@@ -231,13 +231,16 @@ fn rename_private(input: &Input, rename: impl Fn(&str) -> Option<String>) -> Res
     Ok(text)
 }
 
-/// Renumbers the files in the line information of the function at `span`. What was inlined where is left out, because it names files and
-/// sections as well.
+/// Renumbers the files in the line information of the function at `span`. The names of inlined functions are left out, because they are in
+/// sections that are not linked.
 fn lines_of(tree: &Module<'_>, span: &Range<usize>, first_file: u32) -> Vec<(Range<usize>, String)> {
     let function = tree.functions.iter().find(|function| function.span == *span);
     let statements = function.and_then(|function| function.body.as_deref()).unwrap_or_default();
     let location = |statement: &Statement<'_>| match statement {
-        Statement::Location { file, line, span } => Some((span.clone(), format!(".loc {} {line} 0", file + first_file))),
+        Statement::Location { file, line, inlined_at, span } => {
+            let caller = inlined_at.map(|(file, line)| format!(", inlined_at {} {line} 0", file + first_file));
+            Some((span.clone(), format!(".loc {} {line} 0{}", file + first_file, caller.unwrap_or_default())))
+        }
         _ => None,
     };
     statements.iter().filter_map(location).collect()

@@ -1,93 +1,34 @@
-//! Anything that a program may do wrong: random calls with bad handles, freed pointers, absurd sizes and shapes, damaged PTX, from one
-//! thread and from two. Each call must return in time, with a result that exists, and never with the result for a panic inside.
-//!
-//! Only on the simulator: a GPU's driver follows a bad handle and crashes. Each test has a process of its own, because it sets the fuel and
-//! measures memory for the whole process.
+//! Calls with structures and with arguments that must fit each other.
 
 use std::ffi::{CString, c_void};
-use std::ptr::{null, null_mut};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cudarc::driver::sys::{self, CUresult};
-use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
-use simcuda::client::Simulator;
 
-use crate::support::{self, cu, with_simulator};
+use super::given::{Given, Kind, blocks, size, threads};
+use super::listed;
+use crate::support::{self, cu};
 
-/// The longest that one sequence of calls may take. It really takes a few milliseconds.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Enough fuel for every kernel that ends.
-const FUEL: u64 = 2000;
+/// The functions that are called here.
+pub const FIRST_LISTED: u8 = 72;
 
 /// A call: a number that selects the function, and numbers to make its arguments from.
-type Call = (u8, u32, u32, u32);
+pub type Call = (u8, u32, u32, u32);
 
-/// Kinds of things that calls return.
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Memory,
-    Module,
-    Function,
-    Stream,
-    Event,
-    Context,
-    Graph,
-    Node,
-    Executable,
-}
-
-/// What calls returned, alive or destroyed: the latest of each kind.
-#[derive(Clone, Default)]
-struct Given(Vec<(Kind, usize)>);
-
-impl Given {
-    const KEPT: usize = 6;
-
-    fn add(&mut self, kind: Kind, value: usize) {
-        if self.0.iter().filter(|(other, _)| *other == kind).count() == Self::KEPT {
-            let oldest = self.0.iter().position(|(other, _)| *other == kind).expect("there are some");
-            self.0.remove(oldest);
-        }
-        self.0.push((kind, value));
-    }
-
-    /// Picks mostly something of this kind, and sometimes something of another kind, null, or a number that no call returned.
-    fn pick(&self, kind: Kind, choice: u32) -> usize {
-        let nth = choice as usize / 16;
-        let fitting: Vec<usize> = match choice % 16 {
-            0 => return 0,
-            1 => return 0x0dea_dbee_fbad_f00d,
-            2 => self.0.iter().map(|(_, value)| *value).collect(),
-            _ => self.0.iter().filter(|(other, _)| *other == kind).map(|(_, value)| *value).collect(),
-        };
-        fitting.get(nth % fitting.len().max(1)).copied().unwrap_or(0)
-    }
-}
-
-fn size(choice: u32) -> usize {
-    [0, 1, 4, 64, 100, 4096, 1 << 20, 1 << 45, usize::MAX - 3, usize::MAX][choice as usize % 10]
-}
-
-/// Returns an extent of a grid: zero, small, or more than any grid can have. A grid of a size in between would really run, for a long time.
-fn blocks(choice: u32) -> u32 {
-    [0, 1, 1, 1, 2, 3, 7, 33, 1 << 31, u32::MAX][choice as usize % 10]
-}
-
-fn threads(choice: u32) -> u32 {
-    [0, 1, 1, 2, 3, 33, 256, 1024, 1025, u32::MAX][choice as usize % 10]
-}
-
-/// Returns memory of the program's own that is never freed, so that it can be used at any time. Zeroed pages cost nothing until they are
-/// touched.
-fn own_memory(bytes: usize) -> &'static mut [u32] {
-    vec![0u32; bytes / 4].leak()
+/// Returns memory of the program's own that is never freed, so that it can be used at any time: one of a few places of 1 MiB. Pages cost
+/// nothing until they are touched.
+pub fn own_memory() -> *mut c_void {
+    const PLACES: usize = 64;
+    const BYTES: usize = (1 << 20) + 8;
+    static MEMORY: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let base = *MEMORY.get_or_init(|| vec![0u64; PLACES * BYTES / 8].leak().as_mut_ptr().expose_provenance());
+    std::ptr::with_exposed_provenance_mut(base + NEXT.fetch_add(1, Ordering::Relaxed) % PLACES * BYTES)
 }
 
 /// Returns the text of a module, either undamaged or with a few bytes changed or removed.
-fn module_text(a: u32, b: u32) -> CString {
+pub fn module_text(a: u32, b: u32) -> CString {
     let text = [support::VECTORS, support::SHARED, support::FAULTS, support::VECTORS][a as usize % 4];
     let mut bytes = text.as_bytes().to_vec();
     if !b.is_multiple_of(3) {
@@ -103,12 +44,12 @@ fn module_text(a: u32, b: u32) -> CString {
     CString::new(bytes).unwrap_or_default()
 }
 
-const KERNELS: [&std::ffi::CStr; 8] =
+pub const KERNELS: [&std::ffi::CStr; 8] =
     [c"add", c"count", c"mixed", c"bounded", c"reverse", c"misaligned", c"endless", c"no such kernel"];
 
 /// Makes one call. Returns its result and what it returned through pointers. Pointers to results are to live variables, and pointers to
 /// host memory are to memory that is never freed, because a C caller promises as much. Everything else may be anything.
-fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize)>) {
+pub fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize)>) {
     let (mut handle, mut address, mut bytes, mut number) = (null_mut::<c_void>(), 0u64, 0usize, 0i32);
     let memory = |choice| given.pick(Kind::Memory, choice) as u64;
     let module = given.pick(Kind::Module, a) as sys::CUmodule;
@@ -116,10 +57,10 @@ fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize
     let stream = |choice| given.pick(Kind::Stream, choice) as sys::CUstream;
     let event = |choice| given.pick(Kind::Event, choice) as sys::CUevent;
     let device = memory(a) + u64::from(c % 3) * 4;
-    let own = own_memory(256);
-    let host: *mut c_void = own.as_mut_ptr().cast();
+    let host = own_memory();
     let little = b as usize % 256;
-    let result = match which % 72 {
+    let result = match which {
+        FIRST_LISTED.. => return listed::call(which, [a, b, c], given),
         48.. => return graph_call(which, [a, b, c], given),
         0..4 => cu!(cuMemAlloc_v2(&mut address, size(b))),
         4 => cu!(cuMemFree_v2(device)),
@@ -132,8 +73,7 @@ fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize
         11 => cu!(cuMemFreeHost(memory(a) as *mut c_void)),
         12 => {
             // As long as the longest size that is not refused, so that a kernel cannot overwrite anything else.
-            let place = own_memory((1 << 20) + 8).as_mut_ptr().wrapping_byte_add(b as usize % 5);
-            handle = place.cast();
+            handle = own_memory().wrapping_byte_add(b as usize % 5);
             cu!(cuMemHostRegister_v2(handle, size(c), a % 4))
         }
         13 => cu!(cuMemHostUnregister(memory(a) as *mut c_void)),
@@ -186,7 +126,7 @@ fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize
             null_mut(),
             null_mut(),
             // A buffer of parameters, and its size.
-            [1usize, own.as_ptr() as usize, 2, (&raw const little) as usize, 0].as_mut_ptr().cast()
+            [1usize, host as usize, 2, (&raw const little) as usize, 0].as_mut_ptr().cast()
         )),
         34 => {
             // SAFETY: every number below 16 is an enumerator of this type.
@@ -209,7 +149,7 @@ fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize
         46 => cu!(cuCtxSetCurrent(given.pick(Kind::Context, a) as sys::CUcontext)),
         _ => cu!(cuStreamWaitEvent(stream(a), event(b), c % 2)),
     };
-    let kind = match which % 72 {
+    let kind = match which {
         18..=21 => Kind::Module,
         23..=26 => Kind::Function,
         38 => Kind::Stream,
@@ -265,7 +205,7 @@ fn graph_call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Optio
     allocation.poolProps.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
     allocation.poolProps.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
     allocation.bytesize = size(b);
-    let result = match which % 72 {
+    let result = match which {
         48..50 => cu!(cuGraphCreate(&mut graph, 0)),
         50 => cu!(cuGraphDestroy(given_graph)),
         51 => cu!(cuGraphAddMemsetNode(&mut node, given_graph, after, few, &memset, context)),
@@ -304,126 +244,8 @@ fn graph_call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Optio
     (result, made.into_iter().find(|&(_, value)| value != 0))
 }
 
-/// Makes the calls in a context of their own.
-fn make(calls: &[Call], given: &Mutex<Given>) -> Result<(), TestCaseError> {
-    let started = Instant::now();
-    let context = support::raw_context();
-    for (index, &each) in calls.iter().enumerate() {
-        // The lock is not held during the call.
-        let seen = lock(given).clone();
-        let (result, new) = call(each, &seen);
-        if let Some((kind, value)) = new {
-            lock(given).add(kind, value);
-        }
-        prop_assert!(
-            result != CUresult::CUDA_ERROR_UNKNOWN,
-            "call {index} {each:?}: {:?}",
-            Simulator::open().unwrap().take_error()
-        );
-        let mut name = null();
-        prop_assert_eq!(cu!(cuGetErrorName(result, &mut name)), support::OK, "call {} {:?}", index, each);
-        prop_assert!(started.elapsed() < PATIENCE, "call {index} {each:?} took too long");
-        // If the context is gone or has failed, the thread continues in a new one.
-        // Unlike a call that waits, this one leaves captures as they are.
-        let mut config = sys::CUfunc_cache::CU_FUNC_CACHE_PREFER_NONE;
-        if cu!(cuCtxGetCacheConfig(&mut config)) != support::OK {
-            support::raw_context();
-        }
-    }
-    cu!(cuCtxDestroy_v2(context));
-    Ok(())
-}
-
-fn lock(given: &Mutex<Given>) -> MutexGuard<'_, Given> {
-    given.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn calls() -> impl Strategy<Value = Vec<Call>> {
-    proptest::collection::vec(any::<Call>(), 1..120)
-}
-
-/// Checks a property of 80 random values.
-fn check<S: Strategy>(strategy: S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
-    let config = ProptestConfig { cases: 80, failure_persistence: None, ..ProptestConfig::default() };
-    TestRunner::new(config).run(&strategy, property).unwrap_or_else(|failure| panic!("{failure}"));
-}
-
-#[test]
-fn whatever_is_called_returns_a_result() {
-    with_simulator(|simulator| {
-        simulator.set_fuel(FUEL).unwrap();
-        check(calls(), |calls| make(&calls, &Mutex::default()));
-    });
-}
-
-#[test]
-fn whatever_two_threads_call_at_once_returns_a_result() {
-    with_simulator(|simulator| {
-        simulator.set_fuel(FUEL).unwrap();
-        check((calls(), calls()), |(one, two)| {
-            // Each thread uses and destroys what the other one made.
-            let given = Mutex::default();
-            let (first, second) = std::thread::scope(|scope| {
-                let first = scope.spawn(|| make(&one, &given));
-                let second = scope.spawn(|| make(&two, &given));
-                (first.join(), second.join())
-            });
-            first.expect("the thread does not panic")?;
-            second.expect("the thread does not panic")
-        });
-    });
-}
-
-/// Returns the peak of this process's memory in bytes; 0 if the system does not report it.
-fn peak_memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.unwrap_or(0) << 10
-}
-
-#[test]
-fn absurd_declarations_are_refused_or_cost_little() {
-    with_simulator(|simulator| {
-        simulator.set_fuel(FUEL).unwrap();
-        let head = ".version 7.0\n.target sm_70\n.address_size 64\n";
-        let kernel = |inside: &str| format!("{head}.visible .entry k() {{ {inside} ret; }}");
-        let loads = |inside: &str| kernel(&format!("{inside} mov.u32 %r1, 1;"));
-        for text in [
-            loads(".reg .b32 %r<4000000000>;"),
-            loads(".reg .b32 %r<100000000000000000000>;"),
-            loads(".reg .b32 %r<1000000>; .reg .b64 %rd<100000000>;"),
-            kernel(".shared .b8 s[4294967295];"),
-            kernel(".shared .b8 s[18446744073709551615];"),
-            kernel(".local .b8 l[4294967296000];"),
-            kernel(".local .align 1024 .b8 l[100000000];"),
-            kernel(".shared .align 2147483648 .b8 s[4];"),
-            format!("{head}.global .b8 g[18446744073709551615];"),
-            format!("{head}.global .align 8 .b8 g[100000000000];"),
-            format!("{head}.const .b8 c[100000000];"),
-            format!("{head}.visible .entry k(.param .b8 p[4000000000]) {{ ret; }}"),
-            format!("{head}.visible .entry k() .maxntid 4294967295, 4294967295, 4294967295 {{ ret; }}"),
-            format!("{head}.visible .entry k() {{ {} ret; }}", "{".repeat(100_000)),
-            format!(
-                "{head}.visible .entry k() {{ .reg .b32 %r<2>; mov.u32 %r1, {}1{}; ret; }}",
-                "(".repeat(50_000),
-                ")".repeat(50_000)
-            ),
-        ] {
-            let shown = &text[head.len()..text.len().min(head.len() + 100)];
-            let context = support::raw_context();
-            let image = CString::new(text.as_str()).unwrap();
-            let (mut module, mut function) = (null_mut(), null_mut());
-            let loaded = cu!(cuModuleLoadData(&mut module, image.as_ptr().cast()));
-            assert_ne!(loaded, CUresult::CUDA_ERROR_UNKNOWN, "{shown}");
-            if loaded == support::OK && cu!(cuModuleGetFunction(&mut function, module, c"k".as_ptr())) == support::OK {
-                let mut each = [null_mut::<c_void>(); 1];
-                let launched = cu!(cuLaunchKernel(function, 1, 1, 1, 1024, 1, 1, 0, null_mut(), each.as_mut_ptr(), null_mut()));
-                assert_ne!(launched, CUresult::CUDA_ERROR_UNKNOWN, "{shown}");
-                assert_ne!(cu!(cuCtxSynchronize()), CUresult::CUDA_ERROR_UNKNOWN, "{shown}");
-            }
-            cu!(cuCtxDestroy_v2(context));
-            let peak = peak_memory();
-            assert!(peak < 1 << 30, "{shown}: {} MiB of the host's memory", peak >> 20);
-        }
-    });
+/// The number of functions that [`call`] chooses among.
+pub fn number_of_functions() -> u8 {
+    const { assert!(listed::FUNCTIONS.len() < (u8::MAX - FIRST_LISTED) as usize) };
+    FIRST_LISTED + listed::FUNCTIONS.len() as u8
 }
