@@ -313,8 +313,15 @@ impl Fill {
 
     pub fn run(&self, driver: &Driver) -> Result<()> {
         let row_bytes = self.row_bytes()?;
-        if row_bytes == 0 {
+        if row_bytes == 0 || self.rows == 0 {
             return Ok(());
+        }
+        // The last row first, so that a number of rows that no memory has is refused at once.
+        let before_last = (self.rows - 1).checked_mul(self.pitch).ok_or(CuResult::INVALID_VALUE)?;
+        let bytes = before_last.checked_add(row_bytes).ok_or(CuResult::INVALID_VALUE)? as u64;
+        let allocation = driver.memory.allocation_at(self.target).ok_or(CuResult::INVALID_VALUE)?;
+        if bytes > allocation.base + allocation.bytes - self.target {
+            return CuResult::INVALID_VALUE.err();
         }
         for row in 0..self.rows {
             let target = self.target.wrapping_add(row.wrapping_mul(self.pitch) as u64);
