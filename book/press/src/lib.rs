@@ -7,7 +7,7 @@
 //! - `include` checks what mdBook includes itself. `chapters`: all chapters, and visits to one of them.
 //! - `archive`: the saved runs. `facts`: numbers from elsewhere, with their sources.
 //! - `values`: numbers of a run, by `expression` and `quantity`; `number` writes them.
-//! - `tables`, `counts`, `instructions`, `exercises`, `diff`, `ptx`: text and tables.
+//! - `tables`, `counts`, `instructions`, `functions`, `exercises`, `diff`, `ptx`: text and tables.
 //! - `charts`: charts of records. `drawing`: SVG for charts and for drawings of memory accesses.
 //! - `simulation`: what comes from a run of the simulator.
 //! - `readme`: the tables of the README.
@@ -25,6 +25,7 @@ mod drawing;
 mod exercises;
 mod expression;
 mod facts;
+mod functions;
 mod include;
 mod instructions;
 pub mod listings;
@@ -38,6 +39,7 @@ pub mod readme;
 pub mod rerun;
 pub mod simulation;
 pub mod stale;
+mod suites;
 mod tables;
 mod values;
 

@@ -8,6 +8,7 @@ use simt::Memory;
 use crate::handles::Handle;
 use crate::lock::lock;
 use crate::result::{CuResult, Result};
+use crate::shared_memory::{Mapping, Place, SharedMemory, Token};
 
 /// All live allocations of the program.
 #[derive(Debug, Default)]
@@ -22,10 +23,22 @@ struct Table {
     /// Whether copies of an allocation are to be synchronous, by its first address, where the program said so. A module's variables are
     /// not in `owned`, but may be in here.
     synchronous: BTreeMap<u64, bool>,
+    /// The memory of allocations that are shared with other processes, by first address.
+    shared: BTreeMap<u64, Shared>,
     /// Bytes that count against the device's memory.
     device_bytes: u64,
     /// Allocations made so far, freed ones included.
     made: u64,
+}
+
+/// The memory of an allocation that is shared with other processes.
+#[derive(Debug)]
+struct Shared {
+    memory: SharedMemory,
+    /// Where this process has it. It goes with the allocation, when no launch uses it any more.
+    _mapping: Mapping,
+    /// How often memory of another process was opened.
+    opened: u32,
 }
 
 /// One allocation.
@@ -55,6 +68,10 @@ pub enum MemoryKind {
     Managed,
     /// The program's own memory on the host, registered with these flags.
     Registered(u32),
+    /// On the device, allocated by another process.
+    Imported,
+    /// On the device, mapped into a reserved range of addresses.
+    Mapped,
 }
 
 impl MemoryKind {
@@ -71,15 +88,14 @@ impl Allocations {
             return CuResult::INVALID_VALUE.err();
         }
         let mut table = lock(&self.table);
-        let free = capacity.saturating_sub(table.device_bytes);
-        if kind.is_on_device() && bytes > free {
-            return Err(CuResult::OUT_OF_MEMORY
-                .because(format!("{bytes} bytes requested, {free} of the device's {capacity} bytes are free")));
+        if kind.is_on_device() {
+            table.check_free(capacity, bytes)?;
         }
+        let label = table.next_label(kind);
         let base = match kind {
-            MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph => memory.allocate(bytes, None)?,
-            MemoryKind::Pinned(_) | MemoryKind::Managed => memory.allocate_host_visible(bytes, None)?,
-            MemoryKind::Registered(_) => return CuResult::INVALID_VALUE.err(),
+            MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph => memory.allocate(bytes, Some(&label))?,
+            MemoryKind::Pinned(_) | MemoryKind::Managed => memory.allocate_host_visible(bytes, Some(&label))?,
+            MemoryKind::Registered(_) | MemoryKind::Imported | MemoryKind::Mapped => return CuResult::INVALID_VALUE.err(),
         };
         table.insert(base, bytes, kind, context);
         Ok(base)
@@ -99,9 +115,66 @@ impl Allocations {
             // Memory that CUDA allocated is already pinned.
             Some(_) => return CuResult::INVALID_VALUE.err(),
         }
+        let label = table.next_label(MemoryKind::Registered(flags));
         // SAFETY: the caller upholds what `Memory::adopt` demands of the range, and the check above found no allocation that overlaps it.
-        unsafe { memory.adopt(base, bytes as u64) };
+        unsafe { memory.adopt(base, bytes as u64, Some(&label)) };
         table.insert(base, bytes as u64, MemoryKind::Registered(flags), context);
+        Ok(())
+    }
+
+    /// Returns what another process needs to open the allocation that contains `address`. The first time, this moves its bytes to memory
+    /// that can be shared. Its address stays.
+    pub fn export(&self, memory: &Memory, address: u64, kind: u32) -> Result<Token> {
+        let Some(Owned { base, bytes, kind: MemoryKind::Device, .. }) = self.containing(address) else {
+            return Err(CuResult::INVALID_VALUE.because(format!("{address:#x} is not in memory from cuMemAlloc")));
+        };
+        let mut table = lock(&self.table);
+        if let Some(shared) = table.shared.get(&base) {
+            return shared.memory.token(kind);
+        }
+        let shared = SharedMemory::create(bytes)?;
+        let (token, mapping) = (shared.token(kind)?, Mapping::new(&shared)?);
+        // SAFETY: the mapping is in the table from now on, which drops it after it has freed the allocation. Another process may write the
+        // words at the same time only as another GPU's kernel may: every access is atomic.
+        unsafe { memory.relocate(base, mapping.address())? };
+        table.shared.insert(base, Shared { memory: shared, _mapping: mapping, opened: 0 });
+        Ok(token)
+    }
+
+    /// Opens memory of another process. Opened again in the same context, it has the same address.
+    pub fn open(&self, memory: &Memory, place: &Place, context: Handle) -> Result<u64> {
+        let mut table = lock(&self.table);
+        let Table { owned, shared, .. } = &mut *table;
+        let is_open = |base: &u64, shared: &Shared| {
+            shared.memory.inode().is_ok_and(|inode| inode == place.inode)
+                && owned.get(base).is_some_and(|owned| owned.kind == MemoryKind::Imported && owned.context == context)
+        };
+        if let Some((base, shared)) = shared.iter_mut().find(|(base, shared)| is_open(base, shared)) {
+            shared.opened += 1;
+            return Ok(*base);
+        }
+        let shared = SharedMemory::of_token(place)?;
+        let mapping = Mapping::new(&shared)?;
+        let label = table.next_label(MemoryKind::Imported);
+        // SAFETY: the mapping is in the table from now on, which drops it after it has freed the allocation. Another process may write the
+        // words at the same time only as another GPU's kernel may: every access is atomic.
+        let base = unsafe { memory.lend(mapping.address(), shared.bytes, Some(&label)) };
+        table.insert(base, shared.bytes, MemoryKind::Imported, context);
+        table.shared.insert(base, Shared { memory: shared, _mapping: mapping, opened: 1 });
+        Ok(base)
+    }
+
+    /// Closes memory of another process that was opened at this address, if it was not opened more often.
+    pub fn close(&self, memory: &Memory, base: u64) -> Result<()> {
+        let mut table = lock(&self.table);
+        let owned = table.owned.get(&base).copied().filter(|owned| owned.kind == MemoryKind::Imported);
+        let (Some(owned), Some(shared)) = (owned, table.shared.get_mut(&base)) else {
+            return Err(CuResult::INVALID_VALUE.because(format!("{base:#x} was not returned by cuIpcOpenMemHandle")));
+        };
+        shared.opened -= 1;
+        if shared.opened == 0 {
+            table.remove(memory, owned);
+        }
         Ok(())
     }
 
@@ -141,6 +214,16 @@ impl Allocations {
         lock(&self.table).synchronous.insert(base, synchronous);
     }
 
+    /// Takes bytes of the device for memory that has no address yet.
+    pub fn take_bytes(&self, capacity: u64, bytes: u64) -> Result<()> {
+        lock(&self.table).take(capacity, bytes)
+    }
+
+    /// Gives such bytes back.
+    pub fn give_bytes_back(&self, bytes: u64) {
+        lock(&self.table).device_bytes -= bytes;
+    }
+
     /// Returns how many bytes of the device are allocated.
     pub fn device_bytes(&self) -> u64 {
         lock(&self.table).device_bytes
@@ -148,6 +231,36 @@ impl Allocations {
 }
 
 impl Table {
+    /// What findings will call the next allocation: its number in the program, and the function that makes it.
+    fn next_label(&self, kind: MemoryKind) -> String {
+        let maker = match kind {
+            MemoryKind::Device => "cuMemAlloc",
+            MemoryKind::Pooled(_) => "cuMemAllocAsync",
+            MemoryKind::Graph => "a graph's allocation node",
+            MemoryKind::Pinned(_) => "cuMemHostAlloc",
+            MemoryKind::Managed => "cuMemAllocManaged",
+            MemoryKind::Registered(_) => "cuMemHostRegister",
+            MemoryKind::Imported => "cuIpcOpenMemHandle",
+            MemoryKind::Mapped => "cuMemMap",
+        };
+        format!("buffer {} from {maker}", self.made + 1)
+    }
+
+    /// Refuses more bytes than the device has left.
+    fn check_free(&self, capacity: u64, bytes: u64) -> Result<()> {
+        let free = capacity.saturating_sub(self.device_bytes);
+        if bytes <= free {
+            return Ok(());
+        }
+        Err(CuResult::OUT_OF_MEMORY.because(format!("{bytes} bytes requested, {free} of the device's {capacity} bytes are free")))
+    }
+
+    fn take(&mut self, capacity: u64, bytes: u64) -> Result<()> {
+        self.check_free(capacity, bytes)?;
+        self.device_bytes += bytes;
+        Ok(())
+    }
+
     fn insert(&mut self, base: u64, bytes: u64, kind: MemoryKind, context: Handle) {
         self.made += 1;
         // Whatever was here before.
@@ -165,6 +278,7 @@ impl Table {
         }
         // This cannot fail: every allocation was made in `memory`, and nobody else frees it there.
         let _ = memory.free(owned.base);
+        self.shared.remove(&owned.base);
     }
 }
 

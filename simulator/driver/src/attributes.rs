@@ -13,6 +13,11 @@ fn since(profile: &Profile, major: u32, minor: u32) -> i32 {
     i32::from(profile.compute_capability >= (major, minor))
 }
 
+/// Returns 1 for a feature that needs shared memory of the operating system, if this one has it.
+fn on_linux(profile: &Profile) -> i32 {
+    if cfg!(target_os = "linux") { since(profile, 6, 0) } else { 0 }
+}
+
 /// Converts a count or a size to the type of attributes.
 fn int(value: impl TryInto<i32>) -> i32 {
     value.try_into().unwrap_or(i32::MAX)
@@ -75,36 +80,38 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         89 => since(profile, 6, 0), // concurrent access to managed memory by host and device
         90 => since(profile, 6, 0), // compute preemption
         91 => since(profile, 2, 0), // registered host memory at its host address
-        92..=94 | 122 | 123 => 0,   // stream operations that wait for or write values in memory
+        92..=94 => 0,               // the first form of stream operations on values in memory
         95 => since(profile, 6, 0), // cooperative launch
         96 => 0,                    // cooperative launch over several devices
         97 => int(profile.shared_bytes_per_block_optin),
-        98 => 0,        // flushing remote writes
-        99 => 1,        // registering host memory
-        100 | 101 => 0, // the host's page tables; direct access by the host to managed memory on the device
-        102..=105 => 0, // virtual memory management and its handles
+        98 => 0,                        // flushing remote writes
+        99 => 1,                        // registering host memory
+        100 | 101 => 0,                 // the host's page tables; direct access by the host to managed memory on the device
+        102 | 103 => on_linux(profile), // virtual memory management, and sharing it by file descriptors
+        104 | 105 => 0,                 // handles of Windows
         106 => int(profile.max_blocks_per_sm),
         107 => 0,       // compressible memory
         108 | 109 => 0, // L2 reserved for persisting accesses
         110 => 0,       // remote access to virtual memory
         111 => int(profile.shared_bytes_reserved),
-        112 => 0,                    // sparse arrays
-        113 => 0,                    // registering read-only host memory
-        114 => 0,                    // timeline semaphores
-        115 => since(profile, 6, 0), // memory pools
-        116..=119 => 0,              // remote access, and sharing pools between processes
-        120 => 0,                    // clusters of blocks
-        121 => 0,                    // deferred mapping of arrays
-        124 => 0,                    // DMA-BUF
-        125 => 0,                    // events shared between processes
-        126 => 1,                    // memory synchronization domains: only the default one
-        127 => 0,                    // tensor maps
-        128 => 0,                    // fabric handles
-        129 => 0,                    // unified function pointers
-        130 => 0,                    // not a NUMA node of its own
-        131 | 134 => -1,             // ID of the nearest NUMA node of the host: none
-        132 | 133 => 0,              // multicast; MPS
-        135..=143 => 0,              // graphics interoperability, decompression, sharing of host memory
+        112 => 0,                          // sparse arrays
+        113 => 0,                          // registering read-only host memory
+        114 => 0,                          // timeline semaphores
+        115 => since(profile, 6, 0),       // memory pools
+        116..=119 => 0,                    // remote access, and sharing pools between processes
+        120 => 0,                          // clusters of blocks
+        121 => 0,                          // deferred mapping of arrays
+        122 | 123 => since(profile, 6, 0), // stream operations on values of 64 bits, and waiting until one lacks a bit
+        124 => 0,                          // DMA-BUF
+        125 => on_linux(profile),          // events shared between processes
+        126 => 1,                          // memory synchronization domains: only the default one
+        127 => 0,                          // tensor maps
+        128 => 0,                          // fabric handles
+        129 => 0,                          // unified function pointers
+        130 => 0,                          // not a NUMA node of its own
+        131 | 134 => -1,                   // ID of the nearest NUMA node of the host: none
+        132 | 133 => 0,                    // multicast; MPS
+        135..=143 => 0,                    // graphics interoperability, decompression, sharing of host memory
         _ => return None,
     };
     Some(value)

@@ -124,6 +124,15 @@ impl Simulator {
         self.configure(&Settings { fuel: Some(fuel), ..Settings::default() })
     }
 
+    /// Sets how many seconds a program waits for a stream that waits for a value in memory which nothing writes.
+    ///
+    /// # Errors
+    ///
+    /// None is expected.
+    pub fn set_patience(&self, seconds: u64) -> Result<(), Error> {
+        self.configure(&Settings { patience_s: Some(seconds), ..Settings::default() })
+    }
+
     /// Sets how many threads of the host execute blocks; `None` means one per core.
     ///
     /// # Errors

@@ -20,10 +20,12 @@ use crate::handles::Handles;
 use crate::lock::lock;
 use crate::pools::Pools;
 use crate::primary::Primary;
+use crate::queues::Queues;
 use crate::records::{LaunchRecord, Records};
 use crate::report::Report;
 use crate::result::{CuResult, Failure, Result};
 use crate::settings::{self, Reporting, Settings};
+use crate::virtual_memory::VirtualMemory;
 
 /// The one device.
 pub const DEVICE: DeviceId = 0;
@@ -45,6 +47,8 @@ pub struct Driver {
     /// The memory of the device. All contexts share it, so that an address means the same in each, as in unified addressing.
     pub memory: Arc<Memory>,
     pub allocations: Allocations,
+    pub virtual_memory: VirtualMemory,
+    pub queues: Queues,
     pub handles: Handles,
     pub primary: Primary,
     pub pools: Pools,
@@ -156,6 +160,8 @@ impl Driver {
             // `Allocations` enforces the device's own size. Host memory that the device can access has no such limit.
             memory: Arc::new(Memory::new(u64::MAX)),
             allocations: Allocations::default(),
+            virtual_memory: VirtualMemory::default(),
+            queues: Queues::default(),
             primary: Primary::new(&handles),
             pools: Pools::new(&handles),
             captures: Captures::default(),

@@ -1,7 +1,7 @@
 //! How a function leaves the library: the macro that defines exports, and what every export does before it returns.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::driver;
@@ -11,12 +11,29 @@ use crate::result::{CuResult, Failure, Result};
 pub struct Export {
     pub name: &'static str,
     pub address: *const (),
+    /// The name and the address of its form for programs whose default stream is that of each thread.
+    pub per_thread: Option<(&'static str, *const ())>,
 }
 
 thread_local! {
     /// The reason of this thread's last failure. Each thread has its own, because a program asks for the reason on the thread that
     /// made the call.
     static LAST_REASON: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// Whether the call that this thread is in means the stream of this thread when it passes no stream.
+    static DEFAULT_IS_PER_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a call for which the default stream is that of this thread.
+pub fn with_per_thread_default(call: impl FnOnce() -> CuResult) -> CuResult {
+    DEFAULT_IS_PER_THREAD.set(true);
+    let result = call();
+    DEFAULT_IS_PER_THREAD.set(false);
+    result
+}
+
+/// Whether the default stream is that of this thread.
+pub fn default_is_per_thread() -> bool {
+    DEFAULT_IS_PER_THREAD.get()
 }
 
 /// Runs the body of a function of CUDA. If the simulator does not have what the caller wants, the function is named in the report.
@@ -58,12 +75,13 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// Defines exported functions. The body is an expression of type [`Result`]`<()>`. The macro gives it the C interface, keeps panics
-/// from crossing it, and lists the function for `cuGetProcAddress`.
+/// from crossing it, and lists the function for `cuGetProcAddress`. A function with a suffix behind `also` has a second form under that
+/// suffix, for which the default stream is that of each thread.
 ///
 /// Each function is `unsafe` for one reason: it is called from C. The caller promises that its pointers are null or point to what the
 /// CUDA driver API says. The argument types in [`crate::ffi`] rely on that promise.
 macro_rules! exports {
-    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
+    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(also $suffix:literal)? $body:block)*) => {
         $(
             $(#[$meta])*
             #[allow(non_snake_case, reason = "the name is the C API's")]
@@ -74,12 +92,29 @@ macro_rules! exports {
         )*
 
         /// The functions that this module exports.
-        pub const EXPORTS: &[$crate::export::Export] =
-            &[$($crate::export::Export { name: stringify!($name), address: $name as *const () }),*];
+        pub const EXPORTS: &[$crate::export::Export] = &[$($crate::export::Export {
+            name: stringify!($name),
+            address: $name as *const (),
+            per_thread: $crate::export::per_thread!($name($($argument: $type),*) $($suffix)?),
+        }),*];
     };
 }
 
+/// Defines the form of a function for which the default stream is that of each thread, if there is one.
+macro_rules! per_thread {
+    ($name:ident($($argument:ident: $type:ty),*)) => { None };
+    ($name:ident($($argument:ident: $type:ty),*) $suffix:literal) => {{
+        #[unsafe(export_name = concat!(stringify!($name), $suffix))]
+        unsafe extern "C" fn form($($argument: $type),*) -> $crate::result::CuResult {
+            // SAFETY: the caller promises for this form what the other one demands, because the arguments are the same.
+            $crate::export::with_per_thread_default(|| unsafe { $name($($argument),*) })
+        }
+        Some((concat!(stringify!($name), $suffix), form as *const ()))
+    }};
+}
+
 pub(crate) use exports;
+pub(crate) use per_thread;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! What [the client](crate::client) and the shared library must agree on before they can talk.
 
 /// Changes with every change of what crosses, so that a client never misreads a library from another build.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// The export that returns [`VERSION`]. NVIDIA's driver has no such name, so it also tells our library from NVIDIA's.
 pub const VERSION_EXPORT: &str = "simcuda_interface_version";

@@ -5,7 +5,7 @@
 //! bindings look for theirs, and reads what the simulator saw ([`client`]).
 //!
 //! A program can rely on what CUDA promises, and on nothing more. Streams execute eagerly: an operation is complete when the call that
-//! enqueues it returns, unless the stream is being captured into a graph. CUDA allows that order for any program, although a GPU would not
+//! enqueues it returns, unless the stream is being captured into a graph, or waits for a value in memory. CUDA allows that order for any program, although a GPU would not
 //! show it. Events record the host's clock, so the time between two events says how long *the simulator* took.
 //!
 //! # Layout
@@ -21,6 +21,7 @@
 //! - [`mod@occupancy`]: how a launch fills a multiprocessor.
 //! - [`records`]: what is remembered of the launches: totals over all, details of the latest.
 //! - [`report`]: what the whole process did, for programs that do not know about the simulator. `defect`: which findings are the same.
+//!   `name`: what a kernel is called in its source.
 //!
 //! The Rust half:
 //!
@@ -35,7 +36,9 @@
 //! What exists:
 //!
 //! - `attributes`, `host_memory`: facts about the device, and about the program's own memory.
+//! - `shared_memory`: memory that processes share, and that can be mapped at several addresses.
 //! - `allocations`, `advice`, `pools`, `primary`: who owns which memory; what was said about it; memory pools; the primary context.
+//! - `queues`: what streams have yet to do because one of them waits for a value in memory.
 //! - `topology`, `captures`: the nodes and edges of a graph; which streams are captured into which graph.
 //! - `graph_memory`: memory that graphs allocate.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
@@ -46,9 +49,10 @@
 //!
 //! What a program calls:
 //!
-//! - `api`: the exported functions.
+//! - `api`: the exported functions. [`functions`]: which functions of CUDA's headers are among them.
 
 pub mod client;
+pub mod functions;
 pub mod install;
 pub mod occupancy;
 pub mod records;
@@ -74,9 +78,13 @@ mod host_memory;
 mod interface;
 mod link;
 mod lock;
+mod name;
 mod pools;
 mod primary;
+mod queues;
 mod result;
 #[cfg(test)]
 mod samples;
+mod shared_memory;
 mod topology;
+mod virtual_memory;

@@ -11,6 +11,8 @@ use crate::error::Error;
 pub const PROFILE_VARIABLE: &str = "SIMCUDA_PROFILE";
 /// The environment variable that limits how many warp instructions a block may execute.
 pub const FUEL_VARIABLE: &str = "SIMCUDA_FUEL";
+/// The environment variable that limits how many seconds a program waits for a stream that waits for a value in memory.
+pub const PATIENCE_VARIABLE: &str = "SIMCUDA_PATIENCE";
 /// The environment variable that turns the checks `on` or `off`.
 pub const CHECKS_VARIABLE: &str = "SIMCUDA_CHECKS";
 /// The environment variable that says where the report goes when the process ends. See [`Reporting`].
@@ -40,6 +42,8 @@ pub struct Settings {
     pub checks: Option<bool>,
     /// Warp instructions that one block may execute. A kernel that needs more is stopped as endless.
     pub fuel: Option<u64>,
+    /// Seconds that a program waits for a stream that waits for a value in memory which nothing writes.
+    pub patience_s: Option<u64>,
     /// Threads of the host that execute blocks; 0 means one per core.
     pub workers: Option<usize>,
     /// Which memory accesses of each launch are recorded.
@@ -64,13 +68,10 @@ impl Settings {
     ///
     /// [`Error::Variable`]
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        let fuel = variable(FUEL_VARIABLE).map(|text| {
-            text.parse().map_err(|_| Error::Variable {
-                variable: FUEL_VARIABLE,
-                expected: "a number of warp instructions",
-                got: text,
-            })
-        });
+        let number = |name: &'static str, expected: &'static str| {
+            let text = variable(name);
+            text.map(|text| text.parse().map_err(|_| Error::Variable { variable: name, expected, got: text })).transpose()
+        };
         let checks = variable(CHECKS_VARIABLE).map(|text| match text.as_str() {
             "on" => Ok(true),
             "off" => Ok(false),
@@ -79,7 +80,8 @@ impl Settings {
         Ok(Self {
             profile: variable(PROFILE_VARIABLE),
             checks: checks.transpose()?,
-            fuel: fuel.transpose()?,
+            fuel: number(FUEL_VARIABLE, "a number of warp instructions")?,
+            patience_s: number(PATIENCE_VARIABLE, "a number of seconds")?,
             workers: None,
             trace: None,
         })
@@ -87,10 +89,11 @@ impl Settings {
 
     /// Applies a change: a field that is `None` there stays as it is here.
     pub(crate) fn apply(&mut self, change: Settings) {
-        let Settings { profile, checks, fuel, workers, trace } = change;
+        let Settings { profile, checks, fuel, patience_s, workers, trace } = change;
         self.profile = profile.or(self.profile.take());
         self.checks = checks.or(self.checks);
         self.fuel = fuel.or(self.fuel);
+        self.patience_s = patience_s.or(self.patience_s);
         self.workers = workers.or(self.workers);
         self.trace = trace.or(self.trace);
     }

@@ -38,6 +38,9 @@ pub struct Location {
     pub instruction: String,
     /// File and line of the CUDA source, when the PTX carries `.loc` lines.
     pub source: Option<SourceLine>,
+    /// For code of a function that the compiler inlined: the line of the kernel that called it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inlined_at: Option<SourceLine>,
 }
 
 /// A line of CUDA source, as named by `.file` and `.loc`.
@@ -396,6 +399,9 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(source) = &self.source {
             write!(f, "{source}, ")?;
+        }
+        if let Some(caller) = &self.inlined_at {
+            write!(f, "inlined at {caller}, ")?;
         }
         write!(f, "PTX line {}: {}", self.ptx_line, self.instruction)
     }

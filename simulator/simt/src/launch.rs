@@ -291,7 +291,8 @@ impl<'a> Workspace<'a> {
     const BYTES: u64 = 64;
 
     fn new(memory: &'a Memory) -> Result<Self, LaunchMisuse> {
-        let address = memory.allocate_zeroed(Self::BYTES, Some("barrier of the grid")).map_err(|_| LaunchMisuse::NoWorkspace)?;
+        let address =
+            memory.allocate_zeroed(Self::BYTES, Some("the barrier of the grid")).map_err(|_| LaunchMisuse::NoWorkspace)?;
         Ok(Self { memory, address })
     }
 

@@ -158,11 +158,11 @@ fn update_dependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u
 }
 
 exports! {
-    fn cuStreamIsCapturing(stream: Handle, status: Out<u32>) {
+    fn cuStreamIsCapturing(stream: Handle, status: Out<u32>) also "_ptsz" {
         status.put(number_of(status_of(stream)?.as_ref()))
     }
 
-    fn cuStreamGetCaptureInfo(stream: Handle, status: Out<u32>, id: Out<u64>) {
+    fn cuStreamGetCaptureInfo(stream: Handle, status: Out<u32>, id: Out<u64>) also "_ptsz" {
         put_info(stream, status, &Info { id, graph: Out::NULL, dependencies: Out::NULL, data: Out::NULL, count: Out::NULL })
     }
 
@@ -173,7 +173,7 @@ exports! {
         graph: Out<Handle>,
         dependencies: Out<*const Handle>,
         count: Out<usize>,
-    ) {
+    ) also "_ptsz" {
         put_info(stream, status, &Info { id, graph, dependencies, data: Out::NULL, count })
     }
 
@@ -185,7 +185,7 @@ exports! {
         dependencies: Out<*const Handle>,
         data: Out<*const EdgeData>,
         count: Out<usize>,
-    ) {
+    ) also "_ptsz" {
         put_info(stream, status, &Info { id, graph, dependencies, data, count })
     }
 
@@ -195,7 +195,7 @@ exports! {
         mode.put(captures::exchange_thread_mode(new) as u32)
     }
 
-    fn cuStreamBeginCapture_v2(stream: Handle, mode: u32) {
+    fn cuStreamBeginCapture_v2(stream: Handle, mode: u32) also "_ptsz" {
         begin(stream, mode, None)
     }
 
@@ -206,7 +206,7 @@ exports! {
         data: In<EdgeData>,
         count: usize,
         mode: u32,
-    ) {
+    ) also "_ptsz" {
         check_edge_data(data, count)?;
         let target = operation::graph(graph)?;
         let handles: Vec<Handle> = (0..count).map(|index| dependencies.read_nth(index)).collect::<Result<_>>()?;
@@ -214,15 +214,15 @@ exports! {
         begin(stream, mode, Some((graph, dependencies)))
     }
 
-    fn cuStreamEndCapture(stream: Handle, graph: Out<Handle>) {
+    fn cuStreamEndCapture(stream: Handle, graph: Out<Handle>) also "_ptsz" {
         end(stream, graph)
     }
 
-    fn cuStreamUpdateCaptureDependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u32) {
+    fn cuStreamUpdateCaptureDependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u32) also "_ptsz" {
         update_dependencies(stream, nodes, count, flags)
     }
 
-    fn cuStreamUpdateCaptureDependencies_v2(stream: Handle, nodes: In<Handle>, data: In<EdgeData>, count: usize, flags: u32) {
+    fn cuStreamUpdateCaptureDependencies_v2(stream: Handle, nodes: In<Handle>, data: In<EdgeData>, count: usize, flags: u32) also "_ptsz" {
         check_edge_data(data, count)?;
         update_dependencies(stream, nodes, count, flags)
     }

@@ -10,11 +10,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use simt::Heap;
+
 use crate::driver::{DEVICE, Driver, driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out};
 use crate::handles::{Handle, Kind};
 use crate::lock::lock;
+use crate::queues::Awaited;
 use crate::result::{CuResult, Failure, Result};
 
 /// Flags of a context: how the host waits, mapped memory, local memory, core dumps, synchronous copies.
@@ -161,8 +164,27 @@ pub fn current() -> Result<(&'static Driver, Arc<Context>)> {
 /// Destroys a context and everything that belongs to it.
 pub fn destroy(driver: &Driver, context: Handle) {
     driver.captures.forget_context(context);
+    driver.queues.forget_context(context);
     driver.handles.remove_context(context);
     driver.allocations.free_context(&driver.memory, context);
+}
+
+/// Waits for all work of a context.
+pub fn drain(driver: &Driver, context: &Context) -> Result<()> {
+    if driver.queues.is_empty() {
+        return Ok(());
+    }
+    driver.queues.wait(driver, Awaited::Context(context.handle)).map_or(Ok(()), |what| give_up(driver, context, &what))?;
+    context.check()
+}
+
+/// Makes a context unusable whose work waits for something that does not come, where a GPU would wait forever.
+pub fn give_up(driver: &Driver, context: &Context, what: &str) -> Result<()> {
+    let failure = CuResult::LAUNCH_TIMEOUT.because(format!("a stream waits for {what}, and nothing changes that"));
+    driver.note_refusal(&failure);
+    context.fail(failure.clone());
+    driver.queues.forget_context(context.handle);
+    Err(failure)
 }
 
 fn set_current(handle: Handle) {
@@ -316,13 +338,16 @@ exports! {
 
     fn cuCtxSynchronize() {
         let (driver, context) = current()?;
-        driver.captures.use_context(context.handle)
+        driver.captures.use_context(context.handle)?;
+        drain(driver, &context)
     }
 
     fn cuCtxSynchronize_v2(context: Handle) {
         let context = context_or_current(context)?;
         context.check()?;
-        driver()?.captures.use_context(context.handle)
+        let driver = driver()?;
+        driver.captures.use_context(context.handle)?;
+        drain(driver, &context)
     }
 
     fn cuCtxGetCacheConfig(config: Out<u32>) {

@@ -11,8 +11,11 @@ use crate::handles::Handle;
 use crate::result::Result;
 
 fn submit(copy: Copy, stream: Handle) -> Result<()> {
-    let (_, context) = context::current()?;
-    stream::submit(stream, Operation::Copy(copy, context))
+    let (driver, context) = context::current()?;
+    stream::submit(stream, Operation::Copy(copy, context))?;
+    // The program may use or change pageable memory as soon as the call returns.
+    let uses_host = !driver.queues.is_empty() && copy.directions(driver).contains(&false) && !stream::is_capturing(stream)?;
+    if uses_host { stream::finish(stream) } else { Ok(()) }
 }
 
 fn row(target: Address, source: Address, bytes: usize, stream: Handle) -> Result<()> {
@@ -100,40 +103,45 @@ fn fill(
 }
 
 exports! {
-    fn cuMemcpyHtoD_v2(target: DevicePtr, source: HostBytes, bytes: usize) {
-        host_to_device(target, source, bytes, DEFAULT)
+    fn cuMemcpyHtoD_v2(target: DevicePtr, source: HostBytes, bytes: usize) also "_ptds" {
+        host_to_device(target, source, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
-    fn cuMemcpyHtoDAsync_v2(target: DevicePtr, source: HostBytes, bytes: usize, stream: Handle) {
+    fn cuMemcpyHtoDAsync_v2(target: DevicePtr, source: HostBytes, bytes: usize, stream: Handle) also "_ptsz" {
         host_to_device(target, source, bytes, stream)
     }
 
-    fn cuMemcpyDtoH_v2(target: HostBytes, source: DevicePtr, bytes: usize) {
-        device_to_host(target, source, bytes, DEFAULT)
+    fn cuMemcpyDtoH_v2(target: HostBytes, source: DevicePtr, bytes: usize) also "_ptds" {
+        device_to_host(target, source, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
-    fn cuMemcpyDtoHAsync_v2(target: HostBytes, source: DevicePtr, bytes: usize, stream: Handle) {
+    fn cuMemcpyDtoHAsync_v2(target: HostBytes, source: DevicePtr, bytes: usize, stream: Handle) also "_ptsz" {
         device_to_host(target, source, bytes, stream)
     }
 
-    fn cuMemcpyDtoD_v2(target: DevicePtr, source: DevicePtr, bytes: usize) {
-        device_to_device(target, source, bytes, DEFAULT)
+    fn cuMemcpyDtoD_v2(target: DevicePtr, source: DevicePtr, bytes: usize) also "_ptds" {
+        device_to_device(target, source, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
-    fn cuMemcpyDtoDAsync_v2(target: DevicePtr, source: DevicePtr, bytes: usize, stream: Handle) {
+    fn cuMemcpyDtoDAsync_v2(target: DevicePtr, source: DevicePtr, bytes: usize, stream: Handle) also "_ptsz" {
         device_to_device(target, source, bytes, stream)
     }
 
-    fn cuMemcpy(target: UnifiedPtr, source: UnifiedPtr, bytes: usize) {
-        anywhere(target, source, bytes, DEFAULT)
+    fn cuMemcpy(target: UnifiedPtr, source: UnifiedPtr, bytes: usize) also "_ptds" {
+        anywhere(target, source, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
-    fn cuMemcpyAsync(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, stream: Handle) {
+    fn cuMemcpyAsync(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, stream: Handle) also "_ptsz" {
         anywhere(target, source, bytes, stream)
     }
 
-    fn cuMemcpyPeer(target: DevicePtr, target_context: Handle, source: DevicePtr, source_context: Handle, bytes: usize) {
-        peer((target, target_context), (source, source_context), bytes, DEFAULT)
+    fn cuMemcpyPeer(target: DevicePtr, target_context: Handle, source: DevicePtr, source_context: Handle, bytes: usize) also "_ptds" {
+        peer((target, target_context), (source, source_context), bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
     fn cuMemcpyPeerAsync(
@@ -143,111 +151,120 @@ exports! {
         source_context: Handle,
         bytes: usize,
         stream: Handle,
-    ) {
+    ) also "_ptsz" {
         peer((target, target_context), (source, source_context), bytes, stream)
     }
 
-    fn cuMemcpyAtoH_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize) {
-        from_array(Address::Host(target), array, offset, bytes, DEFAULT)
+    fn cuMemcpyAtoH_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize) also "_ptds" {
+        from_array(Address::Host(target), array, offset, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
-    fn cuMemcpyAtoHAsync_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize, stream: Handle) {
+    fn cuMemcpyAtoHAsync_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize, stream: Handle) also "_ptsz" {
         from_array(Address::Host(target), array, offset, bytes, stream)
     }
 
-    fn cuMemcpyAtoD_v2(target: DevicePtr, array: Handle, offset: usize, bytes: usize) {
-        from_array(Address::Device(target), array, offset, bytes, DEFAULT)
+    fn cuMemcpyAtoD_v2(target: DevicePtr, array: Handle, offset: usize, bytes: usize) also "_ptds" {
+        from_array(Address::Device(target), array, offset, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
-    fn cuMemcpyHtoA_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize) {
-        to_array(array, offset, Address::Host(source), bytes, DEFAULT)
+    fn cuMemcpyHtoA_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize) also "_ptds" {
+        to_array(array, offset, Address::Host(source), bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
-    fn cuMemcpyHtoAAsync_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize, stream: Handle) {
+    fn cuMemcpyHtoAAsync_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize, stream: Handle) also "_ptsz" {
         to_array(array, offset, Address::Host(source), bytes, stream)
     }
 
-    fn cuMemcpyDtoA_v2(array: Handle, offset: usize, source: DevicePtr, bytes: usize) {
-        to_array(array, offset, Address::Device(source), bytes, DEFAULT)
+    fn cuMemcpyDtoA_v2(array: Handle, offset: usize, source: DevicePtr, bytes: usize) also "_ptds" {
+        to_array(array, offset, Address::Device(source), bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
-    fn cuMemcpyAtoA_v2(target: Handle, target_offset: usize, source: Handle, source_offset: usize, bytes: usize) {
-        from_array(part(target, target_offset, bytes)?, source, source_offset, bytes, DEFAULT)
+    fn cuMemcpyAtoA_v2(target: Handle, target_offset: usize, source: Handle, source_offset: usize, bytes: usize) also "_ptds" {
+        from_array(part(target, target_offset, bytes)?, source, source_offset, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
-    fn cuMemcpy3DPeer(copy: In<Memcpy3D>) {
-        peer_3d(copy, DEFAULT)
+    fn cuMemcpy3DPeer(copy: In<Memcpy3D>) also "_ptds" {
+        peer_3d(copy, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
-    fn cuMemcpy3DPeerAsync(copy: In<Memcpy3D>, stream: Handle) {
+    fn cuMemcpy3DPeerAsync(copy: In<Memcpy3D>, stream: Handle) also "_ptsz" {
         peer_3d(copy, stream)
     }
 
-    fn cuMemcpy2D_v2(copy: In<Memcpy2D>) {
-        copy_2d(copy, DEFAULT)
+    fn cuMemcpy2D_v2(copy: In<Memcpy2D>) also "_ptds" {
+        copy_2d(copy, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
-    fn cuMemcpy2DUnaligned_v2(copy: In<Memcpy2D>) {
-        copy_2d(copy, DEFAULT)
+    fn cuMemcpy2DUnaligned_v2(copy: In<Memcpy2D>) also "_ptds" {
+        copy_2d(copy, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
-    fn cuMemcpy2DAsync_v2(copy: In<Memcpy2D>, stream: Handle) {
+    fn cuMemcpy2DAsync_v2(copy: In<Memcpy2D>, stream: Handle) also "_ptsz" {
         copy_2d(copy, stream)
     }
 
-    fn cuMemcpy3D_v2(copy: In<Memcpy3D>) {
-        copy_3d(copy, DEFAULT)
+    fn cuMemcpy3D_v2(copy: In<Memcpy3D>) also "_ptds" {
+        copy_3d(copy, DEFAULT)?;
+        stream::finish(DEFAULT)
     }
 
-    fn cuMemcpy3DAsync_v2(copy: In<Memcpy3D>, stream: Handle) {
+    fn cuMemcpy3DAsync_v2(copy: In<Memcpy3D>, stream: Handle) also "_ptsz" {
         copy_3d(copy, stream)
     }
 
-    fn cuMemsetD8_v2(target: DevicePtr, value: u8, count: usize) {
+    fn cuMemsetD8_v2(target: DevicePtr, value: u8, count: usize) also "_ptds" {
         fill(target, 0, (value.into(), 1), count, 1, DEFAULT)
     }
 
-    fn cuMemsetD8Async(target: DevicePtr, value: u8, count: usize, stream: Handle) {
+    fn cuMemsetD8Async(target: DevicePtr, value: u8, count: usize, stream: Handle) also "_ptsz" {
         fill(target, 0, (value.into(), 1), count, 1, stream)
     }
 
-    fn cuMemsetD16_v2(target: DevicePtr, value: u16, count: usize) {
+    fn cuMemsetD16_v2(target: DevicePtr, value: u16, count: usize) also "_ptds" {
         fill(target, 0, (value.into(), 2), count, 1, DEFAULT)
     }
 
-    fn cuMemsetD16Async(target: DevicePtr, value: u16, count: usize, stream: Handle) {
+    fn cuMemsetD16Async(target: DevicePtr, value: u16, count: usize, stream: Handle) also "_ptsz" {
         fill(target, 0, (value.into(), 2), count, 1, stream)
     }
 
-    fn cuMemsetD32_v2(target: DevicePtr, value: u32, count: usize) {
+    fn cuMemsetD32_v2(target: DevicePtr, value: u32, count: usize) also "_ptds" {
         fill(target, 0, (value, 4), count, 1, DEFAULT)
     }
 
-    fn cuMemsetD32Async(target: DevicePtr, value: u32, count: usize, stream: Handle) {
+    fn cuMemsetD32Async(target: DevicePtr, value: u32, count: usize, stream: Handle) also "_ptsz" {
         fill(target, 0, (value, 4), count, 1, stream)
     }
 
-    fn cuMemsetD2D8_v2(target: DevicePtr, pitch: usize, value: u8, width: usize, height: usize) {
+    fn cuMemsetD2D8_v2(target: DevicePtr, pitch: usize, value: u8, width: usize, height: usize) also "_ptds" {
         fill(target, pitch, (value.into(), 1), width, height, DEFAULT)
     }
 
-    fn cuMemsetD2D8Async(target: DevicePtr, pitch: usize, value: u8, width: usize, height: usize, stream: Handle) {
+    fn cuMemsetD2D8Async(target: DevicePtr, pitch: usize, value: u8, width: usize, height: usize, stream: Handle) also "_ptsz" {
         fill(target, pitch, (value.into(), 1), width, height, stream)
     }
 
-    fn cuMemsetD2D16_v2(target: DevicePtr, pitch: usize, value: u16, width: usize, height: usize) {
+    fn cuMemsetD2D16_v2(target: DevicePtr, pitch: usize, value: u16, width: usize, height: usize) also "_ptds" {
         fill(target, pitch, (value.into(), 2), width, height, DEFAULT)
     }
 
-    fn cuMemsetD2D16Async(target: DevicePtr, pitch: usize, value: u16, width: usize, height: usize, stream: Handle) {
+    fn cuMemsetD2D16Async(target: DevicePtr, pitch: usize, value: u16, width: usize, height: usize, stream: Handle) also "_ptsz" {
         fill(target, pitch, (value.into(), 2), width, height, stream)
     }
 
-    fn cuMemsetD2D32_v2(target: DevicePtr, pitch: usize, value: u32, width: usize, height: usize) {
+    fn cuMemsetD2D32_v2(target: DevicePtr, pitch: usize, value: u32, width: usize, height: usize) also "_ptds" {
         fill(target, pitch, (value, 4), width, height, DEFAULT)
     }
 
-    fn cuMemsetD2D32Async(target: DevicePtr, pitch: usize, value: u32, width: usize, height: usize, stream: Handle) {
+    fn cuMemsetD2D32Async(target: DevicePtr, pitch: usize, value: u32, width: usize, height: usize, stream: Handle) also "_ptsz" {
         fill(target, pitch, (value, 4), width, height, stream)
     }
 }

@@ -1,17 +1,19 @@
 //! Events. An event records **the host's clock**: the time between two events is how long the simulator took, which says nothing about a
 //! GPU. A program that does not know about the simulator may still print it as a GPU's time. Programs of this workspace never show it.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::context::{self, Context};
 use crate::captures::Captured;
-use crate::driver::driver;
+use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::Out;
 use crate::handles::{Handle, Kind};
 use crate::lock::lock;
 use crate::result::{CuResult, Result};
+use crate::shared_memory::{Place, SharedMemory, Token};
 
 /// `CU_EVENT_BLOCKING_SYNC`, `_DISABLE_TIMING`, `_INTERPROCESS`
 const BLOCKING_SYNC: u32 = 1;
@@ -25,6 +27,11 @@ pub struct Event {
     pub context: Arc<Context>,
     flags: u32,
     recorded: Mutex<Recorded>,
+    /// How often the event was recorded, and how many of these records were executed. They differ while a stream waits.
+    submitted: AtomicU64,
+    executed: AtomicU64,
+    /// What other processes know the event by.
+    shared: Mutex<Option<SharedMemory>>,
 }
 
 /// What an event was last recorded as.
@@ -46,8 +53,55 @@ impl Kind for Event {
 }
 
 impl Event {
-    /// Records the event in a stream whose work is all done.
+    fn new(handle: Handle, context: Arc<Context>, flags: u32) -> Self {
+        Self {
+            handle,
+            context,
+            flags,
+            recorded: Mutex::default(),
+            submitted: AtomicU64::new(0),
+            executed: AtomicU64::new(0),
+            shared: Mutex::default(),
+        }
+    }
+
+    /// Notes that a stream will record the event.
+    pub fn note_submitted(&self) {
+        self.submitted.fetch_add(1, Relaxed);
+    }
+
+    /// Returns the number of the last record that a stream will execute.
+    pub fn submitted(&self) -> u64 {
+        self.submitted.load(Relaxed)
+    }
+
+    /// Whether the record with this number was executed.
+    pub fn has_recorded(&self, number: u64) -> bool {
+        self.executed.load(Relaxed) >= number
+    }
+
+    /// Whether everything that the event stands for is complete.
+    pub fn is_complete(&self) -> bool {
+        self.has_recorded(self.submitted())
+    }
+
+    /// Returns what another process needs to open the event.
+    pub fn export(&self, kind: u32) -> Result<Token> {
+        if self.flags & INTERPROCESS == 0 {
+            return Err(CuResult::INVALID_HANDLE.because("only an event made with CU_EVENT_INTERPROCESS can be shared"));
+        }
+        let mut shared = lock(&self.shared);
+        match &mut *shared {
+            Some(shared) => shared.token(kind),
+            empty => empty.insert(SharedMemory::create(1)?).token(kind),
+        }
+    }
+
+    /// Records the event in a stream whose earlier work is all done.
     pub fn record_now(&self) {
+        // A record of a graph's node was not announced.
+        let executed = self.executed.fetch_add(1, Relaxed) + 1;
+        self.submitted.fetch_max(executed, Relaxed);
         *lock(&self.recorded) = Recorded::At(Instant::now());
     }
 
@@ -81,12 +135,38 @@ pub fn get(handle: Handle) -> Result<Arc<Event>> {
     driver()?.handles.get(handle)
 }
 
-/// Waits for an event, or asks whether it is complete, which it is.
-fn wait(event: Handle) -> Result<()> {
+/// Makes an event of this process that stands for one of another process. Whatever the other process recorded is complete, because every
+/// operation there is complete when its call returns.
+pub fn open(driver: &Driver, context: Arc<Context>, place: &Place) -> Result<Handle> {
+    let shared = SharedMemory::of_token(place)?;
+    let event = driver.handles.insert(|handle| Event::new(handle, context, DISABLE_TIMING | INTERPROCESS));
+    *lock(&event.shared) = Some(shared);
+    Ok(event.handle)
+}
+
+/// Waits for an event, or asks whether it is complete.
+fn wait(event: Handle, may_block: bool) -> Result<()> {
+    let driver = driver()?;
     let event = get(event)?;
     event.context.check()?;
     event.check_not_captured()?;
-    driver()?.captures.check_safe()
+    driver.captures.check_safe()?;
+    if driver.queues.is_empty() {
+        return Ok(());
+    }
+    driver.queues.advance(driver)?;
+    if event.is_complete() {
+        return event.context.check();
+    }
+    if !may_block {
+        return CuResult::NOT_READY.err();
+    }
+    let number = event.submitted();
+    driver
+        .queues
+        .wait_until(driver, || event.has_recorded(number))
+        .map_or(Ok(()), |what| context::give_up(driver, &event.context, &what))?;
+    event.context.check()
 }
 
 fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Result<()> {
@@ -95,6 +175,9 @@ fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Result<()> {
     start.context.check()?;
     start.check_not_captured()?;
     end.check_not_captured()?;
+    if !start.is_complete() || !end.is_complete() {
+        return CuResult::NOT_READY.err();
+    }
     let time = |event: &Event| match (event.flags & DISABLE_TIMING, &*lock(&event.recorded)) {
         (0, Recorded::At(time)) => Ok(*time),
         _ => Err(CuResult::INVALID_HANDLE),
@@ -111,13 +194,10 @@ exports! {
         if flags & !(BLOCKING_SYNC | DISABLE_TIMING | INTERPROCESS) != 0 {
             return CuResult::INVALID_VALUE.err();
         }
-        if flags & INTERPROCESS != 0 {
-            if flags & DISABLE_TIMING == 0 {
-                return CuResult::INVALID_VALUE.err();
-            }
-            return Err(CuResult::NOT_SUPPORTED.because("events cannot be shared between processes"));
+        if flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS {
+            return CuResult::INVALID_VALUE.err();
         }
-        let made = driver.handles.insert(|handle| Event { handle, context, flags, recorded: Mutex::default() });
+        let made = driver.handles.insert(|handle| Event::new(handle, context, flags));
         event.put(made.handle)
     }
 
@@ -127,11 +207,11 @@ exports! {
     }
 
     fn cuEventQuery(event: Handle) {
-        wait(event)
+        wait(event, false)
     }
 
     fn cuEventSynchronize(event: Handle) {
-        wait(event)
+        wait(event, true)
     }
 
     fn cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {

@@ -13,6 +13,7 @@ use crate::driver::{self, Driver};
 use crate::ffi::{HostBytes, In};
 use crate::handles::Handle;
 use crate::lock::lock;
+use crate::name::readable;
 use crate::records::{Failed, LaunchRecord, Outcome};
 use crate::result::{CuResult, Result};
 use crate::settings::Trace;
@@ -120,7 +121,9 @@ impl Launch {
                 print(&report.printed);
                 Outcome::Finished(Box::new(report))
             }
-            Err(misuse @ LaunchError::Misuse(_)) => return Err(code_of(&misuse).because(format!("kernel {kernel}: {misuse}"))),
+            Err(misuse @ LaunchError::Misuse(_)) => {
+                return Err(code_of(&misuse).because(format!("kernel {}: {misuse}", readable(kernel))));
+            }
             Err(fault) => {
                 print(fault.printed());
                 Outcome::Failed(fail(self.context(), fault))
@@ -141,7 +144,7 @@ fn check_grid(driver: &Driver, function: &Function, config: LaunchConfig, grid: 
 }
 
 fn check_fits_at_once(function: &Function, config: LaunchConfig, profile: &Profile) -> Result<()> {
-    let kernel = function.name();
+    let kernel = readable(function.name());
     if profile.compute_capability < (6, 0) {
         return Err(CuResult::NOT_SUPPORTED.because(format!("kernel {kernel}: {} has no cooperative launches", profile.name)));
     }
@@ -158,7 +161,7 @@ fn check_fits_at_once(function: &Function, config: LaunchConfig, profile: &Profi
 /// Refuses a launch for what only this driver knows: registers, and shared memory that the program must opt in to. [`simt::launch`] refuses
 /// shapes that the profile or the kernel does not allow.
 fn check_resources(function: &Function, config: LaunchConfig, profile: &Profile) -> Result<()> {
-    let kernel = function.name();
+    let kernel = readable(function.name());
     let threads = config.block.volume();
     // A block that is too large in any case is refused for its shape.
     let allowed = u64::from(function.max_threads_by_bounds(profile));
@@ -280,7 +283,7 @@ fn pack_whole(function: &Function, extra: In<HostBytes>) -> Result<Vec<u8>> {
     let (Some(buffer), Some(given)) = (buffer, given) else { return CuResult::INVALID_VALUE.err() };
     let expected = function.kernel().param_bytes();
     if given < expected {
-        let message = format!("kernel {} takes {expected} bytes of parameters, got {given}", function.name());
+        let message = format!("kernel {} takes {expected} bytes of parameters, got {given}", readable(function.name()));
         return Err(CuResult::INVALID_VALUE.because(message));
     }
     buffer.read(expected)

@@ -87,13 +87,13 @@ exports! {
         stream: Handle,
         values: In<HostBytes>,
         extra: In<HostBytes>,
-    ) {
+    ) also "_ptsz" {
         let config =
             LaunchConfig { grid: dim([grid_x, grid_y, grid_z]), block: dim([block_x, block_y, block_z]), dynamic_shared_bytes };
         launch(function, config, stream, Grid::Independent, |function| pack(function, values, extra))
     }
 
-    fn cuLaunchKernelEx(config: In<LaunchConfigEx>, function: Handle, values: In<HostBytes>, extra: In<HostBytes>) {
+    fn cuLaunchKernelEx(config: In<LaunchConfigEx>, function: Handle, values: In<HostBytes>, extra: In<HostBytes>) also "_ptsz" {
         context::current()?;
         let given = config.read()?;
         let cooperative = read_attributes(&given)?;
@@ -113,7 +113,7 @@ exports! {
         dynamic_shared_bytes: u32,
         stream: Handle,
         values: In<HostBytes>,
-    ) {
+    ) also "_ptsz" {
         let config =
             LaunchConfig { grid: dim([grid_x, grid_y, grid_z]), block: dim([block_x, block_y, block_z]), dynamic_shared_bytes };
         launch(function, config, stream, Grid::Cooperative, |function| pack_each(function, values))

@@ -36,8 +36,9 @@ fn allocate(bytes: usize, kind: MemoryKind) -> Result<u64> {
 }
 
 fn free(address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<()> {
-    let (driver, _) = context::current()?;
+    let (driver, context) = context::current()?;
     driver.captures.check_safe()?;
+    context::drain(driver, &context)?;
     pool::free(driver, address, frees)
 }
 
@@ -273,7 +274,7 @@ exports! {
     }
 
     /// Says which stream uses managed memory. It has no effect here, because every operation is done before its call returns.
-    fn cuStreamAttachMemAsync(handle: Handle, address: DevicePtr, bytes: usize, flags: u32) {
+    fn cuStreamAttachMemAsync(handle: Handle, address: DevicePtr, bytes: usize, flags: u32) also "_ptsz" {
         let (driver, _) = context::current()?;
         let stream = stream::any(handle)?;
         if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST | ATTACH_SINGLE) || (flags == ATTACH_SINGLE && stream.is_none()) {
@@ -317,11 +318,11 @@ exports! {
         Ok(())
     }
 
-    fn cuMemPrefetchAsync(address: DevicePtr, bytes: usize, device: DeviceId, stream: Handle) {
+    fn cuMemPrefetchAsync(address: DevicePtr, bytes: usize, device: DeviceId, stream: Handle) also "_ptsz" {
         prefetch(address, bytes, location_of(device), stream)
     }
 
-    fn cuMemPrefetchAsync_v2(address: DevicePtr, bytes: usize, location: MemLocation, flags: u32, stream: Handle) {
+    fn cuMemPrefetchAsync_v2(address: DevicePtr, bytes: usize, location: MemLocation, flags: u32, stream: Handle) also "_ptsz" {
         if flags != 0 {
             driver()?;
             return CuResult::INVALID_VALUE.err();

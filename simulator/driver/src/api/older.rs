@@ -33,7 +33,7 @@ macro_rules! same {
 
         /// The old names.
         pub const SAME: &[crate::export::Export] =
-            &[$(crate::export::Export { name: stringify!($name), address: $name as *const () }),*];
+            &[$(crate::export::Export { name: stringify!($name), address: $name as *const (), per_thread: None }),*];
     };
 }
 
@@ -44,6 +44,7 @@ same! {
     cuEventDestroy(event: Handle) = event::cuEventDestroy_v2;
     cuMemHostRegister(host: HostBytes, bytes: usize, flags: u32) = memory::cuMemHostRegister_v2;
     cuStreamBeginCapture(stream: Handle, mode: u32) = capture::cuStreamBeginCapture_v2;
+    cuStreamBeginCapture_ptsz(stream: Handle, mode: u32) = capture::cuStreamBeginCapture_v2;
     cuStreamDestroy(stream: Handle) = stream::cuStreamDestroy_v2;
 }
 
@@ -59,6 +60,9 @@ fn refuse_32_bits(name: &str) -> Result<()> {
 /// on every 64-bit target, a function may leave its arguments unread.
 macro_rules! of_32_bits {
     ($($name:ident)*; $($rest:tt)*) => {
+        /// The functions with addresses of 32 bits.
+        pub const OF_32_BITS: &[&str] = &[$(stringify!($name)),*];
+
         exports! {
             $(fn $name() { refuse_32_bits(stringify!($name)) })*
             $($rest)*
@@ -103,6 +107,8 @@ fn launch_grid(function: Handle, width: c_int, height: c_int, stream: Handle) ->
 }
 
 of_32_bits! {
+    cuArray3DCreate cuArray3DGetDescriptor cuArrayCreate cuArrayGetDescriptor cuCtxCreate cuGraphicsResourceGetMappedPointer
+    cuTexRefGetAddress cuTexRefSetAddress cuTexRefSetAddress2D
     cuMemAlloc cuMemAllocHost cuMemAllocPitch cuMemFree cuMemGetAddressRange cuMemGetInfo cuMemHostGetDevicePointer cuMemcpy2D
     cuMemcpy2DAsync cuMemcpy2DUnaligned cuMemcpy3D cuMemcpy3DAsync cuMemcpyAtoA cuMemcpyAtoD cuMemcpyAtoH cuMemcpyAtoHAsync
     cuMemcpyDtoA cuMemcpyDtoD cuMemcpyDtoDAsync cuMemcpyDtoH cuMemcpyDtoHAsync cuMemcpyHtoA cuMemcpyHtoAAsync cuMemcpyHtoD

@@ -8,9 +8,10 @@ use super::event::Event;
 use super::kernel::Launch;
 use super::transfer::{Copy, Fill};
 use super::user_object::References;
+use super::value_op::ValueOp;
 use crate::allocations::MemoryKind;
 use crate::driver::{Driver, driver, driver_of_this_process};
-use crate::ffi::{DevicePtr, HostCall};
+use crate::ffi::{DevicePtr, HostCall, ValueOperation};
 use crate::graph_memory::Bytes;
 use crate::handles::{Handle, Kind};
 use crate::lock::lock;
@@ -32,6 +33,23 @@ pub enum Operation {
     Record(Arc<Event>),
     Allocate(Arc<Block>),
     Free(DevicePtr),
+    Values(Values),
+}
+
+/// Operations on values in memory, one after the other.
+#[derive(Clone, Debug)]
+pub struct Values {
+    pub operations: Arc<[ValueOp]>,
+    pub context: Arc<Context>,
+    /// The same, where the program reads them.
+    pub listed: Arc<[ValueOperation]>,
+}
+
+impl Values {
+    pub fn new(operations: Vec<ValueOp>, context: Arc<Context>) -> Self {
+        let listed = operations.iter().map(|operation| operation.to_parameters()).collect();
+        Self { operations: operations.into(), context, listed }
+    }
 }
 
 impl Operation {
@@ -48,6 +66,7 @@ impl Operation {
             Operation::Record(_) => 7,
             Operation::Allocate(_) => 10,
             Operation::Free(_) => 11,
+            Operation::Values(_) => 12,
         }
     }
 
@@ -56,11 +75,22 @@ impl Operation {
         match self {
             Operation::Kernel(launch) => Some(launch.context()),
             Operation::Copy(_, context) | Operation::Fill(_, context) => Some(context),
+            Operation::Values(values) => Some(&values.context),
             _ => None,
         }
     }
 
-    /// Executes the operation.
+    /// Whether this may have to wait for something that comes later.
+    pub fn may_wait(&self) -> bool {
+        match self {
+            Operation::Values(_) => true,
+            Operation::Wait(event) => !event.is_complete(),
+            Operation::Graph(graph) => lock(&graph.nodes).nodes().any(|(_, node)| node.operation.may_wait()),
+            _ => false,
+        }
+    }
+
+    /// Executes an operation that does not wait.
     pub fn run(&self, driver: &Driver) -> Result<()> {
         if let Some(context) = self.context() {
             driver.handles.get::<Context>(context.handle).map_err(|_| CuResult::CONTEXT_IS_DESTROYED)?;
@@ -75,6 +105,7 @@ impl Operation {
                 Ok(())
             }
             Operation::Graph(graph) => graph.run(driver),
+            Operation::Values(values) => values.operations.iter().try_for_each(|operation| operation.run(driver).map(drop)),
             // Whatever an event stands for is complete.
             Operation::Empty | Operation::Wait(_) => Ok(()),
             Operation::Record(event) => {

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::context;
+use super::{context, virtual_memory};
 use crate::allocations::{MemoryKind, Owned};
 use crate::driver::{DEVICE, Driver};
 use crate::export::exports;
@@ -16,9 +16,13 @@ const ON_DEVICE: u32 = 2;
 /// `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`, the only attribute that can be set.
 const SYNC_MEMOPS: u32 = 6;
 
-/// Finds the allocation that contains an address. A module's variable is one too.
+/// Finds the allocation that contains an address. A module's variable is one too, and so is what is mapped to a reserved range.
 fn containing(driver: &Driver, address: u64) -> Option<Owned> {
-    driver.allocations.containing(address).or_else(|| {
+    let mapped = || {
+        let (memory, base, bytes) = driver.virtual_memory.at(address)?.mapping?;
+        Some(Owned { base, bytes, kind: MemoryKind::Mapped, context: Handle::NULL, id: memory.handle.number() })
+    };
+    driver.allocations.containing(address).or_else(mapped).or_else(|| {
         let variable = driver.memory.allocation_at(address)?;
         let context = context::current_handle();
         Some(Owned { base: variable.base, bytes: variable.bytes, kind: MemoryKind::Device, context, id: variable.base })
@@ -27,6 +31,17 @@ fn containing(driver: &Driver, address: u64) -> Option<Owned> {
 
 /// Writes one attribute of an allocation.
 fn put(driver: &Driver, owned: Owned, attribute: u32, address: u64, out: Out<c_void>) -> Result<()> {
+    let place = (owned.kind == MemoryKind::Mapped).then(|| driver.virtual_memory.at(address)).flatten();
+    match (attribute, &place) {
+        // The reserved range, which may be longer than what is mapped.
+        (11, Some(place)) => return out.cast::<u64>().put(place.base),
+        (12, Some(place)) => return out.cast::<u64>().put(place.bytes),
+        (14, Some(place)) => {
+            return out.cast::<u64>().put(place.mapping.as_ref().map_or(0, |(memory, ..)| memory.handle_types.into()));
+        }
+        (16, Some(place)) => return out.cast::<u32>().put(virtual_memory::number(place.rights)),
+        _ => {}
+    }
     let Owned { base, bytes, kind, context, id } = owned;
     let is_on_host = matches!(kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_));
     let flag = |value: bool| out.cast::<u32>().put(u32::from(value));
@@ -43,7 +58,7 @@ fn put(driver: &Driver, owned: Owned, attribute: u32, address: u64, out: Out<c_v
         7 => out.cast::<u64>().put(id),
         8 => flag(kind == MemoryKind::Managed),
         9 => out.cast::<i32>().put(DEVICE),
-        10 => flag(false),
+        10 => flag(kind == MemoryKind::Device && cfg!(target_os = "linux")),
         11 => out.cast::<u64>().put(base),
         12 => out.cast::<u64>().put(bytes),
         13 => flag(true),

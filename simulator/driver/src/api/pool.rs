@@ -103,15 +103,15 @@ pub fn properties() -> PoolProperties {
 }
 
 exports! {
-    fn cuMemAllocAsync(address: Out<DevicePtr>, bytes: usize, stream: Handle) {
+    fn cuMemAllocAsync(address: Out<DevicePtr>, bytes: usize, stream: Handle) also "_ptsz" {
         allocate(address, bytes, None, stream)
     }
 
-    fn cuMemAllocFromPoolAsync(address: Out<DevicePtr>, bytes: usize, pool: Handle, stream: Handle) {
+    fn cuMemAllocFromPoolAsync(address: Out<DevicePtr>, bytes: usize, pool: Handle, stream: Handle) also "_ptsz" {
         allocate(address, bytes, Some(pool), stream)
     }
 
-    fn cuMemFreeAsync(address: DevicePtr, stream: Handle) {
+    fn cuMemFreeAsync(address: DevicePtr, stream: Handle) also "_ptsz" {
         let (driver, _) = context::current()?;
         check_supported(driver)?;
         stream::any(stream)?;
@@ -123,7 +123,8 @@ exports! {
         }
         stream::use_now(stream)?;
         // CUDA allows memory from cuMemAlloc here as well.
-        free(driver, address, |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::Device | MemoryKind::Graph))
+        let frees = |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::Device | MemoryKind::Graph);
+        stream::after(stream, move |driver| free(driver, address, frees))
     }
 
     fn cuMemPoolCreate(pool: Out<Handle>, properties: In<PoolProperties>) {

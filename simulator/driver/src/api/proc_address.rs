@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use super::{
-    array, capture, context, copy, device, errors, event, function, graph, init, launch, library, linker, memory, module,
-    occupancy, older, pointer, pool, primary, refused, stream, texture, user_object,
+    array, capture, context, copy, device, errors, event, function, graph, init, ipc, launch, library, linker, memory, module,
+    occupancy, older, pointer, pool, primary, refused, stream, texture, user_object, value, virtual_memory,
 };
 use crate::export::{Export, exports};
 use crate::ffi::{Out, Text};
@@ -14,9 +14,13 @@ use crate::result::{CuResult, Result};
 const FOUND: u32 = 0;
 const NOT_FOUND: u32 = 1;
 
+/// `CU_GET_PROC_ADDRESS_LEGACY_STREAM` and `_PER_THREAD_DEFAULT_STREAM`
+const LEGACY: u64 = 1;
+const PER_THREAD: u64 = 2;
+
 /// Names whose plain form changed its meaning in some version of CUDA (written as `cuDriverGetVersion` returns it): plain name, version,
 /// suffix before that version, suffix from then on.
-const CHANGED: [(&str, i32, &str, &str); 21] = [
+const CHANGED: [(&str, i32, &str, &str); 22] = [
     ("cuCtxCreate", 13000, "_v2", "_v4"),
     ("cuCtxGetDevice", 13000, "", "_v2"),
     ("cuCtxSynchronize", 13000, "", "_v2"),
@@ -34,6 +38,7 @@ const CHANGED: [(&str, i32, &str, &str); 21] = [
     ("cuGraphNodeGetDependentNodes", 13000, "", "_v2"),
     ("cuGraphRemoveDependencies", 13000, "", "_v2"),
     ("cuStreamGetCaptureInfo", 13000, "_v2", "_v3"),
+    ("cuStreamGetCtx", 12050, "", "_v2"),
     ("cuStreamUpdateCaptureDependencies", 13000, "", "_v2"),
     ("cuGetProcAddress", 12000, "", "_v2"),
     ("cuMemAdvise", 13000, "", "_v2"),
@@ -43,7 +48,8 @@ const CHANGED: [(&str, i32, &str, &str); 21] = [
 /// Suffixes to try for a plain name, newest first. The forms that match have the same meaning in every version of CUDA 12.
 const SUFFIXES: [&str; 3] = ["_v3", "_v2", ""];
 
-fn every_export() -> impl Iterator<Item = &'static Export> {
+/// Every function that the library exports.
+pub fn every_export() -> impl Iterator<Item = &'static Export> {
     [
         EXPORTS,
         array::EXPORTS,
@@ -60,6 +66,7 @@ fn every_export() -> impl Iterator<Item = &'static Export> {
         graph::executable::EXPORTS,
         graph::nodes::EXPORTS,
         init::EXPORTS,
+        ipc::EXPORTS,
         launch::EXPORTS,
         library::EXPORTS,
         linker::EXPORTS,
@@ -75,17 +82,19 @@ fn every_export() -> impl Iterator<Item = &'static Export> {
         stream::EXPORTS,
         texture::EXPORTS,
         user_object::EXPORTS,
+        value::EXPORTS,
+        virtual_memory::EXPORTS,
     ]
     .into_iter()
     .flatten()
 }
 
-fn exact(name: &str) -> Option<*const ()> {
-    every_export().find(|export| export.name == name).map(|export| export.address)
+fn exact(name: &str) -> Option<&'static Export> {
+    every_export().find(|export| export.name == name)
 }
 
 /// Finds the function that a plain name means to a program for this version of CUDA. A name with a suffix means nothing.
-fn find(name: &str, version: i32) -> Option<*const ()> {
+fn find(name: &str, version: i32) -> Option<&'static Export> {
     if name.rsplit_once("_v").is_some_and(|(_, suffix)| suffix.parse::<u32>().is_ok()) {
         return None;
     }
@@ -95,10 +104,14 @@ fn find(name: &str, version: i32) -> Option<*const ()> {
     }
 }
 
-fn get(symbol: Text, function: Out<*mut c_void>, version: i32, status: Option<Out<u32>>) -> Result<()> {
+fn get(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64, status: Option<Out<u32>>) -> Result<()> {
     function.check()?;
+    if flags & !(LEGACY | PER_THREAD) != 0 || flags == LEGACY | PER_THREAD {
+        return CuResult::INVALID_VALUE.err();
+    }
     let name = symbol.read()?;
-    let found = find(&name, version);
+    let per_thread = |export: &Export| export.per_thread.filter(|_| flags == PER_THREAD);
+    let found = find(&name, version).map(|export| per_thread(export).map_or(export.address, |(_, address)| address));
     let status = status.filter(|status| !status.is_null());
     if let Some(status) = status {
         status.put_if_asked(if found.is_some() { FOUND } else { NOT_FOUND });
@@ -111,14 +124,13 @@ fn get(symbol: Text, function: Out<*mut c_void>, version: i32, status: Option<Ou
 }
 
 exports! {
-    /// `flags` selects the default stream of the functions. It makes no difference here, because all streams are always idle.
-    fn cuGetProcAddress(symbol: Text, function: Out<*mut c_void>, version: i32, _flags: u64) {
-        get(symbol, function, version, None)
+    fn cuGetProcAddress(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64) {
+        get(symbol, function, version, flags, None)
     }
 
     /// An unknown name is not a failure if the caller asks for the status.
-    fn cuGetProcAddress_v2(symbol: Text, function: Out<*mut c_void>, version: i32, _flags: u64, status: Out<u32>) {
-        get(symbol, function, version, Some(status))
+    fn cuGetProcAddress_v2(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64, status: Out<u32>) {
+        get(symbol, function, version, flags, Some(status))
     }
 }
 
@@ -137,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_plain_name_means_the_form_for_the_callers_version() {
-        let same = |name, version, wanted| assert_eq!(find(name, version), Some(exact(wanted).unwrap()), "{name} {version}");
+        let same = |name, version, wanted| assert_eq!(find(name, version).unwrap().name, wanted, "{name} {version}");
         same("cuMemAlloc", 12000, "cuMemAlloc_v2");
         same("cuCtxCreate", 12090, "cuCtxCreate_v2");
         same("cuCtxCreate", 13000, "cuCtxCreate_v4");
@@ -145,9 +157,12 @@ mod tests {
         same("cuGraphInstantiate", 12000, "cuGraphInstantiateWithFlags");
         same("cuGraphAddDependencies", 12080, "cuGraphAddDependencies");
         same("cuStreamGetCaptureInfo", 12080, "cuStreamGetCaptureInfo_v2");
+        // The newer form has one more parameter.
+        same("cuStreamGetCtx", 12040, "cuStreamGetCtx");
+        same("cuStreamGetCtx", 12050, "cuStreamGetCtx_v2");
         same("cuInit", 2000, "cuInit");
-        assert_eq!(find("cuMemAlloc_v2", 12000), None);
-        assert_eq!(find("cuMakeCoffee", 12000), None);
+        assert!(find("cuMemAlloc_v2", 12000).is_none());
+        assert!(find("cuMakeCoffee", 12000).is_none());
     }
 
     #[test]

@@ -12,20 +12,32 @@ fn refuse(feature: &str, instead: &str) -> Result<()> {
     Err(CuResult::NOT_SUPPORTED.because(format!("{feature} are not supported by the simulator; {instead}")))
 }
 
+/// A feature that this driver does not have.
+pub struct Refused {
+    pub feature: &'static str,
+    pub instead: &'static str,
+    /// The functions of the feature.
+    pub functions: &'static [&'static str],
+}
+
 /// Exports functions that refuse, grouped by feature, each group with what to do instead.
 macro_rules! refused {
     ($($feature:literal, $instead:literal: $($name:ident)*;)*) => {
         exports! {
             $($(fn $name() { refuse($feature, $instead) })*)*
         }
+
+        /// All that is refused.
+        pub const REFUSED: &[Refused] =
+            &[$(Refused { feature: $feature, instead: $instead, functions: &[$(stringify!($name)),*] }),*];
     };
 }
 
 refused! {
-    "nodes with semaphores, operations on values in memory, or conditions", "use other nodes":
-        cuGraphAddBatchMemOpNode cuGraphAddExternalSemaphoresSignalNode cuGraphAddExternalSemaphoresWaitNode
-        cuGraphBatchMemOpNodeGetParams cuGraphBatchMemOpNodeSetParams cuGraphConditionalHandleCreate
-        cuGraphExecBatchMemOpNodeSetParams cuGraphExecExternalSemaphoresSignalNodeSetParams
+    "nodes with semaphores or conditions", "use other nodes":
+         cuGraphAddExternalSemaphoresSignalNode cuGraphAddExternalSemaphoresWaitNode
+          cuGraphConditionalHandleCreate
+         cuGraphExecExternalSemaphoresSignalNodeSetParams
         cuGraphExecExternalSemaphoresWaitNodeSetParams cuGraphExternalSemaphoresSignalNodeGetParams
         cuGraphExternalSemaphoresSignalNodeSetParams cuGraphExternalSemaphoresWaitNodeGetParams
         cuGraphExternalSemaphoresWaitNodeSetParams;
@@ -33,7 +45,7 @@ refused! {
     "mipmapped and sparse arrays, and texture references", "make a texture object of an array with cuTexObjectCreate":
         cuArrayGetMemoryRequirements cuArrayGetPlane cuArrayGetSparseProperties cuDeviceGetTexture1DLinearMaxWidth
         cuExternalMemoryGetMappedMipmappedArray cuGraphicsResourceGetMappedMipmappedArray
-        cuGraphicsSubResourceGetMappedArray cuMemMapArrayAsync
+        cuGraphicsSubResourceGetMappedArray cuMemMapArrayAsync cuMemMapArrayAsync_ptsz
         cuMipmappedArrayCreate cuMipmappedArrayDestroy
         cuMipmappedArrayGetLevel cuMipmappedArrayGetMemoryRequirements cuMipmappedArrayGetSparseProperties
         cuModuleGetSurfRef cuModuleGetTexRef cuParamSetTexRef
@@ -41,42 +53,35 @@ refused! {
         cuTexRefCreate cuTexRefDestroy
         cuTexRefGetAddressMode cuTexRefGetAddress_v2 cuTexRefGetArray cuTexRefGetBorderColor cuTexRefGetFilterMode
         cuTexRefGetFlags cuTexRefGetFormat cuTexRefGetMaxAnisotropy cuTexRefGetMipmapFilterMode cuTexRefGetMipmapLevelBias
-        cuTexRefGetMipmapLevelClamp cuTexRefGetMipmappedArray cuTexRefSetAddress2D_v3 cuTexRefSetAddressMode
+        cuTexRefGetMipmapLevelClamp cuTexRefGetMipmappedArray cuTexRefSetAddress2D_v2 cuTexRefSetAddress2D_v3 cuTexRefSetAddressMode
         cuTexRefSetAddress_v2 cuTexRefSetArray cuTexRefSetBorderColor cuTexRefSetFilterMode cuTexRefSetFlags
         cuTexRefSetFormat cuTexRefSetMaxAnisotropy cuTexRefSetMipmapFilterMode cuTexRefSetMipmapLevelBias
         cuTexRefSetMipmapLevelClamp cuTexRefSetMipmappedArray;
 
     "graphics", "copy through memory of the device or the host":
-        cuGraphicsMapResources cuGraphicsResourceGetMappedPointer_v2 cuGraphicsResourceSetMapFlags_v2
-        cuGraphicsUnmapResources cuGraphicsUnregisterResource;
+        cuGraphicsMapResources cuGraphicsMapResources_ptsz cuGraphicsResourceGetMappedPointer_v2 cuGraphicsResourceSetMapFlags cuGraphicsResourceSetMapFlags_v2
+        cuGraphicsUnmapResources cuGraphicsUnmapResources_ptsz cuGraphicsUnregisterResource;
 
     "memory and semaphores of other APIs", "copy through memory of the host":
-        cuDestroyExternalMemory cuDestroyExternalSemaphore cuDeviceGetLuid cuExternalMemoryGetMappedBuffer
-        cuFlushGPUDirectRDMAWrites cuImportExternalMemory cuImportExternalSemaphore cuSignalExternalSemaphoresAsync
-        cuWaitExternalSemaphoresAsync;
+        cuDestroyExternalMemory cuDestroyExternalSemaphore cuDeviceGetLuid cuDeviceGetNvSciSyncAttributes cuExternalMemoryGetMappedBuffer
+        cuFlushGPUDirectRDMAWrites cuImportExternalMemory cuImportExternalSemaphore cuSignalExternalSemaphoresAsync cuSignalExternalSemaphoresAsync_ptsz
+        cuWaitExternalSemaphoresAsync cuWaitExternalSemaphoresAsync_ptsz;
 
-    "sharing between processes", "use one process, or copy through memory of the host":
-        cuIpcCloseMemHandle cuIpcGetEventHandle cuIpcGetMemHandle cuIpcOpenEventHandle cuIpcOpenMemHandle cuIpcOpenMemHandle_v2
+    "sharing pools and multicast objects", "share memory from cuMemAlloc with cuIpcGetMemHandle":
         cuMemPoolExportPointer cuMemPoolExportToShareableHandle cuMemPoolImportFromShareableHandle cuMemPoolImportPointer
         cuMulticastAddDevice cuMulticastBindAddr cuMulticastBindMem cuMulticastCreate cuMulticastGetGranularity
         cuMulticastUnbind;
 
-    "virtual memory management", "allocate with cuMemAlloc or from a pool":
-        cuMemAddressFree cuMemAddressReserve cuMemCreate cuMemExportToShareableHandle cuMemGetAccess
-        cuMemGetAllocationGranularity cuMemGetAllocationPropertiesFromHandle cuMemGetHandleForAddressRange
-        cuMemImportFromShareableHandle cuMemMap cuMemRelease cuMemRetainAllocationHandle cuMemSetAccess cuMemUnmap;
+    "handles for ranges of addresses", "share memory from cuMemCreate with cuMemExportToShareableHandle":
+        cuMemGetHandleForAddressRange;
 
     "green contexts", "use an ordinary context":
         cuCtxFromGreenCtx cuCtxGetDevResource cuCtxGetExecAffinity cuCtxRecordEvent cuCtxWaitEvent cuDevResourceGenerateDesc
         cuDevSmResourceSplitByCount cuDeviceGetDevResource cuGreenCtxCreate cuGreenCtxDestroy cuGreenCtxGetDevResource
         cuGreenCtxRecordEvent cuGreenCtxStreamCreate cuGreenCtxWaitEvent cuStreamGetGreenCtx;
 
-    "tables of private functions", "build the program with `nvcc -cudart shared`, so that it uses the runtime beside this driver":
+    "tables of private functions", "NVRTC works without, and a program with NVIDIA's runtime does not: build it with `nvcc -cudart shared`":
         cuGetExportTable;
-
-    "operations on values in memory", "use events, or write from a kernel":
-        cuStreamBatchMemOp cuStreamBatchMemOp_v2 cuStreamWaitValue32 cuStreamWaitValue32_v2 cuStreamWaitValue64
-        cuStreamWaitValue64_v2 cuStreamWriteValue32 cuStreamWriteValue32_v2 cuStreamWriteValue64 cuStreamWriteValue64_v2;
 
     "tensor maps", "copy tiles with ordinary loads or cp.async":
         cuTensorMapEncodeIm2col cuTensorMapEncodeIm2colWide cuTensorMapEncodeTiled cuTensorMapReplaceAddress;
@@ -84,9 +89,13 @@ refused! {
     "interfaces older than contexts that several threads share", "use the current context and cuLaunchKernel":
         cuCtxAttach cuCtxDetach cuProfilerInitialize;
 
+    "checkpoints of processes", "save what the program needs itself":
+        cuCheckpointProcessCheckpoint cuCheckpointProcessGetRestoreThreadId cuCheckpointProcessGetState cuCheckpointProcessLock
+        cuCheckpointProcessRestore cuCheckpointProcessUnlock;
+
     "features that no simulated device has", "take the path for devices without them":
         cuCoredumpGetAttribute cuCoredumpGetAttributeGlobal cuCoredumpSetAttribute cuCoredumpSetAttributeGlobal
         cuDeviceRegisterAsyncNotification cuDeviceUnregisterAsyncNotification cuLogsCurrent cuLogsDumpToFile
-        cuLogsDumpToMemory cuLogsRegisterCallback cuLogsUnregisterCallback cuMemBatchDecompressAsync
-        cuMemcpy3DBatchAsync cuMemcpyBatchAsync;
+        cuLogsDumpToMemory cuLogsRegisterCallback cuLogsUnregisterCallback cuMemBatchDecompressAsync cuMemBatchDecompressAsync_ptsz
+        cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_ptsz cuMemcpyBatchAsync cuMemcpyBatchAsync_ptsz;
 }

@@ -1,4 +1,5 @@
-//! Streams. Every operation is complete when the call that enqueues it returns, so a stream is always idle.
+//! Streams. Every operation is complete when the call that enqueues it returns, so a stream is always idle, unless it waits for a value in
+//! memory: then it keeps what comes after ([`crate::queues`]).
 //!
 //! CUDA may run an operation of a stream at any time between the end of the previous operation and the next point where the program
 //! waits. Running it at once is allowed, for any number of streams.
@@ -6,19 +7,20 @@
 //! Every function that enqueues an operation does so through [`submit`], which executes the operation, or makes a node of it while the stream
 //! is being captured.
 
-use std::ffi::c_void;
 use std::sync::Arc;
 use std::thread;
 
 use super::context::{self, Context, STREAM_ATTRIBUTE_BYTES};
 use super::event;
 use super::operation::{self, Operation};
+use super::run::Run;
 use crate::captures::StreamKey;
 use crate::driver::{DEVICE, Driver, driver};
-use crate::export::exports;
+use crate::export::{default_is_per_thread, exports};
 use crate::ffi::{DeviceId, HostBytes, HostCall, HostFn, Out, StreamCallback};
 use crate::handles::{Handle, Kind};
 use crate::lock::lock;
+use crate::queues::{Awaited, Position, Progress};
 use crate::result::{CuResult, Result};
 
 /// The default stream, which always exists. [`Handle::LEGACY_STREAM`] and [`Handle::PER_THREAD_STREAM`] always exist as well.
@@ -67,9 +69,14 @@ pub fn any(handle: Handle) -> Result<Option<Arc<Stream>>> {
     }
 }
 
+/// Returns what the default stream means in the call that this thread is in.
+fn meant(handle: Handle) -> Handle {
+    if handle == DEFAULT && default_is_per_thread() { Handle::PER_THREAD_STREAM } else { handle }
+}
+
 /// Whether a handle means the legacy stream, which waits for all others and which no driver captures.
 pub fn is_legacy(handle: Handle) -> bool {
-    matches!(handle, DEFAULT | Handle::LEGACY_STREAM)
+    matches!(meant(handle), DEFAULT | Handle::LEGACY_STREAM)
 }
 
 /// Returns the context of a stream. A stream that always exists belongs to the current context.
@@ -95,6 +102,7 @@ pub fn usable(handle: Handle) -> Result<Arc<Context>> {
 
 /// Returns what tells a stream from all others. The stream that each thread has is another one on each thread.
 pub fn key(handle: Handle) -> Result<StreamKey> {
+    let handle = meant(handle);
     let thread = (handle == Handle::PER_THREAD_STREAM).then(|| thread::current().id());
     Ok(StreamKey { handle, context: context_of(handle)?.handle, thread })
 }
@@ -109,14 +117,53 @@ pub fn is_capturing(handle: Handle) -> Result<bool> {
     Ok(driver()?.captures.status(key(handle)?).is_some())
 }
 
-/// Gives a stream something to do. It is done when this returns, unless the stream is being captured.
+/// Gives a stream something to do. It is done when this returns, unless the stream is being captured, or waits for a value in memory.
 pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
     let (driver, key) = admit(stream)?;
     let record = |graph, dependencies: &[_]| operation::graph(graph)?.add(driver, operation.clone(), dependencies);
-    match driver.captures.add(key, record) {
-        Some(recorded) => recorded.map(drop),
-        None => operation.run(driver),
+    if let Some(recorded) = driver.captures.add(key, record) {
+        return recorded.map(drop);
     }
+    if let Operation::Record(event) = &operation {
+        event.note_submitted();
+    }
+    if driver.queues.is_empty() && !operation.may_wait() {
+        return operation.run(driver);
+    }
+    let mut run = Run::new(operation)?;
+    driver.queues.push(driver, position(stream, key)?, Box::new(move |driver| run.advance(driver)))
+}
+
+/// Where the next work of a stream is among all work.
+fn position(stream: Handle, key: StreamKey) -> Result<Position> {
+    Ok(Position { stream: key, is_legacy: is_legacy(stream), is_blocking: is_blocking(stream)? })
+}
+
+/// Does something when all earlier work of a stream is done, which is now unless the stream waits.
+pub fn after(stream: Handle, act: impl FnOnce(&Driver) -> Result<()> + Send + 'static) -> Result<()> {
+    let (driver, key) = admit(stream)?;
+    let position = position(stream, key)?;
+    if !driver.queues.is_busy(&position) {
+        return act(driver);
+    }
+    let mut act = Some(act);
+    driver.queues.push(
+        driver,
+        position,
+        Box::new(move |driver| act.take().map_or(Ok(()), |act| act(driver)).map(|()| Progress::Done)),
+    )
+}
+
+/// Waits for all work of a stream, before a call returns that must not return earlier.
+pub fn finish(stream: Handle) -> Result<()> {
+    let driver = driver()?;
+    if driver.queues.is_empty() {
+        return Ok(());
+    }
+    let context = context_of(stream)?;
+    let awaited = Awaited::Before(position(stream, key(stream)?)?);
+    driver.queues.wait(driver, awaited).map_or(Ok(()), |what| context::give_up(driver, &context, &what))?;
+    context.check()
 }
 
 /// Refuses to use the legacy stream while it would have to wait for a capturing stream.
@@ -176,10 +223,21 @@ fn wait(stream: Handle, event: Handle, is_external: bool) -> Result<()> {
     }
 }
 
-/// Waits for a stream, or asks whether it is idle, which it is. There is nothing to wait for while it is being captured.
+/// Waits for a stream. There is nothing to wait for while it is being captured.
 fn wait_for(stream: Handle) -> Result<()> {
     usable(stream)?;
-    check_not_capturing(stream)
+    check_not_capturing(stream)?;
+    finish(stream)
+}
+
+/// Asks whether a stream is idle.
+fn query(stream: Handle) -> Result<()> {
+    usable(stream)?;
+    check_not_capturing(stream)?;
+    let driver = driver()?;
+    driver.queues.advance(driver)?;
+    let is_busy = driver.queues.is_busy(&position(stream, key(stream)?)?);
+    if is_busy { CuResult::NOT_READY.err() } else { usable(stream).map(drop) }
 }
 
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
@@ -222,7 +280,7 @@ fn initial(stream: Handle, attribute: u32) -> Result<[u8; STREAM_ATTRIBUTE_BYTES
 }
 
 exports! {
-    fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: HostBytes) {
+    fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: HostBytes) also "_ptsz" {
         let context = usable(stream)?;
         let bytes = attribute_bytes(attribute)?;
         let set = lock(&context.stream_attributes).get(&(stream.number(), attribute)).copied();
@@ -231,7 +289,7 @@ exports! {
     }
 
     /// Attributes are stored and returned. They only affect speed, and how the host waits, so they have no effect here.
-    fn cuStreamSetAttribute(stream: Handle, attribute: u32, value: HostBytes) {
+    fn cuStreamSetAttribute(stream: Handle, attribute: u32, value: HostBytes) also "_ptsz" {
         let context = usable(stream)?;
         let bytes = attribute_bytes(attribute)?;
         let mut given = [0; STREAM_ATTRIBUTE_BYTES];
@@ -262,20 +320,20 @@ exports! {
         removed.context.check()
     }
 
-    fn cuStreamSynchronize(stream: Handle) {
+    fn cuStreamSynchronize(stream: Handle) also "_ptsz" {
         wait_for(stream)
     }
 
-    /// Never returns "not ready".
-    fn cuStreamQuery(stream: Handle) {
-        wait_for(stream)
+    /// Returns "not ready" only while something waits for a value in memory.
+    fn cuStreamQuery(stream: Handle) also "_ptsz" {
+        query(stream)
     }
 
-    fn cuEventRecord(event: Handle, stream: Handle) {
+    fn cuEventRecord(event: Handle, stream: Handle) also "_ptsz" {
         record(event, stream, false)
     }
 
-    fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) {
+    fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) also "_ptsz" {
         if flags & !EXTERNAL != 0 {
             driver()?;
             return CuResult::INVALID_VALUE.err();
@@ -283,7 +341,7 @@ exports! {
         record(event, stream, flags == EXTERNAL)
     }
 
-    fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) {
+    fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) also "_ptsz" {
         usable(stream)?;
         if flags & !EXTERNAL != 0 {
             return CuResult::INVALID_VALUE.err();
@@ -291,32 +349,32 @@ exports! {
         wait(stream, event, flags == EXTERNAL)
     }
 
-    fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) {
+    fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) also "_ptsz" {
         context.put(usable(stream)?.handle)
     }
 
     /// No stream belongs to a green context, because there are none.
-    fn cuStreamGetCtx_v2(stream: Handle, context: Out<Handle>, green: Out<Handle>) {
+    fn cuStreamGetCtx_v2(stream: Handle, context: Out<Handle>, green: Out<Handle>) also "_ptsz" {
         context.put(usable(stream)?.handle)?;
         green.put(Handle::NULL)
     }
 
-    fn cuStreamGetDevice(stream: Handle, device: Out<DeviceId>) {
+    fn cuStreamGetDevice(stream: Handle, device: Out<DeviceId>) also "_ptsz" {
         usable(stream)?;
         device.put(DEVICE)
     }
 
-    fn cuStreamGetId(stream: Handle, id: Out<u64>) {
+    fn cuStreamGetId(stream: Handle, id: Out<u64>) also "_ptsz" {
         usable(stream)?;
         id.put(stream.number())
     }
 
-    fn cuStreamGetFlags(stream: Handle, flags: Out<u32>) {
+    fn cuStreamGetFlags(stream: Handle, flags: Out<u32>) also "_ptsz" {
         usable(stream)?;
         flags.put(any(stream)?.map_or(0, |stream| stream.flags))
     }
 
-    fn cuStreamGetPriority(stream: Handle, priority: Out<i32>) {
+    fn cuStreamGetPriority(stream: Handle, priority: Out<i32>) also "_ptsz" {
         usable(stream)?;
         priority.put(self::priority(stream)?)
     }
@@ -328,7 +386,7 @@ exports! {
         Ok(())
     }
 
-    fn cuStreamCopyAttributes(target: Handle, source: Handle) {
+    fn cuStreamCopyAttributes(target: Handle, source: Handle) also "_ptsz" {
         let (to, from) = (usable(target)?, usable(source)?);
         let copied: Vec<_> = {
             let attributes = lock(&from.stream_attributes);
@@ -339,17 +397,19 @@ exports! {
     }
 
     /// All earlier work is done, so the function runs now, on this thread. CUDA forbids it to call CUDA functions.
-    fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: HostBytes) {
+    fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: HostBytes) also "_ptsz" {
         usable(stream)?;
         submit(stream, Operation::Host(HostCall::new(function, data)?))
     }
 
-    fn cuStreamAddCallback(stream: Handle, callback: Option<StreamCallback>, data: *mut c_void, flags: u32) {
+    fn cuStreamAddCallback(stream: Handle, callback: Option<StreamCallback>, data: HostBytes, flags: u32) also "_ptsz" {
         usable(stream)?;
         let callback = callback.filter(|_| flags == 0).ok_or(CuResult::INVALID_VALUE)?;
         check_not_capturing(stream)?;
-        // SAFETY: the C caller asks for exactly this call and promises that its function accepts these arguments.
-        unsafe { callback(stream, CuResult::SUCCESS, data) };
-        Ok(())
+        after(stream, move |_| {
+            // SAFETY: the C caller asks for exactly this call and promises that its function accepts these arguments.
+            unsafe { callback(stream, CuResult::SUCCESS, data.as_ptr()) };
+            Ok(())
+        })
     }
 }

@@ -318,9 +318,9 @@ impl Fill {
         }
         // The last row first, so that a number of rows that no memory has is refused at once.
         let before_last = (self.rows - 1).checked_mul(self.pitch).ok_or(CuResult::INVALID_VALUE)?;
-        let bytes = before_last.checked_add(row_bytes).ok_or(CuResult::INVALID_VALUE)? as u64;
-        let allocation = driver.memory.allocation_at(self.target).ok_or(CuResult::INVALID_VALUE)?;
-        if bytes > allocation.base + allocation.bytes - self.target {
+        let last = self.target.checked_add(before_last as u64).ok_or(CuResult::INVALID_VALUE)?;
+        let allocation = driver.memory.allocation_at(last).ok_or(CuResult::INVALID_VALUE)?;
+        if row_bytes as u64 > allocation.base + allocation.bytes - last {
             return CuResult::INVALID_VALUE.err();
         }
         for row in 0..self.rows {

@@ -25,8 +25,9 @@ pub use graph::{
     MemsetNodeInContext, NodeOfType, UpdateResult,
 };
 pub use structures::{
-    Array3DDescriptor, ArrayDescriptor, DeviceProperties, LaunchAttribute, LaunchConfigEx, MemAccess, MemLocation, Memcpy2D,
-    Memcpy3D, PoolProperties, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor, Uuid,
+    Array3DDescriptor, ArrayDescriptor, BatchNode, DeviceProperties, LaunchAttribute, LaunchConfigEx, MemAccess, MemLocation,
+    Memcpy2D, Memcpy3D, MemoryProperties, PoolProperties, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor, Uuid,
+    ValueOperation,
 };
 
 /// A `CUdevice`: the ordinal of a device.

@@ -126,6 +126,49 @@ pub struct MemAccess {
     pub flags: c_uint,
 }
 
+/// `CUstreamBatchMemOpParams`, with the members of a wait and a write, which are the same.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ValueOperation {
+    pub operation: c_uint,
+    pub address: u64,
+    pub value: u64,
+    pub flags: c_uint,
+    pub alias: u64,
+    pub padding: u64,
+}
+
+/// `CUDA_BATCH_MEM_OP_NODE_PARAMS`. The array is a plain address where the driver describes a node to the program.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct BatchNode<Array = In<ValueOperation>> {
+    pub context: Handle,
+    pub count: c_uint,
+    pub operations: Array,
+    pub flags: c_uint,
+}
+
+/// `CUmemAllocationProp`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MemoryProperties {
+    pub kind: c_uint,
+    pub handle_types: c_uint,
+    pub location: MemLocation,
+    pub win32_meta_data: usize,
+    pub compression: u8,
+    pub is_for_rdma: u8,
+    pub usage: u16,
+    pub reserved: [u8; 4],
+}
+
+impl Default for MemoryProperties {
+    fn default() -> Self {
+        let location = MemLocation { kind: 0, id: 0 };
+        Self { kind: 0, handle_types: 0, location, win32_meta_data: 0, compression: 0, is_for_rdma: 0, usage: 0, reserved: [0; 4] }
+    }
+}
+
 /// `CUmemPoolProps`, as far as it is read here. Newer versions of CUDA use some of the reserved bytes.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -169,6 +212,9 @@ mod tests {
         use cudarc::driver::sys;
         assert_eq!(size_of::<Memcpy2D>(), size_of::<sys::CUDA_MEMCPY2D>());
         assert_eq!(size_of::<Memcpy3D>(), size_of::<sys::CUDA_MEMCPY3D>());
+        assert_eq!(size_of::<ValueOperation>(), size_of::<sys::CUstreamBatchMemOpParams>());
+        assert_eq!(size_of::<BatchNode>(), size_of::<sys::CUDA_BATCH_MEM_OP_NODE_PARAMS>());
+        assert_eq!(size_of::<MemoryProperties>(), size_of::<sys::CUmemAllocationProp>());
         assert_eq!(size_of::<PoolProperties>(), size_of::<sys::CUmemPoolProps>());
         assert_eq!(size_of::<LaunchConfigEx>(), size_of::<sys::CUlaunchConfig>());
         assert_eq!(size_of::<LaunchAttribute>(), size_of::<sys::CUlaunchAttribute>());

@@ -13,6 +13,7 @@ pub const OK: CUresult = CUresult::CUDA_SUCCESS;
 
 pub const VECTORS: &str = include_str!("../ptx/vectors.ptx");
 pub const SHARED: &str = include_str!("../ptx/shared.ptx");
+pub const INCREMENT: &str = include_str!("../ptx/increment.ptx");
 pub const FAULTS: &str = include_str!("../ptx/faults.ptx");
 
 /// Calls a function of the driver API by name.

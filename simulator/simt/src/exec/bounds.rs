@@ -3,7 +3,7 @@
 use super::core::Core;
 use super::machine::Stop;
 use super::request::{Request, lanes_where, wide};
-use crate::finding::{Access, FindingKind, Nearest, Space};
+use crate::finding::{Access, AccessOp, FindingKind, Nearest, Space};
 use crate::program;
 use crate::registers::{LANES, spread};
 use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
@@ -19,7 +19,9 @@ impl Core<'_> {
         let span = Span::of(request);
         let length = (span.highest - span.lowest).saturating_add(bytes);
         let aligned = span.low_bits & (bytes - 1) == 0;
-        if aligned && self.machine.region(&mut self.check_hint, span.lowest, length).is_some() {
+        let writes = request.op != AccessOp::Load;
+        let region = self.machine.region(&mut self.check_hint, span.lowest, length);
+        if aligned && region.is_some_and(|region| !(writes && region.read_only)) {
             return Ok(());
         }
         self.check_global_lanes(request)
@@ -63,7 +65,10 @@ impl Core<'_> {
         let Request { op, bytes, mask, addresses, .. } = *request;
         let width = u64::from(bytes);
         let misaligned = lanes_where(mask, |lane| !addresses[lane].is_multiple_of(width));
-        let outside = lanes_where(mask, |lane| self.machine.region(&mut self.check_hint, addresses[lane], width).is_none());
+        let outside = lanes_where(mask, |lane| {
+            let region = self.machine.region(&mut self.check_hint, addresses[lane], width);
+            region.is_none_or(|region| region.read_only && op != AccessOp::Load)
+        });
         let at = |lanes: u32| addresses[lanes.trailing_zeros() as usize];
         let access = |lanes: u32| Access { space: Space::Global, op, address: at(lanes), bytes };
         if misaligned != 0 {

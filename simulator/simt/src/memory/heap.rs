@@ -60,8 +60,8 @@ impl Heap {
     pub(crate) fn make(&self, memory: &Memory) {
         self.made.get_or_init(|| {
             let buffer = Buffer::zeroed(self.bytes, false).unwrap_or_else(|| Buffer::tombstone(0));
-            let base = memory.reserve(&buffer);
-            Made { region: Region { base, label: None, buffer }, blocks: Mutex::default() }
+            let base = memory.address_for(&buffer);
+            Made { region: Region { base, label: None, buffer, read_only: false }, blocks: Mutex::default() }
         });
     }
 

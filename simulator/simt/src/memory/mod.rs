@@ -2,6 +2,7 @@
 
 mod buffer;
 mod heap;
+mod reserved;
 pub mod rules;
 mod words;
 
@@ -13,6 +14,8 @@ use thiserror::Error;
 
 pub(crate) use buffer::Buffer;
 pub use heap::Heap;
+use reserved::Reservation;
+pub use reserved::{Mapped, Replaced, Rights};
 
 use crate::finding::Nearest;
 
@@ -43,6 +46,8 @@ pub struct Memory {
 struct State {
     live: BTreeMap<u64, Arc<Region>>,
     freed: VecDeque<Arc<Region>>,
+    /// Ranges of addresses for memory of the host program, by first address.
+    reserved: BTreeMap<u64, Reservation>,
     next_address: u64,
     used: u64,
 }
@@ -53,6 +58,8 @@ pub(crate) struct Region {
     pub(crate) base: u64,
     pub(crate) label: Option<String>,
     pub(crate) buffer: Buffer,
+    /// Whether a kernel may only read it.
+    pub(crate) read_only: bool,
 }
 
 impl Region {
@@ -66,7 +73,7 @@ impl Region {
         let bytes = self.buffer.bytes();
         Nearest {
             allocation: match &self.label {
-                Some(name) => format!("the variable {name} ({bytes} bytes)"),
+                Some(label) => format!("{label} ({bytes} bytes)"),
                 None => format!("an allocation of {bytes} bytes"),
             },
             base: self.base,
@@ -118,11 +125,17 @@ pub enum MemoryError {
 impl Memory {
     /// An empty memory that can hold `capacity` bytes.
     pub fn new(capacity: u64) -> Self {
-        let state = State { live: BTreeMap::new(), freed: VecDeque::new(), next_address: FIRST_ADDRESS, used: 0 };
+        let state = State {
+            live: BTreeMap::new(),
+            freed: VecDeque::new(),
+            reserved: BTreeMap::new(),
+            next_address: FIRST_ADDRESS,
+            used: 0,
+        };
         Self { capacity, state: RwLock::new(state) }
     }
 
-    /// Allocates `bytes` bytes, aligned to 512. `label` names it in findings (a variable's name). The bytes are zero, but a kernel
+    /// Allocates `bytes` bytes, aligned to 512. `label` is what findings call it, such as `the variable counter`. The bytes are zero, but a kernel
     /// that reads them before they are written has a defect, because on a GPU they may be anything.
     ///
     /// # Errors
@@ -168,7 +181,7 @@ impl Memory {
         let buffer = Buffer::zeroed(bytes, written).ok_or(out_of_memory)?;
         let base = place(&mut state, &buffer);
         state.used += bytes;
-        state.live.insert(base, Arc::new(Region { base, label: label.map(str::to_owned), buffer }));
+        state.live.insert(base, Arc::new(Region { base, label: label.map(str::to_owned), buffer, read_only: false }));
         Ok(base)
     }
 
@@ -178,13 +191,65 @@ impl Memory {
     ///
     /// `address` is a multiple of 4 and starts no allocation, and the words that hold `bytes` bytes from there on can be read and
     /// written until `free` has returned. While a kernel runs that accesses some of these words, nothing else writes them.
-    pub unsafe fn adopt(&self, address: u64, bytes: u64) {
+    pub unsafe fn adopt(&self, address: u64, bytes: u64, label: Option<&str>) {
         // SAFETY: the caller promises that these words can be read and written until `free` has returned, and `free` waits until no
         // launch holds the buffer.
         let buffer = unsafe { Buffer::lent(address, bytes) };
         let mut state = self.write_state();
         state.used += bytes;
-        state.live.insert(address, Arc::new(Region { base: address, label: None, buffer }));
+        state.live.insert(address, Arc::new(Region { base: address, label: label.map(str::to_owned), buffer, read_only: false }));
+    }
+
+    /// Makes memory of the host program accessible to kernels like [`adopt`](Self::adopt), but at an address of the device, which is
+    /// returned.
+    ///
+    /// # Safety
+    ///
+    /// The same as for [`adopt`](Self::adopt), with `host` for its address.
+    pub unsafe fn lend(&self, host: u64, bytes: u64, label: Option<&str>) -> u64 {
+        // SAFETY: the caller promises that these words can be read and written until `free` has returned, and `free` waits until no
+        // launch holds the buffer.
+        let buffer = unsafe { Buffer::lent(host, bytes) };
+        let mut state = self.write_state();
+        let base = state.next_address(&buffer);
+        state.used += bytes;
+        state.live.insert(base, Arc::new(Region { base, label: label.map(str::to_owned), buffer, read_only: false }));
+        base
+    }
+
+    /// Moves the bytes of the allocation that starts at `address` to memory of the host program; its address stays. From then on, all of
+    /// its bytes count as written. Waits until no launch uses the allocation.
+    ///
+    /// # Safety
+    ///
+    /// The same as for [`adopt`](Self::adopt), with `host` for its address and the bytes of the allocation.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::NotAnAllocation`]
+    pub unsafe fn relocate(&self, address: u64, host: u64) -> Result<(), MemoryError> {
+        loop {
+            let mut state = self.write_state();
+            let region = state.live.get(&address).ok_or(MemoryError::NotAnAllocation(address))?;
+            if Arc::strong_count(region) > 1 {
+                drop(state);
+                std::thread::sleep(std::time::Duration::from_micros(50));
+                continue;
+            }
+            let bytes = region.buffer.bytes();
+            // SAFETY: the caller promises that these words can be read and written until `free` has returned, and `free` waits until no
+            // launch holds the buffer.
+            let buffer = unsafe { Buffer::lent(host, bytes) };
+            let mut piece = vec![0; bytes.min(1 << 16) as usize];
+            for start in (0..bytes).step_by(1 << 16) {
+                let piece = &mut piece[..(bytes - start).min(1 << 16) as usize];
+                region.buffer.read(start, piece);
+                buffer.write(start, piece);
+            }
+            let region = Region { base: address, label: region.label.clone(), buffer, read_only: region.read_only };
+            state.live.insert(address, Arc::new(region));
+            return Ok(());
+        }
     }
 
     /// Frees the allocation that starts at `address`. If the memory was [adopted](Self::adopt), this waits until no launch uses it.
@@ -201,10 +266,10 @@ impl Memory {
         }
         // Keep the range and the name, but not the bytes.
         let buffer = Buffer::tombstone(region.buffer.bytes());
-        state.freed.push_back(Arc::new(Region { base: region.base, label: region.label.clone(), buffer }));
+        state.freed.push_back(Arc::new(Region { base: region.base, label: region.label.clone(), buffer, read_only: false }));
         drop(state);
-        while region.buffer.is_lent() && Arc::strong_count(&region) > 1 {
-            std::thread::sleep(std::time::Duration::from_micros(50));
+        if region.buffer.is_lent() {
+            Replaced(vec![region]).wait();
         }
         Ok(())
     }
@@ -232,7 +297,7 @@ impl Memory {
     ///
     /// [`MemoryError::OutOfBounds`]; then nothing is written.
     pub fn write(&self, address: u64, source: &[u8]) -> Result<(), MemoryError> {
-        let (region, offset) = self.range(address, source.len() as u64)?;
+        let (region, offset) = self.writable(address, source.len() as u64)?;
         region.buffer.write(offset, source);
         region.buffer.note_written(offset, source.len() as u64);
         Ok(())
@@ -257,7 +322,7 @@ impl Memory {
     pub fn copy(&self, target: u64, source: u64, bytes: u64) -> Result<(), MemoryError> {
         const PIECE: usize = 1 << 16;
         let (from, from_offset) = self.range(source, bytes)?;
-        let (to, to_offset) = self.range(target, bytes)?;
+        let (to, to_offset) = self.writable(target, bytes)?;
         let bytes = bytes as usize;
         let mut piece = vec![0; PIECE.min(bytes)];
         let mut move_piece = |start: usize| {
@@ -283,7 +348,7 @@ impl Memory {
     /// [`MemoryError::OutOfBounds`]; then nothing is written.
     pub fn fill(&self, address: u64, bytes: u64, pattern: &[u8]) -> Result<(), MemoryError> {
         const PIECE: u64 = 1 << 16;
-        let (region, offset) = self.range(address, bytes)?;
+        let (region, offset) = self.writable(address, bytes)?;
         let piece: Vec<u8> = pattern.iter().copied().cycle().take(PIECE.min(bytes) as usize).collect();
         for start in (0..bytes).step_by(PIECE as usize) {
             region.buffer.write(offset + start, &piece[..PIECE.min(bytes - start) as usize]);
@@ -293,7 +358,7 @@ impl Memory {
     }
 
     /// An address for a buffer that is not an allocation, so that the host cannot reach it.
-    fn reserve(&self, buffer: &Buffer) -> u64 {
+    fn address_for(&self, buffer: &Buffer) -> u64 {
         self.write_state().next_address(buffer)
     }
 
@@ -306,6 +371,9 @@ impl Memory {
     /// nearby.
     pub(crate) fn nearest(&self, address: u64) -> Option<Nearest> {
         let state = self.read_state();
+        if let Some(nearest) = state.reservation(address).and_then(|(base, reservation)| reservation.nearest(base, address)) {
+            return Some(nearest);
+        }
         let freed = state.freed.iter().rev().map(|region| (region, true));
         let live = state.live.values().map(|region| (region, false));
         let (region, freed) = freed
@@ -325,6 +393,12 @@ impl Memory {
             return Err(out_of_bounds);
         }
         Ok((region.clone(), offset))
+    }
+
+    /// The same for a range that is written.
+    fn writable(&self, address: u64, bytes: u64) -> Result<(Arc<Region>, u64), MemoryError> {
+        let (region, offset) = self.range(address, bytes)?;
+        if region.read_only { Err(MemoryError::OutOfBounds { address, bytes }) } else { Ok((region, offset)) }
     }
 
     // Every change is a single insertion or removal, so a panic while the lock is held leaves a consistent state.
@@ -412,7 +486,7 @@ mod tests {
     #[test]
     fn the_nearest_allocation_is_named_also_after_it_was_freed() {
         let memory = Memory::new(1 << 20);
-        let base = memory.allocate(64, Some("counter")).unwrap();
+        let base = memory.allocate(64, Some("the variable counter")).unwrap();
         let past = memory.nearest(base + 64).unwrap();
         assert_eq!((past.offset, past.freed), (64, false));
         assert!(past.to_string().contains("0 bytes past the end of the variable counter"), "{past}");
@@ -426,7 +500,7 @@ mod tests {
         let mut own = vec![0u32; 3];
         let address = own.as_mut_ptr().expose_provenance() as u64;
         // SAFETY: the vector lives to the end of the test, and nothing accesses it while it is adopted.
-        unsafe { memory.adopt(address, 10) };
+        unsafe { memory.adopt(address, 10, None) };
         memory.write(address, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).unwrap();
         assert!(memory.write(address + 9, &[0; 2]).is_err(), "the last word is not whole");
         let in_use = memory.snapshot();

@@ -1,6 +1,6 @@
 //! Which functions of a module call which, by name and through pointers.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use crate::ptx::ast::{self, Base, Initializer, Operand, Prototype, Statement};
 
@@ -103,7 +103,7 @@ impl CallGraph {
     pub(super) fn names_used<'t>(&self, module: &ast::Module<'t>, kernel: usize) -> (Vec<bool>, HashSet<&'t str>) {
         let mut reached = self.reached_from(kernel);
         reached[kernel] = true;
-        let mut names = HashSet::new();
+        let mut names = HashSet::default();
         for function in (0..reached.len()).filter(|function| reached[*function]) {
             for statement in statements(module, function) {
                 if let Statement::Instruction(instruction) = statement {

@@ -1,6 +1,6 @@
 //! Decodes the syntax tree of a module into the program of one kernel.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::call_graph::CallGraph;
 use super::code::{Action, ConstantValue, FrameLayout, Inst, Param, Program, SharedVariable, Special};
@@ -108,15 +108,15 @@ impl<'m, 't> Decoder<'m, 't> {
             functions: Vec::new(),
             call_graph,
             kernel_params: Vec::new(),
-            constants: HashMap::new(),
-            specials: HashMap::new(),
+            constants: HashMap::default(),
+            specials: HashMap::default(),
             next_row: 0,
             local_bytes: 0,
             shared: Vec::new(),
-            labels: HashMap::new(),
+            labels: HashMap::default(),
             pending: Vec::new(),
             calls: Vec::new(),
-            origin: Origin { ptx_line: 0, source: None, counts: true },
+            origin: Origin { ptx_line: 0, source: None, inlined_at: None, counts: true },
             guard: (TRUE, false),
             current: 0,
             recursive: None,
@@ -201,7 +201,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.scopes = Scopes::default();
         self.scopes.open();
         // What a function does before its first instruction and after its last does not count.
-        self.origin = Origin { ptx_line: function.line, source: None, counts: false };
+        self.origin = Origin { ptx_line: function.line, source: None, inlined_at: None, counts: false };
         // Those of the module come first; those that a function declares belong to the block around them.
         for (index, variable) in globals(module).enumerate().take(of_module(module).count()) {
             self.scopes.declare(variable.name, Symbol::Variable(index));
@@ -296,7 +296,10 @@ impl<'m, 't> Decoder<'m, 't> {
                 let block = self.scopes.ids().next().unwrap_or(0);
                 self.labels.insert((block, name), self.program.code.len() as u32);
             }
-            Statement::Location { file, line, .. } => self.origin.source = (*line != 0).then_some((*file, *line)),
+            Statement::Location { file, line, inlined_at, .. } => {
+                self.origin.source = (*line != 0).then_some((*file, *line));
+                self.origin.inlined_at = *inlined_at;
+            }
             Statement::Registers(registers) => self.registers(registers)?,
             Statement::Variable(variable) => self.variable(variable)?,
             // These are looked up where they are used.

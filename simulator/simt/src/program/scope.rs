@@ -1,6 +1,6 @@
 //! The names of a function: registers and variables, by the block in which they are declared.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::code::{Axis, Special};
 use crate::registers::{Kind, Reg};
@@ -51,7 +51,7 @@ impl<'t> Scopes<'t> {
     pub fn open(&mut self) -> usize {
         let id = self.seen;
         self.seen += 1;
-        self.open.push(Block { id, symbols: HashMap::new() });
+        self.open.push(Block { id, symbols: HashMap::default() });
         id
     }
 

@@ -55,6 +55,7 @@ fn label(operation: &Operation) -> String {
         Operation::Record(_) => "EVENT_RECORD".to_owned(),
         Operation::Allocate(block) => format!("MEM_ALLOC\n{} bytes at {:#x}", block.bytes, block.address),
         Operation::Free(address) => format!("MEM_FREE\n{address:#x}"),
+        Operation::Values(values) => format!("BATCH_MEM_OP\n{} operations", values.operations.len()),
     }
 }
 

@@ -9,7 +9,9 @@ use crate::api::operation::{self, CopyFor, Graph, Node, Operation};
 use crate::api::{event, stream};
 use crate::driver::{Driver, driver};
 use crate::export::exports;
-use crate::ffi::{HostNode, In, InstantiateParams, KernelNode, KernelNodeV1, Memcpy3D, MemsetNode, NodeOfType, Out, UpdateResult};
+use crate::ffi::{
+    BatchNode, HostNode, In, InstantiateParams, KernelNode, KernelNodeV1, Memcpy3D, MemsetNode, NodeOfType, Out, UpdateResult,
+};
 use crate::handles::{Handle, Kind};
 use crate::lock::lock;
 use crate::result::{CuResult, Failure, Result};
@@ -299,7 +301,7 @@ exports! {
         put_instance(executable, graph, flags)
     }
 
-    fn cuGraphInstantiateWithParams(executable: Out<Handle>, graph: Handle, parameters: Out<InstantiateParams>) {
+    fn cuGraphInstantiateWithParams(executable: Out<Handle>, graph: Handle, parameters: Out<InstantiateParams>) also "_ptsz" {
         driver()?;
         executable.check()?;
         let mut given = parameters.as_in().read()?;
@@ -325,13 +327,13 @@ exports! {
     }
 
     /// There is nothing to upload to.
-    fn cuGraphUpload(executable: Handle, stream: Handle) {
+    fn cuGraphUpload(executable: Handle, stream: Handle) also "_ptsz" {
         self::executable(executable)?;
         stream::usable(stream)?;
         stream::check_not_capturing(stream)
     }
 
-    fn cuGraphLaunch(executable: Handle, stream: Handle) {
+    fn cuGraphLaunch(executable: Handle, stream: Handle) also "_ptsz" {
         launch(&*self::executable(executable)?, stream)
     }
 
@@ -386,6 +388,10 @@ exports! {
 
     fn cuGraphExecHostNodeSetParams(executable: Handle, node: Handle, host: In<HostNode>) {
         set(executable, node, || parameters::host(host))
+    }
+
+    fn cuGraphExecBatchMemOpNodeSetParams(executable: Handle, node: Handle, values: In<BatchNode>) {
+        set(executable, node, || parameters::values(&values.read()?))
     }
 
     fn cuGraphExecChildGraphNodeSetParams(executable: Handle, node: Handle, child: Handle) {

@@ -7,7 +7,8 @@ use crate::api::{context, event, pool};
 use crate::driver::driver;
 use crate::export::exports;
 use crate::ffi::{
-    DevicePtr, EdgeData, HostNode, In, KernelNode, KernelNodeV1, MemAccess, MemAllocNode, Memcpy3D, MemsetNode, NodeOfType, Out,
+    BatchNode, DevicePtr, EdgeData, HostNode, In, KernelNode, KernelNodeV1, MemAccess, MemAllocNode, Memcpy3D, MemsetNode,
+    NodeOfType, Out, ValueOperation,
 };
 use crate::handles::Handle;
 use crate::result::{CuResult, Result};
@@ -182,6 +183,26 @@ exports! {
         address: DevicePtr,
     ) {
         Place { graph, dependencies, count }.add(node, || Ok(Operation::Free(address)))
+    }
+
+    fn cuGraphAddBatchMemOpNode(
+        node: Out<Handle>,
+        graph: Handle,
+        dependencies: In<Handle>,
+        count: usize,
+        values: In<BatchNode>,
+    ) {
+        Place { graph, dependencies, count }.add(node, || parameters::values(&values.read()?))
+    }
+
+    fn cuGraphBatchMemOpNodeGetParams(node: Handle, values: Out<BatchNode<*const ValueOperation>>) {
+        let found = get(node, |operation| if let Operation::Values(values) = operation { Some(values.clone()) } else { None })?;
+        let count = found.listed.len() as u32;
+        values.put(BatchNode { context: found.context.handle, count, operations: found.listed.as_ptr(), flags: 0 })
+    }
+
+    fn cuGraphBatchMemOpNodeSetParams(node: Handle, values: In<BatchNode>) {
+        set(node, || parameters::values(&values.read()?))
     }
 
     fn cuGraphAddNode(

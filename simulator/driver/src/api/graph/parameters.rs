@@ -6,13 +6,13 @@ use simt::{Dim3, LaunchConfig};
 
 use crate::api::context::{self, Context};
 use crate::api::kernel::{self, Grid, Launch};
-use crate::api::operation::{self, CopyFor, Operation};
+use crate::api::operation::{self, CopyFor, Operation, Values};
 use crate::api::transfer::{Copy, Fill};
-use crate::api::{event, library};
+use crate::api::{event, library, value_op};
 use crate::driver::driver;
 use crate::ffi::{
-    HostCall, HostNode, In, KernelNode, KernelNodeV1, Memcpy3D, MemcpyNodeInContext, MemsetNode, MemsetNodeInContext, NodeOfType,
-    Out,
+    BatchNode, HostCall, HostNode, In, KernelNode, KernelNodeV1, Memcpy3D, MemcpyNodeInContext, MemsetNode, MemsetNodeInContext,
+    NodeOfType, Out,
 };
 use crate::handles::Handle;
 use crate::result::{CuResult, Result};
@@ -107,6 +107,12 @@ pub fn record(event: Handle) -> Result<Operation> {
     Ok(Operation::Record(event::get(event)?))
 }
 
+/// Makes operations on values in memory.
+pub fn values(node: &BatchNode) -> Result<Operation> {
+    let operations = value_op::batch(node.count, node.operations, node.flags)?;
+    Ok(Operation::Values(Values::new(operations, context_of(node.context)?)))
+}
+
 /// Returns the graph that `CUgraphNodeParams` has for a node that executes one.
 pub fn child_of(parameters: Out<NodeOfType<u8>>) -> Result<Option<Handle>> {
     let is_graph = parameters.as_in().read()?.node_type == GRAPH;
@@ -134,9 +140,9 @@ pub fn any(parameters: Out<NodeOfType<u8>>) -> Result<Operation> {
         WAIT_EVENT => wait(member(parameters)?),
         EVENT_RECORD => record(member(parameters)?),
         MEM_FREE => Ok(Operation::Free(member(parameters)?)),
-        SEMAPHORES_SIGNAL | SEMAPHORES_WAIT | BATCH_MEM_OP | CONDITIONAL => Err(CuResult::NOT_SUPPORTED.because(
-            "nodes with semaphores, operations on values in memory, or conditions are not supported by the simulator; use other nodes",
-        )),
+        BATCH_MEM_OP => values(&member(parameters)?),
+        SEMAPHORES_SIGNAL | SEMAPHORES_WAIT | CONDITIONAL => Err(CuResult::NOT_SUPPORTED
+            .because("nodes with semaphores or conditions are not supported by the simulator; use other nodes")),
         _ => CuResult::INVALID_VALUE.err(),
     }
 }

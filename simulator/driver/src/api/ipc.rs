@@ -1,0 +1,87 @@
+//! Sharing between processes of one machine: memory from `cuMemAlloc`, and events.
+//!
+//! Processes share the bytes of memory. What the simulator knows about them stays in each process: shared bytes count as written, and a
+//! race between two processes is not found.
+
+use super::context;
+use super::event;
+use crate::driver::{Driver, driver};
+use crate::export::exports;
+use crate::ffi::{DevicePtr, Out};
+use crate::handles::Handle;
+use crate::result::{CuResult, Result};
+use crate::shared_memory::{Place, Token};
+
+/// What a handle is of.
+const MEMORY: u32 = 1;
+const EVENT: u32 = 2;
+
+/// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`, which must be given.
+const LAZY_ENABLE_PEER_ACCESS: u32 = 1;
+
+/// Reads a handle, which must be of another process.
+fn place(token: &Token, kind: u32) -> Result<Place> {
+    let place = Place::from_token(token).filter(|place| place.kind == kind).ok_or(CuResult::INVALID_HANDLE)?;
+    if place.process == std::process::id() {
+        return Err(CuResult::INVALID_CONTEXT.because("the process that exports memory or an event cannot open it"));
+    }
+    Ok(place)
+}
+
+/// Refuses a profile without a common address range for host and device, as CUDA does.
+fn check_supported(driver: &Driver) -> Result<()> {
+    if driver.profile.compute_capability >= (2, 0) {
+        return Ok(());
+    }
+    Err(CuResult::NOT_SUPPORTED.because(format!("the profile {} cannot share memory between processes", driver.profile.name)))
+}
+
+fn open(address: Out<DevicePtr>, token: &Token, flags: u32) -> Result<()> {
+    let (driver, context) = context::current()?;
+    check_supported(driver)?;
+    address.check()?;
+    if flags != LAZY_ENABLE_PEER_ACCESS {
+        return CuResult::INVALID_VALUE.err();
+    }
+    let place = place(token, MEMORY)?;
+    driver.captures.check_safe()?;
+    address.put(driver.allocations.open(&driver.memory, &place, context.handle)?)
+}
+
+exports! {
+    fn cuIpcGetMemHandle(handle: Out<Token>, address: DevicePtr) {
+        let (driver, _) = context::current()?;
+        check_supported(driver)?;
+        handle.check()?;
+        driver.captures.check_safe()?;
+        handle.put(driver.allocations.export(&driver.memory, address, MEMORY)?)
+    }
+
+    /// The old name for the same: both take the flags.
+    fn cuIpcOpenMemHandle(address: Out<DevicePtr>, handle: Token, flags: u32) {
+        open(address, &handle, flags)
+    }
+
+    fn cuIpcOpenMemHandle_v2(address: Out<DevicePtr>, handle: Token, flags: u32) {
+        open(address, &handle, flags)
+    }
+
+    fn cuIpcCloseMemHandle(address: DevicePtr) {
+        let (driver, _) = context::current()?;
+        driver.captures.check_safe()?;
+        driver.allocations.close(&driver.memory, address)
+    }
+
+    fn cuIpcGetEventHandle(handle: Out<Token>, event: Handle) {
+        driver()?;
+        handle.check()?;
+        handle.put(event::get(event)?.export(EVENT)?)
+    }
+
+    fn cuIpcOpenEventHandle(event: Out<Handle>, handle: Token) {
+        let (driver, context) = context::current()?;
+        event.check()?;
+        let opened = event::open(driver, context, &place(&handle, EVENT)?)?;
+        event.put(opened)
+    }
+}

@@ -1,0 +1,120 @@
+//! Operations that may have to wait: what has been done of them, and how they go on.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::context::Context;
+use super::operation::{Graph, Operation};
+use super::value_op::ValueOp;
+use crate::driver::Driver;
+use crate::lock::lock;
+use crate::queues::Progress;
+use crate::result::{CuResult, Result};
+use crate::topology::NodeId;
+
+/// An operation that is under way.
+pub enum Run {
+    Operation(Operation),
+    /// A wait for the record of an event with this number.
+    Event(Operation, u64),
+    Values(VecDeque<ValueOp>, Arc<Context>),
+    Graph(Vec<Step>),
+}
+
+/// A node of a graph that has not been executed yet.
+pub struct Step {
+    id: NodeId,
+    dependencies: Vec<NodeId>,
+    run: Run,
+}
+
+impl Run {
+    pub fn new(operation: Operation) -> Result<Self> {
+        Ok(match operation {
+            Operation::Values(values) => Run::Values(values.operations.iter().copied().collect(), values.context),
+            Operation::Graph(graph) => Run::Graph(steps(&graph)?),
+            Operation::Wait(event) => {
+                let number = event.submitted();
+                Run::Event(Operation::Wait(event), number)
+            }
+            other => Run::Operation(other),
+        })
+    }
+
+    /// Goes on as far as it can.
+    pub fn advance(&mut self, driver: &Driver) -> Result<Progress> {
+        match self {
+            Run::Operation(operation) => operation.run(driver).map(|()| Progress::Done),
+            Run::Event(Operation::Wait(event), number) if !event.has_recorded(*number) => {
+                Ok(Progress::Waits("an event that another stream records".to_owned()))
+            }
+            Run::Event(..) => Ok(Progress::Done),
+            Run::Values(operations, context) => {
+                check(driver, context)?;
+                while let Some(next) = operations.front() {
+                    match next.run(driver)? {
+                        Progress::Done => drop(operations.pop_front()),
+                        waits => return Ok(waits),
+                    }
+                }
+                Ok(Progress::Done)
+            }
+            Run::Graph(steps) => advance_graph(steps, driver),
+        }
+    }
+
+    /// The context that this runs in, if it runs on the device.
+    fn context(&self) -> Option<&Arc<Context>> {
+        match self {
+            Run::Operation(operation) => operation.context(),
+            Run::Values(_, context) => Some(context),
+            _ => None,
+        }
+    }
+}
+
+fn check(driver: &Driver, context: &Arc<Context>) -> Result<()> {
+    driver.handles.get::<Context>(context.handle).map_err(|_| CuResult::CONTEXT_IS_DESTROYED)?;
+    context.check()
+}
+
+/// The nodes of a graph that are to be executed, in an order that respects every edge.
+fn steps(graph: &Graph) -> Result<Vec<Step>> {
+    let nodes = lock(&graph.nodes);
+    let order = nodes.order().map_err(|_| CuResult::INVALID_VALUE)?;
+    let step = |id: NodeId| {
+        let node = nodes.get(id)?;
+        let operation = if node.is_enabled { node.operation.clone() } else { Operation::Empty };
+        Some(Run::new(operation).map(|run| Step { id, dependencies: nodes.dependencies(id).to_vec(), run }))
+    };
+    order.into_iter().filter_map(step).collect()
+}
+
+/// Executes what does not depend on something that waits. A fault of a kernel ends it, as a later node would only fail as well.
+fn advance_graph(steps: &mut Vec<Step>, driver: &Driver) -> Result<Progress> {
+    let mut waits_for = None;
+    let mut index = 0;
+    while index < steps.len() {
+        let (earlier, rest) = steps.split_at_mut(index);
+        let step = &mut rest[0];
+        // What has been executed is not in the list any more.
+        if earlier.iter().any(|earlier| step.dependencies.contains(&earlier.id)) {
+            index += 1;
+            continue;
+        }
+        match step.run.advance(driver)? {
+            Progress::Done => {
+                let failed = step.run.context().is_some_and(|context| context.check().is_err());
+                if failed {
+                    return Ok(Progress::Done);
+                }
+                steps.remove(index);
+            }
+            Progress::Waits(what) => {
+                waits_for = Some(what);
+                index += 1;
+            }
+        }
+    }
+    Ok(waits_for.map_or(Progress::Done, Progress::Waits))
+}

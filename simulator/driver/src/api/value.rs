@@ -1,0 +1,69 @@
+//! Operations of streams on values in memory: writing one, and waiting for one.
+
+use super::operation::{Operation, Values};
+use super::stream;
+use super::value_op::{self, ValueOp};
+use crate::driver::{Driver, driver};
+use crate::export::exports;
+use crate::ffi::{DevicePtr, In, ValueOperation};
+use crate::handles::Handle;
+use crate::result::Result;
+
+fn submit(stream: Handle, make: impl FnOnce(&Driver) -> Result<Vec<ValueOp>>) -> Result<()> {
+    let context = stream::usable(stream)?;
+    let operations = make(driver()?)?;
+    if operations.is_empty() {
+        return Ok(());
+    }
+    stream::submit(stream, Operation::Values(Values::new(operations, context)))
+}
+
+fn write_value(stream: Handle, address: u64, bytes: u32, value: u64, flags: u32) -> Result<()> {
+    submit(stream, |driver| Ok(vec![value_op::write(driver, address, bytes, value, flags)?]))
+}
+
+fn wait_value(stream: Handle, address: u64, bytes: u32, value: u64, flags: u32) -> Result<()> {
+    submit(stream, |driver| Ok(vec![value_op::wait(driver, address, bytes, value, flags)?]))
+}
+
+exports! {
+    fn cuStreamWriteValue32(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" {
+        write_value(stream, address, 4, value.into(), flags)
+    }
+
+    fn cuStreamWriteValue32_v2(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" {
+        write_value(stream, address, 4, value.into(), flags)
+    }
+
+    fn cuStreamWriteValue64(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" {
+        write_value(stream, address, 8, value, flags)
+    }
+
+    fn cuStreamWriteValue64_v2(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" {
+        write_value(stream, address, 8, value, flags)
+    }
+
+    fn cuStreamWaitValue32(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" {
+        wait_value(stream, address, 4, value.into(), flags)
+    }
+
+    fn cuStreamWaitValue32_v2(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" {
+        wait_value(stream, address, 4, value.into(), flags)
+    }
+
+    fn cuStreamWaitValue64(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" {
+        wait_value(stream, address, 8, value, flags)
+    }
+
+    fn cuStreamWaitValue64_v2(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" {
+        wait_value(stream, address, 8, value, flags)
+    }
+
+    fn cuStreamBatchMemOp(stream: Handle, count: u32, operations: In<ValueOperation>, flags: u32) also "_ptsz" {
+        submit(stream, |_| value_op::batch(count, operations, flags))
+    }
+
+    fn cuStreamBatchMemOp_v2(stream: Handle, count: u32, operations: In<ValueOperation>, flags: u32) also "_ptsz" {
+        submit(stream, |_| value_op::batch(count, operations, flags))
+    }
+}

@@ -1,0 +1,197 @@
+//! Virtual memory management: the part of the API that reserves addresses, makes memory, and maps the one to the other.
+
+use simt::Rights;
+
+use crate::driver::{DEVICE, Driver, driver, driver_of};
+use crate::export::exports;
+use crate::ffi::{DevicePtr, HostBytes, In, MemAccess, MemLocation, MemoryProperties, Out};
+use crate::handles::Handle;
+use crate::result::{CuResult, Result};
+use crate::virtual_memory::{GRANULARITY, Physical, Retained};
+
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`
+const PINNED: u32 = 1;
+/// `CU_MEM_LOCATION_TYPE_DEVICE`
+const ON_DEVICE: u32 = 1;
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
+const FILE_DESCRIPTOR: u32 = 1;
+/// The page of the host, which reserved addresses are multiples of.
+const HOST_PAGE: u64 = 4096;
+
+/// Refuses a device without virtual memory management.
+fn check_supported(driver: &Driver) -> Result<()> {
+    match crate::attributes::attribute(driver.profile, 102) {
+        Some(1) => Ok(()),
+        _ => Err(CuResult::NOT_SUPPORTED.because(format!(
+            "the profile {} has no virtual memory management here; allocate with cuMemAlloc",
+            driver.profile.name
+        ))),
+    }
+}
+
+/// Refuses a location other than the device.
+fn check_location(location: MemLocation) -> Result<()> {
+    match location.kind {
+        ON_DEVICE => driver_of(location.id).map(drop),
+        // The host as a whole, or one of its nodes.
+        2..=4 => Err(CuResult::NOT_SUPPORTED.because("the simulator maps memory of the device only; use cuMemHostAlloc")),
+        _ => CuResult::INVALID_VALUE.err(),
+    }
+}
+
+/// Refuses memory of a kind that does not exist here.
+fn check_properties(properties: &MemoryProperties) -> Result<()> {
+    if properties.kind != PINNED || properties.win32_meta_data != 0 {
+        return CuResult::INVALID_VALUE.err();
+    }
+    check_location(properties.location)?;
+    if properties.handle_types & !FILE_DESCRIPTOR != 0 {
+        return Err(CuResult::NOT_SUPPORTED.because("memory can be shared by file descriptors only"));
+    }
+    if properties.usage != 0 {
+        return Err(
+            CuResult::NOT_SUPPORTED.because("there are no sparse arrays; make memory without CU_MEM_CREATE_USAGE_TILE_POOL")
+        );
+    }
+    Ok(())
+}
+
+/// Refuses flags, of which there are none yet.
+fn check_flags(flags: u64) -> Result<&'static Driver> {
+    let driver = driver()?;
+    check_supported(driver)?;
+    if flags == 0 { Ok(driver) } else { CuResult::INVALID_VALUE.err() }
+}
+
+fn memory(driver: &Driver, handle: u64) -> Result<std::sync::Arc<Physical>> {
+    Ok(driver.handles.get::<Retained>(Handle::from_number(handle))?.0.clone())
+}
+
+exports! {
+    /// The hint for the address is not taken: a driver may choose another one, and this one always does.
+    fn cuMemAddressReserve(address: Out<DevicePtr>, bytes: usize, alignment: usize, hint: DevicePtr, flags: u64) {
+        let driver = check_flags(flags)?;
+        address.check()?;
+        let (bytes, alignment) = (bytes as u64, alignment as u64);
+        let is_aligned = bytes.is_multiple_of(HOST_PAGE) && hint.is_multiple_of(HOST_PAGE);
+        if bytes == 0 || !is_aligned || (alignment != 0 && !alignment.is_power_of_two()) || alignment > 1 << 40 {
+            return CuResult::INVALID_VALUE.err();
+        }
+        address.put(driver.virtual_memory.reserve(&driver.memory, bytes, alignment)?)
+    }
+
+    fn cuMemAddressFree(address: DevicePtr, bytes: usize) {
+        let driver = check_flags(0)?;
+        driver.virtual_memory.free(&driver.memory, address, bytes as u64)
+    }
+
+    fn cuMemCreate(handle: Out<u64>, bytes: usize, properties: In<MemoryProperties>, flags: u64) {
+        let driver = check_flags(flags)?;
+        handle.check()?;
+        let properties = properties.read()?;
+        check_properties(&properties)?;
+        if bytes == 0 || !(bytes as u64).is_multiple_of(GRANULARITY) {
+            return Err(CuResult::INVALID_VALUE.because(format!("the length must be a multiple of {GRANULARITY}")));
+        }
+        handle.put(Physical::create(driver, bytes as u64, properties.handle_types)?.number())
+    }
+
+    fn cuMemRelease(handle: u64) {
+        let driver = check_flags(0)?;
+        memory(driver, handle)?.release(driver)
+    }
+
+    fn cuMemMap(address: DevicePtr, bytes: usize, offset: usize, handle: u64, flags: u64) {
+        let driver = check_flags(flags)?;
+        driver.virtual_memory.map(address, bytes as u64, memory(driver, handle)?, offset as u64)
+    }
+
+    fn cuMemUnmap(address: DevicePtr, bytes: usize) {
+        let driver = check_flags(0)?;
+        driver.virtual_memory.unmap(&driver.memory, address, bytes as u64)
+    }
+
+    fn cuMemSetAccess(address: DevicePtr, bytes: usize, access: In<MemAccess>, count: usize) {
+        let driver = check_flags(0)?;
+        if count == 0 {
+            return CuResult::INVALID_VALUE.err();
+        }
+        let mut rights = Rights::None;
+        for index in 0..count {
+            let MemAccess { location, flags } = access.read_nth(index)?;
+            check_location(location)?;
+            rights = match flags {
+                0 => Rights::None,
+                1 => Rights::Read,
+                3 => Rights::ReadWrite,
+                _ => return CuResult::INVALID_VALUE.err(),
+            };
+        }
+        driver.virtual_memory.set_rights(&driver.memory, address, bytes as u64, rights)
+    }
+
+    fn cuMemGetAccess(flags: Out<u64>, location: In<MemLocation>, address: DevicePtr) {
+        let driver = check_flags(0)?;
+        flags.check()?;
+        check_location(location.read()?)?;
+        let place = driver.virtual_memory.at(address).filter(|place| place.mapping.is_some());
+        flags.put(u64::from(number(place.ok_or(CuResult::INVALID_VALUE)?.rights)))
+    }
+
+    fn cuMemGetAllocationGranularity(granularity: Out<usize>, properties: In<MemoryProperties>, option: u32) {
+        check_flags(0)?;
+        granularity.check()?;
+        check_properties(&properties.read()?)?;
+        // The least one, and the recommended one.
+        if option > 1 {
+            return CuResult::INVALID_VALUE.err();
+        }
+        granularity.put(GRANULARITY as usize)
+    }
+
+    fn cuMemGetAllocationPropertiesFromHandle(properties: Out<MemoryProperties>, handle: u64) {
+        let driver = check_flags(0)?;
+        let handle_types = memory(driver, handle)?.handle_types;
+        let location = MemLocation { kind: ON_DEVICE, id: DEVICE };
+        properties.put(MemoryProperties { kind: PINNED, handle_types, location, ..MemoryProperties::default() })
+    }
+
+    fn cuMemRetainAllocationHandle(handle: Out<u64>, address: DevicePtr) {
+        let driver = check_flags(0)?;
+        handle.check()?;
+        let place = driver.virtual_memory.at(address).and_then(|place| place.mapping);
+        let (memory, ..) = place.ok_or_else(|| CuResult::INVALID_VALUE.because(format!("nothing is mapped at {address:#x}")))?;
+        memory.retain(driver);
+        handle.put(memory.handle.number())
+    }
+
+    fn cuMemExportToShareableHandle(shareable: Out<i32>, handle: u64, handle_type: u32, flags: u64) {
+        let driver = check_flags(flags)?;
+        shareable.check()?;
+        let memory = memory(driver, handle)?;
+        if handle_type != FILE_DESCRIPTOR || memory.handle_types & handle_type == 0 {
+            return Err(CuResult::INVALID_VALUE.because("the memory was not made to be shared in this way"));
+        }
+        shareable.put(memory.memory.export()?)
+    }
+
+    /// The program keeps the file descriptor, and closes it.
+    fn cuMemImportFromShareableHandle(handle: Out<u64>, shareable: HostBytes, handle_type: u32) {
+        let driver = check_flags(0)?;
+        handle.check()?;
+        if handle_type != FILE_DESCRIPTOR {
+            return Err(CuResult::NOT_SUPPORTED.because("memory can be shared by file descriptors only"));
+        }
+        let descriptor = i32::try_from(shareable.address()).map_err(|_| CuResult::INVALID_VALUE)?;
+        handle.put(Physical::import(driver, descriptor, FILE_DESCRIPTOR)?.number())
+    }
+}
+
+/// `CUmemAccess_flags`
+pub fn number(rights: Rights) -> u32 {
+    match rights {
+        Rights::None => 0,
+        Rights::Read => 1,
+        Rights::ReadWrite => 3,
+    }
+}

@@ -1,0 +1,249 @@
+//! Virtual memory: reserved ranges of addresses, memory without an address, and what of it is mapped where.
+//!
+//! A reserved range of the device has a range of the host's addresses beside it. Memory that is mapped to a part of the one is mapped by the
+//! operating system to the same part of the other, so that neighbors are one piece of memory, and memory that is mapped twice is the same
+//! memory.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use simt::{Mapped, Memory, Rights};
+
+use crate::driver::{Driver, driver_of_this_process};
+use crate::handles::{Handle, Kind};
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
+use crate::shared_memory::{Range, SharedMemory};
+
+/// What the length of memory and the places where it is mapped are multiples of.
+pub const GRANULARITY: u64 = 2 << 20;
+
+/// Memory without an address of its own (`CUmemGenericAllocationHandle`).
+#[derive(Debug)]
+pub struct Physical {
+    pub handle: Handle,
+    pub memory: SharedMemory,
+    /// The ways in which the program may share it.
+    pub handle_types: u32,
+    /// Whether it counts as memory of this process.
+    is_own: bool,
+    /// How often the program may still release it.
+    references: Mutex<u32>,
+}
+
+/// What the handle of memory means while the program has not released it.
+pub struct Retained(pub Arc<Physical>);
+
+impl Kind for Retained {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
+
+    /// Memory belongs to the device and outlives every context.
+    fn context(&self) -> Option<Handle> {
+        None
+    }
+}
+
+impl Physical {
+    /// Makes memory.
+    pub fn create(driver: &Driver, bytes: u64, handle_types: u32) -> Result<Handle> {
+        driver.allocations.take_bytes(driver.profile.memory_bytes, bytes)?;
+        let memory = SharedMemory::create(bytes).inspect_err(|_| driver.allocations.give_bytes_back(bytes))?;
+        Ok(Self::register(driver, memory, handle_types, true))
+    }
+
+    /// Makes memory known that another process, or this one, shares.
+    pub fn import(driver: &Driver, descriptor: i32, handle_types: u32) -> Result<Handle> {
+        Ok(Self::register(driver, SharedMemory::import(descriptor)?, handle_types, false))
+    }
+
+    fn register(driver: &Driver, memory: SharedMemory, handle_types: u32, is_own: bool) -> Handle {
+        let handle = driver.handles.reserve();
+        let physical = Self { handle, memory, handle_types, is_own, references: Mutex::new(1) };
+        driver.handles.insert_at(handle, Retained(Arc::new(physical)));
+        handle
+    }
+
+    /// Lets the program release the memory once more.
+    pub fn retain(self: &Arc<Self>, driver: &Driver) {
+        let mut references = lock(&self.references);
+        if *references == 0 {
+            driver.handles.insert_at(self.handle, Retained(self.clone()));
+        }
+        *references += 1;
+    }
+
+    /// Releases the memory. It goes when nothing is mapped to it.
+    pub fn release(&self, driver: &Driver) -> Result<()> {
+        let mut references = lock(&self.references);
+        *references -= 1;
+        if *references == 0 {
+            driver.handles.remove::<Retained>(self.handle)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Physical {
+    fn drop(&mut self) {
+        if let Some(driver) = driver_of_this_process().filter(|_| self.is_own) {
+            driver.allocations.give_bytes_back(self.memory.bytes);
+        }
+    }
+}
+
+/// All reserved ranges, by first address.
+#[derive(Debug, Default)]
+pub struct VirtualMemory {
+    ranges: Mutex<BTreeMap<u64, Reserved>>,
+}
+
+#[derive(Debug)]
+struct Reserved {
+    bytes: u64,
+    host: Range,
+    /// By first address.
+    mappings: BTreeMap<u64, Mapping>,
+}
+
+/// What is mapped to a part of a range.
+#[derive(Clone, Debug)]
+struct Mapping {
+    bytes: u64,
+    memory: Arc<Physical>,
+    rights: Rights,
+}
+
+/// What is known about an address of a reserved range.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The reserved range.
+    pub base: u64,
+    pub bytes: u64,
+    /// What is mapped at the address: the memory, and where the mapping starts and how long it is.
+    pub mapping: Option<(Arc<Physical>, u64, u64)>,
+    pub rights: Rights,
+}
+
+impl VirtualMemory {
+    /// Reserves addresses.
+    pub fn reserve(&self, memory: &Memory, bytes: u64, alignment: u64) -> Result<u64> {
+        let host = Range::reserve(bytes)?;
+        let mut ranges = lock(&self.ranges);
+        let base = memory.reserve(bytes, alignment.max(GRANULARITY));
+        ranges.insert(base, Reserved { bytes, host, mappings: BTreeMap::new() });
+        Ok(base)
+    }
+
+    /// Gives addresses back. Nothing may be mapped there.
+    pub fn free(&self, memory: &Memory, base: u64, bytes: u64) -> Result<()> {
+        let mut ranges = lock(&self.ranges);
+        let range = ranges.get(&base).filter(|range| range.bytes == bytes).ok_or_else(|| {
+            CuResult::INVALID_VALUE.because(format!("{bytes} bytes at {base:#x} are not a range that cuMemAddressReserve returned"))
+        })?;
+        if !range.mappings.is_empty() {
+            return Err(CuResult::INVALID_VALUE.because("the range still has mappings; unmap them first"));
+        }
+        memory.forget_reserved(base).wait();
+        ranges.remove(&base);
+        Ok(())
+    }
+
+    /// Maps memory from its byte `from` on. Nothing may be mapped there. No access is allowed yet.
+    pub fn map(&self, address: u64, bytes: u64, physical: Arc<Physical>, from: u64) -> Result<()> {
+        if bytes == 0 || [address, bytes, from].iter().any(|number| !number.is_multiple_of(GRANULARITY)) {
+            return Err(CuResult::INVALID_VALUE.because(format!("addresses and lengths must be multiples of {GRANULARITY}")));
+        }
+        if from.checked_add(bytes).is_none_or(|end| end > physical.memory.bytes) {
+            return Err(CuResult::INVALID_VALUE.because(format!("the memory has {} bytes only", physical.memory.bytes)));
+        }
+        let mut ranges = lock(&self.ranges);
+        let (base, range) = range_of(&mut ranges, address, bytes)?;
+        let before_end = range.mappings.range(..address + bytes).next_back();
+        if before_end.is_some_and(|(start, mapping)| start + mapping.bytes > address) {
+            return Err(CuResult::INVALID_VALUE.because("something is mapped there already; unmap it first"));
+        }
+        range.host.map(address - base, bytes, &physical.memory, from)?;
+        range.mappings.insert(address, Mapping { bytes, memory: physical, rights: Rights::None });
+        Ok(())
+    }
+
+    /// Unmaps whole mappings.
+    pub fn unmap(&self, memory: &Memory, address: u64, bytes: u64) -> Result<()> {
+        let mut ranges = lock(&self.ranges);
+        let (base, range) = range_of(&mut ranges, address, bytes)?;
+        let gone = range.whole_mappings(address, bytes)?;
+        let mappings: Vec<_> = gone.iter().filter_map(|address| range.mappings.remove(address)).collect();
+        range.publish(memory, base, true);
+        range.host.unmap(address - base, bytes)?;
+        drop(ranges);
+        drop(mappings);
+        Ok(())
+    }
+
+    /// Says what kernels may do with whole mappings.
+    pub fn set_rights(&self, memory: &Memory, address: u64, bytes: u64, rights: Rights) -> Result<()> {
+        let mut ranges = lock(&self.ranges);
+        let (base, range) = range_of(&mut ranges, address, bytes)?;
+        for address in range.whole_mappings(address, bytes)? {
+            range.mappings.entry(address).and_modify(|mapping| mapping.rights = rights);
+        }
+        range.publish(memory, base, false);
+        Ok(())
+    }
+
+    /// Finds what is at an address.
+    pub fn at(&self, address: u64) -> Option<Place> {
+        let ranges = lock(&self.ranges);
+        let (&base, range) = ranges.range(..=address).next_back().filter(|(base, range)| address - **base < range.bytes)?;
+        let mapping = range.mappings.range(..=address).next_back().filter(|(start, mapping)| address - **start < mapping.bytes);
+        Some(Place {
+            base,
+            bytes: range.bytes,
+            mapping: mapping.map(|(start, mapping)| (mapping.memory.clone(), *start, mapping.bytes)),
+            rights: mapping.map_or(Rights::None, |(_, mapping)| mapping.rights),
+        })
+    }
+}
+
+/// Finds the reserved range that contains these addresses.
+fn range_of(ranges: &mut BTreeMap<u64, Reserved>, address: u64, bytes: u64) -> Result<(u64, &mut Reserved)> {
+    let found = ranges.range_mut(..=address).next_back();
+    let fits = |base: u64, range: &Reserved| {
+        address.checked_add(bytes).is_some_and(|end| bytes > 0 && address - base < range.bytes && end - base <= range.bytes)
+    };
+    let found = found.filter(|(base, range)| fits(**base, range)).map(|(base, range)| (*base, range));
+    found.ok_or_else(|| CuResult::INVALID_VALUE.because(format!("{bytes} bytes at {address:#x} are not in a reserved range")))
+}
+
+impl Reserved {
+    /// Returns the mappings that these addresses are, in order, if they are whole mappings without a gap.
+    fn whole_mappings(&self, address: u64, bytes: u64) -> Result<Vec<u64>> {
+        let (mut next, mut found) = (address, Vec::new());
+        while next < address + bytes {
+            let mapping = self.mappings.get(&next).ok_or_else(|| {
+                CuResult::INVALID_VALUE.because(format!("no mapping begins at {next:#x}; only whole mappings can be named"))
+            })?;
+            found.push(next);
+            next += mapping.bytes;
+        }
+        if next == address + bytes { Ok(found) } else { CuResult::INVALID_VALUE.err() }
+    }
+
+    /// Tells kernels what they may access from now on.
+    fn publish(&self, memory: &Memory, base: u64, something_goes: bool) {
+        let host = self.host.address();
+        let mapped = self.mappings.iter().map(|(address, mapping)| Mapped {
+            address: *address,
+            bytes: mapping.bytes,
+            host: host + (address - base),
+            rights: mapping.rights,
+        });
+        let mapped: Vec<Mapped> = mapped.collect();
+        // SAFETY: the operating system has mapped memory to all these addresses, which are multiples of 4096, and what is unmapped is
+        // waited for. Another process may write the words at the same time only as another GPU's kernel may: every access is atomic.
+        let replaced = unsafe { memory.map(base, &mapped) };
+        if something_goes {
+            replaced.wait();
+        }
+    }
+}

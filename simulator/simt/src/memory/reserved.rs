@@ -1,0 +1,225 @@
+//! Reserved ranges of addresses, in which the host program maps memory of its own and says who may access it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Buffer, Memory, Region, State};
+use crate::finding::Nearest;
+
+/// A reserved range of addresses.
+#[derive(Debug)]
+pub struct Reservation {
+    bytes: u64,
+    /// What is mapped into it, by first address.
+    mapped: BTreeMap<u64, Mapped>,
+}
+
+/// Memory of the host program that is mapped into a reserved range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mapped {
+    /// The first address on the device.
+    pub address: u64,
+    /// Length in bytes.
+    pub bytes: u64,
+    /// The first address on the host.
+    pub host: u64,
+    /// What a kernel may do with it.
+    pub rights: Rights,
+}
+
+/// What a kernel may do with mapped memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rights {
+    /// Nothing.
+    None,
+    /// Read it.
+    Read,
+    /// Read and write it.
+    ReadWrite,
+}
+
+/// Memory that is not mapped any more, or with other rights, and that launches may still use.
+#[derive(Debug)]
+#[must_use = "memory may only go once no launch uses it"]
+pub struct Replaced(pub(super) Vec<Arc<Region>>);
+
+impl Replaced {
+    /// Waits until no launch uses it.
+    pub fn wait(self) {
+        for region in self.0 {
+            while Arc::strong_count(&region) > 1 {
+                std::thread::sleep(Duration::from_micros(50));
+            }
+        }
+    }
+}
+
+impl Memory {
+    /// Reserves `bytes` bytes of addresses, aligned to `alignment`, a power of two. An access there is a fault until something is
+    /// [mapped](Self::map).
+    pub fn reserve(&self, bytes: u64, alignment: u64) -> u64 {
+        let mut state = self.write_state();
+        let base = state.next_address.next_multiple_of(alignment);
+        state.next_address = base + bytes + super::GAP;
+        state.reserved.insert(base, Reservation { bytes, mapped: BTreeMap::new() });
+        base
+    }
+
+    /// Forgets a reserved range with all that is mapped into it.
+    pub fn forget_reserved(&self, base: u64) -> Replaced {
+        // SAFETY: nothing is mapped.
+        let replaced = unsafe { self.map(base, &[]) };
+        self.write_state().reserved.remove(&base);
+        replaced
+    }
+
+    /// Replaces everything that is mapped into the reserved range that starts at `base`. Neighbors with the same rights, on the device as
+    /// on the host, are one piece of memory for a kernel. A launch that runs keeps what it had; [`Replaced`] waits for it.
+    ///
+    /// # Safety
+    ///
+    /// The host's addresses are multiples of 4, and the words there can be read and written until they have been replaced and the
+    /// [`Replaced`] has been waited for.
+    pub unsafe fn map(&self, base: u64, mapped: &[Mapped]) -> Replaced {
+        let mut state = self.write_state();
+        let State { live, reserved, .. } = &mut *state;
+        let Some(reservation) = reserved.get_mut(&base) else { return Replaced(Vec::new()) };
+        let pieces = merged(mapped);
+        let is_kept = |region: &Region| {
+            pieces.iter().any(|piece| {
+                let rights = if region.read_only { Rights::Read } else { Rights::ReadWrite };
+                let kept =
+                    Mapped { address: region.base, bytes: region.buffer.bytes(), host: region.buffer.host_address(), rights };
+                kept == *piece
+            })
+        };
+        let range = base..base + reservation.bytes;
+        let gone: Vec<u64> = live.range(range).filter(|(_, region)| !is_kept(region)).map(|(base, _)| *base).collect();
+        let gone: Vec<Arc<Region>> = gone.into_iter().filter_map(|base| live.remove(&base)).collect();
+        for piece in pieces.iter().filter(|piece| piece.rights != Rights::None) {
+            // SAFETY: the caller promises that these words can be read and written until no launch uses them.
+            let buffer = unsafe { Buffer::lent(piece.host, piece.bytes) };
+            let read_only = piece.rights == Rights::Read;
+            let label = Some("a mapped range".to_owned());
+            let region = || Arc::new(Region { base: piece.address, label, buffer, read_only });
+            live.entry(piece.address).or_insert_with(region);
+        }
+        reservation.mapped = mapped.iter().map(|mapped| (mapped.address, *mapped)).collect();
+        Replaced(gone)
+    }
+}
+
+/// Joins neighbors with the same rights.
+fn merged(mapped: &[Mapped]) -> Vec<Mapped> {
+    let mut pieces: Vec<Mapped> = Vec::new();
+    for next in mapped {
+        match pieces.last_mut() {
+            Some(last)
+                if (last.address + last.bytes, last.host + last.bytes, last.rights) == (next.address, next.host, next.rights) =>
+            {
+                last.bytes += next.bytes;
+            }
+            _ => pieces.push(*next),
+        }
+    }
+    pieces
+}
+
+impl State {
+    /// The reserved range that holds an address, with its first address.
+    pub(super) fn reservation(&self, address: u64) -> Option<(u64, &Reservation)> {
+        let (base, reservation) = self.reserved.range(..=address).next_back()?;
+        (address - base < reservation.bytes).then_some((*base, reservation))
+    }
+}
+
+impl Reservation {
+    /// What is at an address of the range, for an access that is a fault; `None` if every access is allowed there.
+    pub(super) fn nearest(&self, base: u64, address: u64) -> Option<Nearest> {
+        let at = self.mapped.range(..=address).next_back().map(|(_, mapped)| mapped);
+        let (what, first, bytes) = match at.filter(|mapped| address - mapped.address < mapped.bytes) {
+            Some(Mapped { rights: Rights::ReadWrite, .. }) => return None,
+            Some(mapped) => {
+                let rights = if mapped.rights == Rights::Read { "for reading only" } else { "without access for the device" };
+                let what = format!("{} bytes that are mapped {rights} into a reserved range of {} bytes", mapped.bytes, self.bytes);
+                (what, mapped.address, mapped.bytes)
+            }
+            None => (format!("a reserved range of {} bytes, where nothing is mapped", self.bytes), base, self.bytes),
+        };
+        Some(Nearest { allocation: what, base: first, bytes, offset: (address - first) as i64, freed: false })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNIT: u64 = 1 << 12;
+
+    fn pages(count: u64) -> (Vec<u32>, u64) {
+        let mut words = vec![0; (count * UNIT / 4) as usize];
+        let address = words.as_mut_ptr().expose_provenance() as u64;
+        (words, address)
+    }
+
+    #[test]
+    fn neighbors_are_one_piece_of_memory() {
+        let memory = Memory::new(u64::MAX);
+        let (own, host) = pages(2);
+        let base = memory.reserve(4 * UNIT, UNIT);
+        let page =
+            |index: u64| Mapped { address: base + index * UNIT, bytes: UNIT, host: host + index * UNIT, rights: Rights::ReadWrite };
+        // SAFETY: the vector outlives every use of the memory, and nothing else accesses it.
+        let map = |mapped: &[Mapped]| unsafe { memory.map(base, mapped) }.wait();
+        map(&[page(0), page(1)]);
+        memory.write(base + UNIT - 2, &[1, 2, 3, 4]).unwrap();
+        assert_eq!((own[UNIT as usize / 4 - 1], own[UNIT as usize / 4]), (0x0201_0000, 0x0403));
+        map(&[page(0)]);
+        assert!(memory.write(base + UNIT - 2, &[0; 4]).is_err());
+        assert!(memory.write(base + UNIT - 2, &[0; 2]).is_ok());
+        memory.forget_reserved(base).wait();
+        assert!(memory.write(base, &[0]).is_err());
+    }
+
+    #[test]
+    fn an_access_that_is_not_allowed_names_the_range() {
+        let memory = Memory::new(u64::MAX);
+        let (_own, host) = pages(2);
+        let base = memory.reserve(4 * UNIT, UNIT);
+        let page = |index: u64, rights| Mapped { address: base + index * UNIT, bytes: UNIT, host: host + index * UNIT, rights };
+        // SAFETY: the vector outlives every use of the memory, and nothing else accesses it.
+        unsafe { memory.map(base, &[page(0, Rights::Read), page(1, Rights::None)]) }.wait();
+        let message = |address| memory.nearest(address).unwrap().to_string();
+        assert_eq!(
+            message(base + 4),
+            "at offset 4 of 4096 bytes that are mapped for reading only into a reserved range of 16384 bytes"
+        );
+        assert_eq!(
+            message(base + UNIT),
+            "at offset 0 of 4096 bytes that are mapped without access for the device into a reserved range of 16384 bytes"
+        );
+        assert_eq!(message(base + 3 * UNIT), "at offset 12288 of a reserved range of 16384 bytes, where nothing is mapped");
+        assert!(
+            memory.read(base, &mut [0]).is_ok() && memory.write(base, &[0]).is_err() && memory.read(base + UNIT, &mut [0]).is_err()
+        );
+    }
+
+    #[test]
+    fn a_change_waits_for_launches_that_use_what_goes() {
+        let memory = Memory::new(u64::MAX);
+        let (_own, host) = pages(1);
+        let base = memory.reserve(UNIT, UNIT);
+        // SAFETY: the vector outlives every use of the memory, and nothing else accesses it.
+        unsafe { memory.map(base, &[Mapped { address: base, bytes: UNIT, host, rights: Rights::ReadWrite }]) }.wait();
+        let in_use = memory.snapshot();
+        let replaced = memory.forget_reserved(base);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| replaced.wait());
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(!waits.is_finished());
+            drop(in_use);
+            waits.join().unwrap();
+        });
+    }
+}
