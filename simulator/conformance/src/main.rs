@@ -36,6 +36,9 @@ struct Arguments {
     /// Write the scores as JSON, one file for each suite
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
+    /// Keep here what each test that did not simply pass printed, and the driver's report of it
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
     /// Fail if fewer than this percentage of the judged tests pass
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     at_least: f64,
@@ -97,7 +100,7 @@ impl Arguments {
         let bar = ProgressBar::new(tests.len() as u64).with_style(style).with_message(name.to_owned());
         let classes = rest.chunk_by(|a, b| a.group() == b.group());
         let groups: Vec<&[&source::Test]> = classes.flat_map(|class| class.chunks(TOGETHER)).chain(alone.chunks(1)).collect();
-        let one = |test: &source::Test| run::alone(suite, test, &environment).inspect(|_| bar.inc(1));
+        let one = |test: &source::Test| run::alone(suite, test, &environment, self.keep.as_deref()).inspect(|_| bar.inc(1));
         let of_group = |group: &&[&source::Test]| -> Result<Vec<run::Ended>> {
             let mut settled = Vec::new();
             if let Some(start) = built.together.as_ref().filter(|_| group.len() > 1) {

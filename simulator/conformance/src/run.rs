@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -54,12 +55,12 @@ struct Process {
     report: Option<Report>,
 }
 
-/// Runs a test.
+/// Runs a test. What it printed and its report stay in the folder `keep` unless it simply passed.
 ///
 /// # Errors
 ///
 /// When it cannot be started.
-pub fn alone(suite: &Suite, test: &Test, environment: &Environment) -> Result<Ended> {
+pub fn alone(suite: &Suite, test: &Test, environment: &Environment, keep: Option<&Path>) -> Result<Ended> {
     let needs = suite.memory_gib.get(&test.name).copied();
     let available = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available_gib(&text));
     if let Some((needs, available)) = needs.zip(available).filter(|(needs, available)| needs > available) {
@@ -67,7 +68,14 @@ pub fn alone(suite: &Suite, test: &Test, environment: &Environment) -> Result<En
         return Ok(Ended { test: test.name.clone(), verdict: Verdict::Skipped, reason });
     }
     let Process { succeeded, output, report } = process(test.start.command(), environment, suite.time_limit_s)?;
-    let (verdict, reason) = judge(suite, &test.name, succeeded, &output, &report.unwrap_or_default());
+    let report = report.unwrap_or_default();
+    let (verdict, reason) = judge(suite, &test.name, succeeded, &output, &report);
+    if let Some(keep) = keep.filter(|_| verdict != Verdict::Passed || !report.defects.is_empty()) {
+        let kept = keep.join(test.name.replace(['/', ':'], "_"));
+        fs::create_dir_all(&kept).with_context(|| kept.display().to_string())?;
+        fs::write(kept.join("output.txt"), &output)?;
+        fs::write(kept.join("report.json"), serde_json::to_string_pretty(&report)?)?;
+    }
     Ok(Ended { test: test.name.clone(), verdict, reason })
 }
 
@@ -107,10 +115,10 @@ fn settled_together<'t>(tests: impl Iterator<Item = &'t str>, process: &Process)
 /// Runs a process to its end, or for so many seconds.
 fn process(mut command: Command, environment: &Environment, limit_s: u64) -> Result<Process> {
     let folder = tempfile::tempdir()?;
-    let [output, report] = ["output.txt", "report.json"].map(|name| folder.path().join(name));
-    let file = File::create(&output)?;
+    let [output_path, report_path] = ["output.txt", "report.json"].map(|name| folder.path().join(name));
+    let file = File::create(&output_path)?;
     command.envs(environment.iter().map(|(name, value)| (name, value)));
-    command.env("SIMCUDA_REPORT", format!("json:{}", report.display()));
+    command.env("SIMCUDA_REPORT", format!("json:{}", report_path.display()));
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
     let mut child = command.spawn().with_context(|| format!("{command:?}"))?;
     let status = child.wait_timeout(Duration::from_secs(limit_s))?;
@@ -118,8 +126,8 @@ fn process(mut command: Command, environment: &Environment, limit_s: u64) -> Res
         let _ = child.kill();
         let _ = child.wait();
     }
-    let output = String::from_utf8_lossy(&fs::read(&output)?).into_owned();
-    let report = fs::read(&report).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let output = String::from_utf8_lossy(&fs::read(&output_path)?).into_owned();
+    let report = fs::read(&report_path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     Ok(Process { succeeded: status.map(|status| status.success()), output, report })
 }
 
@@ -139,7 +147,7 @@ fn judge(suite: &Suite, test: &str, succeeded: Option<bool>, output: &str, repor
         None => (Verdict::Hung, format!("not over after {} s", suite.time_limit_s)),
         Some(true) if ["skipped=1", "1 skipped"].iter().any(|mark| output.contains(mark)) => (Verdict::Skipped, last_line(output)),
         Some(true) => (Verdict::Passed, String::new()),
-        // The last one, because programs go on after others.
+        // The last one, because programs go on after others: NVRTC asks for functions that it can do without.
         Some(false) => match report.refusals.last() {
             Some(refusal) => (Verdict::Refused, first_line(&refusal.reason)),
             None => (Verdict::Failed, last_error(output)),

@@ -68,18 +68,25 @@ pub fn build(suite: &Suite, folder: &Path, source: Option<&Path>, environment: &
                 Some(source) => source.to_owned(),
                 None => fetch_crate(package, &suite.version, folder)?,
             };
-            rust(&source, arguments)?
+            rust(&source, arguments, environment)?
         }
-        Kind::Python { packages, get_source, list, run, run_together, name_contains } => {
+        Kind::Python { packages, of_crate, get_source, list, run, run_together, name_contains } => {
             if let (Some(get_source), None) = (get_source, source) {
                 bail!("no package has these tests: {get_source}, and name its folder with --source");
             }
             let python = python(folder, packages)?;
-            let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
-            let packages = text(Command::new(&python).args(["-c", ask]))?;
-            let source = source.map_or_else(|| PathBuf::from(packages.trim()), Path::to_owned);
+            let source = match (source, of_crate) {
+                (Some(source), _) => source.to_owned(),
+                (None, Some(package)) => fetch_crate(package, &suite.version, folder)?,
+                (None, None) => {
+                    let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
+                    PathBuf::from(text(Command::new(&python).args(["-c", ask]))?.trim())
+                }
+            };
+            let ours = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts");
             let fill = |words: &[String], test: &str| -> Vec<String> {
-                words.iter().map(|word| word.replace("{test}", test).replace("{source}", &source.display().to_string())).collect()
+                let source = source.display().to_string();
+                words.iter().map(|word| word.replace("{test}", test).replace("{source}", &source).replace("{ours}", ours)).collect()
             };
             let mut listing = Command::new(&python);
             listing.args(fill(list, "")).envs(environment.iter().map(|(name, value)| (name, value))).current_dir(folder);
@@ -122,11 +129,14 @@ fn cargo() -> PathBuf {
 }
 
 /// Builds the tests of a crate and lists them.
-fn rust(source: &Path, arguments: &[String]) -> Result<Built> {
+fn rust(source: &Path, arguments: &[String], environment: &Environment) -> Result<Built> {
     let mut command = Command::new(cargo());
     command.args(["test", "--no-run", "--message-format=json"]).args(arguments).current_dir(source);
     // Not in the folder of whoever started us.
     command.env("CARGO_TARGET_DIR", source.join("target")).stderr(Stdio::inherit());
+    // Symbols of a suite and of all that it uses can take more disk than the rest.
+    command.envs(["CARGO_PROFILE_DEV_DEBUG", "CARGO_PROFILE_TEST_DEBUG"].map(|profile| (profile, "0")));
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
     let messages = text(&mut command)?;
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let binaries = messages.filter(|message| message["profile"]["test"] == true);

@@ -24,7 +24,7 @@ pub struct Suite {
     /// Packages of PyPI that together are the CUDA Toolkit that `CUDA_PATH` names: headers, and NVRTC if one of them has it.
     #[serde(default)]
     pub toolkit: Vec<String>,
-    /// Variables that its tests get.
+    /// Variables that its tests and its build get.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
     /// Its tests run once with each of these sets of variables, and each time has a score of its own.
@@ -55,10 +55,12 @@ pub enum Kind {
         /// For `cargo test`.
         arguments: Vec<String>,
     },
-    /// Tests of Python packages.
+    /// Tests that Python runs, of its packages or our own.
     Python {
         /// What `pip install` takes.
         packages: Vec<String>,
+        /// A crate of crates.io whose source is `{source}` instead.
+        of_crate: Option<String>,
         /// What to do to get its tests, where its packages do not have them.
         get_source: Option<String>,
         /// Prints the names of the tests.

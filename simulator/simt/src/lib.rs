@@ -55,5 +55,5 @@ pub use geometry::{Dim3, LaunchConfig};
 pub use image::Image;
 pub use launch::{LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, WarpOrder, launch};
 pub use memory::{Heap, Mapped, Memory, MemoryError, Replaced, Rights};
-pub use module::{Kernel, Module, Param, Variable};
+pub use module::{Kernel, Module, Opaque, Param, Variable};
 pub use profile::Profile;

@@ -5,6 +5,7 @@ use crate::error::LoadError;
 use crate::finding::Space;
 pub use crate::program::Param;
 use crate::program::{CallGraph, Program, SourceMap, address_of_function, decode_kernel, globals};
+pub use crate::ptx::ast::Opaque;
 use crate::ptx::ast::{self, Initializer, StateSpace, Type};
 
 /// Bytes of constant memory that a module may have.
@@ -154,6 +155,8 @@ pub struct Variable {
     pub align: u64,
     /// The host can use it as well, at the same address.
     pub is_managed: bool,
+    /// What the host binds to it, for a variable of an opaque type.
+    pub opaque: Option<Opaque>,
     /// The first bytes of its initial value; the rest is zero.
     pub(crate) init: Vec<u8>,
     /// Addresses in its initial value: the offset in the value, the index of the variable pointed to, and the offset in that
@@ -191,5 +194,5 @@ fn variable(tree: &ast::Module<'_>, variable: &ast::Variable<'_>) -> Result<Vari
     }
     let space = if variable.space == StateSpace::Const { Space::Const } else { Space::Global };
     let (name, is_managed) = (variable.name.to_owned(), variable.is_managed);
-    Ok(Variable { name, space, bytes, align: variable.align, is_managed, init, pointers })
+    Ok(Variable { name, space, bytes, align: variable.align, is_managed, opaque: variable.opaque, init, pointers })
 }

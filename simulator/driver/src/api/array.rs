@@ -12,16 +12,40 @@ use crate::ffi::{Array3DDescriptor, ArrayDescriptor, In, Out};
 use crate::handles::{Handle, Kind};
 use crate::result::{CuResult, Result};
 
-/// `CUDA_ARRAY3D_LAYERED`, `_SURFACE_LDST`, `_TEXTURE_GATHER`: the flags that arrays here can have.
+/// `CUDA_ARRAY3D_LAYERED`, `_SURFACE_LDST`, `_CUBEMAP`, `_TEXTURE_GATHER`: the flags that arrays here can have.
 const LAYERED: u32 = 1;
-const FLAGS: u32 = LAYERED | 2 | 8;
+const CUBEMAP: u32 = 4;
+const FLAGS: u32 = LAYERED | 2 | CUBEMAP | 8;
+
+/// Where each of the images of a mipmapped array begins.
+const LEVEL_ALIGNMENT: u64 = 512;
 
 /// An array.
 #[derive(Debug)]
 pub struct Array {
     context: Arc<Context>,
-    descriptor: Array3DDescriptor,
+    pub descriptor: Array3DDescriptor,
     pub view: ImageView,
+    /// Whether it is a level of a mipmapped array, with which it goes.
+    is_level: bool,
+}
+
+/// An array with smaller copies of itself.
+#[derive(Debug)]
+pub struct Mipmapped {
+    context: Arc<Context>,
+    address: u64,
+    /// Its levels, each an array.
+    levels: Vec<Handle>,
+    pub views: Vec<ImageView>,
+}
+
+impl Kind for Mipmapped {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
+
+    fn context(&self) -> Option<Handle> {
+        Some(self.context.handle)
+    }
 }
 
 impl Kind for Array {
@@ -34,6 +58,11 @@ impl Kind for Array {
 
 /// The array with this handle.
 pub fn get(handle: Handle) -> Result<Arc<Array>> {
+    crate::driver::driver()?.handles.get(handle)
+}
+
+/// The mipmapped array with this handle.
+pub fn mipmapped(handle: Handle) -> Result<Arc<Mipmapped>> {
     crate::driver::driver()?.handles.get(handle)
 }
 
@@ -60,38 +89,94 @@ impl Array {
     }
 }
 
-fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
-    let (driver, context) = context::current()?;
-    let Array3DDescriptor { width, height, depth, format, channels, flags } = descriptor;
+/// The image that a descriptor describes, at address 0.
+fn shape(descriptor: &Array3DDescriptor) -> Result<ImageView> {
+    let Array3DDescriptor { width, height, depth, format, channels, flags } = *descriptor;
     if flags & !FLAGS != 0 {
         return Err(CuResult::NOT_SUPPORTED
-            .because("cube maps, depth textures, and sparse arrays are not supported by the simulator; use a layered array"));
+            .because("depth textures and sparse arrays are not supported by the simulator; use an array without these flags"));
     }
     let format = self::format(format)?;
-    let is_layered = flags & LAYERED != 0;
-    let (planes, layers) = if is_layered { (1, depth.max(height.min(1))) } else { (depth.max(1), 1) };
+    let (is_layered, is_cube) = (flags & LAYERED != 0, flags & CUBEMAP != 0);
+    let is_bad_cube = if is_layered { depth == 0 || !depth.is_multiple_of(6) } else { depth != 6 };
+    if is_cube && (width != height || is_bad_cube) {
+        return CuResult::INVALID_VALUE.err();
+    }
+    let (planes, layers) = if is_layered || is_cube { (1, depth.max(height.min(1))) } else { (depth.max(1), 1) };
     // A layered array without a height has rows as its layers.
     if width == 0 || !matches!(channels, 1 | 2 | 4) || (is_layered && depth == 0) || (!is_layered && depth > 0 && height == 0) {
         return CuResult::INVALID_VALUE.err();
     }
     let side = |side: usize| u32::try_from(side).map_err(|_| CuResult::INVALID_VALUE);
     let extent = [side(width)?, side(height.max(1))?, side(planes)?];
-    let texel = format.bytes() as usize * channels as usize;
-    let bytes = [width, texel, height.max(1), planes, layers].into_iter().try_fold(1_usize, usize::checked_mul);
-    let bytes = bytes.ok_or(CuResult::OUT_OF_MEMORY)?;
-    let capacity = driver.profile.memory_bytes;
-    let address = driver.allocations.allocate(&driver.memory, capacity, bytes, MemoryKind::Device, context.handle)?;
-    let pitch = (width * texel) as u64;
-    let slice = pitch * u64::from(extent[1]);
-    let view = ImageView { address, extent, layers: side(layers)?, pitch, slice, format, channels };
+    let pitch = u64::from(extent[0]).checked_mul(u64::from(format.bytes() * channels)).ok_or(CuResult::OUT_OF_MEMORY)?;
+    let slice = pitch.checked_mul(extent[1].into()).ok_or(CuResult::OUT_OF_MEMORY)?;
+    Ok(ImageView { address: 0, extent, layers: side(layers)?, pitch, slice, format, channels })
+}
+
+/// The bytes of an image.
+fn bytes(view: &ImageView) -> Result<u64> {
+    let planes = u64::from(view.extent[2]) * u64::from(view.layers);
+    Ok(view.slice.checked_mul(planes).ok_or(CuResult::OUT_OF_MEMORY)?)
+}
+
+fn allocate(driver: &Driver, bytes: u64, context: Handle) -> Result<u64> {
+    let (capacity, bytes) = (driver.profile.memory_bytes, usize::try_from(bytes).map_err(|_| CuResult::OUT_OF_MEMORY)?);
+    driver.allocations.allocate(&driver.memory, capacity, bytes, MemoryKind::Device, context)
+}
+
+fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
+    let (driver, context) = context::current()?;
+    let shape = shape(&descriptor)?;
+    let view = ImageView { address: allocate(driver, bytes(&shape)?, context.handle)?, ..shape };
     let handle = driver.handles.reserve();
-    driver.handles.insert_at(handle, Array { context, descriptor, view });
+    driver.handles.insert_at(handle, Array { context, descriptor, view, is_level: false });
     Ok(handle)
 }
 
 fn destroy(driver: &Driver, array: Handle) -> Result<()> {
+    if get(array)?.is_level {
+        return Err(CuResult::INVALID_HANDLE.because("the array is a level of a mipmapped array; destroy that one"));
+    }
     let array = driver.handles.remove::<Array>(array)?;
     driver.allocations.free(&driver.memory, array.view.address, |kind| kind == MemoryKind::Device).map(drop)
+}
+
+/// Makes an array with no more levels than it has sizes. Each level is half as large as the one before, rounded down.
+fn create_mipmapped(descriptor: Array3DDescriptor, levels: u32) -> Result<Handle> {
+    let (driver, context) = context::current()?;
+    let base = shape(&descriptor)?;
+    let longest = base.extent.into_iter().max().unwrap_or(1);
+    let levels = levels.clamp(1, longest.ilog2() + 1);
+    let is_volume = base.extent[2] > 1;
+    let (mut shapes, mut end) = (Vec::new(), 0);
+    for level in 0..levels {
+        let half = |side: usize| if side == 0 { 0 } else { (side >> level).max(1) };
+        let Array3DDescriptor { width, height, depth, .. } = descriptor;
+        let depth = if is_volume { half(depth) } else { depth };
+        let descriptor = Array3DDescriptor { width: half(width), height: half(height), depth, ..descriptor };
+        let view = ImageView { address: end, ..shape(&descriptor)? };
+        end = (end + bytes(&view)?).next_multiple_of(LEVEL_ALIGNMENT);
+        shapes.push((descriptor, view));
+    }
+    let address = allocate(driver, end, context.handle)?;
+    let level = |(descriptor, view): (Array3DDescriptor, ImageView)| {
+        let (handle, view) = (driver.handles.reserve(), ImageView { address: address + view.address, ..view });
+        driver.handles.insert_at(handle, Array { context: context.clone(), descriptor, view, is_level: true });
+        (handle, view)
+    };
+    let (levels, views): (Vec<Handle>, Vec<ImageView>) = shapes.into_iter().map(level).unzip();
+    let handle = driver.handles.reserve();
+    driver.handles.insert_at(handle, Mipmapped { context, address, levels, views });
+    Ok(handle)
+}
+
+fn destroy_mipmapped(driver: &Driver, array: Handle) -> Result<()> {
+    let array = driver.handles.remove::<Mipmapped>(array)?;
+    for level in &array.levels {
+        driver.handles.remove::<Array>(*level)?;
+    }
+    driver.allocations.free(&driver.memory, array.address, |kind| kind == MemoryKind::Device).map(drop)
 }
 
 exports! {
@@ -119,5 +204,23 @@ exports! {
         let (driver, _) = context::current()?;
         driver.captures.check_safe()?;
         destroy(driver, array)
+    }
+
+    fn cuMipmappedArrayCreate(array: Out<Handle>, descriptor: In<Array3DDescriptor>, levels: u32) {
+        array.check()?;
+        array.put(create_mipmapped(descriptor.read()?, levels)?)
+    }
+
+    fn cuMipmappedArrayGetLevel(level: Out<Handle>, array: Handle, number: u32) {
+        context::current()?;
+        level.check()?;
+        let found = mipmapped(array)?.levels.get(number as usize).copied();
+        level.put(found.ok_or(CuResult::INVALID_VALUE)?)
+    }
+
+    fn cuMipmappedArrayDestroy(array: Handle) {
+        let (driver, _) = context::current()?;
+        driver.captures.check_safe()?;
+        destroy_mipmapped(driver, array)
     }
 }

@@ -32,6 +32,7 @@ mod pointer;
 mod pool;
 mod primary;
 mod proc_address;
+mod reference;
 mod refused;
 mod run;
 mod stream;

@@ -19,7 +19,7 @@ use crate::result::{CuResult, Result};
 pub struct Module {
     pub handle: Handle,
     context: Arc<Context>,
-    image: Arc<LoadedImage>,
+    pub image: Arc<LoadedImage>,
     /// The library that unloads this module.
     library: Option<Handle>,
     /// Handles of the functions that the program asked for, by name, so that asking twice returns the same handle.

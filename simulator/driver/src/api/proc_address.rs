@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use super::{
     array, capture, context, copy, device, errors, event, function, graph, init, ipc, launch, library, linker, memory, module,
-    occupancy, older, pointer, pool, primary, refused, stream, texture, user_object, value, virtual_memory,
+    occupancy, older, pointer, pool, primary, reference, refused, stream, texture, user_object, value, virtual_memory,
 };
 use crate::export::{Export, exports};
 use crate::ffi::{Out, Text};
@@ -78,6 +78,7 @@ pub fn every_export() -> impl Iterator<Item = &'static Export> {
         pointer::EXPORTS,
         pool::EXPORTS,
         primary::EXPORTS,
+        reference::EXPORTS,
         refused::EXPORTS,
         stream::EXPORTS,
         texture::EXPORTS,

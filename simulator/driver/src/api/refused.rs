@@ -42,21 +42,12 @@ refused! {
         cuGraphExternalSemaphoresSignalNodeSetParams cuGraphExternalSemaphoresWaitNodeGetParams
         cuGraphExternalSemaphoresWaitNodeSetParams;
 
-    "mipmapped and sparse arrays, and texture references", "make a texture object of an array with cuTexObjectCreate":
-        cuArrayGetMemoryRequirements cuArrayGetPlane cuArrayGetSparseProperties cuDeviceGetTexture1DLinearMaxWidth
-        cuExternalMemoryGetMappedMipmappedArray cuGraphicsResourceGetMappedMipmappedArray
-        cuGraphicsSubResourceGetMappedArray cuMemMapArrayAsync cuMemMapArrayAsync_ptsz
-        cuMipmappedArrayCreate cuMipmappedArrayDestroy
-        cuMipmappedArrayGetLevel cuMipmappedArrayGetMemoryRequirements cuMipmappedArrayGetSparseProperties
-        cuModuleGetSurfRef cuModuleGetTexRef cuParamSetTexRef
-        cuSurfRefGetArray cuSurfRefSetArray
-        cuTexRefCreate cuTexRefDestroy
-        cuTexRefGetAddressMode cuTexRefGetAddress_v2 cuTexRefGetArray cuTexRefGetBorderColor cuTexRefGetFilterMode
-        cuTexRefGetFlags cuTexRefGetFormat cuTexRefGetMaxAnisotropy cuTexRefGetMipmapFilterMode cuTexRefGetMipmapLevelBias
-        cuTexRefGetMipmapLevelClamp cuTexRefGetMipmappedArray cuTexRefSetAddress2D_v2 cuTexRefSetAddress2D_v3 cuTexRefSetAddressMode
-        cuTexRefSetAddress_v2 cuTexRefSetArray cuTexRefSetBorderColor cuTexRefSetFilterMode cuTexRefSetFlags
-        cuTexRefSetFormat cuTexRefSetMaxAnisotropy cuTexRefSetMipmapFilterMode cuTexRefSetMipmapLevelBias
-        cuTexRefSetMipmapLevelClamp cuTexRefSetMipmappedArray;
+    "sparse and planar arrays", "make an array without these flags":
+        cuArrayGetMemoryRequirements cuArrayGetPlane cuArrayGetSparseProperties cuMemMapArrayAsync cuMemMapArrayAsync_ptsz
+        cuMipmappedArrayGetMemoryRequirements cuMipmappedArrayGetSparseProperties;
+
+    "arrays of other APIs", "copy through memory of the host":
+        cuExternalMemoryGetMappedMipmappedArray cuGraphicsResourceGetMappedMipmappedArray cuGraphicsSubResourceGetMappedArray;
 
     "graphics", "copy through memory of the device or the host":
         cuGraphicsMapResources cuGraphicsMapResources_ptsz cuGraphicsResourceGetMappedPointer_v2 cuGraphicsResourceSetMapFlags cuGraphicsResourceSetMapFlags_v2

@@ -1,26 +1,35 @@
 //! Texture and surface objects: how a kernel reads an array, or memory as if it were one.
+//!
+//! Anisotropic filtering is not done: what it reads is not specified, and differs between GPUs.
 
 use std::sync::Arc;
 
-use simt::texture::{Addressing, Binding, Format, ImageView, Texture};
+use simt::texture::{Addressing, Binding, Format, ImageView, Mipmap, Texture};
 
 use super::array;
 use super::context::{self, Context};
+use crate::attributes;
+use crate::driver::driver_of;
 use crate::export::exports;
-use crate::ffi::{In, Out, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor};
+use crate::ffi::{DeviceId, In, Out, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor};
 use crate::handles::{Handle, Kind};
 use crate::lock::lock;
 use crate::result::{CuResult, Result};
 
-/// `CU_RESOURCE_TYPE_ARRAY`, `_LINEAR`, `_PITCH2D`
-const ARRAY: u32 = 0;
-const LINEAR: u32 = 2;
-const PITCHED: u32 = 3;
+/// `CU_RESOURCE_TYPE_ARRAY`, `_MIPMAPPED_ARRAY`, `_LINEAR`, `_PITCH2D`
+pub const ARRAY: u32 = 0;
+pub const MIPMAPPED: u32 = 1;
+pub const LINEAR: u32 = 2;
+pub const PITCHED: u32 = 3;
 
-/// `CU_TRSF_READ_AS_INTEGER`, `_NORMALIZED_COORDINATES`, `_SRGB`
+/// `CU_TRSF_READ_AS_INTEGER`, `_NORMALIZED_COORDINATES`, `_SRGB`, `_SEAMLESS_CUBEMAP`
 const AS_INTEGER: u32 = 1;
 const NORMALIZED: u32 = 2;
 const SRGB: u32 = 0x10;
+const SEAMLESS: u32 = 0x40;
+
+/// `CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH`
+const MAXIMUM_TEXTURE1D_LINEAR_WIDTH: u32 = 69;
 
 /// A texture object or a surface object.
 #[derive(Debug)]
@@ -41,9 +50,8 @@ impl Kind for Object {
     }
 }
 
-/// The image that a resource is.
-fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
-    let refuse = || Err(CuResult::NOT_SUPPORTED.because("mipmapped arrays are not supported by the simulator; use an array"));
+/// The image that a resource is, without its smaller copies.
+pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
     let of_memory = |width: usize, height: usize, pitch: usize| -> Result<ImageView> {
         let (address, format, channels) = resource.memory();
         let side = |side: usize| u32::try_from(side).map_err(|_| CuResult::INVALID_VALUE);
@@ -67,8 +75,59 @@ fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
             let [width, height, pitch] = resource.sides();
             of_memory(width, height, pitch)
         }
-        1 => refuse(),
+        MIPMAPPED => Ok(array::mipmapped(resource.array())?.views[0]),
         _ => CuResult::INVALID_VALUE.err(),
+    }
+}
+
+/// The parts of a resource that a view shows: its levels and its layers, and how it reads them.
+fn viewed(resource: &ResourceDescriptor, view: Option<&ResourceViewDescriptor>) -> Result<Vec<ImageView>> {
+    let mut images =
+        if resource.kind == MIPMAPPED { array::mipmapped(resource.array())?.views.clone() } else { vec![image(resource)?] };
+    let Some(view) = view else { return Ok(images) };
+    let [first_level, last_level] = view.levels.map(|level| level as usize);
+    let [first_layer, last_layer] = view.layers;
+    if first_level > last_level || last_level >= images.len() || first_layer > last_layer || last_layer >= images[0].layers {
+        return CuResult::INVALID_VALUE.err();
+    }
+    images = images[first_level..=last_level].to_vec();
+    for image in &mut images {
+        // Of a resource without layers, such as a cube, both are 0.
+        if last_layer > 0 {
+            image.address += u64::from(first_layer) * image.slice * u64::from(image.extent[2]);
+            image.layers = last_layer - first_layer + 1;
+        }
+        if let Some((format, channels)) = view_format(view.format)? {
+            if format.bytes() * channels != image.texel_bytes() {
+                return CuResult::INVALID_VALUE.err();
+            }
+            (image.format, image.channels) = (format, channels);
+        }
+    }
+    Ok(images)
+}
+
+/// What a `CUresourceViewFormat` is; `None` for the format of the resource.
+fn view_format(number: u32) -> Result<Option<(Format, u32)>> {
+    let formats = [
+        Format::Unsigned(8),
+        Format::Signed(8),
+        Format::Unsigned(16),
+        Format::Signed(16),
+        Format::Unsigned(32),
+        Format::Signed(32),
+        Format::Float(16),
+        Format::Float(32),
+    ];
+    match number.checked_sub(1) {
+        None => Ok(None),
+        Some(index) if (index as usize) < 3 * formats.len() => {
+            Ok(Some((formats[index as usize / 3], [1, 2, 4][index as usize % 3])))
+        }
+        Some(index) if index < 34 => {
+            Err(CuResult::NOT_SUPPORTED.because("compressed textures are not supported by the simulator; decompress them before"))
+        }
+        Some(_) => CuResult::INVALID_VALUE.err(),
     }
 }
 
@@ -82,31 +141,45 @@ fn addressing(number: u32) -> Result<Addressing> {
     })
 }
 
-fn bind_texture(resource: &ResourceDescriptor, texture: &TextureDescriptor) -> Result<Binding> {
-    let image = image(resource)?;
-    if texture.flags & SRGB != 0 {
-        return Err(
-            CuResult::NOT_SUPPORTED.because("textures that convert sRGB are not supported by the simulator; convert in the kernel")
-        );
+/// Makes what a kernel reads a texture by.
+pub fn bind(resource: &ResourceDescriptor, texture: &TextureDescriptor, view: Option<&ResourceViewDescriptor>) -> Result<Texture> {
+    let mut images = viewed(resource, view)?;
+    let image = images.remove(0);
+    let (filters, normalized_coordinates) = (texture.filter == 1 && resource.kind != LINEAR, texture.flags & NORMALIZED != 0);
+    if resource.kind == MIPMAPPED && !normalized_coordinates {
+        return Err(CuResult::INVALID_VALUE.because("a mipmapped array needs CU_TRSF_NORMALIZED_COORDINATES"));
+    }
+    if texture.flags & SEAMLESS != 0 && filters {
+        return Err(CuResult::NOT_SUPPORTED.because(
+            "filtering across the edges of a cube is not supported by the simulator; leave out CU_TRSF_SEAMLESS_CUBEMAP",
+        ));
     }
     let [x, y, z] = texture.addressing;
-    // Elements outside of linear memory read as zero.
-    let addressing =
-        if resource.kind == LINEAR { [Addressing::Border; 3] } else { [addressing(x)?, addressing(y)?, addressing(z)?] };
+    let addressing = match resource.kind {
+        // Elements outside of linear memory read as zero.
+        LINEAR => [Addressing::Border; 3],
+        _ if texture.flags & SEAMLESS != 0 => [Addressing::Clamp; 3],
+        _ => [addressing(x)?, addressing(y)?, addressing(z)?],
+    };
     let is_narrow = matches!(image.format, Format::Unsigned(8 | 16) | Format::Signed(8 | 16));
-    Ok(Binding::Texture(Texture {
+    let [least, greatest] = texture.mipmap_levels;
+    Ok(Texture {
         image,
+        smaller: images,
         addressing,
-        filters: texture.filter == 1 && resource.kind != LINEAR,
-        normalized_coordinates: texture.flags & NORMALIZED != 0,
+        filters,
+        normalized_coordinates,
         normalized_values: is_narrow && texture.flags & AS_INTEGER == 0,
-    }))
+        is_srgb: texture.flags & SRGB != 0,
+        border: if resource.kind == LINEAR { [0.0; 4] } else { texture.border_color },
+        mipmap: Mipmap { filters: texture.mipmap_filter == 1, bias: texture.mipmap_level_bias, least, greatest },
+    })
 }
 
 fn create(resource: ResourceDescriptor, texture: Option<TextureDescriptor>, view: Option<ResourceViewDescriptor>) -> Result<u64> {
     let (driver, context) = context::current()?;
     let binding = match &texture {
-        Some(texture) => bind_texture(&resource, texture)?,
+        Some(texture) => Binding::Texture(bind(&resource, texture, view.as_ref())?),
         None if resource.kind == ARRAY => Binding::Surface(image(&resource)?),
         None => return CuResult::INVALID_VALUE.err(),
     };
@@ -166,5 +239,14 @@ exports! {
 
     fn cuSurfObjectGetResourceDesc(resource: Out<ResourceDescriptor>, object: u64) {
         resource.put(get(object)?.resource)
+    }
+
+    fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: u32, channels: u32, device: DeviceId) {
+        let driver = driver_of(device)?;
+        array::format(format)?;
+        if !matches!(channels, 1 | 2 | 4) {
+            return CuResult::INVALID_VALUE.err();
+        }
+        width.put(attributes::attribute(driver.profile, MAXIMUM_TEXTURE1D_LINEAR_WIDTH).unwrap_or(0) as usize)
     }
 }

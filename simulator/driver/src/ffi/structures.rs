@@ -258,6 +258,23 @@ pub struct ResourceDescriptor {
 }
 
 impl ResourceDescriptor {
+    /// Describes an array, or a mipmapped array.
+    pub fn of_array(kind: c_uint, array: Handle) -> Self {
+        let mut union = [0; 16];
+        union[0] = array.number();
+        Self { kind, union, flags: 0 }
+    }
+
+    /// Describes memory as texels of a format and a number of channels, with up to three sizes.
+    pub fn of_memory(kind: c_uint, address: u64, (format, channels): (c_uint, c_uint), sizes: &[usize]) -> Self {
+        let mut union = [0; 16];
+        (union[0], union[1]) = (address, u64::from(format) | u64::from(channels) << 32);
+        for (size, given) in union[2..].iter_mut().zip(sizes) {
+            *size = *given as u64;
+        }
+        Self { kind, union, flags: 0 }
+    }
+
     /// The array of an array.
     pub fn array(&self) -> Handle {
         Handle::from_number(self.union[0])

@@ -16,6 +16,7 @@ mod faults;
 mod graph_memory;
 mod graph_support;
 mod graphs;
+mod images;
 mod ipc;
 mod launches;
 mod libraries;

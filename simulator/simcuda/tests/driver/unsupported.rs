@@ -10,11 +10,10 @@ fn features_of_other_gpus_are_refused() {
         return;
     }
     let context = raw_context();
-    let (mut memory, mut array) = (null_mut(), null_mut());
+    let mut memory = null_mut();
     returns! {
         cuImportExternalMemory(&mut memory, std::ptr::null()) => CUDA_ERROR_NOT_SUPPORTED;
         cuDestroyExternalMemory(null_mut()) => CUDA_ERROR_NOT_SUPPORTED;
-        cuMipmappedArrayCreate(&mut array, std::ptr::null(), 1) => CUDA_ERROR_NOT_SUPPORTED;
         cuCtxDestroy_v2(context) => CUDA_SUCCESS;
     }
 }

@@ -4,9 +4,9 @@ use super::core::Core;
 use super::machine::{Machine, Stop};
 use super::request::lanes_of;
 use crate::finding::FindingKind;
-use crate::program::{OutsideSurface, SINK, TextureHandle, TextureOp, TexturePlace, TextureQuery};
+use crate::program::{OutsideSurface, SINK, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery};
 use crate::registers::{Reg, Registers};
-use crate::texture::{Binding, Coordinate, ImageView, Texture};
+use crate::texture::{Binding, Coordinate, ImageView, Place, Texture, level_of, on_cube};
 
 /// Executes the operation for the lanes in `active`.
 pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, active: u32, pc: u32) -> Result<(), Stop> {
@@ -25,12 +25,13 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, activ
         };
         let binding = machine.textures.get(&handle);
         match (op, binding) {
-            (TextureOp::Fetch { place, by_index, gather, results, .. }, Some(Binding::Texture(texture))) => {
-                let (position, layer) = position(registers, place, by_index, lane);
+            (TextureOp::Fetch { place, by_index, gather, level, results, .. }, Some(Binding::Texture(texture))) => {
+                let level = self::level(registers, texture, level, lane);
+                let place = Place { level, ..position(registers, place, by_index, lane) };
                 let read = |address, bytes| read(machine, address, bytes);
                 let values = match gather {
-                    Some(channel) => texture.gather(position, layer, channel, read),
-                    None => texture.fetch(position, layer, read),
+                    Some(channel) => texture.gather(&place, channel, read),
+                    None => texture.fetch(&place, read),
                 };
                 for (register, value) in results.iter().zip(values).filter(|(register, _)| **register != SINK) {
                     registers.words_mut(*register)[lane] = value;
@@ -92,13 +93,33 @@ fn set(registers: &mut Registers, register: Reg, width: u32, lane: usize, value:
     }
 }
 
-fn position(registers: &Registers, place: TexturePlace, by_index: bool, lane: usize) -> ([Coordinate; 3], u32) {
+fn position(registers: &Registers, place: TexturePlace, by_index: bool, lane: usize) -> Place {
+    let layer = place.layer.map_or(0, |register| registers.words(register)[lane]);
+    if place.is_cube {
+        let (face, [s, t]) = on_cube(place.coordinates.map(|register| float(registers, register, lane)));
+        let position = [Coordinate::Float(s), Coordinate::Float(t), Coordinate::Integer(0)];
+        return Place { position, layer: layer.saturating_mul(6).saturating_add(face), level: 0.0 };
+    }
     let coordinate = |register: Option<Reg>| match register {
         None => Coordinate::Integer(0),
         Some(register) if by_index => Coordinate::Integer(registers.words(register)[lane] as i32),
-        Some(register) => Coordinate::Float(f32::from_bits(registers.words(register)[lane])),
+        register => Coordinate::Float(float(registers, register, lane)),
     };
-    (place.coordinates.map(coordinate), place.layer.map_or(0, |register| registers.words(register)[lane]))
+    Place { position: place.coordinates.map(coordinate), layer, level: 0.0 }
+}
+
+fn float(registers: &Registers, register: Option<Reg>, lane: usize) -> f32 {
+    register.map_or(0.0, |register| f32::from_bits(registers.words(register)[lane]))
+}
+
+fn level(registers: &Registers, texture: &Texture, level: TextureLevel, lane: usize) -> f32 {
+    match level {
+        TextureLevel::Base => 0.0,
+        TextureLevel::At(register) => float(registers, Some(register), lane),
+        TextureLevel::Changes(changes) => {
+            level_of(texture, changes.map(|change| change.map(|register| float(registers, register, lane))))
+        }
+    }
 }
 
 /// The first coordinate in bytes, the texel, and the layer.
@@ -120,6 +141,10 @@ fn property(binding: &Binding, what: TextureQuery) -> u32 {
     match what {
         TextureQuery::Extent(axis) => image.extent[axis],
         TextureQuery::Layers => image.layers,
+        TextureQuery::Levels => match binding {
+            Binding::Texture(texture) => texture.smaller.len() as u32 + 1,
+            Binding::Surface(_) => 1,
+        },
         TextureQuery::NormalizedCoordinates => u32::from(normalized),
     }
 }

@@ -262,7 +262,8 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         }
         Action::Atomic(index) => {
             let atomic = &program.atomics[index as usize];
-            each(atomic.destination, if atomic.width == 8 { Kind::Double } else { Kind::Word });
+            let kind = if atomic.width == 8 { Kind::Double } else { Kind::Word };
+            atomic.destinations.iter().take(atomic.count as usize).for_each(|register| each(*register, kind));
         }
         Action::Barrier { poll: Some(poll), .. } => {
             each(poll.destination, if poll.question == Question::Count { Kind::Word } else { Kind::Predicate });

@@ -35,8 +35,8 @@ pub use decode::{decode_kernel, globals};
 pub use fate::{is_stored, used_elements};
 pub use fixed::{NOWHERE, SINK, TRUE};
 pub use operations::{
-    Access, Address, Atomic, AtomicOp, FragmentAccess, MachineRequest, Matrices, MbarrierOp, MultiplyAdd, OutsideSurface, Phase,
-    Semantics, TensorOp, TextureHandle, TextureOp, TexturePlace, TextureQuery,
+    Access, Address, Atomic, AtomicOp, FragmentAccess, MOST_ELEMENTS, MachineRequest, Matrices, MbarrierOp, MultiplyAdd,
+    OutsideSurface, Phase, Semantics, TensorOp, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery,
 };
 pub use origin::{Origin, SourceMap};
 pub use warp_ops::is_barrier;

@@ -79,14 +79,19 @@ pub struct Atomic {
     pub space: Option<Space>,
     pub address: Address,
     pub op: AtomicOp,
-    /// Bytes: 4 or 8.
+    /// Bytes of an element: 2, 4 or 8.
     pub width: u32,
-    /// The old value goes here; [`SINK`] for `red`.
-    pub destination: Reg,
-    /// The operand, and for compare-and-swap the new value.
-    pub operands: [Reg; 2],
+    /// Elements of a vector, each of which is changed by itself; otherwise 1.
+    pub count: u32,
+    /// The old value of each element goes here; [`SINK`] for `red`.
+    pub destinations: [Reg; MOST_ELEMENTS],
+    /// The operand of each element; or of compare-and-swap, the expected and the new value. The rest repeats the first.
+    pub operands: [Reg; MOST_ELEMENTS],
     pub semantics: Semantics,
 }
+
+/// Most elements that an atomic operation changes.
+pub const MOST_ELEMENTS: usize = 8;
 
 /// The function of the old value and the operand that an atomic operation computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,7 +242,14 @@ pub enum MachineRequest {
 #[derive(Clone, Copy, Debug)]
 pub enum TextureOp {
     /// Reads the value at a position, or with `gather` one channel of the four texels around it.
-    Fetch { handle: TextureHandle, place: TexturePlace, by_index: bool, gather: Option<usize>, results: [Reg; 4] },
+    Fetch {
+        handle: TextureHandle,
+        place: TexturePlace,
+        by_index: bool,
+        gather: Option<usize>,
+        level: TextureLevel,
+        results: [Reg; 4],
+    },
     /// Asks for a property.
     Query { handle: TextureHandle, what: TextureQuery, result: Reg },
     /// Reads or writes `count` elements of `width` bytes. The first coordinate counts bytes.
@@ -266,6 +278,18 @@ pub enum TextureHandle {
 pub struct TexturePlace {
     pub coordinates: [Option<Reg>; 3],
     pub layer: Option<Reg>,
+    /// The coordinates are a direction from the middle of a cube, and each cube is six layers.
+    pub is_cube: bool,
+}
+
+/// The level of detail of a read of a texture.
+#[derive(Clone, Copy, Debug)]
+pub enum TextureLevel {
+    /// The image itself.
+    Base,
+    At(Reg),
+    /// That of the coordinates' changes in two directions.
+    Changes([[Option<Reg>; 3]; 2]),
 }
 
 /// A property of a texture.
@@ -274,6 +298,7 @@ pub enum TextureQuery {
     /// Texels in a dimension.
     Extent(usize),
     Layers,
+    Levels,
     NormalizedCoordinates,
 }
 

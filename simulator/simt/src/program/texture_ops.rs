@@ -4,7 +4,7 @@ use super::code::Action;
 use super::decode::Decoder;
 use super::fixed::SINK;
 use super::memory_ops::elements;
-use super::operations::{OutsideSurface, TextureHandle, TextureOp, TexturePlace, TextureQuery};
+use super::operations::{OutsideSurface, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery};
 use crate::error::LoadError;
 use crate::ptx::ast::{Instruction, Operand};
 use crate::registers::{Kind, Reg};
@@ -30,12 +30,11 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// `tex{.level,.grad}.2d.v4.f32.f32 {results}, [texture, {coordinates}]`. Textures have no smaller copies of themselves (mipmaps) here, so a
-    /// level chooses the only one.
+    /// `tex{.base,.level,.grad}.2d.v4.f32.f32 {results}, [texture, {coordinates}]{, level}{, {changes}, {changes}}`.
     fn fetch(&mut self, instruction: &Instruction<'t>, modifiers: &[&str], gather: Option<usize>) -> Result<TextureOp, LoadError> {
-        let modifiers = match modifiers {
-            ["level" | "grad" | "base", rest @ ..] if gather.is_none() => rest,
-            rest => rest,
+        let (how, modifiers) = match modifiers {
+            [how @ ("level" | "grad" | "base"), rest @ ..] if gather.is_none() => (*how, rest),
+            rest => ("base", rest),
         };
         let [geometry, "v4", "f32" | "s32" | "u32", coordinate @ ("f32" | "s32")] = modifiers else {
             return Err(self.unsupported(instruction.opcode));
@@ -44,6 +43,18 @@ impl<'m, 't> Decoder<'m, 't> {
             return Err(self.operands_of(instruction));
         };
         let (handle, place) = (self.texture_handle(name, instruction)?, self.place(geometry, place, instruction)?);
+        let level = match (how, &instruction.operands[2..]) {
+            ("level", [level]) => TextureLevel::At(self.source(level, Kind::Word)?),
+            ("grad", [first, second]) => {
+                let dimensions = place.coordinates.iter().flatten().count();
+                TextureLevel::Changes([
+                    self.changes(first, dimensions, instruction)?,
+                    self.changes(second, dimensions, instruction)?,
+                ])
+            }
+            ("base", _) => TextureLevel::Base,
+            _ => return Err(self.operands_of(instruction)),
+        };
         let mut registers = [SINK; 4];
         let results = elements(results);
         if results.len() != 4 {
@@ -54,7 +65,25 @@ impl<'m, 't> Decoder<'m, 't> {
                 *register = self.destination(result, Kind::Word)?;
             }
         }
-        Ok(TextureOp::Fetch { handle, place, by_index: *coordinate == "s32", gather, results: registers })
+        Ok(TextureOp::Fetch { handle, place, by_index: *coordinate == "s32", gather, level, results: registers })
+    }
+
+    /// How much each coordinate changes.
+    fn changes(
+        &mut self,
+        operand: &Operand<'t>,
+        dimensions: usize,
+        instruction: &Instruction<'t>,
+    ) -> Result<[Option<Reg>; 3], LoadError> {
+        let given = elements(operand);
+        if given.len() < dimensions {
+            return Err(self.operands_of(instruction));
+        }
+        let mut changes = [None; 3];
+        for (change, operand) in changes.iter_mut().zip(&given[..dimensions]) {
+            *change = Some(self.source(operand, Kind::Word)?);
+        }
+        Ok(changes)
     }
 
     fn query(&mut self, instruction: &Instruction<'t>, modifiers: &[&str]) -> Result<TextureOp, LoadError> {
@@ -63,6 +92,7 @@ impl<'m, 't> Decoder<'m, 't> {
             ["height", "b32"] => TextureQuery::Extent(1),
             ["depth", "b32"] => TextureQuery::Extent(2),
             ["array_size", "b32"] => TextureQuery::Layers,
+            ["num_mipmap_levels", "b32"] => TextureQuery::Levels,
             ["normalized_coords", "b32"] => TextureQuery::NormalizedCoordinates,
             _ => return Err(self.unsupported(instruction.opcode)),
         };
@@ -125,12 +155,16 @@ impl<'m, 't> Decoder<'m, 't> {
         operands: &[Operand<'t>],
         instruction: &Instruction<'t>,
     ) -> Result<TexturePlace, LoadError> {
+        // Surfaces have no cubes.
+        let is_read = instruction.opcode.starts_with('t');
         let (dimensions, layered) = match geometry {
             "1d" => (1, false),
             "2d" => (2, false),
             "3d" => (3, false),
             "a1d" => (1, true),
             "a2d" => (2, true),
+            "cube" if is_read => (3, false),
+            "acube" if is_read => (3, true),
             _ => return Err(self.unsupported(instruction.opcode)),
         };
         let [operand] = operands else { return Err(self.operands_of(instruction)) };
@@ -149,7 +183,7 @@ impl<'m, 't> Decoder<'m, 't> {
         for (coordinate, register) in coordinates.iter_mut().zip(axes) {
             *coordinate = Some(*register);
         }
-        Ok(TexturePlace { coordinates, layer })
+        Ok(TexturePlace { coordinates, layer, is_cube: geometry.ends_with("cube") })
     }
 
     /// The register with a texture's handle, or with the address of the variable that holds it.

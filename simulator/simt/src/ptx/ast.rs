@@ -113,9 +113,22 @@ pub struct Variable<'t> {
     pub is_public: bool,
     /// The host can use it as well: its attribute is `.managed`.
     pub is_managed: bool,
+    /// What the host binds to it, for a variable of an opaque type.
+    pub opaque: Option<Opaque>,
     pub line: u32,
     /// From its linkage or state space to its semicolon, which a parameter does not have.
     pub span: Range<usize>,
+}
+
+/// What a variable of an opaque type stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opaque {
+    /// `.texref`
+    Texture,
+    /// `.samplerref`
+    Sampler,
+    /// `.surfref`
+    Surface,
 }
 
 /// One element of a variable's initial value, as wide as the variable's type.

@@ -1,6 +1,6 @@
 //! Numbers and types as PTX writes them.
 
-use super::ast::{Operand, Type};
+use super::ast::{Opaque, Operand, Type};
 
 /// A number as PTX writes it: decimal, hexadecimal, octal or binary integers with an optional `U`, the bits of a float after `0f`
 /// or `0d`, and decimal floats.
@@ -33,4 +33,14 @@ pub fn scalar_type(word: &str) -> Option<Type> {
         ".texref" | ".samplerref" | ".surfref" => Type::Bytes(8),
         _ => return None,
     })
+}
+
+/// What the host binds to a variable of an opaque type.
+pub fn opaque_type(word: &str) -> Option<Opaque> {
+    match word {
+        ".texref" => Some(Opaque::Texture),
+        ".samplerref" => Some(Opaque::Sampler),
+        ".surfref" => Some(Opaque::Surface),
+        _ => None,
+    }
 }

@@ -7,7 +7,7 @@ use super::ast::{
     Function, Guard, Initializer, Instruction, Module, Operand, Prototype, Registers, StateSpace, Statement, Type, Variable,
 };
 use super::lexer::{Kind, Token, tokens};
-use super::literal::{literal, scalar_type};
+use super::literal::{literal, opaque_type, scalar_type};
 use crate::error::{LoadError, syntax};
 
 /// Most elements that one declaration may have; a file that asks for more is damaged.
@@ -212,7 +212,7 @@ impl<'t> Parser<'t> {
         let mut align = None;
         let mut lanes = 1;
         let mut is_managed = false;
-        let ty = loop {
+        let (ty, opaque) = loop {
             match self.word("a type")? {
                 ".align" => align = Some(self.integer("an alignment")?),
                 ".attribute" => {
@@ -225,7 +225,8 @@ impl<'t> Parser<'t> {
                 // `.param .u64 .ptr .global .align 4 name` says what the pointer points to.
                 ".ptr" | ".global" | ".const" | ".shared" | ".local" => {}
                 word => {
-                    break scalar_type(word).ok_or_else(|| expected(line, "a type", Kind::Word(word)))?;
+                    let ty = scalar_type(word).ok_or_else(|| expected(line, "a type", Kind::Word(word)))?;
+                    break (ty, opaque_type(word));
                 }
             }
         };
@@ -282,6 +283,7 @@ impl<'t> Parser<'t> {
             is_extern: false,
             is_public: false,
             is_managed,
+            opaque,
             line,
             span,
         })

@@ -65,13 +65,8 @@ fn every_addressing_and_filter_reads_what_the_guide_says() {
             let mut gpu = Gpu::load(TEXTURES);
             let extent = [13, 7, 1];
             let (image, values) = floats(&gpu, extent, 1, 1);
-            let texture = Texture {
-                image,
-                addressing: [addressing; 3],
-                filters,
-                normalized_coordinates: normalized,
-                normalized_values: false,
-            };
+            let texture =
+                Texture { addressing: [addressing; 3], filters, normalized_coordinates: normalized, ..Texture::of(image) };
             gpu.options = self::gpu([(IMAGE, Binding::Texture(texture))], &gpu);
             let mut numbers = Numbers(5);
             let at: Vec<[f32; 2]> = (0..256)
@@ -116,8 +111,7 @@ fn middles(gpu: &Gpu, count: usize) -> (u64, Vec<[f32; 2]>) {
 }
 
 fn plain(image: ImageView) -> Binding {
-    let addressing = [Addressing::Clamp; 3];
-    Binding::Texture(Texture { image, addressing, filters: false, normalized_coordinates: false, normalized_values: false })
+    Binding::Texture(Texture::of(image))
 }
 
 #[test]

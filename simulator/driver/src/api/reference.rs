@@ -1,0 +1,386 @@
+//! Texture and surface references: variables of a module that the host binds to arrays or memory. CUDA 12 calls them deprecated, and drivers
+//! still have them.
+//!
+//! The variable holds the handle of its reference, which kernels look up as that of an object.
+
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex};
+
+use simt::Opaque;
+use simt::texture::Binding;
+
+use super::context::{self, Context};
+use super::module::Module;
+use super::{array, texture};
+use crate::driver::{Driver, driver};
+use crate::export::exports;
+use crate::ffi::{ArrayDescriptor, DevicePtr, In, Out, ResourceDescriptor, Text, TextureDescriptor};
+use crate::handles::{Handle, Kind};
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
+
+/// `CU_TRSA_OVERRIDE_FORMAT`: the reference takes the format of the array. It must be given.
+const OVERRIDE_FORMAT: u32 = 1;
+/// `CU_TRSF_…`: what a texture can be told.
+const FLAGS: u32 = 1 | 2 | 0x10 | 0x20 | 0x40;
+/// `CU_AD_FORMAT_FLOAT`
+const FLOAT: u32 = 0x20;
+/// `CU_TR_ADDRESS_MODE_CLAMP`
+const CLAMP: u32 = 1;
+/// `CU_PARAM_TR_DEFAULT`, the only unit that a reference can have.
+const DEFAULT_UNIT: c_int = -1;
+
+/// A texture reference.
+struct TextureReference {
+    handle: Handle,
+    context: Arc<Context>,
+    state: Mutex<State>,
+}
+
+/// What the host told a texture reference.
+struct State {
+    resource: Option<ResourceDescriptor>,
+    /// The format and the number of channels of memory.
+    format: (u32, u32),
+    texture: TextureDescriptor,
+}
+
+/// A surface reference.
+struct SurfaceReference {
+    handle: Handle,
+    context: Arc<Context>,
+    array: Mutex<Handle>,
+}
+
+impl Kind for TextureReference {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
+
+    fn context(&self) -> Option<Handle> {
+        Some(self.context.handle)
+    }
+}
+
+impl Kind for SurfaceReference {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
+
+    fn context(&self) -> Option<Handle> {
+        Some(self.context.handle)
+    }
+}
+
+impl TextureReference {
+    fn new(handle: Handle, context: Arc<Context>) -> Self {
+        let texture = TextureDescriptor {
+            addressing: [CLAMP; 3],
+            filter: 0,
+            flags: 0,
+            max_anisotropy: 0,
+            mipmap_filter: 0,
+            mipmap_level_bias: 0.0,
+            mipmap_levels: [0.0; 2],
+            border_color: [0.0; 4],
+            reserved: [0; 12],
+        };
+        Self { handle, context, state: Mutex::new(State { resource: None, format: (FLOAT, 1), texture }) }
+    }
+}
+
+/// Tells a reference something. What is bound to it is read that way from the next launch on.
+fn change(reference: Handle, change: impl FnOnce(&mut State) -> Result<()>) -> Result<()> {
+    let driver = driver()?;
+    let reference = driver.handles.get::<TextureReference>(reference)?;
+    let mut state = lock(&reference.state);
+    change(&mut state)?;
+    if let Some(resource) = &state.resource {
+        let binding = Binding::Texture(texture::bind(resource, &state.texture, None)?);
+        Arc::make_mut(&mut lock(&driver.textures)).insert(reference.handle.number(), binding);
+    }
+    Ok(())
+}
+
+fn look<T>(reference: Handle, look: impl FnOnce(&State) -> Result<T>) -> Result<T> {
+    let reference = driver()?.handles.get::<TextureReference>(reference)?;
+    look(&lock(&reference.state))
+}
+
+/// Finds the reference that a variable of a module holds, or makes it.
+fn of_variable<T: Kind>(
+    module: Handle,
+    name: &str,
+    opaque: Opaque,
+    make: impl FnOnce(Handle, Arc<Context>) -> T,
+) -> Result<Handle> {
+    let (driver, context) = context::current()?;
+    let module = driver.handles.get::<Module>(module)?;
+    let image = module.image.image();
+    let is_one = image.module().variables().iter().any(|variable| variable.name == name && variable.opaque == Some(opaque));
+    let variable = image.variable(name).filter(|_| is_one);
+    let (address, _) = variable.ok_or_else(|| CuResult::NOT_FOUND.because(format!("no reference {name:?} in this module")))?;
+    let mut held = [0; 8];
+    driver.memory.read(address, &mut held)?;
+    let held = Handle::from_number(u64::from_le_bytes(held));
+    if driver.handles.get::<T>(held).is_ok() {
+        return Ok(held);
+    }
+    let handle = driver.handles.reserve();
+    driver.handles.insert_at(handle, make(handle, context));
+    driver.memory.write(address, &handle.number().to_le_bytes())?;
+    Ok(handle)
+}
+
+/// Binds memory, as texels of the format that the reference was told.
+fn bind_memory(driver: &Driver, state: &mut State, kind: u32, address: u64, sizes: &[usize], bytes: usize) -> Result<()> {
+    let mut last = [0];
+    let end = address.checked_add(bytes as u64).filter(|_| bytes > 0).ok_or(CuResult::INVALID_VALUE)?;
+    driver.memory.read(address, &mut last)?;
+    driver.memory.read(end - 1, &mut last)?;
+    state.resource = Some(ResourceDescriptor::of_memory(kind, address, state.format, sizes));
+    Ok(())
+}
+
+/// The array that a reference is bound to.
+fn bound(reference: Handle, kind: u32) -> Result<Handle> {
+    look(reference, |state| {
+        let resource = state.resource.filter(|resource| resource.kind == kind);
+        Ok(resource.ok_or(CuResult::INVALID_VALUE)?.array())
+    })
+}
+
+exports! {
+    fn cuModuleGetTexRef(reference: Out<Handle>, module: Handle, name: Text) {
+        reference.check()?;
+        reference.put(of_variable(module, &name.read()?, Opaque::Texture, TextureReference::new)?)
+    }
+
+    fn cuModuleGetSurfRef(reference: Out<Handle>, module: Handle, name: Text) {
+        reference.check()?;
+        let make = |handle, context| SurfaceReference { handle, context, array: Mutex::new(Handle::NULL) };
+        reference.put(of_variable(module, &name.read()?, Opaque::Surface, make)?)
+    }
+
+    /// Makes a reference that no kernel knows.
+    fn cuTexRefCreate(reference: Out<Handle>) {
+        let (driver, context) = context::current()?;
+        reference.check()?;
+        let handle = driver.handles.reserve();
+        driver.handles.insert_at(handle, TextureReference::new(handle, context));
+        reference.put(handle)
+    }
+
+    fn cuTexRefDestroy(reference: Handle) {
+        driver()?.handles.remove::<TextureReference>(reference).map(drop)
+    }
+
+    /// The reference of a module belongs to its kernels anyway.
+    fn cuParamSetTexRef(function: Handle, unit: c_int, reference: Handle) {
+        super::function::get(function)?;
+        look(reference, |_| if unit == DEFAULT_UNIT { Ok(()) } else { CuResult::INVALID_VALUE.err() })
+    }
+
+    fn cuTexRefSetArray(reference: Handle, array: Handle, flags: u32) {
+        change(reference, |state| {
+            let found = array::get(array)?;
+            if flags != OVERRIDE_FORMAT {
+                return CuResult::INVALID_VALUE.err();
+            }
+            state.format = (found.descriptor.format, found.descriptor.channels);
+            state.resource = Some(ResourceDescriptor::of_array(texture::ARRAY, array));
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetMipmappedArray(reference: Handle, array: Handle, flags: u32) {
+        change(reference, |state| {
+            array::mipmapped(array)?;
+            if flags != OVERRIDE_FORMAT {
+                return CuResult::INVALID_VALUE.err();
+            }
+            state.resource = Some(ResourceDescriptor::of_array(texture::MIPMAPPED, array));
+            Ok(())
+        })
+    }
+
+    /// Every address of an allocation is aligned well enough here, so the offset is 0.
+    fn cuTexRefSetAddress_v2(offset: Out<usize>, reference: Handle, address: DevicePtr, bytes: usize) {
+        let driver = driver()?;
+        change(reference, |state| bind_memory(driver, state, texture::LINEAR, address, &[bytes], bytes))?;
+        offset.put_if_asked(0);
+        Ok(())
+    }
+
+    fn cuTexRefSetAddress2D_v2(reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize) {
+        set_address_2d(reference, descriptor, address, pitch)
+    }
+
+    fn cuTexRefSetAddress2D_v3(reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize) {
+        set_address_2d(reference, descriptor, address, pitch)
+    }
+
+    fn cuTexRefSetFormat(reference: Handle, format: u32, channels: c_int) {
+        change(reference, |state| {
+            array::format(format)?;
+            if !matches!(channels, 1 | 2 | 4) {
+                return CuResult::INVALID_VALUE.err();
+            }
+            state.format = (format, channels as u32);
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetAddressMode(reference: Handle, dimension: c_int, mode: u32) {
+        change(reference, |state| {
+            let slot = usize::try_from(dimension).ok().and_then(|dimension| state.texture.addressing.get_mut(dimension));
+            match slot {
+                Some(slot) if mode <= 3 => *slot = mode,
+                _ => return CuResult::INVALID_VALUE.err(),
+            }
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetFilterMode(reference: Handle, mode: u32) {
+        change(reference, |state| set_mode(&mut state.texture.filter, mode))
+    }
+
+    fn cuTexRefSetMipmapFilterMode(reference: Handle, mode: u32) {
+        change(reference, |state| set_mode(&mut state.texture.mipmap_filter, mode))
+    }
+
+    fn cuTexRefSetMipmapLevelBias(reference: Handle, bias: f32) {
+        change(reference, |state| {
+            state.texture.mipmap_level_bias = bias;
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetMipmapLevelClamp(reference: Handle, least: f32, greatest: f32) {
+        change(reference, |state| {
+            state.texture.mipmap_levels = [least, greatest];
+            Ok(())
+        })
+    }
+
+    /// Stored, without effect.
+    fn cuTexRefSetMaxAnisotropy(reference: Handle, ratio: u32) {
+        change(reference, |state| {
+            state.texture.max_anisotropy = ratio;
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetBorderColor(reference: Handle, color: In<[f32; 4]>) {
+        change(reference, |state| {
+            state.texture.border_color = color.read()?;
+            Ok(())
+        })
+    }
+
+    fn cuTexRefSetFlags(reference: Handle, flags: u32) {
+        change(reference, |state| {
+            if flags & !FLAGS != 0 {
+                return CuResult::INVALID_VALUE.err();
+            }
+            state.texture.flags = flags;
+            Ok(())
+        })
+    }
+
+    fn cuTexRefGetAddress_v2(address: Out<DevicePtr>, reference: Handle) {
+        look(reference, |state| {
+            let of_memory = |resource: &ResourceDescriptor| matches!(resource.kind, texture::LINEAR | texture::PITCHED);
+            let resource = state.resource.filter(of_memory).ok_or(CuResult::INVALID_VALUE)?;
+            address.put(resource.memory().0)
+        })
+    }
+
+    fn cuTexRefGetArray(array: Out<Handle>, reference: Handle) {
+        array.put(bound(reference, texture::ARRAY)?)
+    }
+
+    fn cuTexRefGetMipmappedArray(array: Out<Handle>, reference: Handle) {
+        array.put(bound(reference, texture::MIPMAPPED)?)
+    }
+
+    fn cuTexRefGetAddressMode(mode: Out<u32>, reference: Handle, dimension: c_int) {
+        look(reference, |state| {
+            let found = usize::try_from(dimension).ok().and_then(|dimension| state.texture.addressing.get(dimension));
+            mode.put(*found.ok_or(CuResult::INVALID_VALUE)?)
+        })
+    }
+
+    fn cuTexRefGetFilterMode(mode: Out<u32>, reference: Handle) {
+        look(reference, |state| mode.put(state.texture.filter))
+    }
+
+    fn cuTexRefGetFormat(format: Out<u32>, channels: Out<c_int>, reference: Handle) {
+        look(reference, |state| {
+            format.put_if_asked(state.format.0);
+            channels.put_if_asked(state.format.1 as c_int);
+            Ok(())
+        })
+    }
+
+    fn cuTexRefGetMipmapFilterMode(mode: Out<u32>, reference: Handle) {
+        look(reference, |state| mode.put(state.texture.mipmap_filter))
+    }
+
+    fn cuTexRefGetMipmapLevelBias(bias: Out<f32>, reference: Handle) {
+        look(reference, |state| bias.put(state.texture.mipmap_level_bias))
+    }
+
+    fn cuTexRefGetMipmapLevelClamp(least: Out<f32>, greatest: Out<f32>, reference: Handle) {
+        look(reference, |state| {
+            least.put(state.texture.mipmap_levels[0])?;
+            greatest.put(state.texture.mipmap_levels[1])
+        })
+    }
+
+    fn cuTexRefGetMaxAnisotropy(ratio: Out<c_int>, reference: Handle) {
+        look(reference, |state| ratio.put(state.texture.max_anisotropy as c_int))
+    }
+
+    fn cuTexRefGetBorderColor(color: Out<[f32; 4]>, reference: Handle) {
+        look(reference, |state| color.put(state.texture.border_color))
+    }
+
+    fn cuTexRefGetFlags(flags: Out<u32>, reference: Handle) {
+        look(reference, |state| flags.put(state.texture.flags))
+    }
+
+    fn cuSurfRefSetArray(reference: Handle, array: Handle, flags: u32) {
+        let driver = driver()?;
+        let reference = driver.handles.get::<SurfaceReference>(reference)?;
+        let image = array::get(array)?.view;
+        if flags != 0 {
+            return CuResult::INVALID_VALUE.err();
+        }
+        *lock(&reference.array) = array;
+        Arc::make_mut(&mut lock(&driver.textures)).insert(reference.handle.number(), Binding::Surface(image));
+        Ok(())
+    }
+
+    fn cuSurfRefGetArray(array: Out<Handle>, reference: Handle) {
+        let reference = driver()?.handles.get::<SurfaceReference>(reference)?;
+        array.put(*lock(&reference.array))
+    }
+}
+
+fn set_mode(mode: &mut u32, given: u32) -> Result<()> {
+    if given > 1 {
+        return CuResult::INVALID_VALUE.err();
+    }
+    *mode = given;
+    Ok(())
+}
+
+fn set_address_2d(reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize) -> Result<()> {
+    let driver = driver()?;
+    let ArrayDescriptor { width, height, format, channels } = descriptor.read()?;
+    change(reference, |state| {
+        let texel = array::format(format)?.bytes() as usize * channels as usize;
+        let row = width.checked_mul(texel).filter(|row| *row <= pitch).ok_or(CuResult::INVALID_VALUE)?;
+        let bytes = pitch.checked_mul(height.saturating_sub(1)).and_then(|before| before.checked_add(row));
+        state.format = (format, channels);
+        bind_memory(driver, state, texture::PITCHED, address, &[width, height, pitch], bytes.ok_or(CuResult::INVALID_VALUE)?)
+    })
+}
