@@ -249,9 +249,8 @@ impl<'m, 't> Decoder<'m, 't> {
         let element = element.ok_or_else(|| self.unsupported(instruction.opcode))?;
         match element.width * count {
             ..=16 if count <= 4 => {}
-            32 if self.module.target < (10, 0) => {
-                return Err(self.unsupported(&format!("{} (32 bytes at once, from .target sm_100 on)", instruction.opcode)));
-            }
+            32 if space != Some(Space::Global) => return Err(self.unsupported(instruction.opcode)),
+            32 => self.requires(instruction, (10, 0))?,
             _ => return Err(self.unsupported(instruction.opcode)),
         }
         self.note_order(semantics, instruction.opcode);
@@ -283,18 +282,22 @@ impl<'m, 't> Decoder<'m, 't> {
     ) -> Result<(Option<Space>, Address), LoadError> {
         let symbol = self.symbol_of(base);
         let space = match (space, symbol) {
-            (Some(Space::Param), Some(Symbol::Local(..))) => Some(Space::Local),
+            (Some(Space::Param), Some(Symbol::Local(..) | Symbol::Frame(..))) => Some(Space::Local),
             _ => space,
         };
         let fits = match symbol {
             Some(Symbol::Shared(_)) => space == Some(Space::Shared),
-            Some(Symbol::Local(..)) => space == Some(Space::Local),
+            Some(Symbol::Local(..) | Symbol::Frame(..)) => space == Some(Space::Local),
             Some(Symbol::Param(_)) => space == Some(Space::Param),
             Some(Symbol::Variable(_)) => matches!(space, Some(Space::Global | Space::Const) | None),
             Some(Symbol::Register { .. } | Symbol::Vector { .. }) | None => true,
         };
         if !fits {
             return Err(self.operands_of(instruction));
+        }
+        if let Some(Symbol::Frame(at, _)) = symbol {
+            let offset = i64::from(at).wrapping_add(offset);
+            return Ok((space, Address { base: self.frame_register(), kind: Kind::Double, offset }));
         }
         let (base, kind, offset) = match base {
             Base::Absolute => (self.constant(ConstantValue::Bits(offset as u64), Kind::Double), Kind::Double, 0),

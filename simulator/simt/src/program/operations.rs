@@ -15,7 +15,7 @@ pub struct Access {
     pub address: Address,
     /// Bytes of an element: 1, 2, 4 or 8.
     pub width: u32,
-    /// Elements: 1, 2 or 4.
+    /// Elements: 1, 2, 4 or 8.
     pub count: u32,
     /// A narrow element is sign-extended to its register.
     pub signed: bool,

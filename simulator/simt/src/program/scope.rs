@@ -24,6 +24,8 @@ pub enum Symbol {
     Shared(u32),
     /// Offset in the thread's local memory and size in bytes; also for parameters of functions.
     Local(u32, u32),
+    /// The same in the frame of a recursive function.
+    Frame(u32, u32),
     /// Offset in the kernel's parameters.
     Param(u32),
     /// Index of a module variable.

@@ -29,7 +29,7 @@ pub const FUNCTIONS: &[(&str, &str)] = &[
     ("cuMemcpyHtoA", "A s h b"), ("cuMemcpyAtoH", "h A s b"), ("cuMemcpyHtoDAsync", "D h b S"), ("cuMemcpyDtoHAsync", "h D b S"),
     ("cuMemcpyDtoDAsync", "D D s S"), ("cuMemcpyPeer", "D C D C s"), ("cuMemcpyPeerAsync", "D C D C s S"),
     ("cuMemsetD16", "D i s"), ("cuMemsetD32", "D i s"), ("cuMemsetD8Async", "D i s S"), ("cuMemsetD2D8", "D s i s s"), ("cuMemsetD2D16Async", "D s i s s S"),
-    ("cuMemAllocPitch", "+D o s s n"), ("cuMemAllocHost", "+D s"), ("cuMemGetInfo", "o o"), ("cuMemHostGetFlags", "o D"),
+    ("cuMemAllocPitch", "+D o s n n"), ("cuMemAllocHost", "+D s"), ("cuMemGetInfo", "o o"), ("cuMemHostGetFlags", "o D"),
     ("cuMemHostGetDevicePointer", "o D n"), ("cuMemAdvise", "D s n d"), ("cuMemPrefetchAsync", "D s d S"), ("cuMemRangeGetAttribute", "o b n D s"),
     ("cuMemPoolCreate", "+P q"), ("cuMemPoolDestroy", "P"), ("cuMemPoolTrimTo", "P s"), ("cuMemPoolGetAttribute", "P n o"), ("cuMemPoolSetAttribute", "P n z"),
     ("cuMemPoolGetAccess", "o P z"), ("cuMemPoolSetAccess", "P z n"), ("cuMemAllocFromPoolAsync", "+D s P S"), ("cuMemAllocFromPoolAsync", "+D s P S"),

@@ -129,6 +129,21 @@ fn whatever_three_threads_call_at_once_returns_a_result() {
 }
 
 #[test]
+fn more_rows_than_the_memory_has_are_refused_at_once() {
+    with_simulator(|_| {
+        support::raw_context();
+        let (mut memory, mut pitch) = (0, 0);
+        // One by one, the rows until the end of this memory would take a minute.
+        assert_eq!(cu!(cuMemAllocPitch_v2(&mut memory, &mut pitch, 1 << 20, 1 << 12, 4)), support::OK);
+        for (pitch, rows) in [(2, 1 << 45), (4, usize::MAX), (1 << 20, (1 << 12) + 1), (usize::MAX - 1, 2)] {
+            let result = cu!(cuMemsetD2D16_v2(memory, pitch, 1, 1, rows));
+            assert_eq!(result, CUresult::CUDA_ERROR_INVALID_VALUE, "{rows} rows, {pitch} bytes apart");
+        }
+        assert_eq!(cu!(cuMemsetD2D16_v2(memory, 1 << 20, 1, 1, 1 << 12)), support::OK);
+    });
+}
+
+#[test]
 fn absurd_declarations_are_refused_or_cost_little() {
     with_simulator(|simulator| {
         simulator.set_fuel(FUEL).unwrap();
