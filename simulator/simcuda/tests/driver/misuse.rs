@@ -37,6 +37,8 @@ enum Kind {
     Graph,
     Node,
     Executable,
+    Physical,
+    Array,
 }
 
 /// What calls returned, alive or destroyed: the latest of each kind.
@@ -119,8 +121,9 @@ fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize
     let own = own_memory(256);
     let host: *mut c_void = own.as_mut_ptr().cast();
     let little = b as usize % 256;
-    let result = match which % 72 {
-        48.. => return graph_call(which, [a, b, c], given),
+    let result = match which % 88 {
+        48..72 => return graph_call(which, [a, b, c], given),
+        72.. => return newer_call(which, [a, b, c], given),
         0..4 => cu!(cuMemAlloc_v2(&mut address, size(b))),
         4 => cu!(cuMemFree_v2(device)),
         5 => cu!(cuMemcpyHtoD_v2(device, host, little)),
@@ -209,7 +212,7 @@ fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, usize
         46 => cu!(cuCtxSetCurrent(given.pick(Kind::Context, a) as sys::CUcontext)),
         _ => cu!(cuStreamWaitEvent(stream(a), event(b), c % 2)),
     };
-    let kind = match which % 72 {
+    let kind = match which % 88 {
         18..=21 => Kind::Module,
         23..=26 => Kind::Function,
         38 => Kind::Stream,
@@ -265,7 +268,7 @@ fn graph_call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Optio
     allocation.poolProps.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
     allocation.poolProps.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
     allocation.bytesize = size(b);
-    let result = match which % 72 {
+    let result = match which % 88 {
         48..50 => cu!(cuGraphCreate(&mut graph, 0)),
         50 => cu!(cuGraphDestroy(given_graph)),
         51 => cu!(cuGraphAddMemsetNode(&mut node, given_graph, after, few, &memset, context)),
@@ -302,6 +305,60 @@ fn graph_call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Optio
     };
     let made = [(Kind::Graph, graph as usize), (Kind::Node, node as usize), (Kind::Executable, executable as usize)];
     (result, made.into_iter().find(|&(_, value)| value != 0))
+}
+
+/// The same for virtual memory, values in memory, sharing, and arrays.
+fn newer_call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Option<(Kind, usize)>) {
+    const UNIT: usize = 2 << 20;
+    let pick = |kind, choice| given.pick(kind, choice);
+    let device = pick(Kind::Memory, a) as u64 + u64::from(c % 3) * 4;
+    let (stream, physical) = (pick(Kind::Stream, b) as sys::CUstream, pick(Kind::Physical, b) as u64);
+    let array = pick(Kind::Array, a);
+    let length = if c.is_multiple_of(5) { size(c) } else { (b as usize % 3) * UNIT };
+    // SAFETY: the structures are made of numbers and pointers that may be null.
+    let (mut properties, mut location): (sys::CUmemAllocationProp, sys::CUmemLocation) =
+        unsafe { (std::mem::MaybeUninit::zeroed().assume_init(), std::mem::zeroed()) };
+    location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+    location.id = (a % 2) as i32;
+    properties.type_ = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location = location;
+    let flags = [
+        sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE,
+        sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ,
+        sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+    ];
+    let access = sys::CUmemAccessDesc { location, flags: flags[b as usize % 3] };
+    let mut token = sys::CUipcMemHandle { reserved: [c as std::ffi::c_char; 64] };
+    let format = sys::CUarray_format_enum::CU_AD_FORMAT_FLOAT;
+    let shape = sys::CUDA_ARRAY3D_DESCRIPTOR {
+        Width: size(a) % (1 << 21),
+        Height: b as usize % 40,
+        Depth: c as usize % 14,
+        Format: format,
+        NumChannels: c % 5,
+        Flags: a % 16,
+    };
+    let (mut address, mut handle, mut made) = (0u64, 0u64, null_mut::<c_void>());
+    let (result, kind) = match which % 88 {
+        72 => (cu!(cuMemAddressReserve(&mut address, length, 0, 0, 0)), Kind::Memory),
+        73 => (cu!(cuMemAddressFree(device, length)), Kind::Memory),
+        74 | 75 => (cu!(cuMemCreate(&mut handle, length, &properties, 0)), Kind::Physical),
+        76 => (cu!(cuMemRelease(physical)), Kind::Physical),
+        77 => (cu!(cuMemMap(device, length, 0, physical, 0)), Kind::Physical),
+        78 => (cu!(cuMemUnmap(device, length)), Kind::Physical),
+        79 => (cu!(cuMemSetAccess(device, length, &access, 1)), Kind::Physical),
+        80 => (cu!(cuMemRetainAllocationHandle(&mut handle, device as *mut c_void)), Kind::Physical),
+        81 => (cu!(cuStreamWriteValue32_v2(stream, device, c, 0)), Kind::Physical),
+        82 => (cu!(cuStreamWaitValue32_v2(stream, device, c % 3, c % 5)), Kind::Physical),
+        83 => (cu!(cuIpcGetMemHandle(&mut token, device)), Kind::Physical),
+        84 => (cu!(cuIpcOpenMemHandle_v2(&mut address, token, 1)), Kind::Memory),
+        85 => (cu!(cuMipmappedArrayCreate((&raw mut made).cast(), &shape, c)), Kind::Array),
+        86 => (cu!(cuMipmappedArrayGetLevel((&raw mut made).cast(), array as sys::CUmipmappedArray, b % 4)), Kind::Array),
+        _ if b.is_multiple_of(2) => (cu!(cuMipmappedArrayDestroy(array as sys::CUmipmappedArray)), Kind::Array),
+        _ => (cu!(cuArrayDestroy(array as sys::CUarray)), Kind::Array),
+    };
+    let value = [address as usize, handle as usize, made as usize].into_iter().find(|&value| value != 0);
+    (result, value.map(|value| (kind, value)))
 }
 
 /// Makes the calls in a context of their own.
@@ -352,6 +409,7 @@ fn check<S: Strategy>(strategy: S, property: impl Fn(S::Value) -> Result<(), Tes
 fn whatever_is_called_returns_a_result() {
     with_simulator(|simulator| {
         simulator.set_fuel(FUEL).unwrap();
+        simulator.set_patience(0).unwrap();
         check(calls(), |calls| make(&calls, &Mutex::default()));
     });
 }
@@ -360,6 +418,7 @@ fn whatever_is_called_returns_a_result() {
 fn whatever_two_threads_call_at_once_returns_a_result() {
     with_simulator(|simulator| {
         simulator.set_fuel(FUEL).unwrap();
+        simulator.set_patience(0).unwrap();
         check((calls(), calls()), |(one, two)| {
             // Each thread uses and destroys what the other one made.
             let given = Mutex::default();
