@@ -67,8 +67,8 @@ pub enum Kind {
         list: Vec<String>,
         /// Runs the test in place of `{test}`.
         run: Vec<String>,
-        /// Runs in one process all tests whose names follow, and prints a line `passed NAME` for each that passed, and may print a line
-        /// `skipped NAME REASON` for each that skipped itself.
+        /// Runs in one process all tests whose names follow, and prints a line `passed NAME` for each that passed or failed
+        /// as it expects, and may print a line `skipped NAME REASON` for each that skipped itself.
         #[serde(default)]
         run_together: Option<Vec<String>>,
         /// What the line of a test contains.

@@ -28,12 +28,12 @@ pub enum LinkError {
     #[error("{symbol} is defined in {first} and again in {second}; keep one of them, or make one of them private")]
     DefinedTwice { symbol: String, first: String, second: String },
     #[error("{user} calls {symbol} with {called}, but {definer} defines it with {defined}; declare it as it is defined")]
-    Prototype { symbol: String, user: String, called: Prototype, definer: String, defined: Prototype },
+    Prototype { symbol: String, user: String, called: String, definer: String, defined: String },
 }
 
 /// The bytes of a function's parameters and results.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prototype {
+struct Prototype {
     params: Vec<Option<u64>>,
     returns: Vec<Option<u64>>,
 }
@@ -193,9 +193,9 @@ fn check_prototype(declared: &Symbol, user: &str, definer: &str, defined: Option
         (Some(called), Some(defined)) if called != defined => Err(LinkError::Prototype {
             symbol: declared.name.clone(),
             user: user.to_owned(),
-            called: called.clone(),
+            called: called.to_string(),
             definer: definer.to_owned(),
-            defined: defined.clone(),
+            defined: defined.to_string(),
         }),
         _ => Ok(()),
     }

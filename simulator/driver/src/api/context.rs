@@ -59,6 +59,10 @@ pub struct Context {
     heap: Mutex<Arc<Heap>>,
     cache_config: AtomicU32,
     shared_config: AtomicU32,
+    /// How often the program attached itself, which old programs do.
+    attached: AtomicU32,
+    /// What the program said about core dumps of this context, by the attribute's number.
+    pub core_dumps: Mutex<BTreeMap<u32, Vec<u8>>>,
     /// Attributes of streams that the program set, by the stream's handle and the attribute's number.
     pub stream_attributes: Mutex<BTreeMap<(u64, u32), [u8; STREAM_ATTRIBUTE_BYTES]>>,
 }
@@ -84,6 +88,8 @@ impl Context {
             heap: Mutex::default(),
             cache_config: AtomicU32::new(0),
             shared_config: AtomicU32::new(0),
+            attached: AtomicU32::new(1),
+            core_dumps: Mutex::default(),
             stream_attributes: Mutex::default(),
         }
     }
@@ -230,6 +236,11 @@ fn store_setting(value: u32, last: u32, setting: impl FnOnce(&Context) -> &Atomi
     Ok(())
 }
 
+/// Refuses a handle that is none of a context.
+pub fn check_exists(handle: Handle) -> Result<()> {
+    driver()?.handles.get::<Context>(handle).map(drop)
+}
+
 /// Resolves a context argument for which null means the current context.
 fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
     match handle {
@@ -270,6 +281,30 @@ exports! {
         }
         destroy(driver, handle);
         if current_handle() == handle {
+            STACK.with_borrow_mut(Vec::pop);
+        }
+        Ok(())
+    }
+
+    /// An old way to keep the current context.
+    fn cuCtxAttach(context: Out<Handle>, flags: u32) {
+        let (_, found) = current()?;
+        context.check()?;
+        if flags != 0 {
+            return CuResult::INVALID_VALUE.err();
+        }
+        found.attached.fetch_add(1, Relaxed);
+        context.put(current_handle())
+    }
+
+    /// Destroys the context that was attached last. It must be current.
+    fn cuCtxDetach(context: Handle) {
+        let (driver, found) = current_even_if_faulted()?;
+        if context != current_handle() || context == driver.primary.handle {
+            return CuResult::INVALID_CONTEXT.err();
+        }
+        if found.attached.fetch_sub(1, Relaxed) == 1 {
+            destroy(driver, context);
             STACK.with_borrow_mut(Vec::pop);
         }
         Ok(())

@@ -66,10 +66,8 @@ refused! {
     "handles for ranges of addresses", "share memory from cuMemCreate with cuMemExportToShareableHandle":
         cuMemGetHandleForAddressRange;
 
-    "green contexts", "use an ordinary context":
-        cuCtxFromGreenCtx cuCtxGetDevResource cuCtxGetExecAffinity cuCtxRecordEvent cuCtxWaitEvent cuDevResourceGenerateDesc
-        cuDevSmResourceSplitByCount cuDeviceGetDevResource cuGreenCtxCreate cuGreenCtxDestroy cuGreenCtxGetDevResource
-        cuGreenCtxRecordEvent cuGreenCtxStreamCreate cuGreenCtxWaitEvent cuStreamGetGreenCtx;
+    "execution affinity", "use a green context for a share of the multiprocessors":
+        cuCtxGetExecAffinity;
 
     "tables of private functions", "NVRTC works without, and a program with NVIDIA's runtime does not: build it with `nvcc -cudart shared`":
         cuGetExportTable;
@@ -77,16 +75,16 @@ refused! {
     "tensor maps", "copy tiles with ordinary loads or cp.async":
         cuTensorMapEncodeIm2col cuTensorMapEncodeIm2colWide cuTensorMapEncodeTiled cuTensorMapReplaceAddress;
 
-    "interfaces older than contexts that several threads share", "use the current context and cuLaunchKernel":
-        cuCtxAttach cuCtxDetach cuProfilerInitialize;
+    "configuration files of profilers", "start and stop the profiler with cuProfilerStart and cuProfilerStop":
+        cuProfilerInitialize;
 
     "checkpoints of processes", "save what the program needs itself":
         cuCheckpointProcessCheckpoint cuCheckpointProcessGetRestoreThreadId cuCheckpointProcessGetState cuCheckpointProcessLock
         cuCheckpointProcessRestore cuCheckpointProcessUnlock;
 
     "features that no simulated device has", "take the path for devices without them":
-        cuCoredumpGetAttribute cuCoredumpGetAttributeGlobal cuCoredumpSetAttribute cuCoredumpSetAttributeGlobal
+
         cuDeviceRegisterAsyncNotification cuDeviceUnregisterAsyncNotification cuLogsCurrent cuLogsDumpToFile
         cuLogsDumpToMemory cuLogsRegisterCallback cuLogsUnregisterCallback cuMemBatchDecompressAsync cuMemBatchDecompressAsync_ptsz
-        cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_ptsz cuMemcpyBatchAsync cuMemcpyBatchAsync_ptsz;
+        cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_ptsz ;
 }

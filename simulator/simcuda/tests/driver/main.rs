@@ -26,6 +26,7 @@ mod memory;
 mod misuse;
 mod modules;
 mod names;
+mod newer;
 mod occupancy;
 mod old_gpu;
 mod pools;
