@@ -121,7 +121,8 @@ impl Arguments {
 
 /// What makes a test use the software driver.
 fn environment(suite: &Suite, driver: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
-    let mut folders = vec![driver.to_owned()];
+    // A suite may load machine code.
+    let mut folders = vec![driver.to_owned(), driver.join("nvrtc")];
     let mut ours = Vec::new();
     if !suite.toolkit.is_empty() {
         let made = cuda_path::make(folder, &suite.toolkit)?;

@@ -5,6 +5,7 @@
 //! stack of current contexts, the capture mode, and what a thread has yet to read of its last failure and its last answer.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use simt::texture::Bindings;
@@ -16,7 +17,7 @@ use crate::captures::Captures;
 use crate::error::Error;
 use crate::ffi::DeviceId;
 use crate::graph_memory::GraphMemory;
-use crate::handles::Handles;
+use crate::handles::{Handle, Handles};
 use crate::lock::lock;
 use crate::pools::Pools;
 use crate::primary::Primary;
@@ -56,6 +57,10 @@ pub struct Driver {
     pub graph_memory: GraphMemory,
     /// What this process reports about itself.
     pub reporting: Reporting,
+    /// The other names of the primary context, each with its green context.
+    pub green_contexts: Mutex<Vec<(Handle, Handle)>>,
+    /// What the program said about core dumps of all contexts, by the attribute's number.
+    pub core_dumps: Mutex<BTreeMap<u32, Vec<u8>>>,
     /// What the program said about managed memory.
     pub advice: Pages,
     /// The texture and surface objects, for kernels.
@@ -168,6 +173,8 @@ impl Driver {
             graph_memory: GraphMemory::default(),
             handles,
             reporting,
+            green_contexts: Mutex::default(),
+            core_dumps: Mutex::default(),
             advice: Pages::default(),
             textures: Mutex::default(),
             report: Mutex::new(Report { profile: profile.name.to_owned(), ..Report::default() }),

@@ -10,6 +10,8 @@ const NAMES: &str = include_str!("cuda_functions.txt");
 
 /// What a function that the driver has does not do, or does differently from a GPU's driver.
 const REMARKS: &[(&str, &str)] = &[
+    ("cuCoredumpSetAttribute", "stored, without effect"),
+    ("cuCoredumpSetAttributeGlobal", "stored, without effect"),
     ("cuCtxCreate_v3", "no execution affinity"),
     ("cuCtxCreate_v4", "no execution affinity, no sharing with graphics"),
     ("cuCtxSetCacheConfig", "stored, without effect"),
@@ -20,15 +22,24 @@ const REMARKS: &[(&str, &str)] = &[
     ("cuFuncSetSharedMemConfig", "stored, without effect"),
     ("cuGraphAddNode", "no conditional nodes, no external semaphores"),
     ("cuGraphAddNode_v2", "no conditional nodes, no external semaphores"),
+    ("cuGreenCtxCreate", "its share of the multiprocessors is remembered, without effect"),
+    ("cuIpcGetMemHandle", "on Linux"),
+    ("cuIpcOpenMemHandle_v2", "on Linux"),
+    ("cuIpcGetEventHandle", "on Linux; what another process recorded counts as complete"),
+    ("cuIpcOpenEventHandle", "on Linux; what another process recorded counts as complete"),
     ("cuKernelSetCacheConfig", "stored, without effect"),
     ("cuMemAdvise", "stored, without effect"),
     ("cuMemAdvise_v2", "stored, without effect"),
+    ("cuMemAddressReserve", "on Linux; the hint for the address is not taken"),
+    ("cuMemCreate", "on Linux; memory of the device, shared by file descriptors"),
     ("cuMemHostRegister_v2", "at addresses that are multiples of 4; no memory of other devices, no read-only memory"),
     ("cuMemPrefetchAsync", "stored, without effect"),
     ("cuMemPrefetchAsync_v2", "stored, without effect"),
     ("cuModuleLoadData", "needs PTX; a cubin is refused"),
     ("cuModuleLoadDataEx", "needs PTX; a cubin is refused"),
     ("cuLibraryLoadData", "needs PTX; a cubin is refused"),
+    ("cuTexObjectCreate", "no compressed formats, no filtering across the edges of a cube, no anisotropic filtering"),
+    ("cuTexRefSetMaxAnisotropy", "stored, without effect"),
     ("cuStreamSetAttribute", "stored, without effect"),
 ];
 

@@ -91,6 +91,11 @@ impl Handles {
         object
     }
 
+    /// Gives an object another handle, which goes with a context.
+    pub fn insert_alias<T: Kind>(&self, handle: Handle, object: &Arc<T>, context: Option<Handle>) {
+        self.write().insert(handle, Object { context, object: object.clone() });
+    }
+
     /// Looks up the object with this handle.
     pub fn get<T: Kind>(&self, handle: Handle) -> Result<Arc<T>> {
         self.read().get(&handle).and_then(Object::downcast).ok_or(T::BAD_HANDLE.into())

@@ -155,6 +155,18 @@ pub enum FindingKind {
         /// The value in the register.
         value: u64,
     },
+    /// `free` of an address that `malloc` did not return, or that was freed before.
+    InvalidFree {
+        /// The address.
+        address: u64,
+        /// What is there, or was.
+        nearest: Option<Nearest>,
+    },
+    /// Functions called each other so deep that a thread's stack is full.
+    StackOverflow {
+        /// Bytes that it may have.
+        limit: u32,
+    },
     /// An `assert` failed.
     Assert {
         /// The condition, as written in the source.
@@ -486,6 +498,18 @@ impl fmt::Display for FindingKind {
             },
             FindingKind::NoTarget { value } => {
                 write!(f, "a call or a jump to {value:#x}, which is none of the functions or places it can lead to")
+            }
+            FindingKind::InvalidFree { address, nearest } => {
+                write!(f, "free({address:#x}): ")?;
+                match nearest {
+                    Some(nearest) if nearest.freed => write!(f, "freed before; it was {}", nearest.allocation),
+                    Some(nearest) => write!(f, "malloc did not return this address, which is {nearest}"),
+                    None => write!(f, "malloc did not return this address"),
+                }
+            }
+            FindingKind::StackOverflow { limit } => {
+                write!(f, "stack overflow: functions call each other deeper than {limit} bytes of stack per thread allow; ")?;
+                write!(f, "`cudaDeviceSetLimit(cudaLimitStackSize, …)` changes that")
             }
             FindingKind::Assert { condition, file, line, function } => {
                 write!(f, "assertion `{condition}` failed in {function} ({file}:{line})")

@@ -6,9 +6,9 @@ use super::operation::Operation;
 use super::stream::{self, DEFAULT};
 use super::transfer::{Address, Copy, Fill};
 use crate::export::exports;
-use crate::ffi::{DevicePtr, HostBytes, In, Memcpy2D, Memcpy3D, UnifiedPtr};
+use crate::ffi::{DevicePtr, HostBytes, In, Memcpy2D, Memcpy3D, Out, UnifiedPtr};
 use crate::handles::Handle;
-use crate::result::Result;
+use crate::result::{CuResult, Result};
 
 fn submit(copy: Copy, stream: Handle) -> Result<()> {
     let (driver, context) = context::current()?;
@@ -102,7 +102,49 @@ fn fill(
     stream::submit(stream, Operation::Fill(fill, context))
 }
 
+/// Copies many rows of bytes. The attributes only say where the ends are, and when the source may be read; here each end's address says
+/// where it is, and each source is read in the order of the stream, which every attribute allows.
+fn batch(
+    targets: In<UnifiedPtr>,
+    sources: In<UnifiedPtr>,
+    sizes: In<usize>,
+    count: usize,
+    failed: Out<usize>,
+    stream: Handle,
+) -> Result<()> {
+    context::current()?;
+    // No index, until one copy is to blame.
+    failed.put_if_asked(usize::MAX);
+    if count == 0 || stream::is_legacy(stream) {
+        return CuResult::INVALID_VALUE.err();
+    }
+    for index in 0..count {
+        let (target, source) = (targets.read_nth(index)?, sources.read_nth(index)?);
+        let bytes = sizes.read_nth(index)?;
+        anywhere(target, source, bytes, stream).inspect_err(|_| failed.put_if_asked(index))?;
+    }
+    Ok(())
+}
+
 exports! {
+    fn cuMemcpyBatchAsync(
+        targets: In<UnifiedPtr>,
+        sources: In<UnifiedPtr>,
+        sizes: In<usize>,
+        count: usize,
+        _attributes: HostBytes,
+        _attribute_indices: In<usize>,
+        attribute_count: usize,
+        failed: Out<usize>,
+        stream: Handle,
+    ) also "_ptsz" {
+        if attribute_count == 0 || attribute_count > count {
+            context::current()?;
+            return CuResult::INVALID_VALUE.err();
+        }
+        batch(targets, sources, sizes, count, failed, stream)
+    }
+
     fn cuMemcpyHtoD_v2(target: DevicePtr, source: HostBytes, bytes: usize) also "_ptds" {
         host_to_device(target, source, bytes, DEFAULT)?;
         stream::finish(DEFAULT)

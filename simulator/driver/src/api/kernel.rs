@@ -115,7 +115,7 @@ impl Launch {
 
     fn execute(&self, driver: &Driver) -> Result<()> {
         let (function, config) = (&self.function, self.config);
-        let (image, kernel, options) = (function.image.image(), function.name(), options(driver, self.grid)?);
+        let (image, kernel, options) = (function.image.image(), function.name(), options(driver, self.context(), self.grid)?);
         let outcome = match simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options) {
             Ok(report) => {
                 print(&report.printed);
@@ -202,7 +202,7 @@ pub fn check_shape(config: LaunchConfig, profile: &Profile) -> Result<()> {
 }
 
 /// Returns how to execute a launch, from the settings in force.
-fn options(driver: &Driver, grid: Grid) -> Result<LaunchOptions> {
+fn options(driver: &Driver, context: &Context, grid: Grid) -> Result<LaunchOptions> {
     let settings = driver::settings()?;
     let defaults = LaunchOptions::default();
     Ok(LaunchOptions {
@@ -210,6 +210,8 @@ fn options(driver: &Driver, grid: Grid) -> Result<LaunchOptions> {
         workers: settings.workers.filter(|&workers| workers > 0),
         checks: settings.checks.unwrap_or(defaults.checks),
         cooperative: grid == Grid::Cooperative,
+        stack_bytes: context.stack_bytes(),
+        heap: context.heap(),
         textures: lock(&driver.textures).clone(),
         trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
         ..defaults
@@ -238,6 +240,7 @@ fn code_of(error: &LaunchError) -> CuResult {
             FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => CuResult::ILLEGAL_ADDRESS,
             FindingKind::Misaligned { .. } => CuResult::MISALIGNED_ADDRESS,
             FindingKind::Assert { .. } => CuResult::ASSERT,
+            FindingKind::StackOverflow { .. } => CuResult::HARDWARE_STACK_ERROR,
             // A GPU hangs here until its watchdog, if it has one, stops the kernel.
             FindingKind::DivergentBarrier { .. }
             | FindingKind::Deadlock { .. }

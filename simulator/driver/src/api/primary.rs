@@ -1,5 +1,6 @@
 //! The part of the API that works on the [primary context](crate::primary).
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::context::{self, Context};
@@ -14,7 +15,8 @@ fn is_active(driver: &Driver) -> bool {
     driver.handles.get::<Context>(driver.primary.handle).is_ok()
 }
 
-fn release(device: DeviceId) -> Result<()> {
+/// Releases the primary context once.
+pub fn release(device: DeviceId) -> Result<()> {
     let driver = driver_of(device)?;
     let mut state = lock(&driver.primary.state);
     state.retains = state.retains.checked_sub(1).ok_or(CuResult::INVALID_CONTEXT)?;
@@ -22,6 +24,17 @@ fn release(device: DeviceId) -> Result<()> {
         context::destroy(driver, driver.primary.handle);
     }
     Ok(())
+}
+
+/// Retains the primary context once, and makes it if nobody has retained it before.
+pub fn retain(driver: &Driver) -> Result<Arc<Context>> {
+    let handle = driver.primary.handle;
+    let mut state = lock(&driver.primary.state);
+    state.retains += 1;
+    if !is_active(driver) {
+        driver.handles.insert_at(handle, Context::new(handle, state.flags));
+    }
+    driver.handles.get(handle)
 }
 
 fn reset(device: DeviceId) -> Result<()> {
@@ -46,13 +59,7 @@ exports! {
     fn cuDevicePrimaryCtxRetain(context: Out<Handle>, device: DeviceId) {
         let driver = driver_of(device)?;
         context.check()?;
-        let handle = driver.primary.handle;
-        let mut state = lock(&driver.primary.state);
-        state.retains += 1;
-        if !is_active(driver) {
-            driver.handles.insert_at(handle, Context::new(handle, state.flags));
-        }
-        context.put(handle)
+        context.put(retain(driver)?.handle)
     }
 
     fn cuDevicePrimaryCtxRelease(device: DeviceId) {

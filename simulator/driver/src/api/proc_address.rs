@@ -3,8 +3,9 @@
 use std::ffi::c_void;
 
 use super::{
-    array, capture, context, copy, device, errors, event, function, graph, init, ipc, launch, library, linker, memory, module,
-    occupancy, older, pointer, pool, primary, reference, refused, stream, texture, user_object, value, virtual_memory,
+    array, capture, context, copy, core_dump, device, errors, event, function, graph, green, init, ipc, launch, library, linker,
+    memory, module, occupancy, older, pointer, pool, primary, reference, refused, stream, texture, user_object, value,
+    virtual_memory,
 };
 use crate::export::{Export, exports};
 use crate::ffi::{Out, Text};
@@ -56,6 +57,7 @@ pub fn every_export() -> impl Iterator<Item = &'static Export> {
         capture::EXPORTS,
         context::EXPORTS,
         copy::EXPORTS,
+        core_dump::EXPORTS,
         device::EXPORTS,
         errors::EXPORTS,
         event::EXPORTS,
@@ -65,6 +67,7 @@ pub fn every_export() -> impl Iterator<Item = &'static Export> {
         graph::dot::EXPORTS,
         graph::executable::EXPORTS,
         graph::nodes::EXPORTS,
+        green::EXPORTS,
         init::EXPORTS,
         ipc::EXPORTS,
         launch::EXPORTS,

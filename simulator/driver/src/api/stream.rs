@@ -34,7 +34,7 @@ const GREATEST_PRIORITY: i32 = -5;
 const EXTERNAL: u32 = 1;
 
 /// `CU_STREAM_NON_BLOCKING`
-const NON_BLOCKING: u32 = 1;
+pub const NON_BLOCKING: u32 = 1;
 
 /// `CU_LAUNCH_ATTRIBUTE_…`, as far as streams have them
 const ACCESS_POLICY_WINDOW: u32 = 1;
@@ -49,6 +49,8 @@ const MEMORY_DOMAIN: u32 = 10;
 pub struct Stream {
     pub handle: Handle,
     pub context: Arc<Context>,
+    /// What the context was called when the stream was made in it.
+    made_in: Handle,
     flags: u32,
     priority: i32,
 }
@@ -136,7 +138,7 @@ pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
 
 /// Where the next work of a stream is among all work.
 fn position(stream: Handle, key: StreamKey) -> Result<Position> {
-    Ok(Position { stream: key, is_legacy: is_legacy(stream), is_blocking: is_blocking(stream)? })
+    Ok(Position { stream: key, is_legacy: is_legacy(stream), is_blocking: is_blocking(stream)?, is_of_context: false })
 }
 
 /// Does something when all earlier work of a stream is done, which is now unless the stream waits.
@@ -246,9 +248,60 @@ fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
     if flags & !NON_BLOCKING != 0 {
         return CuResult::INVALID_VALUE.err();
     }
+    out.put(make(driver, context, context::current_handle(), flags, priority))
+}
+
+/// Makes a stream in a context that the program calls `made_in`.
+pub fn make(driver: &Driver, context: Arc<Context>, made_in: Handle, flags: u32, priority: i32) -> Handle {
     let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
-    let stream = driver.handles.insert(|handle| Stream { handle, context, flags, priority });
-    out.put(stream.handle)
+    driver.handles.insert(|handle| Stream { handle, context, made_in, flags, priority }).handle
+}
+
+/// Returns what the program calls the context of a stream.
+pub fn made_in(stream: Handle) -> Result<Handle> {
+    Ok(any(stream)?.map_or_else(context::current_handle, |stream| stream.made_in))
+}
+
+/// Records an event when all work of a context is done that came before.
+pub fn record_context(context: Handle, event: Handle) -> Result<()> {
+    let driver = driver()?;
+    let context = driver.handles.get::<Context>(context)?;
+    let event = event::get(event)?;
+    context.check()?;
+    if context.handle != event.context.handle {
+        return CuResult::INVALID_HANDLE.err();
+    }
+    driver.captures.use_context(context.handle)?;
+    event.note_submitted();
+    let position = of_context(&context);
+    driver.queues.push(
+        driver,
+        position,
+        Box::new(move |_| {
+            event.record_now();
+            Ok(Progress::Done)
+        }),
+    )
+}
+
+/// Lets all later work of a context wait for an event.
+pub fn wait_in_context(context: Handle, event: Handle) -> Result<()> {
+    let driver = driver()?;
+    let context = driver.handles.get::<Context>(context)?;
+    let event = event::get(event)?;
+    context.check()?;
+    if event.captured().is_some() {
+        return CuResult::STREAM_CAPTURE_ISOLATION.err();
+    }
+    driver.captures.use_context(context.handle)?;
+    let mut run = Run::new(Operation::Wait(event))?;
+    driver.queues.push(driver, of_context(&context), Box::new(move |driver| run.advance(driver)))
+}
+
+/// A position after all earlier work of a context, and before all later work.
+fn of_context(context: &Context) -> Position {
+    let stream = StreamKey { handle: DEFAULT, context: context.handle, thread: None };
+    Position { stream, is_legacy: true, is_blocking: true, is_of_context: true }
 }
 
 /// Returns the priority of a stream.
@@ -351,12 +404,6 @@ exports! {
 
     fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) also "_ptsz" {
         context.put(usable(stream)?.handle)
-    }
-
-    /// No stream belongs to a green context, because there are none.
-    fn cuStreamGetCtx_v2(stream: Handle, context: Out<Handle>, green: Out<Handle>) also "_ptsz" {
-        context.put(usable(stream)?.handle)?;
-        green.put(Handle::NULL)
     }
 
     fn cuStreamGetDevice(stream: Handle, device: Out<DeviceId>) also "_ptsz" {

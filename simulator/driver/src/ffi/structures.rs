@@ -138,6 +138,16 @@ pub struct ValueOperation {
     pub padding: u64,
 }
 
+/// `CUdevResource`, with its only member.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Resource {
+    pub kind: c_uint,
+    pub padding: [u8; 92],
+    pub multiprocessors: c_uint,
+    pub rest: [c_uint; 11],
+}
+
 /// `CUDA_BATCH_MEM_OP_NODE_PARAMS`. The array is a plain address where the driver describes a node to the program.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -212,6 +222,8 @@ mod tests {
         use cudarc::driver::sys;
         assert_eq!(size_of::<Memcpy2D>(), size_of::<sys::CUDA_MEMCPY2D>());
         assert_eq!(size_of::<Memcpy3D>(), size_of::<sys::CUDA_MEMCPY3D>());
+        // What the bindings for CUDA 12.0 do not have yet is compared with cuda.h of CUDA 12.9.
+        assert_eq!(size_of::<Resource>(), 144);
         assert_eq!(size_of::<ValueOperation>(), size_of::<sys::CUstreamBatchMemOpParams>());
         assert_eq!(size_of::<BatchNode>(), size_of::<sys::CUDA_BATCH_MEM_OP_NODE_PARAMS>());
         assert_eq!(size_of::<MemoryProperties>(), size_of::<sys::CUmemAllocationProp>());

@@ -22,7 +22,7 @@ const LEGACY: u64 = 1;
 const PER_THREAD: u64 = 2;
 
 /// Finds exported functions of the driver under test.
-fn exported() -> impl Fn(&str) -> *mut c_void {
+pub fn exported() -> impl Fn(&str) -> *mut c_void {
     open();
     let library = [c"libcuda.so", c"libcuda.so.1"].into_iter();
     // SAFETY: the file name is a C string. The driver's destructor runs at the end of the process at the earliest.

@@ -1,6 +1,7 @@
 //! Device memory: allocations with bounds, at addresses that are never valid on the host.
 
 mod buffer;
+mod heap;
 mod reserved;
 pub mod rules;
 mod words;
@@ -12,6 +13,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use thiserror::Error;
 
 pub(crate) use buffer::Buffer;
+pub use heap::Heap;
 use reserved::Reservation;
 pub use reserved::{Mapped, Replaced, Rights};
 
@@ -353,6 +355,11 @@ impl Memory {
         }
         region.buffer.note_written(offset, bytes);
         Ok(())
+    }
+
+    /// An address for a buffer that is not an allocation, so that the host cannot reach it.
+    fn address_for(&self, buffer: &Buffer) -> u64 {
+        self.write_state().next_address(buffer)
     }
 
     /// The live allocations, in order of address, as a launch sees them from its start to its end.

@@ -184,11 +184,16 @@ fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> 
         | Action::Trap
         | Action::Print { .. }
         | Action::AssertFail { .. }
+        | Action::Allocate { .. }
+        | Action::Free { .. }
         | Action::CommitCopies
         | Action::WaitForCopies { .. }
         | Action::Fence
         | Action::Clock { .. }
         | Action::CopyLocal { .. }
+        | Action::CopyFrame { .. }
+        | Action::Save { .. }
+        | Action::Restore { .. }
         | Action::Nothing => Effect::None,
         Action::Barrier { barrier, threads, poll, .. } => matters(match is_predicate {
             true => poll.is_some_and(|poll| poll.source == register),

@@ -60,8 +60,15 @@ fn destroy(given: Given) {
             Kind::Memory => {
                 cu!(cuMemFree_v2(value as u64));
                 cu!(cuMemFreeHost(handle));
+                // A reserved range has up to three units.
+                for bytes in [1, 2, 3].map(|units| units * (2 << 20)) {
+                    cu!(cuMemUnmap(value as u64, bytes));
+                    cu!(cuMemAddressFree(value as u64, bytes));
+                }
                 cu!(cuMemHostUnregister(handle))
             }
+            Kind::Physical => cu!(cuMemRelease(value as u64)),
+            Kind::Mipmap => cu!(cuMipmappedArrayDestroy(handle.cast())),
             Kind::Executable => cu!(cuGraphExecDestroy(handle.cast())),
             Kind::Graph => cu!(cuGraphDestroy(handle.cast())),
             Kind::Library => cu!(cuLibraryUnload(handle.cast())),
@@ -100,6 +107,8 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
 fn whatever_is_called_returns_a_result() {
     with_simulator(|simulator| {
         simulator.set_fuel(FUEL).unwrap();
+        // A wait for a value that nobody writes fails at once.
+        simulator.set_patience(0).unwrap();
         fuzz::check("driver-calls", 4000, calls(), |calls| {
             let given = Mutex::default();
             let made = make(&calls, &given);
@@ -114,6 +123,8 @@ fn whatever_is_called_returns_a_result() {
 fn whatever_three_threads_call_at_once_returns_a_result() {
     with_simulator(|simulator| {
         simulator.set_fuel(FUEL).unwrap();
+        // A wait for a value that nobody writes fails at once.
+        simulator.set_patience(0).unwrap();
         fuzz::check("driver-calls-of-threads", 2000, [calls(), calls(), calls()], |sequences| {
             // Each thread uses and destroys what the others made.
             let given = Mutex::default();
@@ -129,9 +140,26 @@ fn whatever_three_threads_call_at_once_returns_a_result() {
 }
 
 #[test]
+fn more_rows_than_the_memory_has_are_refused_at_once() {
+    with_simulator(|_| {
+        support::raw_context();
+        let (mut memory, mut pitch) = (0, 0);
+        // One by one, the rows until the end of this memory would take a minute.
+        assert_eq!(cu!(cuMemAllocPitch_v2(&mut memory, &mut pitch, 1 << 20, 1 << 12, 4)), support::OK);
+        for (pitch, rows) in [(2, 1 << 45), (4, usize::MAX), (1 << 20, (1 << 12) + 1), (usize::MAX - 1, 2)] {
+            let result = cu!(cuMemsetD2D16_v2(memory, pitch, 1, 1, rows));
+            assert_eq!(result, CUresult::CUDA_ERROR_INVALID_VALUE, "{rows} rows, {pitch} bytes apart");
+        }
+        assert_eq!(cu!(cuMemsetD2D16_v2(memory, 1 << 20, 1, 1, 1 << 12)), support::OK);
+    });
+}
+
+#[test]
 fn absurd_declarations_are_refused_or_cost_little() {
     with_simulator(|simulator| {
         simulator.set_fuel(FUEL).unwrap();
+        // A wait for a value that nobody writes fails at once.
+        simulator.set_patience(0).unwrap();
         let head = ".version 7.0\n.target sm_70\n.address_size 64\n";
         let kernel = |inside: &str| format!("{head}.visible .entry k() {{ {inside} ret; }}");
         let loads = |inside: &str| kernel(&format!("{inside} mov.u32 %r1, 1;"));

@@ -1,0 +1,98 @@
+//! Settings of core dumps. They are stored and returned. The simulator writes no core dump, because its findings say what happened.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use super::context;
+use crate::driver::driver;
+use crate::export::exports;
+use crate::ffi::{HostBytes, Out};
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
+
+/// `CU_COREDUMP_TRIGGER_HOST`, `_FILE`, `_PIPE`, `_GENERATION_FLAGS`
+const TRIGGER_HOST: u32 = 2;
+const FILE: u32 = 5;
+const PIPE: u32 = 6;
+const GENERATION_FLAGS: u32 = 7;
+/// The bytes of a file's name, its NUL included.
+const NAME_BYTES: usize = 1024;
+
+/// What the program said, by the attribute's number.
+type Values = Mutex<BTreeMap<u32, Vec<u8>>>;
+
+/// The value of an attribute that the program did not set.
+fn initial(attribute: u32) -> Result<Vec<u8>> {
+    let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "localhost".to_owned());
+    let name = |start: &str| {
+        let mut name = format!("{start}.cuda.{}.{}", host().trim(), std::process::id()).into_bytes();
+        name.push(0);
+        name
+    };
+    Ok(match attribute {
+        TRIGGER_HOST => vec![1],
+        1 | 3 | 4 => vec![0],
+        FILE => name("core"),
+        PIPE => name("corepipe"),
+        GENERATION_FLAGS => vec![0; 4],
+        _ => return CuResult::INVALID_VALUE.err(),
+    })
+}
+
+/// The bytes of an attribute's value, at most.
+fn bytes(attribute: u32) -> Result<usize> {
+    Ok(match attribute {
+        1..=4 => 1,
+        FILE | PIPE => NAME_BYTES,
+        GENERATION_FLAGS => 4,
+        _ => return CuResult::INVALID_VALUE.err(),
+    })
+}
+
+fn get(stored: &[&Values], attribute: u32, value: HostBytes, size: Out<usize>) -> Result<()> {
+    size.check()?;
+    if value.is_null() {
+        return size.put(bytes(attribute)?);
+    }
+    let found = stored.iter().find_map(|values| lock(values).get(&attribute).cloned());
+    let found = found.map_or_else(|| initial(attribute), Ok)?;
+    if size.as_in().read()? < found.len() {
+        return CuResult::INVALID_VALUE.err();
+    }
+    value.with_mut(found.len(), |value| value.copy_from_slice(&found))?;
+    size.put(found.len())
+}
+
+fn set(values: &Values, attribute: u32, value: HostBytes, size: Out<usize>) -> Result<()> {
+    let (size, most) = (size.as_in().read()?, bytes(attribute)?);
+    let is_name = matches!(attribute, FILE | PIPE);
+    if size == 0 || size > most || (!is_name && size != most) {
+        return CuResult::INVALID_VALUE.err();
+    }
+    let mut given = value.read(size)?;
+    if is_name && !given.contains(&0) {
+        given.push(0);
+    }
+    lock(values).insert(attribute, given);
+    Ok(())
+}
+
+exports! {
+    fn cuCoredumpGetAttribute(attribute: u32, value: HostBytes, size: Out<usize>) {
+        let (driver, context) = context::current_even_if_faulted()?;
+        get(&[&context.core_dumps, &driver.core_dumps], attribute, value, size)
+    }
+
+    fn cuCoredumpGetAttributeGlobal(attribute: u32, value: HostBytes, size: Out<usize>) {
+        get(&[&driver()?.core_dumps], attribute, value, size)
+    }
+
+    fn cuCoredumpSetAttribute(attribute: u32, value: HostBytes, size: Out<usize>) {
+        let (_, context) = context::current_even_if_faulted()?;
+        set(&context.core_dumps, attribute, value, size)
+    }
+
+    fn cuCoredumpSetAttributeGlobal(attribute: u32, value: HostBytes, size: Out<usize>) {
+        set(&driver()?.core_dumps, attribute, value, size)
+    }
+}

@@ -1,0 +1,229 @@
+//! Green contexts: names for the primary context, with a share of the multiprocessors each. The share is remembered and returned. It does
+//! not change where blocks run.
+
+use std::sync::Arc;
+
+use super::context::{self, Context};
+use super::primary;
+use super::stream;
+use crate::driver::{DEVICE, Driver, driver, driver_of};
+use crate::export::exports;
+use crate::ffi::{DeviceId, In, Out, Resource};
+use crate::handles::{Handle, Kind};
+use crate::lock::lock;
+use crate::result::{CuResult, Result};
+
+/// `CU_DEV_RESOURCE_TYPE_SM`
+const MULTIPROCESSORS: u32 = 1;
+/// `CU_GREEN_CTX_DEFAULT_STREAM`, which must be given.
+const DEFAULT_STREAM: u32 = 1;
+/// `CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING` and `_MAX_POTENTIAL_CLUSTER_SIZE`
+const IGNORE_COSCHEDULING: u32 = 1;
+const SPLIT_FLAGS: u32 = IGNORE_COSCHEDULING | 2;
+
+/// A green context.
+pub struct Green {
+    handle: Handle,
+    /// What the program makes current in its place: another name of the primary context.
+    alias: Handle,
+    multiprocessors: u32,
+}
+
+/// Resources for a green context, put together.
+struct Description {
+    multiprocessors: u32,
+}
+
+impl Kind for Green {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
+
+    fn context(&self) -> Option<Handle> {
+        None
+    }
+}
+
+impl Kind for Description {
+    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
+
+    fn context(&self) -> Option<Handle> {
+        None
+    }
+}
+
+fn get(handle: Handle) -> Result<Arc<Green>> {
+    driver()?.handles.get(handle)
+}
+
+fn resource(multiprocessors: u32) -> Resource {
+    Resource { kind: MULTIPROCESSORS, padding: [0; 92], multiprocessors, rest: [0; 11] }
+}
+
+/// Writes the multiprocessors of something, the only kind of resource here.
+fn put(out: Out<Resource>, kind: u32, multiprocessors: u32) -> Result<()> {
+    out.check()?;
+    if kind != MULTIPROCESSORS {
+        return CuResult::INVALID_RESOURCE_TYPE.err();
+    }
+    out.put(resource(multiprocessors))
+}
+
+fn count(resource: &Resource) -> Result<u32> {
+    if resource.kind == MULTIPROCESSORS { Ok(resource.multiprocessors) } else { CuResult::INVALID_RESOURCE_TYPE.err() }
+}
+
+/// The least number of multiprocessors of a share, and what each is a multiple of.
+fn granularity(driver: &Driver, flags: u32) -> (u32, u32) {
+    match driver.profile.compute_capability.0 {
+        ..=6 => (1, 1),
+        _ if flags & IGNORE_COSCHEDULING != 0 => (2, 2),
+        7 => (2, 2),
+        8 => (4, 2),
+        _ => (8, 8),
+    }
+}
+
+/// The green context whose other name this handle is.
+fn of_alias(driver: &Driver, alias: Handle) -> Option<Arc<Green>> {
+    let handle = lock(&driver.green_contexts).iter().find(|(other, _)| *other == alias).map(|(_, handle)| *handle)?;
+    driver.handles.get(handle).ok()
+}
+
+exports! {
+    fn cuDeviceGetDevResource(device: DeviceId, resource: Out<Resource>, kind: u32) {
+        let driver = driver_of(device)?;
+        put(resource, kind, driver.profile.multiprocessors)
+    }
+
+    fn cuCtxGetDevResource(context: Handle, resource: Out<Resource>, kind: u32) {
+        let driver = driver()?;
+        context::check_exists(context)?;
+        let share = of_alias(driver, context).map_or(driver.profile.multiprocessors, |green| green.multiprocessors);
+        put(resource, kind, share)
+    }
+
+    fn cuGreenCtxGetDevResource(green: Handle, resource: Out<Resource>, kind: u32) {
+        put(resource, kind, get(green)?.multiprocessors)
+    }
+
+    fn cuDevSmResourceSplitByCount(
+        result: Out<Resource>,
+        groups: Out<u32>,
+        input: In<Resource>,
+        remaining: Out<Resource>,
+        flags: u32,
+        least: u32,
+    ) {
+        let driver = driver()?;
+        groups.check()?;
+        let all = count(&input.read()?)?;
+        if flags & !SPLIT_FLAGS != 0 || least > all {
+            return CuResult::INVALID_VALUE.err();
+        }
+        let (minimum, multiple) = granularity(driver, flags);
+        let size = least.max(minimum).next_multiple_of(multiple);
+        if size > all {
+            return CuResult::INVALID_RESOURCE_CONFIGURATION.err();
+        }
+        let possible = all / size;
+        if result.is_null() {
+            return groups.put(possible);
+        }
+        let made = groups.as_in().read()?.min(possible);
+        (0..made as usize).try_for_each(|index| result.nth(index).put(resource(size)))?;
+        groups.put(made)?;
+        remaining.put_if_asked(resource(all - made * size));
+        Ok(())
+    }
+
+    fn cuDevResourceGenerateDesc(description: Out<Handle>, resources: In<Resource>, count: u32) {
+        let driver = driver()?;
+        description.check()?;
+        if count == 0 {
+            return CuResult::INVALID_VALUE.err();
+        }
+        let shares = (0..count as usize).map(|index| self::count(&resources.read_nth(index)?)).collect::<Result<Vec<u32>>>()?;
+        let handle = driver.handles.reserve();
+        driver.handles.insert_at(handle, Description { multiprocessors: shares.into_iter().fold(0, u32::saturating_add) });
+        description.put(handle)
+    }
+
+    /// Retains the primary context.
+    fn cuGreenCtxCreate(green: Out<Handle>, description: Handle, device: DeviceId, flags: u32) {
+        let driver = driver_of(device)?;
+        green.check()?;
+        if flags != DEFAULT_STREAM {
+            return CuResult::INVALID_VALUE.err();
+        }
+        let multiprocessors = driver.handles.get::<Description>(description)?.multiprocessors;
+        if multiprocessors == 0 || multiprocessors > driver.profile.multiprocessors {
+            return CuResult::INVALID_RESOURCE_CONFIGURATION.err();
+        }
+        let primary = primary::retain(driver)?;
+        let alias = driver.handles.reserve();
+        driver.handles.insert_alias(alias, &primary, Some(primary.handle));
+        let made = driver.handles.insert(|handle| Green { handle, alias, multiprocessors });
+        lock(&driver.green_contexts).push((alias, made.handle));
+        green.put(made.handle)
+    }
+
+    fn cuGreenCtxDestroy(green: Handle) {
+        let driver = driver()?;
+        let removed = driver.handles.remove::<Green>(green)?;
+        lock(&driver.green_contexts).retain(|(alias, _)| *alias != removed.alias);
+        // It is gone already if the primary context was reset.
+        let _ = driver.handles.remove::<Context>(removed.alias);
+        primary::release(DEVICE)
+    }
+
+    fn cuCtxFromGreenCtx(context: Out<Handle>, green: Handle) {
+        context.put(get(green)?.alias)
+    }
+
+    fn cuGreenCtxStreamCreate(stream: Out<Handle>, green: Handle, flags: u32, priority: i32) {
+        let driver = driver()?;
+        stream.check()?;
+        let green = get(green)?;
+        if flags != stream::NON_BLOCKING {
+            return CuResult::INVALID_VALUE.err();
+        }
+        stream.put(stream::make(driver, driver.handles.get(green.alias)?, green.alias, flags, priority))
+    }
+
+    fn cuStreamGetGreenCtx(stream: Handle, green: Out<Handle>) {
+        let driver = driver()?;
+        green.put(of_alias(driver, stream::made_in(stream)?).map_or(Handle::NULL, |green| green.handle))
+    }
+
+    fn cuStreamGetCtx_v2(stream: Handle, context: Out<Handle>, green: Out<Handle>) also "_ptsz" {
+        let driver = driver()?;
+        context.check()?;
+        green.check()?;
+        let primary_or_other = stream::usable(stream)?.handle;
+        match of_alias(driver, stream::made_in(stream)?) {
+            Some(found) => {
+                context.put(Handle::NULL)?;
+                green.put(found.handle)
+            }
+            None => {
+                context.put(primary_or_other)?;
+                green.put(Handle::NULL)
+            }
+        }
+    }
+
+    fn cuGreenCtxRecordEvent(green: Handle, event: Handle) {
+        stream::record_context(get(green)?.alias, event)
+    }
+
+    fn cuGreenCtxWaitEvent(green: Handle, event: Handle) {
+        stream::wait_in_context(get(green)?.alias, event)
+    }
+
+    fn cuCtxRecordEvent(context: Handle, event: Handle) {
+        stream::record_context(context, event)
+    }
+
+    fn cuCtxWaitEvent(context: Handle, event: Handle) {
+        stream::wait_in_context(context, event)
+    }
+}
