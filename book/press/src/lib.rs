@@ -39,6 +39,7 @@ pub mod readme;
 pub mod rerun;
 pub mod simulation;
 pub mod stale;
+mod suites;
 mod tables;
 mod values;
 

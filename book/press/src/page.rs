@@ -12,7 +12,7 @@ use crate::facts::Facts;
 use crate::number::Style;
 use crate::simulation::{self, Answers};
 use crate::values::{FACTS, words, worth};
-use crate::{charts, counts, diff, exercises, functions, include, instructions, listings, ptx, root, tables};
+use crate::{charts, counts, diff, exercises, functions, include, instructions, listings, ptx, root, suites, tables};
 
 /// A page of the book.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Page {
 
 /// The directives besides those of [`simulation::DIRECTIVES`].
 const DIRECTIVES: &str =
-    "run fact table bounds chart counts diff exercises functions solutions instructions listing profiles ptx-loop";
+    "run fact table bounds chart counts diff exercises functions solutions instructions listing profiles ptx-loop suites";
 
 /// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own.
 pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
@@ -135,6 +135,7 @@ impl Press {
             "listing" => listings::read(archive, &arguments.word("a listing")?)?.into(),
             "profiles" => tables::profiles().into(),
             "ptx-loop" => ptx::remainder_loop(&arguments.word("a kernel")?)?.into(),
+            "suites" => suites::scoreboard()?.into(),
             _ => bail!("there is no directive {name}{}", nearest(&name, DIRECTIVES.split(' ').chain(simulation::DIRECTIVES))),
         };
         arguments.clone().finish()?;

@@ -52,7 +52,8 @@ impl Score {
     }
 }
 
-fn word(verdict: Verdict) -> &'static str {
+/// The words for a way to end.
+pub fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Passed => "passed",
         Verdict::Skipped => "skipped",

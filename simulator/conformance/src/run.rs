@@ -1,7 +1,9 @@
-//! Runs one test in a process of its own, and judges how it ended.
+//! Runs tests, each in a process of its own or a class in one process, and judges how they ended.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -10,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use simt::Severity;
 use wait_timeout::ChildExt;
 
-use crate::source::{Environment, Test};
+use crate::source::{Environment, Start, Test};
 use crate::suite::Suite;
 
 /// How a test ended.
@@ -44,30 +46,89 @@ pub struct Ended {
     pub reason: String,
 }
 
-/// Runs a test.
+/// What is known of a process that is over.
+struct Process {
+    /// Whether it succeeded; `None`: it was not over in time.
+    succeeded: Option<bool>,
+    output: String,
+    /// `None`: it was killed, or never called the driver.
+    report: Option<Report>,
+}
+
+/// Runs a test. What it printed and its report stay in the folder `keep` unless it simply passed.
 ///
 /// # Errors
 ///
 /// When it cannot be started.
-pub fn run(suite: &Suite, test: &Test, environment: &Environment) -> Result<Ended> {
+pub fn alone(suite: &Suite, test: &Test, environment: &Environment, keep: Option<&Path>) -> Result<Ended> {
+    let needs = suite.memory_gib.get(&test.name).copied();
+    let available = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available_gib(&text));
+    if let Some((needs, available)) = needs.zip(available).filter(|(needs, available)| needs > available) {
+        let reason = format!("needs {needs} GiB of the host's memory, and {available} GiB are available");
+        return Ok(Ended { test: test.name.clone(), verdict: Verdict::Skipped, reason });
+    }
+    let Process { succeeded, output, report } = process(test.start.command(), environment, suite.time_limit_s)?;
+    let report = report.unwrap_or_default();
+    let (verdict, reason) = judge(suite, &test.name, succeeded, &output, &report);
+    if let Some(keep) = keep.filter(|_| verdict != Verdict::Passed || !report.defects.is_empty()) {
+        let kept = keep.join(test.name.replace(['/', ':'], "_"));
+        fs::create_dir_all(&kept).with_context(|| kept.display().to_string())?;
+        fs::write(kept.join("output.txt"), &output)?;
+        fs::write(kept.join("report.json"), serde_json::to_string_pretty(&report)?)?;
+    }
+    Ok(Ended { test: test.name.clone(), verdict, reason })
+}
+
+/// Runs several tests in one process and returns those that certainly passed or skipped themselves: none, if the driver reported a defect,
+/// because it does not say in which test, or if the process died. All others have to run alone, because a fault in one test spoils those
+/// after it.
+///
+/// # Errors
+///
+/// When it cannot be started.
+pub fn together(suite: &Suite, start: &Start, tests: &[&Test], environment: &Environment) -> Result<Vec<Ended>> {
+    let mut command = start.command();
+    command.args(tests.iter().map(|test| &test.name));
+    let limit_s = suite.time_limit_s * (1 + tests.len() as u64 / 8);
+    Ok(settled_together(tests.iter().map(|test| test.name.as_str()), &process(command, environment, limit_s)?))
+}
+
+fn settled_together<'t>(tests: impl Iterator<Item = &'t str>, process: &Process) -> Vec<Ended> {
+    let is_clean = |report: &Report| report.defects.iter().all(|defect| defect.severity != Severity::Error);
+    if !process.report.as_ref().map_or(process.succeeded == Some(true), is_clean) {
+        return Vec::new();
+    }
+    let passed: BTreeSet<&str> = process.output.lines().filter_map(|line| line.strip_prefix("passed ")).collect();
+    let skipped = process.output.lines().filter_map(|line| line.strip_prefix("skipped ")?.split_once(' '));
+    let skipped: BTreeMap<&str, &str> = skipped.collect();
+    let settled = |test: &'t str| {
+        let (verdict, reason) = match skipped.get(test) {
+            Some(reason) => (Verdict::Skipped, *reason),
+            None if passed.contains(test) => (Verdict::Passed, ""),
+            None => return None,
+        };
+        Some(Ended { test: test.to_owned(), verdict, reason: reason.to_owned() })
+    };
+    tests.filter_map(settled).collect()
+}
+
+/// Runs a process to its end, or for so many seconds.
+fn process(mut command: Command, environment: &Environment, limit_s: u64) -> Result<Process> {
     let folder = tempfile::tempdir()?;
-    let [output, report] = ["output.txt", "report.json"].map(|name| folder.path().join(name));
-    let file = File::create(&output)?;
-    let mut command = test.command();
+    let [output_path, report_path] = ["output.txt", "report.json"].map(|name| folder.path().join(name));
+    let file = File::create(&output_path)?;
     command.envs(environment.iter().map(|(name, value)| (name, value)));
-    command.env("SIMCUDA_REPORT", format!("json:{}", report.display()));
+    command.env("SIMCUDA_REPORT", format!("json:{}", report_path.display()));
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
     let mut child = command.spawn().with_context(|| format!("{command:?}"))?;
-    let status = child.wait_timeout(Duration::from_secs(suite.time_limit_s))?;
+    let status = child.wait_timeout(Duration::from_secs(limit_s))?;
     if status.is_none() {
         let _ = child.kill();
         let _ = child.wait();
     }
-    let output = String::from_utf8_lossy(&fs::read(&output)?).into_owned();
-    // A process that was killed, or that never called the driver, leaves no report.
-    let report = fs::read(&report).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-    let (verdict, reason) = judge(suite, &test.name, status.map(|status| status.success()), &output, &report);
-    Ok(Ended { test: test.name.clone(), verdict, reason })
+    let output = String::from_utf8_lossy(&fs::read(&output_path)?).into_owned();
+    let report = fs::read(&report_path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    Ok(Process { succeeded: status.map(|status| status.success()), output, report })
 }
 
 /// Judges a test by how its process ended (`None`: not in time), what it printed, and what the driver reported.
@@ -86,11 +147,19 @@ fn judge(suite: &Suite, test: &str, succeeded: Option<bool>, output: &str, repor
         None => (Verdict::Hung, format!("not over after {} s", suite.time_limit_s)),
         Some(true) if ["skipped=1", "1 skipped"].iter().any(|mark| output.contains(mark)) => (Verdict::Skipped, last_line(output)),
         Some(true) => (Verdict::Passed, String::new()),
-        Some(false) => match report.refusals.first() {
+        // The last one, because programs go on after others: NVRTC asks for functions that it can do without.
+        Some(false) => match report.refusals.last() {
             Some(refusal) => (Verdict::Refused, first_line(&refusal.reason)),
             None => (Verdict::Failed, last_error(output)),
         },
     }
+}
+
+/// The memory that is available, from what Linux says in `/proc/meminfo`.
+fn available_gib(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib >> 20)
 }
 
 fn first_line(text: &str) -> String {
@@ -144,5 +213,43 @@ mod tests {
         assert_eq!(judged("timing", Some(false), "", &clean), (Verdict::Known, "it measures the time of a kernel".to_owned()));
         assert_eq!(judged("timing", Some(true), "ok", &clean).0, Verdict::Passed);
         assert_eq!(judged("a", None, "", &clean).0, Verdict::Hung);
+    }
+
+    #[test]
+    fn the_available_memory_is_read_from_what_linux_says() {
+        let meminfo =
+            "MemTotal:       24595172 kB\nMemFree:        17000000 kB\nMemAvailable:   20971520 kB\nBuffers:          8 kB\n";
+        assert_eq!(available_gib(meminfo), Some(20));
+        assert_eq!(available_gib("MemTotal: 1 kB\n"), None);
+    }
+
+    #[test]
+    fn a_run_of_several_tests_counts_only_if_nothing_was_found_in_it() {
+        let output = "passed m.C.a\nnoise passed m.C.b\nskipped m.C.c no second GPU\npassed m.D.x\n".to_owned();
+        let settled = |succeeded, report: Option<Report>| {
+            let process = Process { succeeded, output: output.clone(), report };
+            let settled = settled_together(["m.C.a", "m.C.b", "m.C.c"].into_iter(), &process);
+            settled.into_iter().map(|ended| (ended.test, ended.verdict, ended.reason)).collect::<Vec<_>>()
+        };
+        let defect = |severity| Report {
+            defects: vec![Defect {
+                kernel: "k".to_owned(),
+                times: 1,
+                severity,
+                fatal: false,
+                message: "data race".to_owned(),
+                finding: None,
+            }],
+            ..Report::default()
+        };
+        let both = [("m.C.a", Verdict::Passed, ""), ("m.C.c", Verdict::Skipped, "no second GPU")];
+        let both = both.map(|(test, verdict, reason)| (test.to_owned(), verdict, reason.to_owned()));
+        assert_eq!(settled(Some(true), Some(Report::default())), both);
+        assert_eq!(settled(Some(true), None), both, "it never called the driver");
+        assert_eq!(settled(Some(false), Some(Report::default())), both, "another test failed");
+        assert_eq!(settled(Some(true), Some(defect(Severity::Warning))), both);
+        assert!(settled(Some(true), Some(defect(Severity::Error))).is_empty(), "it may be of any of them");
+        assert!(settled(Some(false), None).is_empty(), "it died, and what was found is lost");
+        assert!(settled(None, None).is_empty(), "it hung");
     }
 }

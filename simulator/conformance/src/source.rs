@@ -16,19 +16,34 @@ pub type Environment = [(String, String)];
 pub struct Built {
     /// Its tests, in its own order.
     pub tests: Vec<Test>,
+    /// What runs several tests in one process, if the suite can do that; their names follow as arguments.
+    pub together: Option<Start>,
 }
 
 /// A test and what starts it.
 pub struct Test {
     /// Its name in the suite.
     pub name: String,
+    /// Runs it alone.
+    pub start: Start,
+}
+
+impl Test {
+    /// The class, module or file that the test is in.
+    pub fn group(&self) -> &str {
+        self.name.rsplit_once(['.', ':']).map_or("", |(group, _)| group)
+    }
+}
+
+/// What starts a process.
+pub struct Start {
     program: PathBuf,
     arguments: Vec<String>,
     folder: PathBuf,
 }
 
-impl Test {
-    /// The command that runs it.
+impl Start {
+    /// The command that starts it.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.folder);
@@ -44,33 +59,42 @@ impl Test {
 /// When it cannot be fetched or built, or has no tests.
 pub fn build(suite: &Suite, folder: &Path, source: Option<&Path>, environment: &Environment) -> Result<Built> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    // Tests run in another folder.
+    let source = source.map(std::path::absolute).transpose()?;
+    let source = source.as_deref();
     let built = match &suite.kind {
         Kind::Rust { package, arguments } => {
             let source = match source {
                 Some(source) => source.to_owned(),
                 None => fetch_crate(package, &suite.version, folder)?,
             };
-            rust(&source, arguments)?
+            rust(&source, arguments, environment)?
         }
-        Kind::Python { packages, list, run, name_contains } => {
+        Kind::Python { packages, of_crate, get_source, list, run, run_together, name_contains } => {
+            if let (Some(get_source), None) = (get_source, source) {
+                bail!("no package has these tests: {get_source}, and name its folder with --source");
+            }
             let python = python(folder, packages)?;
-            let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
-            let packages = text(Command::new(&python).args(["-c", ask]))?;
-            let source = source.map_or_else(|| PathBuf::from(packages.trim()), Path::to_owned);
+            let source = match (source, of_crate) {
+                (Some(source), _) => source.to_owned(),
+                (None, Some(package)) => fetch_crate(package, &suite.version, folder)?,
+                (None, None) => {
+                    let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
+                    PathBuf::from(text(Command::new(&python).args(["-c", ask]))?.trim())
+                }
+            };
+            let ours = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts");
             let fill = |words: &[String], test: &str| -> Vec<String> {
-                words.iter().map(|word| word.replace("{test}", test).replace("{source}", &source.display().to_string())).collect()
+                let source = source.display().to_string();
+                words.iter().map(|word| word.replace("{test}", test).replace("{source}", &source).replace("{ours}", ours)).collect()
             };
             let mut listing = Command::new(&python);
             listing.args(fill(list, "")).envs(environment.iter().map(|(name, value)| (name, value))).current_dir(folder);
             let listed = text(&mut listing)?;
             let names = listed.lines().map(str::trim).filter(|line| line.contains(name_contains.as_str()) && !line.contains(' '));
-            let test = |name: &str| Test {
-                name: name.to_owned(),
-                program: python.clone(),
-                arguments: fill(run, name),
-                folder: folder.to_owned(),
-            };
-            Built { tests: names.map(test).collect() }
+            let start = |arguments| Start { program: python.clone(), arguments, folder: folder.to_owned() };
+            let test = |name: &str| Test { name: name.to_owned(), start: start(fill(run, name)) };
+            Built { tests: names.map(test).collect(), together: run_together.as_ref().map(|words| start(fill(words, ""))) }
         }
     };
     ensure!(!built.tests.is_empty(), "the suite lists no tests");
@@ -105,11 +129,14 @@ fn cargo() -> PathBuf {
 }
 
 /// Builds the tests of a crate and lists them.
-fn rust(source: &Path, arguments: &[String]) -> Result<Built> {
+fn rust(source: &Path, arguments: &[String], environment: &Environment) -> Result<Built> {
     let mut command = Command::new(cargo());
     command.args(["test", "--no-run", "--message-format=json"]).args(arguments).current_dir(source);
     // Not in the folder of whoever started us.
     command.env("CARGO_TARGET_DIR", source.join("target")).stderr(Stdio::inherit());
+    // Symbols of a suite and of all that it uses can take more disk than the rest.
+    command.envs(["CARGO_PROFILE_DEV_DEBUG", "CARGO_PROFILE_TEST_DEBUG"].map(|profile| (profile, "0")));
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
     let messages = text(&mut command)?;
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let binaries = messages.filter(|message| message["profile"]["test"] == true);
@@ -118,12 +145,14 @@ fn rust(source: &Path, arguments: &[String]) -> Result<Built> {
         let listed = text(Command::new(&binary).args(["--list", "--format", "terse"]).current_dir(source))?;
         tests.extend(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(|name| Test {
             name: name.to_owned(),
-            program: binary.clone(),
-            arguments: ["--exact", name, "--nocapture"].map(str::to_owned).to_vec(),
-            folder: source.to_owned(),
+            start: Start {
+                program: binary.clone(),
+                arguments: ["--exact", name, "--nocapture"].map(str::to_owned).to_vec(),
+                folder: source.to_owned(),
+            },
         }));
     }
-    Ok(Built { tests })
+    Ok(Built { tests, together: None })
 }
 
 /// Makes a Python environment with these packages, unless the folder has it already.
@@ -142,7 +171,7 @@ fn python(folder: &Path, packages: &[String]) -> Result<PathBuf> {
 }
 
 /// Runs a command to its end and returns what it wrote to its standard output.
-fn text(command: &mut Command) -> Result<String> {
+pub fn text(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| format!("{command:?}"))?;
     if !output.status.success() {
         bail!("{command:?} ended with {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));

@@ -9,7 +9,7 @@ use serde::Deserialize;
 const SUITES: &str = include_str!("../suites.toml");
 
 /// A test suite of another project.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Suite {
     /// What it tests.
     pub about: String,
@@ -21,12 +21,21 @@ pub struct Suite {
     /// Whether it compiles CUDA C while it runs.
     #[serde(default)]
     pub needs_nvrtc: bool,
-    /// Variables that its tests get.
+    /// Packages of PyPI that together are the CUDA Toolkit that `CUDA_PATH` names: headers, and NVRTC if one of them has it.
+    #[serde(default)]
+    pub toolkit: Vec<String>,
+    /// Variables that its tests and its build get.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    /// Its tests run once with each of these sets of variables, and each time has a score of its own.
+    #[serde(default)]
+    pub variants: BTreeMap<String, BTreeMap<String, String>>,
     /// Seconds after which a test counts as hung.
     #[serde(default = "a_minute")]
     pub time_limit_s: u64,
+    /// Tests that need more memory of the host than others: so many GiB that is available. With less, they are skipped.
+    #[serde(default)]
+    pub memory_gib: BTreeMap<String, u64>,
     /// Tests that fail for a reason that is not the driver's, and the reason.
     #[serde(default)]
     pub known: BTreeMap<String, String>,
@@ -36,7 +45,7 @@ pub struct Suite {
 }
 
 /// How the tests of a suite are built, listed, and run.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Kind {
     /// The tests of a crate.
@@ -46,17 +55,40 @@ pub enum Kind {
         /// For `cargo test`.
         arguments: Vec<String>,
     },
-    /// Tests of Python packages.
+    /// Tests that Python runs, of its packages or our own.
     Python {
         /// What `pip install` takes.
         packages: Vec<String>,
+        /// A crate of crates.io whose source is `{source}` instead.
+        of_crate: Option<String>,
+        /// What to do to get its tests, where its packages do not have them.
+        get_source: Option<String>,
         /// Prints the names of the tests.
         list: Vec<String>,
         /// Runs the test in place of `{test}`.
         run: Vec<String>,
+        /// Runs in one process all tests whose names follow, and prints a line `passed NAME` for each that passed or failed
+        /// as it expects, and may print a line `skipped NAME REASON` for each that skipped itself.
+        #[serde(default)]
+        run_together: Option<Vec<String>>,
         /// What the line of a test contains.
         name_contains: String,
     },
+}
+
+impl Suite {
+    /// What runs under a name of its own: the suite, or each of its variants.
+    pub fn variants(self, name: &str) -> Vec<(String, Self)> {
+        if self.variants.is_empty() {
+            return vec![(name.to_owned(), self)];
+        }
+        let variant = |(variant, variables): (&String, &BTreeMap<String, String>)| {
+            let mut suite = self.clone();
+            suite.environment.extend(variables.clone());
+            (format!("{name}-{variant}"), suite)
+        };
+        self.variants.iter().map(variant).collect()
+    }
 }
 
 fn a_minute() -> u64 {
@@ -75,4 +107,19 @@ pub fn named(name: &str) -> Result<Suite> {
         bail!("there is no suite {name}; suites: {}", suites.into_keys().collect::<Vec<_>>().join(", "));
     };
     Ok(suite)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_variant_of_a_suite_runs_under_its_own_name_with_its_variables() {
+        let plain = named("cudarc").unwrap().variants("cudarc");
+        assert_eq!(plain.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["cudarc"]);
+        let both = named("tinygrad").unwrap().variants("tinygrad");
+        let devices = both.iter().map(|(name, suite)| (name.as_str(), suite.environment["DEV"].as_str()));
+        assert_eq!(devices.collect::<Vec<_>>(), [("tinygrad-cuda", "CUDA"), ("tinygrad-ptx", "CUDA:PTX")]);
+        assert!(both.iter().all(|(_, suite)| suite.environment["CACHELEVEL"] == "0"), "what is set for all variants");
+    }
 }

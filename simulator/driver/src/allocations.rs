@@ -93,9 +93,10 @@ impl Allocations {
         if kind.is_on_device() {
             table.check_free(capacity, bytes)?;
         }
+        let label = table.next_label(kind);
         let base = match kind {
-            MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph => memory.allocate(bytes, None)?,
-            MemoryKind::Pinned(_) | MemoryKind::Managed => memory.allocate_host_visible(bytes, None)?,
+            MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph => memory.allocate(bytes, Some(&label))?,
+            MemoryKind::Pinned(_) | MemoryKind::Managed => memory.allocate_host_visible(bytes, Some(&label))?,
             MemoryKind::Registered(_) | MemoryKind::Imported | MemoryKind::ImportedFromPool(_) | MemoryKind::Mapped => {
                 return CuResult::INVALID_VALUE.err();
             }
@@ -118,8 +119,9 @@ impl Allocations {
             // Memory that CUDA allocated is already pinned.
             Some(_) => return CuResult::INVALID_VALUE.err(),
         }
+        let label = table.next_label(MemoryKind::Registered(flags));
         // SAFETY: the caller upholds what `Memory::adopt` demands of the range, and the check above found no allocation that overlaps it.
-        unsafe { memory.adopt(base, bytes as u64) };
+        unsafe { memory.adopt(base, bytes as u64, Some(&label)) };
         table.insert(base, bytes as u64, MemoryKind::Registered(flags), context);
         Ok(())
     }
@@ -164,9 +166,10 @@ impl Allocations {
         let shared = SharedMemory::of_token(place)?;
         let mapping = Mapping::new(&shared)?;
         let mut table = lock(&self.table);
+        let label = table.next_label(kind);
         // SAFETY: the mapping is in the table from now on, which drops it after it has freed the allocation. Another process may write the
         // words at the same time only as another GPU's kernel may: every access is atomic.
-        let base = unsafe { memory.lend(mapping.address(), shared.bytes) };
+        let base = unsafe { memory.lend(mapping.address(), shared.bytes, Some(&label)) };
         table.insert(base, shared.bytes, kind, context);
         table.shared.insert(base, Shared { memory: shared, _mapping: mapping, opened: 1 });
         Ok(base)
@@ -239,6 +242,22 @@ impl Allocations {
 }
 
 impl Table {
+    /// What findings will call the next allocation: its number in the program, and the function that makes it.
+    fn next_label(&self, kind: MemoryKind) -> String {
+        let maker = match kind {
+            MemoryKind::Device => "cuMemAlloc",
+            MemoryKind::Pooled(_) => "cuMemAllocAsync",
+            MemoryKind::Graph => "a graph's allocation node",
+            MemoryKind::Pinned(_) => "cuMemHostAlloc",
+            MemoryKind::Managed => "cuMemAllocManaged",
+            MemoryKind::Registered(_) => "cuMemHostRegister",
+            MemoryKind::Imported => "cuIpcOpenMemHandle",
+            MemoryKind::ImportedFromPool(_) => "cuMemPoolImportPointer",
+            MemoryKind::Mapped => "cuMemMap",
+        };
+        format!("buffer {} from {maker}", self.made + 1)
+    }
+
     /// Refuses more bytes than the device has left.
     fn check_free(&self, capacity: u64, bytes: u64) -> Result<()> {
         let free = capacity.saturating_sub(self.device_bytes);

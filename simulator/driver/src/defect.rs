@@ -2,14 +2,47 @@
 
 use std::mem::discriminant;
 
-use simt::{Finding, FindingKind};
+use simt::{Finding, FindingKind, Location};
 
-/// Whether two findings show the same defect: the same kind of defect in the same instruction of kernels with the same name.
+/// Whether two findings show the same defect: the same kind of defect in the same line of kernels with the same name.
 pub fn is_same(first: &Finding, second: &Finding) -> bool {
     first.kernel == second.kernel
-        && first.location == second.location
+        && same_line(&first.location, &second.location)
         && match (&first.kind, &second.kind) {
-            (FindingKind::Race { other: first, .. }, FindingKind::Race { other: second, .. }) => first.location == second.location,
+            (FindingKind::Race { other: first, .. }, FindingKind::Race { other: second, .. }) => {
+                same_line(&first.location, &second.location)
+            }
             (first, second) => discriminant(first) == discriminant(second),
         }
+}
+
+/// Whether two places are one line of CUDA C, which may be many instructions: an unrolled loop has some of them for each iteration.
+/// Without lines of CUDA C, each instruction is a place of its own.
+fn same_line(first: &Location, second: &Location) -> bool {
+    match (&first.source, &second.source) {
+        (Some(_), Some(_)) => first.source == second.source && first.inlined_at == second.inlined_at,
+        _ => first == second,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::finding;
+
+    #[test]
+    fn instructions_of_one_line_of_cuda_show_one_defect() {
+        let first = finding(12);
+        let mut unrolled = first.clone();
+        unrolled.location.ptx_line += 5;
+        assert!(is_same(&first, &unrolled));
+        unrolled.location.inlined_at = finding(80).location.source;
+        assert!(!is_same(&first, &unrolled), "the function was inlined in two places");
+        let without_lines = |ptx_line| {
+            let mut finding = finding(ptx_line);
+            finding.location.source = None;
+            finding
+        };
+        assert!(is_same(&without_lines(3), &without_lines(3)) && !is_same(&without_lines(3), &without_lines(4)));
+    }
 }

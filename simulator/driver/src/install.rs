@@ -1,4 +1,4 @@
-//! Installs the libraries: copies the driver and the runtime into a folder, under the names that programs ask the loader for.
+//! Installs the libraries: copies the driver, the runtime and NVRTC into a folder, under the names that programs ask the loader for.
 
 use std::fs;
 use std::io;
@@ -29,8 +29,16 @@ const DRIVER: Installed = Installed {
 const RUNTIME: Installed =
     Installed { name: "libcudart.so.12", links: &["libcudart.so.13", "libcudart.so"], mark: interface::RUNTIME_MARK };
 
-/// The runtime's file name where cargo leaves it, beside the driver.
+/// NVRTC with PTX for machine code, in a folder of its own: only a program that asks for machine code needs it.
+const COMPILER: Installed = Installed {
+    name: "nvrtc/libnvrtc.so.12",
+    links: &["nvrtc/libnvrtc.so.13", "nvrtc/libnvrtc.so"],
+    mark: interface::COMPILER_MARK,
+};
+
+/// The file names of the runtime and of NVRTC where cargo leaves them, beside the driver.
 const RUNTIME_FILE: &str = "libsimcudart.so";
+const COMPILER_FILE: &str = "libsimnvrtc.so";
 
 /// The file name of the CUDA driver.
 const DRIVER_NAME: &str = if cfg!(windows) {
@@ -50,8 +58,8 @@ pub const LOADER_VARIABLE: &str = if cfg!(windows) {
     "LD_LIBRARY_PATH"
 };
 
-/// Copies the driver, as [`client::find_library`] finds it, into `folder`, which is created if necessary; on Linux, also the runtime, from
-/// beside the driver. Returns the folder's absolute path, to be used as the value of [`LOADER_VARIABLE`].
+/// Copies the driver, as [`client::find_library`] finds it, into `folder`, which is created if necessary; on Linux, also the runtime and NVRTC,
+/// from beside the driver. Returns the folder's absolute path, to be used as the value of [`LOADER_VARIABLE`].
 ///
 /// This replaces older copies, even while programs use them. It makes copies and not links, so that `cargo clean` does not remove them.
 ///
@@ -67,11 +75,13 @@ pub fn install(folder: &Path) -> Result<PathBuf, Error> {
     };
     let mut libraries = vec![(DRIVER, driver.clone())];
     if cfg!(target_os = "linux") {
-        let runtime = driver.with_file_name(RUNTIME_FILE);
-        if !runtime.is_file() {
-            return Err(Error::NotFound { searched: vec![runtime] });
+        for (library, file) in [(RUNTIME, RUNTIME_FILE), (COMPILER, COMPILER_FILE)] {
+            let built = driver.with_file_name(file);
+            if !built.is_file() {
+                return Err(Error::NotFound { searched: vec![built] });
+            }
+            libraries.push((library, built));
         }
-        libraries.push((RUNTIME, runtime));
     }
     fs::create_dir_all(folder).map_err(at(folder))?;
     let folder = folder.canonicalize().map_err(at(folder))?;
@@ -79,9 +89,12 @@ pub fn install(folder: &Path) -> Result<PathBuf, Error> {
         library.check_not_foreign(&folder)?;
     }
     for (library, source) in &libraries {
-        put(&folder.join(library.name), |unfinished| fs::copy(source, unfinished).map(drop))?;
+        let path = folder.join(library.name);
+        let parent = path.parent().unwrap_or(&folder);
+        fs::create_dir_all(parent).map_err(at(parent))?;
+        put(&path, |unfinished| fs::copy(source, unfinished).map(drop))?;
         for name in library.links {
-            put(&folder.join(name), |unfinished| link(library.name.as_ref(), unfinished))?;
+            put(&folder.join(name), |unfinished| link(path.file_name().unwrap_or_default().as_ref(), unfinished))?;
         }
     }
     Ok(folder)

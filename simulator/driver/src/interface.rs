@@ -9,6 +9,9 @@ pub const VERSION_EXPORT: &str = "simcuda_interface_version";
 /// An export of our runtime library, which tells it from NVIDIA's.
 pub const RUNTIME_MARK: &str = "simcuda_runtime_mark";
 
+/// A function of our NVRTC that NVIDIA's does not have.
+pub const COMPILER_MARK: &str = "simcuda_nvrtc_mark";
+
 /// The library's file name where cargo leaves it.
 pub const FILE_NAME: &str = if cfg!(windows) {
     "simcuda.dll"

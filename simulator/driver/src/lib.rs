@@ -21,6 +21,7 @@
 //! - [`mod@occupancy`]: how a launch fills a multiprocessor.
 //! - [`records`]: what is remembered of the launches: totals over all, details of the latest.
 //! - [`report`]: what the whole process did, for programs that do not know about the simulator. `defect`: which findings are the same.
+//!   `name`: what a kernel is called in its source.
 //!
 //! The Rust half:
 //!
@@ -77,6 +78,7 @@ mod host_memory;
 mod interface;
 mod link;
 mod lock;
+mod name;
 mod pools;
 mod primary;
 mod queues;

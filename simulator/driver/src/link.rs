@@ -4,6 +4,7 @@
 //! too. Files of line information are renumbered.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::ops::Range;
 
 use simt::LoadError;
@@ -26,6 +27,25 @@ pub enum LinkError {
     Load { input: String, error: LoadError },
     #[error("{symbol} is defined in {first} and again in {second}; keep one of them, or make one of them private")]
     DefinedTwice { symbol: String, first: String, second: String },
+    #[error("{user} calls {symbol} with {called}, but {definer} defines it with {defined}; declare it as it is defined")]
+    Prototype { symbol: String, user: String, called: String, definer: String, defined: String },
+}
+
+/// The bytes of a function's parameters and results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Prototype {
+    params: Vec<Option<u64>>,
+    returns: Vec<Option<u64>>,
+}
+
+impl fmt::Display for Prototype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |bytes: &[Option<u64>]| {
+            let bytes: Vec<String> = bytes.iter().map(|bytes| bytes.map_or("?".to_owned(), |bytes| bytes.to_string())).collect();
+            if bytes.is_empty() { "none".to_owned() } else { format!("{} bytes", bytes.join(" and ")) }
+        };
+        write!(f, "parameters of {} and results of {}", list(&self.params), list(&self.returns))
+    }
 }
 
 /// How a module has a name.
@@ -48,6 +68,8 @@ struct Symbol {
     span: Range<usize>,
     /// Memory of a block, which every module may declare under the same name.
     is_shared: bool,
+    /// Of a function.
+    prototype: Option<Prototype>,
 }
 
 /// Links modules into one.
@@ -71,7 +93,13 @@ pub fn link(inputs: &[Input]) -> Result<String, LinkError> {
         let mut edits: Vec<_> = tree.directives.iter().map(|span| remove(&text, span)).collect();
         for symbol in symbols(&tree) {
             let is_duplicate = match symbol.linkage {
-                Linkage::Declared => all_defined.contains(&symbol.name) || !kept.insert(symbol.name),
+                Linkage::Declared => match all_defined.get(&symbol.name) {
+                    Some((definer, prototype)) => {
+                        check_prototype(&symbol, &input.name, definer, prototype.as_ref())?;
+                        true
+                    }
+                    None => !kept.insert(symbol.name),
+                },
                 Linkage::Weak => {
                     defined.contains_key(&symbol.name) || {
                         defined.insert(symbol.name, &input.name);
@@ -132,25 +160,45 @@ fn symbols(tree: &Module<'_>) -> Vec<Symbol> {
         linkage: linkage(&function.span, function.is_public, function.body.is_none() && function.is_public),
         span: function.span.clone(),
         is_shared: false,
+        prototype: Some(Prototype {
+            params: function.params.iter().map(|param| param.bytes).collect(),
+            returns: function.returns.iter().map(|result| result.bytes).collect(),
+        }),
     });
     let variables = tree.variables.iter().map(|variable| Symbol {
         name: variable.name.to_owned(),
         linkage: linkage(&variable.span, variable.is_public, variable.is_extern),
         span: variable.span.clone(),
         is_shared: variable.space == simt::ptx::ast::StateSpace::Shared,
+        prototype: None,
     });
     functions.chain(variables).collect()
 }
 
-/// The names that some module defines for everyone.
-fn definitions(inputs: &[Input]) -> Result<BTreeSet<String>, LinkError> {
-    let mut defined = BTreeSet::new();
+/// The names that some module defines for everyone: by which input, and what a function takes and returns.
+fn definitions(inputs: &[Input]) -> Result<BTreeMap<String, (&str, Option<Prototype>)>, LinkError> {
+    let mut defined = BTreeMap::new();
     for input in inputs {
         let tree = read(&input.name, &input.text)?;
         let public = symbols(&tree).into_iter().filter(|symbol| matches!(symbol.linkage, Linkage::Public | Linkage::Weak));
-        defined.extend(public.map(|symbol| symbol.name));
+        defined.extend(public.map(|symbol| (symbol.name, (input.name.as_str(), symbol.prototype))));
     }
     Ok(defined)
+}
+
+/// Refuses to link a function to a definition that takes or returns something else. NVIDIA's linker does so too, and is stricter: it tells
+/// `.f32` from `.b32`.
+fn check_prototype(declared: &Symbol, user: &str, definer: &str, defined: Option<&Prototype>) -> Result<(), LinkError> {
+    match (&declared.prototype, defined) {
+        (Some(called), Some(defined)) if called != defined => Err(LinkError::Prototype {
+            symbol: declared.name.clone(),
+            user: user.to_owned(),
+            called: called.to_string(),
+            definer: definer.to_owned(),
+            defined: defined.to_string(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// The names that more than one module has.
@@ -183,13 +231,16 @@ fn rename_private(input: &Input, rename: impl Fn(&str) -> Option<String>) -> Res
     Ok(text)
 }
 
-/// Renumbers the files in the line information of the function at `span`. What was inlined where is left out, because it names files and
-/// sections as well.
+/// Renumbers the files in the line information of the function at `span`. The names of inlined functions are left out, because they are in
+/// sections that are not linked.
 fn lines_of(tree: &Module<'_>, span: &Range<usize>, first_file: u32) -> Vec<(Range<usize>, String)> {
     let function = tree.functions.iter().find(|function| function.span == *span);
     let statements = function.and_then(|function| function.body.as_deref()).unwrap_or_default();
     let location = |statement: &Statement<'_>| match statement {
-        Statement::Location { file, line, span } => Some((span.clone(), format!(".loc {} {line} 0", file + first_file))),
+        Statement::Location { file, line, inlined_at, span } => {
+            let caller = inlined_at.map(|(file, line)| format!(", inlined_at {} {line} 0", file + first_file));
+            Some((span.clone(), format!(".loc {} {line} 0{}", file + first_file, caller.unwrap_or_default())))
+        }
         _ => None,
     };
     statements.iter().filter_map(location).collect()
@@ -255,5 +306,25 @@ mod tests {
         let weak = LIBRARY.replace(".visible", ".weak");
         let linked = link(&[input("first", LIBRARY), input("second", &weak)]).unwrap();
         simt::Module::parse(&linked).unwrap_or_else(|error| panic!("{error}\n{linked}"));
+    }
+
+    #[test]
+    fn a_function_is_called_as_it_is_defined() {
+        let cases = [
+            ("(.param .b64 r) twice(.param .b32 x)", "parameters of 4 bytes and results of 8 bytes"),
+            ("twice(.param .b32 x)", "parameters of 4 bytes and results of none"),
+            ("(.param .b32 r) twice(.param .b32 x, .param .b64 y)", "parameters of 4 and 8 bytes and results of 4 bytes"),
+        ];
+        let declared = "(.param .b32 r) twice(.param .b32 x)";
+        for (defined, words) in cases {
+            let library = input("library", &LIBRARY.replace(declared, defined).replace("st.param.b32 [r], %r2;", ""));
+            for inputs in [[input("user", USER), library.clone()], [library.clone(), input("user", USER)]] {
+                let message = link(&inputs).unwrap_err().to_string();
+                let expected = format!(
+                    "user calls twice with parameters of 4 bytes and results of 4 bytes, but library defines it with {words}; declare it as it is defined"
+                );
+                assert_eq!(message, expected);
+            }
+        }
     }
 }

@@ -28,6 +28,7 @@ pub fn finding(line: u32) -> Finding {
             ptx_line: line,
             instruction: "trap;".to_owned(),
             source: Some(SourceLine { file: "kernels/a.cu".to_owned(), line }),
+            inlined_at: None,
         },
     }
 }

@@ -1,7 +1,7 @@
 //! Programs that do not know about the simulator, run as a user runs them: in a process of their own, with only the loader's path set. In
 //! Rust with cudarc, in C, and in Python; and what is reported when they end.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, OnceLock};
@@ -13,16 +13,21 @@ use tempfile::TempDir;
 /// This package.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
+/// Returns a folder for what all tests share. It is in the target folder, because a test program has no end at which it could clean up.
+fn shared(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("foreign").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
 /// Returns a folder in which the driver is installed, once for all tests.
 fn driver() -> &'static Path {
-    static FOLDER: OnceLock<TempDir> = OnceLock::new();
-    FOLDER
-        .get_or_init(|| {
-            let folder = TempDir::new().unwrap();
-            install(folder.path()).unwrap();
-            folder
-        })
-        .path()
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = shared("driver");
+        install(&folder).unwrap();
+        folder
+    })
 }
 
 /// Prepares a program with only the loader's path in its environment.
@@ -46,16 +51,16 @@ fn ptx(name: &str) -> PathBuf {
 
 /// Prepares a program in C, compiled once for all tests.
 fn c_program(name: &str) -> Command {
-    static PROGRAMS: Mutex<BTreeMap<String, TempDir>> = Mutex::new(BTreeMap::new());
-    let mut programs = PROGRAMS.lock().unwrap();
-    let folder = programs.entry(name.to_owned()).or_insert_with(|| {
-        let folder = TempDir::new().unwrap();
+    static COMPILED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let path = shared("programs").join(name);
+    // Locked until the program is compiled.
+    let mut compiled_before = COMPILED.lock().unwrap();
+    if compiled_before.insert(name.to_owned()) {
         let source = Path::new(ROOT).join("tests/foreign").join(name).with_extension("c");
-        let compiled = Command::new("cc").arg("-o").arg(folder.path().join(name)).arg(source).arg("-ldl").output().unwrap();
+        let compiled = Command::new("cc").arg("-o").arg(&path).arg(source).arg("-ldl").output().unwrap();
         assert!(compiled.status.success(), "{}", text(&compiled.stderr));
-        folder
-    });
-    program(folder.path().join(name))
+    }
+    program(path)
 }
 
 /// Prepares the program in C that runs one of the faulty kernels and then ends as `how` says.

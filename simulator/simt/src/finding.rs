@@ -38,6 +38,9 @@ pub struct Location {
     pub instruction: String,
     /// File and line of the CUDA source, when the PTX carries `.loc` lines.
     pub source: Option<SourceLine>,
+    /// For code of a function that the compiler inlined: the line of the kernel that called it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inlined_at: Option<SourceLine>,
 }
 
 /// A line of CUDA source, as named by `.file` and `.loc`.
@@ -151,6 +154,18 @@ pub enum FindingKind {
     NoTarget {
         /// The value in the register.
         value: u64,
+    },
+    /// `free` of an address that `malloc` did not return, or that was freed before.
+    InvalidFree {
+        /// The address.
+        address: u64,
+        /// What is there, or was.
+        nearest: Option<Nearest>,
+    },
+    /// Functions called each other so deep that a thread's stack is full.
+    StackOverflow {
+        /// Bytes that it may have.
+        limit: u32,
     },
     /// An `assert` failed.
     Assert {
@@ -385,6 +400,9 @@ impl fmt::Display for Location {
         if let Some(source) = &self.source {
             write!(f, "{source}, ")?;
         }
+        if let Some(caller) = &self.inlined_at {
+            write!(f, "inlined at {caller}, ")?;
+        }
         write!(f, "PTX line {}: {}", self.ptx_line, self.instruction)
     }
 }
@@ -480,6 +498,18 @@ impl fmt::Display for FindingKind {
             },
             FindingKind::NoTarget { value } => {
                 write!(f, "a call or a jump to {value:#x}, which is none of the functions or places it can lead to")
+            }
+            FindingKind::InvalidFree { address, nearest } => {
+                write!(f, "free({address:#x}): ")?;
+                match nearest {
+                    Some(nearest) if nearest.freed => write!(f, "freed before; it was {}", nearest.allocation),
+                    Some(nearest) => write!(f, "malloc did not return this address, which is {nearest}"),
+                    None => write!(f, "malloc did not return this address"),
+                }
+            }
+            FindingKind::StackOverflow { limit } => {
+                write!(f, "stack overflow: functions call each other deeper than {limit} bytes of stack per thread allow; ")?;
+                write!(f, "`cudaDeviceSetLimit(cudaLimitStackSize, …)` changes that")
             }
             FindingKind::Assert { condition, file, line, function } => {
                 write!(f, "assertion `{condition}` failed in {function} ({file}:{line})")

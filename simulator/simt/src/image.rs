@@ -32,9 +32,10 @@ impl Image {
 
     fn place(&mut self, module: &Module, memory: &Memory) -> Result<(), MemoryError> {
         for variable in module.variables() {
-            let (bytes, name) = (variable.bytes, Some(variable.name.as_str()));
+            let (bytes, label) = (variable.bytes, format!("the variable {}", variable.name));
+            let label = Some(label.as_str());
             let allocated =
-                if variable.is_managed { memory.allocate_host_visible(bytes, name) } else { memory.allocate_zeroed(bytes, name) };
+                if variable.is_managed { memory.allocate_host_visible(bytes, label) } else { memory.allocate_zeroed(bytes, label) };
             self.addresses.push(allocated?);
         }
         for (variable, address) in module.variables().iter().zip(&self.addresses) {

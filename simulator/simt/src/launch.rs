@@ -15,8 +15,8 @@ use crate::finding::{Finding, FindingKind, Location, OtherAccess};
 use crate::geometry::Dim3;
 pub use crate::geometry::LaunchConfig;
 use crate::image::Image;
-use crate::memory::Memory;
 use crate::memory::rules::Rules;
+use crate::memory::{Heap, Memory};
 use crate::module::Kernel;
 use crate::profile::Profile;
 use crate::program::{ConstantValue, MachineRequest, SourceMap};
@@ -39,6 +39,10 @@ pub struct LaunchOptions {
     pub checks: bool,
     /// All blocks are there at once and take turns, so that they can wait for one another at a barrier of the grid.
     pub cooperative: bool,
+    /// Bytes that the stack of recursive functions may have in each thread.
+    pub stack_bytes: u32,
+    /// The memory that kernels allocate. Blocks that are not freed stay for the next launch with the same heap.
+    pub heap: Arc<Heap>,
     /// The order in which the warps of a block take turns.
     pub warp_order: WarpOrder,
     /// The textures and surfaces that the program has made.
@@ -57,6 +61,9 @@ impl Default for LaunchOptions {
             portable: false,
             checks: true,
             cooperative: false,
+            // As CUDA.
+            stack_bytes: 1024,
+            heap: Arc::default(),
             warp_order: WarpOrder::default(),
             textures: Arc::default(),
             trace: None,
@@ -201,6 +208,9 @@ pub fn launch(
     });
     let map = &image.module().map;
     let workspace = if options.cooperative { Workspace::new(memory)? } else { Workspace::none(memory) };
+    if program.uses_heap {
+        options.heap.make(memory);
+    }
     let regions = memory.snapshot();
     let rules = Rules::of(profile.compute_capability);
     let requests = if options.merge_requests && rules.merges_requests() {
@@ -214,6 +224,8 @@ pub fn launch(
         params,
         constants: constants.collect(),
         shared_bytes: shared_bytes(kernel, config),
+        stack_bytes: options.stack_bytes,
+        heap: &options.heap,
         multiprocessors: profile.multiprocessors,
         independent_lanes: profile.compute_capability >= (7, 0),
         rules,
@@ -279,7 +291,8 @@ impl<'a> Workspace<'a> {
     const BYTES: u64 = 64;
 
     fn new(memory: &'a Memory) -> Result<Self, LaunchMisuse> {
-        let address = memory.allocate_zeroed(Self::BYTES, Some("barrier of the grid")).map_err(|_| LaunchMisuse::NoWorkspace)?;
+        let address =
+            memory.allocate_zeroed(Self::BYTES, Some("the barrier of the grid")).map_err(|_| LaunchMisuse::NoWorkspace)?;
         Ok(Self { memory, address })
     }
 

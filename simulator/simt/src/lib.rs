@@ -54,6 +54,6 @@ pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space};
 pub use geometry::{Dim3, LaunchConfig};
 pub use image::Image;
 pub use launch::{LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, WarpOrder, launch};
-pub use memory::{Mapped, Memory, MemoryError, Replaced, Rights};
+pub use memory::{Heap, Mapped, Memory, MemoryError, Replaced, Rights};
 pub use module::{Kernel, Module, Opaque, Param, Variable};
 pub use profile::Profile;

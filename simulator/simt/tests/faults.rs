@@ -86,6 +86,32 @@ fn one_element_past_the_end_is_told_with_its_buffer() {
 }
 
 #[test]
+fn code_of_an_inlined_function_is_told_with_the_line_of_the_kernel_that_called_it() {
+    // `inner` is called in line 5 of a header's `outer`, and that one in line 20 of the kernel; then the header's line alone.
+    let ptx = ".version 8.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u32 which)
+{
+    .reg .u32 %r<2>;
+    .reg .pred %p1;
+    .loc 1 18 1
+    ld.param.u32 %r1, [which];
+    setp.eq.u32 %p1, %r1, 0;
+    .loc 2 5 3, function_name $L__outer, inlined_at 1 20 4
+    @%p1 bra plain;
+    .loc 2 2 1, function_name $L__inner+8, inlined_at 2 5 3
+    trap;
+plain:
+    .loc 2 9 1
+    trap;
+}
+.file 1 \"kernel.cu\"
+.file 2 \"header.hpp\"
+";
+    let told = |which: u32| finding(ptx, "k", 1, 32, 0, |_| Params::new().with(which)).location.to_string();
+    assert_eq!(told(1), "header.hpp:2, inlined at kernel.cu:20, PTX line 14: trap;");
+    assert_eq!(told(0), "header.hpp:9, PTX line 17: trap;");
+}
+
+#[test]
 fn an_access_that_begins_inside_and_ends_outside_is_out_of_bounds() {
     let found = finding(FAULTS, "write_at", 1, 32, 0, |gpu| Params::new().with(gpu.buffer(&[0_u8; 126])).with(0_i64));
     assert_place(&found, "write_at", at(0), at(31), 1, "st.global");
@@ -481,14 +507,10 @@ fn calls_that_cannot_be_followed_are_refused() {
 "
         )
     };
-    let malloc = ".extern .func (.param .b64 pointer) malloc (.param .b64 bytes);";
-    let again = ".func again() { call.uni again; ret; }";
-    let ping = ".func pong();\n.func ping() { call.uni pong; ret; }\n.func pong() { call.uni ping; ret; }";
+    let outside = ".extern .func (.param .b64 pointer) outside (.param .b64 bytes);";
     let takes = ".func takes(.param .b32 value) { ret; }";
     for (functions, call, what) in [
-        (malloc, "call.uni (param0), malloc, (param1);", "a call of the external function malloc"),
-        (again, "call.uni again;", "recursion (function again calls itself)"),
-        (ping, "call.uni ping;", "recursion (function ping calls itself)"),
+        (outside, "call.uni (param0), outside, (param1);", "a call of the external function outside"),
         ("", "call.uni nobody;", "a call through nobody"),
     ] {
         let error = Module::parse(&module(functions, call)).unwrap_err();

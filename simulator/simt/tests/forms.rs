@@ -330,6 +330,44 @@ fn hints_change_nothing() {
 }
 
 #[test]
+fn a_register_and_a_family_may_have_one_name() {
+    // As Triton writes in its inline assembly.
+    check(&[(
+        "",
+        "{ .reg .b32 a; .reg .b16 a<2>; mov.b32 a, 0x20001; mov.b32 {a0, a1}, a; cvt.u32.u16 %r1, a1; st.global.v2.u32 [%out], {a, %r1}; }",
+        &[0x2_0001, 2],
+    )]);
+}
+
+#[test]
+fn conversions_between_halves_round_to_nearest_unless_they_say_otherwise() {
+    check(&[(
+        "",
+        "mov.b16 %h1, 0x3c07; cvt.bf16.f16 %h2, %h1; mov.b16 %h1, 0x3f81; cvt.f16.bf16 %h3, %h1; mov.b32 %r1, {%h2, %h3}; st.global.u32 [%out], %r1;",
+        &[0x3c08_3f81],
+    )]);
+}
+
+#[test]
+fn atomic_operations_on_vectors() {
+    check(&[
+        (
+            ".global .align 16 .f32 g[4] = {1.0, 2.0, 3.0, 4.0};",
+            "mov.u64 %rd1, g; mov.f32 %f1, 0f3f800000; mov.f32 %f2, 0f40000000; atom.global.gpu.relaxed.add.v4.f32 {%f3, %f4, %f5, %f6}, [%rd1], {%f1, %f2, %f1, %f2};
+             ld.global.v4.f32 {%f7, %f8, %f9, %f1}, [%rd1]; st.global.v4.f32 [%out], {%f3, %f4, %f5, %f6}; st.global.v4.f32 [%out+16], {%f7, %f8, %f9, %f1};",
+            &[1.0_f32, 2.0, 3.0, 4.0, 2.0, 4.0, 4.0, 6.0].map(f32::to_bits),
+        ),
+        (
+            ".global .align 4 .b32 g = 0x40003c00;",
+            "mov.u64 %rd1, g; mov.b16 %h1, 0x3c00; red.global.add.noftz.v2.f16 [%rd1], {%h1, %h1}; ld.global.u32 %r1, [%rd1]; st.global.u32 [%out], %r1;",
+            &[0x4200_4000],
+        ),
+    ]);
+    assert!(refusal("", "atom.shared.add.v2.f32 {%f1, %f2}, [%rd1], {%f1, %f2};").contains("not supported"));
+    assert!(refusal("", "red.global.add.v2.f32 [%rd1], {%f1, %f2, %f3};").contains("operands"));
+}
+
+#[test]
 fn addresses_of_the_cluster_of_one_block() {
     check(&[
         (

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use simt::Heap;
+
 use crate::driver::{DEVICE, Driver, driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out};
@@ -23,6 +25,13 @@ const KNOWN_FLAGS: u32 = 0xff;
 /// The highest values of `CUfunc_cache` and of `CUsharedconfig`.
 const LAST_CACHE_CONFIG: u32 = 3;
 const LAST_SHARED_CONFIG: u32 = 2;
+
+/// `CU_LIMIT_STACK_SIZE` and `CU_LIMIT_MALLOC_HEAP_SIZE`
+const STACK_LIMIT: u32 = 0;
+const HEAP_LIMIT: u32 = 2;
+
+/// The most local memory that a thread can have, and so the largest stack.
+const MOST_STACK: usize = 512 << 10;
 
 /// The highest number in `CUlimit` in CUDA 12.
 const LAST_LIMIT: u32 = 9;
@@ -46,6 +55,8 @@ pub struct Context {
     /// The first fault of a kernel.
     fault: OnceLock<Failure>,
     limits: Mutex<BTreeMap<u32, usize>>,
+    /// What its kernels allocate.
+    heap: Mutex<Arc<Heap>>,
     cache_config: AtomicU32,
     shared_config: AtomicU32,
     /// How often the program attached itself, which old programs do.
@@ -74,12 +85,36 @@ impl Context {
             flags: AtomicU32::new(flags),
             fault: OnceLock::new(),
             limits: Mutex::new(LIMITS.into()),
+            heap: Mutex::default(),
             cache_config: AtomicU32::new(0),
             shared_config: AtomicU32::new(0),
             attached: AtomicU32::new(1),
             core_dumps: Mutex::default(),
             stream_attributes: Mutex::default(),
         }
+    }
+
+    /// The bytes that the stack of each thread may have.
+    pub fn stack_bytes(&self) -> u32 {
+        lock(&self.limits).get(&STACK_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_STACK)) as u32
+    }
+
+    /// The heap of its kernels.
+    pub fn heap(&self) -> Arc<Heap> {
+        lock(&self.heap).clone()
+    }
+
+    /// Sets the size of the heap, until a kernel has used it.
+    fn set_heap_bytes(&self, driver: &Driver, bytes: usize) -> Result<()> {
+        let mut heap = lock(&self.heap);
+        if heap.is_used() {
+            return Err(CuResult::INVALID_VALUE.because("a kernel has used the heap already, so that its size is fixed"));
+        }
+        if bytes as u64 > driver.profile.memory_bytes {
+            return CuResult::OUT_OF_MEMORY.err();
+        }
+        *heap = Arc::new(Heap::new(bytes as u64));
+        Ok(())
     }
 
     /// Makes the context unusable. It keeps its first fault, because a later one may be a consequence.
@@ -375,9 +410,12 @@ exports! {
         value.put(found.ok_or(no_limit(limit))?)
     }
 
-    /// Limits are stored and returned. The simulator's own memory does not depend on them.
+    /// The stack and the heap of kernels have these limits. The others are stored and returned.
     fn cuCtxSetLimit(limit: u32, value: usize) {
-        let (_, context) = current()?;
+        let (driver, context) = current()?;
+        if limit == HEAP_LIMIT {
+            context.set_heap_bytes(driver, value)?;
+        }
         *lock(&context.limits).get_mut(&limit).ok_or(no_limit(limit))? = value;
         Ok(())
     }

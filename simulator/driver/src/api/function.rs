@@ -12,6 +12,7 @@ use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::Out;
 use crate::handles::{Handle, Kind};
+use crate::name::readable;
 use crate::occupancy::{self, BlockNeeds, Occupancy};
 use crate::result::{CuResult, Result};
 
@@ -165,7 +166,7 @@ impl Function {
                 }
                 let message = format!(
                     "kernel {}: {value} bytes of dynamic shared memory requested, at most {limit} are possible",
-                    self.name()
+                    readable(self.name())
                 );
                 Err(CuResult::INVALID_VALUE.because(message))
             }

@@ -11,6 +11,7 @@ use crate::driver::Driver;
 use crate::fatbin::{self, FatbinError};
 use crate::ffi::{HostBytes, Text};
 use crate::link::{self, Input};
+use crate::name::readable;
 use crate::result::{CuResult, Failure, Result};
 
 /// The longest text that is accepted. An unterminated buffer must end somewhere.
@@ -184,7 +185,7 @@ pub fn ptx_of<'a>(driver: &Driver, image: &'a [u8]) -> Result<Cow<'a, [u8]>> {
 
 /// Refuses a kernel of a module whose other kernels can run.
 pub fn cannot_run(kernel: &str, reason: &LoadError) -> Failure {
-    CuResult::NOT_SUPPORTED.because(format!("kernel {kernel} cannot run: {reason}"))
+    CuResult::NOT_SUPPORTED.because(format!("kernel {} cannot run: {reason}", readable(kernel)))
 }
 
 /// Makes a failure of PTX that the simulator cannot load. To a program, PTX that the simulator cannot execute is PTX that does not

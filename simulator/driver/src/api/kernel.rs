@@ -13,6 +13,7 @@ use crate::driver::{self, Driver};
 use crate::ffi::{HostBytes, In};
 use crate::handles::Handle;
 use crate::lock::lock;
+use crate::name::readable;
 use crate::records::{Failed, LaunchRecord, Outcome};
 use crate::result::{CuResult, Result};
 use crate::settings::Trace;
@@ -114,13 +115,15 @@ impl Launch {
 
     fn execute(&self, driver: &Driver) -> Result<()> {
         let (function, config) = (&self.function, self.config);
-        let (image, kernel, options) = (function.image.image(), function.name(), options(driver, self.grid)?);
+        let (image, kernel, options) = (function.image.image(), function.name(), options(driver, self.context(), self.grid)?);
         let outcome = match simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options) {
             Ok(report) => {
                 print(&report.printed);
                 Outcome::Finished(Box::new(report))
             }
-            Err(misuse @ LaunchError::Misuse(_)) => return Err(code_of(&misuse).because(format!("kernel {kernel}: {misuse}"))),
+            Err(misuse @ LaunchError::Misuse(_)) => {
+                return Err(code_of(&misuse).because(format!("kernel {}: {misuse}", readable(kernel))));
+            }
             Err(fault) => {
                 print(fault.printed());
                 Outcome::Failed(fail(self.context(), fault))
@@ -141,7 +144,7 @@ fn check_grid(driver: &Driver, function: &Function, config: LaunchConfig, grid: 
 }
 
 fn check_fits_at_once(function: &Function, config: LaunchConfig, profile: &Profile) -> Result<()> {
-    let kernel = function.name();
+    let kernel = readable(function.name());
     if profile.compute_capability < (6, 0) {
         return Err(CuResult::NOT_SUPPORTED.because(format!("kernel {kernel}: {} has no cooperative launches", profile.name)));
     }
@@ -158,7 +161,7 @@ fn check_fits_at_once(function: &Function, config: LaunchConfig, profile: &Profi
 /// Refuses a launch for what only this driver knows: registers, and shared memory that the program must opt in to. [`simt::launch`] refuses
 /// shapes that the profile or the kernel does not allow.
 fn check_resources(function: &Function, config: LaunchConfig, profile: &Profile) -> Result<()> {
-    let kernel = function.name();
+    let kernel = readable(function.name());
     let threads = config.block.volume();
     // A block that is too large in any case is refused for its shape.
     let allowed = u64::from(function.max_threads_by_bounds(profile));
@@ -199,7 +202,7 @@ pub fn check_shape(config: LaunchConfig, profile: &Profile) -> Result<()> {
 }
 
 /// Returns how to execute a launch, from the settings in force.
-fn options(driver: &Driver, grid: Grid) -> Result<LaunchOptions> {
+fn options(driver: &Driver, context: &Context, grid: Grid) -> Result<LaunchOptions> {
     let settings = driver::settings()?;
     let defaults = LaunchOptions::default();
     Ok(LaunchOptions {
@@ -207,6 +210,8 @@ fn options(driver: &Driver, grid: Grid) -> Result<LaunchOptions> {
         workers: settings.workers.filter(|&workers| workers > 0),
         checks: settings.checks.unwrap_or(defaults.checks),
         cooperative: grid == Grid::Cooperative,
+        stack_bytes: context.stack_bytes(),
+        heap: context.heap(),
         textures: lock(&driver.textures).clone(),
         trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
         ..defaults
@@ -235,6 +240,7 @@ fn code_of(error: &LaunchError) -> CuResult {
             FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => CuResult::ILLEGAL_ADDRESS,
             FindingKind::Misaligned { .. } => CuResult::MISALIGNED_ADDRESS,
             FindingKind::Assert { .. } => CuResult::ASSERT,
+            FindingKind::StackOverflow { .. } => CuResult::HARDWARE_STACK_ERROR,
             // A GPU hangs here until its watchdog, if it has one, stops the kernel.
             FindingKind::DivergentBarrier { .. }
             | FindingKind::Deadlock { .. }
@@ -277,7 +283,7 @@ fn pack_whole(function: &Function, extra: In<HostBytes>) -> Result<Vec<u8>> {
     let (Some(buffer), Some(given)) = (buffer, given) else { return CuResult::INVALID_VALUE.err() };
     let expected = function.kernel().param_bytes();
     if given < expected {
-        let message = format!("kernel {} takes {expected} bytes of parameters, got {given}", function.name());
+        let message = format!("kernel {} takes {expected} bytes of parameters, got {given}", readable(function.name()));
         return Err(CuResult::INVALID_VALUE.because(message));
     }
     buffer.read(expected)

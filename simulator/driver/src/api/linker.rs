@@ -74,7 +74,8 @@ fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec
 fn code_of(error: LinkError) -> Failure {
     let code = match error {
         LinkError::Load { .. } => CuResult::INVALID_PTX,
-        LinkError::DefinedTwice { .. } => CuResult::INVALID_SOURCE,
+        // The second was not tried on a GPU.
+        LinkError::DefinedTwice { .. } | LinkError::Prototype { .. } => CuResult::INVALID_SOURCE,
     };
     code.because(error.to_string())
 }

@@ -21,7 +21,7 @@ const PER_THREAD: u64 = 2;
 
 /// Names whose plain form changed its meaning in some version of CUDA (written as `cuDriverGetVersion` returns it): plain name, version,
 /// suffix before that version, suffix from then on.
-const CHANGED: [(&str, i32, &str, &str); 21] = [
+const CHANGED: [(&str, i32, &str, &str); 22] = [
     ("cuCtxCreate", 13000, "_v2", "_v4"),
     ("cuCtxGetDevice", 13000, "", "_v2"),
     ("cuCtxSynchronize", 13000, "", "_v2"),
@@ -39,6 +39,7 @@ const CHANGED: [(&str, i32, &str, &str); 21] = [
     ("cuGraphNodeGetDependentNodes", 13000, "", "_v2"),
     ("cuGraphRemoveDependencies", 13000, "", "_v2"),
     ("cuStreamGetCaptureInfo", 13000, "_v2", "_v3"),
+    ("cuStreamGetCtx", 12050, "", "_v2"),
     ("cuStreamUpdateCaptureDependencies", 13000, "", "_v2"),
     ("cuGetProcAddress", 12000, "", "_v2"),
     ("cuMemAdvise", 13000, "", "_v2"),
@@ -160,6 +161,9 @@ mod tests {
         same("cuGraphInstantiate", 12000, "cuGraphInstantiateWithFlags");
         same("cuGraphAddDependencies", 12080, "cuGraphAddDependencies");
         same("cuStreamGetCaptureInfo", 12080, "cuStreamGetCaptureInfo_v2");
+        // The newer form has one more parameter.
+        same("cuStreamGetCtx", 12040, "cuStreamGetCtx");
+        same("cuStreamGetCtx", 12050, "cuStreamGetCtx_v2");
         same("cuInit", 2000, "cuInit");
         assert!(find("cuMemAlloc_v2", 12000).is_none());
         assert!(find("cuMakeCoffee", 12000).is_none());

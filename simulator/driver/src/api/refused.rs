@@ -69,7 +69,7 @@ refused! {
     "contexts with execution affinity", "use a green context for a share of the multiprocessors":
         cuCtxGetExecAffinity;
 
-    "tables of private functions", "build the program with `nvcc -cudart shared`, so that it uses the runtime beside this driver":
+    "tables of private functions", "NVRTC works without, and a program with NVIDIA's runtime does not: build it with `nvcc -cudart shared`":
         cuGetExportTable;
 
     "tensor maps", "copy tiles with ordinary loads or cp.async":

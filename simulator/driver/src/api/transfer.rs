@@ -313,8 +313,15 @@ impl Fill {
 
     pub fn run(&self, driver: &Driver) -> Result<()> {
         let row_bytes = self.row_bytes()?;
-        if row_bytes == 0 {
+        if row_bytes == 0 || self.rows == 0 {
             return Ok(());
+        }
+        // The last row first, so that a number of rows that no memory has is refused at once.
+        let before_last = (self.rows - 1).checked_mul(self.pitch).ok_or(CuResult::INVALID_VALUE)?;
+        let last = self.target.checked_add(before_last as u64).ok_or(CuResult::INVALID_VALUE)?;
+        let allocation = driver.memory.allocation_at(last).ok_or(CuResult::INVALID_VALUE)?;
+        if row_bytes as u64 > allocation.base + allocation.bytes - last {
+            return CuResult::INVALID_VALUE.err();
         }
         for row in 0..self.rows {
             let target = self.target.wrapping_add(row.wrapping_mul(self.pitch) as u64);

@@ -22,7 +22,9 @@ fn annotation(defect: &Defect) -> String {
     };
     let mut line = format!("::{command} title={}", property(&format!("kernel {}", defect.kernel)));
     // Without `-lineinfo`, a defect has no line of CUDA C, so the annotation belongs to the run and not to a file.
-    if let Some(source) = defect.finding.as_ref().and_then(|finding| finding.location.source.as_ref()) {
+    // Code of an inlined function is annotated where the kernel calls it: the function is often in a header of the toolkit.
+    let location = defect.finding.as_ref().map(|finding| &finding.location);
+    if let Some(source) = location.and_then(|location| location.inlined_at.as_ref().or(location.source.as_ref())) {
         // Writing to a String never fails.
         let _ = write!(line, ",file={},line={}", property(&source.file), source.line);
     }
@@ -43,7 +45,7 @@ fn property(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::samples::{failed, finding, finished};
-    use simt::FindingKind;
+    use simt::{FindingKind, SourceLine};
 
     #[test]
     fn a_defect_is_annotated_at_its_line() {
@@ -53,6 +55,9 @@ mod tests {
         elsewhere.location.source = None;
         elsewhere.kind = FindingKind::EndedBeforeBarrier { barrier: 0, ended: 3 };
         report.note(&finished("a,b", vec![elsewhere]));
+        let mut inlined = finding(1834);
+        inlined.location.inlined_at = inlined.location.source.replace(SourceLine { file: "cuda_fp16.hpp".to_owned(), line: 7 });
+        report.note(&failed("k", Some(inlined)));
         let lines: Vec<String> = report.github().lines().map(str::to_owned).collect();
         assert_eq!(
             lines[0],
@@ -64,6 +69,8 @@ mod tests {
             "{}",
             lines[1]
         );
-        assert_eq!(lines.len(), 2);
+        assert!(lines[2].starts_with("::error title=kernel k,file=kernels/a.cu,line=1834::"), "{}", lines[2]);
+        assert!(lines[2].contains("at cuda_fp16.hpp:7, inlined at kernels/a.cu:1834, PTX line 1834"), "{}", lines[2]);
+        assert_eq!(lines.len(), 3);
     }
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use simt::{Counters, Finding, Severity};
 
 use crate::defect;
+use crate::name::readable;
 use crate::records::{Failed, LaunchRecord, Outcome};
 
 /// Distinct defects that are kept, and distinct refusals. A program that keeps finding new ones must not grow because of them.
@@ -21,7 +22,8 @@ pub const KEPT: usize = 256;
 pub struct Report {
     /// Name of the simulated profile; empty before `cuInit`.
     pub profile: String,
-    /// What each kernel did, by its name. Kernels with the same name in different modules are counted as one.
+    /// What each kernel did, by its name. Kernels with the same name in different modules are counted as one, and so
+    /// are those of C++ that differ in their parameters alone.
     pub kernels: BTreeMap<String, KernelSummary>,
     /// Defects, in the order in which they were first seen.
     pub defects: Vec<Defect>,
@@ -45,9 +47,10 @@ pub struct KernelSummary {
 /// A defect in a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Defect {
-    /// Name of the kernel.
+    /// Name of the kernel, as its source has it.
     pub kernel: String,
-    /// How often it was seen. Two findings show the same defect if they are of the same kind and in the same instruction.
+    /// How often it was seen. Two findings show the same defect if they are of the same kind and in the same line of CUDA C, or,
+    /// if PTX has no lines of CUDA C, in the same instruction.
     pub times: u64,
     /// How serious it is.
     pub severity: Severity,
@@ -71,23 +74,26 @@ pub struct Refusal {
 impl Report {
     /// Adds a launch. Returns messages about what has not been seen before.
     pub(crate) fn note(&mut self, record: &LaunchRecord) -> Vec<String> {
-        let kernel = self.kernels.entry(record.kernel.clone()).or_default();
+        let name = readable(&record.kernel);
+        let told = |message: &str| message.replace(&record.kernel, &name);
+        let kernel = self.kernels.entry(name.clone().into_owned()).or_default();
         kernel.launches += 1;
         let mut new = Vec::new();
         match &record.outcome {
             Outcome::Finished(report) => {
                 kernel.counters += report.counters;
                 for finding in &report.findings {
-                    let message = finding.to_string();
-                    if self.note_defect(&record.kernel, false, &message, Some(finding)) {
+                    let message = told(&finding.to_string());
+                    if self.note_defect(&name, false, &message, Some(finding)) {
                         new.push(message);
                     }
                 }
             }
             Outcome::Failed(Failed { message, finding }) => {
                 kernel.failed += 1;
-                if self.note_defect(&record.kernel, true, message, finding.as_deref()) {
-                    new.push(format!("kernel {} failed: {message}", record.kernel));
+                let message = told(message);
+                if self.note_defect(&name, true, &message, finding.as_deref()) {
+                    new.push(format!("kernel {name} failed: {message}"));
                 }
             }
         }

@@ -6,7 +6,7 @@ use super::request::{Request, lane_addresses, lanes_of};
 use crate::finding::{AccessOp, Space};
 use crate::instructions::float::{canonical32, pass_nan};
 use crate::instructions::half::{self, Bf16, F16};
-use crate::program::{Atomic, AtomicOp, SINK};
+use crate::program::{Atomic, AtomicOp, MOST_ELEMENTS, SINK};
 use crate::registers::{Kind, Registers};
 
 /// The new value that an atomic operation computes from the old one. Values of 4 bytes are in the low half.
@@ -75,7 +75,7 @@ pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u
 pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask: u32, pc: u32) -> Result<(), Stop> {
     let atomic = core.machine.program.atomics[index as usize];
     let addresses = lane_addresses(registers, &atomic.address);
-    let request = Request { op: AccessOp::Atomic, index, pc, bytes: atomic.width, mask, addresses: &addresses };
+    let request = Request { op: AccessOp::Atomic, index, pc, bytes: atomic.width * atomic.count, mask, addresses: &addresses };
     core.polled = true;
     for (space, mask) in request.spaces(atomic.space) {
         let request = &request.of(mask);
@@ -94,27 +94,45 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
             let operands = atomic.operands.map(|register| value(registers, register, atomic.width, lane));
             let old = if space == Space::Shared {
                 core.watch_shared_store(request, lane, atomic.semantics, false);
-                on_shared(core, &atomic, request.offset(lane), operands)
+                // No vector is in shared memory.
+                let mut old = [0; MOST_ELEMENTS];
+                old[0] = on_shared(core, &atomic, request.offset(lane), operands_of(&atomic, &operands, 0));
+                old
             } else {
                 let (machine, mut hint) = (core.machine, core.atomic_hint);
-                let on_global = || on_global(machine, &mut hint, &atomic, addresses[lane], operands);
-                let old = core.watch_global_store(request, lane, atomic.semantics, || false, on_global);
+                let on_elements = || {
+                    let mut old = [0; MOST_ELEMENTS];
+                    for (element, old) in old.iter_mut().enumerate().take(atomic.count as usize) {
+                        let address = addresses[lane] + u64::from(atomic.width) * element as u64;
+                        *old = on_global(machine, &mut hint, &atomic, address, operands_of(&atomic, &operands, element));
+                    }
+                    old
+                };
+                let old = core.watch_global_store(request, lane, atomic.semantics, || false, on_elements);
                 core.atomic_hint = hint;
                 old
             };
-            if core.machine.cooperative {
-                core.changed |= combine(atomic.op, atomic.width, old, operands[0], operands[1]) != old;
-            }
-            if atomic.destination != SINK {
-                if atomic.width == 8 {
-                    registers.doubles_mut(atomic.destination)[lane] = old;
-                } else {
-                    registers.words_mut(atomic.destination)[lane] = old as u32;
+            for (element, (old, destination)) in old.into_iter().zip(atomic.destinations).enumerate().take(atomic.count as usize) {
+                if core.machine.cooperative {
+                    let [operand, swap] = operands_of(&atomic, &operands, element);
+                    core.changed |= combine(atomic.op, atomic.width, old, operand, swap) != old;
+                }
+                if destination != SINK {
+                    if atomic.width == 8 {
+                        registers.doubles_mut(destination)[lane] = old;
+                    } else {
+                        registers.words_mut(destination)[lane] = old as u32;
+                    }
                 }
             }
         }
     }
     Ok(())
+}
+
+/// The operand of an element, and what compare-and-swap stores.
+fn operands_of(atomic: &Atomic, operands: &[u64; MOST_ELEMENTS], element: usize) -> [u64; 2] {
+    if atomic.op == AtomicOp::CompareAndSwap { [operands[0], operands[1]] } else { [operands[element], 0] }
 }
 
 fn value(registers: &Registers, register: u32, width: u32, lane: usize) -> u64 {

@@ -7,10 +7,13 @@ use super::watch::global_shadow::GlobalShadow;
 use crate::finding::{Access, FindingKind, Nearest, Space};
 use crate::geometry::{Dim3, LaunchConfig};
 use crate::memory::rules::Rules;
-use crate::memory::{Memory, Region};
+use crate::memory::{Heap, Memory, Region};
 use crate::program::{MachineRequest, Program};
 use crate::registers::{self, Kind, Reg};
 use crate::texture::Bindings;
+
+/// The index of the heap among the regions.
+const HEAP: u32 = u32::MAX;
 
 /// The state that all workers of a launch share: the program and the memory around it.
 pub struct Machine<'a> {
@@ -22,6 +25,8 @@ pub struct Machine<'a> {
     pub constants: Vec<(Reg, Kind, u64)>,
     /// Static and dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
+    /// Bytes that the stack of a thread may have.
+    pub stack_bytes: u32,
     pub multiprocessors: u32,
     /// Lanes of a warp can wait for each other: since compute capability 7.0, barriers count threads, not warps.
     pub independent_lanes: bool,
@@ -36,6 +41,8 @@ pub struct Machine<'a> {
     pub textures: &'a Bindings,
     /// The allocations, as of the start of the launch.
     pub regions: Vec<Arc<Region>>,
+    /// The blocks that kernels allocate.
+    pub heap: &'a Heap,
     /// Look for data races and reads of uninitialized memory.
     pub checks: bool,
     /// The shadow of global memory, if races between blocks can be found in this program.
@@ -62,14 +69,29 @@ impl Machine<'_> {
             return Some(region);
         }
         let after = self.regions.partition_point(|region| region.base <= address);
-        let index = after.checked_sub(1)?;
-        let region = &self.regions[index];
-        *hint = index as u32;
-        holds(region).then_some(region)
+        let before = after.checked_sub(1).map(|index| (index, &self.regions[index])).filter(|(_, region)| holds(region));
+        if let Some((index, region)) = before {
+            *hint = index as u32;
+            return Some(region);
+        }
+        self.in_heap(hint, address, bytes)
+    }
+
+    /// The heap, if the bytes are in a block of it. It is asked each time, because blocks come and go during a launch.
+    #[cold]
+    fn in_heap(&self, hint: &mut u32, address: u64, bytes: u64) -> Option<&Region> {
+        let region = self.heap.region(address, bytes)?;
+        *hint = HEAP;
+        Some(region)
+    }
+
+    /// The shadow of the region that was found last. The heap has none: a block may be another thread's soon after it is freed.
+    pub fn shadow(&self, hint: u32) -> Option<&GlobalShadow> {
+        self.global_shadow.as_ref().filter(|_| hint != HEAP)
     }
 
     pub fn nearest(&self, address: u64) -> Option<Nearest> {
-        self.memory.nearest(address)
+        self.heap.nearest(address).or_else(|| self.memory.nearest(address))
     }
 
     /// The allocation or variable that an access to global or shared memory hits.

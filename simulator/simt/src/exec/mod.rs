@@ -11,6 +11,8 @@
 //! - [`matrix`]: loads and stores of matrices.
 //! - [`tensor`]: products of matrices.
 //! - [`texture`]: textures and surfaces.
+//! - [`stack`]: the stack of recursive functions.
+//! - [`heap`]: `malloc` and `free`.
 //! - [`print`]: `printf` and `assert`.
 //! - [`exchange`]: shuffles, votes, matches, reductions and elections.
 //! - [`watch`]: the checks for data races and reads of uninitialized memory.
@@ -31,12 +33,14 @@ mod cost;
 mod exchange;
 mod fates;
 pub mod grid;
+mod heap;
 pub mod machine;
 mod matrix;
 mod mbarrier;
 mod memo;
 mod print;
 mod request;
+mod stack;
 mod stats;
 mod tensor;
 mod texture;

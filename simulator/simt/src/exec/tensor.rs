@@ -14,12 +14,17 @@
 //! last place of D. Other generations keep a different number of bits in step 2, which is not modeled. `wmma.mma` does the same,
 //! except that for its 8 products of tf32 an H200 goes through steps 2 to 4 twice, with four products each.
 //!
+//! An H200 has no products of e4m3 and e5m2 but those of `wgmma`. For `mma`, its machine code makes f16 of them: the products of the even
+//! pairs of k (0, 1, 4, 5, ...) go through steps 2 to 4 without C, then those of the odd pairs with the first sums as C. What comes out
+//! is added to C and rounded to nearest.
+//!
 //! Products of f64 are multiply-adds in order of k, each rounded, and integers are added without rounding.
 
 use crate::instructions::Executor;
 use crate::instructions::float::{canonical32, round32};
 use crate::instructions::format::Rounding;
 use crate::instructions::half::{self, Bf16, F16, Half};
+use crate::instructions::quarter;
 use crate::program::MultiplyAdd;
 use crate::program::fragment::{Fragment, Number, Shape};
 use crate::registers::{LANES, Registers};
@@ -80,27 +85,18 @@ fn multiply_add_anywhere(registers: &mut Registers, operation: &MultiplyAdd) {
         number => {
             let (a, b) = (gather(registers, &operation.a, float_of_bits), gather(registers, &operation.b, float_of_bits));
             let mut d = gather(registers, &operation.c, float_of_bits);
-            let (smallest, smallest_sum) = (smallest_exponent(operation.a.number), smallest_exponent(number));
-            // Only `wmma` has products of 16 columns.
-            let at_once = if operation.a.number == Number::Tf32 && n == 16 { k / 2 } else { k };
-            let (a_exponents, b_exponents) = (exponents(&a, smallest), exponents(&b, smallest));
-            let (b, b_exponents) = (b.as_chunks().0, b_exponents.as_chunks().0);
-            let step = n / COLUMNS;
-            for (block, sums) in d.as_chunks_mut().0.iter_mut().enumerate() {
-                for first in (0..k).step_by(at_once) {
-                    let (of_a, of_b) = (block / step * k + first, first * step + block % step);
-                    let terms = Terms {
-                        a: &a[of_a..][..at_once],
-                        a_exponents: &a_exponents[of_a..][..at_once],
-                        b: &b[of_b..],
-                        b_exponents: &b_exponents[of_b..],
-                        step,
-                    };
-                    *sums = cut_off_sums(&terms, *sums, smallest_sum);
-                    for sum in &mut *sums {
-                        *sum = as_held(*sum, number);
-                    }
+            if operation.a.number.is_quarter() {
+                let mut sums = vec![0.0; d.len()];
+                for odd in [false, true] {
+                    let (a, b) = pairs_of_k(&a, &b, n, k, odd);
+                    add_products(&a, &b, &mut sums, (n, k / 2, k / 2), Number::F16, number);
                 }
+                // In the type of D, whose numbers a sum of two f64 holds exactly, or too far away to change the rounding.
+                d.iter_mut().zip(&sums).for_each(|(d, sum)| *d += *sum);
+            } else {
+                // Only `wmma` has products of 16 columns.
+                let at_once = if operation.a.number == Number::Tf32 && n == 16 { k / 2 } else { k };
+                add_products(&a, &b, &mut d, (n, k, at_once), operation.a.number, number);
             }
             scatter(registers, &operation.d, &d, |sum| match number {
                 Number::F16 => u64::from(half::round::<F16>(sum, Rounding::Nearest).0),
@@ -108,6 +104,39 @@ fn multiply_add_anywhere(registers: &mut Registers, operation: &MultiplyAdd) {
             });
         }
     }
+}
+
+/// Adds A B to sums of a type, in steps of `at_once` products each.
+#[inline(always)]
+fn add_products(a: &[f64], b: &[f64], sums: &mut [f64], (n, k, at_once): (usize, usize, usize), of: Number, number: Number) {
+    let (smallest, smallest_sum) = (smallest_exponent(of), smallest_exponent(number));
+    let (a_exponents, b_exponents) = (exponents(a, smallest), exponents(b, smallest));
+    let (b, b_exponents) = (b.as_chunks().0, b_exponents.as_chunks().0);
+    let step = n / COLUMNS;
+    for (block, sums) in sums.as_chunks_mut().0.iter_mut().enumerate() {
+        for first in (0..k).step_by(at_once) {
+            let (of_a, of_b) = (block / step * k + first, first * step + block % step);
+            let terms = Terms {
+                a: &a[of_a..][..at_once],
+                a_exponents: &a_exponents[of_a..][..at_once],
+                b: &b[of_b..],
+                b_exponents: &b_exponents[of_b..],
+                step,
+            };
+            *sums = cut_off_sums(&terms, *sums, smallest_sum);
+            for sum in &mut *sums {
+                *sum = as_held(*sum, number);
+            }
+        }
+    }
+}
+
+/// The columns of A, and the rows of B, of every other pair of k.
+fn pairs_of_k(a: &[f64], b: &[f64], n: usize, k: usize, odd: bool) -> (Vec<f64>, Vec<f64>) {
+    let chosen = |i: &usize| (i / 2 % 2 == 1) == odd;
+    let of_a = a.chunks_exact(k).flat_map(|row| (0..k).filter(chosen).map(|i| row[i]));
+    let of_b = (0..k).filter(chosen).flat_map(|i| &b[i * n..][..n]).copied();
+    (of_a.collect(), of_b.collect())
 }
 
 /// Binary digits after the leading one of the largest term that an H200 keeps of every term.
@@ -247,6 +276,8 @@ fn float_of_bits(bits: u64, number: Number) -> f64 {
         Number::Bf16 => Bf16(bits as u16).widen().into(),
         // The lower 13 bits of the register are ignored.
         Number::Tf32 => f64::from(f32::from_bits(bits as u32 & !0x1fff)),
+        Number::E4M3 => quarter::of_e4m3(bits as u8).widen().into(),
+        Number::E5M2 => quarter::of_e5m2(bits as u8).widen().into(),
         Number::F64 => f64::from_bits(bits),
         _ => f64::from(f32::from_bits(bits as u32)),
     }

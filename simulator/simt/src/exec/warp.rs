@@ -7,7 +7,8 @@ use super::core::Core;
 use super::machine::Stop;
 use super::mbarrier::{self, OpenPhase};
 use super::request::{lanes_of, lanes_where};
-use super::{access, async_copy, atomics, exchange, matrix, print, texture};
+use super::stack::{self, Saved};
+use super::{access, async_copy, atomics, exchange, heap, matrix, print, texture};
 use crate::finding::FindingKind;
 use crate::program::{Action, NOWHERE, Poll, Question, TRUE, is_barrier};
 use crate::registers::{FULL, Kind, LANES, Lane, Reg, Registers};
@@ -24,6 +25,8 @@ pub struct Warp {
     pub registers: Registers,
     /// Local memory: a word of each lane in a row.
     local: Vec<[u32; LANES]>,
+    /// The registers that recursive functions have saved.
+    saved: Saved,
     /// The path that is running.
     path: Path,
     /// The waiting paths; the last one runs next.
@@ -92,7 +95,7 @@ impl Warp {
         }
         let local = vec![[0; LANES]; program.local_bytes as usize / 4];
         let path = Path { pc: 0, reconverge: NOWHERE, lanes: 0, depth: 0 };
-        Self { registers, local, path, waiting: Vec::new(), live: 0, executed: 0, poll: None, parked: None }
+        Self { registers, local, saved: Vec::new(), path, waiting: Vec::new(), live: 0, executed: 0, poll: None, parked: None }
     }
 
     /// Puts the warp at the start of the kernel. The block fills the special registers.
@@ -100,6 +103,7 @@ impl Warp {
         let program = core.machine.program;
         self.registers.clear(program.written_rows, program.predicates);
         self.registers.set_predicate(TRUE, FULL, FULL);
+        stack::start(program, &mut self.registers, &mut self.local, &mut self.saved);
         self.local.fill([0; LANES]);
         self.path = Path { pc: 0, reconverge: NOWHERE, lanes, depth: 0 };
         self.waiting.clear();
@@ -182,6 +186,20 @@ impl Warp {
                 Action::CommitCopies => core.copies.commit(core.warp, active),
                 Action::WaitForCopies { pending } => async_copy::wait(core, pending, active),
                 Action::CopyLocal { from, to, bytes } => self.copy_local(from, to, bytes, active),
+                Action::CopyFrame { in_frame, fixed, bytes, into_frame } => {
+                    let copy = (in_frame, fixed, bytes, into_frame);
+                    stack::copy(core.machine.program, &self.registers, &mut self.local, copy, active);
+                }
+                Action::Save { function, callers, negated } => {
+                    let memory = (&mut self.local, &mut self.saved);
+                    let limit = core.machine.stack_bytes;
+                    let calling = self.registers.predicate(callers) ^ if negated { FULL } else { 0 };
+                    stack::save(core.machine.program, &mut self.registers, memory, (function, limit), (active, calling))
+                        .map_err(|overflow| fault(core, overflow, active, at))?;
+                }
+                Action::Restore { function } => {
+                    stack::restore(core.machine.program, &mut self.registers, &self.saved, function, active);
+                }
 
                 Action::Branch { target, reconverge } => {
                     if active == path.lanes {
@@ -236,6 +254,8 @@ impl Warp {
                 Action::Print { format, arguments, result } => {
                     print::print(core, &mut self.local, (format, arguments, result), active, at)?;
                 }
+                Action::Allocate { bytes, result } => heap::allocate(core, &mut self.local, (bytes, result), active),
+                Action::Free { pointer } => heap::free(core, &self.local, pointer, active, at)?,
                 Action::AssertFail { params } => return Err(print::failed_assert(core, &self.local, params, active, at)),
                 Action::Clock { destination, kind } => {
                     let now = self.executed + executed;

@@ -11,7 +11,7 @@ pub(crate) mod float;
 pub(crate) mod format;
 pub(crate) mod half;
 mod integer;
-mod quarter;
+pub mod quarter;
 mod rows;
 mod table;
 pub(crate) mod video;

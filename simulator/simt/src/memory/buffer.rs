@@ -86,6 +86,13 @@ impl Buffer {
         }
     }
 
+    /// Marks bytes as not written.
+    pub fn forget_written(&self, offset: u64, bytes: u64) {
+        for (word, flags) in flags_of(offset, bytes) {
+            self.written[word].fetch_and(!flags, Relaxed);
+        }
+    }
+
     /// Marks the same bytes as written that are in a range of another buffer.
     pub fn note_copied(&self, offset: u64, from: &Buffer, from_offset: u64, bytes: u64) {
         let mut at = 0;

@@ -1,6 +1,7 @@
 //! Device memory: allocations with bounds, at addresses that are never valid on the host.
 
 mod buffer;
+mod heap;
 mod reserved;
 pub mod rules;
 mod words;
@@ -12,6 +13,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use thiserror::Error;
 
 pub(crate) use buffer::Buffer;
+pub use heap::Heap;
 use reserved::Reservation;
 pub use reserved::{Mapped, Replaced, Rights};
 
@@ -71,7 +73,7 @@ impl Region {
         let bytes = self.buffer.bytes();
         Nearest {
             allocation: match &self.label {
-                Some(name) => format!("the variable {name} ({bytes} bytes)"),
+                Some(label) => format!("{label} ({bytes} bytes)"),
                 None => format!("an allocation of {bytes} bytes"),
             },
             base: self.base,
@@ -133,7 +135,7 @@ impl Memory {
         Self { capacity, state: RwLock::new(state) }
     }
 
-    /// Allocates `bytes` bytes, aligned to 512. `label` names it in findings (a variable's name). The bytes are zero, but a kernel
+    /// Allocates `bytes` bytes, aligned to 512. `label` is what findings call it, such as `the variable counter`. The bytes are zero, but a kernel
     /// that reads them before they are written has a defect, because on a GPU they may be anything.
     ///
     /// # Errors
@@ -189,13 +191,13 @@ impl Memory {
     ///
     /// `address` is a multiple of 4 and starts no allocation, and the words that hold `bytes` bytes from there on can be read and
     /// written until `free` has returned. While a kernel runs that accesses some of these words, nothing else writes them.
-    pub unsafe fn adopt(&self, address: u64, bytes: u64) {
+    pub unsafe fn adopt(&self, address: u64, bytes: u64, label: Option<&str>) {
         // SAFETY: the caller promises that these words can be read and written until `free` has returned, and `free` waits until no
         // launch holds the buffer.
         let buffer = unsafe { Buffer::lent(address, bytes) };
         let mut state = self.write_state();
         state.used += bytes;
-        state.live.insert(address, Arc::new(Region { base: address, label: None, buffer, read_only: false }));
+        state.live.insert(address, Arc::new(Region { base: address, label: label.map(str::to_owned), buffer, read_only: false }));
     }
 
     /// Makes memory of the host program accessible to kernels like [`adopt`](Self::adopt), but at an address of the device, which is
@@ -204,14 +206,14 @@ impl Memory {
     /// # Safety
     ///
     /// The same as for [`adopt`](Self::adopt), with `host` for its address.
-    pub unsafe fn lend(&self, host: u64, bytes: u64) -> u64 {
+    pub unsafe fn lend(&self, host: u64, bytes: u64, label: Option<&str>) -> u64 {
         // SAFETY: the caller promises that these words can be read and written until `free` has returned, and `free` waits until no
         // launch holds the buffer.
         let buffer = unsafe { Buffer::lent(host, bytes) };
         let mut state = self.write_state();
         let base = state.next_address(&buffer);
         state.used += bytes;
-        state.live.insert(base, Arc::new(Region { base, label: None, buffer, read_only: false }));
+        state.live.insert(base, Arc::new(Region { base, label: label.map(str::to_owned), buffer, read_only: false }));
         base
     }
 
@@ -355,6 +357,11 @@ impl Memory {
         Ok(())
     }
 
+    /// An address for a buffer that is not an allocation, so that the host cannot reach it.
+    fn address_for(&self, buffer: &Buffer) -> u64 {
+        self.write_state().next_address(buffer)
+    }
+
     /// The live allocations, in order of address, as a launch sees them from its start to its end.
     pub(crate) fn snapshot(&self) -> Vec<Arc<Region>> {
         self.read_state().live.values().cloned().collect()
@@ -479,7 +486,7 @@ mod tests {
     #[test]
     fn the_nearest_allocation_is_named_also_after_it_was_freed() {
         let memory = Memory::new(1 << 20);
-        let base = memory.allocate(64, Some("counter")).unwrap();
+        let base = memory.allocate(64, Some("the variable counter")).unwrap();
         let past = memory.nearest(base + 64).unwrap();
         assert_eq!((past.offset, past.freed), (64, false));
         assert!(past.to_string().contains("0 bytes past the end of the variable counter"), "{past}");
@@ -493,7 +500,7 @@ mod tests {
         let mut own = vec![0u32; 3];
         let address = own.as_mut_ptr().expose_provenance() as u64;
         // SAFETY: the vector lives to the end of the test, and nothing accesses it while it is adopted.
-        unsafe { memory.adopt(address, 10) };
+        unsafe { memory.adopt(address, 10, None) };
         memory.write(address, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).unwrap();
         assert!(memory.write(address + 9, &[0; 2]).is_err(), "the last word is not whole");
         let in_use = memory.snapshot();

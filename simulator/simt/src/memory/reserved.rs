@@ -101,7 +101,8 @@ impl Memory {
             // SAFETY: the caller promises that these words can be read and written until no launch uses them.
             let buffer = unsafe { Buffer::lent(piece.host, piece.bytes) };
             let read_only = piece.rights == Rights::Read;
-            let region = || Arc::new(Region { base: piece.address, label: None, buffer, read_only });
+            let label = Some("a mapped range".to_owned());
+            let region = || Arc::new(Region { base: piece.address, label, buffer, read_only });
             live.entry(piece.address).or_insert_with(region);
         }
         reservation.mapped = mapped.iter().map(|mapped| (mapped.address, *mapped)).collect();

@@ -1,6 +1,6 @@
 //! Which functions of a module call which, by name and through pointers.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use crate::ptx::ast::{self, Base, Initializer, Operand, Prototype, Statement};
 
@@ -40,13 +40,21 @@ pub struct CallGraph {
     callees: Vec<Vec<usize>>,
     /// The functions whose addresses the module takes.
     addresses_taken: Vec<usize>,
+    /// Whether each function may call itself, at once or through others.
+    recursive: Vec<bool>,
 }
 
 impl CallGraph {
     pub fn new(module: &ast::Module<'_>) -> Self {
-        let mut graph = Self { callees: Vec::new(), addresses_taken: addresses_taken(module) };
+        let mut graph = Self { callees: Vec::new(), addresses_taken: addresses_taken(module), recursive: Vec::new() };
         graph.callees = (0..module.functions.len()).map(|function| graph.callees_of(module, function)).collect();
+        graph.recursive = (0..module.functions.len()).map(|function| graph.reached_from(function)[function]).collect();
         graph
+    }
+
+    /// Whether a function may call itself, at once or through others.
+    pub fn is_recursive(&self, function: usize) -> bool {
+        self.recursive[function]
     }
 
     fn callees_of(&self, module: &ast::Module<'_>, function: usize) -> Vec<usize> {
@@ -78,7 +86,7 @@ impl CallGraph {
     }
 
     /// Which functions a function reaches by calls; itself only if it is recursive.
-    pub fn reached_from(&self, function: usize) -> Vec<bool> {
+    fn reached_from(&self, function: usize) -> Vec<bool> {
         let mut reached = vec![false; self.callees.len()];
         let mut open = vec![function];
         while let Some(caller) = open.pop() {
@@ -95,7 +103,7 @@ impl CallGraph {
     pub(super) fn names_used<'t>(&self, module: &ast::Module<'t>, kernel: usize) -> (Vec<bool>, HashSet<&'t str>) {
         let mut reached = self.reached_from(kernel);
         reached[kernel] = true;
-        let mut names = HashSet::new();
+        let mut names = HashSet::default();
         for function in (0..reached.len()).filter(|function| reached[*function]) {
             for statement in statements(module, function) {
                 if let Statement::Instruction(instruction) = statement {

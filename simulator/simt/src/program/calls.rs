@@ -1,4 +1,4 @@
-//! Decodes calls of functions, by name and through pointers: parameters and results in local memory, no recursion.
+//! Decodes calls of functions, by name and through pointers: parameters and results are in local memory or in registers.
 
 use super::call_graph::{Call, defined, function_address, statements};
 use super::frame::{Frame, Function, Place};
@@ -28,19 +28,35 @@ impl<'m, 't> Decoder<'m, 't> {
         let Some(index) = defined(module, call.callee) else {
             return match (call.callee, call.results, call.arguments) {
                 ("vprintf", [result], [format, arguments]) => {
-                    let result = Some(self.local_symbol(result, 4)?);
-                    let (format, arguments) = (self.local_symbol(format, 8)?, self.local_symbol(arguments, 8)?);
-                    self.emit(Action::Print { format, arguments, result });
+                    let format = self.fixed_argument(format, 8)?;
+                    let arguments = self.fixed_argument(arguments, 8)?;
+                    let (place, copy) = self.fixed_result(result, 4)?;
+                    self.emit(Action::Print { format, arguments, result: Some(place) });
+                    copy.into_iter().for_each(|copy| self.emit(copy));
                     Ok(())
                 }
                 ("__assertfail", [], [message, file, line, function, _char_bytes]) => {
                     let params = [
-                        self.local_symbol(message, 8)?,
-                        self.local_symbol(file, 8)?,
-                        self.local_symbol(line, 4)?,
-                        self.local_symbol(function, 8)?,
+                        self.fixed_argument(message, 8)?,
+                        self.fixed_argument(file, 8)?,
+                        self.fixed_argument(line, 4)?,
+                        self.fixed_argument(function, 8)?,
                     ];
                     self.emit(Action::AssertFail { params });
+                    Ok(())
+                }
+                ("malloc", [result], [bytes]) => {
+                    let bytes = self.fixed_argument(bytes, 8)?;
+                    let (result, copy) = self.fixed_result(result, 8)?;
+                    self.emit(Action::Allocate { bytes, result });
+                    copy.into_iter().for_each(|copy| self.emit(copy));
+                    (self.program.uses_heap, self.program.order_matters) = (true, true);
+                    Ok(())
+                }
+                ("free", [], [pointer]) => {
+                    let pointer = self.fixed_argument(pointer, 8)?;
+                    self.emit(Action::Free { pointer });
+                    (self.program.uses_heap, self.program.order_matters) = (true, true);
                     Ok(())
                 }
                 (name, ..) if module.functions.iter().any(|function| function.name == name) => {
@@ -64,8 +80,20 @@ impl<'m, 't> Decoder<'m, 't> {
         for (argument, place) in call.arguments.iter().zip(frame.params) {
             self.pass(argument, place)?;
         }
+        let caller = self.recursive.as_ref().map(|recursive| recursive.number);
+        let (callers, negated) = self.guard;
+        if let Some(function) = caller {
+            self.guard = (TRUE, false);
+            self.emit(Action::Save { function, callers, negated });
+            self.guard = (callers, negated);
+        }
         self.calls.push((self.program.code.len(), number));
         self.emit(Action::Call { target: NOWHERE });
+        if let Some(function) = caller {
+            self.guard = (TRUE, false);
+            self.emit(Action::Restore { function });
+            self.guard = (callers, negated);
+        }
         for (result, place) in call.results.iter().zip(frame.returns) {
             self.take(result, place)?;
         }
@@ -75,21 +103,21 @@ impl<'m, 't> Decoder<'m, 't> {
     /// Copies an argument to the parameter of a function. Either may be a register or in local memory.
     fn pass(&mut self, argument: &Operand<'_>, to: Place) -> Result<(), LoadError> {
         match (self.local_of(argument), to) {
-            (Some(_), Place::Local(to, bytes)) => {
-                let from = self.local_symbol(argument, bytes)?;
-                self.emit(Action::CopyLocal { from, to, bytes });
+            (Some(from), Place::Local(to, bytes)) => {
+                self.check_bytes(argument, bytes)?;
+                self.copy_local(from, to, bytes, false);
             }
-            (Some((from, bytes)), Place::Register(to, kind)) => {
-                let access = self.local_access(from, bytes, to, kind)?;
+            (Some(from), Place::Register(to, kind)) => {
+                let access = self.local_access(from, to, kind)?;
                 self.emit(Action::Load(access));
             }
             (None, Place::Local(_, bytes)) if matches!(argument, Operand::Name(_)) && self.register_of(argument).is_none() => {
-                self.local_symbol(argument, bytes)?;
+                self.check_bytes(argument, bytes)?;
             }
             (None, Place::Local(to, bytes)) => {
                 let kind = if bytes == 8 { Kind::Double } else { Kind::Word };
                 let source = self.source(argument, kind)?;
-                let access = self.local_access(to, bytes, source, kind)?;
+                let access = self.local_access(Local { at: to, bytes, in_frame: false }, source, kind)?;
                 self.emit(Action::Store(access));
             }
             (None, Place::Register(to, kind)) => {
@@ -103,19 +131,19 @@ impl<'m, 't> Decoder<'m, 't> {
     /// Copies the result of a function to where the caller wants it.
     fn take(&mut self, result: &Operand<'_>, from: Place) -> Result<(), LoadError> {
         match (self.local_of(result), from) {
-            (Some(_), Place::Local(from, bytes)) => {
-                let to = self.local_symbol(result, bytes)?;
-                self.emit(Action::CopyLocal { from, to, bytes });
+            (Some(to), Place::Local(from, bytes)) => {
+                self.check_bytes(result, bytes)?;
+                self.copy_local(to, from, bytes, true);
             }
-            (Some((to, bytes)), Place::Register(from, kind)) => {
-                let access = self.local_access(to, bytes, from, kind)?;
+            (Some(to), Place::Register(from, kind)) => {
+                let access = self.local_access(to, from, kind)?;
                 self.emit(Action::Store(access));
             }
             (None, _) if matches!(result, Operand::Name("_")) => {}
             (None, Place::Local(from, bytes)) => {
                 let kind = if bytes == 8 { Kind::Double } else { Kind::Word };
                 let destination = self.destination(result, kind)?;
-                let access = self.local_access(from, bytes, destination, kind)?;
+                let access = self.local_access(Local { at: from, bytes, in_frame: false }, destination, kind)?;
                 self.emit(Action::Load(access));
             }
             (None, Place::Register(from, kind)) => {
@@ -126,7 +154,37 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    fn copy_register(&mut self, to: Reg, from: Reg, kind: Kind) {
+    /// Copies between a variable of the current function and a fixed place: to the variable, or from it.
+    fn copy_local(&mut self, variable: Local, fixed: u32, bytes: u32, to_variable: bool) {
+        self.emit(match (variable.in_frame, to_variable) {
+            (true, into_frame) => Action::CopyFrame { in_frame: variable.at, fixed, bytes, into_frame },
+            (false, true) => Action::CopyLocal { from: fixed, to: variable.at, bytes },
+            (false, false) => Action::CopyLocal { from: variable.at, to: fixed, bytes },
+        });
+    }
+
+    /// The fixed place of an argument in local memory. What is in a frame is copied to such a place.
+    fn fixed_argument(&mut self, argument: &Operand<'_>, bytes: u32) -> Result<u32, LoadError> {
+        let variable = self.check_bytes(argument, bytes)?;
+        if !variable.in_frame {
+            return Ok(variable.at);
+        }
+        let fixed = self.take_local(8, bytes.into(), self.origin.ptx_line)?;
+        self.copy_local(variable, fixed, bytes, false);
+        Ok(fixed)
+    }
+
+    /// The same for a result, with the copy to make afterward.
+    fn fixed_result(&mut self, result: &Operand<'_>, bytes: u32) -> Result<(u32, Option<Action>), LoadError> {
+        let variable = self.check_bytes(result, bytes)?;
+        if !variable.in_frame {
+            return Ok((variable.at, None));
+        }
+        let fixed = self.take_local(8, bytes.into(), self.origin.ptx_line)?;
+        Ok((fixed, Some(Action::CopyFrame { in_frame: variable.at, fixed, bytes, into_frame: true })))
+    }
+
+    pub(super) fn copy_register(&mut self, to: Reg, from: Reg, kind: Kind) {
         let alu = match kind {
             Kind::Predicate => Alu::MovPred,
             Kind::Word => Alu::Mov32,
@@ -135,31 +193,35 @@ impl<'m, 't> Decoder<'m, 't> {
         self.alu(alu, to, &[from]);
     }
 
-    /// The operand's offset and size in local memory, if it is a variable there.
-    fn local_of(&self, operand: &Operand<'_>) -> Option<(u32, u32)> {
-        match operand {
-            Operand::Name(name) => match self.scopes.find(name) {
-                Some(Symbol::Local(offset, bytes)) => Some((offset, bytes)),
-                _ => None,
-            },
+    /// The operand's place in local memory, if it is a variable there.
+    fn local_of(&self, operand: &Operand<'_>) -> Option<Local> {
+        let Operand::Name(name) = operand else { return None };
+        match self.scopes.find(name)? {
+            Symbol::Local(at, bytes) => Some(Local { at, bytes, in_frame: false }),
+            Symbol::Frame(at, bytes) => Some(Local { at, bytes, in_frame: true }),
             _ => None,
         }
     }
 
     /// An access to local memory, of a parameter or a result that is in a register on the other side.
-    fn local_access(&mut self, offset: u32, bytes: u32, register: Reg, kind: Kind) -> Result<u32, LoadError> {
+    fn local_access(&mut self, Local { at, bytes, in_frame }: Local, register: Reg, kind: Kind) -> Result<u32, LoadError> {
         if kind == Kind::Predicate || !matches!(bytes, 1 | 2 | 4 | 8) {
             return Err(self.unsupported("a parameter in memory on one side of a call and in a register on the other"));
         }
-        let base = self.constant(ConstantValue::Bits(offset.into()), Kind::Double);
+        let (base, offset) = match in_frame {
+            true => (self.frame_register(), i64::from(at)),
+            false => (self.constant(ConstantValue::Bits(at.into()), Kind::Double), 0),
+        };
+        let mut registers = [SINK; 4];
+        registers[0] = register;
         self.program.accesses.push(Access {
             of_function: true,
             space: Some(Space::Local),
-            address: Address { base, kind: Kind::Double, offset: 0 },
+            address: Address { base, kind: Kind::Double, offset },
             width: bytes,
             count: 1,
             signed: false,
-            registers: [register, SINK, SINK, SINK],
+            registers,
             kind,
             semantics: Semantics::default(),
         });
@@ -243,12 +305,11 @@ impl<'m, 't> Decoder<'m, 't> {
 
     fn add_function(&mut self, index: usize) -> Result<usize, LoadError> {
         let function = &self.module.functions[index];
-        if self.call_graph.reached_from(index)[index] {
-            return Err(self.unsupported(&format!("recursion (function {} calls itself)", function.name)));
-        }
         if self.functions.len() > MOST_FUNCTIONS {
             return Err(self.unsupported("a kernel with so many functions"));
         }
+        // The registers of its parameters belong to both sides of the call, so the caller does not save them.
+        let caller = self.recursive.take();
         let mut place = |variables: &[ast::Variable<'t>]| -> Result<Vec<Place>, LoadError> {
             variables
                 .iter()
@@ -268,20 +329,30 @@ impl<'m, 't> Decoder<'m, 't> {
                 .collect()
         };
         let frame = Frame { params: place(&function.params)?, returns: place(&function.returns)? };
+        self.recursive = caller;
         self.functions.push(Function { index, entry: 0, frame });
         Ok(self.functions.len() - 1)
     }
 
     /// The local memory of a parameter or result of a call, which must have the size of the callee's.
-    fn local_symbol(&self, operand: &Operand<'_>, bytes: u32) -> Result<u32, LoadError> {
+    fn check_bytes(&self, operand: &Operand<'_>, bytes: u32) -> Result<Local, LoadError> {
         match self.local_of(operand) {
-            Some((offset, found)) if found == bytes => Ok(offset),
+            Some(found) if found.bytes == bytes => Ok(found),
             _ => {
                 let found = operand.values().first().copied().unwrap_or("a number");
                 Err(syntax(self.origin.ptx_line, format!("expected a parameter of {bytes} bytes for a call, found {found}")))
             }
         }
     }
+}
+
+/// A variable in local memory.
+#[derive(Clone, Copy)]
+struct Local {
+    at: u32,
+    bytes: u32,
+    /// In the frame of the recursive function that is being decoded.
+    in_frame: bool,
 }
 
 /// Whether a function has the same number of parameters and results as a call.

@@ -55,14 +55,47 @@ pub struct Program {
     pub shared_variables: Vec<SharedVariable>,
     /// Where dynamic shared memory starts.
     pub dynamic_shared_offset: u32,
-    /// Bytes of local memory per thread, with the parameters of the functions called.
+    /// Bytes of local memory per thread, with the parameters of the functions called, without the stack of recursive functions.
     pub local_bytes: u32,
-    /// An atomic sum of floats depends on the order of the blocks.
+    /// The stack, if functions of the program may call themselves.
+    pub stack: Option<Stack>,
+    /// Kernels allocate memory.
+    pub uses_heap: bool,
+    /// An atomic sum of floats, or the address of an allocation, depends on the order of the blocks.
     pub order_matters: bool,
     /// A fence, an acquire or a release orders accesses of different threads without a barrier.
     pub has_fences: bool,
     /// One of these orders threads of different blocks.
     pub orders_blocks: bool,
+}
+
+/// The stack of recursive functions. It follows the rest of the thread's local memory and grows upward.
+#[derive(Debug)]
+pub struct Stack {
+    /// 64-bit register: where the frame of the running function starts in local memory.
+    pub frame: Reg,
+    /// Register: how many words are saved.
+    pub saved: Reg,
+    /// The frames of the recursive functions, by the number of the function in the program.
+    pub frames: Vec<FrameLayout>,
+}
+
+/// What a recursive function keeps while it calls another function.
+#[derive(Clone, Debug, Default)]
+pub struct FrameLayout {
+    /// Bytes of its variables and parameters in local memory.
+    pub bytes: u32,
+    /// Its registers.
+    pub words: Vec<Reg>,
+    pub doubles: Vec<Reg>,
+    pub predicates: Vec<Reg>,
+}
+
+impl Stack {
+    /// Bytes of the largest frame.
+    pub fn largest_frame(&self) -> u32 {
+        self.frames.iter().map(|frame| frame.bytes).max().unwrap_or(0)
+    }
 }
 
 /// An instruction.
@@ -116,6 +149,10 @@ pub enum Action {
     Print { format: u32, arguments: u32, result: Option<u32> },
     /// `__assertfail`: the offsets in local memory of its parameters, the message, the file, the line and the function.
     AssertFail { params: [u32; 4] },
+    /// `malloc`: the offsets in local memory of its parameter and of its result.
+    Allocate { bytes: u32, result: u32 },
+    /// `free`: the offset in local memory of its parameter.
+    Free { pointer: u32 },
     /// Arrives at a barrier of the block, and waits there or not.
     Barrier { barrier: Reg, threads: Option<Reg>, waits: bool, poll: Option<Poll> },
     /// Orders the thread's own memory accesses, as other threads see them.
@@ -128,6 +165,13 @@ pub enum Action {
     Clock { destination: Reg, kind: Kind },
     /// Copies a parameter or a result between functions, both in local memory.
     CopyLocal { from: u32, to: u32, bytes: u32 },
+    /// The same to or from the frame of a recursive function.
+    CopyFrame { in_frame: u32, fixed: u32, bytes: u32, into_frame: bool },
+    /// Saves the registers of a recursive function, given its number, before it calls another one, which gets a frame of its own. All lanes
+    /// do so, and take them back, because the call may change the predicate that says which of them call.
+    Save { function: u32, callers: Reg, negated: bool },
+    /// Takes back what was saved.
+    Restore { function: u32 },
     /// An instruction whose effect is not modeled.
     Nothing,
 }

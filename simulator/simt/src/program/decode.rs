@@ -1,9 +1,9 @@
 //! Decodes the syntax tree of a module into the program of one kernel.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::call_graph::CallGraph;
-use super::code::{Action, ConstantValue, Inst, Param, Program, SharedVariable, Special};
+use super::code::{Action, ConstantValue, FrameLayout, Inst, Param, Program, SharedVariable, Special};
 use super::fate::fate;
 use super::fixed::{FIRST_PREDICATE, NOWHERE, SINK, TRUE};
 use super::flow::resolve_reconvergence;
@@ -13,6 +13,7 @@ use super::merging::machine_requests;
 use super::operations::{Access, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
 use super::scope::{Scopes, Symbol, rows};
+use super::stack::Recursive;
 use crate::error::{LoadError, syntax};
 use crate::finding::{Location, Space};
 use crate::instructions::{self, Alu};
@@ -20,7 +21,7 @@ use crate::ptx::ast::{self, Base, Operand, StateSpace, Statement, Type};
 use crate::registers::{Kind, Reg};
 
 /// Most local memory that one thread may have, as on a GPU.
-const MOST_LOCAL_BYTES: u64 = 512 << 10;
+pub(super) const MOST_LOCAL_BYTES: u64 = 512 << 10;
 
 /// Decodes a kernel and every function that it calls, given the call graph of its module.
 ///
@@ -93,6 +94,8 @@ pub(super) struct Decoder<'m, 't> {
     pub(super) guard: (Reg, bool),
     /// Index of the current function.
     pub(super) current: usize,
+    /// The current function, if it is recursive.
+    pub(super) recursive: Option<Recursive>,
 }
 
 impl<'m, 't> Decoder<'m, 't> {
@@ -105,17 +108,18 @@ impl<'m, 't> Decoder<'m, 't> {
             functions: Vec::new(),
             call_graph,
             kernel_params: Vec::new(),
-            constants: HashMap::new(),
-            specials: HashMap::new(),
+            constants: HashMap::default(),
+            specials: HashMap::default(),
             next_row: 0,
             local_bytes: 0,
             shared: Vec::new(),
-            labels: HashMap::new(),
+            labels: HashMap::default(),
             pending: Vec::new(),
             calls: Vec::new(),
-            origin: Origin { ptx_line: 0, source: None, counts: true },
+            origin: Origin { ptx_line: 0, source: None, inlined_at: None, counts: true },
             guard: (TRUE, false),
             current: 0,
+            recursive: None,
         }
     }
 
@@ -126,7 +130,8 @@ impl<'m, 't> Decoder<'m, 't> {
             if function.is_kernel && index != kernel {
                 continue;
             }
-            rows += (function.params.len() + function.returns.len()) * 2;
+            // A recursive function has each twice.
+            rows += (function.params.len() + function.returns.len()) * 4;
             for statement in function.body.iter().flatten() {
                 if let Statement::Registers(registers) = statement {
                     // A register of 128 bits is a vector of two.
@@ -195,6 +200,8 @@ impl<'m, 't> Decoder<'m, 't> {
         self.current = index;
         self.scopes = Scopes::default();
         self.scopes.open();
+        // What a function does before its first instruction and after its last does not count.
+        self.origin = Origin { ptx_line: function.line, source: None, inlined_at: None, counts: false };
         // Those of the module come first; those that a function declares belong to the block around them.
         for (index, variable) in globals(module).enumerate().take(of_module(module).count()) {
             self.scopes.declare(variable.name, Symbol::Variable(index));
@@ -206,6 +213,8 @@ impl<'m, 't> Decoder<'m, 't> {
             for (name, offset) in self.kernel_params.clone() {
                 self.scopes.declare(name, Symbol::Param(offset));
             }
+        } else if self.call_graph.is_recursive(index) {
+            self.begin_recursive(number, function)?;
         } else {
             let places = frame.params.iter().chain(&frame.returns);
             for (variable, place) in function.params.iter().chain(&function.returns).zip(places) {
@@ -219,12 +228,13 @@ impl<'m, 't> Decoder<'m, 't> {
             }
         }
         self.labels.clear();
-        self.origin = Origin { ptx_line: function.line, source: None, counts: true };
+        self.origin.counts = true;
         for statement in body {
             self.statement(statement)?;
         }
-        self.emit(Action::Return);
-        self.program.origins.last_mut().expect("the return just emitted").counts = false;
+        self.origin.counts = false;
+        self.return_from_function();
+        self.end_recursive(number);
         for (at, blocks, label) in std::mem::take(&mut self.pending) {
             let target = blocks.iter().find_map(|block| self.labels.get(&(*block, label))).copied();
             let line = self.program.origins[at].ptx_line;
@@ -241,6 +251,9 @@ impl<'m, 't> Decoder<'m, 't> {
         }
         self.program.rows = self.next_row;
         self.program.local_bytes = self.local_bytes.next_multiple_of(16) as u32;
+        if let Some(stack) = &mut self.program.stack {
+            stack.frames.resize(self.functions.len(), FrameLayout::default());
+        }
         let facts = Facts::of(&self.program, self.next_row);
         self.weigh_loads();
         self.program.machine_requests = machine_requests(&self.program, &facts);
@@ -283,7 +296,10 @@ impl<'m, 't> Decoder<'m, 't> {
                 let block = self.scopes.ids().next().unwrap_or(0);
                 self.labels.insert((block, name), self.program.code.len() as u32);
             }
-            Statement::Location { file, line, .. } => self.origin.source = (*line != 0).then_some((*file, *line)),
+            Statement::Location { file, line, inlined_at, .. } => {
+                self.origin.source = (*line != 0).then_some((*file, *line));
+                self.origin.inlined_at = *inlined_at;
+            }
             Statement::Registers(registers) => self.registers(registers)?,
             Statement::Variable(variable) => self.variable(variable)?,
             // These are looked up where they are used.
@@ -325,16 +341,12 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// Takes neighboring registers that instructions write.
     pub(super) fn take_written(&mut self, kind: Kind, count: u32) -> Reg {
-        if kind == Kind::Predicate {
-            self.program.predicates += count as usize;
-            return (self.program.predicates - count as usize) as Reg;
+        let next = if kind == Kind::Predicate { &mut self.program.predicates } else { &mut self.program.written_rows };
+        let first = *next as Reg;
+        *next += (count * rows(kind)) as usize;
+        if let Some(recursive) = &mut self.recursive {
+            recursive.own(first, kind, count);
         }
-        self.take_written_rows(count * rows(kind)) as Reg
-    }
-
-    fn take_written_rows(&mut self, count: u32) -> usize {
-        let first = self.program.written_rows;
-        self.program.written_rows += count as usize;
         first
     }
 
@@ -344,8 +356,8 @@ impl<'m, 't> Decoder<'m, 't> {
             StateSpace::Shared => Ok(()),
             StateSpace::Local | StateSpace::Param => {
                 let bytes = variable.bytes.ok_or_else(|| syntax(variable.line, format!("{} has no size", variable.name)))?;
-                let offset = self.take_local(variable.align, bytes, variable.line)?;
-                self.scopes.declare(variable.name, Symbol::Local(offset, bytes as u32));
+                let symbol = self.take_place(variable.align, bytes, variable.line)?;
+                self.scopes.declare(variable.name, symbol);
                 Ok(())
             }
             StateSpace::Global | StateSpace::Const => {
@@ -444,7 +456,7 @@ impl<'m, 't> Decoder<'m, 't> {
             _ if Self::is_video(instruction) => self.video(instruction)?,
             "call" => self.call(instruction)?,
             "brx" => self.branch_by_table(instruction)?,
-            "ret" => self.emit(Action::Return),
+            "ret" => self.return_from_function(),
             "exit" => self.emit(Action::Exit),
             "trap" | "brkpt" => self.emit(Action::Trap),
             _ => {
@@ -503,8 +515,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     pub(super) fn temporary_predicate(&mut self) -> Reg {
-        self.program.predicates += 1;
-        (self.program.predicates - 1) as Reg
+        self.take_written(Kind::Predicate, 1)
     }
 
     pub(super) fn unsupported(&self, what: &str) -> LoadError {

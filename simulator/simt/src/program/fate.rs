@@ -165,9 +165,8 @@ fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> 
         }
         Action::Atomic(index) => {
             let atomic = &program.atomics[index as usize];
-            let [expected, new] = atomic.operands;
-            match !is_predicate && (atomic.address.base == register || new == register || expected == register) {
-                true if expected == register && atomic.op == AtomicOp::CompareAndSwap => Effect::Expected,
+            match !is_predicate && (atomic.address.base == register || atomic.operands.contains(&register)) {
+                true if atomic.operands[0] == register && atomic.op == AtomicOp::CompareAndSwap => Effect::Expected,
                 found => matters(found),
             }
         }
@@ -185,11 +184,16 @@ fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> 
         | Action::Trap
         | Action::Print { .. }
         | Action::AssertFail { .. }
+        | Action::Allocate { .. }
+        | Action::Free { .. }
         | Action::CommitCopies
         | Action::WaitForCopies { .. }
         | Action::Fence
         | Action::Clock { .. }
         | Action::CopyLocal { .. }
+        | Action::CopyFrame { .. }
+        | Action::Save { .. }
+        | Action::Restore { .. }
         | Action::Nothing => Effect::None,
         Action::Barrier { barrier, threads, poll, .. } => matters(match is_predicate {
             true => poll.is_some_and(|poll| poll.source == register),

@@ -40,6 +40,9 @@ pub enum Number {
     Tf32,
     F32,
     F64,
+    /// Floats of 8 bits.
+    E4M3,
+    E5M2,
     S8,
     U8,
     S32,
@@ -54,6 +57,8 @@ impl Number {
             "tf32" => Self::Tf32,
             "f32" => Self::F32,
             "f64" => Self::F64,
+            "e4m3" => Self::E4M3,
+            "e5m2" => Self::E5M2,
             "s8" => Self::S8,
             "u8" => Self::U8,
             "s32" => Self::S32,
@@ -64,11 +69,16 @@ impl Number {
     /// Width in bytes, in memory and in registers.
     pub fn bytes(self) -> usize {
         match self {
-            Self::S8 | Self::U8 => 1,
+            Self::E4M3 | Self::E5M2 | Self::S8 | Self::U8 => 1,
             Self::F16 | Self::Bf16 => 2,
             Self::Tf32 | Self::F32 | Self::S32 => 4,
             Self::F64 => 8,
         }
+    }
+
+    /// Whether it is a float of 8 bits.
+    pub fn is_quarter(self) -> bool {
+        matches!(self, Self::E4M3 | Self::E5M2)
     }
 
     /// Kind of the registers that hold such elements.
@@ -173,6 +183,8 @@ mod tests {
         ("m16n8k8", Number::F16, Number::F16),
         ("m16n8k4", Number::Tf32, Number::F32),
         ("m16n8k32", Number::S8, Number::S32),
+        ("m16n8k16", Number::E4M3, Number::F32),
+        ("m16n8k32", Number::E5M2, Number::F16),
         ("m8n8k16", Number::U8, Number::S32),
         ("m8n8k4", Number::F64, Number::F64),
         ("m16n16k16", Number::F16, Number::F16),
@@ -217,6 +229,8 @@ mod tests {
             (of("m16n8k8", Part::A, Number::Tf32), 6, 2, 0, (1, 6)),
             (of("m16n8k32", Part::A, Number::S8), 6, 2, 3, (1, 27)),
             (of("m16n8k32", Part::B, Number::U8), 6, 1, 0, (24, 1)),
+            (of("m16n8k16", Part::A, Number::E4M3), 6, 1, 3, (9, 11)),
+            (of("m16n8k16", Part::B, Number::E5M2), 6, 0, 2, (10, 1)),
             (of("m8n8k4", Part::A, Number::F64), 6, 0, 0, (1, 2)),
             (of("m8n8k4", Part::Accumulator, Number::F64), 6, 1, 0, (1, 5)),
         ] {

@@ -2,8 +2,8 @@
 
 use crate::registers::{Kind, Reg};
 
-/// The parameters and results of a function. One frame per function is enough: recursion is not supported, so a
-/// function is on the stack at most once.
+/// The places through which a caller passes parameters and receives results. One for each function is enough: a recursive function copies
+/// its parameters to its own frame before it does anything else (see `stack`).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     pub params: Vec<Place>,

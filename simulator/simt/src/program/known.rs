@@ -92,6 +92,10 @@ impl Facts {
         for (_, _, register) in &program.specials {
             facts.known[*register as usize] = Known::NOTHING;
         }
+        if let Some(stack) = &program.stack {
+            // Frames start at multiples of 16.
+            facts.known[stack.frame as usize] = Known::multiple(4);
+        }
         for pass in 0.. {
             let mut changed = false;
             for inst in &program.code {
@@ -258,7 +262,8 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         }
         Action::Atomic(index) => {
             let atomic = &program.atomics[index as usize];
-            each(atomic.destination, if atomic.width == 8 { Kind::Double } else { Kind::Word });
+            let kind = if atomic.width == 8 { Kind::Double } else { Kind::Word };
+            atomic.destinations.iter().take(atomic.count as usize).for_each(|register| each(*register, kind));
         }
         Action::Barrier { poll: Some(poll), .. } => {
             each(poll.destination, if poll.question == Question::Count { Kind::Word } else { Kind::Predicate });
@@ -320,10 +325,16 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         | Action::NoTarget { .. }
         | Action::Print { .. }
         | Action::AssertFail { .. }
+        | Action::Allocate { .. }
+        | Action::Free { .. }
         | Action::Barrier { poll: None, .. }
         | Action::Fence
         | Action::WarpSync { .. }
         | Action::CopyLocal { .. }
+        | Action::CopyFrame { .. }
+        // What is taken back was written before.
+        | Action::Save { .. }
+        | Action::Restore { .. }
         | Action::Nothing => {}
     }
 }

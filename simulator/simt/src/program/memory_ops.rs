@@ -3,7 +3,7 @@
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
 use super::fixed::SINK;
-use super::operations::{Access, Address, Atomic, AtomicOp, Semantics};
+use super::operations::{Access, Address, Atomic, AtomicOp, MOST_ELEMENTS, Semantics};
 use super::scope::Symbol;
 use crate::error::LoadError;
 use crate::finding::Space;
@@ -113,6 +113,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let mut space = None;
         let mut op = None;
         let mut ty = None;
+        let mut vector = None;
         let mut semantics = Semantics { strong: true, ..Semantics::default() };
         for part in parts {
             match part {
@@ -123,6 +124,9 @@ impl<'m, 't> Decoder<'m, 't> {
                     ty = Some(part)
                 }
                 "add" | "min" | "max" | "and" | "or" | "xor" | "exch" | "cas" | "inc" | "dec" => op = Some(part),
+                "v2" => vector = Some(2),
+                "v4" => vector = Some(4),
+                "v8" => vector = Some(8),
                 "L2::cache_hint" | "noftz" => {}
                 _ => semantics = semantics.with(part).ok_or_else(|| self.unsupported(instruction.opcode))?,
             }
@@ -156,6 +160,7 @@ impl<'m, 't> Decoder<'m, 't> {
         }
         let since = match ty {
             "bf16" | "bf16x2" => (9, 0),
+            _ if vector.is_some() => (9, 0),
             "f16" | "b16" => (7, 0),
             "f16x2" | "f64" => (6, 0),
             _ => (0, 0),
@@ -167,29 +172,46 @@ impl<'m, 't> Decoder<'m, 't> {
             ty if ty.ends_with("64") => 8,
             _ => 4,
         };
+        // Vectors are of floats and in global memory, at most 16 bytes of it.
+        let count = vector.unwrap_or(1);
+        let fits = matches!(ty, "f32" | "f16" | "bf16" | "f16x2" | "bf16x2") && width * count <= 16;
+        if vector.is_some() && !(fits && matches!(space, None | Some(Space::Global))) {
+            return Err(self.unsupported(instruction.opcode));
+        }
         let kind = if width == 8 { Kind::Double } else { Kind::Word };
         let (destination, rest) = match (returns, without_policy(instruction)) {
             (true, [destination, rest @ ..]) => (Some(destination), rest),
             (false, rest) => (None, rest),
             _ => return Err(self.operands_of(instruction)),
         };
-        let destination = match destination {
-            None | Some(Operand::Name("_")) => SINK,
-            Some(destination) => self.destination(destination, kind)?,
-        };
-        let (base, offset, operands) = match (rest, op) {
-            ([Operand::Address(base, offset), a, b], AtomicOp::CompareAndSwap) => {
-                (*base, *offset, [self.source(a, kind)?, self.source(b, kind)?])
+        let mut destinations = [SINK; MOST_ELEMENTS];
+        match destination {
+            None | Some(Operand::Name("_")) => {}
+            Some(destination) => {
+                let named = elements(destination);
+                if named.len() != count as usize {
+                    return Err(self.operands_of(instruction));
+                }
+                for (register, operand) in destinations.iter_mut().zip(named) {
+                    *register = self.destination(operand, kind)?;
+                }
             }
-            ([Operand::Address(base, offset), a], _) if op != AtomicOp::CompareAndSwap => {
-                let a = self.source(a, kind)?;
-                (*base, *offset, [a, a])
+        }
+        let (base, offset, sources) = match (rest, op) {
+            ([Operand::Address(base, offset), operands @ ..], AtomicOp::CompareAndSwap) if operands.len() == 2 => {
+                (*base, *offset, operands)
             }
+            ([Operand::Address(base, offset), operand], _) if op != AtomicOp::CompareAndSwap => (*base, *offset, elements(operand)),
             _ => return Err(self.operands_of(instruction)),
         };
+        if op != AtomicOp::CompareAndSwap && sources.len() != count as usize {
+            return Err(self.operands_of(instruction));
+        }
+        let sources = sources.iter().map(|source| self.source(source, kind)).collect::<Result<Vec<_>, _>>()?;
+        let operands = std::array::from_fn(|element| *sources.get(element).unwrap_or(&sources[0]));
         let (space, address) = self.address(base, offset, space, instruction)?;
         self.note_order(semantics, instruction.opcode);
-        self.program.atomics.push(Atomic { space, address, op, width, destination, operands, semantics });
+        self.program.atomics.push(Atomic { space, address, op, width, count, destinations, operands, semantics });
         self.emit(Action::Atomic(self.program.atomics.len() as u32 - 1));
         Ok(())
     }
@@ -227,9 +249,8 @@ impl<'m, 't> Decoder<'m, 't> {
         let element = element.ok_or_else(|| self.unsupported(instruction.opcode))?;
         match element.width * count {
             ..=16 if count <= 4 => {}
-            32 if self.module.target < (10, 0) => {
-                return Err(self.unsupported(&format!("{} (32 bytes at once, from .target sm_100 on)", instruction.opcode)));
-            }
+            32 if space != Some(Space::Global) => return Err(self.unsupported(instruction.opcode)),
+            32 => self.requires(instruction, (10, 0))?,
             _ => return Err(self.unsupported(instruction.opcode)),
         }
         self.note_order(semantics, instruction.opcode);
@@ -261,18 +282,22 @@ impl<'m, 't> Decoder<'m, 't> {
     ) -> Result<(Option<Space>, Address), LoadError> {
         let symbol = self.symbol_of(base);
         let space = match (space, symbol) {
-            (Some(Space::Param), Some(Symbol::Local(..))) => Some(Space::Local),
+            (Some(Space::Param), Some(Symbol::Local(..) | Symbol::Frame(..))) => Some(Space::Local),
             _ => space,
         };
         let fits = match symbol {
             Some(Symbol::Shared(_)) => space == Some(Space::Shared),
-            Some(Symbol::Local(..)) => space == Some(Space::Local),
+            Some(Symbol::Local(..) | Symbol::Frame(..)) => space == Some(Space::Local),
             Some(Symbol::Param(_)) => space == Some(Space::Param),
             Some(Symbol::Variable(_)) => matches!(space, Some(Space::Global | Space::Const) | None),
             Some(Symbol::Register { .. } | Symbol::Vector { .. }) | None => true,
         };
         if !fits {
             return Err(self.operands_of(instruction));
+        }
+        if let Some(Symbol::Frame(at, _)) = symbol {
+            let offset = i64::from(at).wrapping_add(offset);
+            return Ok((space, Address { base: self.frame_register(), kind: Kind::Double, offset }));
         }
         let (base, kind, offset) = match base {
             Base::Absolute => (self.constant(ConstantValue::Bits(offset as u64), Kind::Double), Kind::Double, 0),

@@ -21,19 +21,22 @@ mod operands;
 mod operations;
 mod origin;
 mod scope;
+mod stack;
 mod tensor_ops;
 mod texture_ops;
 mod video_ops;
 mod warp_ops;
 
 pub use call_graph::{CallGraph, address_of_function};
-pub use code::{Action, Axis, ConstantValue, Exchange, Param, Poll, Program, Question, ShuffleMode, Special, VoteMode};
+pub use code::{
+    Action, Axis, ConstantValue, Exchange, FrameLayout, Param, Poll, Program, Question, ShuffleMode, Special, VoteMode,
+};
 pub use decode::{decode_kernel, globals};
 pub use fate::{is_stored, used_elements};
 pub use fixed::{NOWHERE, SINK, TRUE};
 pub use operations::{
-    Access, Address, Atomic, AtomicOp, FragmentAccess, MachineRequest, Matrices, MbarrierOp, MultiplyAdd, OutsideSurface, Phase,
-    Semantics, TensorOp, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery,
+    Access, Address, Atomic, AtomicOp, FragmentAccess, MOST_ELEMENTS, MachineRequest, Matrices, MbarrierOp, MultiplyAdd,
+    OutsideSurface, Phase, Semantics, TensorOp, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery,
 };
 pub use origin::{Origin, SourceMap};
 pub use warp_ops::is_barrier;

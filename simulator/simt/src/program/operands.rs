@@ -61,7 +61,7 @@ impl Decoder<'_, '_> {
         match operand {
             Operand::Name(name) => match self.scopes.find(name) {
                 Some(Symbol::Register { .. }) => self.register(name, kind),
-                Some(symbol) => self.address_constant(symbol, 0, kind).ok_or_else(|| mismatch(name)),
+                Some(symbol) => self.address_value(symbol, 0, kind).ok_or_else(|| mismatch(name)),
                 None => match special(name) {
                     Some(special) if kind != Kind::Predicate => Ok(self.special(special, kind)),
                     // The fourth element of `%tid` and its like.
@@ -77,12 +77,12 @@ impl Decoder<'_, '_> {
             },
             Operand::Offset(name, offset) => {
                 let symbol = self.scopes.find(name).ok_or_else(|| mismatch(name))?;
-                self.address_constant(symbol, *offset, kind).ok_or_else(|| mismatch(name))
+                self.address_value(symbol, *offset, kind).ok_or_else(|| mismatch(name))
             }
             Operand::Element(name, index) => {
                 let symbol = self.scopes.find(name).ok_or_else(|| mismatch(name))?;
                 let offset = self.element_offset(name, *index).ok_or_else(|| mismatch(name))?;
-                self.address_constant(symbol, offset, kind).ok_or_else(|| mismatch(name))
+                self.address_value(symbol, offset, kind).ok_or_else(|| mismatch(name))
             }
             Operand::Part(vector, _) => match self.register_of(operand) {
                 Some((register, found)) if found == kind => Ok(register),
@@ -106,12 +106,13 @@ impl Decoder<'_, '_> {
         }
     }
 
-    fn address_constant(&mut self, symbol: Symbol, offset: i64, kind: Kind) -> Option<Reg> {
+    fn address_value(&mut self, symbol: Symbol, offset: i64, kind: Kind) -> Option<Reg> {
         if kind == Kind::Predicate {
             return None;
         }
         let value = match symbol {
             Symbol::Register { .. } | Symbol::Vector { .. } => return None,
+            Symbol::Frame(at, _) => return Some(self.address_in_frame(i64::from(at).wrapping_add(offset), kind)),
             Symbol::Shared(at) | Symbol::Local(at, _) | Symbol::Param(at) => {
                 ConstantValue::Bits(i64::from(at).wrapping_add(offset) as u64)
             }

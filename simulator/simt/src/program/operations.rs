@@ -15,7 +15,7 @@ pub struct Access {
     pub address: Address,
     /// Bytes of an element: 1, 2, 4 or 8.
     pub width: u32,
-    /// Elements: 1, 2 or 4.
+    /// Elements: 1, 2, 4 or 8.
     pub count: u32,
     /// A narrow element is sign-extended to its register.
     pub signed: bool,
@@ -79,14 +79,19 @@ pub struct Atomic {
     pub space: Option<Space>,
     pub address: Address,
     pub op: AtomicOp,
-    /// Bytes: 4 or 8.
+    /// Bytes of an element: 2, 4 or 8.
     pub width: u32,
-    /// The old value goes here; [`SINK`] for `red`.
-    pub destination: Reg,
-    /// The operand, and for compare-and-swap the new value.
-    pub operands: [Reg; 2],
+    /// Elements of a vector, each of which is changed by itself; otherwise 1.
+    pub count: u32,
+    /// The old value of each element goes here; [`SINK`] for `red`.
+    pub destinations: [Reg; MOST_ELEMENTS],
+    /// The operand of each element; or of compare-and-swap, the expected and the new value. The rest repeats the first.
+    pub operands: [Reg; MOST_ELEMENTS],
     pub semantics: Semantics,
 }
+
+/// Most elements that an atomic operation changes.
+pub const MOST_ELEMENTS: usize = 8;
 
 /// The function of the old value and the operand that an atomic operation computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,8 @@ pub struct Origin {
     pub ptx_line: u32,
     /// Number of the file and line of CUDA source; line 0 means no line.
     pub source: Option<(u32, u32)>,
+    /// The same for the place that an inlined function was called from.
+    pub inlined_at: Option<(u32, u32)>,
     /// The instruction counts as one of PTX. The decoder may add instructions, and split one of PTX into several, of which one
     /// counts.
     pub counts: bool,
@@ -39,6 +41,7 @@ impl SourceMap {
     pub fn location(&self, origin: Origin) -> Location {
         let line = self.lines.get(origin.ptx_line.saturating_sub(1) as usize).map_or("", String::as_str);
         let instruction = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        Location { ptx_line: origin.ptx_line, instruction, source: origin.source.and_then(|source| self.source_line(source)) }
+        let line_of = |place: Option<(u32, u32)>| place.and_then(|place| self.source_line(place));
+        Location { ptx_line: origin.ptx_line, instruction, source: line_of(origin.source), inlined_at: line_of(origin.inlined_at) }
     }
 }

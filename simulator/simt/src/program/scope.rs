@@ -1,6 +1,6 @@
 //! The names of a function: registers and variables, by the block in which they are declared.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::code::{Axis, Special};
 use crate::registers::{Kind, Reg};
@@ -24,6 +24,8 @@ pub enum Symbol {
     Shared(u32),
     /// Offset in the thread's local memory and size in bytes; also for parameters of functions.
     Local(u32, u32),
+    /// The same in the frame of a recursive function.
+    Frame(u32, u32),
     /// Offset in the kernel's parameters.
     Param(u32),
     /// Index of a module variable.
@@ -42,6 +44,8 @@ pub struct Scopes<'t> {
 struct Block<'t> {
     id: usize,
     symbols: HashMap<&'t str, Symbol>,
+    /// `a<2>` is another name than `a`.
+    families: HashMap<&'t str, Symbol>,
 }
 
 impl<'t> Scopes<'t> {
@@ -49,7 +53,7 @@ impl<'t> Scopes<'t> {
     pub fn open(&mut self) -> usize {
         let id = self.seen;
         self.seen += 1;
-        self.open.push(Block { id, symbols: HashMap::new() });
+        self.open.push(Block { id, ..Block::default() });
         id
     }
 
@@ -60,7 +64,8 @@ impl<'t> Scopes<'t> {
     /// Declares a name in the innermost block.
     pub fn declare(&mut self, name: &'t str, symbol: Symbol) {
         if let Some(block) = self.open.last_mut() {
-            block.symbols.insert(name, symbol);
+            let is_family = matches!(symbol, Symbol::Register { count: Some(_), .. } | Symbol::Vector { count: Some(_), .. });
+            if is_family { &mut block.families } else { &mut block.symbols }.insert(name, symbol);
         }
     }
 
@@ -91,16 +96,14 @@ impl<'t> Scopes<'t> {
     fn declared(&self, name: &str) -> Option<Symbol> {
         let family = name.trim_end_matches(|c: char| c.is_ascii_digit());
         self.open.iter().rev().find_map(|block| {
-            if let Some(symbol) = block.symbols.get(name)
-                && !matches!(symbol, Symbol::Register { count: Some(_), .. } | Symbol::Vector { count: Some(_), .. })
-            {
+            if let Some(symbol) = block.symbols.get(name) {
                 return Some(*symbol);
             }
             // The name of a family may itself end in digits.
             (family.len()..name.len()).find_map(|end| {
                 let (family, digits) = name.split_at(end);
                 let number = digits.parse::<u32>().ok().filter(|_| digits == "0" || !digits.starts_with('0'))?;
-                match *block.symbols.get(family)? {
+                match *block.families.get(family)? {
                     Symbol::Register { first, kind, count: Some(count) } if number < count => {
                         Some(Symbol::Register { first: first + number * rows(kind), kind, count: None })
                     }

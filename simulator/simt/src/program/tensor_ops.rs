@@ -25,6 +25,8 @@ const PRODUCTS: &[Product] = &[
     ("m8n8k16", &[Number::S8, Number::U8], &[Number::S32], (7, 5)),
     ("m16n8k16", &[Number::S8, Number::U8], &[Number::S32], (8, 0)),
     ("m16n8k32", &[Number::S8, Number::U8], &[Number::S32], (8, 0)),
+    ("m16n8k16", &[Number::E4M3, Number::E5M2], &[Number::F16, Number::F32], (8, 9)),
+    ("m16n8k32", &[Number::E4M3, Number::E5M2], &[Number::F16, Number::F32], (8, 9)),
     ("m8n8k4", &[Number::F64], &[Number::F64], (8, 0)),
     ("m16n8k4", &[Number::F64], &[Number::F64], (9, 0)),
     ("m16n8k8", &[Number::F64], &[Number::F64], (9, 0)),
@@ -145,8 +147,10 @@ impl<'m, 't> Decoder<'m, 't> {
         });
         let Some((.., since)) = row else { return Err(unsupported()) };
         let layouts_fit = if is_wmma { by_rows.len() == 2 } else { by_rows == [true, false] };
-        let integers_differ = d_number != Number::S32 && a_number != b_number;
-        if !layouts_fit || integers_differ || (saturates && d_number != Number::S32) {
+        // Only integers, and floats of 8 bits, may be of two types.
+        let types_fit = a_number == b_number || a_number.bytes() == 1;
+        let sums_fit = d_number == c_number || !a_number.is_quarter();
+        if !layouts_fit || !types_fit || !sums_fit || (saturates && d_number != Number::S32) {
             return Err(unsupported());
         }
         self.requires(instruction, *since)?;

@@ -57,6 +57,8 @@ pub enum Statement<'t> {
     Location {
         file: u32,
         line: u32,
+        /// The file and line that the code was inlined into, at the end of a chain of inlined functions.
+        inlined_at: Option<(u32, u32)>,
         span: Range<usize>,
     },
     /// `name: .callprototype (results) _ (parameters);`

@@ -138,7 +138,9 @@ impl<'t> Parser<'t> {
 
     /// A constant expression, as an operand.
     pub(super) fn expression(&mut self) -> Parsed<Operand<'t>> {
-        Ok(match self.conditional(0)? {
+        // Most numbers stand alone.
+        let is_alone = matches!((self.peek(), self.ahead(1)), (Kind::Number(_), Kind::Punct(b',' | b';' | b']' | b'}')));
+        Ok(match if is_alone { self.unary(0)? } else { self.conditional(0)? } {
             Value::Signed(value) => Operand::Integer(value as u64),
             Value::Unsigned(value) => Operand::Integer(value),
             Value::Single(bits) => Operand::F32(bits),

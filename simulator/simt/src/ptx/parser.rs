@@ -1,5 +1,6 @@
 //! Tokens to syntax tree, by recursive descent.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::ast::{
@@ -24,17 +25,21 @@ pub(super) const DEEPEST: usize = 16;
 ///
 /// [`LoadError::Syntax`] with the line, what was expected and what was found.
 pub fn parse(text: &str) -> Result<Module<'_>, LoadError> {
-    Parser { tokens: directives_apart(tokens(text)?), at: 0, source: None }.module(text)
+    Parser { tokens: directives_apart(tokens(text)?), at: 0, source: None, inlined: HashMap::new() }.module(text)
 }
 
 /// Splits `.param.u64`, as people write it, into `.param` and `.u64`. Opcodes, which do not start with a dot, stay whole.
 fn directives_apart(tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
+    // Compilers write them apart.
+    if tokens.iter().all(|token| second_dot(token.kind).is_none()) {
+        return tokens;
+    }
     let mut apart = Vec::with_capacity(tokens.len());
     for mut token in tokens {
         while let Kind::Word(word) = token.kind
-            && let Some(dot) = word.get(1..).filter(|_| word.starts_with('.')).and_then(|rest| rest.find('.'))
+            && let Some(dot) = second_dot(token.kind)
         {
-            let (first, rest) = word.split_at(dot + 1);
+            let (first, rest) = word.split_at(dot);
             apart.push(Token { kind: Kind::Word(first), end: token.start + first.len(), ..token });
             token = Token { kind: Kind::Word(rest), start: token.start + first.len(), ..token };
         }
@@ -43,11 +48,19 @@ fn directives_apart(tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
     apart
 }
 
+/// Where the second directive starts in a word of two.
+fn second_dot(kind: Kind<'_>) -> Option<usize> {
+    let Kind::Word(word) = kind else { return None };
+    word.strip_prefix('.')?.find('.').map(|dot| dot + 1)
+}
+
 pub(super) struct Parser<'t> {
     tokens: Vec<Token<'t>>,
     at: usize,
     /// The file and line of the last `.loc` of the function.
     source: Option<(u32, u32)>,
+    /// For the file, line, and column of each `.loc` so far: the file and line that it was inlined into at the end.
+    inlined: HashMap<(u32, u32, u32), (u32, u32)>,
 }
 
 pub(super) type Parsed<T> = Result<T, LoadError>;
@@ -469,11 +482,11 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `1 10 5`, perhaps followed by `, function_name …, inlined_at 1 20 3`. The location in the inlined function counts.
+    /// `1 10 5`, perhaps followed by `, function_name …, inlined_at 1 20 3`. The second place is that of an earlier `.loc`, which may be
+    /// in an inlined function itself.
     fn location(&mut self, start: usize) -> Parsed<Statement<'t>> {
-        let file = self.integer("the number of a file")?;
-        let line = self.integer("a line")?;
-        self.integer::<u32>("a column")?;
+        let [file, line, column] = self.place()?;
+        let mut inlined_at = None;
         while self.accept(b',') {
             match self.word("function_name or inlined_at")? {
                 "function_name" => {
@@ -483,14 +496,22 @@ impl<'t> Parser<'t> {
                     }
                 }
                 _ => {
-                    for _ in 0..3 {
-                        self.integer::<u32>("a place in a file")?;
-                    }
+                    let [file, line, column] = self.place()?;
+                    inlined_at = Some(self.inlined.get(&(file, line, column)).copied().unwrap_or((file, line)));
                 }
             }
         }
         self.source = (line != 0).then_some((file, line));
-        Ok(Statement::Location { file, line, span: self.span_from(start) })
+        match inlined_at {
+            Some(outermost) => self.inlined.insert((file, line, column), outermost),
+            None => self.inlined.remove(&(file, line, column)),
+        };
+        Ok(Statement::Location { file, line, inlined_at, span: self.span_from(start) })
+    }
+
+    /// The number of a file, a line, and a column.
+    fn place(&mut self) -> Parsed<[u32; 3]> {
+        Ok([self.integer("the number of a file")?, self.integer("a line")?, self.integer("a column")?])
     }
 
     /// What follows the opcode; `start` is where the instruction starts.

@@ -198,29 +198,35 @@ fn shared_memory_of_functions_that_are_not_called_does_not_count() {
 }
 
 #[test]
-fn a_function_that_may_call_itself_through_a_pointer_is_refused() {
+fn a_function_may_call_itself_through_a_pointer_under_a_guard() {
+    // The call changes the predicate that says which lanes call.
     let recursive = "
 .func (.param .b32 result) again(.param .b32 value) {
-    .reg .b32 %r<3>; .reg .b64 %rd<3>;
+    .reg .pred %p<3>; .reg .b32 %r<5>; .reg .b64 %rd<3>;
+    ld.param.b32 %r1, [value];
     mov.u64 %rd1, again;
+    setp.ne.u32 %p1, %r1, 0;
+    sub.u32 %r2, %r1, 1;
+    mov.u32 %r3, 100;
     { .param .b32 given; .param .b32 taken;
+    st.param.b32 [given], %r2;
     prototype: .callprototype (.param .b32 _) _ (.param .b32 _);
-    call (taken), %rd1, (given), prototype; }
+    @%p1 call (taken), %rd1, (given), prototype;
+    @%p1 ld.param.b32 %r3, [taken]; }
+    add.u32 %r4, %r3, %r1;
+    st.param.b32 [result], %r4;
     ret;
 }";
-    let body = "{ .param .b32 given; .param .b32 taken; call (taken), again, (given); }";
-    match Module::parse(&module(recursive, body)) {
-        Err(LoadError::Unsupported { what, .. }) => assert!(what.contains("recursion"), "{what}"),
-        other => panic!("expected a refusal, got {:?}", other.map(|_| ())),
-    }
+    let body = "{ .param .b32 given; .param .b32 taken; st.param.b32 [given], %r2; call (taken), again, (given); ld.param.b32 %r1, [taken]; }";
+    assert_eq!(results(recursive, body), [100, 101, 103, 106, 110, 115, 121, 128]);
 }
 
 #[test]
 fn what_cannot_be_called_is_refused_by_name() {
-    let malloc = ".extern .func (.param .b64 result) malloc(.param .b64 bytes);";
-    let body = "{ .param .b64 given; .param .b64 taken; call (taken), malloc, (given); }";
+    let launch = ".extern .func (.param .b64 result) cudaLaunchDeviceV2(.param .b64 bytes);";
+    let body = "{ .param .b64 given; .param .b64 taken; call (taken), cudaLaunchDeviceV2, (given); }";
     let texture = "tex.2d.v2.f16x2.f32 {%r3, %r4}, [%rd1, {%r1, %r2}];";
-    for (functions, body, expected) in [(malloc, body, "malloc"), ("", texture, "tex.2d.v2.f16x2.f32")] {
+    for (functions, body, expected) in [(launch, body, "cudaLaunchDeviceV2"), ("", texture, "tex.2d.v2.f16x2.f32")] {
         match Module::parse(&module(functions, body)) {
             Err(LoadError::Unsupported { what, .. }) => assert!(what.contains(expected), "{what}"),
             other => panic!("expected a refusal, got {:?}", other.map(|_| ())),

@@ -114,6 +114,68 @@ fn products_of_bytes_wrap_round_or_saturate() {
     });
 }
 
+/// A float of 8 bits whose value is 0 to 3, of either sign.
+fn quarter(number: &str, value: i32) -> u32 {
+    let magnitude = match number {
+        "e4m3" => [0x00, 0x38, 0x40, 0x44],
+        _ => [0x00, 0x3c, 0x40, 0x42],
+    };
+    magnitude[value.unsigned_abs() as usize] | u32::from(value < 0) << 7
+}
+
+/// The elements lie as the figures of the ISA for 8 bits say, which are those of integers.
+#[test]
+fn products_of_floats_of_8_bits() {
+    for (k, a_number, b_number) in [(32, "e4m3", "e5m2"), (32, "e5m2", "e4m3"), (16, "e4m3", "e4m3"), (16, "e5m2", "e5m2")] {
+        let mut numbers = Numbers(31);
+        let mut factors = |count: usize| (0..count).map(|_| numbers.below(7) as i32 - 3).collect::<Vec<i32>>();
+        let (a, b) = (factors(16 * k), factors(k * 8));
+        let registers = [k / 8, k / 16];
+        let names = |first: usize, count: usize| (first..first + count).map(|i| format!("%r{i}")).collect::<Vec<_>>().join(", ");
+        let loads: String = (0..k / 8 + k / 16).map(|i| format!("ld.global.u32 %r{i}, [%rd2+{}];\n", 4 * i)).collect();
+        let ptx = format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry product(.param .u64 input, .param .u64 output)\n{{\n\
+             .reg .b32 %r<8>;\n.reg .f32 %f<8>;\n.reg .b64 %rd<6>;\nld.param.u64 %rd0, [input];\nld.param.u64 %rd1, [output];\n\
+             mov.u32 %r7, %tid.x;\nmad.wide.u32 %rd2, %r7, {}, %rd0;\nmad.wide.u32 %rd3, %r7, 16, %rd1;\n{loads}mov.f32 %f0, 0f3f000000;\n\
+             mma.sync.aligned.m16n8k{k}.row.col.f32.{a_number}.{b_number}.f32 {{%f1, %f2, %f3, %f4}}, {{{}}}, {{{}}}, {{%f0, %f0, %f0, %f0}};\n\
+             st.global.v4.f32 [%rd3], {{%f1, %f2, %f3, %f4}};\nret;\n}}\n",
+            4 * (registers[0] + registers[1]),
+            names(0, registers[0]),
+            names(registers[0], registers[1]),
+        );
+        let word = |elements: [u32; 4]| elements.iter().rev().fold(0, |word, element| word << 8 | element);
+        let mut input = Vec::new();
+        for lane in 0..32 {
+            let (group, member) = (lane / 4, lane % 4);
+            for register in 0..registers[0] {
+                let (row, column) = (group + register % 2 * 8, member * 4 + register / 2 * 16);
+                input.push(word(std::array::from_fn(|i| quarter(a_number, a[row * k + column + i]))));
+            }
+            for register in 0..registers[1] {
+                let row = member * 4 + register * 16;
+                input.push(word(std::array::from_fn(|i| quarter(b_number, b[(row + i) * 8 + group]))));
+            }
+        }
+        let exact = |row: usize, column: usize| (0..k).map(|i| a[row * k + i] * b[i * 8 + column]).sum::<i32>() as f32 + 0.5;
+        let held = |lane: usize, i: usize| exact(lane / 4 + i / 2 * 8, lane % 4 * 2 + i % 2);
+        let expected: Vec<f32> = (0..128).map(|i| held(i / 4, i % 4)).collect();
+        every_way(&ptx, |gpu| {
+            let (input, output) = (gpu.buffer(&input), gpu.poisoned::<f32>(128));
+            let report = gpu.launch("product", 1, 32, 0, &Params::new().with(input).with(output));
+            assert_eq!(gpu.read::<f32>(output, 128), expected, "{k} {a_number} {b_number}");
+            assert_eq!(report.counters.tensor_multiply_adds, 16 * 8 * k as u64);
+        });
+    }
+    for refused in ["m16n8k32.row.col.f32.e4m3.e4m3.f16", "m16n8k32.row.col.f32.e4m3.s8.f32", "m16n8k8.row.col.f32.e4m3.e4m3.f32"] {
+        let text = format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{ .reg .b32 %r<9>; \
+             mma.sync.aligned.{refused} {{%r1, %r2, %r3, %r4}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}}; ret; }}\n"
+        );
+        let message = Module::parse(&text).expect_err("a refusal").to_string();
+        assert!(message.contains("not supported"), "{refused}: {message}");
+    }
+}
+
 /// A matrix with `extra` elements after each row (or column) that no product reads.
 fn laid_out<T: Copy>(values: &[f64], rows: usize, by_rows: bool, extra: usize, of: impl Fn(f64) -> T) -> Vec<T> {
     let columns = values.len() / rows;

@@ -184,8 +184,8 @@ fn the_guides_loop_around_compare_and_swap_is_no_race() {
     }
 }
 
-/// PTX ISA, "Memory Consistency Model", "Strong operations": a volatile operation has "the same memory synchronization semantics as
-/// .relaxed.sys", and strong operations of overlapping scope on the same bytes do not race. A flag that is polled, and any volatile
+/// PTX ISA, "Memory Consistency Model": `.volatile` synchronizes like `.relaxed.sys` (which is why LLVM lowers relaxed atomic loads and
+/// stores to it before sm_70, review D50391), and strong operations of overlapping scope on the same bytes do not race. A flag that is polled, and any volatile
 /// access beside an atomic one, are fine. But volatile orders nothing between warps: data that another warp wrote needs a barrier.
 #[test]
 fn volatile_accesses_race_only_where_data_needs_a_barrier() {

@@ -41,7 +41,11 @@ fn dots() -> Vec<Dot> {
 impl Dot {
     /// Elements that share a register.
     fn per_register(&self) -> usize {
-        if self.names[1] == "tf32" { 1 } else { 2 }
+        match self.names[1] {
+            "tf32" => 1,
+            "e4m3" | "e5m2" => 4,
+            _ => 2,
+        }
     }
 
     /// Registers of A, B and C in each lane.
@@ -56,8 +60,9 @@ impl Dot {
         let [shape, input, sum] = self.names;
         let [a, b, c] = self.registers();
         let all = a + b + c;
+        let (version, target) = if self.per_register() == 4 { ("8.7", "sm_90") } else { ("7.8", "sm_80") };
         let mut ptx = format!(
-            ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry product(.param .u64 input, .param .u64 output)\n{{\n\
+            ".version {version}\n.target {target}\n.address_size 64\n.visible .entry product(.param .u64 input, .param .u64 output)\n{{\n\
              .reg .b32 %r<{}>;\n.reg .b64 %rd<5>;\nld.param.u64 %rd0, [input];\nld.param.u64 %rd1, [output];\nmov.u32 %r{all}, %tid.x;\n\
              mul.wide.u32 %rd2, %r{all}, {};\nadd.s64 %rd3, %rd0, %rd2;\nmul.wide.u32 %rd2, %r{all}, {};\nadd.s64 %rd4, %rd1, %rd2;\n",
             all + 1,
@@ -84,10 +89,8 @@ impl Dot {
     fn input(&self) -> Vec<u32> {
         let [a, b, c] = self.registers();
         let per_register = self.per_register();
-        let packed = |elements: &[u32], first: usize| match per_register {
-            1 => elements[first],
-            _ => elements[first] | elements[first + 1] << 16,
-        };
+        let bits = 32 / per_register;
+        let packed = |elements: &[u32], first: usize| (0..per_register).fold(0, |word, i| word | elements[first + i] << (bits * i));
         let mut words = Vec::new();
         for lane in 0..LANES {
             // The four lanes of a group hold adjacent parts of a row of A and of a column of B.

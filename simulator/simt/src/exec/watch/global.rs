@@ -57,7 +57,7 @@ impl Core<'_> {
         if semantics.strong && watch.has_fences {
             watch.order.read(self.warp, address, semantics.acquires);
         }
-        let Some(shadow) = &machine.global_shadow else { return };
+        let Some(shadow) = machine.shadow(self.check_hint) else { return };
         let thread = self.warp * LANES as u32 + first as u32;
         let strength = Strength::of(request.op, semantics);
         let visit = Visit::new(watch.block, thread, request.pc, strength);
@@ -111,7 +111,7 @@ impl Core<'_> {
             }
             watch.order.write(self.warp, address, semantics.releases);
         }
-        let Some(shadow) = &machine.global_shadow else { return store() };
+        let Some(shadow) = machine.shadow(self.check_hint) else { return store() };
         let places = shadow.places(&machine.regions, self.check_hint, offset, bytes);
         let visit =
             Visit::new(watch.block, self.warp * LANES as u32 + lane as u32, request.pc, Strength::of(request.op, semantics));

@@ -468,8 +468,8 @@ macro_rules! conversions {
     CvtRpiS16FromBf16 "cvt.rpi.s16.bf16" Convert (a: Bf16) -> i16 { a.widen().ceil() as i16 }
 
     // Between f16 and bf16.
-    CvtF16FromBf16 "cvt.rn.f16.bf16" Convert (a: Bf16) -> F16 { half::round(a.widen().into(), Rounding::Nearest) }
-    CvtBf16FromF16 "cvt.rn.bf16.f16" Convert (a: F16) -> Bf16 { half::round(a.widen().into(), Rounding::Nearest) }
+    CvtF16FromBf16 "cvt{,.rn}.f16.bf16" Convert (a: Bf16) -> F16 { half::round(a.widen().into(), Rounding::Nearest) }
+    CvtBf16FromF16 "cvt{,.rn}.bf16.f16" Convert (a: F16) -> Bf16 { half::round(a.widen().into(), Rounding::Nearest) }
     CvtSatF16FromF64 "cvt.rn.sat.f16.f64" Convert (a: f64) -> F16 { half::saturate(half::round(a, Rounding::Nearest)) }
     CvtRzF16FromBf16 "cvt.rz.f16.bf16" Convert (a: Bf16) -> F16 { half::round(a.widen().into(), Rounding::Zero) }
     CvtRzBf16FromF16 "cvt.rz.bf16.f16" Convert (a: F16) -> Bf16 { half::round(a.widen().into(), Rounding::Zero) }

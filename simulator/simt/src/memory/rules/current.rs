@@ -17,7 +17,7 @@ const TAGS_PER_PASS: u32 = 4;
 /// Banks of shared memory, each one word wide.
 const BANKS: usize = 32;
 
-/// Cost of a global load or store of `bytes` (1 to 16) per lane. `mask` has a bit for each active lane, `addresses` are in bytes.
+/// Cost of a global load or store of `bytes` (1 to 32) per lane. `mask` has a bit for each active lane, `addresses` are in bytes.
 pub fn global(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> GlobalCost {
     let mut sectors: Vec<u64> = active_lanes(mask).map(|lane| addresses[lane] / SECTOR_BYTES).collect();
     sectors.sort_unstable();
@@ -83,6 +83,8 @@ fn group_lanes(direction: Direction, mask: u32, bytes: u32, offsets: &[u64; LANE
     match bytes {
         16 if paired() => 16,
         16 => 8,
+        // Not measured: two requests of 16 bytes, one after the other.
+        32 => 4,
         8 if paired() => 32,
         8 => 16,
         _ => 32,

@@ -1,0 +1,137 @@
+//! The scoreboard: what came of other projects' test suites on the software driver.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use conformance::record::{Score, word};
+use conformance::run::{Ended, Verdict};
+use conformance::suite::{self, Suite};
+
+use crate::root;
+
+/// The columns after the suite and its version.
+const COLUMNS: [(&str, &[Verdict]); 4] = [
+    ("passed", &[Verdict::Passed]),
+    ("failed", &[Verdict::Failed, Verdict::Refused, Verdict::Finding, Verdict::Hung]),
+    ("not the driver's fault", &[Verdict::Known]),
+    ("skips itself", &[Verdict::Skipped]),
+];
+
+/// Draws the scores of all suites, and below them what did not pass, and why.
+///
+/// # Errors
+///
+/// When a suite has no score, or one of another version.
+pub fn scoreboard() -> Result<String> {
+    let mut scores = Vec::new();
+    for (name, suite) in suite::all()?.into_iter().flat_map(|(name, suite)| suite.variants(&name)) {
+        let path = format!("book/scores/{name}.json");
+        let text = fs::read_to_string(root().join(&path)).with_context(|| format!("{path}; cargo conformance makes it"))?;
+        let score: Score = serde_json::from_str(&text).context(path)?;
+        ensure!(score.version == suite.version, "the score of {name} is of version {}, not {}", score.version, suite.version);
+        scores.push((name, suite, score));
+    }
+    Ok(table(&scores) + &scores.iter().map(details).collect::<String>())
+}
+
+fn table(scores: &[(String, Suite, Score)]) -> String {
+    let mut table = "| suite | what it is | of the judged tests |".to_owned();
+    COLUMNS.iter().for_each(|(heading, _)| table += &format!(" {heading} |"));
+    table += "\n|---|---|---:|---:|---:|---:|---:|\n";
+    for (name, suite, score) in scores {
+        table += &format!("| {name} {} | {} | {:.1} % pass |", score.version, suite.about, score.passed_percent);
+        for (_, verdicts) in COLUMNS {
+            let count: usize = verdicts.iter().filter_map(|verdict| score.counts.get(verdict)).sum();
+            table += &format!(" {count} |");
+        }
+        table += "\n";
+    }
+    table
+}
+
+/// What did not pass, and the defects that the simulator found in the suite's own kernels; folded.
+fn details((name, suite, score): &(String, Suite, Score)) -> String {
+    let mut groups: BTreeMap<(Verdict, &str), Vec<&str>> = BTreeMap::new();
+    for Ended { test, verdict, reason } in &score.others {
+        if *verdict != Verdict::Skipped {
+            groups.entry((*verdict, reason)).or_default().push(test);
+        }
+    }
+    let lines: Vec<String> = groups
+        .iter()
+        .map(|((verdict, reason), tests)| format!("- {}: {} ({})", word(*verdict), escaped(reason), listed(tests)))
+        .collect();
+    let mut truths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (test, why) in &suite.true_findings {
+        truths.entry(why).or_default().push(test);
+    }
+    let truths: Vec<String> = truths.iter().map(|(why, tests)| format!("- {why} ({})", listed(tests))).collect();
+    folded(&format!("{name}: what did not pass"), &lines)
+        + &folded(&format!("{name}: defects of its own kernels that the simulator reports"), &truths)
+}
+
+fn folded(summary: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("\n<details>\n<summary>{summary}</summary>\n\n{}\n\n</details>\n", lines.join("\n"))
+}
+
+/// The names of tests without their modules, at most five.
+fn listed(tests: &[&str]) -> String {
+    const MOST: usize = 5;
+    let mut text = tests.iter().take(MOST).map(|test| format!("`{}`", without_module(test))).collect::<Vec<_>>().join(", ");
+    if tests.len() > MOST {
+        text += &format!(" and {} more", tests.len() - MOST);
+    }
+    text
+}
+
+/// `tests.test_math.TestExp.test_exp` and `test_math.py::TestExp::test_exp[1.5]` without what is before the test's own name.
+fn without_module(test: &str) -> &str {
+    let end = test.find('[').unwrap_or(test.len());
+    let start = test[..end].rfind(['.', ':']).map_or(0, |at| at + 1);
+    &test[start..]
+}
+
+/// A sentence of another program, so that nothing in it is markup.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('*', "\\*").replace('_', "\\_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(test: &str, verdict: Verdict, reason: &str) -> Ended {
+        Ended { test: test.to_owned(), verdict, reason: reason.to_owned() }
+    }
+
+    #[test]
+    fn a_score_is_a_row_and_a_folded_list_of_reasons() {
+        let mut suite = suite::named("cudarc").unwrap();
+        suite.true_findings = BTreeMap::from([("a.b.overrun".to_owned(), "reads past the end".to_owned())]);
+        let mut ends = vec![ended("p", Verdict::Passed, ""); 6];
+        ends.extend([
+            ended("m.T.one", Verdict::Refused, "no <cubin>"),
+            ended("m.T.two[1.5]", Verdict::Refused, "no <cubin>"),
+            ended("m.T.three", Verdict::Skipped, "needs two GPUs"),
+        ]);
+        let score = Score::new("cudarc", &suite, ends);
+        let scores = [("cudarc".to_owned(), suite, score)];
+        let table = table(&scores);
+        assert!(table.ends_with("| 75.0 % pass | 6 | 2 | 0 | 1 |\n"), "{table}");
+        assert_eq!(
+            details(&scores[0]),
+            "\n<details>\n<summary>cudarc: what did not pass</summary>\n\n- refused: no &lt;cubin> (`one`, `two[1.5]`)\n\n</details>\n\
+             \n<details>\n<summary>cudarc: defects of its own kernels that the simulator reports</summary>\n\n\
+             - reads past the end (`overrun`)\n\n</details>\n"
+        );
+    }
+
+    #[test]
+    fn a_long_list_is_cut() {
+        assert_eq!(listed(&["a", "b", "c", "d", "e", "f", "g"]), "`a`, `b`, `c`, `d`, `e` and 2 more");
+    }
+}

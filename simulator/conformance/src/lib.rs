@@ -1,0 +1,11 @@
+//! Other projects' test suites on the software driver: what they are, how they run, and what came of it.
+//!
+//! A suite is fetched at one version, built outside of this repository, and each of its tests runs in a process of its own, because a kernel
+//! that faults leaves its process unusable, as on a GPU. A suite whose processes start slowly runs tests of a class in one process first;
+//! those that did not pass there, and all of a process in which the driver found a defect, then run alone.
+
+pub mod cuda_path;
+pub mod record;
+pub mod run;
+pub mod source;
+pub mod suite;

@@ -1,0 +1,111 @@
+//! NVRTC for programs that compile to machine code and load that: every call goes to NVIDIA's library, but `nvrtcGetCUBIN` returns the PTX of
+//! the same compilation. Drivers load both by the same calls, and the simulator executes PTX only.
+//!
+//! - `real`: finds NVIDIA's library.
+
+mod real;
+
+use std::ffi::{c_char, c_int, c_void};
+
+/// `NVRTC_ERROR_INTERNAL_ERROR`: what every call returns if there is no NVRTC, after that was said once.
+const NO_COMPILER: c_int = 11;
+/// `NVRTC_SUCCESS`
+const SUCCESS: c_int = 0;
+
+type Program = *mut c_void;
+type Texts = *const *const c_char;
+
+/// Tells this library from NVIDIA's, by its name: the installer replaces no file without it.
+#[unsafe(no_mangle)]
+pub extern "C" fn simcuda_nvrtc_mark() {}
+
+/// Defines functions that call NVIDIA's function of the same name.
+macro_rules! forwarded {
+    ($(fn $name:ident($($argument:ident: $type:ty),*);)*) => {
+        $(
+            /// Calls NVIDIA's function of this name.
+            ///
+            /// # Safety
+            ///
+            /// What NVIDIA's function demands.
+            #[unsafe(no_mangle)]
+            #[allow(non_snake_case, reason = "the name is NVRTC's")]
+            pub unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
+                // SAFETY: NVRTC's function of this name has this type, in every version that has it.
+                let function = unsafe { real::function::<unsafe extern "C" fn($($type),*) -> c_int>(stringify!($name)) };
+                // SAFETY: the caller keeps what NVIDIA's function demands.
+                function.map_or(NO_COMPILER, |function| unsafe { function($($argument),*) })
+            }
+        )*
+    };
+}
+
+forwarded! {
+    fn nvrtcVersion(major: *mut c_int, minor: *mut c_int);
+    fn nvrtcGetNumSupportedArchs(count: *mut c_int);
+    fn nvrtcGetSupportedArchs(all: *mut c_int);
+    fn nvrtcCreateProgram(
+        program: *mut Program, source: *const c_char, name: *const c_char, count: c_int, headers: Texts, names: Texts
+    );
+    fn nvrtcDestroyProgram(program: *mut Program);
+    fn nvrtcCompileProgram(program: Program, count: c_int, options: Texts);
+    fn nvrtcGetPTXSize(program: Program, size: *mut usize);
+    fn nvrtcGetPTX(program: Program, ptx: *mut c_char);
+    fn nvrtcGetNVVMSize(program: Program, size: *mut usize);
+    fn nvrtcGetNVVM(program: Program, code: *mut c_char);
+    fn nvrtcGetLTOIRSize(program: Program, size: *mut usize);
+    fn nvrtcGetLTOIR(program: Program, code: *mut c_char);
+    fn nvrtcGetOptiXIRSize(program: Program, size: *mut usize);
+    fn nvrtcGetOptiXIR(program: Program, code: *mut c_char);
+    fn nvrtcGetProgramLogSize(program: Program, size: *mut usize);
+    fn nvrtcGetProgramLog(program: Program, log: *mut c_char);
+    fn nvrtcAddNameExpression(program: Program, expression: *const c_char);
+    fn nvrtcGetLoweredName(program: Program, expression: *const c_char, name: *mut *const c_char);
+    fn nvrtcGetPCHHeapSize(size: *mut usize);
+    fn nvrtcSetPCHHeapSize(size: usize);
+    fn nvrtcGetPCHCreateStatus(program: Program);
+    fn nvrtcGetPCHHeapSizeRequired(program: Program, size: *mut usize);
+    fn nvrtcSetFlowCallback(program: Program, callback: *const c_void, payload: *mut c_void);
+}
+
+/// Returns the text for an error.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "the name is NVRTC's")]
+pub extern "C" fn nvrtcGetErrorString(code: c_int) -> *const c_char {
+    // SAFETY: the function of this name has this type in every version of NVRTC.
+    let function = unsafe { real::function::<extern "C" fn(c_int) -> *const c_char>("nvrtcGetErrorString") };
+    function.map_or(c"NVRTC_ERROR_INTERNAL_ERROR: there is no NVRTC".as_ptr(), |function| function(code))
+}
+
+/// Writes the size of the PTX, if the program was compiled for a real GPU and NVIDIA's function would give the size of machine code.
+///
+/// # Safety
+///
+/// What NVIDIA's function demands.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "the name is NVRTC's")]
+pub unsafe extern "C" fn nvrtcGetCUBINSize(program: Program, size: *mut usize) -> c_int {
+    type Size = unsafe extern "C" fn(Program, *mut usize) -> c_int;
+    // SAFETY: the function of this name has this type in every version of NVRTC.
+    let Some(function) = (unsafe { real::function::<Size>("nvrtcGetCUBINSize") }) else { return NO_COMPILER };
+    // SAFETY: the caller keeps what NVIDIA's function demands.
+    let code = unsafe { function(program, size) };
+    // SAFETY: the function succeeded, so it has written the size.
+    if code != SUCCESS || unsafe { size.read() } == 0 {
+        return code;
+    }
+    // SAFETY: the caller's promises for one size are those for the other.
+    unsafe { nvrtcGetPTXSize(program, size) }
+}
+
+/// Writes the PTX.
+///
+/// # Safety
+///
+/// What NVIDIA's function demands, with the size that [`nvrtcGetCUBINSize`] gives.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "the name is NVRTC's")]
+pub unsafe extern "C" fn nvrtcGetCUBIN(program: Program, code: *mut c_char) -> c_int {
+    // SAFETY: the caller has room for the PTX, whose size `nvrtcGetCUBINSize` gave.
+    unsafe { nvrtcGetPTX(program, code) }
+}

@@ -1,0 +1,70 @@
+//! NVIDIA's library: the file that `SIMCUDA_NVRTC` names, or the first that is not this one on the loader's path, or in a toolkit.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use libloading::Library;
+
+/// The environment variable with the path of NVIDIA's library.
+const VARIABLE: &str = "SIMCUDA_NVRTC";
+/// The names of its file, newest first.
+const NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
+/// Where toolkits are, and distributions put theirs.
+const FOLDERS: [&str; 3] = ["/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib64"];
+
+/// Finds a function of NVIDIA's library; `None` if the library or the function is missing.
+///
+/// # Safety
+///
+/// `F` is the type of a pointer to the function of that name.
+pub unsafe fn function<F: Copy>(name: &str) -> Option<F> {
+    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+    let library = LIBRARY.get_or_init(open).as_ref()?;
+    // SAFETY: the caller promises that the function has this type. The library stays open for the life of the process.
+    unsafe { library.get::<F>(name) }.ok().map(|function| *function)
+}
+
+fn open() -> Option<Library> {
+    let path = match env::var_os(VARIABLE) {
+        Some(path) => Some(PathBuf::from(path)),
+        None => candidates(env::var_os("LD_LIBRARY_PATH").as_deref()).find(|path| is_nvidias(path)),
+    };
+    let Some(path) = path else {
+        eprintln!("simcuda: there is no NVRTC on the loader's path behind the simulator's; set {VARIABLE} to the path of NVIDIA's");
+        return None;
+    };
+    // SAFETY: opening NVIDIA's library runs its own initialization only.
+    unsafe { Library::new(&path) }.inspect_err(|error| eprintln!("simcuda: cannot open {}: {error}", path.display())).ok()
+}
+
+/// Where the library may be, in the order of the loader's path.
+fn candidates(loader_path: Option<&std::ffi::OsStr>) -> impl Iterator<Item = PathBuf> {
+    let path: Vec<PathBuf> =
+        loader_path.map(env::split_paths).into_iter().flatten().filter(|folder| folder.is_absolute()).collect();
+    let folders = path.into_iter().chain(FOLDERS.map(PathBuf::from));
+    folders.flat_map(|folder| NAMES.map(|name| folder.join(name)))
+}
+
+/// Whether a file is a library other than this one.
+fn is_nvidias(path: &Path) -> bool {
+    let mark = b"simcuda_nvrtc_mark";
+    std::fs::read(path).is_ok_and(|bytes| !bytes.windows(mark.len()).any(|window| window == mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_first_library_on_the_path_that_is_not_this_one_is_taken() {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let path = env::join_paths(folders.iter().map(tempfile::TempDir::path)).unwrap();
+        fs::write(folders[0].path().join("libnvrtc.so.12"), "ELF … simcuda_nvrtc_mark …").unwrap();
+        fs::write(folders[2].path().join("libnvrtc.so.12"), "ELF").unwrap();
+        let found = candidates(Some(&path)).find(|path| is_nvidias(path)).unwrap();
+        assert_eq!(found, folders[2].path().join("libnvrtc.so.12"));
+    }
+}
