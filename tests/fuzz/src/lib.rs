@@ -3,7 +3,7 @@
 //! `PROPTEST_CASES` sets how many inputs each test tries, and `PROPTEST_RNG_SEED` chooses other inputs. A million of each:
 //!
 //! ```console
-//! $ PROPTEST_CASES=1000000 cargo test --release -p simt-tests robustness -- --nocapture
+//! $ PROPTEST_CASES=1000000 cargo test --release -p simt-tests robustness -- --nocapture --test-threads 1
 //! $ PROPTEST_CASES=1000000 cargo test --release -p simcuda --test driver misuse -- --nocapture
 //! ```
 //!
@@ -26,6 +26,9 @@ const SEED: u64 = 1;
 /// The longest that one input may take, on a busy machine. Most take less than a millisecond.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Inputs from which on a leak would show.
+const MANY: u32 = 100_000;
+
 /// Memory that may be added after the first tenth of the inputs: what tables and allocators keep. A leak of a hundred bytes per input is
 /// more in a million inputs.
 const GROWTH: u64 = 96 << 20;
@@ -34,7 +37,7 @@ const GROWTH: u64 = 96 << 20;
 ///
 /// # Panics
 ///
-/// If an input does not have the property, if it panics, or if the process keeps growing. If an input does not return, the process aborts.
+/// If an input does not have the property, if it panics, or if the process keeps growing while many inputs are tried. If an input does not return, the process aborts.
 pub fn check<S: Strategy>(name: &str, cases: u32, strategy: S, property: impl Fn(S::Value) -> Result<(), TestCaseError>)
 where
     S::Value: Debug,
@@ -77,7 +80,8 @@ where
     if let Err(failure) = outcome {
         panic!("{name}, seed {seed:?}: {failure}");
     }
-    assert!(growth < GROWTH, "{name}, seed {seed:?}: memory grows");
+    // In an ordinary run, other tests of the same process use memory meanwhile.
+    assert!(cases < MANY || growth < GROWTH, "{name}, seed {seed:?}: memory grows");
     // Nobody needs the last input of a test that passed.
     let _ = std::fs::remove_file(&path);
 }

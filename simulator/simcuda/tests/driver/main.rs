@@ -20,6 +20,7 @@ mod images;
 mod ipc;
 mod launches;
 mod libraries;
+mod limits;
 mod links;
 mod memory;
 mod misuse;

@@ -7,12 +7,13 @@ use crate::finding::{AccessOp, Space};
 use crate::instructions::float::{canonical32, pass_nan};
 use crate::instructions::half::{self, Bf16, F16};
 use crate::program::{Atomic, AtomicOp, MOST_ELEMENTS, SINK};
-use crate::registers::{Kind, Registers};
+use crate::registers::{Kind, Reg, Registers};
 
 /// The new value that an atomic operation computes from the old one. Values of 4 bytes are in the low half.
 pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u64 {
     let signed = |value: u64| if width == 4 { i64::from(value as u32 as i32) } else { value as i64 };
     let f32_of = |bits: u64| f32::from_bits(bits as u32);
+    let of_halves = |op| combine(op, 2, old, operand, swap) | combine(op, 2, old >> 16, operand >> 16, swap) << 16;
     match op {
         AtomicOp::Add if width == 4 => u64::from((old as u32).wrapping_add(operand as u32)),
         AtomicOp::Add => old.wrapping_add(operand),
@@ -23,10 +24,16 @@ pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u
         }
         AtomicOp::AddF16 => u64::from(half::add(F16(old as u16), F16(operand as u16)).0),
         AtomicOp::AddBf16 => u64::from(half::add(Bf16(old as u16), Bf16(operand as u16)).0),
-        AtomicOp::AddF16x2 | AtomicOp::AddBf16x2 => {
-            let op = if op == AtomicOp::AddF16x2 { AtomicOp::AddF16 } else { AtomicOp::AddBf16 };
-            combine(op, 2, old, operand, swap) | combine(op, 2, old >> 16, operand >> 16, swap) << 16
-        }
+        AtomicOp::AddF16x2 => of_halves(AtomicOp::AddF16),
+        AtomicOp::AddBf16x2 => of_halves(AtomicOp::AddBf16),
+        AtomicOp::MinF16 => u64::from(half::min(F16(old as u16), F16(operand as u16)).0),
+        AtomicOp::MaxF16 => u64::from(half::max(F16(old as u16), F16(operand as u16)).0),
+        AtomicOp::MinBf16 => u64::from(half::min(Bf16(old as u16), Bf16(operand as u16)).0),
+        AtomicOp::MaxBf16 => u64::from(half::max(Bf16(old as u16), Bf16(operand as u16)).0),
+        AtomicOp::MinF16x2 => of_halves(AtomicOp::MinF16),
+        AtomicOp::MaxF16x2 => of_halves(AtomicOp::MaxF16),
+        AtomicOp::MinBf16x2 => of_halves(AtomicOp::MinBf16),
+        AtomicOp::MaxBf16x2 => of_halves(AtomicOp::MaxBf16),
         AtomicOp::MinUnsigned => old.min(operand),
         AtomicOp::MaxUnsigned => old.max(operand),
         AtomicOp::MinSigned => {
@@ -91,6 +98,10 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
             space => return Err(core.out_of_bounds(space, request)),
         }
         for lane in lanes_of(mask) {
+            if atomic.is_wide {
+                wide(core, registers, &atomic, request, (space, lane));
+                continue;
+            }
             let operands = atomic.operands.map(|register| value(registers, register, atomic.width, lane));
             let old = if space == Space::Shared {
                 core.watch_shared_store(request, lane, atomic.semantics, false);
@@ -133,6 +144,50 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
 /// The operand of an element, and what compare-and-swap stores.
 fn operands_of(atomic: &Atomic, operands: &[u64; MOST_ELEMENTS], element: usize) -> [u64; 2] {
     if atomic.op == AtomicOp::CompareAndSwap { [operands[0], operands[1]] } else { [operands[element], 0] }
+}
+
+/// An exchange or a compare-and-swap of 16 bytes by one lane.
+fn wide(core: &mut Core<'_>, registers: &mut Registers, atomic: &Atomic, request: &Request<'_>, (space, lane): (Space, usize)) {
+    let whole = |low: Reg, high: Reg| u128::from(registers.doubles(low)[lane]) | u128::from(registers.doubles(high)[lane]) << 64;
+    let [low, high, swap_low, swap_high, ..] = atomic.operands;
+    let (operand, swap) = (whole(low, high), whole(swap_low, swap_high));
+    let new = |old: u128| match atomic.op {
+        AtomicOp::CompareAndSwap if old != operand => old,
+        AtomicOp::CompareAndSwap => swap,
+        _ => operand,
+    };
+    let word = |value: u128, index: u64| (value >> (32 * index)) as u32;
+    let old = if space == Space::Shared {
+        core.watch_shared_store(request, lane, atomic.semantics, false);
+        let words = &mut core.shared[request.offset(lane) as usize / 4..][..4];
+        let old = words.iter().rev().fold(0, |value, word| value << 32 | u128::from(*word));
+        (0..4).for_each(|index| words[index as usize] = word(new(old), index));
+        old
+    } else {
+        let (machine, mut hint) = (core.machine, core.atomic_hint);
+        let on_global = || {
+            let address = request.addresses[lane];
+            // The address was checked before, and regions stay as long as the launch.
+            let Some(region) = machine.region(&mut hint, address, 16) else { return 0 };
+            let offset = address - region.base;
+            region.buffer.note_written(offset, 16);
+            let _one_at_a_time = machine.wide_atomics.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let old = (0..4).rev().fold(0, |value, index| value << 32 | u128::from(region.buffer.word(offset + 4 * index)));
+            (0..4).for_each(|index| region.buffer.set_word(offset + 4 * index, word(new(old), index)));
+            old
+        };
+        let old = core.watch_global_store(request, lane, atomic.semantics, || false, on_global);
+        core.atomic_hint = hint;
+        old
+    };
+    if core.machine.cooperative {
+        core.changed |= new(old) != old;
+    }
+    for (register, value) in atomic.destinations.into_iter().zip([old as u64, (old >> 64) as u64]) {
+        if register != SINK {
+            registers.doubles_mut(register)[lane] = value;
+        }
+    }
 }
 
 fn value(registers: &Registers, register: u32, width: u32, lane: usize) -> u64 {

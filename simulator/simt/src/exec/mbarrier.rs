@@ -127,9 +127,9 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 core.set_double(offset, 0);
                 continue;
             }
-            MbarrierOp::Expect { bytes } => {
-                let bytes = registers.words(bytes)[lane].into();
-                state.expect(bytes).map_err(|misuse| refused(misuse)(core))?;
+            MbarrierOp::Expect { bytes, arrived } => {
+                let bytes = i64::from(registers.words(bytes)[lane]);
+                state.expect(if arrived { -bytes } else { bytes }).map_err(|misuse| refused(misuse)(core))?;
             }
             MbarrierOp::Arrive { state: told, count, bytes, drops, ends_none } => {
                 let count = count.map_or(1, |count| registers.words(count)[lane]);

@@ -51,6 +51,8 @@ pub const OTHERS: &[(&str, &[Other])] = &[
     ("Memory", &[
         other("ld, ldu, st", "8 to 64 bits, alone or as `.v2` and `.v4`, in every state space and through generic addresses; cache hints say nothing"),
         other("atom, red", "integers of 32 and 64 bits: `add`, `min`, `max`, `and`, `or`, `xor`, `exch`, `cas`, `inc`, `dec`; `add` of f32, f64, f16, bf16 and pairs of the last two"),
+        since(10, 0, "ld.global.v8, st.global.v8", "32 bytes, also as `.v4` of 64 bits"),
+        since(9, 0, "atom.exch.b128, atom.cas.b128", "in global and in shared memory"),
         since(7, 0, "atom.cas.b16", "compare and swap of 16 bits"),
         other("cvta, cvta.to", "between generic addresses of 64 bits and those of a state space"),
         other("prefetch, prefetchu, discard, applypriority, pmevent", "accepted; they change nothing"),
@@ -76,10 +78,10 @@ pub const OTHERS: &[(&str, &[Other])] = &[
     ("Threads of a block, order of memory", &[
         other("bar, barrier", "`sync`, `arrive` and `red`, with a number of threads"),
         other("membar, fence", "every scope; `fence.proxy.async` and `fence.mbarrier_init` are accepted"),
-        since(8, 0, "mbarrier", "`init`, `inval`, `arrive`, `arrive_drop`, `test_wait`, from 9.0 on also `expect_tx` and `try_wait`; blocks are clusters of one"),
+        since(8, 0, "mbarrier", "`init`, `inval`, `arrive`, `arrive_drop`, `test_wait`, `pending_count`, from 9.0 on also `expect_tx`, `complete_tx` and `try_wait`; blocks are clusters of one"),
     ]),
     ("Flow of control", &[
-        other("bra, brx.idx, call, ret, exit", "functions of the module, also through pointers; of the system's functions `vprintf` and `__assertfail`"),
+        other("bra, brx.idx, call, ret, exit", "functions of the module, also through pointers; also recursive; of the system's functions `vprintf`, `__assertfail`, `malloc` and `free`"),
         other("trap, brkpt", "end the kernel with an error"),
         other("nanosleep", "accepted; no time passes"),
         since(9, 0, "griddepcontrol, setmaxnreg", "accepted; they change nothing"),

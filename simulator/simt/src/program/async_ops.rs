@@ -1,12 +1,13 @@
 //! Decodes barriers in shared memory, and the bulk copies that complete their phases: `mbarrier` and `cp.async.bulk`.
 
-use super::code::Action;
+use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
 use super::fixed::SINK;
 use super::memory_ops::without_policy;
-use super::operations::{Address, BulkCopy, Mbarrier, MbarrierOp, Phase};
+use super::operations::{Address, BulkCopy, MOST_ELEMENTS, Mbarrier, MbarrierOp, Phase};
 use crate::error::LoadError;
 use crate::finding::Space;
+use crate::instructions::Alu;
 use crate::ptx::ast::{Instruction, Operand};
 use crate::registers::Kind;
 
@@ -27,16 +28,28 @@ impl<'m, 't> Decoder<'m, 't> {
                 // A cluster has one block here, and its shared memory is the block's.
                 ("shared" | "shared::cta" | "shared::cluster", _) => space = Some(Space::Shared),
                 ("release", "arrive" | "arrive_drop") | ("acquire", "test_wait" | "try_wait") | ("cta" | "cluster", _) => {}
-                ("relaxed", "expect_tx") => relaxed = true,
+                ("relaxed", "expect_tx" | "complete_tx") => relaxed = true,
                 _ => return Err(unsupported()),
             }
         }
-        let of_hopper = expects || relaxed || matches!(name, "try_wait" | "expect_tx");
+        let of_hopper = expects || relaxed || matches!(name, "try_wait" | "expect_tx" | "complete_tx");
         self.requires(instruction, if of_hopper { (9, 0) } else { (8, 0) })?;
         let (place, op) = match (name, instruction.operands.as_slice()) {
+            // The token has the bits of the barrier.
+            ("pending_count", [count, state]) => {
+                let (count, state) = (self.destination(count, Kind::Word)?, self.source(state, Kind::Double)?);
+                let [first, bits] = [22, 20].map(|number| self.constant(ConstantValue::Bits(number), Kind::Word));
+                let field = self.take_rows(Kind::Double);
+                self.alu(Alu::BfeU64, field, &[state, first, bits]);
+                self.alu(Alu::CvtB32FromU64, count, &[field]);
+                return Ok(());
+            }
             ("init", [place, count]) => (place, MbarrierOp::Init { count: self.source(count, Kind::Word)? }),
             ("inval", [place]) => (place, MbarrierOp::Invalidate),
-            ("expect_tx", [place, bytes]) => (place, MbarrierOp::Expect { bytes: self.source(bytes, Kind::Word)? }),
+            ("expect_tx" | "complete_tx", [place, bytes]) => {
+                let bytes = self.source(bytes, Kind::Word)?;
+                (place, MbarrierOp::Expect { bytes, arrived: name == "complete_tx" })
+            }
             ("arrive" | "arrive_drop", [state, place, operands @ ..]) => {
                 let state = match state {
                     Operand::Name("_") => SINK,
@@ -60,7 +73,11 @@ impl<'m, 't> Decoder<'m, 't> {
                 };
                 (place, MbarrierOp::Test { done, phase })
             }
-            ("init" | "inval" | "expect_tx" | "arrive" | "arrive_drop" | "test_wait" | "try_wait", _) => {
+            (
+                "init" | "inval" | "expect_tx" | "complete_tx" | "pending_count" | "arrive" | "arrive_drop" | "test_wait"
+                | "try_wait",
+                _,
+            ) => {
                 return Err(self.operands_of(instruction));
             }
             _ => return Err(unsupported()),
@@ -115,7 +132,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let target = self.in_shared(target, Some(Space::Shared), instruction)?;
         let barrier = self.in_shared(barrier, Some(Space::Shared), instruction)?;
         let bytes = self.source(bytes, Kind::Word)?;
-        let source = self.shared_work(instruction, *from, *from_offset, Some(Space::Global), [SINK; 4], 16)?;
+        let source = self.shared_work(instruction, *from, *from_offset, Some(Space::Global), [SINK; MOST_ELEMENTS], 16)?;
         self.program.bulk_copies.push(BulkCopy { source, target, bytes, barrier });
         self.program.has_fences = true;
         self.emit(Action::BulkCopy(self.program.bulk_copies.len() as u32 - 1));

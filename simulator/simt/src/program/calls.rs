@@ -6,7 +6,7 @@ use super::frame::{Frame, Function, Place};
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
 use super::fixed::{FALSE, NOWHERE, SINK, TRUE};
-use super::operations::{Access, Address, Semantics};
+use super::operations::{Access, Address, MOST_ELEMENTS, Semantics};
 use super::scope::Symbol;
 use crate::error::{LoadError, syntax};
 use crate::finding::Space;
@@ -212,7 +212,7 @@ impl<'m, 't> Decoder<'m, 't> {
             true => (self.frame_register(), i64::from(at)),
             false => (self.constant(ConstantValue::Bits(at.into()), Kind::Double), 0),
         };
-        let mut registers = [SINK; 4];
+        let mut registers = [SINK; MOST_ELEMENTS];
         registers[0] = register;
         self.program.accesses.push(Access {
             of_function: true,

@@ -4,7 +4,7 @@ use super::code::Action;
 use super::decode::Decoder;
 use super::fixed::SINK;
 use super::memory_ops::without_policy;
-use super::operations::AsyncCopy;
+use super::operations::{AsyncCopy, MOST_ELEMENTS};
 use crate::error::LoadError;
 use crate::finding::Space;
 use crate::ptx::ast::{Instruction, Operand};
@@ -70,7 +70,7 @@ impl<'m, 't> Decoder<'m, 't> {
             _ => return Err(self.operands_of(instruction)),
         }
         let (_, target) = self.address(*to, *to_offset, Some(Space::Shared), instruction)?;
-        let source = self.shared_work(instruction, *from, *from_offset, Some(Space::Global), [SINK; 4], bytes)?;
+        let source = self.shared_work(instruction, *from, *from_offset, Some(Space::Global), [SINK; MOST_ELEMENTS], bytes)?;
         self.program.copies.push(AsyncCopy { source, target, bytes, source_bytes, ignored });
         self.emit(Action::Copy(self.program.copies.len() as u32 - 1));
         Ok(())

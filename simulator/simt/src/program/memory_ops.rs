@@ -36,7 +36,7 @@ impl<'m, 't> Decoder<'m, 't> {
         if destinations.len() != modifiers.count as usize {
             return Err(self.operands_of(instruction));
         }
-        let mut registers = [SINK; 4];
+        let mut registers = [SINK; MOST_ELEMENTS];
         let mut kind = if modifiers.element.width == 8 { Kind::Double } else { Kind::Word };
         let mut chosen = false;
         for (register, destination) in registers.iter_mut().zip(destinations) {
@@ -95,7 +95,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 kind = found;
             }
         }
-        let mut registers = [SINK; 4];
+        let mut registers = [SINK; MOST_ELEMENTS];
         for (register, source) in registers.iter_mut().zip(sources) {
             *register = self.source(source, kind)?;
         }
@@ -120,9 +120,8 @@ impl<'m, 't> Decoder<'m, 't> {
                 "global" => space = Some(Space::Global),
                 "shared" | "shared::cta" => space = Some(Space::Shared),
                 "cta" | "gpu" | "sys" | "cluster" => {}
-                "f16" | "f16x2" | "bf16" | "bf16x2" | "b16" | "u32" | "s32" | "b32" | "f32" | "u64" | "s64" | "b64" | "f64" => {
-                    ty = Some(part)
-                }
+                "f16" | "f16x2" | "bf16" | "bf16x2" | "b16" | "u32" | "s32" | "b32" | "f32" | "u64" | "s64" | "b64" | "f64"
+                | "b128" => ty = Some(part),
                 "add" | "min" | "max" | "and" | "or" | "xor" | "exch" | "cas" | "inc" | "dec" => op = Some(part),
                 "v2" => vector = Some(2),
                 "v4" => vector = Some(4),
@@ -131,35 +130,14 @@ impl<'m, 't> Decoder<'m, 't> {
                 _ => semantics = semantics.with(part).ok_or_else(|| self.unsupported(instruction.opcode))?,
             }
         }
-        let unsupported = || self.unsupported(instruction.opcode);
-        let (op_name, ty) = op.zip(ty).ok_or_else(unsupported)?;
-        let op = match (op_name, ty) {
-            ("add", "f32") => AtomicOp::AddF32,
-            ("add", "f64") => AtomicOp::AddF64,
-            ("add", "f16") => AtomicOp::AddF16,
-            ("add", "f16x2") => AtomicOp::AddF16x2,
-            ("add", "bf16") => AtomicOp::AddBf16,
-            ("add", "bf16x2") => AtomicOp::AddBf16x2,
-            ("add", "u32" | "s32" | "u64" | "s64") => AtomicOp::Add,
-            ("min", "u32" | "u64") => AtomicOp::MinUnsigned,
-            ("max", "u32" | "u64") => AtomicOp::MaxUnsigned,
-            ("min", "s32" | "s64") => AtomicOp::MinSigned,
-            ("max", "s32" | "s64") => AtomicOp::MaxSigned,
-            ("and", "b32" | "b64") => AtomicOp::And,
-            ("or", "b32" | "b64") => AtomicOp::Or,
-            ("xor", "b32" | "b64") => AtomicOp::Xor,
-            ("exch", "b32" | "b64") => AtomicOp::Exchange,
-            ("cas", "b16" | "b32" | "b64") => AtomicOp::CompareAndSwap,
-            ("inc", "u32") => AtomicOp::Increment,
-            ("dec", "u32") => AtomicOp::Decrement,
-            _ => return Err(unsupported()),
-        };
-        // An addition of 16 bits must state that it keeps denormals.
+        let found = op.zip(ty).and_then(|(name, ty)| Some((atomic_op(name, ty, vector.is_some())?, ty)));
+        let (op, ty) = found.ok_or_else(|| self.unsupported(instruction.opcode))?;
+        // An operation on 16 bits must state that it keeps denormals.
         if ty.contains("f16") && !instruction.opcode.contains(".noftz") {
-            return Err(unsupported());
+            return Err(self.unsupported(instruction.opcode));
         }
         let since = match ty {
-            "bf16" | "bf16x2" => (9, 0),
+            "bf16" | "bf16x2" | "b128" => (9, 0),
             _ if vector.is_some() => (9, 0),
             "f16" | "b16" => (7, 0),
             "f16x2" | "f64" => (6, 0),
@@ -169,11 +147,13 @@ impl<'m, 't> Decoder<'m, 't> {
         self.program.order_matters |= ty.contains('f');
         let width = match ty {
             "b16" | "f16" | "bf16" => 2,
+            "b128" => 8,
             ty if ty.ends_with("64") => 8,
             _ => 4,
         };
         // Vectors are of floats and in global memory, at most 16 bytes of it.
-        let count = vector.unwrap_or(1);
+        let is_wide = ty == "b128";
+        let count = if is_wide { 2 } else { vector.unwrap_or(1) };
         let fits = matches!(ty, "f32" | "f16" | "bf16" | "f16x2" | "bf16x2") && width * count <= 16;
         if vector.is_some() && !(fits && matches!(space, None | Some(Space::Global))) {
             return Err(self.unsupported(instruction.opcode));
@@ -201,17 +181,20 @@ impl<'m, 't> Decoder<'m, 't> {
             ([Operand::Address(base, offset), operands @ ..], AtomicOp::CompareAndSwap) if operands.len() == 2 => {
                 (*base, *offset, operands)
             }
-            ([Operand::Address(base, offset), operand], _) if op != AtomicOp::CompareAndSwap => (*base, *offset, elements(operand)),
+            ([Operand::Address(base, offset), operand], _) if op != AtomicOp::CompareAndSwap => {
+                (*base, *offset, std::slice::from_ref(operand))
+            }
             _ => return Err(self.operands_of(instruction)),
         };
-        if op != AtomicOp::CompareAndSwap && sources.len() != count as usize {
+        if sources.iter().any(|source| elements(source).len() != count as usize) {
             return Err(self.operands_of(instruction));
         }
-        let sources = sources.iter().map(|source| self.source(source, kind)).collect::<Result<Vec<_>, _>>()?;
+        let sources = sources.iter().flat_map(elements);
+        let sources = sources.map(|source| self.source(source, kind)).collect::<Result<Vec<_>, _>>()?;
         let operands = std::array::from_fn(|element| *sources.get(element).unwrap_or(&sources[0]));
         let (space, address) = self.address(base, offset, space, instruction)?;
         self.note_order(semantics, instruction.opcode);
-        self.program.atomics.push(Atomic { space, address, op, width, count, destinations, operands, semantics });
+        self.program.atomics.push(Atomic { space, address, op, width, count, is_wide, destinations, operands, semantics });
         self.emit(Action::Atomic(self.program.atomics.len() as u32 - 1));
         Ok(())
     }
@@ -250,7 +233,10 @@ impl<'m, 't> Decoder<'m, 't> {
         match element.width * count {
             ..=16 if count <= 4 => {}
             32 if space != Some(Space::Global) => return Err(self.unsupported(instruction.opcode)),
-            32 => self.requires(instruction, (10, 0))?,
+            32 if self.module.target < (10, 0) => {
+                return Err(self.unsupported(&format!("{} (32 bytes at once, from .target sm_100 on)", instruction.opcode)));
+            }
+            32 => {}
             _ => return Err(self.unsupported(instruction.opcode)),
         }
         self.note_order(semantics, instruction.opcode);
@@ -309,6 +295,39 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         Ok((space, Address { base, kind, offset }))
     }
+}
+
+/// The operation of an `atom` or `red` on that type. Some are only for vectors.
+fn atomic_op(name: &str, ty: &str, is_vector: bool) -> Option<AtomicOp> {
+    Some(match (name, ty) {
+        ("add", "f32") => AtomicOp::AddF32,
+        ("add", "f64") => AtomicOp::AddF64,
+        ("add", "f16") => AtomicOp::AddF16,
+        ("add", "f16x2") => AtomicOp::AddF16x2,
+        ("add", "bf16") => AtomicOp::AddBf16,
+        ("add", "bf16x2") => AtomicOp::AddBf16x2,
+        ("min", "f16") if is_vector => AtomicOp::MinF16,
+        ("max", "f16") if is_vector => AtomicOp::MaxF16,
+        ("min", "bf16") if is_vector => AtomicOp::MinBf16,
+        ("max", "bf16") if is_vector => AtomicOp::MaxBf16,
+        ("min", "f16x2") if is_vector => AtomicOp::MinF16x2,
+        ("max", "f16x2") if is_vector => AtomicOp::MaxF16x2,
+        ("min", "bf16x2") if is_vector => AtomicOp::MinBf16x2,
+        ("max", "bf16x2") if is_vector => AtomicOp::MaxBf16x2,
+        ("add", "u32" | "s32" | "u64" | "s64") => AtomicOp::Add,
+        ("min", "u32" | "u64") => AtomicOp::MinUnsigned,
+        ("max", "u32" | "u64") => AtomicOp::MaxUnsigned,
+        ("min", "s32" | "s64") => AtomicOp::MinSigned,
+        ("max", "s32" | "s64") => AtomicOp::MaxSigned,
+        ("and", "b32" | "b64") => AtomicOp::And,
+        ("or", "b32" | "b64") => AtomicOp::Or,
+        ("xor", "b32" | "b64") => AtomicOp::Xor,
+        ("exch", "b32" | "b64" | "b128") => AtomicOp::Exchange,
+        ("cas", "b16" | "b32" | "b64" | "b128") => AtomicOp::CompareAndSwap,
+        ("inc", "u32") => AtomicOp::Increment,
+        ("dec", "u32") => AtomicOp::Decrement,
+        _ => return None,
+    })
 }
 
 /// The operands without the cache policy, which is the last operand of an instruction with that hint and changes no value.

@@ -5,6 +5,9 @@ use super::fragment::Fragment;
 use crate::finding::Space;
 use crate::registers::{Kind, Reg};
 
+/// Most elements that a load, a store, or an atomic operation has.
+pub const MOST_ELEMENTS: usize = 8;
+
 /// A load or a store.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
@@ -20,7 +23,7 @@ pub struct Access {
     /// A narrow element is sign-extended to its register.
     pub signed: bool,
     /// The elements' registers.
-    pub registers: [Reg; 4],
+    pub registers: [Reg; MOST_ELEMENTS],
     /// Kind of the registers.
     pub kind: Kind,
     pub semantics: Semantics,
@@ -83,15 +86,15 @@ pub struct Atomic {
     pub width: u32,
     /// Elements of a vector, each of which is changed by itself; otherwise 1.
     pub count: u32,
+    /// The two elements are one value of 16 bytes.
+    pub is_wide: bool,
     /// The old value of each element goes here; [`SINK`] for `red`.
     pub destinations: [Reg; MOST_ELEMENTS],
-    /// The operand of each element; or of compare-and-swap, the expected and the new value. The rest repeats the first.
+    /// The operand of each element; or of compare-and-swap, the expected and the new value, in one or two registers each. The rest repeats
+    /// the first.
     pub operands: [Reg; MOST_ELEMENTS],
     pub semantics: Semantics,
 }
-
-/// Most elements that an atomic operation changes.
-pub const MOST_ELEMENTS: usize = 8;
 
 /// The function of the old value and the operand that an atomic operation computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +107,14 @@ pub enum AtomicOp {
     /// Of the two halves of a word.
     AddF16x2,
     AddBf16x2,
+    MinF16,
+    MaxF16,
+    MinBf16,
+    MaxBf16,
+    MinF16x2,
+    MaxF16x2,
+    MinBf16x2,
+    MaxBf16x2,
     MinUnsigned,
     MaxUnsigned,
     MinSigned,
@@ -147,8 +158,8 @@ pub enum MbarrierOp {
     Init { count: Reg },
     /// Ends the use of the memory as a barrier.
     Invalidate,
-    /// Expects this many more bytes before the phase ends.
-    Expect { bytes: Reg },
+    /// Expects this many more bytes before the phase ends, or that many fewer, as if they had arrived.
+    Expect { bytes: Reg, arrived: bool },
     /// Expects `bytes` more, and then counts `count` arrivals (`None`: one). `drops`: later phases expect that many fewer.
     /// `ends_none`: these must not be the last arrivals of the phase. The token of the phase goes to `state`.
     Arrive { state: Reg, count: Option<Reg>, bytes: Option<Reg>, drops: bool, ends_none: bool },

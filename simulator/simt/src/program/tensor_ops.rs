@@ -5,7 +5,7 @@ use super::decode::Decoder;
 use super::fixed::SINK;
 use super::fragment::{Fragment, MOST_REGISTERS, Number, Part, Shape};
 use super::memory_ops::elements;
-use super::operations::{Access, FragmentAccess, Matrices, MultiplyAdd, Semantics, TensorOp};
+use super::operations::{Access, FragmentAccess, MOST_ELEMENTS, Matrices, MultiplyAdd, Semantics, TensorOp};
 use crate::error::LoadError;
 use crate::finding::Space;
 use crate::ptx::ast::{Base, Instruction, Operand};
@@ -188,7 +188,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let is_load = matches!(instruction.operands.first(), Some(Operand::Vector(_)));
         let fragment = self.fragment(instruction, Fragment::new(part, shape, *number), registers, true, is_load)?;
         let stride = stride.map(|stride| self.source(stride, Kind::Word)).transpose()?;
-        let access = self.shared_work(instruction, base, offset, space, [SINK; 4], number.bytes() as u32)?;
+        let access = self.shared_work(instruction, base, offset, space, [SINK; MOST_ELEMENTS], number.bytes() as u32)?;
         Ok(FragmentAccess { access, fragment, by_rows: *by_rows, stride })
     }
 
@@ -222,7 +222,7 @@ impl<'m, 't> Decoder<'m, 't> {
             return Err(self.operands_of(instruction));
         }
         let loads = instruction.opcode.starts_with("ld");
-        let mut named = [SINK; 4];
+        let mut named = [SINK; MOST_ELEMENTS];
         for (register, operand) in named.iter_mut().zip(operands) {
             *register = if loads { self.destination(operand, Kind::Word)? } else { self.source(operand, Kind::Word)? };
         }
@@ -237,7 +237,7 @@ impl<'m, 't> Decoder<'m, 't> {
         base: Base<'t>,
         offset: i64,
         space: Option<Space>,
-        registers: [Reg; 4],
+        registers: [Reg; MOST_ELEMENTS],
         width: u32,
     ) -> Result<u32, LoadError> {
         let (space, address) = self.address(base, offset, space, instruction)?;

@@ -30,6 +30,25 @@ const HEAD: &str = "
     st.param.b32 [result], %r2;
     ret;
 }
+.extern .func (.param .b64 result) malloc(.param .b64 bytes);
+.extern .func free(.param .b64 pointer);
+.func (.param .b32 result) recursive(.param .b32 a) {
+    .reg .b32 %r<5>;
+    .reg .pred %p<2>;
+    .local .align 8 .b8 own[24];
+    ld.param.b32 %r1, [a];
+    st.local.u32 [own+8], %r1;
+    setp.lt.s32 %p1, %r1, 1;
+    mov.u32 %r4, 0;
+    @%p1 bra $end;
+    shr.u32 %r2, %r1, 1;
+    { .param .b32 a0; .param .b32 r0; st.param.b32 [a0+0], %r2; call.uni (r0), recursive, (a0); ld.param.b32 %r3, [r0+0]; }
+    ld.local.u32 %r4, [own+8];
+    add.s32 %r4, %r4, %r3;
+$end:
+    st.param.b32 [result], %r4;
+    ret;
+}
 .visible .entry kernel(.param .b64 buffer, .param .b64 other) {
     .reg .pred %p<8>;
     .reg .b16 %rs<8>;
@@ -37,6 +56,7 @@ const HEAD: &str = "
     .reg .f32 %f<8>;
     .reg .b64 %rd<8>;
     .reg .f64 %fd<8>;
+    .reg .b128 %q<8>;
     .shared .align 16 .b8 tile[512];
     .local .align 16 .b8 private[64];
 ";
@@ -64,6 +84,17 @@ const MORE: &[&str] = &[
     "exit;",
     "ret;",
     "trap;",
+    "{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0+0], %r1; call.uni (r0), recursive, (a0); ld.param.b32 %r1, [r0+0]; }",
+    "{ .param .b64 a0; .param .b64 r0; st.param.b64 [a0+0], 24; call.uni (r0), malloc, (a0); ld.param.b64 %rd1, [r0+0]; }",
+    "{ .param .b64 a0; .param .b64 r0; st.param.b64 [a0+0], %rd1; call.uni (r0), malloc, (a0); ld.param.b64 %rd1, [r0+0]; }",
+    "{ .param .b64 a0; st.param.b64 [a0+0], %rd1; call.uni free, (a0); }",
+    "{ .param .b32 a0; .param .b32 r0; .reg .b64 %x; mov.b64 %x, recursive; st.param.b32 [a0+0], %r1; all: .callprototype (.param .b32 _) _ (.param .b32 _); call (r0), %x, (a0), all; ld.param.b32 %r1, [r0+0]; }",
+    "atom.global.exch.b128 %q1, [A], %q1;",
+    "atom.shared.cas.b128 %q1, [A], %q1, %q1;",
+    "atom.global.v4.f32.add {%f1, %f1, %f1, %f1}, [A], {%f1, %f1, %f1, %f1};",
+    "red.global.max.noftz.v4.bf16x2 [A], {%r1, %r1, %r1, %r1};",
+    "mbarrier.pending_count.b64 %r1, %rd1;",
+    "mbarrier.complete_tx.shared.b64 [tile+64], %r1;",
     "bar.sync 0;",
     "bar.sync %r1, 64;",
     "bar.arrive 1, 64;",
@@ -231,7 +262,7 @@ impl Instructions {
 }
 
 /// The families of registers.
-const FAMILIES: [&str; 6] = ["%p", "%rs", "%r", "%f", "%rd", "%fd"];
+const FAMILIES: [&str; 7] = ["%p", "%rs", "%r", "%f", "%rd", "%fd", "%q"];
 
 fn register(kind: Kind, word: &'static str) -> &'static str {
     match kind {

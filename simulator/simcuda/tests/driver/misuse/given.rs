@@ -19,10 +19,10 @@ pub enum Kind {
     /// A texture or surface object.
     View,
     Link,
-    /// Memory without an address.
+    /// Physical memory, to be mapped.
     Physical,
-    Mipmapped,
-    Reference,
+    /// An array with several levels.
+    Mipmap,
 }
 
 /// What calls returned, alive or destroyed: the latest of each kind.

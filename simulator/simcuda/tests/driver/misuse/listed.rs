@@ -15,7 +15,7 @@ use crate::support::cu;
 /// - Lower-case letters are numbers and memory of the program: `n` a small number, `i` any number, `s` a size, `b` a number of bytes that
 ///   its memory has, `d` a device, `o` where a result is wanted, `c` the same with a count to begin with, `h` memory of the host, `t` a name,
 ///   `x` the text of a module, `z` a structure of numbers, `m` and `v` a copy in two and three dimensions, `r` the resource of a view,
-///   `q` the properties of a pool, `k` those of memory without an address, `g` rights, `u` a length of which it can be, `-` null.
+///   `q` the properties of a pool, `a` those of physical memory, `f` a right to it, `u` a number of its units, `-` null.
 /// - Capital letters are what calls returned. After a `+` they are what this call returns.
 #[rustfmt::skip]
 pub const FUNCTIONS: &[(&str, &str)] = &[
@@ -58,12 +58,13 @@ pub const FUNCTIONS: &[(&str, &str)] = &[
     ("cuGraphMemAllocNodeGetParams", "N o"), ("cuGraphMemFreeNodeGetParams", "N o"), ("cuGraphKernelNodeCopyAttributes", "N N"), ("cuGraphKernelNodeGetAttribute", "N n o"),
     ("cuGraphExecChildGraphNodeSetParams", "X N G"), ("cuGraphExecEventRecordNodeSetEvent", "X N E"), ("cuGraphNodeSetEnabled", "X N n"), ("cuGraphUpload", "X S"), ("cuGraphExecGetFlags", "X o"),
     ("cuGraphAddMemcpyNode", "+N G - n v C"), ("cuGraphAddEventWaitNode", "+N G - n E"), ("cuGraphMemcpyNodeSetParams", "N v"), ("cuGraphEventRecordNodeGetEvent", "N o"),
+    ("cuMemAddressReserve", "+D u - - -"), ("cuMemAddressFree", "D u"), ("cuMemCreate", "+H u a -"), ("cuMemCreate", "+H u a -"), ("cuMemRelease", "H"),
+    ("cuMemMap", "D u - H -"), ("cuMemUnmap", "D u"), ("cuMemSetAccess", "D u f n"), ("cuMemGetAccess", "o f D"), ("cuMemRetainAllocationHandle", "+H D"),
+    ("cuMemExportToShareableHandle", "o H n n"), ("cuMemGetAllocationPropertiesFromHandle", "o H"), ("cuIpcGetMemHandle", "o D"), ("cuIpcGetEventHandle", "o E"),
+    ("cuStreamWriteValue32", "S D i n"), ("cuStreamWaitValue32", "S D n n"), ("cuStreamWaitValue64", "S D n n"),
+    ("cuMipmappedArrayCreate", "+Y z n"), ("cuMipmappedArrayCreate", "+Y z n"), ("cuMipmappedArrayGetLevel", "+A Y n"), ("cuMipmappedArrayDestroy", "Y"),
+    ("cuCtxRecordEvent", "C E"), ("cuCtxWaitEvent", "C E"), ("cuIpcCloseMemHandle", "D"), ("cuCtxAttach", "o n"), ("cuCtxDetach", "C"),
     ("cuGraphLaunch", "X S"), ("cuGraphInstantiateWithFlags", "+X G n"),
-    ("cuMemAddressReserve", "+D u - - -"), ("cuMemAddressReserve", "+D u - - -"), ("cuMemAddressFree", "D u"), ("cuMemCreate", "+Y u k -"), ("cuMemRelease", "Y"),
-    ("cuMemMap", "D u - Y -"), ("cuMemMap", "D u - Y -"), ("cuMemUnmap", "D u"), ("cuMemSetAccess", "D u g n"), ("cuMemRetainAllocationHandle", "+Y D"),
-    ("cuStreamWriteValue32", "S D i n"), ("cuStreamWaitValue32", "S D n n"), ("cuIpcGetMemHandle", "o D"), ("cuIpcCloseMemHandle", "D"),
-    ("cuMipmappedArrayCreate", "+T z n"), ("cuMipmappedArrayGetLevel", "+A T n"), ("cuMipmappedArrayDestroy", "T"), ("cuCtxRecordEvent", "C E"), ("cuCtxWaitEvent", "C E"),
-    ("cuTexRefCreate", "+R"), ("cuTexRefSetArray", "R A n"), ("cuTexRefSetFlags", "R n"),
 ];
 
 /// What the letter means.
@@ -75,18 +76,17 @@ fn kind(letter: u8) -> Option<Kind> {
         b'E' => Kind::Event,
         b'F' => Kind::Function,
         b'G' => Kind::Graph,
+        b'H' => Kind::Physical,
         b'K' => Kind::Kernel,
         b'L' => Kind::Library,
         b'M' => Kind::Module,
         b'N' => Kind::Node,
         b'P' => Kind::Pool,
-        b'R' => Kind::Reference,
         b'S' => Kind::Stream,
-        b'T' => Kind::Mipmapped,
         b'V' => Kind::View,
         b'W' => Kind::Link,
         b'X' => Kind::Executable,
-        b'Y' => Kind::Physical,
+        b'Y' => Kind::Mipmap,
         _ => return None,
     })
 }
@@ -119,7 +119,7 @@ pub fn call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Option<
             b"i" => u64::from([0, 1, 2, 100, choice(), u32::MAX][choice() as usize % 6]),
             b"s" => size(choice()) as u64,
             b"b" => u64::from(choice() % 256),
-            b"u" => [0, 1, 1, 1, 2, 2, 4, 1 << 40][choice() as usize % 8] << 21,
+            b"u" => u64::from(choice() % 4) * (2 << 20),
             b"d" => u64::from([0, 0, 0, 0, 0, 0, 1, u32::MAX][choice() as usize % 8]),
             b"-" => 0,
             b"h" => place.expose_provenance() as u64,
@@ -130,21 +130,16 @@ pub fn call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Option<
                 (0..8).for_each(|index| put(index, place.expose_provenance() as u64));
                 place.expose_provenance() as u64
             }
-            [letter @ (b'o' | b'c' | b'z' | b'q' | b'k' | b'g' | b'r' | b'm' | b'v')] => {
+            [letter @ (b'o' | b'c' | b'z' | b'q' | b'a' | b'f' | b'r' | b'm' | b'v')] => {
                 (0..64).for_each(|index| put(index, 0));
                 let handle = |kind, choice| given.pick(kind, choice) as u64;
                 match letter {
                     b'c' => put(0, u64::from(choice() % 4)),
                     b'z' => (0..8).for_each(|index| put(index, WORDS[choice() as usize % WORDS.len()])),
+                    // Pinned, on the device.
+                    b'a' => [1, 1].into_iter().enumerate().for_each(|(index, value)| put(index, value)),
+                    b'f' => [1, u64::from(choice() % 4)].into_iter().enumerate().for_each(|(index, value)| put(index, value)),
                     b'q' => [1, 1].into_iter().enumerate().for_each(|(index, value)| put(index, value)),
-                    // Pinned memory, perhaps with file descriptors, on the device.
-                    b'k' => {
-                        [1 | u64::from(choice() % 2) << 32, 1].into_iter().enumerate().for_each(|(index, word)| put(index, word))
-                    }
-                    // The device, and no, read, or all rights.
-                    b'g' => {
-                        [1, [0, 1, 3][choice() as usize % 3]].into_iter().enumerate().for_each(|(index, word)| put(index, word))
-                    }
                     b'r' => {
                         let kind = choice() % 4;
                         put(0, kind.into());

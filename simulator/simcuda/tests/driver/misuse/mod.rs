@@ -58,17 +58,17 @@ fn destroy(given: Given) {
         let handle: *mut c_void = std::ptr::with_exposed_provenance_mut(value);
         match kind {
             Kind::Memory => {
-                // What may be mapped into it, if it is a reserved range.
-                for (bytes, unit) in [1, 2, 4].into_iter().flat_map(|units| (0..4).map(move |unit| (units << 21, unit << 21))) {
-                    cu!(cuMemUnmap(value as u64 + unit, bytes));
-                }
-                for bytes in [1, 2, 4].map(|units| units << 21) {
-                    cu!(cuMemAddressFree(value as u64, bytes));
-                }
                 cu!(cuMemFree_v2(value as u64));
                 cu!(cuMemFreeHost(handle));
+                // A reserved range has up to three units.
+                for bytes in [1, 2, 3].map(|units| units * (2 << 20)) {
+                    cu!(cuMemUnmap(value as u64, bytes));
+                    cu!(cuMemAddressFree(value as u64, bytes));
+                }
                 cu!(cuMemHostUnregister(handle))
             }
+            Kind::Physical => cu!(cuMemRelease(value as u64)),
+            Kind::Mipmap => cu!(cuMipmappedArrayDestroy(handle.cast())),
             Kind::Executable => cu!(cuGraphExecDestroy(handle.cast())),
             Kind::Graph => cu!(cuGraphDestroy(handle.cast())),
             Kind::Library => cu!(cuLibraryUnload(handle.cast())),
@@ -78,9 +78,6 @@ fn destroy(given: Given) {
                 cu!(cuSurfObjectDestroy(value as u64))
             }
             Kind::Link => cu!(cuLinkDestroy(handle.cast())),
-            Kind::Physical => cu!(cuMemRelease(value as u64)),
-            Kind::Mipmapped => cu!(cuMipmappedArrayDestroy(handle.cast())),
-            Kind::Reference => cu!(cuTexRefDestroy(handle.cast())),
             _ => support::OK,
         };
     }
@@ -110,6 +107,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
 fn whatever_is_called_returns_a_result() {
     with_simulator(|simulator| {
         simulator.set_fuel(FUEL).unwrap();
+        // A wait for a value that nobody writes fails at once.
         simulator.set_patience(0).unwrap();
         fuzz::check("driver-calls", 4000, calls(), |calls| {
             let given = Mutex::default();
@@ -125,6 +123,7 @@ fn whatever_is_called_returns_a_result() {
 fn whatever_three_threads_call_at_once_returns_a_result() {
     with_simulator(|simulator| {
         simulator.set_fuel(FUEL).unwrap();
+        // A wait for a value that nobody writes fails at once.
         simulator.set_patience(0).unwrap();
         fuzz::check("driver-calls-of-threads", 2000, [calls(), calls(), calls()], |sequences| {
             // Each thread uses and destroys what the others made.
@@ -159,6 +158,8 @@ fn more_rows_than_the_memory_has_are_refused_at_once() {
 fn absurd_declarations_are_refused_or_cost_little() {
     with_simulator(|simulator| {
         simulator.set_fuel(FUEL).unwrap();
+        // A wait for a value that nobody writes fails at once.
+        simulator.set_patience(0).unwrap();
         let head = ".version 7.0\n.target sm_70\n.address_size 64\n";
         let kernel = |inside: &str| format!("{head}.visible .entry k() {{ {inside} ret; }}");
         let loads = |inside: &str| kernel(&format!("{inside} mov.u32 %r1, 1;"));
