@@ -63,7 +63,6 @@ pub const FUNCTIONS: &[(&str, &str)] = &[
     ("cuMemExportToShareableHandle", "o H n n"), ("cuMemGetAllocationPropertiesFromHandle", "o H"), ("cuIpcGetMemHandle", "o D"), ("cuIpcGetEventHandle", "o E"),
     ("cuStreamWriteValue32", "S D i n"), ("cuStreamWaitValue32", "S D n n"), ("cuStreamWaitValue64", "S D n n"),
     ("cuMipmappedArrayCreate", "+Y z n"), ("cuMipmappedArrayCreate", "+Y z n"), ("cuMipmappedArrayGetLevel", "+A Y n"), ("cuMipmappedArrayDestroy", "Y"),
-    ("cuCtxRecordEvent", "C E"), ("cuCtxWaitEvent", "C E"), ("cuIpcCloseMemHandle", "D"), ("cuCtxAttach", "o n"), ("cuCtxDetach", "C"),
     ("cuGraphLaunch", "X S"), ("cuGraphInstantiateWithFlags", "+X G n"),
 ];
 
