@@ -62,14 +62,14 @@ where
             note(*file.borrow_mut(), &input);
             let tried = watch.tried.fetch_add(1, Ordering::Relaxed) + 1;
             if tried == u64::from(cases / 10) {
-                memory_before.set(memory("VmRSS:"));
+                memory_before.set(memory_in_use());
             }
             property(input)
         });
         watch.done.store(true, Ordering::Relaxed);
         outcome
     });
-    let growth = memory("VmRSS:").saturating_sub(memory_before.get());
+    let growth = memory_in_use().saturating_sub(memory_before.get());
     println!(
         "{name}: {} inputs, seed {seed:?}, {:.1} s, peak memory {} MiB, {} MiB more than after a tenth of the inputs",
         watch.tried.load(Ordering::Relaxed),
@@ -118,6 +118,20 @@ impl Watch {
             }
         }
     }
+}
+
+/// The memory of this process in bytes, without what the allocator keeps of what was freed: one input that needs much for a while is no
+/// growth.
+fn memory_in_use() -> u64 {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: the declaration has the type of glibc's function, which may be called at any time.
+        unsafe extern "C" {
+            safe fn malloc_trim(pad: usize) -> std::ffi::c_int;
+        }
+        malloc_trim(0);
+    }
+    memory("VmRSS:")
 }
 
 /// A number of `/proc/self/status` in bytes, such as `VmHWM:`, the peak of this process's memory; 0 if the system does not report it.

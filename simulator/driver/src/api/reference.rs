@@ -168,7 +168,10 @@ exports! {
     }
 
     fn cuTexRefDestroy(reference: Handle) {
-        driver()?.handles.remove::<TextureReference>(reference).map(drop)
+        let driver = driver()?;
+        driver.handles.remove::<TextureReference>(reference)?;
+        Arc::make_mut(&mut lock(&driver.textures)).remove(&reference.number());
+        Ok(())
     }
 
     /// The reference of a module belongs to its kernels anyway.

@@ -1,6 +1,6 @@
 //! Operations that may have to wait: what has been done of them, and how they go on.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::context::Context;
@@ -14,11 +14,19 @@ use crate::topology::NodeId;
 
 /// An operation that is under way.
 pub enum Run {
+    /// Not begun.
     Operation(Operation),
     /// A wait for the record of an event with this number.
     Event(Operation, u64),
     Values(VecDeque<ValueOp>, Arc<Context>),
-    Graph(Vec<Step>),
+    Graph(Steps),
+}
+
+/// The nodes of a graph that have not been executed yet.
+pub struct Steps {
+    /// In an order that respects every edge.
+    steps: Vec<Step>,
+    open: BTreeSet<NodeId>,
 }
 
 /// A node of a graph that has not been executed yet.
@@ -32,7 +40,7 @@ impl Run {
     pub fn new(operation: Operation) -> Result<Self> {
         Ok(match operation {
             Operation::Values(values) => Run::Values(values.operations.iter().copied().collect(), values.context),
-            Operation::Graph(graph) => Run::Graph(steps(&graph)?),
+            Operation::Graph(graph) => Run::Graph(Steps::of(&graph)?),
             Operation::Wait(event) => {
                 let number = event.submitted();
                 Run::Event(Operation::Wait(event), number)
@@ -43,6 +51,11 @@ impl Run {
 
     /// Goes on as far as it can.
     pub fn advance(&mut self, driver: &Driver) -> Result<Progress> {
+        if let Run::Operation(operation) = self
+            && operation.may_wait()
+        {
+            *self = Self::new(operation.clone())?;
+        }
         match self {
             Run::Operation(operation) => operation.run(driver).map(|()| Progress::Done),
             Run::Event(Operation::Wait(event), number) if !event.has_recorded(*number) => {
@@ -59,7 +72,7 @@ impl Run {
                 }
                 Ok(Progress::Done)
             }
-            Run::Graph(steps) => advance_graph(steps, driver),
+            Run::Graph(steps) => steps.advance(driver),
         }
     }
 
@@ -78,43 +91,42 @@ fn check(driver: &Driver, context: &Arc<Context>) -> Result<()> {
     context.check()
 }
 
-/// The nodes of a graph that are to be executed, in an order that respects every edge.
-fn steps(graph: &Graph) -> Result<Vec<Step>> {
-    let nodes = lock(&graph.nodes);
-    let order = nodes.order().map_err(|_| CuResult::INVALID_VALUE)?;
-    let step = |id: NodeId| {
-        let node = nodes.get(id)?;
-        let operation = if node.is_enabled { node.operation.clone() } else { Operation::Empty };
-        Some(Run::new(operation).map(|run| Step { id, dependencies: nodes.dependencies(id).to_vec(), run }))
-    };
-    order.into_iter().filter_map(step).collect()
-}
-
-/// Executes what does not depend on something that waits. A fault of a kernel ends it, as a later node would only fail as well.
-fn advance_graph(steps: &mut Vec<Step>, driver: &Driver) -> Result<Progress> {
-    let mut waits_for = None;
-    let mut index = 0;
-    while index < steps.len() {
-        let (earlier, rest) = steps.split_at_mut(index);
-        let step = &mut rest[0];
-        // What has been executed is not in the list any more.
-        if earlier.iter().any(|earlier| step.dependencies.contains(&earlier.id)) {
-            index += 1;
-            continue;
-        }
-        match step.run.advance(driver)? {
-            Progress::Done => {
-                let failed = step.run.context().is_some_and(|context| context.check().is_err());
-                if failed {
-                    return Ok(Progress::Done);
-                }
-                steps.remove(index);
-            }
-            Progress::Waits(what) => {
-                waits_for = Some(what);
-                index += 1;
-            }
-        }
+impl Steps {
+    fn of(graph: &Graph) -> Result<Self> {
+        let nodes = lock(&graph.nodes);
+        let order = nodes.order().map_err(|_| CuResult::INVALID_VALUE)?;
+        let open = order.iter().copied().collect();
+        let step = |id: NodeId| {
+            let node = nodes.get(id)?;
+            let operation = if node.is_enabled { node.operation.clone() } else { Operation::Empty };
+            Some(Step { id, dependencies: nodes.dependencies(id).to_vec(), run: Run::Operation(operation) })
+        };
+        Ok(Self { steps: order.into_iter().filter_map(step).collect(), open })
     }
-    Ok(waits_for.map_or(Progress::Done, Progress::Waits))
+
+    /// Executes what does not depend on something that waits. A fault of a kernel ends it, as a later node would only fail as well.
+    fn advance(&mut self, driver: &Driver) -> Result<Progress> {
+        let mut waits_for = None;
+        let mut left = Vec::new();
+        for mut step in std::mem::take(&mut self.steps) {
+            if step.dependencies.iter().any(|id| self.open.contains(id)) {
+                left.push(step);
+                continue;
+            }
+            match step.run.advance(driver)? {
+                Progress::Done => {
+                    self.open.remove(&step.id);
+                    if step.run.context().is_some_and(|context| context.check().is_err()) {
+                        return Ok(Progress::Done);
+                    }
+                }
+                Progress::Waits(what) => {
+                    waits_for = Some(what);
+                    left.push(step);
+                }
+            }
+        }
+        self.steps = left;
+        Ok(waits_for.map_or(Progress::Done, Progress::Waits))
+    }
 }

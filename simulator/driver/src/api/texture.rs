@@ -59,9 +59,9 @@ pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
         if !matches!(channels, 1 | 2 | 4) || width == 0 || height == 0 {
             return CuResult::INVALID_VALUE.err();
         }
-        let pitch = pitch as u64;
-        let extent = [side(width)?, side(height)?, 1];
-        Ok(ImageView { address, extent, layers: 1, pitch, slice: pitch * height as u64, format, channels })
+        let (pitch, extent) = (pitch as u64, [side(width)?, side(height)?, 1]);
+        let slice = pitch.checked_mul(extent[1].into()).ok_or(CuResult::INVALID_VALUE)?;
+        Ok(ImageView { address, extent, layers: 1, pitch, slice, format, channels })
     };
     match resource.kind {
         ARRAY => Ok(array::get(resource.array())?.view),

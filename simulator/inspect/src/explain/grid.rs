@@ -160,7 +160,7 @@ pub(super) mod tests {
         let opcode = if op == AccessOp::Load { "ld" } else { "st" };
         let instruction = format!("{opcode}.{}.f32 %f1, [%rd1];", if space == Space::Global { "global" } else { "shared" });
         let source = Some(SourceLine { file: "kernels/cuda/x.cu".to_owned(), line: 7 });
-        let location = Location { ptx_line: 40, instruction, source };
+        let location = Location { ptx_line: 40, instruction, source, inlined_at: None };
         AccessSample { location, space, variable: None, op, bytes, lanes, addresses: std::array::from_fn(|lane| f(lane as u64)) }
     }
 
