@@ -61,7 +61,8 @@ pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
         }
         let pitch = pitch as u64;
         let extent = [side(width)?, side(height)?, 1];
-        Ok(ImageView { address, extent, layers: 1, pitch, slice: pitch * height as u64, format, channels })
+        let slice = pitch.checked_mul(height as u64).ok_or(CuResult::INVALID_VALUE)?;
+        Ok(ImageView { address, extent, layers: 1, pitch, slice, format, channels })
     };
     match resource.kind {
         ARRAY => Ok(array::get(resource.array())?.view),
