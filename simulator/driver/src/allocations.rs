@@ -68,8 +68,10 @@ pub enum MemoryKind {
     Managed,
     /// The program's own memory on the host, registered with these flags.
     Registered(u32),
-    /// On the device, allocated by another process.
+    /// On the device, allocated by another process with `cuMemAlloc`.
     Imported,
+    /// On the device, allocated by another process from a pool that this process knows by this handle.
+    ImportedFromPool(Handle),
     /// On the device, mapped into a reserved range of addresses.
     Mapped,
 }
@@ -95,7 +97,9 @@ impl Allocations {
         let base = match kind {
             MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph => memory.allocate(bytes, Some(&label))?,
             MemoryKind::Pinned(_) | MemoryKind::Managed => memory.allocate_host_visible(bytes, Some(&label))?,
-            MemoryKind::Registered(_) | MemoryKind::Imported | MemoryKind::Mapped => return CuResult::INVALID_VALUE.err(),
+            MemoryKind::Registered(_) | MemoryKind::Imported | MemoryKind::ImportedFromPool(_) | MemoryKind::Mapped => {
+                return CuResult::INVALID_VALUE.err();
+            }
         };
         table.insert(base, bytes, kind, context);
         Ok(base)
@@ -124,10 +128,10 @@ impl Allocations {
 
     /// Returns what another process needs to open the allocation that contains `address`. The first time, this moves its bytes to memory
     /// that can be shared. Its address stays.
-    pub fn export(&self, memory: &Memory, address: u64, kind: u32) -> Result<Token> {
-        let Some(Owned { base, bytes, kind: MemoryKind::Device, .. }) = self.containing(address) else {
-            return Err(CuResult::INVALID_VALUE.because(format!("{address:#x} is not in memory from cuMemAlloc")));
-        };
+    pub fn export(&self, memory: &Memory, address: u64, kind: u32, shares: impl FnOnce(MemoryKind) -> bool) -> Result<Token> {
+        let Owned { base, bytes, .. } = self.containing(address).filter(|owned| shares(owned.kind)).ok_or_else(|| {
+            CuResult::INVALID_VALUE.because(format!("{address:#x} is not in memory that this function can share"))
+        })?;
         let mut table = lock(&self.table);
         if let Some(shared) = table.shared.get(&base) {
             return shared.memory.token(kind);
@@ -153,13 +157,20 @@ impl Allocations {
             shared.opened += 1;
             return Ok(*base);
         }
+        drop(table);
+        self.map_imported(memory, place, MemoryKind::Imported, context)
+    }
+
+    /// Opens memory of another process at an address of its own.
+    pub fn map_imported(&self, memory: &Memory, place: &Place, kind: MemoryKind, context: Handle) -> Result<u64> {
         let shared = SharedMemory::of_token(place)?;
         let mapping = Mapping::new(&shared)?;
-        let label = table.next_label(MemoryKind::Imported);
+        let mut table = lock(&self.table);
+        let label = table.next_label(kind);
         // SAFETY: the mapping is in the table from now on, which drops it after it has freed the allocation. Another process may write the
         // words at the same time only as another GPU's kernel may: every access is atomic.
         let base = unsafe { memory.lend(mapping.address(), shared.bytes, Some(&label)) };
-        table.insert(base, shared.bytes, MemoryKind::Imported, context);
+        table.insert(base, shared.bytes, kind, context);
         table.shared.insert(base, Shared { memory: shared, _mapping: mapping, opened: 1 });
         Ok(base)
     }
@@ -241,6 +252,7 @@ impl Table {
             MemoryKind::Managed => "cuMemAllocManaged",
             MemoryKind::Registered(_) => "cuMemHostRegister",
             MemoryKind::Imported => "cuIpcOpenMemHandle",
+            MemoryKind::ImportedFromPool(_) => "cuMemPoolImportPointer",
             MemoryKind::Mapped => "cuMemMap",
         };
         format!("buffer {} from {maker}", self.made + 1)

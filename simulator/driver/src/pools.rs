@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::handles::{Handle, Handles, Kind};
 use crate::lock::lock;
 use crate::result::{CuResult, Result};
+use crate::shared_memory::SharedMemory;
 
 /// The pools of the device.
 pub struct Pools {
@@ -23,6 +24,12 @@ pub struct Pool {
     pub settings: [AtomicU64; 4],
     pub used: AtomicU64,
     pub used_high: AtomicU64,
+    /// The ways in which memory of the pool may be shared.
+    pub handle_types: u32,
+    /// Whether it stands for a pool of another process, which allocates nothing here.
+    pub is_imported: bool,
+    /// What a file descriptor of the pool refers to.
+    pub shared: Mutex<Option<SharedMemory>>,
 }
 
 impl Kind for Pool {
@@ -36,8 +43,24 @@ impl Kind for Pool {
 
 impl Pool {
     pub fn new(handle: Handle) -> Self {
-        let settings = [1, 1, 1, 0].map(AtomicU64::new);
-        Self { handle, settings, used: AtomicU64::new(0), used_high: AtomicU64::new(0) }
+        Self {
+            handle,
+            settings: [1, 1, 1, 0].map(AtomicU64::new),
+            used: AtomicU64::new(0),
+            used_high: AtomicU64::new(0),
+            handle_types: 0,
+            is_imported: false,
+            shared: Mutex::default(),
+        }
+    }
+
+    /// Returns a file descriptor by which another process knows the pool.
+    pub fn export(&self) -> Result<i32> {
+        let mut shared = lock(&self.shared);
+        match &mut *shared {
+            Some(shared) => shared.export(),
+            empty => empty.insert(SharedMemory::create(1)?).export(),
+        }
     }
 
     pub fn note_allocated(&self, bytes: u64) {
@@ -64,7 +87,9 @@ impl Pools {
 
     /// Makes `cuMemAllocAsync` use this pool.
     pub fn set_current(&self, handles: &Handles, pool: Handle) -> Result<()> {
-        handles.get::<Pool>(pool)?;
+        if handles.get::<Pool>(pool)?.is_imported {
+            return CuResult::INVALID_VALUE.err();
+        }
         *lock(&self.current) = pool;
         Ok(())
     }

@@ -196,9 +196,8 @@ fn what_is_refused_is_named_once_with_what_to_do_instead() {
     let image = "the image is machine code for a GPU, but the simulator executes PTX; compile to PTX, for example with \
                  `nvcc -ptx` or nvrtcGetPTX and `--gpu-architecture=compute_80`";
     let expected = [
-        "cuIpcGetMemHandle: sharing between processes are not supported by the simulator; use one process, or copy through memory of the host",
-        "cuMipmappedArrayCreate: mipmapped and sparse arrays, and texture references are not supported by the simulator; make a texture \
-         object of an array with cuTexObjectCreate",
+        "cuGraphConditionalHandleCreate: nodes with semaphores or conditions are not supported by the simulator; use other nodes",
+        "cuImportExternalMemory: memory and semaphores of other APIs are not supported by the simulator; copy through memory of the host",
         "the fat binary has no PTX, only machine code for sm_90, but the simulator executes PTX; compile with \
          `-gencode arch=compute_80,code=compute_80`",
         image,

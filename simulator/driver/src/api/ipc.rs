@@ -5,6 +5,7 @@
 
 use super::context;
 use super::event;
+use crate::allocations::MemoryKind;
 use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::{DevicePtr, Out};
@@ -54,7 +55,7 @@ exports! {
         check_supported(driver)?;
         handle.check()?;
         driver.captures.check_safe()?;
-        handle.put(driver.allocations.export(&driver.memory, address, MEMORY)?)
+        handle.put(driver.allocations.export(&driver.memory, address, MEMORY, |kind| kind == MemoryKind::Device)?)
     }
 
     /// The old name for the same: both take the flags.

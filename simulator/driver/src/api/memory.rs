@@ -181,7 +181,7 @@ exports! {
         if address == 0 {
             return context::current().map(drop);
         }
-        free(address, |kind| matches!(kind, MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph | MemoryKind::Managed))
+        free(address, |kind| matches!(kind, MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::ImportedFromPool(_) | MemoryKind::Graph | MemoryKind::Managed))
     }
 
     fn cuMemAllocHost_v2(address: Out<*mut c_void>, bytes: usize) {

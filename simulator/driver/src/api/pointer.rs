@@ -66,7 +66,7 @@ fn put(driver: &Driver, owned: Owned, attribute: u32, address: u64, out: Out<c_v
         15 => flag(false),
         16 => out.cast::<u32>().put(3),
         17 => match kind {
-            MemoryKind::Pooled(pool) => out.cast::<Handle>().put(pool),
+            MemoryKind::Pooled(pool) | MemoryKind::ImportedFromPool(pool) => out.cast::<Handle>().put(pool),
             _ => out.cast::<Handle>().put(Handle::NULL),
         },
         // The mapping that backs the allocation, which is the allocation itself.

@@ -1,5 +1,6 @@
 //! The part of the API that works on [memory pools](crate::pools), where `cuMemAllocAsync` takes its memory from.
 
+use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::context;
@@ -9,10 +10,11 @@ use crate::allocations::{MemoryKind, Owned};
 use crate::attributes;
 use crate::driver::{DEVICE, Driver, driver, driver_of};
 use crate::export::exports;
-use crate::ffi::{DeviceId, DevicePtr, In, MemAccess, MemLocation, Out, PoolProperties};
+use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, MemAccess, MemLocation, Out, PoolProperties};
 use crate::handles::Handle;
 use crate::pools::Pool;
 use crate::result::{CuResult, Result};
+use crate::shared_memory::{Place, SharedMemory, Token};
 
 /// `CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED`
 const POOLS_SUPPORTED: u32 = 115;
@@ -22,6 +24,11 @@ const PINNED: u32 = 1;
 const ON_DEVICE: u32 = 1;
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`
 const READ_WRITE: u32 = 3;
+
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
+const FILE_DESCRIPTOR: u32 = 1;
+/// What the data of an exported address is of.
+const POOLED: u32 = 3;
 
 /// Refuses a device that has no memory pools.
 fn check_supported(driver: &Driver) -> Result<()> {
@@ -39,6 +46,9 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
     out.check()?;
     stream::any(stream)?;
     let pool = driver.handles.get::<Pool>(pool.unwrap_or(driver.pools.current()))?;
+    if pool.is_imported {
+        return Err(CuResult::INVALID_VALUE.because("a pool of another process allocates nothing here"));
+    }
     // Unlike `cuMemAlloc`, this accepts a size of 0 and returns null, which can be freed.
     if bytes == 0 {
         return out.put(0);
@@ -84,8 +94,8 @@ pub fn check_properties(driver: &Driver, properties: &PoolProperties) -> Result<
     if properties.alloc_type != PINNED {
         return CuResult::INVALID_VALUE.err();
     }
-    if properties.handle_types != 0 {
-        return Err(CuResult::NOT_SUPPORTED.because("memory pools cannot be shared between processes"));
+    if properties.handle_types & !FILE_DESCRIPTOR != 0 {
+        return Err(CuResult::NOT_SUPPORTED.because("memory pools can be shared by file descriptors only"));
     }
     check_location(properties.location)
 }
@@ -123,15 +133,61 @@ exports! {
         }
         stream::use_now(stream)?;
         // CUDA allows memory from cuMemAlloc here as well.
-        let frees = |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::Device | MemoryKind::Graph);
+        let frees = |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::ImportedFromPool(_) | MemoryKind::Device | MemoryKind::Graph);
         stream::after(stream, move |driver| free(driver, address, frees))
     }
 
     fn cuMemPoolCreate(pool: Out<Handle>, properties: In<PoolProperties>) {
         let driver = driver()?;
         pool.check()?;
-        check_properties(driver, &properties.read()?)?;
-        pool.put(driver.handles.insert(Pool::new).handle)
+        let properties = properties.read()?;
+        check_properties(driver, &properties)?;
+        pool.put(driver.handles.insert(|handle| Pool { handle_types: properties.handle_types, ..Pool::new(handle) }).handle)
+    }
+
+    fn cuMemPoolExportToShareableHandle(shareable: Out<i32>, pool: Handle, handle_type: u32, flags: u64) {
+        let pool = driver()?.handles.get::<Pool>(pool)?;
+        shareable.check()?;
+        if flags != 0 || handle_type != FILE_DESCRIPTOR || pool.handle_types & handle_type == 0 {
+            return Err(CuResult::INVALID_VALUE.because("the pool was not made to be shared in this way"));
+        }
+        shareable.put(pool.export()?)
+    }
+
+    /// The program keeps the file descriptor, and closes it.
+    fn cuMemPoolImportFromShareableHandle(pool: Out<Handle>, shareable: HostBytes, handle_type: u32, flags: u64) {
+        let driver = driver()?;
+        check_supported(driver)?;
+        pool.check()?;
+        if flags != 0 || handle_type != FILE_DESCRIPTOR {
+            return CuResult::INVALID_VALUE.err();
+        }
+        let descriptor = i32::try_from(shareable.address()).map_err(|_| CuResult::INVALID_VALUE)?;
+        let shared = Mutex::new(Some(SharedMemory::import(descriptor)?));
+        let imported = |handle| Pool { handle_types: FILE_DESCRIPTOR, is_imported: true, shared, ..Pool::new(handle) };
+        pool.put(driver.handles.insert(imported).handle)
+    }
+
+    fn cuMemPoolExportPointer(data: Out<Token>, address: DevicePtr) {
+        let (driver, _) = context::current()?;
+        data.check()?;
+        let shares = |kind| match kind {
+            MemoryKind::Pooled(pool) => driver.handles.get::<Pool>(pool).is_ok_and(|pool| pool.handle_types != 0),
+            _ => false,
+        };
+        data.put(driver.allocations.export(&driver.memory, address, POOLED, shares)?)
+    }
+
+    /// The memory is freed as if it came from a pool of this process.
+    fn cuMemPoolImportPointer(address: Out<DevicePtr>, pool: Handle, data: In<Token>) {
+        let (driver, context) = context::current()?;
+        address.check()?;
+        if !driver.handles.get::<Pool>(pool)?.is_imported {
+            return CuResult::INVALID_VALUE.err();
+        }
+        let place = Place::from_token(&data.read()?).filter(|place| place.kind == POOLED).ok_or(CuResult::INVALID_VALUE)?;
+        let kind = MemoryKind::ImportedFromPool(pool);
+        address.put(driver.allocations.map_imported(&driver.memory, &place, kind, context.handle)?)
     }
 
     fn cuMemPoolDestroy(pool: Handle) {

@@ -35,38 +35,38 @@ macro_rules! refused {
 
 refused! {
     "nodes with semaphores or conditions", "use other nodes":
-         cuGraphAddExternalSemaphoresSignalNode cuGraphAddExternalSemaphoresWaitNode
-          cuGraphConditionalHandleCreate
-         cuGraphExecExternalSemaphoresSignalNodeSetParams
-        cuGraphExecExternalSemaphoresWaitNodeSetParams cuGraphExternalSemaphoresSignalNodeGetParams
-        cuGraphExternalSemaphoresSignalNodeSetParams cuGraphExternalSemaphoresWaitNodeGetParams
-        cuGraphExternalSemaphoresWaitNodeSetParams;
+        cuGraphAddExternalSemaphoresSignalNode cuGraphAddExternalSemaphoresWaitNode cuGraphConditionalHandleCreate
+        cuGraphExecExternalSemaphoresSignalNodeSetParams cuGraphExecExternalSemaphoresWaitNodeSetParams
+        cuGraphExternalSemaphoresSignalNodeGetParams cuGraphExternalSemaphoresSignalNodeSetParams
+        cuGraphExternalSemaphoresWaitNodeGetParams cuGraphExternalSemaphoresWaitNodeSetParams;
 
     "sparse and planar arrays", "make an array without these flags":
         cuArrayGetMemoryRequirements cuArrayGetPlane cuArrayGetSparseProperties cuMemMapArrayAsync cuMemMapArrayAsync_ptsz
         cuMipmappedArrayGetMemoryRequirements cuMipmappedArrayGetSparseProperties;
 
     "arrays of other APIs", "copy through memory of the host":
-        cuExternalMemoryGetMappedMipmappedArray cuGraphicsResourceGetMappedMipmappedArray cuGraphicsSubResourceGetMappedArray;
+        cuExternalMemoryGetMappedMipmappedArray cuGraphicsResourceGetMappedMipmappedArray
+        cuGraphicsSubResourceGetMappedArray;
 
     "graphics", "copy through memory of the device or the host":
-        cuGraphicsMapResources cuGraphicsMapResources_ptsz cuGraphicsResourceGetMappedPointer_v2 cuGraphicsResourceSetMapFlags cuGraphicsResourceSetMapFlags_v2
-        cuGraphicsUnmapResources cuGraphicsUnmapResources_ptsz cuGraphicsUnregisterResource;
+        cuGraphicsMapResources cuGraphicsMapResources_ptsz cuGraphicsResourceGetMappedPointer_v2
+        cuGraphicsResourceSetMapFlags cuGraphicsResourceSetMapFlags_v2 cuGraphicsUnmapResources
+        cuGraphicsUnmapResources_ptsz cuGraphicsUnregisterResource;
 
     "memory and semaphores of other APIs", "copy through memory of the host":
-        cuDestroyExternalMemory cuDestroyExternalSemaphore cuDeviceGetLuid cuDeviceGetNvSciSyncAttributes cuExternalMemoryGetMappedBuffer
-        cuFlushGPUDirectRDMAWrites cuImportExternalMemory cuImportExternalSemaphore cuSignalExternalSemaphoresAsync cuSignalExternalSemaphoresAsync_ptsz
-        cuWaitExternalSemaphoresAsync cuWaitExternalSemaphoresAsync_ptsz;
+        cuDestroyExternalMemory cuDestroyExternalSemaphore cuDeviceGetLuid cuDeviceGetNvSciSyncAttributes
+        cuExternalMemoryGetMappedBuffer cuFlushGPUDirectRDMAWrites cuImportExternalMemory cuImportExternalSemaphore
+        cuSignalExternalSemaphoresAsync cuSignalExternalSemaphoresAsync_ptsz cuWaitExternalSemaphoresAsync
+        cuWaitExternalSemaphoresAsync_ptsz;
 
-    "sharing pools and multicast objects", "share memory from cuMemAlloc with cuIpcGetMemHandle":
-        cuMemPoolExportPointer cuMemPoolExportToShareableHandle cuMemPoolImportFromShareableHandle cuMemPoolImportPointer
+    "multicast objects", "copy to each device":
         cuMulticastAddDevice cuMulticastBindAddr cuMulticastBindMem cuMulticastCreate cuMulticastGetGranularity
         cuMulticastUnbind;
 
     "handles for ranges of addresses", "share memory from cuMemCreate with cuMemExportToShareableHandle":
         cuMemGetHandleForAddressRange;
 
-    "execution affinity", "use a green context for a share of the multiprocessors":
+    "contexts with execution affinity", "use a green context for a share of the multiprocessors":
         cuCtxGetExecAffinity;
 
     "tables of private functions", "NVRTC works without, and a program with NVIDIA's runtime does not: build it with `nvcc -cudart shared`":
@@ -79,12 +79,11 @@ refused! {
         cuProfilerInitialize;
 
     "checkpoints of processes", "save what the program needs itself":
-        cuCheckpointProcessCheckpoint cuCheckpointProcessGetRestoreThreadId cuCheckpointProcessGetState cuCheckpointProcessLock
-        cuCheckpointProcessRestore cuCheckpointProcessUnlock;
+        cuCheckpointProcessCheckpoint cuCheckpointProcessGetRestoreThreadId cuCheckpointProcessGetState
+        cuCheckpointProcessLock cuCheckpointProcessRestore cuCheckpointProcessUnlock;
 
     "features that no simulated device has", "take the path for devices without them":
-
         cuDeviceRegisterAsyncNotification cuDeviceUnregisterAsyncNotification cuLogsCurrent cuLogsDumpToFile
-        cuLogsDumpToMemory cuLogsRegisterCallback cuLogsUnregisterCallback cuMemBatchDecompressAsync cuMemBatchDecompressAsync_ptsz
-        cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_ptsz ;
+        cuLogsDumpToMemory cuLogsRegisterCallback cuLogsUnregisterCallback cuMemBatchDecompressAsync
+        cuMemBatchDecompressAsync_ptsz cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_ptsz;
 }

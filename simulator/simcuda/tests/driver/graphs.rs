@@ -492,7 +492,7 @@ fn one_function_adds_nodes_of_every_type() {
     // SAFETY: the function with this name has this type in CUDA 12.2.
     let add_node: AddNode = unsafe { std::mem::transmute(found) };
     let graph = empty_graph();
-    let (mut first, mut second) = (null_mut(), null_mut());
+    let (mut first, mut second, mut third) = (null_mut(), null_mut(), null_mut());
     let mut parameters = NodeParams { node_type: 2, reserved: [0; 3], union: [0; 29], reserved2: 0 };
     // Address, pitch, value and size of an element, width, height, context.
     let fields = [bench.word(0), 0, 11 | 4 << 32, 1, 1, bench.context as u64];
@@ -503,8 +503,12 @@ fn one_function_adds_nodes_of_every_type() {
     // SAFETY: the pointers are to live variables.
     assert_eq!(unsafe { add_node(&mut second, graph, &first, 1, &mut empty) }, OK);
     assert_eq!(edges(graph), [(first, second)]);
+    // Here, no context means the current one.
+    parameters.union[..6].copy_from_slice(&[bench.word(1), 0, 12 | 4 << 32, 1, 1, 0]);
+    // SAFETY: the pointers are to live variables.
+    assert_eq!(unsafe { add_node(&mut third, graph, null(), 0, &mut parameters) }, OK);
     bench.launch(bench.instantiate(graph));
-    assert_eq!(bench.read(0), 11);
+    assert_eq!([bench.read(0), bench.read(1)], [11, 12]);
     returns! { cuCtxDestroy_v2(bench.context) => CUDA_SUCCESS; }
 }
 

@@ -19,16 +19,16 @@ int main(void) {
     }
     FUNCTION(int, cuInit, unsigned);
     FUNCTION(int, cuCtxCreate_v2, void **, unsigned, int);
-    FUNCTION(int, cuMipmappedArrayCreate, void **, const void *, unsigned);
-    FUNCTION(int, cuIpcGetMemHandle, void *, unsigned long long);
+    FUNCTION(int, cuGraphConditionalHandleCreate, void *, void *, void *, unsigned, unsigned);
+    FUNCTION(int, cuImportExternalMemory, void **, const void *);
     FUNCTION(int, cuModuleLoadData, void **, const void *);
     FUNCTION(int, cuModuleLoadFatBinary, void **, const void *);
     void *made;
     if (cuInit(0) || cuCtxCreate_v2(&made, 0, 0))
         return 91;
     for (int time = 0; time < 3; time++) {
-        SHOW(cuMipmappedArrayCreate(&made, NULL, 1));
-        SHOW(cuIpcGetMemHandle(&made, 0));
+        SHOW(cuGraphConditionalHandleCreate(&made, NULL, NULL, 0, 0));
+        SHOW(cuImportExternalMemory(&made, NULL));
         SHOW(cuModuleLoadData(&made, "\x7f" "ELF"));
         SHOW(cuModuleLoadFatBinary(&made, fatbin));
     }

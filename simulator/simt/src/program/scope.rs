@@ -94,27 +94,34 @@ impl<'t> Scopes<'t> {
     }
 
     fn declared(&self, name: &str) -> Option<Symbol> {
-        let family = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let family = name.len() - name.bytes().rev().take_while(u8::is_ascii_digit).count();
         self.open.iter().rev().find_map(|block| {
-            if let Some(symbol) = block.symbols.get(name) {
-                return Some(*symbol);
-            }
-            // The name of a family may itself end in digits.
-            (family.len()..name.len()).find_map(|end| {
-                let (family, digits) = name.split_at(end);
-                let number = digits.parse::<u32>().ok().filter(|_| digits == "0" || !digits.starts_with('0'))?;
-                match *block.families.get(family)? {
-                    Symbol::Register { first, kind, count: Some(count) } if number < count => {
-                        Some(Symbol::Register { first: first + number * rows(kind), kind, count: None })
-                    }
-                    Symbol::Vector { first, kind, count: Some(count), lanes } if number < count => {
-                        let first = first + number * rows(kind) * u32::from(lanes);
-                        Some(Symbol::Vector { first, kind, count: None, lanes })
-                    }
-                    _ => None,
-                }
-            })
+            // Most names are those of a family's registers. The name of a family may itself end in digits.
+            let longer = || (family + 1..name.len()).find_map(|end| block.numbered(name, end));
+            block.numbered(name, family).or_else(|| block.symbols.get(name).copied()).or_else(longer)
         })
+    }
+}
+
+impl Block<'_> {
+    /// The meaning of a name whose number starts at this byte.
+    fn numbered(&self, name: &str, start: usize) -> Option<Symbol> {
+        let (family, digits) = name.split_at(start);
+        if digits.is_empty() || digits.len() > 1 && digits.starts_with('0') {
+            return None;
+        }
+        let symbol = *self.families.get(family)?;
+        let number = digits.parse::<u32>().ok()?;
+        match symbol {
+            Symbol::Register { first, kind, count: Some(count) } if number < count => {
+                Some(Symbol::Register { first: first + number * rows(kind), kind, count: None })
+            }
+            Symbol::Vector { first, kind, count: Some(count), lanes } if number < count => {
+                let first = first + number * rows(kind) * u32::from(lanes);
+                Some(Symbol::Vector { first, kind, count: None, lanes })
+            }
+            _ => None,
+        }
     }
 }
 

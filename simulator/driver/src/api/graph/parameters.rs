@@ -77,6 +77,11 @@ fn context_of(handle: Handle) -> Result<Arc<Context>> {
     driver()?.handles.get(handle)
 }
 
+/// The same for `CUgraphNodeParams`, where null means the current context.
+fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
+    if handle == Handle::NULL { Ok(context::current()?.1) } else { context_of(handle) }
+}
+
 pub fn memcpy(copy: In<Memcpy3D>, context: Handle) -> Result<Operation> {
     Ok(Operation::Copy(Copy::from_parameters(&copy.read()?)?, context_of(context)?))
 }
@@ -125,11 +130,11 @@ pub fn any(parameters: Out<NodeOfType<u8>>) -> Result<Operation> {
         KERNEL => kernel(&member(parameters)?),
         MEMCPY => {
             let MemcpyNodeInContext { context, copy, .. } = member(parameters)?;
-            Ok(Operation::Copy(Copy::from_parameters(&copy)?, context_of(context)?))
+            Ok(Operation::Copy(Copy::from_parameters(&copy)?, context_or_current(context)?))
         }
         MEMSET => {
             let MemsetNodeInContext { memset, context } = member(parameters)?;
-            Ok(Operation::Fill(Fill::from_parameters(&memset)?, context_of(context)?))
+            Ok(Operation::Fill(Fill::from_parameters(&memset)?, context_or_current(context)?))
         }
         HOST => {
             let HostNode { function, data } = member(parameters)?;

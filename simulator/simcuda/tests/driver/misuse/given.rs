@@ -19,6 +19,10 @@ pub enum Kind {
     /// A texture or surface object.
     View,
     Link,
+    /// Physical memory, to be mapped.
+    Physical,
+    /// An array with several levels.
+    Mipmap,
 }
 
 /// What calls returned, alive or destroyed: the latest of each kind.

@@ -15,7 +15,7 @@ use crate::support::cu;
 /// - Lower-case letters are numbers and memory of the program: `n` a small number, `i` any number, `s` a size, `b` a number of bytes that
 ///   its memory has, `d` a device, `o` where a result is wanted, `c` the same with a count to begin with, `h` memory of the host, `t` a name,
 ///   `x` the text of a module, `z` a structure of numbers, `m` and `v` a copy in two and three dimensions, `r` the resource of a view,
-///   `q` the properties of a pool, `-` null.
+///   `q` the properties of a pool, `a` those of physical memory, `f` a right to it, `u` a number of its units, `-` null.
 /// - Capital letters are what calls returned. After a `+` they are what this call returns.
 #[rustfmt::skip]
 pub const FUNCTIONS: &[(&str, &str)] = &[
@@ -58,6 +58,11 @@ pub const FUNCTIONS: &[(&str, &str)] = &[
     ("cuGraphMemAllocNodeGetParams", "N o"), ("cuGraphMemFreeNodeGetParams", "N o"), ("cuGraphKernelNodeCopyAttributes", "N N"), ("cuGraphKernelNodeGetAttribute", "N n o"),
     ("cuGraphExecChildGraphNodeSetParams", "X N G"), ("cuGraphExecEventRecordNodeSetEvent", "X N E"), ("cuGraphNodeSetEnabled", "X N n"), ("cuGraphUpload", "X S"), ("cuGraphExecGetFlags", "X o"),
     ("cuGraphAddMemcpyNode", "+N G - n v C"), ("cuGraphAddEventWaitNode", "+N G - n E"), ("cuGraphMemcpyNodeSetParams", "N v"), ("cuGraphEventRecordNodeGetEvent", "N o"),
+    ("cuMemAddressReserve", "+D u - - -"), ("cuMemAddressFree", "D u"), ("cuMemCreate", "+H u a -"), ("cuMemCreate", "+H u a -"), ("cuMemRelease", "H"),
+    ("cuMemMap", "D u - H -"), ("cuMemUnmap", "D u"), ("cuMemSetAccess", "D u f n"), ("cuMemGetAccess", "o f D"), ("cuMemRetainAllocationHandle", "+H D"),
+    ("cuMemExportToShareableHandle", "o H n n"), ("cuMemGetAllocationPropertiesFromHandle", "o H"), ("cuIpcGetMemHandle", "o D"), ("cuIpcGetEventHandle", "o E"),
+    ("cuStreamWriteValue32", "S D i n"), ("cuStreamWaitValue32", "S D n n"), ("cuStreamWaitValue64", "S D n n"),
+    ("cuMipmappedArrayCreate", "+Y z n"), ("cuMipmappedArrayCreate", "+Y z n"), ("cuMipmappedArrayGetLevel", "+A Y n"), ("cuMipmappedArrayDestroy", "Y"),
     ("cuGraphLaunch", "X S"), ("cuGraphInstantiateWithFlags", "+X G n"),
 ];
 
@@ -70,6 +75,7 @@ fn kind(letter: u8) -> Option<Kind> {
         b'E' => Kind::Event,
         b'F' => Kind::Function,
         b'G' => Kind::Graph,
+        b'H' => Kind::Physical,
         b'K' => Kind::Kernel,
         b'L' => Kind::Library,
         b'M' => Kind::Module,
@@ -79,6 +85,7 @@ fn kind(letter: u8) -> Option<Kind> {
         b'V' => Kind::View,
         b'W' => Kind::Link,
         b'X' => Kind::Executable,
+        b'Y' => Kind::Mipmap,
         _ => return None,
     })
 }
@@ -111,6 +118,7 @@ pub fn call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Option<
             b"i" => u64::from([0, 1, 2, 100, choice(), u32::MAX][choice() as usize % 6]),
             b"s" => size(choice()) as u64,
             b"b" => u64::from(choice() % 256),
+            b"u" => u64::from(choice() % 4) * (2 << 20),
             b"d" => u64::from([0, 0, 0, 0, 0, 0, 1, u32::MAX][choice() as usize % 8]),
             b"-" => 0,
             b"h" => place.expose_provenance() as u64,
@@ -121,12 +129,15 @@ pub fn call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Option<
                 (0..8).for_each(|index| put(index, place.expose_provenance() as u64));
                 place.expose_provenance() as u64
             }
-            [letter @ (b'o' | b'c' | b'z' | b'q' | b'r' | b'm' | b'v')] => {
+            [letter @ (b'o' | b'c' | b'z' | b'q' | b'a' | b'f' | b'r' | b'm' | b'v')] => {
                 (0..64).for_each(|index| put(index, 0));
                 let handle = |kind, choice| given.pick(kind, choice) as u64;
                 match letter {
                     b'c' => put(0, u64::from(choice() % 4)),
                     b'z' => (0..8).for_each(|index| put(index, WORDS[choice() as usize % WORDS.len()])),
+                    // Pinned, on the device.
+                    b'a' => [1, 1].into_iter().enumerate().for_each(|(index, value)| put(index, value)),
+                    b'f' => [1, u64::from(choice() % 4)].into_iter().enumerate().for_each(|(index, value)| put(index, value)),
                     b'q' => [1, 1].into_iter().enumerate().for_each(|(index, value)| put(index, value)),
                     b'r' => {
                         let kind = choice() % 4;

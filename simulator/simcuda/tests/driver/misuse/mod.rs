@@ -60,8 +60,15 @@ fn destroy(given: Given) {
             Kind::Memory => {
                 cu!(cuMemFree_v2(value as u64));
                 cu!(cuMemFreeHost(handle));
+                // A reserved range has up to three units.
+                for bytes in [1, 2, 3].map(|units| units * (2 << 20)) {
+                    cu!(cuMemUnmap(value as u64, bytes));
+                    cu!(cuMemAddressFree(value as u64, bytes));
+                }
                 cu!(cuMemHostUnregister(handle))
             }
+            Kind::Physical => cu!(cuMemRelease(value as u64)),
+            Kind::Mipmap => cu!(cuMipmappedArrayDestroy(handle.cast())),
             Kind::Executable => cu!(cuGraphExecDestroy(handle.cast())),
             Kind::Graph => cu!(cuGraphDestroy(handle.cast())),
             Kind::Library => cu!(cuLibraryUnload(handle.cast())),
@@ -100,6 +107,8 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
 fn whatever_is_called_returns_a_result() {
     with_simulator(|simulator| {
         simulator.set_fuel(FUEL).unwrap();
+        // A wait for a value that nobody writes fails at once.
+        simulator.set_patience(0).unwrap();
         fuzz::check("driver-calls", 4000, calls(), |calls| {
             let given = Mutex::default();
             let made = make(&calls, &given);
@@ -114,6 +123,8 @@ fn whatever_is_called_returns_a_result() {
 fn whatever_three_threads_call_at_once_returns_a_result() {
     with_simulator(|simulator| {
         simulator.set_fuel(FUEL).unwrap();
+        // A wait for a value that nobody writes fails at once.
+        simulator.set_patience(0).unwrap();
         fuzz::check("driver-calls-of-threads", 2000, [calls(), calls(), calls()], |sequences| {
             // Each thread uses and destroys what the others made.
             let given = Mutex::default();
@@ -166,6 +177,8 @@ fn a_texture_of_more_bytes_than_can_be_counted_is_refused() {
 fn absurd_declarations_are_refused_or_cost_little() {
     with_simulator(|simulator| {
         simulator.set_fuel(FUEL).unwrap();
+        // A wait for a value that nobody writes fails at once.
+        simulator.set_patience(0).unwrap();
         let head = ".version 7.0\n.target sm_70\n.address_size 64\n";
         let kernel = |inside: &str| format!("{head}.visible .entry k() {{ {inside} ret; }}");
         let loads = |inside: &str| kernel(&format!("{inside} mov.u32 %r1, 1;"));
