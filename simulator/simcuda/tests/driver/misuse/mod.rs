@@ -155,6 +155,25 @@ fn more_rows_than_the_memory_has_are_refused_at_once() {
 }
 
 #[test]
+fn a_texture_of_more_bytes_than_can_be_counted_is_refused() {
+    with_simulator(|_| {
+        support::raw_context();
+        // SAFETY: all fields of these structures may be zero.
+        let (mut resource, texture): (sys::CUDA_RESOURCE_DESC, sys::CUDA_TEXTURE_DESC) = unsafe { std::mem::zeroed() };
+        resource.resType = sys::CUresourcetype::CU_RESOURCE_TYPE_PITCH2D;
+        let (mut memory, mut object) = (0, 0);
+        assert_eq!(cu!(cuMemAlloc_v2(&mut memory, 4096)), support::OK);
+        // SAFETY: all fields of this member of the union are numbers.
+        let pitched = unsafe { &mut resource.res.pitch2D };
+        pitched.devPtr = memory;
+        pitched.format = sys::CUarray_format::CU_AD_FORMAT_FLOAT;
+        (pitched.numChannels, pitched.width, pitched.height, pitched.pitchInBytes) = (1, 4, 1 << 30, 1 << 40);
+        let result = cu!(cuTexObjectCreate(&mut object, &resource, &texture, null()));
+        assert_eq!(result, CUresult::CUDA_ERROR_INVALID_VALUE, "{:?}", Simulator::open().unwrap().take_error());
+    });
+}
+
+#[test]
 fn absurd_declarations_are_refused_or_cost_little() {
     with_simulator(|simulator| {
         simulator.set_fuel(FUEL).unwrap();
