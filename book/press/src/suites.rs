@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use conformance::record::{Score, word};
@@ -18,32 +19,42 @@ const COLUMNS: [(&str, &[Verdict]); 4] = [
     ("skips itself", &[Verdict::Skipped]),
 ];
 
+/// A suite with its name, and its score if it was run as a whole.
+type Row = (String, Suite, Option<Score>);
+
 /// Draws the scores of all suites, and below them what did not pass, and why.
 ///
 /// # Errors
 ///
-/// When a suite has no score, or one of another version.
+/// When a score cannot be read, or is one of another version.
 pub fn scoreboard() -> Result<String> {
-    let mut scores = Vec::new();
+    let mut rows = Vec::new();
     for (name, suite) in suite::all()?.into_iter().flat_map(|(name, suite)| suite.variants(&name)) {
-        let path = format!("book/scores/{name}.json");
-        let text = fs::read_to_string(root().join(&path)).with_context(|| format!("{path}; cargo conformance makes it"))?;
-        let score: Score = serde_json::from_str(&text).context(path)?;
-        ensure!(score.version == suite.version, "the score of {name} is of version {}, not {}", score.version, suite.version);
-        scores.push((name, suite, score));
+        let path = root().join(format!("book/scores/{name}.json"));
+        let score = path.is_file().then(|| read(&path)).transpose().with_context(|| path.display().to_string())?;
+        if let Some(score) = &score {
+            ensure!(score.version == suite.version, "the score of {name} is of version {}, not {}", score.version, suite.version);
+        }
+        rows.push((name, suite, score));
     }
-    Ok(table(&scores) + &scores.iter().map(details).collect::<String>())
+    Ok(table(&rows) + &rows.iter().map(details).collect::<String>())
 }
 
-fn table(scores: &[(String, Suite, Score)]) -> String {
+fn read(path: &Path) -> Result<Score> {
+    Ok(serde_json::from_str(&fs::read_to_string(path)?)?)
+}
+
+fn table(rows: &[Row]) -> String {
     let mut table = "| suite | what it is | of the judged tests |".to_owned();
     COLUMNS.iter().for_each(|(heading, _)| table += &format!(" {heading} |"));
     table += "\n|---|---|---:|---:|---:|---:|---:|\n";
-    for (name, suite, score) in scores {
-        table += &format!("| {name} {} | {} | {:.1} % pass |", score.version, suite.about, score.passed_percent);
+    for (name, suite, score) in rows {
+        let all =
+            score.as_ref().map_or_else(|| "not run as a whole".to_owned(), |score| format!("{:.1} % pass", score.passed_percent));
+        table += &format!("| {name} {} | {} | {all} |", suite.version, suite.about);
         for (_, verdicts) in COLUMNS {
-            let count: usize = verdicts.iter().filter_map(|verdict| score.counts.get(verdict)).sum();
-            table += &format!(" {count} |");
+            let count = |score: &Score| verdicts.iter().filter_map(|verdict| score.counts.get(verdict)).sum::<usize>().to_string();
+            table += &format!(" {} |", score.as_ref().map_or_else(String::new, count));
         }
         table += "\n";
     }
@@ -51,9 +62,9 @@ fn table(scores: &[(String, Suite, Score)]) -> String {
 }
 
 /// What did not pass, and the defects that the simulator found in the suite's own kernels; folded.
-fn details((name, suite, score): &(String, Suite, Score)) -> String {
+fn details((name, suite, score): &Row) -> String {
     let mut groups: BTreeMap<(Verdict, &str), Vec<&str>> = BTreeMap::new();
-    for Ended { test, verdict, reason } in &score.others {
+    for Ended { test, verdict, reason } in score.iter().flat_map(|score| &score.others) {
         if *verdict != Verdict::Skipped {
             groups.entry((*verdict, reason)).or_default().push(test);
         }
@@ -119,11 +130,12 @@ mod tests {
             ended("m.T.three", Verdict::Skipped, "needs two GPUs"),
         ]);
         let score = Score::new("cudarc", &suite, ends);
-        let scores = [("cudarc".to_owned(), suite, score)];
-        let table = table(&scores);
-        assert!(table.ends_with("| 75.0 % pass | 6 | 2 | 0 | 1 |\n"), "{table}");
+        let rows = [("cudarc".to_owned(), suite.clone(), Some(score)), ("never".to_owned(), suite, None)];
+        let table = table(&rows);
+        assert!(table.contains("| 75.0 % pass | 6 | 2 | 0 | 1 |\n"), "{table}");
+        assert!(table.ends_with("| not run as a whole |  |  |  |  |\n"), "{table}");
         assert_eq!(
-            details(&scores[0]),
+            details(&rows[0]),
             "\n<details>\n<summary>cudarc: what did not pass</summary>\n\n- refused: no &lt;cubin> (`one`, `two[1.5]`)\n\n</details>\n\
              \n<details>\n<summary>cudarc: defects of its own kernels that the simulator reports</summary>\n\n\
              - reads past the end (`overrun`)\n\n</details>\n"
