@@ -7,13 +7,12 @@ use super::code::{Action, ConstantValue, FrameLayout, Inst, Param, Program, Shar
 use super::fate::fate;
 use super::fixed::{FIRST_PREDICATE, NOWHERE, SINK, TRUE};
 use super::flow::resolve_reconvergence;
-use super::frame::{Frame, Function, Place};
+use super::frame::{Frame, Function, Place, Recursive};
 use super::known::Facts;
 use super::merging::machine_requests;
 use super::operations::{Access, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
 use super::scope::{Scopes, Symbol, rows};
-use super::stack::Recursive;
 use crate::error::{LoadError, syntax};
 use crate::finding::{Location, Space};
 use crate::instructions::{self, Alu};

@@ -1,5 +1,6 @@
 //! The functions of a program that is being decoded.
 
+use super::scope::Symbol;
 use crate::registers::{Kind, Reg};
 
 /// The places through which a caller passes parameters and receives results. One for each function is enough: a recursive function copies
@@ -26,4 +27,25 @@ pub(super) struct Function {
     /// Index of its first instruction; known once it is decoded.
     pub entry: u32,
     pub frame: Frame,
+}
+
+/// A recursive function that is being decoded.
+#[derive(Debug)]
+pub(super) struct Recursive {
+    /// Its number in the program.
+    pub number: u32,
+    /// Bytes of its frame so far.
+    pub bytes: u64,
+    /// Its registers.
+    pub registers: Vec<(Reg, Kind)>,
+    /// How to return: from the places of the results in the function to those that the caller reads.
+    pub results: Vec<(Symbol, Place)>,
+}
+
+impl Recursive {
+    /// Adds neighboring registers.
+    pub fn own(&mut self, first: Reg, kind: Kind, count: u32) {
+        let step = if kind == Kind::Double { 2 } else { 1 };
+        self.registers.extend((0..count).map(|index| (first + index * step, kind)));
+    }
 }

@@ -7,33 +7,12 @@
 
 use super::code::{Action, ConstantValue, FrameLayout, Stack};
 use super::decode::{Decoder, MOST_LOCAL_BYTES};
-use super::frame::Place;
+use super::frame::{Place, Recursive};
 use super::scope::Symbol;
 use crate::error::{LoadError, syntax};
 use crate::instructions::Alu;
 use crate::ptx::ast;
 use crate::registers::{Kind, Reg};
-
-/// A recursive function that is being decoded.
-#[derive(Debug)]
-pub(super) struct Recursive {
-    /// Its number in the program.
-    pub number: u32,
-    /// Bytes of its frame so far.
-    bytes: u64,
-    /// Its registers.
-    registers: Vec<(Reg, Kind)>,
-    /// How to return: from the places of the results in the function to those that the caller reads.
-    results: Vec<(Symbol, Place)>,
-}
-
-impl Recursive {
-    /// Adds neighboring registers.
-    pub fn own(&mut self, first: Reg, kind: Kind, count: u32) {
-        let step = if kind == Kind::Double { 2 } else { 1 };
-        self.registers.extend((0..count).map(|index| (first + index * step, kind)));
-    }
-}
 
 impl<'t> Decoder<'_, 't> {
     /// Starts a recursive function: takes its parameters into its own frame and registers.
