@@ -1,7 +1,8 @@
 //! Allocations: who owns which memory, and of what kind it is. [`simt::Memory`] has the bytes; this module has what CUDA knows about them.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use simt::Memory;
 
@@ -27,8 +28,23 @@ struct Table {
     shared: BTreeMap<u64, Shared>,
     /// Bytes that count against the device's memory.
     device_bytes: u64,
+    /// The same for memory without an address.
+    leased: Arc<AtomicU64>,
     /// Allocations made so far, freed ones included.
     made: u64,
+}
+
+/// Bytes of the device that are in use as long as this exists.
+#[derive(Debug)]
+pub struct Lease {
+    bytes: u64,
+    leased: Arc<AtomicU64>,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.leased.fetch_sub(self.bytes, Relaxed);
+    }
 }
 
 /// The memory of an allocation that is shared with other processes.
@@ -226,18 +242,16 @@ impl Allocations {
     }
 
     /// Takes bytes of the device for memory that has no address yet.
-    pub fn take_bytes(&self, capacity: u64, bytes: u64) -> Result<()> {
-        lock(&self.table).take(capacity, bytes)
-    }
-
-    /// Gives such bytes back.
-    pub fn give_bytes_back(&self, bytes: u64) {
-        lock(&self.table).device_bytes -= bytes;
+    pub fn take_bytes(&self, capacity: u64, bytes: u64) -> Result<Lease> {
+        let table = lock(&self.table);
+        table.check_free(capacity, bytes)?;
+        table.leased.fetch_add(bytes, Relaxed);
+        Ok(Lease { bytes, leased: table.leased.clone() })
     }
 
     /// Returns how many bytes of the device are allocated.
     pub fn device_bytes(&self) -> u64 {
-        lock(&self.table).device_bytes
+        lock(&self.table).all_bytes()
     }
 }
 
@@ -260,17 +274,16 @@ impl Table {
 
     /// Refuses more bytes than the device has left.
     fn check_free(&self, capacity: u64, bytes: u64) -> Result<()> {
-        let free = capacity.saturating_sub(self.device_bytes);
+        let free = capacity.saturating_sub(self.all_bytes());
         if bytes <= free {
             return Ok(());
         }
         Err(CuResult::OUT_OF_MEMORY.because(format!("{bytes} bytes requested, {free} of the device's {capacity} bytes are free")))
     }
 
-    fn take(&mut self, capacity: u64, bytes: u64) -> Result<()> {
-        self.check_free(capacity, bytes)?;
-        self.device_bytes += bytes;
-        Ok(())
+    /// Bytes of the device that are in use.
+    fn all_bytes(&self) -> u64 {
+        self.device_bytes + self.leased.load(Relaxed)
     }
 
     fn insert(&mut self, base: u64, bytes: u64, kind: MemoryKind, context: Handle) {

@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use simt::texture::Bindings;
 use simt::{Memory, Profile};
@@ -27,6 +28,9 @@ use crate::report::Report;
 use crate::result::{CuResult, Failure, Result};
 use crate::settings::{self, Reporting, Settings};
 use crate::virtual_memory::VirtualMemory;
+
+/// How many seconds a program waits for a stream that waits for a value in memory, if no setting says otherwise.
+const PATIENCE_S: u64 = 60;
 
 /// The one device.
 pub const DEVICE: DeviceId = 0;
@@ -116,6 +120,11 @@ pub fn initialize() -> Result<()> {
 /// Returns the version of CUDA that the driver says it has.
 pub fn version() -> Result<i32> {
     settings::driver_version(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))
+}
+
+/// How long a program waits for a stream that waits for a value in memory.
+pub fn patience() -> Duration {
+    Duration::from_secs(settings().ok().and_then(|settings| settings.patience_s).unwrap_or(PATIENCE_S))
 }
 
 /// Returns the settings in force.

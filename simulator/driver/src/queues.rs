@@ -14,13 +14,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::captures::StreamKey;
-use crate::driver::{self, Driver, driver_of_this_process};
 use crate::handles::Handle;
 use crate::lock::lock;
 use crate::result::Result;
-
-/// How many seconds a program waits for work that does not go on before the wait is called off, if no setting says otherwise.
-const PATIENCE_S: u64 = 60;
 
 /// How often a thread looks whether work can go on.
 const INTERVAL: Duration = Duration::from_micros(200);
@@ -55,7 +51,7 @@ pub enum Progress {
 }
 
 /// Goes on with work as far as it can.
-pub type Work = Box<dyn FnMut(&Driver) -> Result<Progress> + Send>;
+pub type Work = Box<dyn FnMut() -> Result<Progress> + Send>;
 
 /// All work that waits, in the order in which it was enqueued.
 #[derive(Default)]
@@ -102,34 +98,32 @@ impl Queues {
     }
 
     /// Adds work behind all that is there, and goes on with what can.
-    pub fn push(&self, driver: &Driver, position: Position, work: Work) -> Result<()> {
+    pub fn push(&'static self, position: Position, work: Work) -> Result<()> {
         let mut jobs = lock(&self.jobs);
         jobs.push(Job { position, work, waits_for: String::new() });
-        self.advance_all(driver, &mut jobs).map(drop)?;
+        self.advance_all(&mut jobs).map(drop)?;
         if !jobs.is_empty() && !self.is_watched.swap(true, Ordering::AcqRel) {
-            thread::spawn(watch);
+            thread::spawn(|| self.watch());
         }
         Ok(())
     }
 
     /// Goes on with what can. Returns whether anything did.
-    pub fn advance(&self, driver: &Driver) -> Result<bool> {
-        if self.is_empty() { Ok(false) } else { self.advance_all(driver, &mut lock(&self.jobs)) }
+    pub fn advance(&self) -> Result<bool> {
+        if self.is_empty() { Ok(false) } else { self.advance_all(&mut lock(&self.jobs)) }
     }
 
     /// Waits for work. Returns what it waits for if that does not come.
-    pub fn wait(&self, driver: &Driver, awaited: Awaited) -> Option<String> {
-        self.wait_until(driver, || !lock(&self.jobs).iter().any(|job| awaited.contains(&job.position)))
+    pub fn wait(&self, patience: Duration, awaited: Awaited) -> Option<String> {
+        self.wait_until(patience, || !lock(&self.jobs).iter().any(|job| awaited.contains(&job.position)))
     }
 
     /// Waits for something that work does. Returns what the work waits for if that does not come.
-    pub fn wait_until(&self, driver: &Driver, mut is_done: impl FnMut() -> bool) -> Option<String> {
-        let seconds = driver::settings().ok().and_then(|settings| settings.patience_s).unwrap_or(PATIENCE_S);
-        let patience = Duration::from_secs(seconds);
+    pub fn wait_until(&self, patience: Duration, mut is_done: impl FnMut() -> bool) -> Option<String> {
         let mut deadline = Instant::now() + patience;
         while !self.is_empty() {
             // A failure is the context's by then.
-            if self.advance(driver).unwrap_or(true) {
+            if self.advance().unwrap_or(true) {
                 deadline = Instant::now() + patience;
             }
             if is_done() {
@@ -153,7 +147,7 @@ impl Queues {
     }
 
     /// Goes on until nothing can. An error ends the work that it is of; the first one is returned.
-    fn advance_all(&self, driver: &Driver, jobs: &mut Vec<Job>) -> Result<bool> {
+    fn advance_all(&self, jobs: &mut Vec<Job>) -> Result<bool> {
         let (mut moved, mut first_error) = (false, Ok(()));
         loop {
             let mut again = false;
@@ -166,7 +160,7 @@ impl Queues {
                     index += 1;
                     continue;
                 }
-                match (job.work)(driver) {
+                match (job.work)() {
                     Ok(Progress::Waits(what)) => {
                         job.waits_for = what;
                         index += 1;
@@ -186,19 +180,19 @@ impl Queues {
         self.count.store(jobs.len(), Ordering::Release);
         first_error.map(|()| moved)
     }
-}
 
-/// Goes on with work while there is any. A failure is the context's by then, or it is of a host function, which has nobody to tell.
-fn watch() {
-    while let Some(driver) = driver_of_this_process() {
-        let _ = driver.queues.advance(driver);
-        if driver.queues.is_empty() {
-            driver.queues.is_watched.store(false, Ordering::Release);
-            // Work that came before the line above is watched by nobody else.
-            if driver.queues.is_empty() || driver.queues.is_watched.swap(true, Ordering::AcqRel) {
-                return;
+    /// Goes on with work while there is any. A failure is the context's by then, or it is of a host function, which has nobody to tell.
+    fn watch(&self) {
+        loop {
+            let _ = self.advance();
+            if self.is_empty() {
+                self.is_watched.store(false, Ordering::Release);
+                // Work that came before the line above is watched by nobody else.
+                if self.is_empty() || self.is_watched.swap(true, Ordering::AcqRel) {
+                    return;
+                }
             }
+            thread::sleep(INTERVAL);
         }
-        thread::sleep(INTERVAL);
     }
 }

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use simt::{Mapped, Memory, Rights};
 
-use crate::driver::{Driver, driver_of_this_process};
-use crate::handles::{Handle, Kind};
+use crate::allocations::Lease;
+use crate::handles::{Handle, Handles, Kind};
 use crate::lock::lock;
 use crate::result::{CuResult, Result};
 use crate::shared_memory::{Range, SharedMemory};
@@ -25,8 +25,8 @@ pub struct Physical {
     pub memory: SharedMemory,
     /// The ways in which the program may share it.
     pub handle_types: u32,
-    /// Whether it counts as memory of this process.
-    is_own: bool,
+    /// What it takes of the device, if this process made it.
+    _lease: Option<Lease>,
     /// How often the program may still release it.
     references: Mutex<u32>,
 }
@@ -45,49 +45,39 @@ impl Kind for Retained {
 
 impl Physical {
     /// Makes memory.
-    pub fn create(driver: &Driver, bytes: u64, handle_types: u32) -> Result<Handle> {
-        driver.allocations.take_bytes(driver.profile.memory_bytes, bytes)?;
-        let memory = SharedMemory::create(bytes).inspect_err(|_| driver.allocations.give_bytes_back(bytes))?;
-        Ok(Self::register(driver, memory, handle_types, true))
+    pub fn create(handles: &Handles, lease: Lease, bytes: u64, handle_types: u32) -> Result<Handle> {
+        Ok(Self::register(handles, SharedMemory::create(bytes)?, handle_types, Some(lease)))
     }
 
     /// Makes memory known that another process, or this one, shares.
-    pub fn import(driver: &Driver, descriptor: i32, handle_types: u32) -> Result<Handle> {
-        Ok(Self::register(driver, SharedMemory::import(descriptor)?, handle_types, false))
+    pub fn import(handles: &Handles, descriptor: i32, handle_types: u32) -> Result<Handle> {
+        Ok(Self::register(handles, SharedMemory::import(descriptor)?, handle_types, None))
     }
 
-    fn register(driver: &Driver, memory: SharedMemory, handle_types: u32, is_own: bool) -> Handle {
-        let handle = driver.handles.reserve();
-        let physical = Self { handle, memory, handle_types, is_own, references: Mutex::new(1) };
-        driver.handles.insert_at(handle, Retained(Arc::new(physical)));
+    fn register(handles: &Handles, memory: SharedMemory, handle_types: u32, lease: Option<Lease>) -> Handle {
+        let handle = handles.reserve();
+        let physical = Self { handle, memory, handle_types, _lease: lease, references: Mutex::new(1) };
+        handles.insert_at(handle, Retained(Arc::new(physical)));
         handle
     }
 
     /// Lets the program release the memory once more.
-    pub fn retain(self: &Arc<Self>, driver: &Driver) {
+    pub fn retain(self: &Arc<Self>, handles: &Handles) {
         let mut references = lock(&self.references);
         if *references == 0 {
-            driver.handles.insert_at(self.handle, Retained(self.clone()));
+            handles.insert_at(self.handle, Retained(self.clone()));
         }
         *references += 1;
     }
 
     /// Releases the memory. It goes when nothing is mapped to it.
-    pub fn release(&self, driver: &Driver) -> Result<()> {
+    pub fn release(&self, handles: &Handles) -> Result<()> {
         let mut references = lock(&self.references);
         *references -= 1;
         if *references == 0 {
-            driver.handles.remove::<Retained>(self.handle)?;
+            handles.remove::<Retained>(self.handle)?;
         }
         Ok(())
-    }
-}
-
-impl Drop for Physical {
-    fn drop(&mut self) {
-        if let Some(driver) = driver_of_this_process().filter(|_| self.is_own) {
-            driver.allocations.give_bytes_back(self.memory.bytes);
-        }
     }
 }
 

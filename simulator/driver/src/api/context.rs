@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use simt::Heap;
 
-use crate::driver::{DEVICE, Driver, driver, driver_of};
+use crate::driver::{self, DEVICE, Driver, driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out};
 use crate::handles::{Handle, Kind};
@@ -180,7 +180,10 @@ pub fn drain(driver: &Driver, context: &Context) -> Result<()> {
     if driver.queues.is_empty() {
         return Ok(());
     }
-    driver.queues.wait(driver, Awaited::Context(context.handle)).map_or(Ok(()), |what| give_up(driver, context, &what))?;
+    driver
+        .queues
+        .wait(driver::patience(), Awaited::Context(context.handle))
+        .map_or(Ok(()), |what| give_up(driver, context, &what))?;
     context.check()
 }
 

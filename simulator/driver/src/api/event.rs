@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::context::{self, Context};
 use crate::captures::Captured;
-use crate::driver::{Driver, driver};
+use crate::driver::{self, Driver, driver};
 use crate::export::exports;
 use crate::ffi::Out;
 use crate::handles::{Handle, Kind};
@@ -154,7 +154,7 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
     if driver.queues.is_empty() {
         return Ok(());
     }
-    driver.queues.advance(driver)?;
+    driver.queues.advance()?;
     if event.is_complete() {
         return event.context.check();
     }
@@ -164,7 +164,7 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
     let number = event.submitted();
     driver
         .queues
-        .wait_until(driver, || event.has_recorded(number))
+        .wait_until(driver::patience(), || event.has_recorded(number))
         .map_or(Ok(()), |what| context::give_up(driver, &event.context, &what))?;
     event.context.check()
 }

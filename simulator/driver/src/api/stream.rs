@@ -15,7 +15,7 @@ use super::event;
 use super::operation::{self, Operation};
 use super::run::Run;
 use crate::captures::StreamKey;
-use crate::driver::{DEVICE, Driver, driver};
+use crate::driver::{self, DEVICE, Driver, driver};
 use crate::export::{default_is_per_thread, exports};
 use crate::ffi::{DeviceId, HostBytes, HostCall, HostFn, Out, StreamCallback};
 use crate::handles::{Handle, Kind};
@@ -133,7 +133,7 @@ pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
         return operation.run(driver);
     }
     let mut run = Run::new(operation)?;
-    driver.queues.push(driver, position(stream, key)?, Box::new(move |driver| run.advance(driver)))
+    driver.queues.push(position(stream, key)?, Box::new(move || run.advance(driver)))
 }
 
 /// Where the next work of a stream is among all work.
@@ -149,11 +149,7 @@ pub fn after(stream: Handle, act: impl FnOnce(&Driver) -> Result<()> + Send + 's
         return act(driver);
     }
     let mut act = Some(act);
-    driver.queues.push(
-        driver,
-        position,
-        Box::new(move |driver| act.take().map_or(Ok(()), |act| act(driver)).map(|()| Progress::Done)),
-    )
+    driver.queues.push(position, Box::new(move || act.take().map_or(Ok(()), |act| act(driver)).map(|()| Progress::Done)))
 }
 
 /// Waits for all work of a stream, before a call returns that must not return earlier.
@@ -164,7 +160,7 @@ pub fn finish(stream: Handle) -> Result<()> {
     }
     let context = context_of(stream)?;
     let awaited = Awaited::Before(position(stream, key(stream)?)?);
-    driver.queues.wait(driver, awaited).map_or(Ok(()), |what| context::give_up(driver, &context, &what))?;
+    driver.queues.wait(driver::patience(), awaited).map_or(Ok(()), |what| context::give_up(driver, &context, &what))?;
     context.check()
 }
 
@@ -237,7 +233,7 @@ fn query(stream: Handle) -> Result<()> {
     usable(stream)?;
     check_not_capturing(stream)?;
     let driver = driver()?;
-    driver.queues.advance(driver)?;
+    driver.queues.advance()?;
     let is_busy = driver.queues.is_busy(&position(stream, key(stream)?)?);
     if is_busy { CuResult::NOT_READY.err() } else { usable(stream).map(drop) }
 }
@@ -275,9 +271,8 @@ pub fn record_context(context: Handle, event: Handle) -> Result<()> {
     event.note_submitted();
     let position = of_context(&context);
     driver.queues.push(
-        driver,
         position,
-        Box::new(move |_| {
+        Box::new(move || {
             event.record_now();
             Ok(Progress::Done)
         }),
@@ -295,7 +290,7 @@ pub fn wait_in_context(context: Handle, event: Handle) -> Result<()> {
     }
     driver.captures.use_context(context.handle)?;
     let mut run = Run::new(Operation::Wait(event))?;
-    driver.queues.push(driver, of_context(&context), Box::new(move |driver| run.advance(driver)))
+    driver.queues.push(of_context(&context), Box::new(move || run.advance(driver)))
 }
 
 /// A position after all earlier work of a context, and before all later work.

@@ -93,12 +93,13 @@ exports! {
         if bytes == 0 || !(bytes as u64).is_multiple_of(GRANULARITY) {
             return Err(CuResult::INVALID_VALUE.because(format!("the length must be a multiple of {GRANULARITY}")));
         }
-        handle.put(Physical::create(driver, bytes as u64, properties.handle_types)?.number())
+        let lease = driver.allocations.take_bytes(driver.profile.memory_bytes, bytes as u64)?;
+        handle.put(Physical::create(&driver.handles, lease, bytes as u64, properties.handle_types)?.number())
     }
 
     fn cuMemRelease(handle: u64) {
         let driver = check_flags(0)?;
-        memory(driver, handle)?.release(driver)
+        memory(driver, handle)?.release(&driver.handles)
     }
 
     fn cuMemMap(address: DevicePtr, bytes: usize, offset: usize, handle: u64, flags: u64) {
@@ -161,7 +162,7 @@ exports! {
         handle.check()?;
         let place = driver.virtual_memory.at(address).and_then(|place| place.mapping);
         let (memory, ..) = place.ok_or_else(|| CuResult::INVALID_VALUE.because(format!("nothing is mapped at {address:#x}")))?;
-        memory.retain(driver);
+        memory.retain(&driver.handles);
         handle.put(memory.handle.number())
     }
 
@@ -183,7 +184,7 @@ exports! {
             return Err(CuResult::NOT_SUPPORTED.because("memory can be shared by file descriptors only"));
         }
         let descriptor = i32::try_from(shareable.address()).map_err(|_| CuResult::INVALID_VALUE)?;
-        handle.put(Physical::import(driver, descriptor, FILE_DESCRIPTOR)?.number())
+        handle.put(Physical::import(&driver.handles, descriptor, FILE_DESCRIPTOR)?.number())
     }
 }
 

@@ -14,8 +14,8 @@ use thiserror::Error;
 
 pub(crate) use buffer::Buffer;
 pub use heap::Heap;
-use reserved::Reservation;
-pub use reserved::{Mapped, Replaced, Rights};
+pub use reserved::{Mapped, Rights};
+use reserved::{Reservation, merged};
 
 use crate::finding::Nearest;
 
@@ -408,6 +408,85 @@ impl Memory {
 
     fn write_state(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Memory that is not mapped any more, or with other rights, and that launches may still use.
+#[derive(Debug)]
+#[must_use = "memory may only go once no launch uses it"]
+pub struct Replaced(Vec<Arc<Region>>);
+
+impl Replaced {
+    /// Waits until no launch uses it.
+    pub fn wait(self) {
+        for region in self.0 {
+            while Arc::strong_count(&region) > 1 {
+                std::thread::sleep(std::time::Duration::from_micros(50));
+            }
+        }
+    }
+}
+
+impl Memory {
+    /// Reserves `bytes` bytes of addresses, aligned to `alignment`, a power of two. An access there is a fault until something is
+    /// [mapped](Self::map).
+    pub fn reserve(&self, bytes: u64, alignment: u64) -> u64 {
+        let mut state = self.write_state();
+        let base = state.next_address.next_multiple_of(alignment);
+        state.next_address = base + bytes + GAP;
+        state.reserved.insert(base, Reservation { bytes, mapped: BTreeMap::new() });
+        base
+    }
+
+    /// Forgets a reserved range with all that is mapped into it.
+    pub fn forget_reserved(&self, base: u64) -> Replaced {
+        // SAFETY: nothing is mapped.
+        let replaced = unsafe { self.map(base, &[]) };
+        self.write_state().reserved.remove(&base);
+        replaced
+    }
+
+    /// Replaces everything that is mapped into the reserved range that starts at `base`. Neighbors with the same rights, on the device as
+    /// on the host, are one piece of memory for a kernel. A launch that runs keeps what it had; [`Replaced`] waits for it.
+    ///
+    /// # Safety
+    ///
+    /// The host's addresses are multiples of 4, and the words there can be read and written until they have been replaced and the
+    /// [`Replaced`] has been waited for.
+    pub unsafe fn map(&self, base: u64, mapped: &[Mapped]) -> Replaced {
+        let mut state = self.write_state();
+        let State { live, reserved, .. } = &mut *state;
+        let Some(reservation) = reserved.get_mut(&base) else { return Replaced(Vec::new()) };
+        let pieces = merged(mapped);
+        let is_kept = |region: &Region| {
+            pieces.iter().any(|piece| {
+                let rights = if region.read_only { Rights::Read } else { Rights::ReadWrite };
+                let kept =
+                    Mapped { address: region.base, bytes: region.buffer.bytes(), host: region.buffer.host_address(), rights };
+                kept == *piece
+            })
+        };
+        let range = base..base + reservation.bytes;
+        let gone: Vec<u64> = live.range(range).filter(|(_, region)| !is_kept(region)).map(|(base, _)| *base).collect();
+        let gone: Vec<Arc<Region>> = gone.into_iter().filter_map(|base| live.remove(&base)).collect();
+        for piece in pieces.iter().filter(|piece| piece.rights != Rights::None) {
+            // SAFETY: the caller promises that these words can be read and written until no launch uses them.
+            let buffer = unsafe { Buffer::lent(piece.host, piece.bytes) };
+            let read_only = piece.rights == Rights::Read;
+            let label = Some("a mapped range".to_owned());
+            let region = || Arc::new(Region { base: piece.address, label, buffer, read_only });
+            live.entry(piece.address).or_insert_with(region);
+        }
+        reservation.mapped = mapped.iter().map(|mapped| (mapped.address, *mapped)).collect();
+        Replaced(gone)
+    }
+}
+
+impl State {
+    /// The reserved range that holds an address, with its first address.
+    fn reservation(&self, address: u64) -> Option<(u64, &Reservation)> {
+        let (base, reservation) = self.reserved.range(..=address).next_back()?;
+        (address - base < reservation.bytes).then_some((*base, reservation))
     }
 }
 

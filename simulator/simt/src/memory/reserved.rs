@@ -1,18 +1,15 @@
 //! Reserved ranges of addresses, in which the host program maps memory of its own and says who may access it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
 
-use super::{Buffer, Memory, Region, State};
 use crate::finding::Nearest;
 
 /// A reserved range of addresses.
 #[derive(Debug)]
 pub struct Reservation {
-    bytes: u64,
+    pub bytes: u64,
     /// What is mapped into it, by first address.
-    mapped: BTreeMap<u64, Mapped>,
+    pub mapped: BTreeMap<u64, Mapped>,
 }
 
 /// Memory of the host program that is mapped into a reserved range.
@@ -39,79 +36,8 @@ pub enum Rights {
     ReadWrite,
 }
 
-/// Memory that is not mapped any more, or with other rights, and that launches may still use.
-#[derive(Debug)]
-#[must_use = "memory may only go once no launch uses it"]
-pub struct Replaced(pub(super) Vec<Arc<Region>>);
-
-impl Replaced {
-    /// Waits until no launch uses it.
-    pub fn wait(self) {
-        for region in self.0 {
-            while Arc::strong_count(&region) > 1 {
-                std::thread::sleep(Duration::from_micros(50));
-            }
-        }
-    }
-}
-
-impl Memory {
-    /// Reserves `bytes` bytes of addresses, aligned to `alignment`, a power of two. An access there is a fault until something is
-    /// [mapped](Self::map).
-    pub fn reserve(&self, bytes: u64, alignment: u64) -> u64 {
-        let mut state = self.write_state();
-        let base = state.next_address.next_multiple_of(alignment);
-        state.next_address = base + bytes + super::GAP;
-        state.reserved.insert(base, Reservation { bytes, mapped: BTreeMap::new() });
-        base
-    }
-
-    /// Forgets a reserved range with all that is mapped into it.
-    pub fn forget_reserved(&self, base: u64) -> Replaced {
-        // SAFETY: nothing is mapped.
-        let replaced = unsafe { self.map(base, &[]) };
-        self.write_state().reserved.remove(&base);
-        replaced
-    }
-
-    /// Replaces everything that is mapped into the reserved range that starts at `base`. Neighbors with the same rights, on the device as
-    /// on the host, are one piece of memory for a kernel. A launch that runs keeps what it had; [`Replaced`] waits for it.
-    ///
-    /// # Safety
-    ///
-    /// The host's addresses are multiples of 4, and the words there can be read and written until they have been replaced and the
-    /// [`Replaced`] has been waited for.
-    pub unsafe fn map(&self, base: u64, mapped: &[Mapped]) -> Replaced {
-        let mut state = self.write_state();
-        let State { live, reserved, .. } = &mut *state;
-        let Some(reservation) = reserved.get_mut(&base) else { return Replaced(Vec::new()) };
-        let pieces = merged(mapped);
-        let is_kept = |region: &Region| {
-            pieces.iter().any(|piece| {
-                let rights = if region.read_only { Rights::Read } else { Rights::ReadWrite };
-                let kept =
-                    Mapped { address: region.base, bytes: region.buffer.bytes(), host: region.buffer.host_address(), rights };
-                kept == *piece
-            })
-        };
-        let range = base..base + reservation.bytes;
-        let gone: Vec<u64> = live.range(range).filter(|(_, region)| !is_kept(region)).map(|(base, _)| *base).collect();
-        let gone: Vec<Arc<Region>> = gone.into_iter().filter_map(|base| live.remove(&base)).collect();
-        for piece in pieces.iter().filter(|piece| piece.rights != Rights::None) {
-            // SAFETY: the caller promises that these words can be read and written until no launch uses them.
-            let buffer = unsafe { Buffer::lent(piece.host, piece.bytes) };
-            let read_only = piece.rights == Rights::Read;
-            let label = Some("a mapped range".to_owned());
-            let region = || Arc::new(Region { base: piece.address, label, buffer, read_only });
-            live.entry(piece.address).or_insert_with(region);
-        }
-        reservation.mapped = mapped.iter().map(|mapped| (mapped.address, *mapped)).collect();
-        Replaced(gone)
-    }
-}
-
 /// Joins neighbors with the same rights.
-fn merged(mapped: &[Mapped]) -> Vec<Mapped> {
+pub fn merged(mapped: &[Mapped]) -> Vec<Mapped> {
     let mut pieces: Vec<Mapped> = Vec::new();
     for next in mapped {
         match pieces.last_mut() {
@@ -126,17 +52,9 @@ fn merged(mapped: &[Mapped]) -> Vec<Mapped> {
     pieces
 }
 
-impl State {
-    /// The reserved range that holds an address, with its first address.
-    pub(super) fn reservation(&self, address: u64) -> Option<(u64, &Reservation)> {
-        let (base, reservation) = self.reserved.range(..=address).next_back()?;
-        (address - base < reservation.bytes).then_some((*base, reservation))
-    }
-}
-
 impl Reservation {
     /// What is at an address of the range, for an access that is a fault; `None` if every access is allowed there.
-    pub(super) fn nearest(&self, base: u64, address: u64) -> Option<Nearest> {
+    pub fn nearest(&self, base: u64, address: u64) -> Option<Nearest> {
         let at = self.mapped.range(..=address).next_back().map(|(_, mapped)| mapped);
         let (what, first, bytes) = match at.filter(|mapped| address - mapped.address < mapped.bytes) {
             Some(Mapped { rights: Rights::ReadWrite, .. }) => return None,
@@ -153,7 +71,10 @@ impl Reservation {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::memory::Memory;
 
     const UNIT: u64 = 1 << 12;
 
