@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::repository::root;
 
 /// Commands that no test runs as shown: words of the command, and the reason.
-const NOT_RUN: [(&str, &str); 17] = [
+const NOT_RUN: [(&str, &str); 20] = [
     ("--device gpu", "needs a GPU"),
     ("--size 4096,64,4096", "takes minutes without a GPU"),
     ("nsys profile", "needs a GPU, and a profiler"),
@@ -24,6 +24,9 @@ const NOT_RUN: [(&str, &str); 17] = [
     ("cargo ptx", "needs NVRTC, with which .ci/run makes all PTX again"),
     ("cargo doctor", "common/tests/doctor.rs runs it"),
     ("mdbook build", ".ci/run runs it"),
+    ("cargo conformance", "needs a network; .ci/run runs it for two suites"),
+    ("packages=$(python -c", "sets a variable for the command after it"),
+    ("export", "sets a variable for the command after it"),
     ("cargo test", "is what runs these tests"),
 ];
 
