@@ -53,6 +53,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         other("atom, red", "integers of 32 and 64 bits: `add`, `min`, `max`, `and`, `or`, `xor`, `exch`, `cas`, `inc`, `dec`; `add` of f32, f64, f16, bf16 and pairs of the last two"),
         since(10, 0, "ld.global.v8, st.global.v8", "32 bytes, also as `.v4` of 64 bits"),
         since(9, 0, "atom.exch.b128, atom.cas.b128", "in global and in shared memory"),
+        since(9, 0, "atom.v2, atom.v4, atom.v8, red of the same", "`add` of f32, and `add`, `min` and `max` of 16-bit floats and pairs of them, in global memory"),
         since(7, 0, "atom.cas.b16", "compare and swap of 16 bits"),
         other("cvta, cvta.to", "between generic addresses of 64 bits and those of a state space"),
         other("prefetch, prefetchu, discard, applypriority, pmevent", "accepted; they change nothing"),
@@ -62,9 +63,15 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         since(8, 0, "createpolicy", "a number, which changes nothing"),
         since(9, 0, "cp.async.bulk", "from global to the block's shared memory, with an `mbarrier` that counts the bytes"),
     ]),
+    ("Textures and surfaces", &[
+        other("tex, tld4", "four numbers of 32 bits, in one, two and three dimensions, layers and cube maps; `.level` and `.grad`; through objects and references"),
+        other("suld.b, sust.b", "8 to 64 bits, alone or as `.v2` and `.v4`, in one, two and three dimensions and layers; `.trap`, `.clamp` and `.zero`"),
+        other("txq, suq", "width, height, depth, layers, levels, and whether coordinates are normalized"),
+    ]),
     ("Tensor cores", &[
         since(7, 0, "wmma.load, wmma.mma, wmma.store", "f16, bf16, tf32, s8, u8 and f64, in the shapes of `wmma`"),
         since(7, 5, "mma.sync", "f16, bf16, tf32, s8, u8 and f64, in the shapes of `mma.sync`"),
+        since(8, 9, "mma.sync of e4m3 and e5m2", "with sums of f16 and f32"),
         since(7, 5, "ldmatrix, movmatrix", "matrices of 8 × 8 elements of 16 bits"),
         since(9, 0, "stmatrix", "as `ldmatrix`"),
     ]),
