@@ -50,6 +50,12 @@ impl Values {
         let listed = operations.iter().map(|operation| operation.to_parameters()).collect();
         Self { operations: operations.into(), context, listed }
     }
+
+    /// Whether there are as many operations, of the same types. An executable graph can change addresses and values only.
+    pub fn are_like(&self, other: &Self) -> bool {
+        let types = |values: &Self| values.operations.iter().map(std::mem::discriminant).collect::<Vec<_>>();
+        types(self) == types(other)
+    }
 }
 
 impl Operation {

@@ -222,8 +222,8 @@ fn the_border_has_a_color_and_srgb_becomes_linear() {
         };
         let expected = [[linear(0.0), linear(5.0), linear(64.0), 64.0 / 255.0], [linear(128.0), linear(188.0), 1.0, 1.0]];
         for (got, expected) in got.as_flattened().iter().zip(expected.as_flattened()) {
-            // A GPU has a table.
-            assert!((f64::from(*got) - expected).abs() < 1e-3, "{got} for {expected}");
+            // A GPU has a table. That of an H200 gives 129/256 for 188.
+            assert!((f64::from(*got) - expected).abs() < 1.0 / 512.0, "{got} for {expected}");
         }
         returns! {
             cuArrayDestroy(array) => CUDA_SUCCESS;
@@ -323,10 +323,10 @@ fn senseless_images_are_refused() {
     whole.res.mipmap.hMipmappedArray = array;
     // SAFETY: all of its fields may be zero.
     let how: sys::CUDA_TEXTURE_DESC = unsafe { MaybeUninit::zeroed().assume_init() };
-    // A mipmapped array needs coordinates from 0 to 1.
-    returns! { cuTexObjectCreate(&mut object, &whole, &how, null()) => CUDA_ERROR_INVALID_VALUE; }
     if !on_gpu() {
         returns! {
+            // A mipmapped array needs coordinates from 0 to 1. An H200's driver makes the object, and what it reads is not defined.
+            cuTexObjectCreate(&mut object, &whole, &how, null()) => CUDA_ERROR_INVALID_VALUE;
             cuMipmappedArrayGetLevel(&mut level, array, 1) => CUDA_SUCCESS;
             cuArrayDestroy(level) => CUDA_ERROR_INVALID_HANDLE;
         }

@@ -81,7 +81,8 @@ fn the_heap_is_as_large_as_its_limit_until_a_kernel_uses_it() {
         returns! { cuCtxSetLimit(CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE, 16 << 20) => CUDA_SUCCESS; }
         let (result, blocks) = run(c"many", 0);
         assert_eq!(result, support::OK);
-        assert!((10_000..18_000).contains(&blocks), "{blocks} blocks of 1000 bytes in 16 MiB");
+        // An H200 has room for 7,556.
+        assert!((7_000..18_000).contains(&blocks), "{blocks} blocks of 1000 bytes in 16 MiB");
         // The blocks stay, so that there is no room for more.
         assert_eq!(run(c"many", 0), (support::OK, 0));
         returns! { cuCtxSetLimit(CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE, 32 << 20) => CUDA_ERROR_INVALID_VALUE; }

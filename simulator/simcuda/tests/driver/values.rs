@@ -194,6 +194,7 @@ fn a_batch_is_executed_in_order_in_a_stream_and_in_a_graph() {
 
         let (mut graph, mut node, mut executable) = (null_mut(), null_mut(), null_mut());
         let mut next = [operation(2, memory, 11, 0), operation(2, memory + 4, 12, 0)];
+        let mut last = [operation(2, memory, 9, 0), operation(2, memory + 4, 12, 0)];
         let parameters = |operations: &mut [sys::CUstreamBatchMemOpParams]| sys::CUDA_BATCH_MEM_OP_NODE_PARAMS {
             ctx: context,
             count: operations.len() as u32,
@@ -213,7 +214,8 @@ fn a_batch_is_executed_in_order_in_a_stream_and_in_a_graph() {
         assert_eq!(found.count, 2);
         assert_eq!(read(memory, 4), [11, 12, 0, 1]);
         returns! {
-            cuGraphExecBatchMemOpNodeSetParams(executable, node, &parameters(&mut batch)) => CUDA_SUCCESS;
+            cuGraphExecBatchMemOpNodeSetParams(executable, node, &parameters(&mut batch)) => CUDA_ERROR_INVALID_VALUE;
+            cuGraphExecBatchMemOpNodeSetParams(executable, node, &parameters(&mut last)) => CUDA_SUCCESS;
             cuGraphLaunch(executable, stream) => CUDA_SUCCESS;
             cuStreamSynchronize(stream) => CUDA_SUCCESS;
             cuGraphExecDestroy(executable) => CUDA_SUCCESS;

@@ -196,6 +196,7 @@ fn update_operation(old: &mut Operation, new: Operation, node: Handle) -> Result
                 PARAMETERS_CHANGED
             }
         }
+        (Operation::Values(before), Operation::Values(after)) if !before.are_like(after) => PARAMETERS_CHANGED,
         (Operation::Allocate(_) | Operation::Free(_), _) => PARAMETERS_CHANGED,
         (old, new) if old.node_type() != new.node_type() => NODE_TYPE_CHANGED,
         _ => UPDATED,
