@@ -14,6 +14,10 @@ const SUCCESS: c_int = 0;
 
 type Program = *mut c_void;
 type Texts = *const *const c_char;
+/// The type of `nvrtcGetCUBINSize`.
+type Size = unsafe extern "C" fn(Program, *mut usize) -> c_int;
+/// The type of `nvrtcGetCUBIN`.
+type Code = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
 
 /// Tells this library from NVIDIA's, by its name: the installer replaces no file without it.
 #[unsafe(no_mangle)]
@@ -85,7 +89,6 @@ pub extern "C" fn nvrtcGetErrorString(code: c_int) -> *const c_char {
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "the name is NVRTC's")]
 pub unsafe extern "C" fn nvrtcGetCUBINSize(program: Program, size: *mut usize) -> c_int {
-    type Size = unsafe extern "C" fn(Program, *mut usize) -> c_int;
     // SAFETY: the function of this name has this type in every version of NVRTC.
     let Some(function) = (unsafe { real::function::<Size>("nvrtcGetCUBINSize") }) else { return NO_COMPILER };
     // SAFETY: the caller keeps what NVIDIA's function demands.
@@ -98,7 +101,8 @@ pub unsafe extern "C" fn nvrtcGetCUBINSize(program: Program, size: *mut usize) -
     unsafe { nvrtcGetPTXSize(program, size) }
 }
 
-/// Writes the PTX.
+/// Writes the PTX, if NVIDIA's function would write machine code. A program that was compiled for `compute_80`, say, has none, and its caller
+/// has no room for PTX.
 ///
 /// # Safety
 ///
@@ -106,6 +110,12 @@ pub unsafe extern "C" fn nvrtcGetCUBINSize(program: Program, size: *mut usize) -
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "the name is NVRTC's")]
 pub unsafe extern "C" fn nvrtcGetCUBIN(program: Program, code: *mut c_char) -> c_int {
-    // SAFETY: the caller has room for the PTX, whose size `nvrtcGetCUBINSize` gave.
-    unsafe { nvrtcGetPTX(program, code) }
+    // SAFETY: the functions of these names have these types in every version of NVRTC.
+    let functions = unsafe { (real::function::<Size>("nvrtcGetCUBINSize"), real::function::<Code>("nvrtcGetCUBIN")) };
+    let (Some(size_of), Some(write)) = functions else { return NO_COMPILER };
+    let mut size = 0;
+    // SAFETY: the program is the caller's, and the size has a place.
+    let has_machine_code = unsafe { size_of(program, &mut size) } == SUCCESS && size > 0;
+    // SAFETY: the caller has room for what `nvrtcGetCUBINSize` said: the PTX where there is machine code, and else what NVIDIA's function writes.
+    unsafe { if has_machine_code { nvrtcGetPTX(program, code) } else { write(program, code) } }
 }

@@ -8,8 +8,8 @@ use libloading::Library;
 
 /// The environment variable with the path of NVIDIA's library.
 const VARIABLE: &str = "SIMCUDA_NVRTC";
-/// The names of its file, newest first.
-const NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
+/// The names of its file. That of CUDA 12 comes first, which is the version of the simulated driver.
+const NAMES: [&str; 3] = ["libnvrtc.so.12", "libnvrtc.so.13", "libnvrtc.so"];
 /// Where toolkits are, and distributions put theirs.
 const FOLDERS: [&str; 3] = ["/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib64"];
 
@@ -31,7 +31,7 @@ fn open() -> Option<Library> {
         None => candidates(env::var_os("LD_LIBRARY_PATH").as_deref()).find(|path| is_nvidias(path)),
     };
     let Some(path) = path else {
-        eprintln!("simcuda: there is no NVRTC on the loader's path behind the simulator's; set {VARIABLE} to the path of NVIDIA's");
+        eprintln!("simcuda: the loader's path has no NVRTC besides the simulator's; set {VARIABLE} to the path of NVIDIA's");
         return None;
     };
     // SAFETY: opening NVIDIA's library runs its own initialization only.

@@ -9,6 +9,7 @@ use simcuda::functions::sections;
 
 use crate::support::{cu, open, own_context, returns};
 
+// SAFETY: both declarations have the types of POSIX.
 unsafe extern "C" {
     fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
