@@ -23,8 +23,9 @@ pub const EXIT_VARIABLE: &str = "SIMCUDA_EXITCODE";
 /// The environment variable that chooses the version of CUDA that the driver says it has, such as `12.4`.
 pub const VERSION_VARIABLE: &str = "SIMCUDA_DRIVER_VERSION";
 
-/// The version when none is chosen, as `cuDriverGetVersion` returns it: CUDA 12.0.
-const DEFAULT_VERSION: i32 = 12000;
+/// The version when none is chosen, as `cuDriverGetVersion` returns it: the newest of which every function is here. CUDA 12.3 brought the
+/// conditional nodes of graphs.
+const DEFAULT_VERSION: i32 = 12020;
 
 /// The profile when none is chosen.
 pub const DEFAULT_PROFILE: &str = "h200";
@@ -226,7 +227,7 @@ mod tests {
     #[test]
     fn the_version_of_the_driver_is_written_as_nvidia_writes_it() {
         let version = |value: Option<&str>| driver_version(|_| value.map(str::to_owned));
-        assert_eq!(version(None).unwrap(), 12000);
+        assert_eq!(version(None).unwrap(), 12020);
         assert_eq!(version(Some("12.4")).unwrap(), 12040);
         assert_eq!(version(Some("13.0")).unwrap(), 13000);
         for wrong in ["", "12", "12.", "11.8", "12.4.1", "12.100", "new"] {

@@ -162,7 +162,7 @@ exports! {
         if flags != 0 || handle_type != FILE_DESCRIPTOR {
             return CuResult::INVALID_VALUE.err();
         }
-        let descriptor = i32::try_from(shareable.address()).map_err(|_| CuResult::INVALID_VALUE)?;
+        let descriptor = shareable.descriptor()?;
         let shared = Mutex::new(Some(SharedMemory::import(descriptor)?));
         let imported = |handle| Pool { handle_types: FILE_DESCRIPTOR, is_imported: true, shared, ..Pool::new(handle) };
         pool.put(driver.handles.insert(imported).handle)

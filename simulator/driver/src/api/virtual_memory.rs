@@ -183,7 +183,7 @@ exports! {
         if handle_type != FILE_DESCRIPTOR {
             return Err(CuResult::NOT_SUPPORTED.because("memory can be shared by file descriptors only"));
         }
-        let descriptor = i32::try_from(shareable.address()).map_err(|_| CuResult::INVALID_VALUE)?;
+        let descriptor = shareable.descriptor()?;
         handle.put(Physical::import(&driver.handles, descriptor, FILE_DESCRIPTOR)?.number())
     }
 }

@@ -170,6 +170,17 @@ impl HostBytes {
         self.0 as u64
     }
 
+    /// The file descriptor that a handle of shared memory is.
+    pub fn descriptor(self) -> Result<i32> {
+        match i32::try_from(self.address()) {
+            Ok(0) => {
+                Err(CuResult::INVALID_VALUE.because("a null handle is not taken for file descriptor 0; duplicate the descriptor"))
+            }
+            Ok(descriptor) => Ok(descriptor),
+            Err(_) => CuResult::INVALID_VALUE.err(),
+        }
+    }
+
     /// Moves `bytes` bytes forward.
     pub fn offset(self, bytes: usize) -> Self {
         Self(self.0.wrapping_byte_add(bytes))

@@ -35,8 +35,8 @@ fn fatbin(ptx: &str) -> Vec<u64> {
     let mut text = [ptx.as_bytes(), &[0; 8]].concat();
     text.truncate(8 * words);
     let bytes = text.len() as u64;
-    // The headers of the fat binary and of the image: PTX for compute capability 5.0, in 64 bits on Linux.
-    let headers = [0x0010_0001_ba55_ed50, 64 + bytes, 0x40_0101_0001, bytes, 0, 50 << 32, 0, 0x11, 0, 0];
+    // The headers of the fat binary and of the image: PTX 7.0 for compute capability 5.0, in 64 bits on Linux, with no compiler options.
+    let headers = [0x0010_0001_ba55_ed50, 80 + bytes, 0x50_0101_0001, bytes, 64 << 32, 50 << 32 | 7 << 16, 0, 0x11, 0, 0, 72, 0];
     let image = text.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));
     headers.into_iter().chain(image).collect()
 }

@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 use cudarc::driver::sys;
 use cudarc::driver::sys::CUmemPool_attribute_enum::*;
 
-use crate::support::{in_own_process, raw_context, returns};
+use crate::support::{in_own_process, inherited_handle, raw_context, returns};
 
 #[test]
 fn memory_is_allocated_from_pools_in_stream_order() {
@@ -85,7 +85,7 @@ fn another_process_uses_memory_of_the_same_pool() {
         let byte = |at: usize| u8::from_str_radix(&told[2 * at..2 * at + 2], 16).unwrap();
         let mut data = sys::CUmemPoolPtrExportData { reserved: std::array::from_fn(byte) };
         returns! {
-            cuMemPoolImportFromShareableHandle(&mut pool, null_mut(), FILE_DESCRIPTOR, 0) => CUDA_SUCCESS;
+            cuMemPoolImportFromShareableHandle(&mut pool, inherited_handle(), FILE_DESCRIPTOR, 0) => CUDA_SUCCESS;
             cuMemPoolImportPointer(&mut address, pool, &mut data) => CUDA_SUCCESS;
             cuMemAllocFromPoolAsync(&mut none, 64, pool, null_mut()) => CUDA_ERROR_INVALID_VALUE;
             cuMemcpyDtoH_v2((&raw mut word).cast(), address, 4) => CUDA_SUCCESS;

@@ -8,7 +8,9 @@ use cudarc::driver::sys::{self, CUdeviceptr, CUmemGenericAllocationHandle};
 
 use simcuda::records::{Failed, Outcome};
 
-use crate::support::{INCREMENT, OK, cu, garbage, in_own_process, on_gpu, raw_context, raw_function, returns, with_simulator};
+use crate::support::{
+    INCREMENT, OK, cu, garbage, in_own_process, inherited_handle, on_gpu, raw_context, raw_function, returns, with_simulator,
+};
 
 const FILE_DESCRIPTOR: sys::CUmemAllocationHandleType = sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
@@ -204,6 +206,7 @@ fn wrong_calls_are_refused_and_change_nothing() {
             cuMemSetAccess(range, unit, &access(READ_WRITE), 1) => CUDA_ERROR_INVALID_VALUE;
             cuMemUnmap(range, unit) => CUDA_ERROR_INVALID_VALUE;
             cuMemRetainAllocationHandle(&mut handle, range as *mut _) => CUDA_ERROR_INVALID_VALUE;
+            cuMemImportFromShareableHandle(&mut handle, null_mut(), FILE_DESCRIPTOR) => CUDA_ERROR_INVALID_VALUE;
             cuMemMap(range, unit, 0, memory, 0) => CUDA_SUCCESS;
             cuMemMap(range, unit, 0, memory, 0) => CUDA_ERROR_INVALID_VALUE;
             cuMemAddressFree(range, 2 * unit) => CUDA_ERROR_INVALID_VALUE;
@@ -256,7 +259,7 @@ fn another_process_maps_the_same_memory() {
         let (unit, mut memory) = (granularity(), 0);
         let range = reserve(unit);
         returns! {
-            cuMemImportFromShareableHandle(&mut memory, null_mut(), FILE_DESCRIPTOR) => CUDA_SUCCESS;
+            cuMemImportFromShareableHandle(&mut memory, inherited_handle(), FILE_DESCRIPTOR) => CUDA_SUCCESS;
             cuMemMap(range, unit, 0, memory, 0) => CUDA_SUCCESS;
             cuMemSetAccess(range, unit, &access(READ_WRITE), 1) => CUDA_SUCCESS;
         }

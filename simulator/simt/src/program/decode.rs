@@ -380,10 +380,7 @@ impl<'m, 't> Decoder<'m, 't> {
     /// The instruction with the elements of each vector of registers in place of its name, if it has one.
     fn with_vectors_expanded(&self, instruction: &ast::Instruction<'t>) -> Option<ast::Instruction<'t>> {
         let lanes = |operand: &Operand<'t>| match operand {
-            Operand::Name(name) => match self.scopes.find(name) {
-                Some(Symbol::Vector { lanes, .. }) => Some((*name, lanes)),
-                _ => None,
-            },
+            Operand::Name(name) => self.scopes.lanes(name).map(|lanes| (*name, lanes)),
             _ => None,
         };
         instruction.operands.iter().find_map(lanes)?;

@@ -60,6 +60,7 @@ impl Decoder<'_, '_> {
         let mismatch = |found: &str| syntax(line, format!("expected {}, found {found}", described(kind)));
         match operand {
             Operand::Name(name) => match self.scopes.find(name) {
+                Some(Symbol::Register { first, kind: found, count: None }) if found == kind => Ok(first),
                 Some(Symbol::Register { .. }) => self.register(name, kind),
                 Some(symbol) => self.address_value(symbol, 0, kind).ok_or_else(|| mismatch(name)),
                 None => match special(name) {

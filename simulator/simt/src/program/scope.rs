@@ -38,6 +38,8 @@ pub struct Scopes<'t> {
     open: Vec<Block<'t>>,
     /// Number of blocks opened so far.
     seen: usize,
+    /// Whether a vector of registers was declared.
+    has_vectors: bool,
 }
 
 #[derive(Debug, Default)]
@@ -63,9 +65,18 @@ impl<'t> Scopes<'t> {
 
     /// Declares a name in the innermost block.
     pub fn declare(&mut self, name: &'t str, symbol: Symbol) {
+        self.has_vectors |= matches!(symbol, Symbol::Vector { .. });
         if let Some(block) = self.open.last_mut() {
             let is_family = matches!(symbol, Symbol::Register { count: Some(_), .. } | Symbol::Vector { count: Some(_), .. });
             if is_family { &mut block.families } else { &mut block.symbols }.insert(name, symbol);
+        }
+    }
+
+    /// The number of elements, if the name is that of a vector of registers.
+    pub fn lanes(&self, name: &str) -> Option<u8> {
+        match self.has_vectors.then(|| self.find(name))?? {
+            Symbol::Vector { lanes, .. } => Some(lanes),
+            _ => None,
         }
     }
 

@@ -23,7 +23,7 @@ impl<'t> Token<'t> {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind<'t> {
-    /// A name, an opcode with its modifiers or a directive: letters, digits and `_ $ % .`, not starting with a digit.
+    /// A name, an opcode with its modifiers, or one directive: letters, digits and `_ $ % .`, not starting with a digit.
     Word(&'t str),
     /// Starts with a digit; its form is checked where it is used.
     Number(&'t str),
@@ -76,6 +76,11 @@ pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, LoadError> {
                     at = end_of(bytes, at + 1, in_number);
                 }
                 Kind::Number(&text[start..at])
+            }
+            // `.param.u64`, as people write it, is two directives. Opcodes, which do not start with a dot, stay whole.
+            b'.' => {
+                at = end_of(bytes, at + 1, |byte| is_word(byte) && byte != b'.');
+                Kind::Word(&text[start..at])
             }
             byte if is_word(byte) => {
                 at = end_of(bytes, at, is_word);

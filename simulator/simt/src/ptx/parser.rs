@@ -1,7 +1,8 @@
 //! Tokens to syntax tree, by recursive descent.
 
-use std::collections::HashMap;
 use std::ops::Range;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use super::ast::{
     Function, Guard, Initializer, Instruction, Module, Operand, Prototype, Registers, StateSpace, Statement, Type, Variable,
@@ -25,33 +26,7 @@ pub(super) const DEEPEST: usize = 16;
 ///
 /// [`LoadError::Syntax`] with the line, what was expected and what was found.
 pub fn parse(text: &str) -> Result<Module<'_>, LoadError> {
-    Parser { tokens: directives_apart(tokens(text)?), at: 0, source: None, inlined: HashMap::new() }.module(text)
-}
-
-/// Splits `.param.u64`, as people write it, into `.param` and `.u64`. Opcodes, which do not start with a dot, stay whole.
-fn directives_apart(tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
-    // Compilers write them apart.
-    if tokens.iter().all(|token| second_dot(token.kind).is_none()) {
-        return tokens;
-    }
-    let mut apart = Vec::with_capacity(tokens.len());
-    for mut token in tokens {
-        while let Kind::Word(word) = token.kind
-            && let Some(dot) = second_dot(token.kind)
-        {
-            let (first, rest) = word.split_at(dot);
-            apart.push(Token { kind: Kind::Word(first), end: token.start + first.len(), ..token });
-            token = Token { kind: Kind::Word(rest), start: token.start + first.len(), ..token };
-        }
-        apart.push(token);
-    }
-    apart
-}
-
-/// Where the second directive starts in a word of two.
-fn second_dot(kind: Kind<'_>) -> Option<usize> {
-    let Kind::Word(word) = kind else { return None };
-    word.strip_prefix('.')?.find('.').map(|dot| dot + 1)
+    Parser { tokens: tokens(text)?, at: 0, source: None, inlined: HashMap::default() }.module(text)
 }
 
 pub(super) struct Parser<'t> {

@@ -72,7 +72,14 @@ impl Shadow {
     }
 
     /// The bytes that were never written in this block, one bit for each of the first 32. They count as written afterward.
+    #[inline(always)]
     pub fn unwritten(&mut self, offset: u32, bytes: u32) -> u32 {
+        let range = self.range(offset, bytes);
+        if self.places[range].iter().all(|place| place.written == self.block) { 0 } else { self.first_writes(offset, bytes) }
+    }
+
+    #[cold]
+    fn first_writes(&mut self, offset: u32, bytes: u32) -> u32 {
         let (block, shift) = (self.block, self.shift);
         let range = self.range(offset, bytes);
         let first = (range.start as u32) << shift;
@@ -99,7 +106,9 @@ impl Shadow {
                 continue;
             }
             place.renew(self.epoch);
-            conflict = conflict.or(worst(order, mark, false, &[(place.writers, true)]));
+            if !place.writers[0].is_none() {
+                conflict = conflict.or(worst(order, mark, false, &[(place.writers, true)]));
+            }
             insert(&mut place.readers, order, mark);
             let [first, second] = place.readers;
             let enough = !second.is_none() && first.warp() != second.warp() && place.writers[0].is_none();
@@ -164,7 +173,8 @@ fn conflicts(order: &Order, mark: Mark, other: Mark, one_reads: bool) -> bool {
 #[inline(always)]
 fn insert(marks: &mut [Mark; 2], order: &Order, mark: Mark) {
     let own = |old: Mark| !old.is_none() && old.thread() == mark.thread();
-    if marks.iter().any(|old| own(*old) && old.clock() == mark.clock() && old.strength() < mark.strength()) {
+    let represents = |old: Mark| own(old) && old.clock() == mark.clock() && old.strength() < mark.strength();
+    if mark.strength() != Strength::Plain && marks.iter().any(|old| represents(*old)) {
         return;
     }
     let behind = |old: Mark| order.is_behind(old, mark.warp(), mark.lane());
