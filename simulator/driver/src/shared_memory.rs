@@ -98,8 +98,7 @@ mod linux {
         /// Takes memory that another process shares, or this one, by a file descriptor. The program keeps its descriptor.
         pub fn import(descriptor: i32) -> Result<Self> {
             Self::open(&format!("/proc/self/fd/{descriptor}")).ok_or_else(|| {
-                CuResult::INVALID_VALUE
-                    .because(format!("the file descriptor {descriptor} is not of memory that the simulator exported"))
+                CuResult::UNKNOWN.because(format!("the file descriptor {descriptor} is not of memory that the simulator exported"))
             })
         }
 
@@ -148,7 +147,7 @@ mod linux {
     impl Mapping {
         pub fn new(memory: &SharedMemory) -> Result<Self> {
             let range = Range::reserve(memory.bytes)?;
-            range.map(0, memory.bytes, memory, 0)?;
+            range.map(0, memory)?;
             Ok(Self(range))
         }
 
@@ -192,10 +191,11 @@ mod linux {
         }
 
         /// Maps memory into the range. Nothing may use what was mapped there.
-        pub fn map(&self, offset: u64, bytes: u64, memory: &SharedMemory, from: u64) -> Result<()> {
+        pub fn map(&self, offset: u64, memory: &SharedMemory) -> Result<()> {
+            let bytes = memory.bytes;
             let (start, flags) = (self.at(offset, bytes)?, MapFlags::SHARED | MapFlags::FIXED | MapFlags::NORESERVE);
             // SAFETY: the addresses belong to this range, as `at` checked, and the caller sees to it that nothing uses them.
-            let mapped = unsafe { mmap(start, bytes as usize, ProtFlags::READ | ProtFlags::WRITE, flags, &memory.file, from) };
+            let mapped = unsafe { mmap(start, bytes as usize, ProtFlags::READ | ProtFlags::WRITE, flags, &memory.file, 0) };
             mapped.map(drop).map_err(|error| failed("map shared memory", error))
         }
 
@@ -285,7 +285,7 @@ mod elsewhere {
             0
         }
 
-        pub fn map(&self, _offset: u64, _bytes: u64, _memory: &SharedMemory, _from: u64) -> Result<()> {
+        pub fn map(&self, _offset: u64, _memory: &SharedMemory) -> Result<()> {
             refused()
         }
 

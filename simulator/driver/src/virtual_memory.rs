@@ -138,29 +138,32 @@ impl VirtualMemory {
         Ok(())
     }
 
-    /// Maps memory from its byte `from` on. Nothing may be mapped there. No access is allowed yet.
-    pub fn map(&self, address: u64, bytes: u64, physical: Arc<Physical>, from: u64) -> Result<()> {
-        if bytes == 0 || [address, bytes, from].iter().any(|number| !number.is_multiple_of(GRANULARITY)) {
-            return Err(CuResult::INVALID_VALUE.because(format!("addresses and lengths must be multiples of {GRANULARITY}")));
+    /// Maps memory. Nothing else may be mapped there. No access is allowed yet.
+    pub fn map(&self, address: u64, bytes: u64, physical: Arc<Physical>) -> Result<()> {
+        if bytes != physical.memory.bytes {
+            let reason = format!("memory is mapped as a whole, and this has {} bytes", physical.memory.bytes);
+            return Err(CuResult::NOT_SUPPORTED.because(reason));
         }
-        if from.checked_add(bytes).is_none_or(|end| end > physical.memory.bytes) {
-            return Err(CuResult::INVALID_VALUE.because(format!("the memory has {} bytes only", physical.memory.bytes)));
+        if !address.is_multiple_of(GRANULARITY) {
+            return Err(CuResult::INVALID_VALUE.because(format!("the address must be a multiple of {GRANULARITY}")));
         }
         let mut ranges = lock(&self.ranges);
         let (base, range) = range_of(&mut ranges, address, bytes)?;
-        let before_end = range.mappings.range(..address + bytes).next_back();
-        if before_end.is_some_and(|(start, mapping)| start + mapping.bytes > address) {
+        if !range.is_free(address, bytes) {
             return Err(CuResult::INVALID_VALUE.because("something is mapped there already; unmap it first"));
         }
-        range.host.map(address - base, bytes, &physical.memory, from)?;
+        range.host.map(address - base, &physical.memory)?;
         range.mappings.insert(address, Mapping { bytes, memory: physical, rights: Rights::None });
         Ok(())
     }
 
-    /// Unmaps whole mappings.
+    /// Unmaps whole mappings, if there are any.
     pub fn unmap(&self, memory: &Memory, address: u64, bytes: u64) -> Result<()> {
         let mut ranges = lock(&self.ranges);
         let (base, range) = range_of(&mut ranges, address, bytes)?;
+        if range.is_free(address, bytes) {
+            return Ok(());
+        }
         let gone = range.whole_mappings(address, bytes)?;
         let mappings: Vec<_> = gone.iter().filter_map(|address| range.mappings.remove(address)).collect();
         range.publish(memory, base, true);
@@ -206,6 +209,12 @@ fn range_of(ranges: &mut BTreeMap<u64, Reserved>, address: u64, bytes: u64) -> R
 }
 
 impl Reserved {
+    /// Whether nothing is mapped to any of the bytes.
+    fn is_free(&self, address: u64, bytes: u64) -> bool {
+        let before_end = self.mappings.range(..address + bytes).next_back();
+        before_end.is_none_or(|(start, mapping)| start + mapping.bytes <= address)
+    }
+
     /// Returns the mappings that these addresses are, in order, if they are whole mappings without a gap.
     fn whole_mappings(&self, address: u64, bytes: u64) -> Result<Vec<u64>> {
         let (mut next, mut found) = (address, Vec::new());

@@ -104,8 +104,18 @@ impl Drop for LoadedImage {
     }
 }
 
-/// Reads PTX, or a fat binary that has some, from the caller's memory.
+/// Reads PTX, or a fat binary that has some, from the caller's memory, for a module.
 pub fn read(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
+    if image.until_nul(MAGIC_BYTES)? == fatbin::WRAPPER_MAGIC {
+        return Err(
+            CuResult::INVALID_IMAGE.because("only a library loads the wrapper of a fat binary; a module loads what it points to")
+        );
+    }
+    read_library(driver, image)
+}
+
+/// Reads the same for a library, or the wrapper of a fat binary.
+pub fn read_library(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
     let start = image.until_nul(MAGIC_BYTES)?;
     // What is not text may contain NULs, so its first bytes are checked before the rest is read as text.
     let bytes = match start.as_slice() {

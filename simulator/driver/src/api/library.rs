@@ -133,7 +133,7 @@ exports! {
         _library_option_count: u32,
     ) {
         driver()?;
-        load(library, &Logs::read(option_count, options, values)?, |driver| image::read(driver, image))
+        load(library, &Logs::read(option_count, options, values)?, |driver| image::read_library(driver, image))
     }
 
     fn cuLibraryLoadFromFile(

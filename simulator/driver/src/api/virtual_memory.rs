@@ -104,7 +104,10 @@ exports! {
 
     fn cuMemMap(address: DevicePtr, bytes: usize, offset: usize, handle: u64, flags: u64) {
         let driver = check_flags(flags)?;
-        driver.virtual_memory.map(address, bytes as u64, memory(driver, handle)?, offset as u64)
+        if offset != 0 {
+            return Err(CuResult::NOT_SUPPORTED.because("memory is mapped as a whole"));
+        }
+        driver.virtual_memory.map(address, bytes as u64, memory(driver, handle)?)
     }
 
     fn cuMemUnmap(address: DevicePtr, bytes: usize) {

@@ -57,7 +57,7 @@ fn a_fat_binary_is_loaded_wherever_ptx_is() {
     let options = null_mut();
     returns! {
         cuModuleLoadData(&mut module, data) => CUDA_SUCCESS;
-        cuModuleLoadData(&mut module, wrapper) => CUDA_SUCCESS;
+        cuModuleLoadData(&mut module, wrapper) => CUDA_ERROR_INVALID_IMAGE;
         cuModuleLoadFatBinary(&mut module, data) => CUDA_SUCCESS;
         cuModuleLoad(&mut module, path.as_ptr()) => CUDA_SUCCESS;
         cuModuleGetGlobal_v2(&mut address, &mut bytes, module, c"total".as_ptr()) => CUDA_SUCCESS;

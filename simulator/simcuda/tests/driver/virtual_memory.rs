@@ -202,9 +202,10 @@ fn wrong_calls_are_refused_and_change_nothing() {
             cuMemCreate(&mut handle, unit / 2, &properties(), 0) => CUDA_ERROR_INVALID_VALUE;
             cuMemCreate(&mut handle, 0, &properties(), 0) => CUDA_ERROR_INVALID_VALUE;
             cuMemMap(range + 1, unit, 0, memory, 0) => CUDA_ERROR_INVALID_VALUE;
-            cuMemMap(range, 2 * unit, 0, memory, 0) => CUDA_ERROR_INVALID_VALUE;
+            cuMemMap(range, 2 * unit, 0, memory, 0) => CUDA_ERROR_NOT_SUPPORTED;
+            cuMemMap(range, unit, unit, memory, 0) => CUDA_ERROR_NOT_SUPPORTED;
             cuMemSetAccess(range, unit, &access(READ_WRITE), 1) => CUDA_ERROR_INVALID_VALUE;
-            cuMemUnmap(range, unit) => CUDA_ERROR_INVALID_VALUE;
+            cuMemUnmap(range, unit) => CUDA_SUCCESS;
             cuMemRetainAllocationHandle(&mut handle, range as *mut _) => CUDA_ERROR_INVALID_VALUE;
             cuMemImportFromShareableHandle(&mut handle, null_mut(), FILE_DESCRIPTOR) => CUDA_ERROR_INVALID_VALUE;
             cuMemMap(range, unit, 0, memory, 0) => CUDA_SUCCESS;

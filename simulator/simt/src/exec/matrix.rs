@@ -119,9 +119,8 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// Reads the bytes of a lane in a request that was checked.
-    fn element(&mut self, space: Space, request: &Request<'_>, lane: usize) -> u64 {
-        let address = request.addresses[lane];
+    /// Reads up to 8 bytes for a lane whose request was checked.
+    fn element(&mut self, space: Space, address: u64, bytes: u32) -> u64 {
         let mut word = |address: u64| match space {
             Space::Shared => self.shared[(address & WINDOW_OFFSET) as usize / 4],
             // The last word of an allocation may be incomplete, so look up its first byte only.
@@ -130,22 +129,25 @@ impl Core<'_> {
             }
         };
         let low = u64::from(word(address & !3));
-        match request.bytes {
+        match bytes {
             8 => low | u64::from(word(address + 4)) << 32,
             bytes => low >> (address % 4 * 8) & (u64::MAX >> (64 - 8 * bytes)),
         }
     }
 
-    /// Writes the bytes of a lane in a request that was checked.
-    fn set_element(&mut self, space: Space, request: &Request<'_>, lane: usize, value: u64) {
-        let Request { bytes, addresses, .. } = *request;
-        let same = self.watch.is_some() && self.element(space, request, lane) == value;
-        let (first, shift) = (addresses[lane] & !3, addresses[lane] % 4 * 8);
-        let field = u32::MAX >> (32 - 8 * bytes.min(4));
+    /// Writes a lane's elements of `width` bytes, one of each array, in a request that was checked.
+    fn set_elements(&mut self, space: Space, request: &Request<'_>, lane: usize, width: u32, values: &[[u64; LANES]]) {
+        let first = request.addresses[lane];
+        let places = (first..).step_by(width as usize).zip(values.iter().map(|values| values[lane]));
+        let same = self.watch.is_some() && places.clone().all(|(address, value)| self.element(space, address, width) == value);
+        let field = u32::MAX >> (32 - 8 * width.min(4));
         let put = |set_word: &mut dyn FnMut(u64, u32, u32)| {
-            set_word(first, field << shift, (value as u32) << shift);
-            if bytes == 8 {
-                set_word(first + 4, u32::MAX, (value >> 32) as u32);
+            for (address, value) in places {
+                let shift = address % 4 * 8;
+                set_word(address & !3, field << shift, (value as u32) << shift);
+                if width == 8 {
+                    set_word(address + 4, u32::MAX, (value >> 32) as u32);
+                }
             }
         };
         if space == Space::Shared {
@@ -156,26 +158,36 @@ impl Core<'_> {
             });
             return;
         }
-        let Some(region) = self.machine.region(&mut self.check_hint, addresses[lane], u64::from(bytes)) else { return };
+        let Some(region) = self.machine.region(&mut self.check_hint, first, u64::from(request.bytes)) else { return };
         let store = || {
             put(&mut |address, field, value| {
                 region.buffer.update_word(address - region.base, |word| (word & !field) | (value & field));
             });
         };
         self.watch_global_store(request, lane, Semantics::default(), || same, store);
-        region.buffer.note_written(addresses[lane] - region.base, u64::from(bytes));
+        region.buffer.note_written(first - region.base, u64::from(request.bytes));
     }
 }
 
-/// Elements of a fragment that are contiguous in memory, from one register of each lane.
+/// Elements of a fragment that are contiguous in memory: what one access moves for each lane.
 struct Piece {
-    register: usize,
-    first: usize,
+    part: Part,
     bytes: u32,
     addresses: [u64; LANES],
 }
 
-/// The pieces of a fragment in memory. Contiguous elements of a register form one piece.
+/// The place of a piece in the registers of a fragment.
+enum Part {
+    /// One element of a register, or all of them.
+    Elements { register: usize, first: usize },
+    /// An element in each of two registers.
+    Pair { first: usize },
+    /// Two elements of 16 bits of another lane's register, as they are before the matrix of 8 rows and columns is transposed.
+    Transposed { register: usize },
+}
+
+/// The pieces of a fragment in memory, as machine code moves them: an H200's has a word for two elements of 16 bits, transposes them
+/// where they are contiguous along the other direction of the matrix, and moves a pair of wider elements at once.
 fn pieces(core: &Core<'_>, registers: &Registers, operation: &FragmentAccess) -> Vec<Piece> {
     let FragmentAccess { access, fragment, by_rows, stride } = operation;
     let bases = lane_addresses(registers, &core.machine.program.accesses[*access as usize].address);
@@ -184,7 +196,7 @@ fn pieces(core: &Core<'_>, registers: &Registers, operation: &FragmentAccess) ->
     let per_register = fragment.number.per_register();
     let follow = if *by_rows { columns } else { rows };
     let strides = stride.map_or([follow as u64; LANES], |stride| registers.words(stride).map(u64::from));
-    let addresses = |register: usize, element: usize| {
+    let addresses = |register: usize, element: usize| -> [u64; LANES] {
         let places = fragment.places(register, element);
         std::array::from_fn(|lane| {
             let (row, column) = places[lane];
@@ -192,41 +204,60 @@ fn pieces(core: &Core<'_>, registers: &Registers, operation: &FragmentAccess) ->
             bases[lane].wrapping_add((line as u64 * strides[lane] + along as u64) * width)
         })
     };
-    let first_address = |element: usize| -> u64 {
-        let [first, ..]: [u64; LANES] = addresses(0, element);
-        first
+    let is_next = |(register, element): (usize, usize)| addresses(register, element)[0] == addresses(0, 0)[0].wrapping_add(width);
+    let bytes = |elements: usize| (elements as u64 * width) as u32;
+    let whole = |elements: usize| {
+        let parts =
+            (0..fragment.count()).flat_map(move |register| (0..per_register).step_by(elements).map(move |first| (register, first)));
+        parts.map(move |(register, first)| Piece {
+            part: Part::Elements { register, first },
+            bytes: bytes(elements),
+            addresses: addresses(register, first),
+        })
     };
-    let side_by_side = per_register > 1 && first_address(1) == first_address(0).wrapping_add(width);
-    let elements = if side_by_side { per_register } else { 1 };
-    let mut pieces = Vec::new();
-    for register in 0..fragment.count() {
-        for first in (0..per_register).step_by(elements) {
-            pieces.push(Piece { register, first, bytes: (elements as u64 * width) as u32, addresses: addresses(register, first) });
-        }
+    if per_register > 1 && is_next((0, 1)) {
+        whole(per_register).collect()
+    } else if width == 2 {
+        let transposed = |register| {
+            let held = [addresses(register, 0), addresses(register, 1)];
+            // Lane `4 i + j` has elements `2 j` and `2 j + 1` of line `i`, which lanes `8 j + i / 2` and `8 j + 4 + i / 2` hold in the end.
+            let addresses = std::array::from_fn(|lane| held[lane / 4 % 2][lane % 4 * 8 + lane / 8]);
+            Piece { part: Part::Transposed { register }, bytes: 4, addresses }
+        };
+        (0..fragment.count()).map(transposed).collect()
+    } else if width >= 4 && fragment.count() > 1 && is_next((1, 0)) {
+        let pair = |first| Piece { part: Part::Pair { first }, bytes: bytes(2), addresses: addresses(first, 0) };
+        (0..fragment.count()).step_by(2).map(pair).collect()
+    } else {
+        whole(1).collect()
     }
-    pieces
 }
 
 fn load_fragment(core: &mut Core<'_>, registers: &mut Registers, operation: &FragmentAccess, pc: u32) -> Result<(), Stop> {
     let access = core.machine.program.accesses[operation.access as usize];
     let fragment = &operation.fragment;
-    let shift = |piece: &Piece| 8 * fragment.number.bytes() * piece.first;
+    let width = fragment.number.bytes() as u32;
     let mut held = [[0; LANES]; MOST_REGISTERS];
-    for piece in pieces(core, registers, operation) {
-        let request = Request {
-            op: AccessOp::Load,
-            index: operation.access,
-            pc,
-            bytes: piece.bytes,
-            mask: FULL,
-            addresses: &piece.addresses,
-        };
+    for Piece { part, bytes, addresses } in pieces(core, registers, operation) {
+        let request = Request { op: AccessOp::Load, index: operation.access, pc, bytes, mask: FULL, addresses: &addresses };
         for (space, mask) in request.spaces(access.space) {
             let request = request.of(mask);
             core.admit(space, &request)?;
-            for lane in lanes_of(mask) {
-                held[piece.register][lane] |= core.element(space, &request, lane) << shift(&piece);
+            for (lane, address) in lanes_of(mask).map(|lane| (lane, addresses[lane])) {
+                match part {
+                    Part::Elements { register, first } => {
+                        held[register][lane] |= core.element(space, address, bytes) << (8 * width * first as u32);
+                    }
+                    Part::Transposed { register } => held[register][lane] = core.element(space, address, bytes),
+                    Part::Pair { first } => {
+                        held[first][lane] = core.element(space, address, width);
+                        held[first + 1][lane] = core.element(space, address + u64::from(width), width);
+                    }
+                }
             }
+        }
+        if let Part::Transposed { register } = part {
+            held[register] = transposed(&held[register].map(|word| word as u32)).map(u64::from);
         }
     }
     // `wmma` may name more registers than the elements fill. The other registers repeat them.
@@ -244,26 +275,26 @@ fn load_fragment(core: &mut Core<'_>, registers: &mut Registers, operation: &Fra
 fn store_fragment(core: &mut Core<'_>, registers: &Registers, operation: &FragmentAccess, pc: u32) -> Result<(), Stop> {
     let access = core.machine.program.accesses[operation.access as usize];
     let fragment = &operation.fragment;
-    for piece in pieces(core, registers, operation) {
-        let register = fragment.registers[piece.register];
-        let shift = 8 * fragment.number.bytes() * piece.first;
-        let request = Request {
-            op: AccessOp::Store,
-            index: operation.access,
-            pc,
-            bytes: piece.bytes,
-            mask: FULL,
-            addresses: &piece.addresses,
+    let width = fragment.number.bytes() as u32;
+    let held = |register: usize| match fragment.number {
+        Number::F64 => *registers.doubles(fragment.registers[register]),
+        _ => registers.words(fragment.registers[register]).map(u64::from),
+    };
+    for Piece { part, bytes, addresses } in pieces(core, registers, operation) {
+        let (size, values) = match part {
+            Part::Elements { register, first } => {
+                let field = u64::MAX >> (64 - 8 * bytes);
+                (bytes, &[held(register).map(|value| value >> (8 * width * first as u32) & field)][..])
+            }
+            Part::Transposed { register } => (bytes, &[transposed(&held(register).map(|word| word as u32)).map(u64::from)][..]),
+            Part::Pair { first } => (width, &[held(first), held(first + 1)][..]),
         };
+        let request = Request { op: AccessOp::Store, index: operation.access, pc, bytes, mask: FULL, addresses: &addresses };
         for (space, mask) in request.spaces(access.space) {
             let request = request.of(mask);
             core.admit(space, &request)?;
             for lane in lanes_of(mask) {
-                let value = match fragment.number {
-                    Number::F64 => registers.doubles(register)[lane],
-                    _ => u64::from(registers.words(register)[lane]),
-                };
-                core.set_element(space, &request, lane, value >> shift);
+                core.set_elements(space, &request, lane, size, values);
             }
         }
     }
