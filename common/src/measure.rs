@@ -23,6 +23,9 @@ pub enum Measure {
     /// 32-byte sectors that a warp's store to global memory touches, on average.
     #[serde(rename = "sectors per store")]
     SectorsPerStore,
+    /// Sectors that all stores to global memory touch.
+    #[serde(rename = "sectors stored")]
+    SectorsStored,
     /// Sectors that all loads from global memory touch.
     #[serde(rename = "sectors loaded")]
     SectorsLoaded,
@@ -60,6 +63,12 @@ pub enum Measure {
     /// PTX instructions of a lane, for each multiply-add.
     #[serde(rename = "PTX instructions per multiply-add")]
     InstructionsPerMultiplyAdd,
+    /// PTX instructions of warps, for each multiply-add of a whole warp: a warp with one active lane spends as many as one with 32.
+    #[serde(rename = "warp instructions per warp multiply-add")]
+    WarpInstructionsPerWarpMultiplyAdd,
+    /// Branches of warps, for each multiply-add of a whole warp.
+    #[serde(rename = "branches per warp multiply-add")]
+    BranchesPerWarpMultiplyAdd,
     /// `dp4a` instructions of a lane, for each multiply-add.
     #[serde(rename = "dp4a per multiply-add")]
     Dp4aPerMultiplyAdd,
@@ -75,6 +84,9 @@ pub enum Measure {
     /// Loads from and stores to local memory, of warps.
     #[serde(rename = "local memory accesses")]
     LocalAccesses,
+    /// Atomic operations of warps, on global and on shared memory.
+    #[serde(rename = "atomic operations")]
+    AtomicOperations,
 }
 
 impl Measure {
@@ -87,6 +99,7 @@ impl Measure {
         match self {
             Measure::SectorsPerLoad => c.sectors_per_load(),
             Measure::SectorsPerStore => ratio(c.global_store_sectors, c.global_store_requests),
+            Measure::SectorsStored => Some(c.global_store_sectors as f64),
             Measure::SectorsLoaded => Some(c.global_load_sectors as f64),
             Measure::BytesPerMultiplyAdd => per_multiply_add(c.bytes_moved()),
             Measure::GlobalLoadsPerMultiplyAdd => per_multiply_add(LANES * c.global_load_requests),
@@ -102,11 +115,14 @@ impl Measure {
             Measure::BankConflicts => Some(c.bank_conflicts() as f64),
             Measure::BankConflictShare => ratio(c.bank_conflicts(), shared_wavefronts),
             Measure::InstructionsPerMultiplyAdd => per_multiply_add(c.ptx_thread_instructions),
+            Measure::WarpInstructionsPerWarpMultiplyAdd => per_multiply_add(LANES * c.ptx_instructions),
+            Measure::BranchesPerWarpMultiplyAdd => per_multiply_add(LANES * c.branches),
             Measure::Dp4aPerMultiplyAdd => per_multiply_add(c.dp4a),
             Measure::ExecutedPerMultiplyAdd => per_multiply_add(c.f32_fma + PER_DP4A * c.dp4a + c.tensor_multiply_adds),
             Measure::DivergentBranches => Some(c.divergent_branches as f64),
             Measure::Barriers => Some(c.barriers as f64),
             Measure::LocalAccesses => Some(c.local_requests as f64),
+            Measure::AtomicOperations => Some((c.global_atomic_requests + c.shared_atomic_requests) as f64),
         }
     }
 
@@ -125,6 +141,7 @@ impl Measure {
         match self {
             Measure::SectorsPerLoad => "sectors per load".to_owned(),
             Measure::SectorsPerStore => "sectors per store".to_owned(),
+            Measure::SectorsStored => "sectors stored to global memory".to_owned(),
             Measure::SectorsLoaded => "sectors loaded from global memory".to_owned(),
             Measure::BytesPerMultiplyAdd => format!("bytes moved per {piece}"),
             Measure::GlobalLoadsPerMultiplyAdd => format!("loads from global memory per {piece}"),
@@ -137,11 +154,14 @@ impl Measure {
             Measure::BankConflicts => "bank conflicts".to_owned(),
             Measure::BankConflictShare => "bank conflicts among its shared-memory wavefronts".to_owned(),
             Measure::InstructionsPerMultiplyAdd => format!("PTX instructions per {piece}"),
+            Measure::WarpInstructionsPerWarpMultiplyAdd => format!("PTX instructions of a warp per {piece} of a warp"),
+            Measure::BranchesPerWarpMultiplyAdd => format!("branches of a warp per {piece} of a warp"),
             Measure::Dp4aPerMultiplyAdd => format!("dp4a instructions per {piece}"),
             Measure::ExecutedPerMultiplyAdd => format!("executed multiply-adds per {piece} of the result"),
             Measure::DivergentBranches => "divergent branches".to_owned(),
             Measure::Barriers => "barriers".to_owned(),
             Measure::LocalAccesses => "accesses to local memory".to_owned(),
+            Measure::AtomicOperations => "atomic operations".to_owned(),
         }
     }
 

@@ -46,7 +46,7 @@ fn solved(exercise: &Exercise) -> Result<String> {
             let solution = version(&exercise.solution, Version::Solution).map_err(|reason| anyhow!(reason))?;
             text += &format!("```cpp\n{}\n```\n\n| who writes | is told |\n|---|---|\n", solution.trim_end());
             text += &format!("| nothing yet | … {} … |\n", cell(manifest.starter_says.as_deref().unwrap_or_default()));
-            for mistake in &manifest.mistakes {
+            for mistake in &exercise.wall.wrong {
                 text += &format!("| {} | … {} … |\n", cell(&mistake.what), cell(&mistake.says));
             }
             text.push('\n');

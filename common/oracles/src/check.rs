@@ -96,7 +96,18 @@ pub fn check(got: &Downloaded, oracle: &Oracle, allowance: f64) -> Result<Accura
         Oracle::Sampled(_) => (values.iter().filter(|value| is_unwritten(value)).count(), None, None),
     };
     let wrong = wrong.len() + missing;
-    Err(Box::new(Mismatch { total, wrong, unwritten, worst, pattern, shift, sampled: sums, breach: *breach }))
+    Err(Box::new(Mismatch {
+        total,
+        wrong,
+        unwritten,
+        worst,
+        pattern,
+        shift,
+        sampled: sums,
+        breach: *breach,
+        row: None,
+        looks_like: None,
+    }))
 }
 
 /// The outcome of comparing outputs one by one.

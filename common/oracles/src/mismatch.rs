@@ -25,6 +25,10 @@ pub struct Mismatch {
     pub sampled: Option<WrongSums>,
     /// Stores outside the output.
     pub breach: Option<Breach>,
+    /// Outputs of a row, if they are a picture or a matrix.
+    pub row: Option<usize>,
+    /// A mistake that gives these outputs, as a phrase after "a kernel".
+    pub looks_like: Option<&'static str>,
 }
 
 /// The part of a mismatch that only a sampled comparison has.
@@ -53,7 +57,7 @@ pub struct Worst {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { total, wrong, unwritten, worst, pattern, shift, sampled, breach } = self;
+        let Self { total, wrong, unwritten, worst, pattern, shift, sampled, breach, row, .. } = self;
         match sampled {
             Some(sampled) => write!(f, "{wrong} of {} sampled outputs are wrong, {sampled}", sampled.compared)?,
             None if *wrong > 0 => write!(f, "{wrong} of {total} outputs are wrong")?,
@@ -76,10 +80,13 @@ impl fmt::Display for Mismatch {
         if let Some(Worst { index, got, expected: Expected { value, tolerance } }) = worst
             && (unwritten < wrong || got.to_bits() != POISON)
         {
+            let place = row.map_or_else(String::new, |row| format!(" (column {}, row {})", index % row, index / row));
             if value.is_nan() {
-                write!(f, "\n  worst: output[{index}] is {got}, but nothing belongs there")?;
+                write!(f, "\n  worst: output[{index}]{place} is {got}, but nothing belongs there")?;
+            } else if *tolerance == 0.0 {
+                write!(f, "\n  worst: output[{index}]{place} is {got}, expected exactly {value:.7}")?;
             } else {
-                write!(f, "\n  worst: output[{index}] is {got}, expected {value:.7} within {tolerance:.2e}")?;
+                write!(f, "\n  worst: output[{index}]{place} is {got}, expected {value:.7} within {tolerance:.2e}")?;
             }
         }
         if let Some(shift) = shift {

@@ -33,6 +33,8 @@ pub trait Workload: Sized + Send + Sync + 'static {
     type Options: clap::Args;
     /// The inputs and the output on a device.
     type Buffers;
+    /// The arithmetic of its work.
+    const ARITHMETIC: Arithmetic;
 
     /// What the command line asks for. Without a size, a GPU gets a size at which it shows what it can do, and a simulated GPU gets
     /// one that takes seconds.
@@ -91,6 +93,17 @@ pub trait Workload: Sized + Send + Sync + 'static {
     /// What the output is compared with: expected values, and how far a correct f32 result may lie from them. Computed at the first
     /// call.
     fn oracle(&self) -> &Oracle;
+
+    /// Outputs of a row, where they are a picture or a matrix.
+    fn row_len(&self) -> Option<usize> {
+        None
+    }
+
+    /// Mistakes that beginners make: each a phrase after "a kernel", and what a kernel with it computes. Computed for small workloads, when
+    /// an output is wrong.
+    fn mistakes(&self) -> Vec<(&'static str, Oracle)> {
+        Vec::new()
+    }
 
     /// The expected value of every output.
     ///

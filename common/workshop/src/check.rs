@@ -1,16 +1,19 @@
-//! Checks a learner's kernel: compile, run at many sizes with the simulator's checks, compare with the oracle, then count.
+//! Checks a learner's kernel: compile, run at many sizes with the simulator's checks and the warps in several orders, compare with the oracle,
+//! then count.
 //!
 //! The first defect ends the check, because the rest would only repeat it.
 
 use common::Chapter;
 use common::error::describe;
 use common::gpu::{Gpu, TRIAL};
-use common::report::{Failure, Measured, Outcome};
+use common::report::{Failure, Measured};
 use common::runner;
 use common::workload::arguments::{self, Argument};
 use common::workload::{Arithmetic, Plan, Workload};
 use cudarc::driver::{CudaFunction, LaunchConfig};
 use cudarc::nvrtc::Ptx;
+use kernels::Header;
+use simt::{Finding, WarpOrder};
 use toolkit::nvrtc::{Input, Nvrtc};
 use toolkit::recipe::options;
 
@@ -18,10 +21,47 @@ use crate::cases;
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::manifest::{Cases, Extent, Kernel, Target};
-use crate::text::constant;
+use crate::text::{Version, constant, unrollable_loop, version};
+
+/// What some editors write at the start of a file.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Headers that learners include by habit. NVRTC knows what they need of them without any, or it is given here.
+const HEADERS: &[Header] = &[
+    header("cuda_runtime.h", ""),
+    header("cuda.h", ""),
+    header("device_launch_parameters.h", ""),
+    header("stdio.h", ""),
+    header("cstdio", ""),
+    header("stdlib.h", ""),
+    header("math.h", ""),
+    header("cmath", ""),
+    header("stdint.h", INTEGERS),
+    header("cstdint", INTEGERS),
+];
+
+const fn header(name: &'static str, text: &'static str) -> Header {
+    Header { name, path: name, text }
+}
+
+/// What a kernel needs of `stdint.h`.
+const INTEGERS: &str = "\
+#pragma once
+typedef signed char int8_t; typedef unsigned char uint8_t;
+typedef short int16_t; typedef unsigned short uint16_t;
+typedef int int32_t; typedef unsigned uint32_t;
+typedef long long int64_t; typedef unsigned long long uint64_t;
+";
+
+/// The orders of warps in which a kernel must give the same bits.
+const ORDERS: [WarpOrder; 3] = [WarpOrder::Ascending, WarpOrder::Descending, WarpOrder::Shuffled(13)];
+
+/// Instructions of warps that a block may execute at any size, and for each multiply-add of a warp that the result needs. A kernel whose
+/// threads share the work needs fewer by far.
+const FUEL: [u64; 2] = [1 << 18, 100];
 
 /// What a check found about a kernel that passes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Passed {
     /// At how many sizes it ran.
     pub sizes: usize,
@@ -29,6 +69,8 @@ pub struct Passed {
     pub counted: Vec<f64>,
     /// The pieces of work that some counts are per.
     pub arithmetic: Arithmetic,
+    /// What the simulator found that leaves the outputs valid, at the first size with such a finding.
+    pub warnings: Vec<Finding>,
 }
 
 /// Why a kernel does not pass.
@@ -44,8 +86,24 @@ pub enum Rejection {
         at: String,
         /// At how many sizes it was right before.
         right: usize,
+        /// The order of the warps, if it is right when they run by number.
+        order: Option<WarpOrder>,
         /// How it is wrong.
         failure: Failure,
+    },
+    /// Its outputs are right, and have other bits when the warps of a block run in another order.
+    DependsOnOrder {
+        /// The size, as the workload describes it.
+        at: String,
+        /// The first output that differs.
+        index: usize,
+        /// Its value when the warps run by number, and in the other order.
+        values: [f32; 2],
+    },
+    /// A line that keeps the compiler from unrolling is missing.
+    NotByHand {
+        /// The line of the loop.
+        line: usize,
     },
     /// It is right, but misses a target.
     Misses {
@@ -155,7 +213,13 @@ impl<'a> Attempt<'a> {
         let (Some(kernel), Some(cases)) = (&exercise.manifest.kernel, &exercise.manifest.cases) else {
             return Err(exercise.unusable("it has no kernel to check").into());
         };
-        let input = Input { name: text.path, text: text.text, headers: &[] };
+        if kernel.unrolled_by_hand {
+            let starter = version(&exercise.solution, Version::Starter).map_err(|reason| exercise.unusable(reason))?;
+            if let Some(line) = unrollable_loop(text.text, &starter) {
+                return Err(Stop::Rejection(Rejection::NotByHand { line }));
+            }
+        }
+        let input = Input { name: text.path, text: text.text.trim_start_matches(BYTE_ORDER_MARK), headers: HEADERS };
         // On a GPU, the chapter's stages run code for that GPU. To compare times, so does the learner's kernel.
         let (nvrtc, architecture) = gpu.compiler().unwrap_or((nvrtc, &kernel.architecture));
         let options = options(architecture);
@@ -184,35 +248,52 @@ impl<'a> Attempt<'a> {
     /// Runs at all sizes, then counts.
     fn run_all<W: Workload>(&self, seed: u64) -> Result<Passed, Stop> {
         let random = cases::random(&self.cases.random, seed).map_err(|reason| self.exercise.unusable(reason))?;
-        let mut right = 0;
+        let (mut right, mut warnings) = (0, Vec::new());
         for case in self.cases.fixed.iter().chain(&random) {
-            self.run::<W>(case, seed, 0, right)?;
+            let (_, measured) = self.run_in_orders::<W>(case, seed, right)?;
+            if warnings.is_empty() {
+                warnings = measured.warnings;
+            }
             right += 1;
         }
-        let (workload, measured) = self.run::<W>(&self.cases.counted, seed, 0, right)?;
+        let (workload, measured) = self.run_in_orders::<W>(&self.cases.counted, seed, right)?;
         right += 1;
         let arithmetic = workload.work().arithmetic;
         let mut counted = Vec::new();
         // A GPU counts nothing.
         if let Some(counters) = &measured.counters {
             for target in &self.exercise.manifest.targets {
-                let Some(count) = target.measure.of(counters, workload.work()) else {
-                    return Err(cannot_be_launched(format!("it has nothing to count for the target {:?}", target.measure)));
-                };
-                let missed = target.at_most.is_some_and(|most| count > most) || target.at_least.is_some_and(|least| count < least);
-                if missed {
+                // Where there is nothing to divide by, there is nothing of it.
+                let count = target.measure.of(counters, workload.work()).unwrap_or(0.0);
+                if count > target.at_most {
                     let target = target.clone();
                     return Err(Stop::Rejection(Rejection::Misses { right, target, counted: count, arithmetic }));
                 }
                 counted.push(count);
             }
         }
-        Ok(Passed { sizes: right, counted, arithmetic })
+        Ok(Passed { sizes: right, counted, arithmetic, warnings })
+    }
+
+    /// Runs at one size with the warps in each order; once on a GPU. The counts are those of the first.
+    fn run_in_orders<W: Workload>(&self, case: &str, seed: u64, right: usize) -> Result<(W, Measured), Stop> {
+        let (workload, measured, first) = self.run::<W>(case, seed, 0, right, WarpOrder::Ascending)?;
+        if self.gpu.is_simulated() {
+            for order in &ORDERS[1..] {
+                let (_, _, output) = self.run::<W>(case, seed, 0, right, *order)?;
+                let differs = |(a, b): (&f32, &f32)| a.to_bits() != b.to_bits();
+                if let Some(index) = first.iter().zip(&output).position(differs) {
+                    let (at, values) = (workload.describe(), [first[index], output[index]]);
+                    return Err(Stop::Rejection(Rejection::DependsOnOrder { at, index, values }));
+                }
+            }
+        }
+        Ok((workload, measured))
     }
 
     fn time<W: Workload>(&self, chapter: &Chapter<W>, repeat: usize) -> Result<Timed, Stop> {
         let baseline = chapter.stage(&self.cases.baseline).map_err(|unknown| self.exercise.unusable(unknown))?;
-        let (workload, measured) = self.run::<W>(&self.cases.timed, 13, repeat, 0)?;
+        let (workload, measured, _) = self.run::<W>(&self.cases.timed, 13, repeat, 0, WarpOrder::Ascending)?;
         let row = runner::run(self.gpu, &[*baseline], &workload, repeat)?.rows.remove(0);
         match (measured.timing, row.median_ms()) {
             (Some(timing), Some(baseline_ms)) => Ok(Timed { learner_ms: timing.median_ms, baseline_ms }),
@@ -220,12 +301,24 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Runs at one size, after `right` sizes at which the kernel was right.
-    fn run<W: Workload>(&self, case: &str, seed: u64, repeat: usize, right: usize) -> Result<(W, Measured), Stop> {
+    /// Runs at one size, after `right` sizes at which the kernel was right. Returns the output, too.
+    fn run<W: Workload>(
+        &self,
+        case: &str,
+        seed: u64,
+        repeat: usize,
+        right: usize,
+        order: WarpOrder,
+    ) -> Result<(W, Measured, Vec<f32>), Stop> {
         let options = cases::options(case).map_err(|reason| self.exercise.unusable(format!("case `{case}`: {reason}")))?;
         let Plan { mut parts, .. } = W::plan(&options, seed, self.gpu)?;
         let workload = parts.swap_remove(0);
         let config = self.config(&workload)?;
+        let fuel = FUEL[0] + FUEL[1] * workload.work().multiply_adds / 32;
+        if let Some(simulator) = self.gpu.simulator() {
+            let set = simulator.set_warp_order(order).and_then(|()| simulator.set_fuel(fuel));
+            set.map_err(common::Error::from)?;
+        }
         // The closure can only return errors of a run, so a launch that does not fit the kernel is reported after it.
         let mut stop = None;
         let outcome = runner::run_launches(self.gpu, &workload, repeat, &mut |gpu, workload, buffers| {
@@ -247,10 +340,12 @@ impl<'a> Attempt<'a> {
             return Err(stop);
         }
         match outcome {
-            Outcome::Verified(measured) => Ok((workload, measured)),
-            Outcome::Failed(failure) => Err(Stop::Rejection(Rejection::Fails { at: workload.describe(), right, failure })),
-            Outcome::Skipped(unmet) => Err(self.exercise.unusable(unmet).into()),
-            Outcome::NotRun(reason) => Err(self.exercise.unusable(reason).into()),
+            Ok((measured, output)) => Ok((workload, measured, output)),
+            Err(failure) => {
+                let at = workload.describe();
+                let order = (order != WarpOrder::Ascending).then_some(order);
+                Err(Stop::Rejection(Rejection::Fails { at, right, order, failure }))
+            }
         }
     }
 

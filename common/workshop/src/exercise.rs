@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Unusable;
 use crate::manifest::Manifest;
+use crate::wall::Wall;
 
 /// An exercise as it is in the repository.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct Exercise {
     pub manifest: Manifest,
     /// The text of its `solution.cu`; empty if nothing is written.
     pub solution: String,
+    /// Wrong and right answers, from its `wall.toml`; none if nothing is written.
+    pub wall: Wall,
 }
 
 impl Exercise {
@@ -59,7 +62,13 @@ impl Exercise {
             Err(_) if manifest.kernel.is_none() => String::new(),
             Err(error) => return Err(Unusable::new(&path, error)),
         };
-        Ok(Self { chapter: chapter.to_owned(), number, slug, manifest, solution })
+        let path = folder.join("wall.toml");
+        let wall = match fs::read_to_string(&path) {
+            Ok(text) => toml::from_str(&text).map_err(|reason| Unusable::new(&path, reason))?,
+            Err(_) if manifest.kernel.is_none() => Wall::default(),
+            Err(error) => return Err(Unusable::new(&path, error)),
+        };
+        Ok(Self { chapter: chapter.to_owned(), number, slug, manifest, solution, wall })
     }
 
     /// Number and slug, as in paths.

@@ -1,7 +1,6 @@
 //! What to say about a checked kernel: what is wrong, where in the learner's own file, and where to look.
 
 use std::cmp::Reverse;
-use std::fmt::Write;
 use std::mem::discriminant;
 
 use common::report::{Failure, Fault};
@@ -18,7 +17,11 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
     let message = match rejection {
         Rejection::DoesNotCompile(log) => format!("it does not compile:\n\n{}", indented(log)),
         Rejection::CannotBeLaunched(reason) => format!("it compiles, but cannot be launched: {reason}"),
-        Rejection::Fails { at, right, failure } => {
+        Rejection::Fails { at, right, order, failure } => {
+            let at = match order {
+                None => at.clone(),
+                Some(_) => format!("{at} when the warps of a block run in another order"),
+            };
             let mut message = match right {
                 0 => format!("it is wrong at the first size, {at}:\n\n"),
                 1 => format!("it is right at one size, and wrong at {at}:\n\n"),
@@ -31,6 +34,16 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
             }
             message
         }
+        Rejection::DependsOnOrder { at, index, values: [by_number, other] } => format!(
+            "its result depends on the order in which the warps of a block run: at {at}, output[{index}] is {by_number} in one order and \
+             {other} in another. Both are within the tolerance, and still a right kernel of this exercise gives the same bits each time. Which \
+             threads add to one number, or read what another warp may not have written yet?"
+        ),
+        Rejection::NotByHand { line } => format!(
+            "the loop of line {line} has no `#pragma unroll 1` before it:\n\n{}\nThe compiler would unroll it for you, and this exercise is about \
+             doing it by hand. Write the pragma directly before each of your loops, and leave those that are there.",
+            source_line(text, *line)
+        ),
         Rejection::Misses { right, target, counted, arithmetic } => {
             format!(
                 "it is right at all {right} sizes, but it has {}; {}.\n\n{}",
@@ -45,23 +58,29 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
 }
 
 /// What to say about a kernel that passes.
-pub fn passed(exercise: &Exercise, passed: &Passed) -> String {
-    let mut message = format!("passed: right at all {} sizes, without races or accesses out of bounds", passed.sizes);
+pub fn passed(exercise: &Exercise, passed: &Passed, text: Text<'_>) -> String {
+    let mut message = format!("passed: right at all {} sizes", passed.sizes);
+    if !passed.counted.is_empty() {
+        message += ", no races found in shared or global memory";
+    }
     for (target, counted) in exercise.manifest.targets.iter().zip(&passed.counted) {
         message += &format!("\n        {}; {}", target.measure.words(*counted, passed.arithmetic), wanted(target));
     }
-    message + &format!("\n\n{}", exercise.manifest.lesson.trim())
+    if !passed.warnings.is_empty() {
+        let warnings = Failure::Defects(passed.warnings.clone());
+        let list = indented(&reasons(&warnings)) + &quoted(&warnings, text);
+        message += &format!("\n\nIt works, and nothing promises that it always will:\n\n{}", list.trim_end());
+    }
+    message += &format!("\n\n{}", exercise.manifest.lesson.trim());
+    message.replace(text.path, text.name)
 }
 
-/// The bounds of a target.
+/// The bound of a target.
 fn wanted(target: &Target) -> String {
-    let number = |value: f64| if value.fract() == 0.0 { format!("{value:.0}") } else { significant(value) };
-    match (target.at_most, target.at_least) {
-        (Some(most), Some(least)) => format!("the target is {} to {}", number(least), number(most)),
-        (Some(0.0), None) => "the target is none".to_owned(),
-        (Some(most), None) => format!("the target is at most {}", number(most)),
-        (None, Some(least)) => format!("the target is at least {}", number(least)),
-        (None, None) => "any number will do".to_owned(),
+    match target.at_most {
+        0.0 => "the target is none".to_owned(),
+        most if most.fract() == 0.0 => format!("the target is at most {most:.0}"),
+        most => format!("the target is at most {}", significant(most)),
     }
 }
 
@@ -97,14 +116,13 @@ fn quoted(failure: &Failure, text: Text<'_>) -> String {
         failure.findings().iter().flat_map(locations).filter_map(|location| line(location, text.path)).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let mut lines = String::new();
-    for number in numbers {
-        if let Some(line) = text.text.lines().nth(number as usize - 1) {
-            // Writing to a string cannot fail.
-            let _ = writeln!(lines, "{number:>5} | {line}");
-        }
-    }
+    let lines: String = numbers.into_iter().map(|number| source_line(text, number as usize)).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+/// A line of the learner's file with its number; nothing if there is none.
+fn source_line(text: Text<'_>, number: usize) -> String {
+    text.text.lines().nth(number - 1).map_or_else(String::new, |line| format!("{number:>5} | {line}\n"))
 }
 
 /// Where a finding happened: one location, or both sides of a race.
@@ -133,6 +151,10 @@ fn advice(failure: &Failure, right: usize) -> Option<String> {
 }
 
 fn of_fault(fault: &Fault) -> Option<String> {
+    if fault.detail.as_deref().is_some_and(|detail| detail.contains("does not end")) {
+        let advice = "That is far more than the whole result needs. Either a loop does not end, or each thread computes what all of them should share.";
+        return Some(advice.to_owned());
+    }
     let Some(Finding { kind: FindingKind::OutOfBounds { access, .. }, .. }) = &fault.finding else { return None };
     Some(if access.space == Space::Shared {
         "Either an index is past the end of the array in shared memory, or the array is too small: what is the largest index that this line \
@@ -148,8 +170,10 @@ fn of_fault(fault: &Fault) -> Option<String> {
 
 /// What the indices of the wrong outputs have in common.
 fn of_outputs(mismatch: &Mismatch, right: usize) -> Option<String> {
-    let Mismatch { total, wrong, unwritten, pattern, shift, breach, .. } = mismatch;
-    let advice = if breach.is_some() {
+    let Mismatch { total, wrong, unwritten, pattern, shift, breach, looks_like, .. } = mismatch;
+    let advice = if let Some(mistake) = looks_like {
+        return Some(format!("These are exactly the outputs of a kernel {mistake}"));
+    } else if breach.is_some() {
         "A guard is missing where the result is stored: the last block has threads without an output."
     } else if unwritten == wrong && wrong == total {
         "Nothing is stored at all: is the store there, and is its index the output of this thread?"
@@ -166,6 +190,9 @@ fn of_outputs(mismatch: &Mismatch, right: usize) -> Option<String> {
             Some(Pattern::Periodic { period, first, last }) => {
                 let what = if first == last { format!("index {first}") } else { format!("indices {first} to {last}") };
                 return Some(format!("In every block of {period}, the same outputs are wrong: what is different about {what}?"));
+            }
+            Some(Pattern::From { .. } | Pattern::UpTo(_) | Pattern::Only(_)) if 2 * wrong > *total => {
+                "Only a few outputs at one end are right: what is different in the first or the last block or tile?"
             }
             Some(Pattern::From { .. } | Pattern::UpTo(_) | Pattern::Only(_)) => {
                 "Most outputs are right, and those at one end are not: what is different in the first or the last block or tile?"

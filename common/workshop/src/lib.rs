@@ -1,7 +1,7 @@
 //! Exercises that check themselves.
 //!
-//! An exercise is a folder `chapters/<chapter>/exercises/<number>-<slug>` with an `exercise.toml` and a `solution.cu`. An exercise that
-//! only asks for numbers has no `solution.cu`. The learner's copy is the solution without its marked parts. It is in a folder that git
+//! An exercise is a folder `chapters/<chapter>/exercises/<number>-<slug>` with an `exercise.toml`, a `solution.cu`, and a `wall.toml` with wrong
+//! and right answers for the tests. An exercise that only asks for numbers has the first only. The learner's copy is the solution without its marked parts. It is in a folder that git
 //! ignores, so nothing tracked changes while people learn. A check compiles the copy, runs it on the simulated GPU with all its checks,
 //! compares every output with the oracle, and then compares counts with targets. Counts are the same on every machine; times are not.
 //!
@@ -11,6 +11,7 @@
 //!
 //! - [`error`]: what can go wrong, apart from the learner's kernel.
 //! - [`manifest`]: what an `exercise.toml` holds.
+//! - [`wall`]: what a `wall.toml` holds.
 //! - [`text`]: the solution, and the starter made from it.
 //! - [`cases`]: the sizes at which a kernel is checked.
 //! - [`exercise`]: an exercise with its manifest and its solution.
@@ -27,6 +28,7 @@ pub mod exercise;
 pub mod feedback;
 pub mod manifest;
 pub mod text;
+pub mod wall;
 pub mod workspace;
 
 pub use error::{Error, Result, Unusable};

@@ -28,9 +28,6 @@ pub struct Manifest {
     pub targets: Vec<Target>,
     /// Words that the check must say about the starter; the tests compare.
     pub starter_says: Option<String>,
-    /// Typical wrong answers that the check must find; the tests try them.
-    #[serde(default)]
-    pub mistakes: Vec<Mistake>,
 }
 
 /// What a learner does in an exercise.
@@ -119,6 +116,9 @@ pub struct Kernel {
     /// Bytes of dynamic shared memory.
     #[serde(default)]
     pub shared_bytes: u32,
+    /// Whether the compiler may not unroll what the learner writes: each of their loops must have `#pragma unroll 1` before it.
+    #[serde(default)]
+    pub unrolled_by_hand: bool,
     /// The virtual architecture to compile it for.
     #[serde(default = "architecture")]
     pub architecture: String,
@@ -173,31 +173,15 @@ pub struct Random {
     pub edges: Vec<u32>,
 }
 
-/// A bound for a count.
+/// The most of something that a kernel may need. There is no least: a kernel that needs less of everything passes, always.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     /// What is counted.
     pub measure: Measure,
     /// The highest allowed count.
-    pub at_most: Option<f64>,
-    /// The lowest allowed count.
-    pub at_least: Option<f64>,
+    pub at_most: f64,
     /// What to say about a kernel that misses it.
-    pub says: String,
-}
-
-/// A wrong answer: the solution with some text replaced.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Mistake {
-    /// The mistake, for maintainers of the exercise.
-    pub what: String,
-    /// Text that occurs once in the solution.
-    pub replace: String,
-    /// Its replacement.
-    pub with: String,
-    /// Words that the check must say about it.
     pub says: String,
 }
 
@@ -224,10 +208,7 @@ impl Manifest {
         needs(self.predict.is_none(), "there is no [predict]")?;
         needs(self.kernel.is_some() && self.cases.is_some(), "there must be a [kernel] and [cases]")?;
         needs(self.starter_says.is_some(), "there must be `starter_says`")?;
-        needs(self.mistakes.len() >= 3, "there must be three [[mistakes]] or more")?;
-        needs(self.kind != Kind::Optimize || !self.targets.is_empty(), "there must be [[targets]]")?;
-        let bounded = |target: &Target| target.at_most.is_some() || target.at_least.is_some();
-        needs(self.targets.iter().all(bounded), "a target must have `at_most` or `at_least`")
+        needs(!self.targets.is_empty(), "there must be [[targets]]")
     }
 }
 

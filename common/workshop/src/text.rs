@@ -78,6 +78,36 @@ pub fn constant(text: &str, name: &str) -> Result<u32, String> {
     number.map_err(|_| format!("the launch needs a plain number for {name}, but the file has `{value}`"))
 }
 
+/// What stands before a loop that the compiler may not unroll.
+const BY_HAND: &str = "#pragma unroll 1";
+
+/// The line of the first loop that the compiler may unroll, from 1; loops that the starter has without the pragma are not counted.
+pub fn unrollable_loop(text: &str, starter: &str) -> Option<usize> {
+    let mut given: Vec<&str> = free_loops(starter).map(|(_, header)| header).collect();
+    free_loops(text).find_map(|(line, header)| match given.iter().position(|known| *known == header) {
+        Some(known) => {
+            given.swap_remove(known);
+            None
+        }
+        None => Some(line),
+    })
+}
+
+/// The loops without the pragma: their lines, from 1, and texts.
+fn free_loops(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut before = "";
+    (1..).zip(text.lines()).filter_map(move |(number, line)| {
+        let line = line.split("//").next().unwrap_or_default().trim();
+        if line.is_empty() {
+            return None;
+        }
+        let by_hand = before == BY_HAND;
+        before = line;
+        let words = || line.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+        (!by_hand && words().any(|word| matches!(word, "for" | "while" | "do" | "goto"))).then_some((number, line))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +126,17 @@ mod tests {
         assert_eq!(version("a\n#ifdef SOLUTION\n", Version::Starter).unwrap_err(), "line 2: #ifdef SOLUTION has no #endif");
         let nested = "#ifdef SOLUTION\n#ifdef SOLUTION\n#endif\n#endif\n";
         assert_eq!(version(nested, Version::Starter).unwrap_err(), "line 2: a part to write inside the one of line 1");
+    }
+
+    #[test]
+    fn a_loop_without_the_pragma_is_found_unless_it_was_given() {
+        let starter = "for (given) {\n#pragma unroll 1\nfor (a) {}\n}\n";
+        assert_eq!(unrollable_loop(starter, starter), None);
+        assert_eq!(unrollable_loop("for (given) {\n#pragma unroll 1\n// so\nfor (b) {}\n}\n", starter), None);
+        assert_eq!(unrollable_loop("for (given) {\nfor (a) {}\n}\n", starter), Some(2), "the pragma is gone");
+        assert_eq!(unrollable_loop("for (given) {\n#pragma unroll 4\nfor (a) {}\n}\n", starter), Some(3));
+        assert_eq!(unrollable_loop("for (given) {\n}\nfor (given) {}\n", starter), Some(3), "one was given");
+        assert_eq!(unrollable_loop("before(); // for\n", starter), None);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::sync::Mutex;
 
 use libloading::Library;
 use serde::de::DeserializeOwned;
-use simt::Dim3;
+use simt::{Dim3, WarpOrder};
 
 pub use crate::error::Error;
 pub use crate::interface::LIBRARY_VARIABLE;
@@ -140,6 +140,15 @@ impl Simulator {
     /// None is expected.
     pub fn set_workers(&self, workers: Option<usize>) -> Result<(), Error> {
         self.configure(&Settings { workers: Some(workers.unwrap_or(0)), ..Settings::default() })
+    }
+
+    /// Sets the order in which the warps of a block take turns, from the next launch on.
+    ///
+    /// # Errors
+    ///
+    /// None is expected.
+    pub fn set_warp_order(&self, order: WarpOrder) -> Result<(), Error> {
+        self.configure(&Settings { warp_order: Some(order), ..Settings::default() })
     }
 
     /// Records which global memory the threads of this block access, from the next launch on; `None` stops it. The checks must be on.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use simt::{Dim3, Profile};
+use simt::{Dim3, Profile, WarpOrder};
 
 use crate::error::Error;
 
@@ -13,6 +13,8 @@ pub const PROFILE_VARIABLE: &str = "SIMCUDA_PROFILE";
 pub const FUEL_VARIABLE: &str = "SIMCUDA_FUEL";
 /// The environment variable that limits how many seconds a program waits for a stream that waits for a value in memory.
 pub const PATIENCE_VARIABLE: &str = "SIMCUDA_PATIENCE";
+/// The environment variable that sets the order in which the warps of a block take turns.
+pub const ORDER_VARIABLE: &str = "SIMCUDA_WARP_ORDER";
 /// The environment variable that turns the checks `on` or `off`.
 pub const CHECKS_VARIABLE: &str = "SIMCUDA_CHECKS";
 /// The environment variable that says where the report goes when the process ends. See [`Reporting`].
@@ -47,6 +49,8 @@ pub struct Settings {
     pub patience_s: Option<u64>,
     /// Threads of the host that execute blocks; 0 means one per core.
     pub workers: Option<usize>,
+    /// The order in which the warps of a block take turns.
+    pub warp_order: Option<WarpOrder>,
     /// Which memory accesses of each launch are recorded.
     pub trace: Option<Trace>,
 }
@@ -78,24 +82,35 @@ impl Settings {
             "off" => Ok(false),
             _ => Err(Error::Variable { variable: CHECKS_VARIABLE, expected: "on or off", got: text }),
         });
+        let warp_order = variable(ORDER_VARIABLE).map(|text| match text.as_str() {
+            "ascending" => Ok(WarpOrder::Ascending),
+            "descending" => Ok(WarpOrder::Descending),
+            seed => seed.parse().map(WarpOrder::Shuffled).map_err(|_| Error::Variable {
+                variable: ORDER_VARIABLE,
+                expected: "ascending, descending, or a number to shuffle by",
+                got: seed.to_owned(),
+            }),
+        });
         Ok(Self {
             profile: variable(PROFILE_VARIABLE),
             checks: checks.transpose()?,
             fuel: number(FUEL_VARIABLE, "a number of warp instructions")?,
             patience_s: number(PATIENCE_VARIABLE, "a number of seconds")?,
             workers: None,
+            warp_order: warp_order.transpose()?,
             trace: None,
         })
     }
 
     /// Applies a change: a field that is `None` there stays as it is here.
     pub(crate) fn apply(&mut self, change: Settings) {
-        let Settings { profile, checks, fuel, patience_s, workers, trace } = change;
+        let Settings { profile, checks, fuel, patience_s, workers, warp_order, trace } = change;
         self.profile = profile.or(self.profile.take());
         self.checks = checks.or(self.checks);
         self.fuel = fuel.or(self.fuel);
         self.patience_s = patience_s.or(self.patience_s);
         self.workers = workers.or(self.workers);
+        self.warp_order = warp_order.or(self.warp_order);
         self.trace = trace.or(self.trace);
     }
 }
@@ -219,6 +234,9 @@ mod tests {
         assert_eq!(settings("OTHER", "x").unwrap(), Settings::default());
         assert_eq!(settings(FUEL_VARIABLE, "77").unwrap().fuel, Some(77));
         assert_eq!(settings(CHECKS_VARIABLE, "off").unwrap().checks, Some(false));
+        assert_eq!(settings(ORDER_VARIABLE, "descending").unwrap().warp_order, Some(WarpOrder::Descending));
+        assert_eq!(settings(ORDER_VARIABLE, "7").unwrap().warp_order, Some(WarpOrder::Shuffled(7)));
+        assert!(settings(ORDER_VARIABLE, "any").unwrap_err().to_string().contains("descending"));
         assert_eq!(settings(PROFILE_VARIABLE, "t4").unwrap().profile.as_deref(), Some("t4"));
         assert!(settings(FUEL_VARIABLE, "much").unwrap_err().to_string().contains(FUEL_VARIABLE));
         assert!(settings(CHECKS_VARIABLE, "yes").unwrap_err().to_string().contains("on or off"));

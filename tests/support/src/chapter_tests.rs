@@ -36,7 +36,7 @@ macro_rules! chapter_tests {
 
         #[test]
         fn every_typical_mistake_is_named() {
-            $crate::exercises::mistakes_are_named(&$binary);
+            $crate::exercises::walls_stand(&$binary);
         }
 
         #[test]

@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 use common::probe::probe;
 use tempfile::TempDir;
 use toolkit::nvrtc::Nvrtc;
-use workshop::manifest::Mistake;
 use workshop::text::{Version, version};
+use workshop::wall::{Right, Wrong};
 use workshop::workspace::{VARIABLE, Workspace};
 use workshop::{Exercise, root};
 
@@ -113,18 +113,24 @@ pub fn solutions_pass_on_a_gpu(binary: &Binary) {
     }
 }
 
-/// The check names every mistake of the manifest.
-pub fn mistakes_are_named(binary: &Binary) {
+/// The check rejects every wrong answer of the walls with the words that name its mistake, and passes every right one.
+pub fn walls_stand(binary: &Binary) {
+    let mut wrongly_judged = Vec::new();
     for asked in written(binary) {
         let solution = text(&asked, Version::Solution);
-        for Mistake { what, replace, with, says } in &asked.manifest.mistakes {
-            let times = solution.matches(replace.as_str()).count();
-            assert_eq!(times, 1, "{}, {what}: `{replace}` occurs {times} times in the solution", asked.stem());
-            let (status, said) = checked(binary, &asked, &solution.replace(replace.as_str(), with), "sim");
-            assert_eq!(status, Some(1), "{}: {what} is not found:\n{said}", asked.stem());
-            assert!(said.contains(says.as_str()), "{}, {what}: `{says}` is not in:\n{said}", asked.stem());
+        assert!(asked.wall.wrong.len() >= 10 && asked.wall.right.len() >= 3, "{}: the wall is too small", asked.stem());
+        let wrong = asked.wall.wrong.iter().map(|Wrong { what, change, says }| (what, change, says, 1));
+        let right = asked.wall.right.iter().map(|Right { what, change, says }| (what, change, says, 0));
+        for (what, change, says, expected) in wrong.chain(right) {
+            let answer = change.apply(&solution).unwrap_or_else(|error| panic!("{}, {what}: {error}", asked.stem()));
+            let (status, said) = checked(binary, &asked, &answer, "sim");
+            if status != Some(expected) || !said.contains(says.as_str()) {
+                let stem = asked.stem();
+                wrongly_judged.push(format!("{stem}, {what}: expected status {expected} and `{says}`, got {status:?} and\n{said}"));
+            }
         }
     }
+    assert!(wrongly_judged.is_empty(), "{}", wrongly_judged.join("\n\n"));
 }
 
 /// The answers that `--solution` prints: the first word of each indented line, where that is a number.

@@ -56,6 +56,7 @@ pub struct Buffers {
 impl Workload for Convolution {
     type Options = Options;
     type Buffers = Buffers;
+    const ARITHMETIC: Arithmetic = Arithmetic::F32;
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         options::plan(options, seed, gpu)
@@ -71,7 +72,7 @@ impl Workload for Convolution {
 
     fn work(&self) -> Work {
         let (outputs, taps, samples) = (self.outputs() as u64, self.taps() as u64, self.signal.len() as u64);
-        Work { multiply_adds: outputs * taps, bytes: 4 * (samples + taps + outputs), arithmetic: Arithmetic::F32 }
+        Work { multiply_adds: outputs * taps, bytes: 4 * (samples + taps + outputs), arithmetic: Self::ARITHMETIC }
     }
 
     fn footprint(&self) -> Footprint {
@@ -123,6 +124,26 @@ impl Workload for Convolution {
 
     fn oracle(&self) -> &Oracle {
         self.oracle.get_or_init(|| convolution::oracle(&self.signal, &self.filter))
+    }
+
+    fn mistakes(&self) -> Vec<(&'static str, Oracle)> {
+        let (signal, filter) = (self.signal.as_slice(), self.filter.as_slice());
+        let reversed: Vec<f32> = filter.iter().rev().copied().collect();
+        let mut mistakes =
+            vec![("that runs through the filter backwards: is it filter[j] that belongs to signal[i + j]?", signal, reversed)];
+        if let ([shorter @ .., _], [taps @ .., _], [_, later @ ..], [_, rest @ ..]) = (signal, filter, signal, filter)
+            && !taps.is_empty()
+        {
+            mistakes.push(("that leaves out the last tap: what is the last j of its loop?", shorter, taps.to_vec()));
+            mistakes.push(("that leaves out the first tap: what is the first j of its loop?", later, rest.to_vec()));
+            let same = vec![filter[0]; filter.len()];
+            mistakes.push((
+                "that multiplies every sample by the first filter value: does the filter's index change?",
+                signal,
+                same,
+            ));
+        }
+        mistakes.into_iter().map(|(what, signal, filter)| (what, convolution::oracle(signal, &filter))).collect()
     }
 }
 

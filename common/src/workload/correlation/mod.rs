@@ -65,6 +65,7 @@ pub struct Buffers {
 impl Workload for Correlation {
     type Options = Options;
     type Buffers = Buffers;
+    const ARITHMETIC: Arithmetic = Arithmetic::Bytes;
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         options::plan(options, seed, gpu)
@@ -92,7 +93,7 @@ impl Workload for Correlation {
         Work {
             multiply_adds: outputs * u64::from(self.template_pixels()),
             bytes: pixels as u64 + 4 * outputs,
-            arithmetic: Arithmetic::Bytes,
+            arithmetic: Self::ARITHMETIC,
         }
     }
 
@@ -153,6 +154,10 @@ impl Workload for Correlation {
         let inverted = |pixels: &[u8]| pixels.iter().map(|pixel| !pixel).collect::<Vec<u8>>();
         gpu.stream.memcpy_htod(&inverted(&self.image.pixels), &mut buffers.image)?;
         Ok(gpu.stream.memcpy_htod(&inverted(&self.template.pixels), &mut buffers.template)?)
+    }
+
+    fn row_len(&self) -> Option<usize> {
+        Some(self.outputs().0 as usize)
     }
 
     fn oracle(&self) -> &Oracle {

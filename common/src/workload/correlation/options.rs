@@ -32,6 +32,9 @@ pub struct Options {
     /// The template as a picture of its own, a PNG or PGM file
     #[arg(long, value_name = "PICTURE", requires = "input")]
     pub template_file: Option<PathBuf>,
+    /// Make every pixel of the generated template the same gray
+    #[arg(long, hide = true, requires = "size")]
+    pub flat_template: bool,
     /// Where the template may lie
     #[arg(long, value_enum, default_value_t)]
     pub border: Border,
@@ -88,7 +91,11 @@ pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Corre
         None => {
             let size = options.size.unwrap_or(if gpu.is_simulated() { TEACHING_SIZE } else { HEADLINE_SIZE });
             size.footprint().check(gpu)?;
-            Correlation::random(size, options.border, seed)
+            let mut correlation = Correlation::random(size, options.border, seed);
+            if options.flat_template {
+                correlation.template.pixels.fill(128);
+            }
+            correlation
         }
     };
     super::Workload::footprint(&correlation).check(gpu)?;

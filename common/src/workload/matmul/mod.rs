@@ -16,6 +16,7 @@ mod options;
 mod size;
 
 use cudarc::driver::CudaSlice;
+use oracles::matmul::{self, Shape};
 use oracles::{Oracle, same_bits};
 use serde_json::{Map, Value, json};
 
@@ -42,6 +43,7 @@ pub struct Buffers {
 impl Workload for Matmul {
     type Options = Options;
     type Buffers = Buffers;
+    const ARITHMETIC: Arithmetic = Arithmetic::F32;
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         options::plan(options, seed, gpu)
@@ -59,7 +61,7 @@ impl Workload for Matmul {
     fn work(&self) -> Work {
         let Size { m, n, k } = self.size;
         let numbers = self.a.len() + self.b.len() + self.output_len();
-        Work { multiply_adds: u64::from(m) * u64::from(n) * u64::from(k), bytes: 4 * numbers as u64, arithmetic: Arithmetic::F32 }
+        Work { multiply_adds: u64::from(m) * u64::from(n) * u64::from(k), bytes: 4 * numbers as u64, arithmetic: Self::ARITHMETIC }
     }
 
     fn footprint(&self) -> Footprint {
@@ -111,6 +113,43 @@ impl Workload for Matmul {
 
     fn oracle(&self) -> &Oracle {
         &self.outcome().oracle
+    }
+
+    fn row_len(&self) -> Option<usize> {
+        Some(self.size.n as usize)
+    }
+
+    fn mistakes(&self) -> Vec<(&'static str, Oracle)> {
+        let [m, n, k] = [self.size.m, self.size.n, self.size.k].map(|extent| extent as usize);
+        let transposed = |values: &[f32], rows: usize| -> Vec<f32> {
+            let columns = values.len() / rows;
+            (0..values.len()).map(|index| values[index % rows * columns + index / rows]).collect()
+        };
+        let product = |m, n, k, a: &[f32], b: &[f32]| matmul::outcome(Shape { m, n, k }, a, b).oracle;
+        let mut mistakes = Vec::new();
+        if n == k && n > 1 {
+            mistakes.push((
+                "that reads b as if it were transposed: is b[i][column] at i * n + column?",
+                product(m, n, k, &self.a, &transposed(&self.b, k)),
+            ));
+        }
+        if m == k && m > 1 {
+            mistakes.push((
+                "that reads a as if it were transposed: is a[row][i] at row * k + i?",
+                product(m, n, k, &transposed(&self.a, m), &self.b),
+            ));
+        }
+        if m > 1 && n > 1 {
+            // The transposed product, in the places of the product.
+            let other = product(n, m, k, &transposed(&self.b, k), &transposed(&self.a, m));
+            mistakes.push(("that stores c transposed: is c[row][column] at row * n + column?", other));
+        }
+        if k > 1 {
+            let shorter: Vec<f32> = self.a.chunks(k).flat_map(|row| &row[..k - 1]).copied().collect();
+            let other = product(m, n, k - 1, &shorter, &self.b[..(k - 1) * n]);
+            mistakes.push(("that leaves out the last term of each sum: what is the last i of its loop?", other));
+        }
+        mistakes
     }
 }
 

@@ -61,6 +61,7 @@ pub struct Buffers {
 impl Workload for WindowSums {
     type Options = Options;
     type Buffers = Buffers;
+    const ARITHMETIC: Arithmetic = Arithmetic::Integers;
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         options::plan(options, seed, gpu)
@@ -85,7 +86,7 @@ impl Workload for WindowSums {
         Work {
             multiply_adds: self.summed_pixels(),
             bytes: 4 * self.image.pixels.len() as u64 + 8 * self.summed_pixels(),
-            arithmetic: Arithmetic::Integers,
+            arithmetic: Self::ARITHMETIC,
         }
     }
 
@@ -138,6 +139,10 @@ impl Workload for WindowSums {
     fn oracle(&self) -> &Oracle {
         self.oracle
             .get_or_init(|| Oracle::Whole(window_sums::whole(&self.image.pixels, self.image.width, self.window, self.columns())))
+    }
+
+    fn row_len(&self) -> Option<usize> {
+        Some(self.image.width as usize)
     }
 }
 

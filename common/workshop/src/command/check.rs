@@ -45,7 +45,7 @@ impl<W: Workload> Session<'_, W> {
         let name = text.name;
         match found {
             Ok(passed) => {
-                say(&format!("{name}\n{}", feedback::passed(self.exercise, &passed)))?;
+                say(&format!("{name}\n{}", feedback::passed(self.exercise, &passed, text)))?;
                 if self.options.device == Request::Auto { self.again_on_gpu(seed) } else { Ok(ExitCode::SUCCESS) }
             }
             Err(rejection) => {

@@ -11,6 +11,7 @@ use common::workload::Workload;
 use super::options::Options;
 use crate::error::Result;
 use crate::exercise::Exercise;
+use crate::manifest::Target;
 use crate::text::{Version, version};
 use crate::workspace::{Progress, Workspace};
 
@@ -33,7 +34,16 @@ impl<W: Workload> Session<'_, W> {
     /// The exercise's title and task.
     pub fn task(&self) -> String {
         let Exercise { chapter, number, manifest, .. } = self.exercise;
-        format!("exercise {number} of {chapter}, {}: {}\n\n{}\n", manifest.kind.word(), manifest.title, manifest.task.trim())
+        let mut task =
+            format!("exercise {number} of {chapter}, {}: {}\n\n{}\n", manifest.kind.word(), manifest.title, manifest.task.trim());
+        if !manifest.targets.is_empty() {
+            task += "\nIt must be right at every size, and have\n\n";
+            for Target { measure, at_most, .. } in &manifest.targets {
+                let most = if *at_most == 0.0 { "no".to_owned() } else { format!("at most {}", measure.number(*at_most)) };
+                task += &format!("    {most} {}\n", measure.unit(W::ARITHMETIC));
+            }
+        }
+        task
     }
 
     pub fn call(&self) -> String {

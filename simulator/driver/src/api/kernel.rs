@@ -209,6 +209,7 @@ fn options(driver: &Driver, context: &Context, grid: Grid) -> Result<LaunchOptio
         fuel: settings.fuel.unwrap_or(defaults.fuel),
         workers: settings.workers.filter(|&workers| workers > 0),
         checks: settings.checks.unwrap_or(defaults.checks),
+        warp_order: settings.warp_order.unwrap_or(defaults.warp_order),
         cooperative: grid == Grid::Cooperative,
         stack_bytes: context.stack_bytes(),
         heap: context.heap(),

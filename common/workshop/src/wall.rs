@@ -1,0 +1,124 @@
+//! What an exercise's `wall.toml` holds: answers that learners give, wrong ones and right ones. The tests check every one.
+
+use serde::Deserialize;
+
+/// The answers that are tried.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wall {
+    /// Wrong answers, and what the check must say about them.
+    #[serde(default)]
+    pub wrong: Vec<Wrong>,
+    /// Right answers that are not the solution.
+    #[serde(default)]
+    pub right: Vec<Right>,
+}
+
+/// A wrong answer.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Wrong {
+    /// The mistake, in a few words.
+    pub what: String,
+    /// How it differs from the solution.
+    #[serde(flatten)]
+    pub change: Change,
+    /// Words that the check must say about it.
+    pub says: String,
+}
+
+/// A right answer that is unusual.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Right {
+    /// What is unusual about it.
+    pub what: String,
+    /// How it differs from the solution.
+    #[serde(flatten)]
+    pub change: Change,
+    /// Words that the check must say about it.
+    #[serde(default)]
+    pub says: String,
+}
+
+/// How an answer differs from the solution.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Change {
+    /// Some text is replaced by another.
+    Replaced {
+        /// Text that occurs once in the solution.
+        replace: String,
+        /// What stands there instead.
+        with: String,
+    },
+    /// Several texts are replaced.
+    Several {
+        /// Each text, which occurs once, and its replacement.
+        changes: Vec<[String; 2]>,
+    },
+    /// The whole function has another body.
+    Body {
+        /// What stands between the braces of the kernel.
+        body: String,
+    },
+}
+
+impl Change {
+    /// The answer's text.
+    ///
+    /// # Errors
+    ///
+    /// A text that does not occur once in the solution.
+    pub fn apply(&self, solution: &str) -> Result<String, String> {
+        match self {
+            Change::Replaced { replace, with } => replaced(solution, replace, with),
+            Change::Several { changes } => {
+                changes.iter().try_fold(solution.to_owned(), |text, [replace, with]| replaced(&text, replace, with))
+            }
+            Change::Body { body } => {
+                // The kernel is the last function, and its braces are the first and the last that begin a line.
+                let kernel = solution.find("extern \"C\" __global__").ok_or("the solution has no kernel")?;
+                let open = solution[kernel..].find("\n{\n").ok_or("the kernel's brace does not begin a line")? + kernel;
+                Ok(format!("{}\n{{\n{}\n}}\n", &solution[..open], body.trim_end()))
+            }
+        }
+    }
+}
+
+fn replaced(text: &str, replace: &str, with: &str) -> Result<String, String> {
+    match text.matches(replace).count() {
+        1 => Ok(text.replace(replace, with)),
+        times => Err(format!("`{replace}` occurs {times} times in the solution")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOLUTION: &str = "constexpr int A = 1;\n\nextern \"C\" __global__ void f()\n{\n    one();\n    two();\n}\n";
+
+    #[test]
+    fn an_answer_is_the_solution_with_a_change() {
+        let wall: Wall = toml::from_str(
+            r#"
+            [[wrong]]
+            what = "a"
+            replace = "one"
+            with = "three"
+            says = "x"
+            [[right]]
+            what = "b"
+            body = "    four();"
+            [[right]]
+            what = "c"
+            changes = [["one", "1"], ["two", "2"]]
+            "#,
+        )
+        .unwrap();
+        assert!(wall.wrong[0].change.apply(SOLUTION).unwrap().contains("    three();\n    two();"));
+        assert!(wall.right[0].change.apply(SOLUTION).unwrap().ends_with("void f()\n{\n    four();\n}\n"));
+        assert!(wall.right[1].change.apply(SOLUTION).unwrap().contains("    1();\n    2();"));
+        let twice = Change::Replaced { replace: "();".to_owned(), with: String::new() };
+        assert!(twice.apply(SOLUTION).unwrap_err().contains("occurs 2 times"));
+    }
+}
