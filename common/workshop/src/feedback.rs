@@ -152,7 +152,7 @@ fn advice(failure: &Failure, right: usize) -> Option<String> {
 
 fn of_fault(fault: &Fault) -> Option<String> {
     if fault.detail.as_deref().is_some_and(|detail| detail.contains("does not end")) {
-        let advice = "That is far more than the whole result needs. Either a loop does not end, or each thread computes what all of them should share.";
+        let advice = "That is far more than the whole result needs. Either a loop does not end, or a thread computes what all of them should share.";
         return Some(advice.to_owned());
     }
     let Some(Finding { kind: FindingKind::OutOfBounds { access, .. }, .. }) = &fault.finding else { return None };

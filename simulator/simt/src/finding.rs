@@ -189,6 +189,9 @@ pub enum FindingKind {
         place: Option<Nearest>,
         /// The other access.
         other: Box<OtherAccess>,
+        /// Both threads are in one block.
+        #[serde(default)]
+        same_block: bool,
         /// Both threads are in one warp, whose lanes run in lockstep on some GPUs but not on others.
         same_warp: bool,
         /// Both accesses are volatile.
@@ -289,7 +292,7 @@ impl FindingKind {
     /// A suggested fix, for the kinds that have one.
     pub fn help(&self) -> Option<&'static str> {
         match self {
-            FindingKind::Race { access: Access { space: Space::Global, .. }, .. } => Some(
+            FindingKind::Race { same_block: false, .. } => Some(
                 "blocks run in any order and at the same time: let each write places of its own, use atomics, or launch a second kernel",
             ),
             FindingKind::Race { same_warp: true, .. } => {

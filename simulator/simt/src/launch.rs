@@ -233,7 +233,10 @@ pub fn launch(
         portable: options.portable,
         memory,
         textures: &options.textures,
-        global_shadow: options.checks.then(|| GlobalShadow::new(program, config.grid.volume(), regions.len())).flatten(),
+        global_shadow: options
+            .checks
+            .then(|| GlobalShadow::new(program, config.grid.volume(), config.block.volume().div_ceil(32), regions.len()))
+            .flatten(),
         checks: options.checks,
         warp_order: options.warp_order,
         cooperative: options.cooperative,
@@ -325,6 +328,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
                 thread: config.block.index_of(other.thread.into()),
                 location: location(other.pc),
             }),
+            same_block: other.block == site.block,
             same_warp,
             volatile,
         },

@@ -18,6 +18,7 @@ type Expected<'a> = &'a [(&'a str, &'a [&'a str])];
 /// A finding's kind in a word or two.
 fn name(finding: &Finding) -> &'static str {
     match &finding.kind {
+        FindingKind::Race { access: Access { space: Space::Global, .. }, same_block: true, .. } => "race of warps in global memory",
         FindingKind::Race { same_warp: true, .. } => "race in a warp",
         FindingKind::Race { access: Access { space: Space::Global, .. }, .. } => "race of blocks",
         FindingKind::Race { .. } => "race",
@@ -242,7 +243,11 @@ fn blocks_that_meet_in_one_place_are_found_unless_something_orders_them() {
         },
         Case { kernel: "shift_out_of_place", params: &in_and_out, expected: &[] },
         Case { kernel: "counted", params: &zeros, expected: &[] },
-        Case { kernel: "counted_and_read", params: &zeros, expected: &[("race of blocks", &["atomicAdd", "= out[0]"])] },
+        Case {
+            kernel: "counted_and_read",
+            params: &zeros,
+            expected: &[("race of blocks", &["atomicAdd", "= out[0]"]), ("race of warps in global memory", &["= out[0]"])],
+        },
         Case { kernel: "last_block_adds", params: &counters, expected: &[] },
     ]);
 }

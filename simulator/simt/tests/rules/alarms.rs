@@ -222,6 +222,35 @@ fn volatile_accesses_race_only_where_data_needs_a_barrier() {
     assert_eq!(races(polled, 64).0, []);
 }
 
+/// PTX ISA, `bar{.cta}.sync`: "guarantees that when the barrier completes, prior memory accesses requested by this thread are performed
+/// relative to all threads participating in the barrier." Without it, two warps of a block race in global memory as they do in shared memory.
+#[test]
+fn warps_of_a_block_race_in_global_memory_without_a_barrier() {
+    // Each thread stores its number and reads that of another thread.
+    let exchange = |order: &str, kind: &str, partner: u32| {
+        format!(
+            "st{kind}.global.u32 [%rd3], %r1;\n{order}\nxor.b32 %r4, %r1, {partner};\nmul.wide.u32 %rd5, %r4, 4;\nadd.u64 %rd6, %rd1, %rd5;\n\
+             ld{kind}.global.u32 %r5, [%rd6];\nbar.sync 1;\nst.global.u32 [%rd3], %r5;"
+        )
+    };
+    for (order, kind, partner, expected) in [
+        ("", "", 32, true),
+        ("bar.warp.sync 0xffffffff;", "", 32, true),
+        ("bar.sync 0;", "", 32, false),
+        ("barrier.sync 2, 64;", "", 32, false),
+        ("", ".relaxed.cta", 32, false),
+        ("", "", 0, false),
+    ] {
+        let (findings, output) = run("h200", &exchange(order, kind, partner), 64).expect("no fault");
+        assert_eq!(!errors(&findings).is_empty(), expected, "{order:?} {kind:?} {partner}: {findings:?}");
+        for finding in errors(&findings) {
+            assert!(matches!(finding.kind, FindingKind::Race { same_block: true, .. }), "{finding}");
+            assert!(finding.to_string().contains("__syncthreads()"), "{finding}");
+        }
+        assert!(expected || !kind.is_empty() || output[..64] == (0..64).map(|thread| thread ^ partner).collect::<Vec<_>>());
+    }
+}
+
 /// PTX ISA, `shfl.sync`: "Note that results are undefined if a thread sources a register from an inactive thread or a thread that is
 /// not in membermask." Only a value that is stored is reported: programs also shuffle more lanes than they have and drop the rest.
 #[test]

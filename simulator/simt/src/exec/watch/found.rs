@@ -41,6 +41,7 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
     Race,
+    RaceOfBlocks,
     RaceInWarp,
     Uninitialized,
     UnfinishedCopy,
@@ -67,6 +68,7 @@ impl Found {
     fn insert(&mut self, found: Entry) {
         let Entry { site, defect, times } = found;
         let (kind, other) = match defect {
+            Defect::Race { other, .. } if other.block != site.block => (Kind::RaceOfBlocks, other.pc),
             Defect::Race { same_warp: false, other, .. } => (Kind::Race, other.pc),
             Defect::Race { same_warp: true, other, .. } => (Kind::RaceInWarp, other.pc),
             Defect::Uninitialized { .. } => (Kind::Uninitialized, site.pc),

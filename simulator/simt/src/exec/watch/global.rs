@@ -60,13 +60,13 @@ impl Core<'_> {
         let Some(shadow) = machine.shadow(self.check_hint) else { return };
         let thread = self.warp * LANES as u32 + first as u32;
         let strength = Strength::of(request.op, semantics);
-        let visit = Visit::new(watch.block, thread, request.pc, strength);
+        let visit = Visit::new(watch.block, thread, request.pc, strength, watch.order.now(self.warp));
         let per_lane = (request.bytes >> shadow.shift).max(1) as usize;
         for (position, place) in shadow.places(&machine.regions, self.check_hint, offset, bytes).iter().enumerate() {
             let lane = (position / per_lane) as u32;
             // The next lane is the next thread of the block.
             let visit = visit.further(lane);
-            if let Some(other) = place.read(visit) {
+            if let Some(other) = place.read(visit, &watch.order) {
                 let own = address + u64::from(lane) * u64::from(request.bytes);
                 watch.global_race(global_access(request, own), visit, other, AccessOp::Store);
             }
@@ -113,9 +113,14 @@ impl Core<'_> {
         }
         let Some(shadow) = machine.shadow(self.check_hint) else { return store() };
         let places = shadow.places(&machine.regions, self.check_hint, offset, bytes);
-        let visit =
-            Visit::new(watch.block, self.warp * LANES as u32 + lane as u32, request.pc, Strength::of(request.op, semantics));
-        let conflicting = |other: Option<Visit>| other.filter(|other| other.conflicts(visit));
+        let visit = Visit::new(
+            watch.block,
+            self.warp * LANES as u32 + lane as u32,
+            request.pc,
+            Strength::of(request.op, semantics),
+            watch.order.now(self.warp),
+        );
+        let conflicting = |other: Option<Visit>| other.filter(|other| other.conflicts(visit, &watch.order));
         // Places are locked in the order of their addresses, so that no two blocks wait for each other.
         let writer = places.iter().fold(None, |writer, place| writer.or(conflicting(place.begin_write())));
         let writer = if writer.is_some() && same() { None } else { writer };

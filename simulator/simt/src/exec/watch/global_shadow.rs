@@ -1,14 +1,16 @@
-//! The shadow of global memory: which blocks of a launch wrote and read every place.
+//! The shadow of global memory: which threads of a launch wrote and read every place.
 //!
 //! Blocks run in any order and at the same time. Only fences with flags can order them, and programs with fences are not checked.
-//! In all other programs two blocks race when they access the same place and one of them writes.
+//! In all other programs two blocks race when they access the same place and one of them writes. Two warps of one block race when no barrier
+//! is between their accesses; a barrier makes memory accesses ordered for all threads that take part, those of global memory, too.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
 use bytemuck::Zeroable;
 
-use super::mark::Strength;
+use super::mark::{Mark, Strength};
+use super::order::Order;
 use crate::finding::Space;
 use crate::memory::Region;
 use crate::program::{Action, Program};
@@ -32,19 +34,27 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visit(u64);
 
+/// Lanes of a warp.
+const LANES: u32 = crate::registers::LANES as u32;
+
 /// Bits for the index of the instruction, and for the thread in its block.
 const PC_BITS: u32 = 19;
 const THREAD_BITS: u32 = 10;
 const STRENGTH: u32 = PC_BITS + THREAD_BITS;
 /// Other blocks than the named one read here, too.
 const MANY: u64 = 1 << (STRENGTH + 2);
-const BLOCK: u32 = STRENGTH + 3;
+/// The time of the warp when it made the access. Accesses at the last time, or later, are not compared within their block.
+const CLOCK: u32 = STRENGTH + 3;
+const CLOCK_BITS: u32 = 8;
+const LAST_CLOCK: u32 = (1 << CLOCK_BITS) - 1;
+const BLOCK: u32 = CLOCK + CLOCK_BITS;
 /// Instead of a writer: a write is in progress.
 const BEING_WRITTEN: u64 = u64::MAX;
 
 impl Visit {
-    pub fn new(block: u64, thread: u32, pc: u32, strength: Strength) -> Self {
-        Self((block + 1) << BLOCK | (strength as u64) << STRENGTH | u64::from(thread) << PC_BITS | u64::from(pc))
+    pub fn new(block: u64, thread: u32, pc: u32, strength: Strength, clock: u32) -> Self {
+        let clock = u64::from(clock.min(LAST_CLOCK));
+        Self((block + 1) << BLOCK | clock << CLOCK | (strength as u64) << STRENGTH | u64::from(thread) << PC_BITS | u64::from(pc))
     }
 
     /// The same access by a later thread of the block.
@@ -80,21 +90,32 @@ impl Visit {
         }
     }
 
-    pub fn conflicts(self, other: Visit) -> bool {
-        self.block() != other.block() && self.strength().min(other.strength()) == Strength::Plain
+    fn clock(self) -> u32 {
+        (self.0 >> CLOCK) as u32 & LAST_CLOCK
+    }
+
+    /// Whether this access and a later one race, if one of them writes. `order` is that of the later one's block.
+    pub fn conflicts(self, later: Visit, order: &Order) -> bool {
+        if self.strength().min(later.strength()) != Strength::Plain {
+            return false;
+        }
+        let (warp, lane) = (self.thread() / LANES, self.thread() % LANES);
+        let (later_warp, later_lane) = (later.thread() / LANES, later.thread() % LANES);
+        let is_behind = || order.is_behind(Mark::new(0, warp, lane, self.clock(), self.strength()), later_warp, later_lane);
+        self.block() != later.block() || (warp != later_warp && self.clock() < LAST_CLOCK && !is_behind())
     }
 }
 
 impl GlobalShadow {
-    /// A shadow, if it is useful: for several blocks, with writes, and without fences between blocks.
-    pub fn new(program: &Program, blocks: u64, regions: usize) -> Option<Self> {
+    /// A shadow, if it is useful: for several warps, with writes, and without fences between blocks.
+    pub fn new(program: &Program, blocks: u64, warps: u64, regions: usize) -> Option<Self> {
         let writes = program.code.iter().any(|inst| match inst.action {
             Action::Store(index) => matches!(program.accesses[index as usize].space, None | Some(Space::Global)),
             Action::Atomic(_) => true,
             _ => false,
         });
         let names_fit = program.code.len() < 1 << PC_BITS && blocks < (1 << (64 - BLOCK)) - 1;
-        if blocks < 2 || !writes || program.orders_blocks || !names_fit {
+        if blocks * warps < 2 || !writes || program.orders_blocks || !names_fit {
             return None;
         }
         let shift = program.narrowest_access(Space::Global).clamp(1, 4).ilog2();
@@ -118,14 +139,14 @@ impl GlobalShadow {
 impl Place {
     /// Notes a reader, and returns the writer that it conflicts with.
     #[inline(always)]
-    pub fn read(&self, visit: Visit) -> Option<Visit> {
+    pub fn read(&self, visit: Visit, order: &Order) -> Option<Visit> {
         // A read notes the reader and then looks for a writer. A write does it the other way around, so one of the two sees the
         // other.
         let noted = self.reader.load(SeqCst);
         if noted == 0 || (noted & MANY == 0 && Visit(noted).block() != visit.block()) {
             self.note_reader(noted, visit);
         }
-        self.writer().filter(|writer| writer.conflicts(visit))
+        self.writer().filter(|writer| writer.conflicts(visit, order))
     }
 
     #[inline(never)]
