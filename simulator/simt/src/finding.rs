@@ -198,6 +198,19 @@ pub enum FindingKind {
         #[serde(default)]
         volatile: bool,
     },
+    /// An access outside the array in shared memory that its address was made from, and inside the block's shared memory. The kernel went on.
+    OutsideArray {
+        /// The access.
+        access: Access,
+        /// The array's name.
+        array: String,
+        /// Where the access begins, in bytes from the start of the array.
+        array_offset: i64,
+        /// The array's size.
+        array_bytes: u32,
+        /// What is there instead.
+        place: Option<Nearest>,
+    },
     /// A read of memory that was never written.
     Uninitialized {
         /// The access.
@@ -300,6 +313,9 @@ impl FindingKind {
             }
             FindingKind::Race { .. } => {
                 Some("put __syncthreads() between the two accesses, where every thread of the block reaches it")
+            }
+            FindingKind::OutsideArray { .. } => {
+                Some("the index is too large, or the array too small: what is the largest index that this line can have?")
             }
             FindingKind::Uninitialized { access: Access { space: Space::Shared, .. }, .. } => {
                 Some("shared memory holds anything when a block starts: write every element before it is read")
@@ -526,6 +542,19 @@ impl fmt::Display for FindingKind {
                 }
                 write!(f, ", and {} of the same bytes by another thread, with nothing between that orders them", other.op)?;
                 if *volatile { write!(f, " (volatile orders nothing)") } else { Ok(()) }
+            }
+            FindingKind::OutsideArray { access, array, array_offset, array_bytes, place } => {
+                let end = i64::from(*array_bytes);
+                let (distance, side) = if *array_offset < 0 {
+                    (-array_offset, "before the start")
+                } else {
+                    ((array_offset - end).max(0), "past the end")
+                };
+                write!(f, "outside its array: {access}, {distance} bytes {side} of {array} ({array_bytes} bytes)")?;
+                match place {
+                    Some(place) => write!(f, ", {place}"),
+                    None => Ok(()),
+                }
             }
             FindingKind::Uninitialized { access, place } => {
                 write!(f, "uninitialized: {access}")?;

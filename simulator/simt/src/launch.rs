@@ -332,6 +332,16 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
             same_warp,
             volatile,
         },
+        Defect::OutsideArray { access, array } => {
+            let variable = &machine.program.shared_variables[array as usize];
+            FindingKind::OutsideArray {
+                access,
+                array: variable.name.clone(),
+                array_offset: access.address as i64 - i64::from(variable.offset),
+                array_bytes: variable.bytes.unwrap_or(0),
+                place: machine.place(&access),
+            }
+        }
         Defect::Uninitialized { access } => FindingKind::Uninitialized { access, place: machine.place(&access) },
         Defect::UnfinishedCopy { access, copy } => FindingKind::UnfinishedCopy { access, copy: Box::new(location(copy.pc)) },
         Defect::AbsentLane { source } => FindingKind::AbsentLane { source },

@@ -169,6 +169,9 @@ fn load_shared(core: &mut Core<'_>, registers: &mut Registers, access: &Access, 
         }
     }
     core.count_shared(request, pattern);
+    if let Some(array) = access.array {
+        core.watch_array(request, pattern, array);
+    }
     core.watch_shared_load(request, pattern, access.semantics);
     Ok(())
 }
@@ -177,6 +180,9 @@ fn load_shared(core: &mut Core<'_>, registers: &mut Registers, access: &Access, 
 fn store_shared(core: &mut Core<'_>, registers: &Registers, access: &Access, request: &Request<'_>) -> Result<(), Stop> {
     core.check_shared(request)?;
     core.count_shared(request, request.pattern());
+    if let Some(array) = access.array {
+        core.watch_array(request, request.pattern(), array);
+    }
     for lane in lanes_of(request.mask) {
         let offset = request.offset(lane);
         let value = |element| lane_of(registers, access.registers[element as usize], access.kind, lane);

@@ -224,6 +224,7 @@ impl<'m, 't> Decoder<'m, 't> {
             registers,
             kind,
             semantics: Semantics::default(),
+            array: None,
         });
         Ok(self.program.accesses.len() as u32 - 1)
     }

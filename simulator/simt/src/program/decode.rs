@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
+use super::arrays::Arrays;
 use super::call_graph::CallGraph;
 use super::code::{Action, ConstantValue, FrameLayout, Inst, Param, Program, SharedVariable, Special};
 use super::fate::fate;
@@ -74,6 +75,8 @@ pub(super) struct Decoder<'m, 't> {
     map: &'m SourceMap,
     pub(super) program: Program,
     pub(super) scopes: Scopes<'t>,
+    /// The arrays that the current function's addresses belong to.
+    arrays: Arrays<'t>,
     pub(super) functions: Vec<Function>,
     pub(super) call_graph: &'m CallGraph,
     kernel_params: Vec<(&'t str, u32)>,
@@ -104,6 +107,7 @@ impl<'m, 't> Decoder<'m, 't> {
             map,
             program: Program { predicates: FIRST_PREDICATE as usize, ..Program::default() },
             scopes: Scopes::default(),
+            arrays: Arrays::default(),
             functions: Vec::new(),
             call_graph,
             kernel_params: Vec::new(),
@@ -188,6 +192,18 @@ impl<'m, 't> Decoder<'m, 't> {
         self.program.shared_variables.push(SharedVariable { name: source_name(name).to_owned(), offset, bytes });
     }
 
+    /// The number of the array that an address belongs to, if it is known and has a size.
+    pub(super) fn array_of(&self, base: Base<'t>) -> Option<u32> {
+        let is_array = |name: &str| self.shared.iter().any(|(array, _)| *array == name);
+        let array = match base {
+            Base::Name(name) if is_array(name) => name,
+            _ => self.arrays.array(base)?,
+        };
+        // Variables are listed in both places in the same order.
+        let number = self.shared.iter().position(|(name, _)| *name == array)?;
+        self.program.shared_variables[number].bytes.map(|_| number as u32)
+    }
+
     fn function(&mut self, number: usize) -> Result<(), LoadError> {
         let module = self.module;
         let Function { index, ref frame, .. } = self.functions[number];
@@ -198,6 +214,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.functions[number].entry = start as u32;
         self.current = index;
         self.scopes = Scopes::default();
+        self.arrays = Arrays::of(body, |name| self.shared.iter().any(|(array, _)| *array == name));
         self.scopes.open();
         // What a function does before its first instruction and after its last does not count.
         self.origin = Origin { ptx_line: function.line, source: None, inlined_at: None, counts: false };

@@ -70,8 +70,9 @@ impl<'m, 't> Decoder<'m, 't> {
             return Ok(());
         }
         let of_function = space == Some(Space::Param);
+        let array = self.array_of(base);
         let (space, address) = self.address(base, offset, space, instruction)?;
-        let access = Access { of_function, space, address, width, count, signed, registers, kind, semantics };
+        let access = Access { of_function, space, address, width, count, signed, registers, kind, semantics, array };
         self.program.accesses.push(access);
         self.emit(Action::Load(self.program.accesses.len() as u32 - 1));
         Ok(())
@@ -100,8 +101,9 @@ impl<'m, 't> Decoder<'m, 't> {
             *register = self.source(source, kind)?;
         }
         let of_function = space == Some(Space::Param);
+        let array = self.array_of(base);
         let (space, address) = self.address(base, offset, space, instruction)?;
-        let access = Access { of_function, space, address, width, count, signed, registers, kind, semantics };
+        let access = Access { of_function, space, address, width, count, signed, registers, kind, semantics, array };
         self.program.accesses.push(access);
         self.emit(Action::Store(self.program.accesses.len() as u32 - 1));
         Ok(())

@@ -1,5 +1,6 @@
 //! A kernel decoded: a dense list of instructions with registers numbered, targets resolved and reconvergence points known.
 
+mod arrays;
 mod async_ops;
 mod call_graph;
 mod calls;

@@ -27,6 +27,8 @@ pub struct Access {
     /// Kind of the registers.
     pub kind: Kind,
     pub semantics: Semantics,
+    /// The array in shared memory that the address was made from, if that is known, by its number among the program's variables there.
+    pub array: Option<u32>,
 }
 
 impl Access {

@@ -251,6 +251,7 @@ impl<'m, 't> Decoder<'m, 't> {
             registers,
             kind: Kind::Word,
             semantics: Semantics::default(),
+            array: None,
         };
         self.program.accesses.push(access);
         Ok(self.program.accesses.len() as u32 - 1)

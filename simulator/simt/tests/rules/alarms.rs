@@ -251,6 +251,30 @@ fn warps_of_a_block_race_in_global_memory_without_a_barrier() {
     }
 }
 
+/// C++20, [expr.add]: adding to a pointer gives an element of its array, or the place behind the last; "otherwise, the behavior is undefined."
+/// An address that was made from one array is no address of the next one, although both are in shared memory.
+#[test]
+fn an_access_outside_its_array_is_reported_where_the_array_is_known() {
+    let arrays = ".shared .align 16 .b8 a[256];\n.shared .align 16 .b8 b[256];\nst.shared.u32 [a], %r1;\nst.shared.u32 [b], %r1;\nbar.sync 0;\n\
+                  mov.u32 %r2, a;\nmov.u32 %r3, b;\nshl.b32 %r4, %r1, 2;\n";
+    for (access, expected) in [
+        ("add.u32 %r5, %r2, %r4;\nst.shared.u32 [%r5], %r1;", None),
+        ("add.u32 %r5, %r2, %r4;\nst.shared.u32 [%r5+4], %r1;", Some("0 bytes past the end of a (256 bytes)")),
+        ("mad.lo.u32 %r5, %r1, 4, %r3;\nst.shared.u32 [%r5+-4], %r1;", Some("4 bytes before the start of b (256 bytes)")),
+        ("ld.shared.u32 %r6, [a+256];\nst.global.u32 [%rd3], %r6;", Some("0 bytes past the end of a (256 bytes)")),
+        // The address of either array.
+        ("setp.gt.u32 %p1, %r1, 0;\nselp.u32 %r5, %r2, %r3, %p1;\nadd.u32 %r5, %r5, %r4;\nst.shared.u32 [%r5], %r1;", None),
+        // A difference of two addresses is a number.
+        ("sub.u32 %r6, %r3, %r2;\nadd.u32 %r5, %r4, %r6;\nst.shared.u32 [%r5], %r1;", None),
+    ] {
+        let (findings, _) = run("h200", &format!("{arrays}{access}"), 64).expect("no fault");
+        let outside = findings.iter().find(|finding| matches!(finding.kind, FindingKind::OutsideArray { .. }));
+        let text = outside.map(ToString::to_string);
+        assert_eq!(text.is_some(), expected.is_some(), "{access}: {findings:?}");
+        assert!(text.unwrap_or_default().contains(expected.unwrap_or_default()), "{access}: {findings:?}");
+    }
+}
+
 /// PTX ISA, `shfl.sync`: "Note that results are undefined if a thread sources a register from an inactive thread or a thread that is
 /// not in membermask." Only a value that is stored is reported: programs also shuffle more lanes than they have and drop the rest.
 #[test]

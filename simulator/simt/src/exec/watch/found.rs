@@ -18,6 +18,8 @@ pub struct Site {
 pub enum Defect {
     /// Nothing orders the access with another one of the same bytes, and one of the two writes.
     Race { access: Access, other: Site, other_op: AccessOp, same_warp: bool, volatile: bool },
+    /// The access is outside the array that its address was made from.
+    OutsideArray { access: Access, array: u32 },
     /// The access reads uninitialized memory.
     Uninitialized { access: Access },
     /// The access touches bytes that an unfinished copy, started at `copy`, will write.
@@ -43,6 +45,7 @@ enum Kind {
     Race,
     RaceOfBlocks,
     RaceInWarp,
+    OutsideArray,
     Uninitialized,
     UnfinishedCopy,
     AbsentLane,
@@ -71,6 +74,7 @@ impl Found {
             Defect::Race { other, .. } if other.block != site.block => (Kind::RaceOfBlocks, other.pc),
             Defect::Race { same_warp: false, other, .. } => (Kind::Race, other.pc),
             Defect::Race { same_warp: true, other, .. } => (Kind::RaceInWarp, other.pc),
+            Defect::OutsideArray { .. } => (Kind::OutsideArray, site.pc),
             Defect::Uninitialized { .. } => (Kind::Uninitialized, site.pc),
             Defect::UnfinishedCopy { copy, .. } => (Kind::UnfinishedCopy, copy.pc),
             Defect::AbsentLane { .. } => (Kind::AbsentLane, site.pc),

@@ -1,8 +1,9 @@
 //! Checks the accesses of a core to shared memory, and the lanes that its warps read.
 
 use super::found::Defect;
+use super::watcher::shared_access;
 use crate::exec::core::Core;
-use crate::exec::request::{Pattern, Request};
+use crate::exec::request::{Pattern, Request, lanes_of};
 use crate::program::Semantics;
 use crate::registers::LANES;
 
@@ -20,6 +21,36 @@ impl Core<'_> {
         if !settled || semantics.strong {
             let (fates, program) = (&mut self.fates, self.machine.program);
             watch.shared_load(request, pattern, semantics, warp, || fates.used_bytes(program, request.pc));
+        }
+    }
+
+    /// Notes an access outside the array that its address was made from.
+    #[inline(always)]
+    pub fn watch_array(&mut self, request: &Request<'_>, pattern: Pattern, array: u32) {
+        if self.watch.is_none() {
+            return;
+        }
+        let variable = &self.machine.program.shared_variables[array as usize];
+        let (start, end) = (variable.offset, variable.offset + variable.bytes.unwrap_or(u32::MAX / 2));
+        let bytes = request.bytes;
+        let is_inside = |offset: u32| offset >= start && offset + bytes <= end;
+        let first = request.offset(request.first_lane());
+        let all_inside = match pattern {
+            Pattern::Same(_) => is_inside(first),
+            Pattern::Run(_) => first >= start && first + bytes * LANES as u32 <= end,
+            Pattern::Other => lanes_of(request.mask).all(|lane| is_inside(request.offset(lane))),
+        };
+        if !all_inside {
+            self.note_outside(request, array, is_inside);
+        }
+    }
+
+    #[cold]
+    fn note_outside(&mut self, request: &Request<'_>, array: u32, is_inside: impl Fn(u32) -> bool) {
+        let warp = self.warp;
+        let Some(watch) = &mut self.watch else { return };
+        for lane in lanes_of(request.mask).filter(|lane| !is_inside(request.offset(*lane))) {
+            watch.report(Defect::OutsideArray { access: shared_access(request, lane), array }, request.pc, warp, lane);
         }
     }
 

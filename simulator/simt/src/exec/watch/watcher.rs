@@ -137,7 +137,7 @@ impl Watch {
     }
 }
 
-fn shared_access(request: &Request<'_>, lane: usize) -> Access {
+pub(super) fn shared_access(request: &Request<'_>, lane: usize) -> Access {
     Access { space: Space::Shared, op: request.op, address: request.offset(lane).into(), bytes: request.bytes }
 }
 
