@@ -28,6 +28,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Headers that learners include by habit. NVRTC knows what they need of them without any, or it is given here.
 const HEADERS: &[Header] = &[
+    header(INTRINSICS, DOT_PRODUCTS),
     header("cuda_runtime.h", ""),
     header("cuda.h", ""),
     header("device_launch_parameters.h", ""),
@@ -39,6 +40,23 @@ const HEADERS: &[Header] = &[
     header("stdint.h", INTEGERS),
     header("cstdint", INTEGERS),
 ];
+
+/// The header with what NVRTC declares and does not define. It is included before the learner's text.
+const INTRINSICS: &str = "intrinsics.h";
+const DOT_PRODUCTS: &str = "\
+__device__ unsigned __dp4a(unsigned a, unsigned b, unsigned c)
+{ asm(\"dp4a.u32.u32 %0, %1, %2, %0;\" : \"+r\"(c) : \"r\"(a), \"r\"(b)); return c; }
+__device__ int __dp4a(int a, int b, int c)
+{ asm(\"dp4a.s32.s32 %0, %1, %2, %0;\" : \"+r\"(c) : \"r\"(a), \"r\"(b)); return c; }
+__device__ unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c)
+{ asm(\"dp2a.lo.u32.u32 %0, %1, %2, %0;\" : \"+r\"(c) : \"r\"(a), \"r\"(b)); return c; }
+__device__ int __dp2a_lo(int a, int b, int c)
+{ asm(\"dp2a.lo.s32.s32 %0, %1, %2, %0;\" : \"+r\"(c) : \"r\"(a), \"r\"(b)); return c; }
+__device__ unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c)
+{ asm(\"dp2a.hi.u32.u32 %0, %1, %2, %0;\" : \"+r\"(c) : \"r\"(a), \"r\"(b)); return c; }
+__device__ int __dp2a_hi(int a, int b, int c)
+{ asm(\"dp2a.hi.s32.s32 %0, %1, %2, %0;\" : \"+r\"(c) : \"r\"(a), \"r\"(b)); return c; }
+";
 
 const fn header(name: &'static str, text: &'static str) -> Header {
     Header { name, path: name, text }
@@ -56,9 +74,9 @@ typedef long long int64_t; typedef unsigned long long uint64_t;
 /// The orders of warps in which a kernel must give the same bits.
 const ORDERS: [WarpOrder; 3] = [WarpOrder::Ascending, WarpOrder::Descending, WarpOrder::Shuffled(13)];
 
-/// Instructions of warps that a block may execute at any size, and for each multiply-add of a warp that the result needs. A kernel whose
+/// Instructions of warps that a block may execute at any size, and for each multiply-add of a warp in its share of the result. A kernel whose
 /// threads share the work needs fewer by far.
-const FUEL: [u64; 2] = [1 << 18, 100];
+const FUEL: [u64; 2] = [1 << 18, 200];
 
 /// What a check found about a kernel that passes.
 #[derive(Clone, Debug)]
@@ -71,6 +89,8 @@ pub struct Passed {
     pub arithmetic: Arithmetic,
     /// What the simulator found that leaves the outputs valid, at the first size with such a finding.
     pub warnings: Vec<Finding>,
+    /// What the compiler said about the text; empty if nothing.
+    pub remarks: String,
 }
 
 /// Why a kernel does not pass.
@@ -209,6 +229,8 @@ struct Attempt<'a> {
     function: CudaFunction,
     /// Size in bytes of each of the kernel's parameters.
     parameters: Vec<u64>,
+    /// What the compiler said about a text that it compiled.
+    remarks: String,
 }
 
 impl<'a> Attempt<'a> {
@@ -226,12 +248,14 @@ impl<'a> Attempt<'a> {
         let input = Input { name: text.path, text: text.text.trim_start_matches(BYTE_ORDER_MARK), headers: HEADERS };
         // On a GPU, the chapter's stages run code for that GPU. To compare times, so does the learner's kernel.
         let (nvrtc, architecture) = gpu.compiler().unwrap_or((nvrtc, &kernel.architecture));
-        let options = options(architecture);
-        let ptx = nvrtc.compile(input, &options).map_err(|error| match (error, nvrtc.compile(TRIAL, &options)) {
-            (toolkit::Error::Compile { log, .. }, Ok(_)) => Stop::Rejection(Rejection::DoesNotCompile(log)),
-            // The learner is not to blame: this compiler compiles nothing.
-            (error, Ok(_)) | (_, Err(error)) => common::Error::from(error).into(),
-        })?;
+        let mut options = options(architecture);
+        options.push(format!("--pre-include={INTRINSICS}"));
+        let (ptx, remarks) =
+            nvrtc.compile_with_remarks(input, &options).map_err(|error| match (error, nvrtc.compile(Input { headers: HEADERS, ..TRIAL }, &options)) {
+                (toolkit::Error::Compile { log, .. }, Ok(_)) => Stop::Rejection(Rejection::DoesNotCompile(log)),
+                // The learner is not to blame: this compiler compiles nothing.
+                (error, Ok(_)) | (_, Err(error)) => common::Error::from(error).into(),
+            })?;
         let parameters = {
             let module = simt::ptx::parse(&ptx).map_err(|error| cannot_be_launched(error.to_string()))?;
             let Some(compiled) = module.kernel(&kernel.name) else {
@@ -246,7 +270,7 @@ impl<'a> Attempt<'a> {
         };
         let module = gpu.context.load_module(Ptx::from_src(ptx)).map_err(refused)?;
         let function = module.load_function(&kernel.name).map_err(refused)?;
-        Ok(Self { gpu, exercise, text, kernel, cases, function, parameters })
+        Ok(Self { gpu, exercise, text, kernel, cases, function, parameters, remarks })
     }
 
     /// Runs at all sizes, then counts.
@@ -276,7 +300,7 @@ impl<'a> Attempt<'a> {
                 counted.push(count);
             }
         }
-        Ok(Passed { sizes: right, counted, arithmetic, warnings })
+        Ok(Passed { sizes: right, counted, arithmetic, warnings, remarks: self.remarks.clone() })
     }
 
     /// Runs at one size with the warps in each order; once on a GPU. The counts are those of the first.
@@ -318,7 +342,9 @@ impl<'a> Attempt<'a> {
         let Plan { mut parts, .. } = W::plan(&options, seed, self.gpu)?;
         let workload = parts.swap_remove(0);
         let config = self.config(&workload)?;
-        let fuel = FUEL[0] + FUEL[1] * workload.work().multiply_adds / 32;
+        let (x, y, z) = config.grid_dim;
+        let blocks = u64::from(x).max(1) * u64::from(y).max(1) * u64::from(z).max(1);
+        let fuel = FUEL[0] + FUEL[1] * workload.work().multiply_adds / (32 * blocks);
         if let Some(simulator) = self.gpu.simulator() {
             let set = simulator.set_warp_order(order).and_then(|()| simulator.set_fuel(fuel));
             set.map_err(common::Error::from)?;

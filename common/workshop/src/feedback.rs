@@ -71,6 +71,9 @@ pub fn passed(exercise: &Exercise, passed: &Passed, text: Text<'_>) -> String {
         let list = indented(&reasons(&warnings)) + &quoted(&warnings, text);
         message += &format!("\n\nIt works, and nothing promises that it always will:\n\n{}", list.trim_end());
     }
+    if !passed.remarks.is_empty() {
+        message += &format!("\n\nThe compiler has doubts:\n\n{}", indented(&passed.remarks).trim_end());
+    }
     message += &format!("\n\n{}", exercise.manifest.lesson.trim());
     message.replace(text.path, text.name)
 }
@@ -194,6 +197,8 @@ fn of_outputs(mismatch: &Mismatch, right: usize) -> Option<String> {
             Some(Pattern::From { .. } | Pattern::UpTo(_) | Pattern::Only(_)) if 2 * wrong > *total => {
                 "Only a few outputs at one end are right: what is different in the first or the last block or tile?"
             }
+            // One of two arrays, for all that is known.
+            Some(Pattern::From { .. } | Pattern::UpTo(_) | Pattern::Only(_)) if 2 * wrong == *total => return None,
             Some(Pattern::From { .. } | Pattern::UpTo(_) | Pattern::Only(_)) => {
                 "Most outputs are right, and those at one end are not: what is different in the first or the last block or tile?"
             }

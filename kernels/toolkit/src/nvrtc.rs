@@ -159,8 +159,17 @@ impl Nvrtc {
     ///
     /// With the compiler's messages.
     pub fn compile(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<String> {
-        let ptx = self.compile_to(self.functions.ptx, input, options)?;
-        Ok(String::from_utf8_lossy(&ptx).trim_end_matches('\0').to_owned())
+        Ok(self.compile_with_remarks(input, options)?.0)
+    }
+
+    /// Compiles CUDA C to PTX. Returns the PTX and what the compiler said about the text, which is empty if it said nothing.
+    ///
+    /// # Errors
+    ///
+    /// With the compiler's messages.
+    pub fn compile_with_remarks(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<(String, String)> {
+        let (ptx, remarks) = self.compile_to(self.functions.ptx, input, options)?;
+        Ok((String::from_utf8_lossy(&ptx).trim_end_matches('\0').to_owned(), remarks))
     }
 
     /// Compiles CUDA C to machine code; the options must name a real architecture (`--gpu-architecture=sm_90`).
@@ -169,10 +178,10 @@ impl Nvrtc {
     ///
     /// With the compiler's messages.
     pub fn compile_to_cubin(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<Vec<u8>> {
-        self.compile_to(self.functions.cubin, input, options)
+        Ok(self.compile_to(self.functions.cubin, input, options)?.0)
     }
 
-    fn compile_to(&self, output: Output, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<Vec<u8>> {
+    fn compile_to(&self, output: Output, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<(Vec<u8>, String)> {
         let error = |log: String| Error::Compile { name: input.name.to_owned(), log };
         let c_string = |text: &str, what: &str| CString::new(text).map_err(|_| error(format!("{what} contains a NUL byte")));
         let c_source = c_string(input.text, "the source")?;
@@ -206,12 +215,13 @@ impl Nvrtc {
         let program = OwnedProgram { handle, functions: &self.functions };
         // SAFETY: the program is live, and the array has `option_count` NUL-terminated strings.
         let status = unsafe { (self.functions.compile)(program.handle, option_count, option_pointers.as_ptr()) };
+        let log = program.read(self.functions.log).unwrap_or_default();
+        let log = String::from_utf8_lossy(&log).trim_end_matches('\0').trim().to_owned();
         if status != SUCCESS {
-            let log = program.read(self.functions.log).unwrap_or_default();
-            let log = String::from_utf8_lossy(&log).trim_end_matches('\0').trim().to_owned();
             return Err(error(if log.is_empty() { self.functions.describe(status) } else { log }));
         }
-        program.read(output).map_err(|status| error(self.functions.describe(status)))
+        let output = program.read(output).map_err(|status| error(self.functions.describe(status)))?;
+        Ok((output, log))
     }
 }
 

@@ -20,6 +20,8 @@ use crate::instructions::{self, Alu};
 use crate::ptx::ast::{self, Base, Operand, StateSpace, Statement, Type};
 use crate::registers::{Kind, Reg};
 
+/// Most bytes of a kernel's variables in shared memory, on every GPU: ptxas says "uses too much shared data (…, 0xc000 max)". More of it is dynamic.
+const MOST_STATIC_SHARED_BYTES: u64 = 48 << 10;
 /// Most local memory that one thread may have, as on a GPU.
 pub(super) const MOST_LOCAL_BYTES: u64 = 512 << 10;
 
@@ -168,8 +170,11 @@ impl<'m, 't> Decoder<'m, 't> {
             if let Some(bytes) = variable.bytes.filter(|_| !variable.is_extern) {
                 let offset = end.next_multiple_of(variable.align);
                 end = offset.saturating_add(bytes);
-                if end > 1 << 20 {
-                    return Err(syntax(variable.line, format!("kernel {name} has more than 1 MiB of shared memory")));
+                if end > MOST_STATIC_SHARED_BYTES {
+                    let most = MOST_STATIC_SHARED_BYTES >> 10;
+                    let reason =
+                        format!("kernel {name} has more than {most} KiB of shared memory in variables, and ptxas takes no more");
+                    return Err(syntax(variable.line, reason));
                 }
                 self.shared.push((variable.name, offset as u32));
                 self.declare_shared_variable(variable.name, offset as u32, Some(bytes as u32));
