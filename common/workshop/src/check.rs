@@ -250,12 +250,13 @@ impl<'a> Attempt<'a> {
         let (nvrtc, architecture) = gpu.compiler().unwrap_or((nvrtc, &kernel.architecture));
         let mut options = options(architecture);
         options.push(format!("--pre-include={INTRINSICS}"));
-        let (ptx, remarks) =
-            nvrtc.compile_with_remarks(input, &options).map_err(|error| match (error, nvrtc.compile(Input { headers: HEADERS, ..TRIAL }, &options)) {
+        let (ptx, remarks) = nvrtc.compile_with_remarks(input, &options).map_err(|error| {
+            match (error, nvrtc.compile(Input { headers: HEADERS, ..TRIAL }, &options)) {
                 (toolkit::Error::Compile { log, .. }, Ok(_)) => Stop::Rejection(Rejection::DoesNotCompile(log)),
                 // The learner is not to blame: this compiler compiles nothing.
                 (error, Ok(_)) | (_, Err(error)) => common::Error::from(error).into(),
-            })?;
+            }
+        })?;
         let parameters = {
             let module = simt::ptx::parse(&ptx).map_err(|error| cannot_be_launched(error.to_string()))?;
             let Some(compiled) = module.kernel(&kernel.name) else {

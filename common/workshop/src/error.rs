@@ -56,6 +56,14 @@ pub enum Error {
         /// How many numbers there are.
         got: usize,
     },
+    /// An option that this kind of exercise has no use for.
+    #[error("{option} does nothing here: {why}")]
+    Unfitting {
+        /// The option.
+        option: &'static str,
+        /// What the exercise wants.
+        why: &'static str,
+    },
     /// `--solution` of an exercise that is not passed.
     #[error("you have not passed this exercise yet: try `{call} --hint`, or add --really to see the solution anyway")]
     NotPassed {

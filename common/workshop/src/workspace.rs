@@ -1,6 +1,7 @@
 //! The learner's workspace: their copies of exercises and their progress, in a folder that git ignores.
 //!
-//! Nothing that a learner wrote is ever overwritten: `--reset` keeps the old copy next to the new one.
+//! Nothing that a learner wrote is ever overwritten: `--reset` keeps the old copy next to the new one, and a damaged record of the progress is
+//! kept under another name. Where the repository cannot be written, the workspace is in the user's folder for data.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,6 +9,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use common::atomic_file::AtomicFile;
+use common::console;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -28,19 +30,36 @@ pub struct Workspace {
 pub struct Progress {
     /// Checks, and answers to a prediction, up to the first pass.
     pub attempts: u32,
+    /// All checks, and answers to a prediction.
+    pub checks: u32,
     /// Hints seen, of three.
     pub hints: u32,
     /// When it was first passed, in UTC.
     pub passed: Option<String>,
+    /// Whether the solution was shown before it was passed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub solution_seen: bool,
 }
 
 /// The progress with all exercises, by chapter and exercise.
 type Journal = BTreeMap<String, Progress>;
 
 impl Workspace {
-    /// The folder `exercises` of the repository, or the one that `UNROLLED_EXERCISES` names.
+    /// The folder that `UNROLLED_EXERCISES` names, or `exercises` of the repository, or the user's folder for data where that one cannot be
+    /// written. Says so on standard error in the last case.
     pub fn new(root: &Path) -> Self {
-        Self::at(std::env::var_os(VARIABLE).map_or_else(|| root.join("exercises"), PathBuf::from))
+        if let Some(folder) = std::env::var_os(VARIABLE) {
+            return Self::at(PathBuf::from(folder));
+        }
+        let here = Self::at(root.join("exercises"));
+        let Err(error) = here.try_to_write() else { return here };
+        match data_folder().map(Self::at) {
+            Some(elsewhere) => {
+                console::note(format_args!("{error}; your exercises are in {}", elsewhere.folder.display()));
+                elsewhere
+            }
+            None => here,
+        }
     }
 
     /// This folder.
@@ -74,10 +93,11 @@ impl Workspace {
     ///
     /// [`Error::Read`].
     pub fn read(&self, exercise: &Exercise) -> Result<Option<String>> {
-        read_if_there(&self.copy(exercise))
+        read_if_there(&self.copy(exercise), MOST_BYTES)
     }
 
-    /// Makes a copy that starts as `starter`. An existing copy is kept under another name, which is returned.
+    /// Makes a copy that starts as `starter`. An existing copy with another text is kept under another name, which is returned. Where the disk
+    /// is full, everything stays as it was.
     ///
     /// # Errors
     ///
@@ -86,10 +106,9 @@ impl Workspace {
         let path = self.copy(exercise);
         make_folder(path.parent().unwrap_or(&self.folder))?;
         let mut kept = None;
-        if path.exists() {
-            let free = (1..).map(|number| path.with_extension(format!("old{number}.cu"))).find(|other| !other.exists());
-            let other = free.expect("one of all numbers is free");
-            fs::rename(&path, &other).map_err(|source| common::Error::Write { path: path.clone(), source })?;
+        if let Some(old) = self.read(exercise)?.filter(|old| old != starter) {
+            let other = free_name(&path, "cu");
+            AtomicFile::create(&other)?.finish(&old)?;
             kept = Some(other);
         }
         AtomicFile::create(&path)?.finish(starter)?;
@@ -100,7 +119,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// [`Error::Read`], also when the file is damaged.
+    /// [`Error::Read`].
     pub fn progress(&self, exercise: &Exercise) -> Result<Progress> {
         Ok(self.journal()?.remove(&key(exercise)).unwrap_or_default())
     }
@@ -135,8 +154,14 @@ impl Workspace {
 
     fn journal(&self) -> Result<Journal> {
         let path = self.journal_path();
-        let Some(text) = read_if_there(&path)? else { return Ok(Journal::new()) };
-        serde_json::from_str(&text).map_err(|error| Error::Read { path, source: io::Error::other(error) })
+        let Some(text) = read_if_there(&path, MOST_BYTES)? else { return Ok(Journal::new()) };
+        serde_json::from_str(&text).or_else(|_| {
+            // A damaged record is no reason to stop learning.
+            let other = free_name(&path, "json");
+            fs::rename(&path, &other).map_err(|source| common::Error::Write { path: path.clone(), source })?;
+            console::note(format_args!("{} is damaged; it is kept as {}, and a new one begins", path.display(), other.display()));
+            Ok(Journal::new())
+        })
     }
 }
 
@@ -148,12 +173,37 @@ fn to_json(journal: &Journal) -> String {
     serde_json::to_string_pretty(journal).expect("JSON can hold names, numbers and times") + "\n"
 }
 
-fn read_if_there(path: &Path) -> Result<Option<String>> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Error::Read { path: path.to_owned(), source }),
+/// Most bytes of a file that a learner writes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Reads a regular file of at most so many bytes. A pipe would wait, and a device may have no end.
+fn read_if_there(path: &Path, most: u64) -> Result<Option<String>> {
+    let wrong = |source| Error::Read { path: path.to_owned(), source };
+    let data = match fs::metadata(path) {
+        Ok(data) => data,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(wrong(source)),
+    };
+    if !data.is_file() {
+        return Err(wrong(io::Error::other("it is no regular file")));
     }
+    if data.len() > most {
+        return Err(wrong(io::Error::other(format!("it has {} bytes, and no more than {most} are read", data.len()))));
+    }
+    fs::read_to_string(path).map(Some).map_err(wrong)
+}
+
+/// A name next to `path` that nothing has yet: `2-a-tile.old1.cu`.
+fn free_name(path: &Path, extension: &str) -> PathBuf {
+    let free = (1..).map(|number| path.with_extension(format!("old{number}.{extension}"))).find(|other| !other.exists());
+    free.expect("one of all numbers is free")
+}
+
+/// Where a program may keep a user's data: `$XDG_DATA_HOME/unrolled/exercises`, by default in `~/.local/share`.
+fn data_folder() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = variable("XDG_DATA_HOME").or_else(|| Some(variable("HOME")?.join(".local/share")))?;
+    Some(data.join("unrolled").join("exercises"))
 }
 
 fn make_folder(folder: &Path) -> Result<()> {

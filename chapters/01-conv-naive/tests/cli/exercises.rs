@@ -104,7 +104,9 @@ fn wrong_requests_are_refused_on_one_line() {
     for (arguments, words) in [
         (&["9"][..], "expected one of 1 to 3"),
         (&["1", "--answer", "3"], "asks for 2 numbers, but --answer has 1"),
-        (&["2", "--answer", "3"], "asks for 0 numbers, but --answer has 1"),
+        (&["2", "--answer", "3"], "this exercise asks for a kernel"),
+        (&["1", "--watch"], "this exercise asks for numbers"),
+        (&["1", "--reset"], "this exercise asks for numbers"),
         (&["2", "--hint", "--reset"], "cannot be used with"),
         (&["--watch"], "required"),
         (&["2", "--really"], "--solution"),
@@ -113,10 +115,56 @@ fn wrong_requests_are_refused_on_one_line() {
         assert_eq!(status, Some(2), "{arguments:?}: {said}");
         assert!(said.contains(words), "{arguments:?}: {said}");
     }
+}
+
+#[test]
+fn a_damaged_record_of_the_progress_is_set_aside() {
+    let learner = Learner::new();
     fs::create_dir_all(learner.0.path()).unwrap();
     fs::write(learner.0.path().join("progress.json"), "no JSON").unwrap();
-    let (status, said) = learner.asks(&[]);
-    assert!(status == Some(2) && said.contains("progress.json"), "{said}");
+    let (status, said) = learner.asks(&["2", "--hint"]);
+    assert!(status == Some(0) && said.contains("progress.old1.json") && said.contains("hint 1"), "{said}");
+    assert_eq!(fs::read_to_string(learner.0.path().join("progress.old1.json")).unwrap(), "no JSON");
+    assert!(!learner.asks(&["2", "--hint"]).1.contains("damaged"));
+}
+
+#[test]
+fn a_copy_that_is_no_file_is_refused_at_once() {
+    let learner = Learner::new();
+    learner.asks(&["2"]);
+    let copy = learner.copy(WRITTEN);
+    fs::remove_file(&copy).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &copy).unwrap();
+    let (status, said) = learner.asks(&["2"]);
+    assert!(status == Some(2) && said.contains("it is no regular file"), "{said}");
+    fs::remove_file(&copy).unwrap();
+    fs::write(&copy, " ".repeat((1 << 20) + 1)).unwrap();
+    let (status, said) = learner.asks(&["2"]);
+    assert!(status == Some(2) && said.contains("1048577 bytes"), "{said}");
+}
+
+#[test]
+fn starting_again_keeps_what_was_written_and_only_that() {
+    let learner = Learner::new();
+    learner.asks(&["2"]);
+    let old = learner.copy(WRITTEN).with_extension("old1.cu");
+    assert_eq!(learner.asks(&["2", "--reset"]).0, Some(0));
+    assert!(!old.exists(), "nothing was written");
+    fs::write(learner.copy(WRITTEN), "mine").unwrap();
+    assert!(learner.asks(&["2", "--reset"]).1.contains("old1.cu"));
+    assert_eq!(fs::read_to_string(old).unwrap(), "mine");
+}
+
+/// Root may write everywhere, so the folder cannot even be made: its parent is a file.
+#[test]
+fn exercises_move_where_the_repository_cannot_be_written() {
+    let home = TempDir::new().unwrap();
+    let root = TempDir::new().unwrap();
+    fs::write(root.path().join("exercises"), "a file").unwrap();
+    // SAFETY: no other thread of this test binary reads these variables by other means than the standard library, which locks them.
+    unsafe { std::env::set_var("XDG_DATA_HOME", home.path()) };
+    let workspace = workshop::workspace::Workspace::new(root.path());
+    assert_eq!(workspace.folder(), home.path().join("unrolled/exercises"));
 }
 
 #[test]
@@ -127,11 +175,16 @@ fn progress_can_be_exported() {
     learner.asks(&["2", "--hint"]);
     let file = learner.0.path().join("mine.json");
     assert_eq!(learner.asks(&["--export", file.to_str().unwrap()]).0, Some(0));
-    let progress: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let progress: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     let first = &progress["01-conv-naive/1-sectors"];
     assert_eq!((&first["attempts"], first["passed"].is_string()), (&2.into(), true), "{progress}");
     let second = &progress["01-conv-naive/2-one-thread-per-output"];
     assert_eq!((&second["hints"], second["passed"].is_null()), (&1.into(), true), "{progress}");
+    assert!(second["solution_seen"].is_null(), "{progress}");
+    learner.asks(&["2", "--solution", "--really"]);
+    learner.asks(&["--export", file.to_str().unwrap()]);
+    let progress: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(progress["01-conv-naive/2-one-thread-per-output"]["solution_seen"], true, "{progress}");
 }
 
 #[test]

@@ -33,8 +33,8 @@ impl<W: Workload> Session<'_, W> {
         let full = std::path::absolute(&path).map_err(|source| Error::Read { path: path.clone(), source })?.display().to_string();
         let text = Text { path: &full, name: &name, text: &text };
         let nvrtc = Nvrtc::find().map_err(|why| Error::NoCompiler { why, predict: self.predict.clone() })?;
-        let attempts = self.workspace.progress(self.exercise)?.attempts;
-        let seed = self.options.seed.unwrap_or(13 + u64::from(attempts));
+        let checks = self.workspace.progress(self.exercise)?.checks;
+        let seed = self.options.seed.unwrap_or(13 + u64::from(checks));
         if self.options.device == Request::Gpu { self.on_gpu(&nvrtc, text, seed) } else { self.on_simulator(&nvrtc, text, seed) }
     }
 
@@ -92,9 +92,17 @@ impl<W: Workload> Session<'_, W> {
         let path = self.workspace.copy(self.exercise);
         let program = this_program()?;
         let mut seen: Option<SystemTime> = None;
+        let mut is_gone = false;
         loop {
             let changed = fs::metadata(&path).and_then(|data| data.modified()).ok();
+            if changed.is_none() && !is_gone {
+                say(&format!("{} is gone; waiting for you to save it again", short(&path)))?;
+            }
+            is_gone = changed.is_none();
             if changed.is_some() && changed != seen {
+                if seen.is_some() {
+                    say(&format!("\n{}\n", "-".repeat(60)))?;
+                }
                 seen = changed;
                 if self.start_again(&program, &["--device", &self.options.device.to_string()])? {
                     return Ok(ExitCode::SUCCESS);

@@ -53,11 +53,23 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, options: &Options) -> Result<ExitC
         (Action::Solution { really }, _) if !really && session.progress()?.passed.is_none() => {
             Err(Error::NotPassed { call: session.call() })
         }
-        (Action::Solution { .. }, Some(predict)) => session.right_answers(predict),
-        (Action::Solution { .. }, None) => say(session.text(Version::Solution)?.trim_end()),
+        (Action::Solution { .. }, Some(predict)) => {
+            session.note_solution()?;
+            session.right_answers(predict)
+        }
+        (Action::Solution { .. }, None) => {
+            session.note_solution()?;
+            say(session.text(Version::Solution)?.trim_end())
+        }
         (Action::Answer(answers), Some(predict)) => session.judge(predict, answers),
-        (Action::Answer(answers), None) => Err(Error::Answers { expected: 0, got: answers.len() }),
-        (Action::Work | Action::Watch | Action::Reset, Some(predict)) => session.ask(predict),
+        (Action::Answer(_), None) => Err(Error::Unfitting { option: "--answer", why: "this exercise asks for a kernel" }),
+        (Action::Watch, Some(_)) => {
+            Err(Error::Unfitting { option: "--watch", why: "this exercise asks for numbers: answer with --answer" })
+        }
+        (Action::Reset, Some(_)) => {
+            Err(Error::Unfitting { option: "--reset", why: "this exercise asks for numbers, and has no copy" })
+        }
+        (Action::Work, Some(predict)) => session.ask(predict),
         (Action::Reset, None) => session.start(),
         (Action::Work, None) if session.is_started()? => session.check(),
         (Action::Work, None) => session.start(),

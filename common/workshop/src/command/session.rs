@@ -7,9 +7,10 @@ use std::time::SystemTime;
 use common::Chapter;
 use common::console;
 use common::workload::Workload;
+use toolkit::nvrtc::Nvrtc;
 
 use super::options::Options;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::manifest::Target;
 use crate::text::{Version, version};
@@ -70,11 +71,18 @@ impl<W: Workload> Session<'_, W> {
     /// Records an attempt. Attempts after the first pass do not count.
     pub fn note_attempt(&self, passed: bool) -> Result<()> {
         let note = |progress: &mut Progress| {
+            progress.checks += 1;
             if progress.passed.is_none() {
                 progress.attempts += 1;
                 progress.passed = passed.then(|| humantime::format_rfc3339_seconds(SystemTime::now()).to_string());
             }
         };
+        self.workspace.note(self.exercise, note).map(drop)
+    }
+
+    /// Records that the learner has looked at the solution before they passed.
+    pub fn note_solution(&self) -> Result<()> {
+        let note = |progress: &mut Progress| progress.solution_seen |= progress.passed.is_none();
         self.workspace.note(self.exercise, note).map(drop)
     }
 
@@ -88,7 +96,12 @@ impl<W: Workload> Session<'_, W> {
         let kept = kept.map_or(String::new(), |kept| format!("\nyour old one is kept as {}", short(&kept)));
         let copy = short(&self.workspace.copy(self.exercise));
         let (task, call) = (self.task(), self.call());
-        say(&format!("{task}\nyour copy   {copy}{kept}\n\nedit it, then check it with the same command: {call}"))
+        let compiler = match Nvrtc::find() {
+            Ok(_) => String::new(),
+            // Better now than after they have written.
+            Err(why) => format!("\n\n{}", Error::NoCompiler { why, predict: self.predict.clone() }),
+        };
+        say(&format!("{task}\nyour copy   {copy}{kept}\n\nedit it, then check it with the same command: {call}{compiler}"))
     }
 }
 
