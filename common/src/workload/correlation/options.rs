@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use serde_json::json;
 
 use super::inputs::Correlation;
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::picture::{Gray, Rectangle};
 use crate::workload::Plan;
-use crate::workload::image::{Border, number};
+use crate::workload::image::{Border, numbers};
 use crate::workload::origin::Origin;
 
 /// The command-line options that only correlations have.
@@ -36,7 +36,7 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t)]
     pub border: Border,
     /// How many of the best matches to tell
-    #[arg(long, default_value_t = 3, value_name = "N")]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = value_parser!(u16).range(1..))]
     pub matches: u16,
     /// Where to write the coefficients as a picture with the matches framed, a PNG file
     #[arg(long, value_name = "PNG")]
@@ -51,14 +51,9 @@ impl FromStr for Part {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let numbers: Option<Vec<u32>> = text.split(',').map(number).collect();
-        match numbers.as_deref() {
-            Some(&[x, y, width, height]) => Ok(Part(Rectangle { x, y, width, height })),
-            _ => Err(Error::Size {
-                asked: format!("the template {text:?}"),
-                reason: "expected left, top, width and height as in 40,30,20,16".to_owned(),
-            }),
-        }
+        let [x, y, width, height] = numbers(text, "expected left, top, width and height as in 40,30,20,16")
+            .map_err(|reason| Error::Size { asked: format!("the template {text:?}"), reason })?;
+        Ok(Part(Rectangle { x, y, width, height }))
     }
 }
 

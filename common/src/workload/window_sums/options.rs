@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use serde_json::json;
 
 use super::inputs::WindowSums;
@@ -23,7 +23,7 @@ pub struct Options {
     #[arg(long, value_name = "WxH")]
     pub size: Option<Size>,
     /// Pixels of the window, an odd number
-    #[arg(long, default_value_t = 15, value_name = "N")]
+    #[arg(long, default_value_t = 15, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub window: u32,
     /// How to treat pixels near the edge
     #[arg(long, value_enum, default_value_t)]
