@@ -25,6 +25,7 @@ use std::process::ExitCode;
 
 use common::Chapter;
 use common::console::{self, note};
+use common::probe;
 use common::workload::Workload;
 
 use mode::Mode;
@@ -33,6 +34,7 @@ pub use error::{Error, Result};
 
 /// Runs a chapter as the process's arguments ask, and reports an error on stderr.
 pub fn run<W: Workload>(chapter: &Chapter<W>) -> ExitCode {
+    probe::serve_child();
     match execute(chapter) {
         Ok(exit_code) => exit_code,
         Err(Error::Usage(answer)) if !answer.use_stderr() => match console::print_answer(&answer) {
