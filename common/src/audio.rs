@@ -405,7 +405,8 @@ mod tests {
     #[test]
     fn what_is_not_read_is_named_together_with_what_is() {
         let folder = tempfile::tempdir().unwrap();
-        let extensible = |valid: u8, tag: u8| [22, 0, valid, 0, 4, 0, 0, 0, tag, 0, 0, 0, 0, 0, 16, 0, 128, 0, 0, 170, 0, 56, 155, 113];
+        let extensible =
+            |valid: u8, tag: u8| [22, 0, valid, 0, 4, 0, 0, 0, tag, 0, 0, 0, 0, 0, 16, 0, 128, 0, 0, 170, 0, 56, 155, 113];
         for (format, extension, words) in [
             ([3, 64, 8], &[][..], "64-bit floats"),
             ([2, 4, 256], &[4, 0, 0, 0, 0, 0], "Microsoft ADPCM"),

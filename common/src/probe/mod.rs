@@ -79,7 +79,9 @@ pub enum Unusable {
         status: String,
     },
     /// A driver that does not answer.
-    #[error("the NVIDIA driver has not answered for {seconds} s (`--device sim` does not ask it; {SECONDS_VARIABLE} sets how long to wait)")]
+    #[error(
+        "the NVIDIA driver has not answered for {seconds} s (`--device sim` does not ask it; {SECONDS_VARIABLE} sets how long to wait)"
+    )]
     Hangs {
         /// How long we have waited.
         seconds: u64,

@@ -111,7 +111,9 @@ fn remedy(why: &Unusable) -> &'static str {
         }
         Unusable::TooOld { .. } => "install a newer driver",
         Unusable::Stub => "the driver's own library is in the system's folder",
-        Unusable::Crashes { .. } => "chapters run on the simulated GPU; see whether `nvidia-smi` works, and install the driver again",
+        Unusable::Crashes { .. } => {
+            "chapters run on the simulated GPU; see whether `nvidia-smi` works, and install the driver again"
+        }
         Unusable::Hangs { .. } => "chapters run on the simulated GPU; see whether `nvidia-smi` works, and restart the machine",
         Unusable::Broken { .. } => "see whether `nvidia-smi` works; after a driver update, restart the machine",
     }
