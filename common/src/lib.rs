@@ -5,6 +5,7 @@
 //! Each module uses only modules above it.
 //!
 //! - [`units`] formats numbers for people.
+//! - [`whole_number`] reads numbers of a command line.
 //! - [`probe`] finds out whether the NVIDIA driver of this machine works.
 //! - [`request`] is what `--device` asks for.
 //! - [`capability`] is the generation of a GPU, and [`requirement`] is what a stage needs and a device does not have.
@@ -59,6 +60,7 @@ pub mod stage;
 pub mod table;
 pub mod timing;
 pub mod units;
+pub mod whole_number;
 pub mod workload;
 
 pub use chapter::Chapter;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, value_parser};
+use clap::Args;
 use serde_json::json;
 
 use super::inputs::Correlation;
@@ -13,6 +13,7 @@ use crate::atomic_file::AtomicFile;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::picture::{Gray, Rectangle};
+use crate::whole_number::within;
 use crate::workload::Plan;
 use crate::workload::image::{Border, numbers};
 use crate::workload::origin::Origin;
@@ -36,7 +37,7 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t)]
     pub border: Border,
     /// How many of the best matches to tell
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = within(1..=u16::MAX))]
     pub matches: u16,
     /// Where to write the coefficients as a picture with the matches framed, a PNG file
     #[arg(long, value_name = "PNG")]
