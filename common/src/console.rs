@@ -17,6 +17,15 @@ pub fn print(text: &str) -> Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
 }
 
+/// Prints what clap answers instead of running something: a help or a version.
+///
+/// # Errors
+///
+/// As for [`print`].
+pub fn print_answer(answer: &clap::Error) -> Result<()> {
+    answer.print().and_then(|()| stdout().flush()).map_err(Error::Output)
+}
+
 /// How many characters a line of stdout may have: what the environment variable `COLUMNS` says, or else the width of the terminal. `None`
 /// for a file or another program.
 pub fn width() -> Option<usize> {

@@ -5,12 +5,14 @@
 //! Each module uses only modules above it.
 //!
 //! - [`units`] formats numbers for people.
+//! - [`whole_number`] reads numbers of a command line.
 //! - [`probe`] finds out whether the NVIDIA driver of this machine works.
 //! - [`request`] is what `--device` asks for.
 //! - [`capability`] is the generation of a GPU, and [`requirement`] is what a stage needs and a device does not have.
 //! - [`error`] is everything that can go wrong, with the exit status that it means.
 //! - [`console`] prints results and messages, and knows the width of the terminal.
-//! - [`atomic_file`] writes a file whole or not at all; [`audio`], [`picture`] and [`npy`] read and write the user's data.
+//! - [`atomic_file`] writes a file whole or not at all, [`input_file`] opens one to read, and [`memory`] is what this machine has free.
+//! - [`audio`], [`picture`] and [`npy`] read and write the user's data.
 //! - [`device`] chooses between a GPU and the simulator.
 //! - [`gpu`] is the open device: cudarc's context and stream, and the kernels loaded on it.
 //! - [`planner`] cuts a sum into slices, so that its blocks fill the chip.
@@ -39,8 +41,10 @@ pub mod device;
 pub mod error;
 pub mod gpu;
 pub mod guard;
+pub mod input_file;
 pub mod lesson;
 pub mod measure;
+pub mod memory;
 pub mod npy;
 pub mod observer;
 pub mod picture;
@@ -56,6 +60,7 @@ pub mod stage;
 pub mod table;
 pub mod timing;
 pub mod units;
+pub mod whole_number;
 pub mod workload;
 
 pub use chapter::Chapter;

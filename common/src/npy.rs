@@ -3,11 +3,12 @@
 //! The format is a header of one line and the numbers. The crates that read it bring a parser generator for that line, which every
 //! chapter would have to build.
 
-use std::fs;
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::input_file;
 
 /// A matrix of floats, row after row.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,26 @@ pub struct Matrix {
     pub values: Vec<f32>,
 }
 
+/// A file whose header is read, and whose values are not: they may not fit in the memory of this machine.
+#[derive(Debug)]
+pub struct Unread {
+    /// Rows, at least one.
+    pub rows: usize,
+    /// Columns, at least one.
+    pub columns: usize,
+    fortran_order: bool,
+    from_bytes: fn([u8; 4]) -> f32,
+    path: PathBuf,
+    /// Where the values begin. The file has all of them.
+    values: BufReader<File>,
+}
+
+/// What a file should hold.
+const WHAT: &str = "matrix";
+
+/// Bytes of the longest header. NumPy itself writes about a hundred.
+const LONGEST_HEADER: usize = 1 << 16;
+
 impl Matrix {
     /// Reads a file with two dimensions of f32 values, whichever order they are stored in.
     ///
@@ -27,34 +48,46 @@ impl Matrix {
     ///
     /// [`Error::Input`], when the file cannot be read, is damaged, or holds something else.
     pub fn read(path: &Path) -> Result<Self> {
-        let bad = |reason: String| Error::Input { what: "matrix", path: path.to_owned(), reason };
-        if path.is_dir() {
-            return Err(bad("it is a folder".into()));
-        }
-        let bytes = fs::read(path).map_err(|error| bad(error.to_string()))?;
-        let (header, numbers) = header(&bytes).ok_or_else(|| bad("it is not a .npy file".into()))?;
-        let Some((kind, fortran_order, shape)) = entries(header) else {
-            return Err(bad("it is not a .npy file: its header cannot be read".into()));
+        Self::open(path)?.read()
+    }
+
+    /// Reads the header of such a file.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Matrix::read`].
+    pub fn open(path: &Path) -> Result<Unread> {
+        let (file, length) = input_file::open(path, WHAT)?;
+        let bad = |reason: String| Error::Input { what: WHAT, path: path.to_owned(), reason };
+        let mut file = BufReader::new(file);
+        let (header, start) = header(&mut file, length).map_err(bad)?;
+        let Some((kind, fortran_order, sides)) = entries(&header) else {
+            return Err(bad(format!("it is not a .npy file: its header is `{}`", shown(&header))));
         };
-        let &[rows, columns] = &shape[..] else {
-            return Err(bad(format!("it has {} dimensions, but a matrix has two", shape.len())));
+        let &[rows, columns] = &sides[..] else {
+            return Err(bad(format!("it has {} dimensions, but a matrix has two", sides.len())));
         };
         let from_bytes = match kind {
             "<f4" => f32::from_le_bytes,
             ">f4" => f32::from_be_bytes,
-            _ => return Err(bad(format!("it holds {kind}, not f32: convert it with `.astype('float32')`"))),
+            _ => return Err(bad(format!("it holds {}, not f32: convert it with `.astype('float32')`", shown(kind)))),
+        };
+        let shape = format!("{rows} x {columns}");
+        let (Ok(rows), Ok(columns)) = (rows.parse::<usize>(), columns.parse::<usize>()) else {
+            return Err(bad(format!("a matrix of {} cannot be", shown(&shape))));
         };
         if rows == 0 || columns == 0 {
-            return Err(bad(format!("a matrix of {rows} x {columns} is empty")));
+            return Err(bad(format!("a matrix of {shape} is empty")));
         }
-        let length = rows.checked_mul(columns).and_then(|count| count.checked_mul(4));
-        let Some(numbers) = length.and_then(|length| numbers.get(..length)) else {
-            return Err(bad(format!("it ends before its {rows} x {columns} values do")));
-        };
-        let values: Vec<f32> = numbers.as_chunks().0.iter().copied().map(from_bytes).collect();
-        let values =
-            if fortran_order { (0..rows * columns).map(|at| values[at % columns * rows + at / columns]).collect() } else { values };
-        Ok(Self { rows, columns, values })
+        let found = length - start;
+        match (rows as u128).checked_mul(columns as u128).and_then(|count| count.checked_mul(4)) {
+            Some(expected) if expected <= u128::from(found) => {}
+            Some(expected) => {
+                return Err(bad(format!("it ends before its {shape} values do: expected {expected} bytes, found {found}")));
+            }
+            None => return Err(bad(format!("it ends before its {shape} values do: found {found} bytes"))),
+        }
+        Ok(Unread { rows, columns, fortran_order, from_bytes, path: path.to_owned(), values: file })
     }
 
     /// Writes a file that NumPy reads as a matrix of f32 values.
@@ -81,33 +114,78 @@ impl Matrix {
 /// The first bytes of every file. The format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The header, a Python dictionary, and the bytes after it.
-fn header(bytes: &[u8]) -> Option<(&str, &[u8])> {
-    let (version, rest) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<2>()?;
-    let (length, rest) = match version[0] {
-        1 => rest.split_first_chunk().map(|(&length, rest)| (usize::from(u16::from_le_bytes(length)), rest))?,
-        2 | 3 => rest.split_first_chunk().map(|(&length, rest)| (u32::from_le_bytes(length) as usize, rest))?,
-        _ => return None,
+impl Unread {
+    /// Reads the values.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Matrix::read`], and when a value is not finite.
+    pub fn read(self) -> Result<Matrix> {
+        let Self { rows, columns, fortran_order, from_bytes, path, values: mut file } = self;
+        let bad = |reason: String| Error::Input { what: WHAT, path: path.clone(), reason };
+        let mut values = Vec::with_capacity(rows * columns);
+        let mut buffer = vec![0; 1 << 16];
+        while values.len() < rows * columns {
+            let bytes = buffer.len().min(4 * (rows * columns - values.len()));
+            file.read_exact(&mut buffer[..bytes]).map_err(|error| bad(error.to_string()))?;
+            values.extend(buffer[..bytes].as_chunks().0.iter().copied().map(from_bytes));
+        }
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            let (row, column) = if fortran_order { (at % rows, at / rows) } else { (at / columns, at % columns) };
+            return Err(bad(format!("the value in row {row} and column {column} is {}, expected a finite number", values[at])));
+        }
+        let values =
+            if fortran_order { (0..rows * columns).map(|at| values[at % columns * rows + at / columns]).collect() } else { values };
+        Ok(Matrix { rows, columns, values })
+    }
+}
+
+/// The header, a Python dictionary, and where the values begin.
+fn header(file: &mut impl Read, length: u64) -> Result<(String, u64), String> {
+    let mut bytes = |count: usize| {
+        let mut bytes = vec![0; count];
+        file.read_exact(&mut bytes).ok().map(|()| bytes)
     };
-    let (header, numbers) = rest.split_at_checked(length)?;
-    Some((std::str::from_utf8(header).ok()?, numbers))
+    if bytes(MAGIC.len()).is_none_or(|magic| magic != MAGIC) {
+        return Err("it is not a .npy file".into());
+    }
+    let short = || format!("it is not a whole .npy file: it ends in its header, after {length} bytes");
+    let version = bytes(2).ok_or_else(short)?;
+    let bytes_of_size = match version[0] {
+        1 => 2,
+        2 | 3 => 4,
+        other => return Err(format!("it is not a .npy file: version {other} of the format, expected 1, 2, or 3")),
+    };
+    let size = bytes(bytes_of_size).ok_or_else(short)?.iter().rev().fold(0, |size, &byte| size << 8 | usize::from(byte));
+    if size > LONGEST_HEADER {
+        return Err(format!("it is not a .npy file: a header of {size} bytes, expected {LONGEST_HEADER} at most"));
+    }
+    let text = String::from_utf8(bytes(size).ok_or_else(short)?).map_err(|_| "it is not a .npy file: its header is no text")?;
+    Ok((text, (MAGIC.len() + 2 + bytes_of_size + size) as u64))
+}
+
+/// The start of a text from a file, fit for one line of a terminal.
+fn shown(text: &str) -> String {
+    let start: String = text.trim().chars().take(80).collect();
+    start.escape_debug().to_string().replace("\\'", "'")
 }
 
 /// The kind of the numbers, whether columns are stored one after the other, and the shape.
-fn entries(header: &str) -> Option<(&str, bool, Vec<usize>)> {
+fn entries(header: &str) -> Option<(&str, bool, Vec<&str>)> {
     let entry = |key: &str| Some(header.split_once(&format!("'{key}':"))?.1.trim_start());
     // Records of several fields have a list here.
     let kind = entry("descr")?.strip_prefix('\'').map_or("records", |rest| rest.split('\'').next().unwrap_or_default());
     let fortran_order = entry("fortran_order")?.starts_with("True");
     let sides = entry("shape")?.strip_prefix('(')?.split_once(')')?.0.split(',').map(str::trim);
-    let shape: Option<Vec<usize>> = sides.filter(|side| !side.is_empty()).map(|side| side.parse().ok()).collect();
-    Some((kind, fortran_order, shape?))
+    let shape: Vec<&str> = sides.filter(|side| !side.is_empty()).collect();
+    let is_number = |side: &&str| side.bytes().all(|byte| byte.is_ascii_digit());
+    shape.iter().all(is_number).then_some((kind, fortran_order, shape))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::File;
+    use std::fs;
 
     /// A `.npy` file as its definition has it: magic, version 1.0, the length of the header, the header, the numbers.
     fn npy(descr: &str, fortran: &str, shape: &str, numbers: &[u8]) -> Vec<u8> {
@@ -147,10 +225,17 @@ mod tests {
             (npy("<f8", "False", "(1, 1)", &1.0_f64.to_le_bytes()), "astype('float32')"),
             (npy("<f4", "False", "(1,)", &one), "1 dimensions"),
             (npy("<f4", "False", "(0, 1)", &[]), "0 x 1"),
-            (npy("<f4", "False", "(2, 1)", &one), "ends before its 2 x 1 values"),
-            (npy("<f4", "False", "(4611686018427387904, 4)", &one), "ends before"),
+            (npy("<f4", "False", "(2, 1)", &one), "ends before its 2 x 1 values do: expected 8 bytes, found 4"),
+            (npy("<f4", "False", "(4611686018427387904, 4)", &one), "expected 73786976294838206464 bytes, found 4"),
+            (npy("<f4", "False", "(18446744073709551615, 18446744073709551615)", &one), "found 4 bytes"),
+            (npy("<f4", "False", "(99999999999999999999, 2)", &one), "99999999999999999999 x 2 cannot be"),
+            (npy("<f4", "False", "(2, 1", &one), "its header is `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1, }`"),
+            (npy("a\u{1b}[1m", "False", "(1, 1)", &one), r"it holds a\u{1b}[1m, not f32"),
+            (npy("<f4", "False", "(1, 2)", &bytes(&[1.0, f32::NAN])), "row 0 and column 1 is NaN"),
+            (npy("<f4", "True", "(2, 2)", &bytes(&[1.0, f32::INFINITY, 1.0, 1.0])), "row 1 and column 0 is inf"),
+            (b"\x93NUMPY\x02\x00\xff\xff\xff\xff".to_vec(), "a header of 4294967295 bytes"),
             (npy("<f4", "False", "(1, x)", &one), "not a .npy file"),
-            (npy("<f4", "False", "(1, 1)", &one)[..40].to_vec(), "not a .npy file"),
+            (npy("<f4", "False", "(1, 1)", &one)[..40].to_vec(), "ends in its header, after 40 bytes"),
             (b"\x93NUMPY\x07\x00".to_vec(), "not a .npy file"),
         ] {
             fs::write(&path, content).unwrap();

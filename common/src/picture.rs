@@ -1,12 +1,13 @@
 //! Reads images from PNG or PGM files as 8-bit gray levels, and writes PNG files.
 
-use std::fs;
-use std::io::{Cursor, Write};
+use std::io::{Cursor, Read, Write};
 use std::path::Path;
 
 use png::{BitDepth, ColorType, Decoder, Encoder, Transformations};
 
 use crate::error::{Error, Result};
+use crate::input_file;
+use crate::memory;
 
 /// An image of gray levels, row by row from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,23 +42,20 @@ impl Gray {
     ///
     /// [`Error::Input`], when the file cannot be read, is damaged, or has another format.
     pub fn read(path: &Path) -> Result<Self> {
+        let (mut file, length) = input_file::open(path, "image")?;
         let bad = |reason: String| Error::Input { what: "image", path: path.to_owned(), reason };
-        if path.is_dir() {
-            return Err(bad("it is a folder".into()));
-        }
-        let bytes = fs::read(path).map_err(|error| bad(error.to_string()))?;
-        let (width, height, pixels) = if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
-            decode_png(&bytes).map_err(|error| bad(one_line(&error.to_string())))?
-        } else if bytes.starts_with(b"P5") || bytes.starts_with(b"P2") {
-            decode_pgm(&bytes).ok_or_else(|| bad("it is a damaged PGM".into()))?
-        } else {
+        let mut bytes = Vec::new();
+        let mut start = |most: u64| (&mut file).take(most).read_to_end(&mut bytes).map_err(|error| bad(error.to_string()));
+        // A long file of another kind is not read.
+        start(SIGNATURE_PNG.len() as u64)?;
+        let is_png = bytes.starts_with(SIGNATURE_PNG);
+        if !is_png && !bytes.starts_with(b"P5") && !bytes.starts_with(b"P2") {
             return Err(bad("it is neither a PNG nor a PGM".into()));
-        };
-        if width == 0 || height == 0 {
-            return Err(bad("it has no pixels".into()));
         }
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Ok(Self { name, width, height, pixels })
+        require_memory(length)?;
+        file.read_to_end(&mut bytes).map_err(|error| bad(error.to_string()))?;
+        let (width, height, pixels) = if is_png { decode_png(&bytes, bad)? } else { decode_pgm(&bytes).map_err(bad)? };
+        Ok(Self { name: input_file::name(path), width, height, pixels })
     }
 
     /// One row of pixels.
@@ -86,64 +84,131 @@ impl Gray {
     }
 }
 
+/// The first bytes of every PNG.
+const SIGNATURE_PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+/// Pixels of the largest image that a chapter can use.
+const MOST_PIXELS: u64 = 1 << 29;
+
+/// Refuses what does not fit in memory before it is read.
+fn require_memory(needed: u64) -> Result<()> {
+    match memory::available() {
+        Some(available) if needed > available => Err(Error::TooLarge { place: "this machine", needed, available }),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses sizes that an image of ours cannot have.
+fn check_size(width: u32, height: u32) -> std::result::Result<(), String> {
+    if width == 0 || height == 0 {
+        return Err("it has no pixels".into());
+    }
+    if u64::from(width) * u64::from(height) > MOST_PIXELS {
+        return Err(format!("it has {width}x{height} pixels, and {MOST_PIXELS} in all are the most"));
+    }
+    Ok(())
+}
+
 /// Width, height and gray levels of a PNG.
-fn decode_png(bytes: &[u8]) -> std::result::Result<(u32, u32, Vec<u8>), png::DecodingError> {
+fn decode_png(bytes: &[u8], bad: impl Fn(String) -> Error) -> Result<(u32, u32, Vec<u8>)> {
+    // The decoder says only that the file ends too early, or that its limits are exceeded.
+    if let Some(cut) = cut_short(bytes) {
+        return Err(bad(cut));
+    }
+    if let Some(&[a, b, c, d, e, f, g, h]) = bytes.get(16..24) {
+        check_size(u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])).map_err(&bad)?;
+    }
+    let failed = |error: png::DecodingError| bad(one_line(&error.to_string()));
     let mut decoder = Decoder::new(Cursor::new(bytes));
     // Palettes become colors, and gray levels of fewer than 8 bits become bytes.
     decoder.set_transformations(Transformations::EXPAND);
-    let mut reader = decoder.read_info()?;
-    let too_large = || png::DecodingError::LimitsExceeded;
-    let mut samples = vec![0; reader.output_buffer_size().ok_or_else(too_large)?];
-    let frame = reader.next_frame(&mut samples)?;
+    let mut reader = decoder.read_info().map_err(failed)?;
+    let size = reader.output_buffer_size().ok_or_else(|| failed(png::DecodingError::LimitsExceeded))?;
+    require_memory(size as u64)?;
+    let mut samples = vec![0; size];
+    let frame = reader.next_frame(&mut samples).map_err(failed)?;
     samples.truncate(frame.buffer_size());
-    let samples: Vec<u32> = match frame.bit_depth {
-        BitDepth::Sixteen => samples.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).collect(),
-        _ => samples.into_iter().map(u32::from).collect(),
+    let wide = frame.bit_depth == BitDepth::Sixteen;
+    let bytes_per_sample = if wide { 2 } else { 1 };
+    let sample = |bytes: &[u8]| bytes.iter().fold(0, |value, &byte| value << 8 | u32::from(byte));
+    let gray = |pixel: &[u8]| match frame.color_type {
+        ColorType::Rgb | ColorType::Rgba => {
+            let [red, green, blue] = [0, 1, 2].map(|color| sample(&pixel[color * bytes_per_sample..][..bytes_per_sample]));
+            (2126 * red + 7152 * green + 722 * blue) / 10_000
+        }
+        _ => sample(&pixel[..bytes_per_sample]),
     };
-    let gray = |pixel: &[u32]| match frame.color_type {
-        ColorType::Rgb | ColorType::Rgba => (2126 * pixel[0] + 7152 * pixel[1] + 722 * pixel[2]) / 10_000,
-        _ => pixel[0],
-    };
-    let level = |pixel: &[u32]| match frame.bit_depth {
-        BitDepth::Sixteen => ((gray(pixel) + 128) / 257) as u8,
-        _ => gray(pixel) as u8,
-    };
-    Ok((frame.width, frame.height, samples.chunks_exact(frame.color_type.samples()).map(level).collect()))
+    let level = |pixel: &[u8]| if wide { ((gray(pixel) + 128) / 257) as u8 } else { gray(pixel) as u8 };
+    let pixel_bytes = frame.color_type.samples() * bytes_per_sample;
+    Ok((frame.width, frame.height, samples.chunks_exact(pixel_bytes).map(level).collect()))
+}
+
+/// What a PNG lacks that ends before one of its chunks does, or before its last chunk.
+fn cut_short(bytes: &[u8]) -> Option<String> {
+    let found = bytes.len();
+    let mut at = SIGNATURE_PNG.len();
+    loop {
+        // The length of its data, its name, the data, and a checksum.
+        let Some(&[a, b, c, d]) = bytes.get(at..at + 4) else {
+            return Some(format!("it ends early: expected more than {} bytes, found {found}", found.max(at)));
+        };
+        let end = at + 12 + u32::from_be_bytes([a, b, c, d]) as usize;
+        if end > found {
+            return Some(format!("it ends early: expected {end} bytes or more, found {found}"));
+        }
+        if &bytes[at + 4..at + 8] == b"IEND" {
+            return None;
+        }
+        at = end;
+    }
 }
 
 /// Width, height and gray levels of a PGM, in binary (`P5`) or in decimal digits (`P2`).
-fn decode_pgm(bytes: &[u8]) -> Option<(u32, u32, Vec<u8>)> {
+fn decode_pgm(bytes: &[u8]) -> std::result::Result<(u32, u32, Vec<u8>), String> {
+    let damaged = |reason: String| format!("it is a damaged PGM: {reason}");
     let mut rest = &bytes[2..];
-    let [width, height, white] = [number(&mut rest)?, number(&mut rest)?, number(&mut rest)?];
-    let count = usize::try_from(u64::from(width) * u64::from(height)).ok()?;
-    if !(1..=65_535).contains(&white) || count > bytes.len() {
-        return None;
+    let mut next = |what: &str| number(&mut rest).map_err(|reason| damaged(format!("its {what} {reason}")));
+    let [width, height, white] = [next("width")?, next("height")?, next("white level")?];
+    check_size(width, height)?;
+    if !(1..=65_535).contains(&white) {
+        return Err(damaged(format!("its white level is {white}, expected 1 to 65535")));
     }
+    let count = width as usize * height as usize;
     let samples: Vec<u32> = if bytes[1] == b'2' {
-        (0..count).map(|_| number(&mut rest)).collect::<Option<_>>()?
+        let read = |index| {
+            number(&mut rest).map_err(|reason| damaged(format!("number {} of the {width}x{height} pixels {reason}", index + 1)))
+        };
+        (0..count).map(read).collect::<std::result::Result<_, _>>()?
     } else {
+        let sample_bytes = if white < 256 { 1 } else { 2 };
         // One byte of white space ends the header.
-        let rest = rest.get(1..)?;
-        match white {
-            ..256 => rest.get(..count)?.iter().map(|&byte| u32::from(byte)).collect(),
-            _ => rest.get(..2 * count)?.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).collect(),
-        }
+        let rest = rest.get(1..).unwrap_or_default();
+        let Some(samples) = rest.get(..count * sample_bytes) else {
+            let (expected, found) = (count * sample_bytes, rest.len());
+            return Err(damaged(format!("its {width}x{height} pixels are cut short: expected {expected} bytes, found {found}")));
+        };
+        samples.chunks(sample_bytes).map(|sample| sample.iter().fold(0, |value, &byte| value << 8 | u32::from(byte))).collect()
     };
     let level = |sample: u32| ((sample.min(white) * 255 + white / 2) / white) as u8;
-    Some((width, height, samples.into_iter().map(level).collect()))
+    Ok((width, height, samples.into_iter().map(level).collect()))
 }
 
 /// The next number of a PGM's header, after white space and comments.
-fn number(rest: &mut &[u8]) -> Option<u32> {
+fn number(rest: &mut &[u8]) -> std::result::Result<u32, String> {
     loop {
         *rest = rest.trim_ascii_start();
         let Some(comment) = rest.strip_prefix(b"#") else { break };
-        *rest = &comment[comment.iter().position(|&byte| byte == b'\n')?..];
+        let end = comment.iter().position(|&byte| byte == b'\n').unwrap_or(comment.len());
+        *rest = &comment[end..];
     }
     let length = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
     let (digits, after) = rest.split_at(length);
+    if digits.is_empty() {
+        return Err(if after.is_empty() { "is missing: the file ends before it" } else { "is not a number" }.into());
+    }
     *rest = after;
-    std::str::from_utf8(digits).ok()?.parse().ok()
+    let digits = String::from_utf8_lossy(digits);
+    digits.parse().map_err(|_| format!("is too large: {digits}"))
 }
 
 /// Writes rows of pixels of three bytes (red, green, blue) as PNG.
@@ -170,6 +235,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn steps() -> Gray {
         Gray { name: "steps".into(), width: 3, height: 2, pixels: vec![1, 2, 3, 4, 5, 6] }
@@ -211,10 +277,21 @@ mod tests {
         };
         assert_eq!(read(b"P2 # digits\n# and comments\n2 1 15\n0 15"), Ok((2, 1, vec![0, 255])));
         assert_eq!(read(b"P5\n1\n2\n65535\n\x00\x00\xff\xff"), Ok((1, 2, vec![0, 255])));
-        for damaged in
-            [&b"P5 4294967295 4294967295 255\n"[..], b"P5 1 1 0\n\x00", b"P5 1 1 65536\n\x00", b"P5 1", b"P2 2 1 9\n1", b"P5#"]
-        {
-            assert!(read(damaged).is_err_and(|error| error.contains("damaged")), "{damaged:?}");
+        for (damaged, words) in [
+            (&b"P5 4294967295 4294967295 255\n"[..], "4294967295x4294967295 pixels"),
+            (b"P5 99999999999 1 255\n", "width is too large: 99999999999"),
+            (b"P5 0 1 255\n", "no pixels"),
+            (b"P5 1 1 0\n\x00", "white level is 0"),
+            (b"P5 1 1 65536\n\x00", "white level is 65536"),
+            (b"P5 1", "height is missing"),
+            (b"P5 1 x", "height is not a number"),
+            (b"P2 2 1 9\n1", "number 2 of the 2x1 pixels is missing"),
+            (b"P5#", "width is missing"),
+            (b"P5 3 2 255\n\x01", "expected 6 bytes, found 1"),
+            (b"P5 3 2 256\n\x01\x02", "expected 12 bytes, found 2"),
+            (b"P5 3 2 255", "expected 6 bytes, found 0"),
+        ] {
+            assert!(read(damaged).is_err_and(|error| error.contains(words)), "{words}: {:?}", read(damaged));
         }
         let png = |color, depth, palette: Option<&'static [u8]>, samples: &[u8]| {
             let mut bytes = Vec::new();
@@ -234,6 +311,22 @@ mod tests {
         assert_eq!(pixels(png(ColorType::Rgb, BitDepth::Eight, None, &[255, 0, 0, 0, 255, 0])), [54, 182]);
         assert_eq!(pixels(png(ColorType::Rgba, BitDepth::Eight, None, &[0, 0, 255, 0, 100, 100, 100, 9])), [18, 100]);
         assert_eq!(pixels(png(ColorType::Indexed, BitDepth::Eight, Some(&[9, 9, 9, 200, 200, 200]), &[1, 0])), [200, 9]);
+    }
+
+    #[test]
+    fn a_png_that_was_cut_anywhere_is_told_with_the_bytes_expected_and_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cut.png");
+        let mut whole = Vec::new();
+        write_png(&mut whole, 3, 2, &[7; 18]).unwrap();
+        for length in SIGNATURE_PNG.len()..whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            let error = Gray::read(&path).unwrap_err().to_string();
+            assert!(error.contains("it ends early: expected") && error.ends_with(&format!("found {length}")), "{error}");
+        }
+        whole[16..20].copy_from_slice(&u32::MAX.to_be_bytes());
+        fs::write(&path, &whole).unwrap();
+        assert!(Gray::read(&path).unwrap_err().to_string().contains("4294967295x2 pixels"));
     }
 
     #[test]

@@ -130,6 +130,10 @@ fn requests_that_make_no_sense_are_refused_and_leave_nothing_behind() {
     BINARY.assert_refused(&["--size", "20x10,21x5"], &["larger than the image"]);
     BINARY.assert_refused(&["--size", "300x300,257x256"], &["65792 pixels", "65536"]);
     BINARY.assert_refused(&["--size", "20x10"], &["256x256,20x16"]);
+    BINARY.assert_refused(&["--size", "99999999999x1,1x1"], &["99999999999 is too large", "4294967295 is the most"]);
+    BINARY.assert_refused(&["--input", &scene, "--template", "99999999999,0,1,1"], &["99999999999 is too large"]);
+    BINARY.assert_refused(&["--matches", "0"], &["0 is not in 1..=65535"]);
+    BINARY.assert_refused(&["--seed", "99999999999999999999"], &["99999999999999999999 is not in 0..=18446744073709551615"]);
     BINARY.assert_refused(&["--input", &scene, "--output", &heat], &["--template", "scene.png"]);
     BINARY.assert_refused(&["--input", &scene, "--template", "55,0,10,5", "--output", &heat], &["55,0,10,5", "60x40"]);
     BINARY.assert_refused(&["--input", &path("text.png"), "--template", "0,0,1,1"], &["text.png", "neither a PNG nor a PGM"]);

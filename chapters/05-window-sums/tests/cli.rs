@@ -104,6 +104,9 @@ fn requests_that_make_no_sense_are_refused_and_leave_nothing_behind() {
     write_page(Path::new(&path("page.pgm")));
     fs::write(path("text.png"), "no picture").unwrap();
     let (page, map) = (path("page.pgm"), path("map.png"));
+    let (picture, same) = (path("both.png"), path("./both.png"));
+    BINARY.assert_refused(&["--size", "20x10", "--window", "3", "--output", &picture, "--threshold", &same], &["two options"]);
+    BINARY.assert_refused(&["--size", "20x10", "--window", "3", "--output", &picture, "--save", &same], &["two options"]);
     BINARY.assert_refused(&["--size", "20x10", "--window", "21"], &["wider than the image", "20x10"]);
     BINARY.assert_refused(&["--size", "20x10", "--window", "4"], &["odd"]);
     BINARY.assert_refused(&["--size", "20"], &["640x480"]);

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use common::request::Request;
+use common::whole_number::within;
 use inspect::Line;
 
 /// A chapter's command line: what all chapters have, and the options `O` of its workload.
@@ -83,10 +84,10 @@ pub struct SetupFlags {
     #[arg(long, default_value = "auto", value_name = "DEVICE")]
     pub device: Request,
     /// Seed of the random inputs
-    #[arg(long, default_value_t = 13, value_name = "N")]
+    #[arg(long, default_value_t = 13, value_name = "N", value_parser = within(0..=u64::MAX))]
     pub seed: u64,
     /// How many times to time each stage
-    #[arg(long, default_value_t = 15, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 15, value_name = "N", value_parser = within(1..=u16::MAX))]
     pub repeat: u16,
     /// On the simulator, check kernels for races, stray accesses, and uninitialized reads
     #[arg(long, value_enum, default_value_t = Switch::On)]

@@ -24,7 +24,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use common::Chapter;
-use common::console::note;
+use common::console::{self, note};
+use common::probe;
 use common::workload::Workload;
 
 use mode::Mode;
@@ -33,18 +34,24 @@ pub use error::{Error, Result};
 
 /// Runs a chapter as the process's arguments ask, and reports an error on stderr.
 pub fn run<W: Workload>(chapter: &Chapter<W>) -> ExitCode {
+    probe::serve_child();
     match execute(chapter) {
         Ok(exit_code) => exit_code,
-        Err(error) => {
-            match &error {
-                // The reader has seen enough.
-                error if error.is_broken_pipe() => {}
-                Error::Usage(usage) if !usage.use_stderr() => drop(usage.print()),
-                error => note(format_args!("error: {error}")),
-            }
-            error.exit_code()
-        }
+        Err(Error::Usage(answer)) if !answer.use_stderr() => match console::print_answer(&answer) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => report(&error.into()),
+        },
+        Err(error) => report(&error),
     }
+}
+
+/// Says on stderr what went wrong, and returns the exit status for it.
+fn report(error: &Error) -> ExitCode {
+    // The reader who left has seen enough.
+    if !error.is_broken_pipe() {
+        note(format_args!("error: {error}"));
+    }
+    error.exit_code()
 }
 
 /// The stages that a command line runs, in the order of the table; none when it does something else. Runs nothing.

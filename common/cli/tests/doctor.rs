@@ -32,3 +32,52 @@ fn for_a_workshop_it_says_whether_all_exercises_can_be_done() {
     assert_eq!(status == Some(0), text.contains("ok  your kernels"), "{text}");
     assert_eq!(std::fs::read_dir(workspace.path()).expect("the folder is there").count(), 0, "it leaves nothing behind");
 }
+
+/// Builds the driver library that plays a driver's states, in a folder for the loader.
+#[cfg(target_os = "linux")]
+fn fake_driver() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fake-driver/libcuda.rs");
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc)
+        .args(["--edition=2021", "--crate-type=cdylib", "-Cpanic=abort", "-o"])
+        .args([folder.path().join("libcuda.so.1"), source.into()])
+        .output()
+        .expect("rustc runs, or this test would not have been built");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    folder
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_driver_that_crashes_or_hangs_takes_nothing_down() {
+    let folder = fake_driver();
+    for (init, words) in [
+        ("-1", "the NVIDIA driver crashes when it starts (signal: 6 (SIGABRT)"),
+        ("-2", "the NVIDIA driver has not answered for 1 s"),
+        ("-3", "the NVIDIA driver crashes when it starts (exit status: 0)"),
+    ] {
+        let start = std::time::Instant::now();
+        let output = Command::new(env!("CARGO_BIN_EXE_doctor"))
+            .env("LD_LIBRARY_PATH", folder.path())
+            .envs([("FAKE_INIT", init), ("UNROLLED_DRIVER_SECONDS", "1")])
+            .output()
+            .expect("the doctor can be started");
+        let text = String::from_utf8(output.stdout).expect("output is text");
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        assert!(text.contains(words) && text.contains("ok  chapters run  on a simulated"), "{text}");
+        assert!(start.elapsed().as_secs() < 20, "it waits for {init} once");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_report_that_cannot_be_printed_is_an_error() {
+    for arguments in [&[][..], &["--help"], &["--version"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        let output = Command::new(env!("CARGO_BIN_EXE_doctor")).args(arguments).stdout(full).output().expect("it can be started");
+        let message = String::from_utf8(output.stderr).expect("messages are text");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains("error: cannot write to standard output: "), "{arguments:?}: {message}");
+    }
+}

@@ -14,14 +14,22 @@ pub enum Border {
     Clamp,
 }
 
-/// Parses a width and a height, for example `640x480`.
-pub(super) fn sides(text: &str) -> Option<(u32, u32)> {
-    let (width, height) = text.split_once(['x', 'X'])?;
-    Some((number(width)?, number(height)?))
+/// Parses a width and a height, for example `640x480`. The error is `expected`, or says which number is too large.
+pub(super) fn sides(text: &str, expected: &str) -> Result<(u32, u32), String> {
+    let (width, height) = text.split_once(['x', 'X']).ok_or(expected)?;
+    Ok((number(width, expected)?, number(height, expected)?))
 }
 
-/// Parses a number that consists of digits only. A number that does not fit becomes the largest one, which is refused later.
-pub(super) fn number(text: &str) -> Option<u32> {
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits.then(|| text.parse().unwrap_or(u32::MAX))
+/// Parses `N` numbers with commas between them, as [`sides`] does.
+pub(super) fn numbers<const N: usize>(text: &str, expected: &str) -> Result<[u32; N], String> {
+    let numbers: Vec<u32> = text.split(',').map(|text| number(text, expected)).collect::<Result<_, _>>()?;
+    numbers.try_into().map_err(|_| expected.to_owned())
+}
+
+/// Parses a number that consists of digits only.
+fn number(text: &str, expected: &str) -> Result<u32, String> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(expected.to_owned());
+    }
+    text.parse().map_err(|_| format!("{text} is too large: {} is the most", u32::MAX))
 }

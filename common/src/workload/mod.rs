@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
+use crate::memory;
 
 use arguments::Argument;
 
@@ -197,17 +198,9 @@ impl Footprint {
             return Err(Error::TooLarge { place: "the device", needed: self.device_bytes, available: available as u64 });
         }
         let needed = self.host_bytes + if gpu.is_simulated() { self.device_bytes } else { 0 };
-        match available_host_memory() {
+        match memory::available() {
             Some(available) if needed > available => Err(Error::TooLarge { place: "this machine", needed, available }),
             _ => Ok(()),
         }
     }
-}
-
-/// Memory that can be allocated without swapping, according to Linux; `None` on other systems.
-fn available_host_memory() -> Option<u64> {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
 }

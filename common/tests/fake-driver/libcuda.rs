@@ -14,7 +14,15 @@ pub unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> c_int {
 
 #[no_mangle]
 pub extern "C" fn cuInit(_flags: c_uint) -> c_int {
-    setting("FAKE_INIT", 0)
+    match setting("FAKE_INIT", 0) {
+        // As a damaged driver may do.
+        -1 => std::process::abort(),
+        -2 => loop {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        },
+        -3 => std::process::exit(0),
+        status => status,
+    }
 }
 
 #[no_mangle]

@@ -17,6 +17,7 @@ use simt::Severity;
 
 use crate::driver::{self, Driver};
 use crate::error::Error;
+use crate::messages::{print, say};
 use crate::report::Report;
 use crate::settings::Destination;
 
@@ -50,7 +51,7 @@ fn finish() -> Option<u8> {
     let report = wait_for_report(driver)?;
     for destination in &driver.reporting.destinations {
         if let Err(error) = write(&report, destination) {
-            eprintln!("simcuda: cannot write the report: {error}");
+            say(format_args!("cannot write the report: {error}"));
         }
     }
     driver.reporting.exit_status.filter(|_| report.count(Severity::Error) > 0)
@@ -65,7 +66,7 @@ fn wait_for_report(driver: &Driver) -> Option<MutexGuard<'_, Report>> {
             Ok(report) => return Some(report),
             Err(TryLockError::Poisoned(report)) => return Some(report.into_inner()),
             Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => {
-                eprintln!("simcuda: no report: a thread that no longer runs holds it");
+                say(format_args!("no report: a thread that no longer runs holds it"));
                 return None;
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
@@ -75,8 +76,8 @@ fn wait_for_report(driver: &Driver) -> Option<MutexGuard<'_, Report>> {
 
 fn write(report: &Report, destination: &Destination) -> Result<(), Error> {
     match destination {
-        Destination::Text => eprint!("{report}"),
-        Destination::Github => eprint!("{}", report.github()),
+        Destination::Text => print(format_args!("{report}")),
+        Destination::Github => print(format_args!("{}", report.github())),
         Destination::Json(path) => {
             let written =
                 serde_json::to_string_pretty(report).map_err(io::Error::from).and_then(|text| replace(path, &(text + "\n")));

@@ -20,6 +20,7 @@ use crate::ffi::DeviceId;
 use crate::graph_memory::GraphMemory;
 use crate::handles::{Handle, Handles};
 use crate::lock::lock;
+use crate::messages::say;
 use crate::pools::Pools;
 use crate::primary::Primary;
 use crate::queues::Queues;
@@ -224,8 +225,15 @@ impl Driver {
     /// Prints a message for a program that does not know about the simulator and would see only an error code. A client reads the message
     /// elsewhere.
     fn print(&self, message: &str) {
-        if !self.reporting.quiet && !lock(&SETTINGS).has_client {
-            eprintln!("simcuda: {message}");
+        if !lock(&SETTINGS).has_client {
+            self.tell(message);
+        }
+    }
+
+    /// Prints a message about what is in no record, so that a client would not learn of it either.
+    pub fn tell(&self, message: &str) {
+        if !self.reporting.quiet {
+            say(format_args!("{message}"));
         }
     }
 }
@@ -250,6 +258,6 @@ fn variable(name: &str) -> Option<String> {
 
 /// Refuses what the environment asks for. A program that was not made for the simulator can only learn of it from standard error.
 fn print_and_refuse(code: CuResult, error: &Error) -> Failure {
-    eprintln!("simcuda: {error}");
+    say(format_args!("{error}"));
     code.because(error.to_string())
 }

@@ -16,7 +16,7 @@
 //!
 //! - `interface`: the version of what crosses between client and library.
 //! - `error`: what can go wrong for a user of the Rust half. `result`: what a C function returns.
-//! - `lock`: locking that survives a panic.
+//! - `lock`: locking that survives a panic. `messages`: lines on standard error.
 //! - [`settings`]: what can be set.
 //! - [`mod@occupancy`]: how a launch fills a multiprocessor.
 //! - [`records`]: what is remembered of the launches: totals over all, details of the latest.
@@ -78,6 +78,7 @@ mod host_memory;
 mod interface;
 mod link;
 mod lock;
+mod messages;
 mod name;
 mod pools;
 mod primary;

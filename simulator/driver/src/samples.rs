@@ -50,6 +50,7 @@ pub fn finished(kernel: &str, findings: Vec<Finding>) -> LaunchRecord {
         samples: Vec::new(),
         touched: Vec::new(),
         printed: String::new(),
+        overwritten: 0,
         findings,
     };
     record(kernel, Outcome::Finished(Box::new(report)))

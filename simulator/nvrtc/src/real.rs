@@ -1,6 +1,7 @@
 //! NVIDIA's library: the file that `SIMCUDA_NVRTC` names, or the first that is not this one on the loader's path, or in a toolkit.
 
 use std::env;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -31,11 +32,18 @@ fn open() -> Option<Library> {
         None => candidates(env::var_os("LD_LIBRARY_PATH").as_deref()).find(|path| is_nvidias(path)),
     };
     let Some(path) = path else {
-        eprintln!("simcuda: the loader's path has no NVRTC besides the simulator's; set {VARIABLE} to the path of NVIDIA's");
+        let _ = writeln!(
+            std::io::stderr(),
+            "simcuda: the loader's path has no NVRTC besides the simulator's; set {VARIABLE} to the path of NVIDIA's"
+        );
         return None;
     };
     // SAFETY: opening NVIDIA's library runs its own initialization only.
-    unsafe { Library::new(&path) }.inspect_err(|error| eprintln!("simcuda: cannot open {}: {error}", path.display())).ok()
+    unsafe { Library::new(&path) }
+        .inspect_err(|error| {
+            let _ = writeln!(std::io::stderr(), "simcuda: cannot open {}: {error}", path.display());
+        })
+        .ok()
 }
 
 /// Where the library may be, in the order of the loader's path.

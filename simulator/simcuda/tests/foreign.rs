@@ -112,6 +112,25 @@ fn a_program_in_c_finds_the_simulator() {
 }
 
 #[test]
+fn messages_that_cannot_be_printed_cost_a_program_nothing() {
+    let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = ends("misaligned", "return").env("SIMCUDA_REPORT", "text").stderr(full()).output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(0), "synchronized: 716\nthe program's own end\n"));
+}
+
+#[test]
+fn an_answer_of_the_command_that_cannot_be_printed_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
+    for arguments in [vec!["--help".into()], vec!["install".into(), folder.path().join("driver").into_os_string()]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_simcuda")).args(&arguments).stdout(full()).output().unwrap();
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.starts_with("error: cannot write to standard output: "), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
 fn a_program_in_python_finds_the_simulator() {
     let Ok(python) = Command::new("python3").args(["-c", "import sys, ctypes; print(sys.executable)"]).output() else {
         eprintln!("skipped: this machine has no python3");

@@ -41,6 +41,9 @@ pub struct LaunchOptions {
     pub cooperative: bool,
     /// Bytes that the stack of recursive functions may have in each thread.
     pub stack_bytes: u32,
+    /// Bytes of `printf` output that a launch keeps, as many as a GPU keeps by CUDA's documentation. The newest output overwrites the
+    /// oldest.
+    pub printed_bytes: usize,
     /// The memory that kernels allocate. Blocks that are not freed stay for the next launch with the same heap.
     pub heap: Arc<Heap>,
     /// The order in which the warps of a block take turns.
@@ -56,6 +59,7 @@ impl Default for LaunchOptions {
     fn default() -> Self {
         Self {
             fuel: 1 << 29,
+            printed_bytes: 1 << 20,
             workers: None,
             merge_requests: true,
             portable: false,
@@ -90,6 +94,9 @@ pub struct LaunchReport {
     /// The output of `printf`, block by block in the order of the grid.
     #[serde(default)]
     pub printed: String,
+    /// Bytes of older output that were overwritten, because it is more than [`LaunchOptions::printed_bytes`].
+    #[serde(default)]
+    pub overwritten: u64,
     /// Defects that did not stop the kernel.
     pub findings: Vec<Finding>,
 }
@@ -104,9 +111,14 @@ pub enum LaunchError {
         finding: Box<Finding>,
         /// The output of that block and the blocks before it up to then.
         printed: String,
+        /// Bytes of older output that were overwritten.
+        overwritten: u64,
     },
     /// The kernel did not end within its fuel.
-    #[error("kernel {kernel} does not end: block {block} executed more than {fuel} warp instructions, last at {location}")]
+    #[error(
+        "kernel {kernel} does not end: block {block} executed more than {fuel} warp instructions{}, last at {location}",
+        if printed.is_empty() { "" } else { ", with each printf of a thread counted as hundreds" }
+    )]
     OutOfFuel {
         /// Name of the kernel.
         kernel: String,
@@ -118,6 +130,8 @@ pub enum LaunchError {
         location: Box<Location>,
         /// The output of that block and the blocks before it up to then.
         printed: String,
+        /// Bytes of older output that were overwritten.
+        overwritten: u64,
     },
     /// The host asked for a launch that no device could execute.
     #[error("{0}")]
@@ -130,6 +144,14 @@ impl LaunchError {
         match self {
             LaunchError::Fault { printed, .. } | LaunchError::OutOfFuel { printed, .. } => printed,
             LaunchError::Misuse(_) => "",
+        }
+    }
+
+    /// Bytes of older output that were overwritten.
+    pub fn overwritten(&self) -> u64 {
+        match self {
+            LaunchError::Fault { overwritten, .. } | LaunchError::OutOfFuel { overwritten, .. } => *overwritten,
+            LaunchError::Misuse(_) => 0,
         }
     }
 }
@@ -240,6 +262,7 @@ pub fn launch(
         checks: options.checks,
         warp_order: options.warp_order,
         cooperative: options.cooperative,
+        printed_bytes: options.printed_bytes,
         grid_workspace: workspace.address,
         traced: options.trace.and_then(|block| config.grid.number_of(block)),
         regions,
@@ -249,6 +272,7 @@ pub fn launch(
         Ok((mut stats, found)) => {
             let (counters, lines) = stats.finish(program, map);
             let samples = stats.samples(program, map);
+            let (printed, overwritten) = stats.printed.finish(options.printed_bytes);
             let findings = found.into_entries().into_iter().map(|entry| finding(entry, kernel, &machine, map)).collect();
             Ok(LaunchReport {
                 kernel: kernel.name().to_owned(),
@@ -257,18 +281,20 @@ pub fn launch(
                 lines,
                 samples,
                 touched: stats.touched(),
-                printed: stats.printed(),
+                printed,
+                overwritten,
                 findings,
             })
         }
-        Err(Stopped { block, stop: Stop::OutOfFuel { pc }, printed }) => Err(LaunchError::OutOfFuel {
+        Err(Stopped { block, stop: Stop::OutOfFuel { pc }, printed: (printed, overwritten) }) => Err(LaunchError::OutOfFuel {
             kernel: kernel.name().to_owned(),
             block: config.grid.index_of(block),
             fuel: options.fuel,
             location: Box::new(map.location(program.origins[pc as usize])),
             printed,
+            overwritten,
         }),
-        Err(Stopped { block, stop: Stop::Fault { kind, pc, warp, lane, lanes }, printed }) => {
+        Err(Stopped { block, stop: Stop::Fault { kind, pc, warp, lane, lanes }, printed: (printed, overwritten) }) => {
             let finding = Finding {
                 kind: *kind,
                 kernel: kernel.name().to_owned(),
@@ -278,7 +304,7 @@ pub fn launch(
                 times: 1,
                 location: map.location(program.origins[pc as usize]),
             };
-            Err(LaunchError::Fault { finding: Box::new(finding), printed })
+            Err(LaunchError::Fault { finding: Box::new(finding), printed, overwritten })
         }
     }
 }

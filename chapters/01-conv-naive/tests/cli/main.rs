@@ -4,6 +4,8 @@
 //! where there is one.
 
 mod exercises;
+#[cfg(target_os = "linux")]
+mod interruptions;
 
 use std::fs;
 use std::io::Write;
@@ -454,6 +456,21 @@ fn sounds_that_do_not_go_together_are_refused_and_leave_nothing_behind() {
     }
     studio.assert_refused("voice.wav", "room.wav", "no-such-folder/wet.wav", &["no-such-folder"]);
     studio.assert_refused("voice.wav", "room.wav", "", &["cannot write"]);
+    assert_eq!(studio.files(), before);
+}
+
+#[test]
+fn no_result_replaces_an_input_or_another_result() {
+    let studio = Studio::new();
+    studio.record("voice.wav", 8000, 1, &noise(50, 1));
+    studio.record("room.wav", 8000, 1, &noise(10, 2));
+    let before = studio.files();
+    for output in ["voice.wav", "./room.wav"] {
+        studio.assert_refused("voice.wav", "room.wav", output, &["choose another name"]);
+    }
+    let save = studio.path("result").to_string_lossy().into_owned();
+    let arguments = [studio.arguments("voice.wav", "room.wav", "./result"), vec!["--save".to_owned(), save]].concat();
+    BINARY.assert_refused(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &["two options of this command name it"]);
     assert_eq!(studio.files(), before);
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use common::console;
+use common::console::{self, note};
 use common::gpu::{DeviceInfo, Gpu};
 use common::probe::{self, Unusable};
 use common::request::Request;
@@ -46,7 +46,7 @@ impl Line {
 
 /// Report what this machine has for running the chapters, and how to fill each gap
 #[derive(Debug, Parser)]
-#[command(name = "cargo doctor")]
+#[command(name = "cargo doctor", version)]
 struct Arguments {
     /// Also check what a workshop needs; exits with 0 if every exercise can be done on this machine
     #[arg(long)]
@@ -54,7 +54,28 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let Arguments { workshop } = Arguments::parse();
+    probe::serve_child();
+    match report() {
+        Ok(exit_code) => exit_code,
+        // A reader who wants only the first lines (`| head`) needs no error.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            note(format_args!("error: {error}"));
+            ExitCode::from(error.exit_status())
+        }
+    }
+}
+
+/// Prints the report, or the help.
+fn report() -> common::Result<ExitCode> {
+    let workshop = match Arguments::try_parse() {
+        Ok(Arguments { workshop }) => workshop,
+        Err(answer) if answer.use_stderr() => {
+            let _ = answer.print();
+            return Ok(ExitCode::from(2));
+        }
+        Err(answer) => return console::print_answer(&answer).map(|()| ExitCode::SUCCESS),
+    };
     let mut lines = vec![driver(), simulator(), nvrtc(), library(&CUBLAS), library(&CUFFT), device()];
     if workshop {
         lines.extend([exercises(), workspace(), compiler()]);
@@ -68,9 +89,8 @@ fn main() -> ExitCode {
         };
         report += &format!("{mark}  {what:<13} {text}\n");
     }
-    // A reader who wants only the first lines (`| head`) needs no error.
-    let _ = console::print(&report);
-    if lines.iter().any(|line| matches!(line.state, State::Fails)) { ExitCode::from(2) } else { ExitCode::SUCCESS }
+    console::print(&report)?;
+    Ok(if lines.iter().any(|line| matches!(line.state, State::Fails)) { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }
 
 fn driver() -> Line {
@@ -91,6 +111,10 @@ fn remedy(why: &Unusable) -> &'static str {
         }
         Unusable::TooOld { .. } => "install a newer driver",
         Unusable::Stub => "the driver's own library is in the system's folder",
+        Unusable::Crashes { .. } => {
+            "chapters run on the simulated GPU; see whether `nvidia-smi` works, and install the driver again"
+        }
+        Unusable::Hangs { .. } => "chapters run on the simulated GPU; see whether `nvidia-smi` works, and restart the machine",
         Unusable::Broken { .. } => "see whether `nvidia-smi` works; after a driver update, restart the machine",
     }
 }

@@ -61,26 +61,9 @@ impl Convolution {
     ///
     /// When the two do not fit together.
     pub fn of_sounds(sound: &Sound, filter: &Sound) -> Result<Vec<Self>> {
-        if sound.rate != filter.rate {
-            return Err(Error::Mismatched(format!(
-                "{} has {} samples per second, but {} has {}: convert one of them to the other's rate",
-                sound.name, sound.rate, filter.name, filter.rate
-            )));
-        }
-        let (frames, taps) = (sound.frames(), filter.frames());
-        if taps > frames {
-            return Err(Error::Mismatched(format!(
-                "the filter {} ({taps} samples) is longer than the input {} ({frames} samples): swap them, the result is the same",
-                filter.name, sound.name
-            )));
-        }
-        let samples = frames as u64 + 2 * (taps as u64 - 1);
-        if samples > MOST_SAMPLES {
-            return Err(Error::Size {
-                asked: format!("{} of {frames} samples with a filter of {taps}", sound.name),
-                reason: format!("with its silence before and after it must have {MOST_SAMPLES} samples at most"),
-            });
-        }
+        let length = |sound: &Sound| Length { name: sound.name.clone(), rate: sound.rate, frames: sound.frames() };
+        Length::together(&length(sound), &length(filter))?;
+        let taps = filter.frames();
         let channels = sound.channels.len().max(filter.channels.len());
         let convolve = |channel: usize| {
             let silence = vec![0.0; taps - 1];
@@ -115,6 +98,47 @@ impl Convolution {
     /// The `taps` filter values.
     pub fn filter(&self) -> &[f32] {
         &self.filter
+    }
+}
+
+/// What can be known of a sound before it is read.
+pub(super) struct Length {
+    /// The file's name.
+    pub name: String,
+    /// Frames per second.
+    pub rate: u32,
+    /// Samples per channel.
+    pub frames: usize,
+}
+
+impl Length {
+    /// The size of each convolution of two sounds.
+    ///
+    /// # Errors
+    ///
+    /// When the two do not fit together.
+    pub fn together(sound: &Self, filter: &Self) -> Result<Size> {
+        if sound.rate != filter.rate {
+            return Err(Error::Mismatched(format!(
+                "{} has {} samples per second, but {} has {}: convert one of them to the other's rate",
+                sound.name, sound.rate, filter.name, filter.rate
+            )));
+        }
+        let (frames, taps) = (sound.frames as u64, filter.frames as u64);
+        if taps > frames {
+            return Err(Error::Mismatched(format!(
+                "the filter {} ({taps} samples) is longer than the input {} ({frames} samples): swap them, the result is the same",
+                filter.name, sound.name
+            )));
+        }
+        let samples = frames + 2 * (taps - 1);
+        match (u32::try_from(frames + taps - 1), u32::try_from(taps)) {
+            (Ok(outputs), Ok(taps)) if samples <= MOST_SAMPLES => Ok(Size { outputs, taps }),
+            _ => Err(Error::Size {
+                asked: format!("{} of {frames} samples with a filter of {taps}", sound.name),
+                reason: format!("with its silence before and after it must have {MOST_SAMPLES} samples at most"),
+            }),
+        }
     }
 }
 

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::inputs::Convolution;
+use super::inputs::{Convolution, Length};
 use super::size::{SEED_SIZE, Size, TEACHING_SIZE};
 use crate::atomic_file::AtomicFile;
-use crate::audio::Sound;
+use crate::audio::{Sound, Unread};
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::workload::{Delivery, Plan, Workload};
@@ -34,7 +34,11 @@ pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Convo
     if let (Some(input), Some(filter), Some(output)) = (&options.input, &options.filter, &options.output) {
         // Before the long run, so that nobody waits for a result that cannot be written.
         let file = AtomicFile::create(output)?;
-        let (input, filter) = (Sound::read(input)?, Sound::read(filter)?);
+        let (input, filter) = (Sound::open(input)?, Sound::open(filter)?);
+        let length = |sound: &Unread| Length { name: sound.name.clone(), rate: sound.rate, frames: sound.frames };
+        // Before gigabytes of samples are read that do not fit.
+        Length::together(&length(&input), &length(&filter))?.footprint().check(gpu)?;
+        let (input, filter) = (input.read()?, filter.read()?);
         let parts = Convolution::of_sounds(&input, &filter)?;
         parts[0].footprint().check(gpu)?;
         let delivery = WetSound { file, rate: input.rate };

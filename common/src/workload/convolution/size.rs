@@ -48,7 +48,7 @@ impl FromStr for Size {
             return Ok(SEED_SIZE);
         }
         let wrong = |reason: &str| Error::Size { asked: format!("size {text:?}"), reason: reason.to_owned() };
-        let (outputs, taps) = sides(text).ok_or_else(|| wrong("expected OUTPUTSxTAPS as in 4096x512, or `seed`"))?;
+        let (outputs, taps) = sides(text, "expected OUTPUTSxTAPS as in 4096x512, or `seed`").map_err(|reason| wrong(&reason))?;
         if outputs == 0 || taps == 0 {
             return Err(wrong("both numbers must be at least 1"));
         }

@@ -13,8 +13,9 @@ use crate::atomic_file::AtomicFile;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::picture::{Gray, Rectangle};
+use crate::whole_number::within;
 use crate::workload::Plan;
-use crate::workload::image::{Border, number};
+use crate::workload::image::{Border, numbers};
 use crate::workload::origin::Origin;
 
 /// The command-line options that only correlations have.
@@ -39,7 +40,7 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t)]
     pub border: Border,
     /// How many of the best matches to tell
-    #[arg(long, default_value_t = 3, value_name = "N")]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = within(1..=u16::MAX))]
     pub matches: u16,
     /// Where to write the coefficients as a picture with the matches framed, a PNG file
     #[arg(long, value_name = "PNG")]
@@ -54,14 +55,9 @@ impl FromStr for Part {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let numbers: Option<Vec<u32>> = text.split(',').map(number).collect();
-        match numbers.as_deref() {
-            Some(&[x, y, width, height]) => Ok(Part(Rectangle { x, y, width, height })),
-            _ => Err(Error::Size {
-                asked: format!("the template {text:?}"),
-                reason: "expected left, top, width and height as in 40,30,20,16".to_owned(),
-            }),
-        }
+        let [x, y, width, height] = numbers(text, "expected left, top, width and height as in 40,30,20,16")
+            .map_err(|reason| Error::Size { asked: format!("the template {text:?}"), reason })?;
+        Ok(Part(Rectangle { x, y, width, height }))
     }
 }
 

@@ -37,12 +37,11 @@ impl FromStr for Size {
         if text == "seed" {
             return Ok(HEADLINE_SIZE);
         }
-        let parsed =
-            text.split_once(',').and_then(|(image, template)| Some(Size { image: sides(image)?, template: sides(template)? }));
-        let size = parsed.ok_or_else(|| Error::Size {
-            asked: format!("size {text:?}"),
-            reason: "expected the image and the template as in 256x256,20x16, or `seed`".to_owned(),
-        })?;
+        let wrong = |reason: String| Error::Size { asked: format!("size {text:?}"), reason };
+        let expected = "expected the image and the template as in 256x256,20x16, or `seed`";
+        let (image, template) = text.split_once(',').ok_or_else(|| wrong(expected.to_owned()))?;
+        let sides = |text: &str| sides(text, expected).map_err(wrong);
+        let size = Size { image: sides(image)?, template: sides(template)? };
         size.check()?;
         Ok(size)
     }

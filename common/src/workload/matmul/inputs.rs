@@ -7,7 +7,7 @@ use oracles::matmul::{Outcome, Shape, outcome};
 use oracles::random::{generator, values};
 
 use super::size::Size;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::npy::Matrix;
 use crate::workload::Workload;
 use crate::workload::origin::Origin;
@@ -42,14 +42,7 @@ impl Matmul {
     ///
     /// [`Error::Size`], when the first matrix does not have as many columns as the second has rows, or a side is too long.
     pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
-        let shapes = format!("the product of {} x {} and {} x {} numbers", a.rows, a.columns, b.rows, b.columns);
-        if a.columns != b.rows {
-            let reason = format!("the first matrix has {} columns and the second {} rows", a.columns, b.rows);
-            return Err(Error::Size { asked: shapes, reason });
-        }
-        let side = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        let size = Size { m: side(a.rows), n: side(b.columns), k: side(a.columns) };
-        size.check()?;
+        let size = Size::of_product((a.rows, a.columns), (b.rows, b.columns))?;
         Ok(Self { size, a: a.values, b: b.values, origin: Origin::Given, outcome: OnceLock::new() })
     }
 

@@ -10,6 +10,7 @@ use super::size::{HEADLINE_SIZE, Size, TEACHING_SIZE};
 use crate::atomic_file::AtomicFile;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
+use crate::input_file;
 use crate::npy::Matrix;
 use crate::workload::origin::Origin;
 use crate::workload::{Delivery, Plan, Workload};
@@ -34,11 +35,13 @@ pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Matmu
     let file = options.output.as_deref().map(AtomicFile::create).transpose()?;
     let product = match options.input.as_deref() {
         Some([a, b]) => {
-            let name = |path: &PathBuf| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-            let (first, second) = (name(a), name(b));
+            let (first, second) = (input_file::name(a), input_file::name(b));
             let origin =
                 Origin::Files { words: format!("{first} times {second}"), names: vec![("a", json!(first)), ("b", json!(second))] };
-            Matmul { origin, ..Matmul::new(Matrix::read(a)?, Matrix::read(b)?)? }
+            let (a, b) = (Matrix::open(a)?, Matrix::open(b)?);
+            // Before gigabytes of values are read that do not fit.
+            Size::of_product((a.rows, a.columns), (b.rows, b.columns))?.footprint().check(gpu)?;
+            Matmul { origin, ..Matmul::new(a.read()?, b.read()?)? }
         }
         _ => {
             let size = options.size.unwrap_or(if gpu.is_simulated() { TEACHING_SIZE } else { HEADLINE_SIZE });
@@ -62,7 +65,7 @@ impl Delivery<Matmul> for Product {
         let Size { m, n, .. } = parts[0].size();
         let product = Matrix { rows: m as usize, columns: n as usize, values: outputs[0].clone() };
         let path = file.path().to_owned();
-        product.write(&mut file).map_err(|source| Error::Write { path: path.clone(), source })?;
+        product.write(&mut file).map_err(|error| Error::Encode { what: "matrix", reason: error.to_string() })?;
         file.commit()?;
         Ok(format!("wrote {}", path.display()))
     }

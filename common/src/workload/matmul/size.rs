@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::workload::Footprint;
-use crate::workload::image::number;
+use crate::workload::image::numbers;
 
 /// Rows and columns of the largest matrices: a grid has 65 535 blocks in its second dimension, and the smallest tile has 16 rows.
 pub const LONGEST_SIDE: u32 = 65_535 * 16;
@@ -47,13 +47,8 @@ impl FromStr for Size {
         if text == "seed" {
             return Ok(SEED_SIZE);
         }
-        let numbers: Option<Vec<u32>> = text.split(',').map(number).collect();
-        let Some(&[m, n, k]) = numbers.as_deref() else {
-            return Err(Error::Size {
-                asked: format!("size {text:?}"),
-                reason: "expected M, N and K as in 512,256,128, or `seed`".to_owned(),
-            });
-        };
+        let [m, n, k] = numbers(text, "expected M, N and K as in 512,256,128, or `seed`")
+            .map_err(|reason| Error::Size { asked: format!("size {text:?}"), reason })?;
         let size = Size { m, n, k };
         size.check()?;
         Ok(size)
@@ -61,6 +56,24 @@ impl FromStr for Size {
 }
 
 impl Size {
+    /// The size of the product of two matrices of these rows and columns.
+    pub(super) fn of_product(a: (usize, usize), b: (usize, usize)) -> Result<Self> {
+        let wrong = |reason: String| {
+            let asked = format!("the product of {} x {} and {} x {} numbers", a.0, a.1, b.0, b.1);
+            Err(Error::Size { asked, reason })
+        };
+        if a.1 != b.0 {
+            return wrong(format!("the first matrix has {} columns and the second {} rows", a.1, b.0));
+        }
+        match [a.0, b.1, a.1].map(u32::try_from) {
+            [Ok(m), Ok(n), Ok(k)] => {
+                let size = Self { m, n, k };
+                size.check().map(|()| size)
+            }
+            _ => wrong(format!("no side can be longer than {DEEPEST}")),
+        }
+    }
+
     /// Refuses what cannot be computed.
     pub(super) fn check(self) -> Result<()> {
         let Self { m, n, k } = self;
@@ -110,6 +123,16 @@ mod tests {
         ] {
             let error = text.parse::<Size>().expect_err(text).to_string();
             assert_eq!(error.lines().count(), 1, "{error}");
+        }
+        let error = "1,99999999999,1".parse::<Size>().unwrap_err().to_string();
+        assert!(error.ends_with("99999999999 is too large: 4294967295 is the most"), "{error}");
+    }
+
+    #[test]
+    fn the_sides_of_files_are_told_as_they_are() {
+        for (a, b) in [((1 << 32, 2), (2, 1)), ((1, usize::MAX), (usize::MAX, 1)), ((1, 2), (3, usize::MAX))] {
+            let error = Size::of_product(a, b).unwrap_err().to_string();
+            assert!(error.contains(&format!("{} x {} and {} x {} numbers", a.0, a.1, b.0, b.1)), "{error}");
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::atomic_file::AtomicFile;
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::picture::Gray;
+use crate::whole_number::within;
 use crate::workload::image::Border;
 use crate::workload::origin::Origin;
 use crate::workload::{Plan, Workload};
@@ -23,7 +24,7 @@ pub struct Options {
     #[arg(long, value_name = "WxH")]
     pub size: Option<Size>,
     /// Pixels of the window, an odd number
-    #[arg(long, default_value_t = 15, value_name = "N")]
+    #[arg(long, default_value_t = 15, value_name = "N", value_parser = within(1..=u32::MAX))]
     pub window: u32,
     /// How to treat pixels near the edge
     #[arg(long, value_enum, default_value_t)]

@@ -50,10 +50,8 @@ impl FromStr for Size {
         if text == "seed" {
             return Ok(HEADLINE_SIZE);
         }
-        let (width, height) = sides(text).ok_or_else(|| Error::Size {
-            asked: format!("size {text:?}"),
-            reason: "expected width and height as in 640x480, or `seed`".to_owned(),
-        })?;
+        let (width, height) = sides(text, "expected width and height as in 640x480, or `seed`")
+            .map_err(|reason| Error::Size { asked: format!("size {text:?}"), reason })?;
         let size = Size { width, height };
         size.check(1)?;
         Ok(size)

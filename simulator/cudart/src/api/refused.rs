@@ -4,6 +4,7 @@
 //! leave its arguments unread.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::sync::Mutex;
 
 use crate::context::lock;
@@ -15,7 +16,7 @@ fn refuse(function: &'static str, feature: &str, instead: &str) -> Result {
     static NAMED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
     let is_silent = std::env::var_os("SIMCUDA_REPORT").is_some_and(|report| report == "off");
     if lock(&NAMED).insert(function) && !is_silent {
-        eprintln!("simcuda: {function}: {feature} are not supported by this runtime library; {instead}");
+        let _ = writeln!(std::io::stderr(), "simcuda: {function}: {feature} are not supported by this runtime library; {instead}");
     }
     Err(Code::NOT_SUPPORTED)
 }

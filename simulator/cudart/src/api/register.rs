@@ -3,6 +3,7 @@
 //! None of these functions can report a failure, so a fat binary is loaded only when it is first used.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::io::Write;
 
 use crate::error::Code;
 use crate::export;
@@ -77,7 +78,10 @@ pub extern "C" fn __cudaRegisterManagedVar(
 pub extern "C" fn __cudaInitModule(binary: Number) -> c_char {
     // The program cannot see this failure; its next call of CUDA that needs the fat binary returns the same.
     if export::call(|| registry::place_managed(binary)) != Code::SUCCESS {
-        eprintln!("simcuda: the program's managed variables cannot be placed, so the program is about to read address 0");
+        let _ = writeln!(
+            std::io::stderr(),
+            "simcuda: the program's managed variables cannot be placed, so the program is about to read address 0"
+        );
     }
     1
 }

@@ -26,12 +26,16 @@ const KNOWN_FLAGS: u32 = 0xff;
 const LAST_CACHE_CONFIG: u32 = 3;
 const LAST_SHARED_CONFIG: u32 = 2;
 
-/// `CU_LIMIT_STACK_SIZE` and `CU_LIMIT_MALLOC_HEAP_SIZE`
+/// `CU_LIMIT_STACK_SIZE`, `CU_LIMIT_PRINTF_FIFO_SIZE`, and `CU_LIMIT_MALLOC_HEAP_SIZE`
 const STACK_LIMIT: u32 = 0;
+const PRINTED_LIMIT: u32 = 1;
 const HEAP_LIMIT: u32 = 2;
 
 /// The most local memory that a thread can have, and so the largest stack.
 const MOST_STACK: usize = 512 << 10;
+
+/// The most output that a launch keeps, whatever a program asks for.
+const MOST_PRINTED: usize = 1 << 30;
 
 /// The highest number in `CUlimit` in CUDA 12.
 const LAST_LIMIT: u32 = 9;
@@ -97,6 +101,11 @@ impl Context {
     /// The bytes that the stack of each thread may have.
     pub fn stack_bytes(&self) -> u32 {
         lock(&self.limits).get(&STACK_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_STACK)) as u32
+    }
+
+    /// The bytes of output that a launch keeps.
+    pub fn printed_bytes(&self) -> usize {
+        lock(&self.limits).get(&PRINTED_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_PRINTED))
     }
 
     /// The heap of its kernels.
@@ -413,7 +422,7 @@ exports! {
         value.put(found.ok_or(no_limit(limit))?)
     }
 
-    /// The stack and the heap of kernels have these limits. The others are stored and returned.
+    /// The stack, the output, and the heap of kernels have these limits. The others are stored and returned.
     fn cuCtxSetLimit(limit: u32, value: usize) {
         let (driver, context) = current()?;
         if limit == HEAP_LIMIT {

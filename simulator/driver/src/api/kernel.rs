@@ -119,6 +119,7 @@ impl Launch {
         let outcome = match simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options) {
             Ok(report) => {
                 print(&report.printed);
+                note_overwritten(driver, kernel, &options, report.overwritten);
                 Outcome::Finished(Box::new(report))
             }
             Err(misuse @ LaunchError::Misuse(_)) => {
@@ -126,6 +127,7 @@ impl Launch {
             }
             Err(fault) => {
                 print(fault.printed());
+                note_overwritten(driver, kernel, &options, fault.overwritten());
                 Outcome::Failed(fail(self.context(), fault))
             }
         };
@@ -212,6 +214,7 @@ fn options(driver: &Driver, context: &Context, grid: Grid) -> Result<LaunchOptio
         warp_order: settings.warp_order.unwrap_or(defaults.warp_order),
         cooperative: grid == Grid::Cooperative,
         stack_bytes: context.stack_bytes(),
+        printed_bytes: context.printed_bytes(),
         heap: context.heap(),
         textures: lock(&driver.textures).clone(),
         trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
@@ -224,6 +227,18 @@ fn print(text: &str) {
     let mut output = std::io::stdout();
     // A closed standard output is not the launch's fault.
     let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+}
+
+/// Says how much of a kernel's output is missing. A GPU does not say so, but there a program that prints that much is slow.
+fn note_overwritten(driver: &Driver, kernel: &str, options: &LaunchOptions, bytes: u64) {
+    if bytes > 0 {
+        driver.tell(&format!(
+            "kernel {}: {bytes} bytes of its printf output were overwritten by later output, as on a GPU; the buffer has {} bytes \
+             (cudaLimitPrintfFifoSize)",
+            readable(kernel),
+            options.printed_bytes,
+        ));
+    }
 }
 
 /// Makes the context unusable and returns why.

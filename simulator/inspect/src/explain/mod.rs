@@ -277,6 +277,7 @@ mod tests {
             touched: Vec::new(),
             findings: Vec::new(),
             printed: String::new(),
+            overwritten: 0,
         };
         let limits = vec![Limit::Warps, Limit::Registers];
         let occupancy =

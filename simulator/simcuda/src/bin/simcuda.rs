@@ -1,5 +1,7 @@
 //! `cargo simcuda install FOLDER`: the simulator for programs that do not know about it.
 
+use std::fmt;
+use std::io::{self, ErrorKind, Write, stderr, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -35,15 +37,29 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let Command::Install { folder } = Arguments::parse().command;
+    let folder = match Arguments::try_parse() {
+        Ok(Arguments { command: Command::Install { folder } }) => folder,
+        Err(answer) => {
+            let printed = answer.print();
+            return if answer.use_stderr() { ExitCode::from(2) } else { after_printing(printed) };
+        }
+    };
     match install(&folder) {
-        Ok(folder) => {
-            println!("{LOADER_VARIABLE}={}", folder.display());
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
+        Ok(folder) => after_printing(writeln!(stdout(), "{LOADER_VARIABLE}={}", folder.display())),
+        Err(error) => failed(format_args!("{error}")),
     }
+}
+
+/// The exit status of a program that has printed its results. A reader who has seen enough and left is no failure.
+fn after_printing(printed: io::Result<()>) -> ExitCode {
+    match printed.and_then(|()| stdout().flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => failed(format_args!("cannot write to standard output: {error}")),
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Says what went wrong. Nobody is left to tell where standard error takes nothing, and `eprintln!` would panic there.
+fn failed(message: fmt::Arguments<'_>) -> ExitCode {
+    let _ = writeln!(stderr(), "error: {message}");
+    ExitCode::from(2)
 }

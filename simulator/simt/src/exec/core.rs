@@ -4,6 +4,7 @@ use super::copies::Copies;
 use super::fates::Fates;
 use super::machine::Machine;
 use super::memo::Slot;
+use super::printed::Printed;
 use super::stats::Stats;
 use super::watch::Watch;
 use crate::instructions::Executor;
@@ -17,7 +18,7 @@ pub struct Core<'a> {
     /// The memo of each load and store.
     pub slots: Vec<Slot>,
     /// The output of the current block.
-    pub printed: Vec<u8>,
+    pub printed: Printed,
     /// Unfinished copies into shared memory.
     pub copies: Copies,
     /// A barrier in shared memory has changed since this flag was last reset.
@@ -51,7 +52,7 @@ impl<'a> Core<'a> {
             stats: Stats::new(machine.program),
             shared: vec![0; machine.shared_bytes.div_ceil(4) as usize],
             slots: machine.program.accesses.iter().map(|_| Slot::default()).collect(),
-            printed: Vec::new(),
+            printed: Printed::default(),
             copies: Copies::new(machine),
             mbarriers_moved: false,
             polled: false,

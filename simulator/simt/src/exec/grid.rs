@@ -17,8 +17,8 @@ use crate::registers::LANES;
 pub struct Stopped {
     pub block: u64,
     pub stop: Stop,
-    /// The output of that block and the blocks before it up to then.
-    pub printed: String,
+    /// The output of that block and the blocks before it up to then, and the bytes of it that were overwritten.
+    pub printed: (String, u64),
 }
 
 /// Executes all blocks and returns the counts and findings, or the first block that could not go on.
@@ -44,7 +44,7 @@ pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(
             }
             let ended = block::run(&mut core, &mut warps, number, fuel);
             if !core.printed.is_empty() {
-                core.stats.printed.push((number, std::mem::take(&mut core.printed)));
+                core.stats.printed.push(number, std::mem::take(&mut core.printed), machine.printed_bytes);
             }
             if let Err(stop) = ended {
                 stopped_at.fetch_min(number, Relaxed);
@@ -70,8 +70,8 @@ pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(
     match stops.into_iter().min_by_key(|(number, _)| *number) {
         Some((block, stop)) => {
             // Drop the output of later blocks: how many of them ran is chance.
-            stats.printed.retain(|(number, _)| *number <= block);
-            Err(Stopped { block, stop, printed: stats.printed() })
+            stats.printed.keep_until(block);
+            Err(Stopped { block, stop, printed: stats.printed.finish(machine.printed_bytes) })
         }
         None => Ok((stats, found)),
     }
@@ -117,7 +117,7 @@ fn run_together(machine: &Machine<'_>, fuel: u64) -> Result<(Stats, Found), Stop
     let (mut stats, mut found) = (Stats::new(machine.program), Found::default());
     for (number, (core, ..)) in running.iter_mut().enumerate() {
         if !core.printed.is_empty() {
-            core.stats.printed.push((number as u64, std::mem::take(&mut core.printed)));
+            core.stats.printed.push(number as u64, std::mem::take(&mut core.printed), machine.printed_bytes);
         }
         stats.add(&core.stats);
         if let Some(watch) = core.watch.take() {
@@ -125,7 +125,7 @@ fn run_together(machine: &Machine<'_>, fuel: u64) -> Result<(Stats, Found), Stop
         }
     }
     match stopped {
-        Some((block, stop)) => Err(Stopped { block: block as u64, stop, printed: stats.printed() }),
+        Some((block, stop)) => Err(Stopped { block: block as u64, stop, printed: stats.printed.finish(machine.printed_bytes) }),
         None => Ok((stats, found)),
     }
 }

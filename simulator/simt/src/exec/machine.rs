@@ -50,6 +50,8 @@ pub struct Machine<'a> {
     pub warp_order: WarpOrder,
     /// All blocks take turns, so that they can wait for one another.
     pub cooperative: bool,
+    /// Bytes of output that the launch keeps.
+    pub printed_bytes: usize,
     /// The address of the memory in which the blocks of a cooperative launch synchronize; 0 in other launches.
     pub grid_workspace: u64,
     /// The block to trace.

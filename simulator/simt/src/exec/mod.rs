@@ -13,7 +13,7 @@
 //! - [`texture`]: textures and surfaces.
 //! - [`stack`]: the stack of recursive functions.
 //! - [`heap`]: `malloc` and `free`.
-//! - [`print`]: `printf` and `assert`.
+//! - [`print`]: `printf` and `assert`. [`printed`] is what a launch keeps of it.
 //! - [`exchange`]: shuffles, votes, matches, reductions and elections.
 //! - [`watch`]: the checks for data races and reads of uninitialized memory.
 //! - [`trace`]: records which bytes of global memory one block accesses.
@@ -39,6 +39,7 @@ mod matrix;
 mod mbarrier;
 mod memo;
 mod print;
+mod printed;
 mod request;
 mod stack;
 mod stats;

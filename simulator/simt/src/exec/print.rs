@@ -7,9 +7,10 @@ use crate::finding::{AccessOp, FindingKind, Space};
 use crate::registers::LANES;
 use crate::windows::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 
-/// Most bytes that a block may print: as many as a GPU keeps by default for a whole launch (`cudaLimitPrintfFifoSize`). Further
-/// output is lost, as on a GPU.
-const MOST_PRINTED: usize = 1 << 20;
+/// What a `printf` of one thread uses of its block's fuel, and what each byte does that it reads or writes: as many instructions as take
+/// that long. A loop that prints without end would otherwise take minutes to use up its fuel.
+const FUEL: u64 = 200;
+const FUEL_PER_BYTE: u64 = 2;
 
 /// Longest text that is read from memory.
 const LONGEST: usize = 1 << 16;
@@ -20,10 +21,13 @@ struct Thread<'a, 'b> {
     local: &'a [[u32; LANES]],
     lane: usize,
     pc: u32,
+    /// Bytes that were read.
+    read: u64,
 }
 
 impl Thread<'_, '_> {
     fn byte(&mut self, address: u64) -> Result<u8, Stop> {
+        self.read += 1;
         let offset = (address & WINDOW_OFFSET) as usize;
         let of_word = |word: &u32| (word >> (offset % 4 * 8)) as u8;
         let found = match address & !WINDOW_OFFSET {
@@ -119,15 +123,14 @@ pub fn print(
     pc: u32,
 ) -> Result<(), Stop> {
     for lane in lanes_of(mask) {
-        let mut thread = Thread { core, local, lane, pc };
+        let mut thread = Thread { core, local, lane, pc, read: 0 };
         let format = thread.parameter(format, 8)?;
         let arguments = thread.parameter(arguments, 8)?;
         let format = thread.text(format)?;
         let (text, count) = thread.format(&format, arguments)?;
-        let printed = &mut core.printed;
-        if printed.len() + text.len() <= MOST_PRINTED {
-            printed.extend(text);
-        }
+        let fuel = FUEL + FUEL_PER_BYTE * (thread.read + text.len() as u64);
+        core.fuel = core.fuel.saturating_sub(fuel);
+        core.printed.push(&text, core.machine.printed_bytes);
         if let Some(result) = result {
             local[result as usize / 4][lane] = count;
         }
@@ -139,7 +142,7 @@ pub fn print(
 pub fn failed_assert(core: &mut Core<'_>, local: &[[u32; LANES]], params: [u32; 4], mask: u32, pc: u32) -> Stop {
     let warp = core.warp;
     let lane = mask.trailing_zeros();
-    let mut thread = Thread { core, local, lane: lane as usize, pc };
+    let mut thread = Thread { core, local, lane: lane as usize, pc, read: 0 };
     let [condition, file, line, function] = params;
     let mut text = |offset: u32| {
         let address = thread.parameter(offset, 8)?;

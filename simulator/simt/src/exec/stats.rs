@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::printed::OfBlocks;
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::finding::{AccessOp, Space};
 use crate::instructions::{Class, TABLE};
@@ -17,8 +18,8 @@ pub struct Stats {
     pub accesses: Vec<AccessStats>,
     /// Requests by index of the atomic operation, global and shared.
     pub atomics: Vec<[u64; 2]>,
-    /// The output of blocks, by block number.
-    pub printed: Vec<(u64, Vec<u8>)>,
+    /// The output of blocks.
+    pub printed: OfBlocks,
     /// A request by index of the load or store, from the worker that had the first block.
     pub samples: Vec<Option<Sample>>,
     /// Each access to global memory of the block that is traced.
@@ -88,7 +89,7 @@ impl Stats {
             instructions: vec![InstructionStats::default(); program.code.len()],
             accesses: vec![AccessStats::default(); program.accesses.len()],
             atomics: vec![[0; 2]; program.atomics.len()],
-            printed: Vec::new(),
+            printed: OfBlocks::default(),
             samples: vec![None; program.accesses.len()],
             touched: BTreeSet::new(),
         }
@@ -119,7 +120,7 @@ impl Stats {
             sum[0] += part[0];
             sum[1] += part[1];
         }
-        self.printed.extend_from_slice(&other.printed);
+        self.printed.append(&other.printed);
         for (kept, other) in self.samples.iter_mut().zip(&other.samples) {
             if kept.is_none() {
                 kept.clone_from(other);
@@ -144,13 +145,6 @@ impl Stats {
         }
         let lines = by_line.into_iter().map(|(source, counters)| LineCounters { source, counters }).collect();
         (total, lines)
-    }
-
-    /// The output of the blocks, in order.
-    pub fn printed(&mut self) -> String {
-        self.printed.sort_by_key(|(block, _)| *block);
-        let bytes: Vec<u8> = std::mem::take(&mut self.printed).into_iter().flat_map(|(_, bytes)| bytes).collect();
-        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// The samples, in program order.

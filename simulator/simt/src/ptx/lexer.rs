@@ -62,7 +62,20 @@ pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, LoadError> {
                 continue;
             }
             b'"' => {
-                let end = text[at + 1..].find(['"', '\n']).filter(|end| bytes[at + 1 + end] == b'"');
+                // A backslash before a quotation mark makes it a part of the string, as in the name of a file.
+                let mut is_escaped = false;
+                let ends = |byte: &u8| match byte {
+                    _ if is_escaped => {
+                        is_escaped = false;
+                        *byte == b'\n'
+                    }
+                    b'\\' => {
+                        is_escaped = true;
+                        false
+                    }
+                    _ => matches!(byte, b'"' | b'\n'),
+                };
+                let end = bytes[at + 1..].iter().position(ends).filter(|end| bytes[at + 1 + end] == b'"');
                 let end = end.ok_or_else(|| error(line, "a string that does not end"))?;
                 at += end + 2;
                 Kind::Text(&text[start + 1..at - 1])

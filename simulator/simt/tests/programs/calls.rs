@@ -1,6 +1,8 @@
 //! Calls through pointers, `printf` and `assert`.
 
-use simt::{FindingKind, LaunchError, LoadError, Module};
+use std::time::Instant;
+
+use simt::{FindingKind, LaunchError, LaunchOptions, LoadError, Module};
 
 use crate::common::{Gpu, Params, every_way};
 
@@ -81,6 +83,77 @@ fn what_kernels_print_comes_block_after_block() {
         let report = gpu.launch("prints", 3, 4, 0, &Params::new().with(input).with(text));
         assert_eq!(report.printed, expected);
     });
+}
+
+/// Each thread prints its number and then 0, 1, 2, … on a line each; `lines` times, or forever if that is 0. In CUDA C:
+///
+/// ```c
+/// for (int i = 0; i != lines || lines == 0; i++) printf("%d %d\n", threadIdx.x + blockIdx.x * blockDim.x, i);
+/// ```
+const PRINTS: &str = r#"
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 text[7] = {37, 100, 32, 37, 100, 10, 0};
+.visible .entry prints(.param .u32 lines)
+{
+    .local .align 8 .b8 values[8];
+    .reg .b32 %r<9>;
+    .reg .b64 %d<5>;
+    .reg .pred %p;
+    mov.u64 %d1, values;
+    cvta.local.u64 %d2, %d1;
+    mov.u64 %d3, text;
+    cvta.global.u64 %d4, %d3;
+    ld.param.u32 %r1, [lines];
+    mov.u32 %r2, 0;
+    mov.u32 %r5, %ctaid.x;
+    mov.u32 %r6, %ntid.x;
+    mov.u32 %r7, %tid.x;
+    mad.lo.u32 %r4, %r5, %r6, %r7;
+again:
+    st.local.v2.u32 [values], {%r4, %r2};
+    {
+        .param .b64 a;
+        .param .b64 b;
+        .param .b32 c;
+        st.param.b64 [a], %d4;
+        st.param.b64 [b], %d2;
+        call.uni (c), vprintf, (a, b);
+        ld.param.b32 %r8, [c];
+    }
+    add.u32 %r2, %r2, 1;
+    setp.ne.u32 %p, %r2, %r1;
+    @%p bra again;
+    ret;
+}
+"#;
+
+#[test]
+fn a_launch_keeps_its_newest_output_and_counts_the_rest() {
+    for workers in [1, 2, 3] {
+        let options = LaunchOptions { printed_bytes: 40, workers: Some(workers), ..LaunchOptions::default() };
+        let gpu = Gpu::with_options(PRINTS, options);
+        let report = gpu.launch("prints", 6, 1, 0, &Params::new().with(3_u32));
+        assert_eq!(report.printed, "3 0\n3 1\n3 2\n4 0\n4 1\n4 2\n5 0\n5 1\n5 2\n", "{workers} workers");
+        assert_eq!(report.overwritten, 6 * 3 * 4 - 36);
+        let report = gpu.launch("prints", 2, 1, 0, &Params::new().with(500_u32));
+        assert_eq!(report.printed, "1 494\n1 495\n1 496\n1 497\n1 498\n1 499\n");
+        assert_eq!(report.overwritten, 2 * (10 * 4 + 90 * 5 + 400 * 6) - 36);
+    }
+}
+
+#[test]
+fn printing_without_end_ends_in_seconds() {
+    let gpu = Gpu::load(PRINTS);
+    let start = Instant::now();
+    let error = gpu.try_launch("prints", 1, 32, 0, &Params::new().with(0_u32)).unwrap_err();
+    assert!(matches!(error, LaunchError::OutOfFuel { .. }), "{error}");
+    assert!(error.to_string().contains("with each printf of a thread counted as hundreds"), "{error}");
+    assert!(error.printed().len() <= 1 << 20 && error.overwritten() > 1 << 20, "{} bytes", error.overwritten());
+    assert!(error.printed().lines().count() > 50_000);
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
 #[test]

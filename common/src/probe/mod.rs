@@ -2,13 +2,21 @@
 //!
 //! These calls never go through cudarc. It keeps the first library that it opens for the life of the process, so the simulator could not
 //! replace the driver anymore, and it panics if there is no library.
+//!
+//! A child process makes these calls first, so that a driver that crashes or hangs takes nothing down but the child.
+
+mod child;
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::fmt;
 use std::mem::ManuallyDrop;
+use std::sync::OnceLock;
+use std::time::Duration;
+use std::{env, fmt};
 
 use libloading::Library;
 use thiserror::Error;
+
+use child::Fate;
 
 /// The oldest CUDA version whose driver we can use, as `cuDriverGetVersion` counts. The bindings are made for it.
 pub const OLDEST_CUDA: u32 = 12_000;
@@ -64,6 +72,20 @@ pub enum Unusable {
     /// The CUDA toolkit's stub for linking, where the driver should be.
     #[error("the libcuda.so on the loader's path is a CUDA toolkit's stub: take its folder off LD_LIBRARY_PATH")]
     Stub,
+    /// A driver that ends the process that starts it.
+    #[error("the NVIDIA driver crashes when it starts ({status})")]
+    Crashes {
+        /// How the process ended.
+        status: String,
+    },
+    /// A driver that does not answer.
+    #[error(
+        "the NVIDIA driver has not answered for {seconds} s (`--device sim` does not ask it; {SECONDS_VARIABLE} sets how long to wait)"
+    )]
+    Hangs {
+        /// How long we have waited.
+        seconds: u64,
+    },
     /// A call that fails.
     #[error("{what} fails: {reason}")]
     Broken {
@@ -74,7 +96,19 @@ pub enum Unusable {
     },
 }
 
-/// Asks the driver of this machine for a device that works.
+/// The environment variable for how many seconds to wait for the driver.
+pub const SECONDS_VARIABLE: &str = "UNROLLED_DRIVER_SECONDS";
+
+/// How long to wait for the driver. One with eight GPUs that nobody else uses takes about ten seconds.
+const SECONDS: u64 = 30;
+
+/// Lets [`probe`] start this program again as a child. `main` calls this first, before it reads its arguments; in the child, it does not
+/// return.
+pub fn serve_child() {
+    child::serve(|| drop(probe_here()));
+}
+
+/// Asks the driver of this machine for a device that works: in a child process first, if `main` called [`serve_child`].
 ///
 /// The device keeps its primary context, because creating one takes long and cudarc needs it next.
 ///
@@ -82,6 +116,21 @@ pub enum Unusable {
 ///
 /// Why the driver cannot be used.
 pub fn probe() -> Result<Found, Unusable> {
+    static IS_SAFE: OnceLock<Result<(), Unusable>> = OnceLock::new();
+    let try_in_a_child = || {
+        let seconds = env::var(SECONDS_VARIABLE).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(SECONDS);
+        match child::try_first(Duration::from_secs(seconds)) {
+            Fate::Survived => Ok(()),
+            Fate::Died(status) => Err(Unusable::Crashes { status }),
+            Fate::Hung => Err(Unusable::Hangs { seconds }),
+        }
+    };
+    IS_SAFE.get_or_init(try_in_a_child).clone()?;
+    probe_here()
+}
+
+/// Asks the driver in this process.
+fn probe_here() -> Result<Found, Unusable> {
     let driver = Driver::open()?;
     let cuda = driver.version()?;
     if cuda < CudaVersion(OLDEST_CUDA) {

@@ -1,0 +1,17 @@
+//! Messages on standard error.
+//!
+//! The driver runs in other people's programs. `eprintln!` panics where nobody takes its text, and a panic would end such a program.
+
+use std::fmt::Arguments;
+use std::io::{Write, stderr};
+
+/// Prints a line that says who prints it.
+pub fn say(message: Arguments<'_>) {
+    print(format_args!("simcuda: {message}\n"));
+}
+
+/// Prints a text.
+pub fn print(text: Arguments<'_>) {
+    // There is nobody to tell that this failed.
+    let _ = stderr().lock().write_fmt(text);
+}
