@@ -25,6 +25,15 @@ pub enum Error {
     /// A name that no stage of the chapter has.
     #[error(transparent)]
     UnknownStage(#[from] common::chapter::UnknownStage),
+    /// `--columns` with a name that no column has.
+    #[error(transparent)]
+    UnknownColumn(#[from] common::table::UnknownColumn),
+    /// Work that takes minutes or more, to which nobody agreed.
+    #[error("this would take about {time} on this machine: choose a smaller size or fewer stages, or start it with --yes")]
+    Long {
+        /// How long, in words.
+        time: String,
+    },
     /// `--explain` on a GPU, which counts nothing.
     #[error("--explain shows what the simulator counts, but this run would be on a GPU ({device}): add `--device sim`")]
     ExplainNeedsSimulator {

@@ -9,6 +9,7 @@
 //! - `arguments`: what a person may type.
 //! - `mode`: what the process will do. Illegal combinations of arguments end here.
 //! - `session`: the open device with its workload, and the header above the results.
+//! - `patience`: the estimate of long work, and the question whether to start it.
 //! - `table`, `list`, `explain` and `diagnose`: one file per mode.
 
 mod arguments;
@@ -17,6 +18,7 @@ mod error;
 mod explain;
 mod list;
 mod mode;
+mod patience;
 mod session;
 mod table;
 
@@ -33,6 +35,8 @@ pub use error::{Error, Result};
 
 /// Runs a chapter as the process's arguments ask, and reports an error on stderr.
 pub fn run<W: Workload>(chapter: &Chapter<W>) -> ExitCode {
+    // An installed program has no library beside it.
+    driver::linked::link_in();
     match execute(chapter) {
         Ok(exit_code) => exit_code,
         Err(error) => {
@@ -63,7 +67,7 @@ pub fn stages<W: Workload>(chapter: &Chapter<W>, arguments: &[&str]) -> Result<V
 fn execute<W: Workload>(chapter: &Chapter<W>) -> Result<ExitCode> {
     match Mode::parse(chapter, std::env::args_os())? {
         Mode::Table(request) => table::run(chapter, request),
-        Mode::List(stages) => list::run(chapter, &stages),
+        Mode::List(request) => list::run(chapter, &request),
         Mode::Explain(request) => explain::run(chapter, request),
         Mode::Diagnose(request) => diagnose::run(chapter, request),
         Mode::Exercise(options) => Ok(workshop::command::run(chapter, &options)?),

@@ -51,6 +51,9 @@ pub trait Workload: Sized + Send + Sync + 'static {
     /// The least work that the computation takes.
     fn work(&self) -> Work;
 
+    /// A small part of the computation, to estimate how long the whole takes; `None` if it is small itself.
+    fn part(&self) -> Option<Self>;
+
     /// How much memory a run takes.
     fn footprint(&self) -> Footprint;
 

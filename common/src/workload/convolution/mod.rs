@@ -74,6 +74,11 @@ impl Workload for Convolution {
         Work { multiply_adds: outputs * taps, bytes: 4 * (samples + taps + outputs), arithmetic: Arithmetic::F32 }
     }
 
+    fn part(&self) -> Option<Self> {
+        let (outputs, taps) = ((self.outputs() as usize).min(2048), (self.taps() as usize).min(512));
+        Self::new(self.signal[..outputs + taps - 1].to_vec(), self.filter[..taps].to_vec()).ok()
+    }
+
     fn footprint(&self) -> Footprint {
         Size { outputs: self.outputs(), taps: self.taps() }.footprint()
     }

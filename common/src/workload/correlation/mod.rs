@@ -44,6 +44,7 @@ use super::{Arithmetic, Footprint, Plan, Work, Workload};
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
+use crate::picture::Gray;
 
 pub use inputs::{Correlation, NO_SUM};
 pub use matches::{Match, best_matches};
@@ -94,6 +95,17 @@ impl Workload for Correlation {
             bytes: pixels as u64 + 4 * outputs,
             arithmetic: Arithmetic::Bytes,
         }
+    }
+
+    fn part(&self) -> Option<Self> {
+        let corner = |gray: &Gray, width: u32, height: u32| {
+            let (width, height) = (gray.width.min(width), gray.height.min(height));
+            let rows = gray.pixels.chunks(gray.width as usize).take(height as usize);
+            let pixels = rows.flat_map(|row| &row[..width as usize]).copied().collect();
+            Gray { name: gray.name.clone(), width, height, pixels }
+        };
+        let template = corner(&self.template, 32, 32);
+        Self::new(corner(&self.image, template.width + 47, template.height + 31), template, self.border).ok()
     }
 
     fn footprint(&self) -> Footprint {

@@ -24,6 +24,7 @@ use super::{Arithmetic, Footprint, Plan, Work, Workload};
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
+use crate::npy::Matrix;
 
 pub use inputs::Matmul;
 pub use options::Options;
@@ -60,6 +61,17 @@ impl Workload for Matmul {
         let Size { m, n, k } = self.size;
         let numbers = self.a.len() + self.b.len() + self.output_len();
         Work { multiply_adds: u64::from(m) * u64::from(n) * u64::from(k), bytes: 4 * numbers as u64, arithmetic: Arithmetic::F32 }
+    }
+
+    fn part(&self) -> Option<Self> {
+        let [m, n, k] = [self.size.m, self.size.n, self.size.k].map(|side| side.min(128));
+        let corner = |values: &[f32], rows: u32, columns: u32, pitch: u32| {
+            let rows = values.chunks(pitch as usize).take(rows as usize);
+            rows.flat_map(|row| &row[..columns as usize]).copied().collect()
+        };
+        let a = Matrix { rows: m as usize, columns: k as usize, values: corner(&self.a, m, k, self.size.k) };
+        let b = Matrix { rows: k as usize, columns: n as usize, values: corner(&self.b, k, n, self.size.n) };
+        Self::new(a, b).ok()
     }
 
     fn footprint(&self) -> Footprint {

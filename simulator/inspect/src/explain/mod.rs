@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use common::observer::Launch;
+use common::console::wrap_lines;
 use common::units::{count, significant};
 use driver::occupancy::{Limit, Occupancy};
 use simt::bound::bound;
@@ -141,7 +142,7 @@ impl<'a> Explanation<'a> {
             text.push_str(&picture::draw(access, self.rules(), style).unwrap_or_default());
             self.list_others(&mut text, access);
         }
-        Ok(text)
+        Ok(wrap_lines(&text, style.width))
     }
 
     /// The other requests of the same line, without pictures. Equal ones are listed once.

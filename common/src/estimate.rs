@@ -1,0 +1,102 @@
+//! How long a run will take: what a small part of it takes on this machine, times how much more work the whole is.
+//!
+//! `time of a stage = its time for the small part * multiply-adds of the whole / multiply-adds of the small part`
+//!
+//! This is the only place with that formula. The small part has the same data, template, window or filter where it can, because a kernel's
+//! time per multiply-add depends on them. It is run twice and the second run counts, because the first one also loads the kernels. A GPU
+//! that is not full with the small part is faster per multiply-add with the whole, so there the estimate is too high; that is the better
+//! mistake.
+
+use std::time::{Duration, Instant};
+
+use oracles::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
+
+use crate::error::Result;
+use crate::gpu::Gpu;
+use crate::report::Place;
+use crate::runner;
+use crate::stage::Stage;
+use crate::workload::Workload;
+
+/// A run that has less than this many times the work of its small part is not estimated: it would take as long as the estimate.
+const WORTH_IT: f64 = 40.0;
+/// Runs of a timed stage on a GPU besides its samples.
+const WARM_UP: f64 = 3.0;
+/// No run takes longer, in seconds: thirty million years.
+const FOREVER: f64 = 1e15;
+
+/// The expected times of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// Of computing what the results are compared with.
+    pub oracle: Duration,
+    /// Of each stage.
+    pub stages: Vec<Duration>,
+}
+
+impl Estimate {
+    /// Estimates a run of these stages; `None` if it has too little work to be worth it.
+    ///
+    /// # Errors
+    ///
+    /// When the small part cannot be brought to the device.
+    pub fn of<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: usize) -> Result<Option<Self>> {
+        let Some(part) = workload.part() else { return Ok(None) };
+        let scale = workload.work().multiply_adds as f64 / part.work().multiply_adds.max(1) as f64;
+        if scale < WORTH_IT {
+            return Ok(None);
+        }
+        let begun = Instant::now();
+        part.oracle();
+        // A larger oracle is only a sample.
+        let most = MOST_PRODUCTS_OF_A_WHOLE_ORACLE as f64 / part.work().multiply_adds.max(1) as f64;
+        let oracle = scaled(begun.elapsed(), scale.min(most));
+        let mut times = Vec::new();
+        for stage in stages {
+            times.push(scaled(small(gpu, stage, &part, repeat)?, scale));
+        }
+        Ok(Some(Self { oracle, stages: times }))
+    }
+
+    /// The whole run.
+    pub fn total(&self) -> Duration {
+        self.stages.iter().fold(self.oracle, |sum, stage| sum.saturating_add(*stage))
+    }
+
+    /// With `more` further computations of the same size by one stage each, such as other channels of a sound.
+    pub fn with_others(&self, more: usize) -> Duration {
+        let one = self.stages.iter().max().copied().unwrap_or_default().saturating_add(self.oracle);
+        self.total().saturating_add(scaled(one, more as f64))
+    }
+}
+
+/// What a stage takes for a small part.
+fn small<W: Workload>(gpu: &Gpu, stage: &Stage<W>, part: &W, repeat: usize) -> Result<Duration> {
+    let stages = std::slice::from_ref(stage);
+    if gpu.is_simulated() || stage.place() != Place::Device {
+        runner::run(gpu, stages, part, 0)?;
+        let begun = Instant::now();
+        runner::run(gpu, stages, part, 0)?;
+        return Ok(begun.elapsed());
+    }
+    let rows = runner::run(gpu, stages, part, 1)?.rows;
+    let median_ms = rows[0].median_ms().unwrap_or(0.0);
+    Ok(scaled(Duration::from_secs_f64(median_ms / 1e3), repeat as f64 + WARM_UP))
+}
+
+fn scaled(time: Duration, factor: f64) -> Duration {
+    Duration::from_secs_f64((time.as_secs_f64() * factor).min(FOREVER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_takes_its_stages_and_its_oracle_and_other_parts_one_stage_each() {
+        let s = Duration::from_secs;
+        let estimate = Estimate { oracle: s(2), stages: vec![s(3), s(10)] };
+        assert_eq!((estimate.total(), estimate.with_others(0), estimate.with_others(2)), (s(15), s(15), s(39)));
+        assert_eq!(scaled(s(1_000_000), 1e30), Duration::from_secs_f64(FOREVER));
+    }
+}
