@@ -113,8 +113,12 @@ fn eighty_columns_show_what_a_row_takes_the_factor_and_what_the_lesson_compares(
     for (name, record, lesson) in records() {
         let expected: &[&str] = match name.as_str() {
             "sim-h200/01-conv-naive" => &["clocks at least", "factor", "load sectors per request (at best)"],
-            "sim-h200/02-conv-shared" => &["clocks at least", "factor", "sectors loaded from global memory", "wavefronts in L1 and shared memory"],
-            "sim-h200/03-unroll" | "sim-h200/04-correlation-sm-aware" => &["clocks at least", "factor", "PTX instructions per multiply-add"],
+            "sim-h200/02-conv-shared" => {
+                &["clocks at least", "factor", "sectors loaded from global memory", "wavefronts in L1 and shared memory"]
+            }
+            "sim-h200/03-unroll" | "sim-h200/04-correlation-sm-aware" => {
+                &["clocks at least", "factor", "PTX instructions per multiply-add"]
+            }
             "sim-h200/05-window-sums" => &["clocks at least", "factor", "requests to global memory", "PTX instructions per pixel"],
             "sim-h200/06-matmul-tiled" => &["clocks at least", "factor", "requests to shared memory"],
             _ => &["time", "speed-up"],
@@ -133,8 +137,11 @@ fn columns_that_are_named_are_shown_and_no_others() {
         let columns = ["error".to_owned(), "bound".to_owned(), "rate".to_owned()];
         let Fitted { text, hidden, .. } = fit(&record, Wish { lesson: &lesson, columns: &columns, width: 80 });
         let titles = cells(&text).remove(0).join(", ");
-        let expected =
-            if name.starts_with("sim") { "stage, bound by, error / tolerance, verified" } else { "stage, rate, error / tolerance, verified" };
+        let expected = if name.starts_with("sim") {
+            "stage, bound by, error / tolerance, verified"
+        } else {
+            "stage, rate, error / tolerance, verified"
+        };
         assert_eq!(titles, expected, "{name}");
         assert!(hidden.is_empty(), "{name}: {hidden:?}");
         let Fitted { text, hidden, .. } = fit(&record, Wish { lesson: &lesson, columns: &columns, width: 50 });

@@ -35,7 +35,7 @@ pub use error::{Error, Result};
 
 /// Runs a chapter as the process's arguments ask, and reports an error on stderr.
 pub fn run<W: Workload>(chapter: &Chapter<W>) -> ExitCode {
-    // An installed program has no library beside it.
+    // A program that is installed has no library beside it.
     driver::linked::link_in();
     match execute(chapter) {
         Ok(exit_code) => exit_code,

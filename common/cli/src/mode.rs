@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches};
-use common::{Chapter, console, lesson};
 use common::report::Place;
 use common::request::Request;
 use common::stage::Stage;
 use common::workload::Workload;
+use common::{Chapter, console, lesson};
 use inspect::Line;
 
 use crate::arguments::{Action, Arguments, Format, Modes, Switch};
@@ -83,7 +83,8 @@ impl<W: Workload> Mode<W> {
     /// Reads a command line of the chapter.
     pub fn parse(chapter: &Chapter<W>, arguments: impl Iterator<Item = OsString>) -> Result<Self> {
         let command = Arguments::<W::Options>::command();
-        let command = command.name(chapter.name).about(chapter.about).version(env!("CARGO_PKG_VERSION")).term_width(console::width());
+        let command =
+            command.name(chapter.name).about(chapter.about).version(env!("CARGO_PKG_VERSION")).term_width(console::width());
         // clap would show two lines, because flags of the chapter do not go with a subcommand.
         let command = command.override_usage(format!("{} [OPTIONS] [COMMAND]", chapter.name));
         let matches = command.try_get_matches_from(arguments)?;

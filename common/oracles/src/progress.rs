@@ -76,9 +76,16 @@ struct State {
 #[derive(Clone, Copy)]
 enum Amount {
     Unknown,
-    Counted { done: u64, total: u64 },
+    Counted {
+        done: u64,
+        total: u64,
+    },
     /// `done` is what the finished parts should have taken, and `part` what this one should take.
-    Expected { total: Duration, done: Duration, part: Duration },
+    Expected {
+        total: Duration,
+        done: Duration,
+        part: Duration,
+    },
 }
 
 impl State {
@@ -182,7 +189,8 @@ fn draw(state: &Mutex<State>, ended: impl Fn(Duration) -> bool) {
         return;
     }
     let bar = bars().add(ProgressBar::new(STEPS));
-    let template = if matches!(lock(state).amount, Amount::Unknown) { "{spinner} {msg} {prefix}" } else { "{msg} {wide_bar} {prefix}" };
+    let template =
+        if matches!(lock(state).amount, Amount::Unknown) { "{spinner} {msg} {prefix}" } else { "{msg} {wide_bar} {prefix}" };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
@@ -259,7 +267,10 @@ mod tests {
         log(&state, ended, EVERY, |line| lines.borrow_mut().push(line.to_owned()));
         let lines = lines.into_inner();
         assert_eq!(lines.len(), 3);
-        assert!(lines.iter().all(|line| line.starts_with("unroll-8 (4 of 12): 25 %, about ") && line.ends_with(" left\n")), "{lines:?}");
+        assert!(
+            lines.iter().all(|line| line.starts_with("unroll-8 (4 of 12): 25 %, about ") && line.ends_with(" left\n")),
+            "{lines:?}"
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use simt::Profile;
 
+use crate::console::wrap;
 use crate::gpu::DeviceKind;
 use crate::measure::Measure;
 use crate::record::{Record, StageRecord};
@@ -109,7 +110,7 @@ impl Column {
         match self {
             Clocks => "clocks\nat least".to_owned(),
             Factor => "factor".to_owned(),
-            Count(measure) => measure.unit(arithmetic),
+            Count(measure) => wrap(&measure.unit(arithmetic), 18),
             Time => "time".to_owned(),
             Rate => "rate".to_owned(),
             OfCeiling => "of ceiling".to_owned(),

@@ -45,12 +45,12 @@ pub struct Simulator {
 /// The library, once opened. It is static because the loader gives the whole process one driver. After a failure, a program may try again.
 static OPENED: Mutex<Option<&'static Simulator>> = Mutex::new(None);
 
-/// What makes a library where none is found.
-static FALLBACK: OnceLock<fn() -> Result<PathBuf, Error>> = OnceLock::new();
+/// What makes a library of the simulator that this program carries.
+static CARRIED: OnceLock<fn() -> Result<PathBuf, Error>> = OnceLock::new();
 
-/// Sets what [`Simulator::open`] does where it finds no library; the first call counts.
-pub(crate) fn fall_back_on(make: fn() -> Result<PathBuf, Error>) {
-    let _ = FALLBACK.set(make);
+/// Sets what [`Simulator::open`] opens, unless [`LIBRARY_VARIABLE`] names a library; the first call counts.
+pub(crate) fn carry(make: fn() -> Result<PathBuf, Error>) {
+    let _ = CARRIED.set(make);
 }
 
 impl Simulator {
@@ -66,10 +66,10 @@ impl Simulator {
         if let Some(simulator) = *opened {
             return Ok(simulator);
         }
-        let path = match (find_library(), FALLBACK.get()) {
+        let path = match CARRIED.get() {
             // Who names a library wants that one.
-            (Err(Error::NotFound { .. }), Some(make)) if env::var_os(LIBRARY_VARIABLE).is_none() => make()?,
-            (found, _) => found?,
+            Some(make) if env::var_os(LIBRARY_VARIABLE).is_none() => make()?,
+            _ => find_library()?,
         };
         let simulator = &*Box::leak(Box::new(Self::load(path)?));
         // Tells the library, before anything is launched, that this program reads the records.

@@ -1,8 +1,9 @@
-//! The simulator inside the program itself, for a program that is installed without the shared library beside it.
+//! The simulator inside the program itself, so that the program needs no shared library beside it.
 //!
-//! cargo installs programs and no libraries. So a program that calls [`link_in`] carries the driver's code, and when no library is found,
-//! it gives the loader a small one that is made on the spot: a file in memory whose functions jump to those of the program. It has the
-//! driver's name, so a CUDA binding that asks the loader for the driver gets it, as it gets the real library otherwise.
+//! cargo installs programs and no libraries. So a program that calls [`link_in`] carries the driver's code, and gives the loader a small
+//! library that is made on the spot: a file in memory whose functions jump to those of the program. It has the driver's name, so a CUDA
+//! binding that asks the loader for the driver gets it, as it gets the shared library in other programs. A library of another version that
+//! happens to be near the program does no harm.
 //!
 //! The other ways cost more. An embedded copy of the shared library has to be compiled a second time, by a cargo inside of cargo, because a
 //! build script runs before the library exists. It adds its size to every program (9 MB of a release build, where the linked code adds 4), and
@@ -15,10 +16,9 @@ use std::path::PathBuf;
 use crate::client;
 use crate::error::Error;
 
-/// Lets [`Simulator::open`](client::Simulator::open) use the simulator inside the program where it finds no library. Only a program that calls
-/// this carries the simulator.
+/// Lets [`Simulator::open`](client::Simulator::open) use the simulator inside the program. Only a program that calls this carries it.
 pub fn link_in() {
-    client::fall_back_on(library);
+    client::carry(library);
 }
 
 /// Makes the library. Returns its path, which is valid for the life of the process.

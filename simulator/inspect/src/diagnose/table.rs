@@ -42,16 +42,16 @@ pub fn fit(diagnosis: &Diagnosis, width: usize) -> String {
         return full;
     }
     let candidates = (0..=counts.len()).map(|first| (first, draw(diagnosis, &counts[first..], timed, false)));
-    let (first, mut text) = candidates
-        .min_by_key(|(first, table)| (width_of(table) > width, *first))
-        .expect("there is a table without counts");
+    let (first, mut text) =
+        candidates.min_by_key(|(first, table)| (width_of(table) > width, *first)).expect("there is a table without counts");
     text.push('\n');
     for trial in std::iter::once(&diagnosis.whole).chain(&diagnosis.experiments) {
         text += &format!("\n{}: {}", trial.name, trial.left);
     }
     if first > 0 {
         let hidden: Vec<String> = counts[..first].iter().map(|column| column.title.replace('\n', " ")).collect();
-        text += &format!("\nNot shown in {width} columns: {}. --wide shows all, in {} columns.", hidden.join(", "), width_of(&full));
+        text +=
+            &format!("\nNot shown in {width} columns: {}. --wide shows all, in {} columns.", hidden.join(", "), width_of(&full));
     }
     text
 }

@@ -19,8 +19,8 @@ mod working;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use common::observer::Launch;
 use common::console::wrap_lines;
+use common::observer::Launch;
 use common::units::{count, significant};
 use driver::occupancy::{Limit, Occupancy};
 use simt::bound::bound;

@@ -177,7 +177,9 @@ not in the bound, because a compiler may need fewer: the time if each PTX instru
             let shown = show(&bound(&counters, 0, h200), &[], h200, Style::plain(width));
             shown.lines().filter(|line| line.starts_with("  ")).map(str::to_owned).collect::<Vec<_>>()
         };
-        for (width, titles) in [(100, "part work rate at least share"), (60, "part work at least share"), (40, "part at least share")] {
+        for (width, titles) in
+            [(100, "part work rate at least share"), (60, "part work at least share"), (40, "part at least share")]
+        {
             let table = table(width);
             assert!(table.iter().all(|line| line.chars().count() <= width), "{table:?}");
             assert_eq!(table[0].split_whitespace().collect::<Vec<_>>().join(" "), titles);
