@@ -83,19 +83,36 @@ fn start_of_text(line: &str) -> usize {
 fn wrap_after(head: &str, text: &str, indentation: &str, width: usize) -> String {
     let mut lines = vec![head.to_owned()];
     let mut is_empty = true;
-    for word in text.split_whitespace() {
+    for word in unbroken(text) {
         let line = lines.last_mut().expect("there is always a line");
         if is_empty {
-            line.push_str(word);
-        } else if width_of(line) + 1 + width_of(word) <= width {
+            line.push_str(&word);
+        } else if width_of(line) + 1 + width_of(&word) <= width {
             line.push(' ');
-            line.push_str(word);
+            line.push_str(&word);
         } else {
             lines.push(format!("{indentation}{word}"));
         }
         is_empty = false;
     }
     lines.join("\n")
+}
+
+/// The words of a text. A number and its unit are one.
+fn unbroken(text: &str) -> Vec<String> {
+    const UNITS: [&str; 15] = ["%", "k", "M", "G", "T", "B", "KiB", "MiB", "GiB", "TiB", "s", "ms", "µs", "ns", "min"];
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let unit = word.trim_end_matches([',', '.', ';', ':', ')']);
+        match words.last_mut() {
+            Some(number) if UNITS.contains(&unit) && number.ends_with(|end: char| end.is_ascii_digit()) => {
+                number.push(' ');
+                number.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 #[cfg(test)]
@@ -125,6 +142,7 @@ mod tests {
             ("device    simulated NVIDIA H200", 20, "device    simulated\n          NVIDIA\n          H200"),
             ("  also on this line:", 12, "  also on\n  this line:"),
             ("short\n\nlonger than that", 8, "short\n\nlonger\nthan\nthat"),
+            ("work 16.8 M adds (80.0 %); more", 9, "work\n16.8 M\nadds\n(80.0 %);\nmore"),
             ("a-long-name-of-a-stage  each thread a run", 30, "a-long-name-of-a-stage  each\n  thread a run"),
         ] {
             assert_eq!(wrap_lines(text, width), wrapped, "{text:?} at {width}");

@@ -63,6 +63,15 @@ impl Estimate {
         self.stages.iter().fold(self.oracle, |sum, stage| sum.saturating_add(*stage))
     }
 
+    /// How long each row should take. The first one waits for the oracle.
+    pub fn rows(&self) -> Vec<Duration> {
+        let mut rows = self.stages.clone();
+        if let Some(first) = rows.first_mut() {
+            *first = first.saturating_add(self.oracle);
+        }
+        rows
+    }
+
     /// With `more` further computations of the same size by one stage each, such as other channels of a sound.
     pub fn with_others(&self, more: usize) -> Duration {
         let one = self.stages.iter().max().copied().unwrap_or_default().saturating_add(self.oracle);
@@ -97,6 +106,7 @@ mod tests {
         let s = Duration::from_secs;
         let estimate = Estimate { oracle: s(2), stages: vec![s(3), s(10)] };
         assert_eq!((estimate.total(), estimate.with_others(0), estimate.with_others(2)), (s(15), s(15), s(39)));
+        assert_eq!(estimate.rows(), [s(5), s(10)]);
         assert_eq!(scaled(s(1_000_000), 1e30), Duration::from_secs_f64(FOREVER));
     }
 }

@@ -40,7 +40,7 @@ pub fn agree<W: Workload>(session: &Session<W>, stages: &[Stage<W>], setup: &Set
         Verdict::Ask if answer() => {}
         Verdict::Ask | Verdict::Refuse => return Err(Error::Long { time: words(total) }),
     }
-    Ok(estimate.stages)
+    Ok(estimate.rows())
 }
 
 /// What to do about work that takes a while.

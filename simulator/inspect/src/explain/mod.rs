@@ -328,7 +328,7 @@ mod tests {
         broadcast.variable = Some("s_filter".to_owned());
         samples[0].variable = Some("s_signal".to_owned());
         *samples = vec![broadcast.clone(), samples.remove(0), broadcast];
-        let text = explanation(&[launch]).text(None, |_| None, Style::PLAIN).unwrap();
+        let text = explanation(&[launch]).text(None, |_| None, Style::plain(200)).unwrap();
         assert!(text.contains("a warp's load from s_signal in shared memory on line 3, 4 bytes per lane"), "{text}");
         let others = "  also on this line:\n    load from s_filter in shared memory: 1 wavefront for 32 lanes, 1 at best: \
                       one word, read once for all of them (2x)\n";
