@@ -3,25 +3,29 @@
 //! `time of a stage = its time for the small part * multiply-adds of the whole / multiply-adds of the small part`
 //!
 //! This is the only place with that formula. The small part has the same data, template, window or filter where it can, because a kernel's
-//! time per multiply-add depends on them. It is run twice and the second run counts, because the first one also loads the kernels. A GPU
-//! that is not full with the small part is faster per multiply-add with the whole, so there the estimate is too high; that is the better
-//! mistake.
+//! time per multiply-add depends on them. It is run twice and the second run counts, because the first one also loads the kernels.
+//!
+//! A GPU is hardly busy with a small part, so there the formula would be wrong by a factor of hundreds. Its kernels are expected to reach
+//! at least [`LEAST_SHARE`] of what the device can do, which is measured before each run.
 
 use std::time::{Duration, Instant};
 
 use oracles::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
 
+use crate::ceilings::Ceilings;
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::report::Place;
 use crate::runner;
 use crate::stage::Stage;
-use crate::workload::Workload;
+use crate::workload::{Work, Workload};
 
 /// A run that has less than this many times the work of its small part is not estimated: it would take as long as the estimate.
 const WORTH_IT: f64 = 40.0;
 /// Runs of a timed stage on a GPU besides its samples.
 const WARM_UP: f64 = 3.0;
+/// The share of its ceilings that a GPU reaches with the slowest kernels.
+const LEAST_SHARE: f64 = 0.02;
 /// No run takes longer, in seconds: thirty million years.
 const FOREVER: f64 = 1e15;
 
@@ -35,25 +39,35 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Estimates a run of these stages; `None` if it has too little work to be worth it.
+    /// Estimates a run of these stages; `None` if it has too little work to be worth it. `ceilings` are those of a GPU.
     ///
     /// # Errors
     ///
     /// When the small part cannot be brought to the device.
-    pub fn of<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: usize) -> Result<Option<Self>> {
+    pub fn of<W: Workload>(
+        gpu: &Gpu,
+        stages: &[Stage<W>],
+        workload: &W,
+        repeat: usize,
+        ceilings: Option<Ceilings>,
+    ) -> Result<Option<Self>> {
         let Some(part) = workload.part() else { return Ok(None) };
-        let scale = workload.work().multiply_adds as f64 / part.work().multiply_adds.max(1) as f64;
+        let (work, of_part) = (workload.work(), part.work().multiply_adds.max(1) as f64);
+        let scale = work.multiply_adds as f64 / of_part;
         if scale < WORTH_IT {
             return Ok(None);
         }
         let begun = Instant::now();
         part.oracle();
         // A larger oracle is only a sample.
-        let most = MOST_PRODUCTS_OF_A_WHOLE_ORACLE as f64 / part.work().multiply_adds.max(1) as f64;
-        let oracle = scaled(begun.elapsed(), scale.min(most));
+        let oracle = scaled(begun.elapsed(), scale.min(MOST_PRODUCTS_OF_A_WHOLE_ORACLE as f64 / of_part));
         let mut times = Vec::new();
         for stage in stages {
-            times.push(scaled(small(gpu, stage, &part, repeat)?, scale));
+            times.push(if gpu.is_simulated() || stage.place() == Place::Host {
+                scaled(small(gpu, stage, &part)?, scale)
+            } else {
+                ceilings.map_or(Duration::ZERO, |ceilings| on_a_gpu(work, ceilings, repeat))
+            });
         }
         Ok(Some(Self { oracle, stages: times }))
     }
@@ -80,17 +94,24 @@ impl Estimate {
 }
 
 /// What a stage takes for a small part.
-fn small<W: Workload>(gpu: &Gpu, stage: &Stage<W>, part: &W, repeat: usize) -> Result<Duration> {
+fn small<W: Workload>(gpu: &Gpu, stage: &Stage<W>, part: &W) -> Result<Duration> {
     let stages = std::slice::from_ref(stage);
-    if gpu.is_simulated() || stage.place() != Place::Device {
-        runner::run(gpu, stages, part, 0)?;
-        let begun = Instant::now();
-        runner::run(gpu, stages, part, 0)?;
-        return Ok(begun.elapsed());
+    if stage.place() == Place::Host {
+        let rows = runner::run(gpu, stages, part, 1)?.rows;
+        return Ok(Duration::from_secs_f64(rows[0].median_ms().unwrap_or(0.0) / 1e3));
     }
-    let rows = runner::run(gpu, stages, part, 1)?.rows;
-    let median_ms = rows[0].median_ms().unwrap_or(0.0);
-    Ok(scaled(Duration::from_secs_f64(median_ms / 1e3), repeat as f64 + WARM_UP))
+    runner::run(gpu, stages, part, 0)?;
+    let begun = Instant::now();
+    runner::run(gpu, stages, part, 0)?;
+    Ok(begun.elapsed())
+}
+
+/// What a slow kernel takes on a GPU with these ceilings, with all of its samples.
+fn on_a_gpu(work: Work, ceilings: Ceilings, repeat: usize) -> Duration {
+    let arithmetic = ceilings.multiply_adds(work.arithmetic).map_or(0.0, |per_s| work.multiply_adds as f64 / per_s);
+    let memory = work.bytes as f64 / ceilings.bytes_per_s;
+    let runs = repeat as f64 + WARM_UP;
+    Duration::from_secs_f64((arithmetic.max(memory) / LEAST_SHARE * runs).clamp(0.0, FOREVER))
 }
 
 fn scaled(time: Duration, factor: f64) -> Duration {
@@ -100,6 +121,7 @@ fn scaled(time: Duration, factor: f64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::Arithmetic;
 
     #[test]
     fn a_run_takes_its_stages_and_its_oracle_and_other_parts_one_stage_each() {
@@ -108,5 +130,15 @@ mod tests {
         assert_eq!((estimate.total(), estimate.with_others(0), estimate.with_others(2)), (s(15), s(15), s(39)));
         assert_eq!(estimate.rows(), [s(5), s(10)]);
         assert_eq!(scaled(s(1_000_000), 1e30), Duration::from_secs_f64(FOREVER));
+    }
+
+    #[test]
+    fn on_a_gpu_the_original_size_is_seconds_and_a_million_times_as_much_is_days() {
+        let ceilings = Ceilings { flops: 60e12, bytes_per_s: 4e12, byte_multiply_adds: None };
+        let work = |multiply_adds| Work { multiply_adds, bytes: 1 << 30, arithmetic: Arithmetic::F32 };
+        let original = on_a_gpu(work(9_663_676_416), ceilings, 15);
+        assert!(original > Duration::from_millis(100) && original < Duration::from_secs(1), "{original:?}");
+        let long = on_a_gpu(work(10_000_000_000_000_000), ceilings, 15);
+        assert!(long > Duration::from_secs(86_400), "{long:?}");
     }
 }

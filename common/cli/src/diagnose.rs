@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use common::Chapter;
+use common::ceilings::Ceilings;
 use common::console::{self, wrap};
 use common::workload::Workload;
 use inspect::diagnose::diagnose;
@@ -19,7 +20,8 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Diagnose<W>) -> Result<Ex
     session.print_header(chapter, None)?;
     // Whole, without either kind of load and without both, and as the chapter's own experiments.
     let own = chapter.experiments.iter().filter(|experiment| experiment.stage == stage).count();
-    patience::agree(&session, &[stage], &setup, 4 + own)?;
+    let ceilings = Ceilings::measure(&session.gpu, session.workload.work().arithmetic)?;
+    patience::agree(&session, &[stage], &setup, 4 + own, ceilings)?;
     match diagnose(&session.gpu, &stage, chapter.experiments, &session.workload, setup.repeat)? {
         Ok(diagnosis) => {
             let heading = wrap(&format!("{}: {}", stage.name, stage.idea), width);

@@ -1,5 +1,6 @@
 //! What can go wrong between a command line and its results.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use thiserror::Error;
@@ -19,6 +20,18 @@ pub enum Error {
     /// `--explain` did not work.
     #[error(transparent)]
     Explain(#[from] inspect::Error),
+    /// `exercise` in a program whose repository is not where it was.
+    #[error(
+        "the exercises are in the repository, which was in {} when this program was built and is not there now: run `cargo run -p ch{chapter} \
+         -- exercise` in the repository",
+        .root.display()
+    )]
+    NoRepository {
+        /// Where it was.
+        root: PathBuf,
+        /// The chapter's name.
+        chapter: &'static str,
+    },
     /// `exercise` did not work.
     #[error(transparent)]
     Exercise(#[from] workshop::Error),

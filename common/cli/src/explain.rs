@@ -24,7 +24,7 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Explain<W>) -> Result<Exi
         return Err(Error::ExplainNeedsSimulator { device: gpu.info().name.clone() });
     };
     session.print_header(chapter, None)?;
-    let expected = patience::agree(&session, &[stage], &setup, 1)?;
+    let expected = patience::agree(&session, &[stage], &setup, 1, None)?;
     let row = runner::run_expecting(gpu, &[stage], workload, 0, &expected)?.rows.remove(0);
     let Some(measured) = row.measured() else { return Ok(not_verified(&row)) };
     let explanation = Explanation::new(stage.name, measured.all_launches().map_err(Error::Run)?, workload.work().bytes, profile);

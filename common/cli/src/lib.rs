@@ -23,6 +23,7 @@ mod session;
 mod table;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use common::Chapter;
@@ -70,6 +71,28 @@ fn execute<W: Workload>(chapter: &Chapter<W>) -> Result<ExitCode> {
         Mode::List(request) => list::run(chapter, &request),
         Mode::Explain(request) => explain::run(chapter, request),
         Mode::Diagnose(request) => diagnose::run(chapter, request),
-        Mode::Exercise(options) => Ok(workshop::command::run(chapter, &options)?),
+        Mode::Exercise(options) => {
+            check_repository(chapter.name, workshop::root())?;
+            Ok(workshop::command::run(chapter, &options)?)
+        }
+    }
+}
+
+/// An installed program may outlive the repository that it was built in. It carries all that it needs but the exercises.
+fn check_repository(chapter: &'static str, root: PathBuf) -> Result<()> {
+    if root.join("chapters").join(chapter).is_dir() { Ok(()) } else { Err(Error::NoRepository { root, chapter }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exercises_without_their_repository_are_refused_with_the_place_where_they_are() {
+        assert!(check_repository("03-unroll", workshop::root()).is_ok());
+        let message = check_repository("03-unroll", PathBuf::from("/gone")).unwrap_err().to_string();
+        for words in ["/gone", "cargo run -p ch03-unroll -- exercise"] {
+            assert!(message.contains(words), "{message}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, stderr, stdin};
 use std::time::Duration;
 
+use common::ceilings::Ceilings;
 use common::console::note;
 use common::estimate::Estimate;
 use common::stage::Stage;
@@ -19,14 +20,20 @@ const WORTH_TELLING: Duration = Duration::from_secs(4);
 const LONG: Duration = Duration::from_secs(180);
 
 /// Estimates a run of these stages, `times` times each, announces it if it is not short, and asks if it is long. Returns how long each stage
-/// should take, if that is known.
+/// should take, if that is known. `ceilings` are those of a GPU.
 ///
 /// # Errors
 ///
 /// [`Error::Long`] when nobody agrees.
-pub fn agree<W: Workload>(session: &Session<W>, stages: &[Stage<W>], setup: &Setup<W>, times: usize) -> Result<Vec<Duration>> {
+pub fn agree<W: Workload>(
+    session: &Session<W>,
+    stages: &[Stage<W>],
+    setup: &Setup<W>,
+    times: usize,
+    ceilings: Option<Ceilings>,
+) -> Result<Vec<Duration>> {
     let Session { gpu, workload, others, .. } = session;
-    let Some(estimate) = Estimate::of(gpu, stages, workload, setup.repeat)? else { return Ok(Vec::new()) };
+    let Some(estimate) = Estimate::of(gpu, stages, workload, setup.repeat, ceilings)? else { return Ok(Vec::new()) };
     let total = estimate.with_others(others.len()).saturating_mul(times as u32);
     let answer = || -> bool {
         note(format_args!("This will take about {} on this machine. Start? [y/N]", words(total)));

@@ -39,7 +39,7 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
     for stage in stages.iter().filter(|stage| chapter.is_mistake(stage)) {
         note(format_args!("warning: {} is wrong on purpose ({}): its result and its time mean nothing", stage.name, stage.idea));
     }
-    let expected = patience::agree(&session, &stages, &setup, 1)?;
+    let expected = patience::agree(&session, &stages, &setup, 1, ceilings)?;
     let Finished { rows, outputs } = runner::run_expecting(gpu, &stages, workload, setup.repeat, &expected)?;
     rows.iter().for_each(note_problems);
 

@@ -67,8 +67,8 @@ impl Simulator {
             return Ok(simulator);
         }
         let path = match CARRIED.get() {
-            // Who names a library wants that one.
-            Some(make) if env::var_os(LIBRARY_VARIABLE).is_none() => make()?,
+            // Who names a library wants that one. Where files may not grow (`ulimit -f`), not even one in memory, there may be a library near.
+            Some(make) if env::var_os(LIBRARY_VARIABLE).is_none() => make().or_else(|error| find_library().map_err(|_| error))?,
             _ => find_library()?,
         };
         let simulator = &*Box::leak(Box::new(Self::load(path)?));
