@@ -6,8 +6,10 @@
 //! happens to be near the program does no harm.
 //!
 //! The other ways cost more. An embedded copy of the shared library has to be compiled a second time, by a cargo inside of cargo, because a
-//! build script runs before the library exists. It adds its size to every program (9 MB of a release build, where the linked code adds 4), and
-//! unpacking it leaves files behind or takes time at each start. Making the small library takes less than a millisecond.
+//! build script runs before the library exists. It adds 7.6 MB to a program (a release build without its debug information), which has a
+//! part of the same code already and is 13.6 MB large with all of it. Unpacking the copy leaves files behind, or takes time at each start.
+//! The small library has 64 KB, and an installed program starts, runs a stage and ends in 20 ms, where one that opens the shared library
+//! took 50 ms.
 //!
 //! This works on Linux with x86-64 and 64-bit Arm processors. Elsewhere a program needs the library beside it.
 
