@@ -3,7 +3,8 @@
 //! `time of a stage = its time for the small part * multiply-adds of the whole / multiply-adds of the small part`
 //!
 //! This is the only place with that formula. The small part has the same data, template, window or filter where it can, because a kernel's
-//! time per multiply-add depends on them. It is run twice and the second run counts, because the first one also loads the kernels.
+//! time per multiply-add depends on them. It is run twice and the second run counts, because the first one also loads the kernels. While
+//! that takes less than [`LEAST`], most of it is not the kernel's time, and a larger part is taken.
 //!
 //! A GPU is hardly busy with a small part, so there the formula would be wrong by a factor of hundreds. Its kernels are expected to reach
 //! at least [`LEAST_SHARE`] of what the device can do, which is measured before each run.
@@ -20,6 +21,12 @@ use crate::runner;
 use crate::stage::Stage;
 use crate::workload::{Work, Workload};
 
+/// Multiply-adds of the smallest part.
+const FIRST_PART: u64 = 1 << 20;
+/// How much larger the next part is.
+const GROWTH: u64 = 4;
+/// The least time of a part that says anything.
+const LEAST: Duration = Duration::from_millis(40);
 /// A run that has less than this many times the work of its small part is not estimated: it would take as long as the estimate.
 const WORTH_IT: f64 = 40.0;
 /// Runs of a timed stage on a GPU besides its samples.
@@ -51,22 +58,23 @@ impl Estimate {
         repeat: usize,
         ceilings: Option<Ceilings>,
     ) -> Result<Option<Self>> {
-        let Some(part) = workload.part() else { return Ok(None) };
-        let (work, of_part) = (workload.work(), part.work().multiply_adds.max(1) as f64);
-        let scale = work.multiply_adds as f64 / of_part;
+        let Some(mut parts) = Parts::of(workload) else { return Ok(None) };
+        let first = parts.get(0);
+        let scale = scale(workload, first);
         if scale < WORTH_IT {
             return Ok(None);
         }
         let begun = Instant::now();
-        part.oracle();
+        first.oracle();
         // A larger oracle is only a sample.
-        let oracle = scaled(begun.elapsed(), scale.min(MOST_PRODUCTS_OF_A_WHOLE_ORACLE as f64 / of_part));
+        let largest = MOST_PRODUCTS_OF_A_WHOLE_ORACLE as f64 / first.work().multiply_adds.max(1) as f64;
+        let oracle = scaled(begun.elapsed(), scale.min(largest));
         let mut times = Vec::new();
         for stage in stages {
             times.push(if gpu.is_simulated() || stage.place() == Place::Host {
-                scaled(small(gpu, stage, &part)?, scale)
+                parts.estimate(gpu, stage)?
             } else {
-                ceilings.map_or(Duration::ZERO, |ceilings| on_a_gpu(work, ceilings, repeat))
+                ceilings.map_or(Duration::ZERO, |ceilings| on_a_gpu(workload.work(), ceilings, repeat))
             });
         }
         Ok(Some(Self { oracle, stages: times }))
@@ -93,17 +101,69 @@ impl Estimate {
     }
 }
 
-/// What a stage takes for a small part.
-fn small<W: Workload>(gpu: &Gpu, stage: &Stage<W>, part: &W) -> Result<Duration> {
-    let stages = std::slice::from_ref(stage);
-    if stage.place() == Place::Host {
-        let rows = runner::run(gpu, stages, part, 1)?.rows;
-        return Ok(Duration::from_secs_f64(rows[0].median_ms().unwrap_or(0.0) / 1e3));
+/// Parts of a computation, each larger than the one before.
+struct Parts<'a, W: Workload> {
+    whole: &'a W,
+    parts: Vec<W>,
+}
+
+impl<'a, W: Workload> Parts<'a, W> {
+    fn of(whole: &'a W) -> Option<Self> {
+        Some(Self { whole, parts: vec![whole.part(FIRST_PART)?] })
     }
-    runner::run(gpu, stages, part, 0)?;
+
+    /// A part, which must be there.
+    fn get(&self, level: usize) -> &W {
+        &self.parts[level]
+    }
+
+    /// Makes the part after this one, if it is still a small one.
+    fn grow(&mut self, level: usize) -> bool {
+        if level + 1 < self.parts.len() {
+            return true;
+        }
+        let next = FIRST_PART * GROWTH.pow(level as u32 + 1);
+        let larger = self.whole.part(next).filter(|part| {
+            let (now, larger) = (self.parts[level].work().multiply_adds, part.work().multiply_adds);
+            larger > now && scale(self.whole, part) >= WORTH_IT
+        });
+        self.parts.extend(larger);
+        level + 1 < self.parts.len()
+    }
+
+    /// What a stage will take for the whole.
+    fn estimate(&mut self, gpu: &Gpu, stage: &Stage<W>) -> Result<Duration> {
+        let mut level = 0;
+        // Loads the kernels.
+        runner::run(gpu, std::slice::from_ref(stage), self.get(level), 0)?;
+        loop {
+            let part = self.get(level);
+            // The oracle is estimated apart.
+            part.oracle();
+            let time = time_of(gpu, stage, part)?;
+            let estimate = scaled(time, scale(self.whole, part));
+            if time >= LEAST || !self.grow(level) {
+                return Ok(estimate);
+            }
+            level += 1;
+        }
+    }
+}
+
+/// How much more work the whole has.
+fn scale<W: Workload>(whole: &W, part: &W) -> f64 {
+    whole.work().multiply_adds as f64 / part.work().multiply_adds.max(1) as f64
+}
+
+/// What a stage takes for a part.
+fn time_of<W: Workload>(gpu: &Gpu, stage: &Stage<W>, part: &W) -> Result<Duration> {
+    let stages = std::slice::from_ref(stage);
     let begun = Instant::now();
-    runner::run(gpu, stages, part, 0)?;
-    Ok(begun.elapsed())
+    let rows = runner::run(gpu, stages, part, 0)?.rows;
+    Ok(match rows[0].median_ms() {
+        Some(median_ms) => Duration::from_secs_f64(median_ms / 1e3),
+        None => begun.elapsed(),
+    })
 }
 
 /// What a slow kernel takes on a GPU with these ceilings, with all of its samples.

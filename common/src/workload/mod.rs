@@ -51,8 +51,8 @@ pub trait Workload: Sized + Send + Sync + 'static {
     /// The least work that the computation takes.
     fn work(&self) -> Work;
 
-    /// A small part of the computation, to estimate how long the whole takes; `None` if it is small itself.
-    fn part(&self) -> Option<Self>;
+    /// A part of the computation with about so many multiply-adds, to estimate how long the whole takes; `None` if there is none.
+    fn part(&self, multiply_adds: u64) -> Option<Self>;
 
     /// How much memory a run takes.
     fn footprint(&self) -> Footprint;

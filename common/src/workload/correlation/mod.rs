@@ -97,7 +97,7 @@ impl Workload for Correlation {
         }
     }
 
-    fn part(&self) -> Option<Self> {
+    fn part(&self, multiply_adds: u64) -> Option<Self> {
         let corner = |gray: &Gray, width: u32, height: u32| {
             let (width, height) = (gray.width.min(width), gray.height.min(height));
             let rows = gray.pixels.chunks(gray.width as usize).take(height as usize);
@@ -105,7 +105,14 @@ impl Workload for Correlation {
             Gray { name: gray.name.clone(), width, height, pixels }
         };
         let template = corner(&self.template, 32, 32);
-        Self::new(corner(&self.image, template.width + 47, template.height + 31), template, self.border).ok()
+        let outputs = multiply_adds / u64::from(template.width * template.height);
+        let (columns, rows) = (self.image.width - template.width + 1, self.image.height - template.height + 1);
+        let side = |outputs: u64, most: u32| most.min(u32::try_from(outputs).unwrap_or(u32::MAX).max(1));
+        // About square, as far as the image is.
+        let some_rows = side(outputs.isqrt().max(outputs / u64::from(columns)), rows);
+        let some_columns = side(outputs / u64::from(some_rows), columns);
+        let image = corner(&self.image, some_columns + template.width - 1, some_rows + template.height - 1);
+        Self::new(image, template, self.border).ok()
     }
 
     fn footprint(&self) -> Footprint {

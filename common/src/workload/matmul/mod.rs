@@ -63,14 +63,17 @@ impl Workload for Matmul {
         Work { multiply_adds: u64::from(m) * u64::from(n) * u64::from(k), bytes: 4 * numbers as u64, arithmetic: Arithmetic::F32 }
     }
 
-    fn part(&self) -> Option<Self> {
-        let [m, n, k] = [self.size.m, self.size.n, self.size.k].map(|side| side.min(128));
+    fn part(&self, multiply_adds: u64) -> Option<Self> {
+        let Size { m, n, k } = self.size;
+        let most = |others: u32| u32::try_from(multiply_adds / u64::from(others)).unwrap_or(u32::MAX);
+        let (some_m, some_n) = (m.min(128), n.min(128));
+        let some_k = k.min(128.max(most(some_m * some_n)));
         let corner = |values: &[f32], rows: u32, columns: u32, pitch: u32| {
             let rows = values.chunks(pitch as usize).take(rows as usize);
             rows.flat_map(|row| &row[..columns as usize]).copied().collect()
         };
-        let a = Matrix { rows: m as usize, columns: k as usize, values: corner(&self.a, m, k, self.size.k) };
-        let b = Matrix { rows: k as usize, columns: n as usize, values: corner(&self.b, k, n, self.size.n) };
+        let a = Matrix { rows: some_m as usize, columns: some_k as usize, values: corner(&self.a, some_m, some_k, k) };
+        let b = Matrix { rows: some_k as usize, columns: some_n as usize, values: corner(&self.b, some_k, some_n, n) };
         Self::new(a, b).ok()
     }
 
