@@ -1,10 +1,10 @@
-//! How long a run will take: what a small part of it takes on this machine, times how much more work the whole is.
+//! How long a run will take, from what small parts of it take on this machine.
 //!
-//! `time of a stage = its time for the small part * multiply-adds of the whole / multiply-adds of the small part`
+//! `time of a stage = time of a part + time per multiply-add * multiply-adds of the rest`
 //!
-//! This is the only place with that formula. The small part has the same data, template, window or filter where it can, because a kernel's
-//! time per multiply-add depends on them. It is run twice and the second run counts, because the first one also loads the kernels. While
-//! that takes less than [`LEAST`], most of it is not the kernel's time, and a larger part is taken.
+//! This is the only place with that formula. The time per multiply-add is the difference of two parts, because uploading, loading kernels and
+//! comparing take their time for the smallest one. A part has the same data, template, window or filter where it can, because a kernel's
+//! time per multiply-add depends on them. It is small, but takes [`LEAST`] or longer, so that a clock can tell.
 //!
 //! A GPU is hardly busy with a small part, so there the formula would be wrong by a factor of hundreds. Its kernels are expected to reach
 //! at least [`LEAST_SHARE`] of what the device can do, which is measured before each run.
@@ -136,17 +136,31 @@ impl<'a, W: Workload> Parts<'a, W> {
         let mut level = 0;
         // Loads the kernels.
         runner::run(gpu, std::slice::from_ref(stage), self.get(level), 0)?;
+        let mut before: Option<(f64, Duration)> = None;
         loop {
             let part = self.get(level);
             // The oracle is estimated apart.
             part.oracle();
-            let time = time_of(gpu, stage, part)?;
-            let estimate = scaled(time, scale(self.whole, part));
-            if time >= LEAST || !self.grow(level) {
-                return Ok(estimate);
+            let (time, work) = (time_of(gpu, stage, part)?, part.work().multiply_adds as f64);
+            let is_enough = time >= LEAST && before.is_some();
+            if is_enough || !self.grow(level) {
+                return Ok(extrapolated(before, (work, time), self.whole.work().multiply_adds as f64));
             }
+            before = Some((work, time));
             level += 1;
         }
+    }
+}
+
+/// The time of the whole, from the work and the times of one or two parts.
+fn extrapolated(smaller: Option<(f64, Duration)>, larger: (f64, Duration), whole: f64) -> Duration {
+    let (work, time) = larger;
+    match smaller {
+        // What both parts take alike does not grow with the work.
+        Some((less_work, less_time)) if less_time < time && less_work < work => {
+            time.saturating_add(scaled(time - less_time, (whole - work) / (work - less_work)))
+        }
+        _ => scaled(time, whole / work.max(1.0)),
     }
 }
 
@@ -190,6 +204,15 @@ mod tests {
         assert_eq!((estimate.total(), estimate.with_others(0), estimate.with_others(2)), (s(15), s(15), s(39)));
         assert_eq!(estimate.rows(), [s(5), s(10)]);
         assert_eq!(scaled(s(1_000_000), 1e30), Duration::from_secs_f64(FOREVER));
+    }
+
+    #[test]
+    fn what_does_not_grow_with_the_work_is_not_scaled() {
+        let ms = Duration::from_millis;
+        assert_eq!(extrapolated(Some((100.0, ms(50))), (400.0, ms(80)), 4400.0), ms(480));
+        // One part alone, or a clock that went backward.
+        assert_eq!(extrapolated(None, (400.0, ms(80)), 4000.0), ms(800));
+        assert_eq!(extrapolated(Some((100.0, ms(90))), (400.0, ms(80)), 4000.0), ms(800));
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl Workload for Correlation {
             let pixels = rows.flat_map(|row| &row[..width as usize]).copied().collect();
             Gray { name: gray.name.clone(), width, height, pixels }
         };
-        let template = corner(&self.template, 32, 32);
+        let template = corner(&self.template, 64, 64);
         let outputs = multiply_adds / u64::from(template.width * template.height);
         let (columns, rows) = (self.image.width - template.width + 1, self.image.height - template.height + 1);
         let side = |outputs: u64, most: u32| most.min(u32::try_from(outputs).unwrap_or(u32::MAX).max(1));

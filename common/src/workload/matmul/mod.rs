@@ -65,9 +65,10 @@ impl Workload for Matmul {
 
     fn part(&self, multiply_adds: u64) -> Option<Self> {
         let Size { m, n, k } = self.size;
-        let most = |others: u32| u32::try_from(multiply_adds / u64::from(others)).unwrap_or(u32::MAX);
+        // Kernels work on whole tiles, also where the product is smaller.
+        let tile = |m: u32, n: u32| u64::from(m.max(64)) * u64::from(n.max(64));
         let (some_m, some_n) = (m.min(128), n.min(128));
-        let some_k = k.min(128.max(most(some_m * some_n)));
+        let some_k = k.min(u32::try_from(multiply_adds / tile(some_m, some_n)).unwrap_or(u32::MAX).max(64));
         let corner = |values: &[f32], rows: u32, columns: u32, pitch: u32| {
             let rows = values.chunks(pitch as usize).take(rows as usize);
             rows.flat_map(|row| &row[..columns as usize]).copied().collect()
