@@ -24,7 +24,7 @@
 //! - [`observer`] collects what the simulator counted and found.
 //! - [`report`] is the result of a run: a row per stage, where only a verified row can have a time.
 //! - [`stage`] is one way to compute a workload.
-//! - [`runner`] runs stages: poison, run, verify, time, verify again.
+//! - [`runner`] runs stages: poison, run, verify, time, verify again. [`estimate`] says before how long it will take.
 //! - [`record`] is a run for programs, and [`derived`] is what follows from its numbers.
 //! - [`measure`] is a quantity that the simulator counts; [`lesson`] compares stages by such quantities, or by time.
 //! - [`table`] draws a record for people.
@@ -39,6 +39,7 @@ pub mod console;
 pub mod derived;
 pub mod device;
 pub mod error;
+pub mod estimate;
 pub mod gpu;
 pub mod guard;
 pub mod input_file;

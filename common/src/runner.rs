@@ -23,8 +23,29 @@ const CPU_TIME: Duration = Duration::from_secs(1);
 ///
 /// When the workload cannot be brought to the device. Errors of a stage go into its row.
 pub fn run<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: usize) -> Result<Finished> {
+    run_expecting(gpu, stages, workload, repeat, &[])
+}
+
+/// [`run`] with how long each stage should take, to show how far the run is.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_expecting<W: Workload>(
+    gpu: &Gpu,
+    stages: &[Stage<W>],
+    workload: &W,
+    repeat: usize,
+    expected: &[Duration],
+) -> Result<Finished> {
     let mut runner = Runner { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
-    let (rows, outputs) = stages.iter().map(|stage| runner.row(stage)).unzip();
+    let shown = if expected.is_empty() { progress::spinner("") } else { progress::expected(expected.iter().sum()) };
+    let row = |(index, stage): (usize, &Stage<W>)| {
+        let place = if stages.len() > 1 { format!(" ({} of {})", index + 1, stages.len()) } else { String::new() };
+        shown.part(format!("{}{place}", stage.name), expected.get(index).copied().unwrap_or_default());
+        runner.row(stage)
+    };
+    let (rows, outputs) = stages.iter().enumerate().map(row).unzip();
     Ok(Finished { rows, outputs })
 }
 
@@ -91,7 +112,6 @@ impl From<Failure> for RowError {
 
 impl<W: Workload> Runner<'_, W> {
     fn row(&mut self, stage: &Stage<W>) -> (Row, Option<Vec<f32>>) {
-        let _alive = progress::spinner(stage.name);
         let (outcome, output) = self.outcome(stage);
         (Row { name: stage.name, place: stage.place(), outcome }, output)
     }

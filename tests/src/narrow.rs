@@ -6,10 +6,20 @@ use std::fs;
 use common::lesson::measures;
 use common::measure::Measure;
 use common::record::Record;
-use common::table::{Drawing, Fitted, draw, fit};
+use common::table::{Fitted, Wish, check, fit};
 use workshop::root;
 
-const WIDTHS: [usize; 4] = [60, 80, 100, 200];
+const WIDTHS: [usize; 5] = [50, 60, 80, 100, 200];
+
+/// The most important columns that fit.
+fn fit_to(record: &Record, lesson: &[Measure], width: usize) -> Fitted {
+    fit(record, Wish { lesson, columns: &[], width })
+}
+
+/// Every column.
+fn wide(record: &Record, lesson: &[Measure]) -> Fitted {
+    fit_to(record, lesson, usize::MAX)
+}
 
 /// The saved records of every chapter's run of its own size, each with what the chapter's lesson compares.
 fn records() -> Vec<(String, Record, Vec<Measure>)> {
@@ -62,19 +72,23 @@ fn column(rows: &[Vec<String>], title: &str) -> Vec<String> {
 #[test]
 fn no_line_is_longer_than_the_terminal_and_names_and_verdicts_are_always_there() {
     for (name, record, lesson) in records() {
-        let full = cells(&draw(&record, Drawing::Lines));
+        let full = wide(&record, &lesson);
+        assert!(full.hidden.is_empty(), "{name}: {:?}", full.hidden);
+        let full_width = width_of(&full.text);
+        let full = cells(&full.text);
         for width in WIDTHS {
-            let Fitted { text, hidden, full_width } = fit(&record, &lesson, width);
-            assert!(width_of(&text) <= width, "{name} at {width}:\n{text}");
-            let fitted = cells(&text);
+            let fitted = fit_to(&record, &lesson, width);
+            assert!(width_of(&fitted.text) <= width, "{name} at {width}:\n{}", fitted.text);
+            let shown = cells(&fitted.text);
             for always in ["stage", "verified"] {
-                assert_eq!(column(&fitted, always), column(&full, always), "{name} at {width}:\n{text}");
+                assert_eq!(column(&shown, always), column(&full, always), "{name} at {width}:\n{}", fitted.text);
             }
-            // The other columns are whole or named as hidden, in their order.
-            let kept: Vec<&String> = full[0].iter().filter(|title| !hidden.contains(title)).collect();
-            assert_eq!(fitted[0].iter().collect::<Vec<_>>(), kept, "{name} at {width}");
-            kept.iter().for_each(|title| assert_eq!(column(&fitted, title), column(&full, title), "{name} at {width}"));
-            assert_eq!(full_width, width_of(&draw(&record, Drawing::Lines)));
+            // The other columns are whole or hidden, in their order.
+            let kept: Vec<&String> = full[0].iter().filter(|title| shown[0].contains(title)).collect();
+            assert_eq!(shown[0].iter().collect::<Vec<_>>(), kept, "{name} at {width}");
+            assert_eq!(full[0].len() - kept.len(), fitted.hidden.len(), "{name} at {width}: {:?}", fitted.hidden);
+            kept.iter().for_each(|title| assert_eq!(column(&shown, title), column(&full, title), "{name} at {width}"));
+            assert_eq!(fitted.full_width, full_width);
         }
     }
 }
@@ -86,33 +100,64 @@ fn no_number_is_split() {
         words.map(str::to_owned).collect()
     };
     for (name, record, lesson) in records() {
-        let full = numbers(&draw(&record, Drawing::Lines));
+        let full = numbers(&wide(&record, &lesson).text);
         for width in WIDTHS {
-            let fitted = numbers(&fit(&record, &lesson, width).text);
+            let fitted = numbers(&fit_to(&record, &lesson, width).text);
             assert!(fitted.is_subset(&full), "{name} at {width}: {:?}", fitted.difference(&full));
         }
     }
 }
 
 #[test]
-fn what_matters_most_stays_and_a_wide_terminal_shows_everything() {
+fn eighty_columns_show_what_a_row_takes_the_factor_and_what_the_lesson_compares() {
     for (name, record, lesson) in records() {
-        let titles = |width| cells(&fit(&record, &lesson, width).text).remove(0);
-        let most_important: &[&str] = match name.as_str() {
-            "sim-h200/01-conv-naive" => &["load sectors per request (at best)", "bound by"],
-            "sim-h200/02-conv-shared" => &["bytes moved per multiply-add", "bound by"],
-            "sim-h200/04-correlation-sm-aware" => &["bank conflicts", "bound by"],
-            "sim-h200/05-window-sums" => &["PTX instructions per pixel", "bound by"],
-            sim if sim.starts_with("sim") => &["PTX instructions per multiply-add", "bound by"],
-            _ => &["time", "of ceiling"],
+        let expected: &[&str] = match name.as_str() {
+            "sim-h200/01-conv-naive" => &["clocks at least", "factor", "load sectors per request (at best)"],
+            "sim-h200/02-conv-shared" => {
+                &["clocks at least", "factor", "sectors loaded from global memory", "wavefronts in L1 and shared memory"]
+            }
+            "sim-h200/03-unroll" | "sim-h200/04-correlation-sm-aware" => {
+                &["clocks at least", "factor", "PTX instructions per multiply-add"]
+            }
+            "sim-h200/05-window-sums" => &["clocks at least", "factor", "requests to global memory", "PTX instructions per pixel"],
+            "sim-h200/06-matmul-tiled" => &["clocks at least", "factor", "requests to shared memory"],
+            _ => &["time", "speed-up"],
         };
-        // The verdict of a skipped stage takes space, too.
-        for (width, most_important) in [(60, &most_important[..1]), (80, most_important)] {
-            let titles = titles(width);
-            assert!(most_important.iter().all(|title| titles.iter().any(|shown| shown == title)), "{name} at {width}: {titles:?}");
-        }
-        let full = draw(&record, Drawing::Lines);
-        let wide = fit(&record, &lesson, width_of(&full));
-        assert_eq!((wide.text, wide.hidden), (full, Vec::new()), "{name}");
+        let Fitted { text, notes, .. } = fit_to(&record, &lesson, 80);
+        let titles = cells(&text).remove(0);
+        assert!(expected.iter().all(|title| titles.iter().any(|shown| shown == title)), "{name}: {titles:?}");
+        // Clocks are no measurement, and the table says so.
+        assert_eq!(notes.iter().any(|note| note.contains("not a measured time")), name.starts_with("sim"), "{name}: {notes:?}");
     }
+}
+
+#[test]
+fn columns_that_are_named_are_shown_and_no_others() {
+    for (name, record, lesson) in records() {
+        let columns = ["error".to_owned(), "bound".to_owned(), "rate".to_owned()];
+        let Fitted { text, hidden, .. } = fit(&record, Wish { lesson: &lesson, columns: &columns, width: 80 });
+        let titles = cells(&text).remove(0).join(", ");
+        let expected = if name.starts_with("sim") {
+            "stage, bound by, error / tolerance, verified"
+        } else {
+            "stage, rate, error / tolerance, verified"
+        };
+        assert_eq!(titles, expected, "{name}");
+        assert!(hidden.is_empty(), "{name}: {hidden:?}");
+        let Fitted { text, hidden, .. } = fit(&record, Wish { lesson: &lesson, columns: &columns, width: 50 });
+        assert!(width_of(&text) <= 50 && (hidden.len() == 1 || name.starts_with("nvidia")), "{name}: {hidden:?}\n{text}");
+    }
+    let message = check(&["clocks".to_owned(), "colour".to_owned()], &[Measure::SectorsLoaded]).unwrap_err().to_string();
+    for word in ["colour", "sectors-loaded", "clocks"] {
+        assert!(message.contains(word), "{message}");
+    }
+}
+
+#[test]
+fn why_a_stage_was_skipped_is_under_the_table_once() {
+    let (_, record, lesson) = records().into_iter().find(|(name, ..)| name == "sim-h200/06-matmul-tiled").unwrap();
+    let Fitted { text, notes, .. } = fit_to(&record, &lesson, 80);
+    assert!(text.contains("skipped") && !text.contains("cuBLAS"), "{text}");
+    let skipped: Vec<&String> = notes.iter().filter(|note| note.contains("cuBLAS")).collect();
+    assert!(matches!(skipped[..], [note] if note.starts_with("Skipped: cublas, cublas-tf32 (cuBLAS ")), "{notes:?}");
 }

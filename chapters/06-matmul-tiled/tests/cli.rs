@@ -97,3 +97,11 @@ fn requests_that_make_no_sense_are_refused_and_leave_nothing_behind() {
     left.sort();
     assert_eq!(left, ["a.npy", "text.npy"]);
 }
+
+/// A product of one number has few multiply-adds and many tiles.
+#[test]
+fn a_long_sum_for_one_element_is_refused_with_its_time() {
+    let output = BINARY.run(&["--size", "1,1,1000000"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("--yes"), "{}", stderr(&output));
+}

@@ -49,7 +49,7 @@ pub struct Modes {
 }
 
 /// The fields of [`TableFlags`], for the modes that draw no table.
-const TABLE_FLAGS: [&str; 3] = ["stages", "format", "save"];
+const TABLE_FLAGS: [&str; 4] = ["stages", "format", "save", "columns"];
 
 /// Flags of a run that draws the table. `--stage` also shortens the list of stages.
 #[derive(Debug, Args)]
@@ -57,10 +57,15 @@ pub struct TableFlags {
     /// Run only this stage; repeat the flag for more
     #[arg(long = "stage", value_name = "NAME")]
     pub stages: Vec<String>,
-    /// Format of the results on standard output. In a terminal, or where COLUMNS is set, a table shows the columns that fit; otherwise, like
-    /// the other formats, it shows all of them
+    /// Format of the results on standard output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
+    /// Columns of the table, for example time,factor; without it, the most important ones that fit
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "wide")]
+    pub columns: Vec<String>,
+    /// Show every column, and do not break lines, however wide the terminal is. Otherwise lines fit the terminal, or COLUMNS, or 80 in a file
+    #[arg(long)]
+    pub wide: bool,
     /// Also save the JSON record of this run to a file
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
@@ -92,6 +97,9 @@ pub struct SetupFlags {
     /// On the simulator, check kernels for races, stray accesses, and uninitialized reads
     #[arg(long, value_enum, default_value_t = Switch::On)]
     pub check: Switch,
+    /// Start work that takes minutes without asking
+    #[arg(long)]
+    pub yes: bool,
 }
 
 // Comments on the variants would make the help four times as long.

@@ -3,22 +3,29 @@
 use std::process::ExitCode;
 
 use common::Chapter;
-use common::console;
+use common::ceilings::Ceilings;
+use common::console::{self, wrap};
 use common::workload::Workload;
 use inspect::diagnose::diagnose;
 
 use crate::error::Result;
 use crate::mode::Diagnose;
+use crate::patience;
 use crate::session::{Session, not_verified};
 
 /// Runs the stage and its experiments, and prints the diagnosis.
 pub fn run<W: Workload>(chapter: &Chapter<W>, request: Diagnose<W>) -> Result<ExitCode> {
-    let Diagnose { stage, setup } = request;
+    let Diagnose { stage, width, setup } = request;
     let session = Session::open(&setup)?;
     session.print_header(chapter, None)?;
+    // Whole, without either kind of load and without both, and as the chapter's own experiments.
+    let own = chapter.experiments.iter().filter(|experiment| experiment.stage == stage).count();
+    let ceilings = Ceilings::measure(&session.gpu, session.workload.work().arithmetic)?;
+    patience::agree(&session, &[stage], &setup, 4 + own, ceilings)?;
     match diagnose(&session.gpu, &stage, chapter.experiments, &session.workload, setup.repeat)? {
         Ok(diagnosis) => {
-            console::print(&format!("{}: {}\n\n{}", stage.name, stage.idea, diagnosis.text()))?;
+            let heading = wrap(&format!("{}: {}", stage.name, stage.idea), width);
+            console::print(&format!("{heading}\n\n{}", diagnosis.text_in(width)))?;
             Ok(ExitCode::SUCCESS)
         }
         Err(row) => Ok(not_verified(&row)),

@@ -1,5 +1,6 @@
 //! What can go wrong between a command line and its results.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use thiserror::Error;
@@ -19,12 +20,33 @@ pub enum Error {
     /// `--explain` did not work.
     #[error(transparent)]
     Explain(#[from] inspect::Error),
+    /// `exercise` in a program whose repository is not where it was.
+    #[error(
+        "the exercises are in the repository, which was in {} when this program was built and is not there now: run `cargo run -p ch{chapter} \
+         -- exercise` in the repository",
+        .root.display()
+    )]
+    NoRepository {
+        /// Where it was.
+        root: PathBuf,
+        /// The chapter's name.
+        chapter: &'static str,
+    },
     /// `exercise` did not work.
     #[error(transparent)]
     Exercise(#[from] workshop::Error),
     /// A name that no stage of the chapter has.
     #[error(transparent)]
     UnknownStage(#[from] common::chapter::UnknownStage),
+    /// `--columns` with a name that no column has.
+    #[error(transparent)]
+    UnknownColumn(#[from] common::table::UnknownColumn),
+    /// Work that takes minutes or more, to which nobody agreed.
+    #[error("this would take about {time} on this machine: choose a smaller size or fewer stages, or start it with --yes")]
+    Long {
+        /// How long, in words.
+        time: String,
+    },
     /// `--explain` on a GPU, which counts nothing.
     #[error("--explain shows what the simulator counts, but this run would be on a GPU ({device}): add `--device sim`")]
     ExplainNeedsSimulator {

@@ -4,18 +4,19 @@ use std::process::ExitCode;
 
 use common::Chapter;
 use common::atomic_file::AtomicFile;
-use common::console;
+use common::console::{self, wrap};
 use common::runner;
 use common::workload::Workload;
 use inspect::explain::{Explanation, Style};
 
 use crate::error::{Error, Result};
 use crate::mode::Explain;
+use crate::patience;
 use crate::session::{Session, not_verified};
 
 /// Runs the stage and prints the explanation.
 pub fn run<W: Workload>(chapter: &Chapter<W>, request: Explain<W>) -> Result<ExitCode> {
-    let Explain { stage, line, svg, setup } = request;
+    let Explain { stage, line, svg, width, setup } = request;
     let svg = svg.as_deref().map(AtomicFile::create).transpose()?;
     let session = Session::open(&setup)?;
     let Session { gpu, workload, .. } = &session;
@@ -23,12 +24,14 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Explain<W>) -> Result<Exi
         return Err(Error::ExplainNeedsSimulator { device: gpu.info().name.clone() });
     };
     session.print_header(chapter, None)?;
-    let row = runner::run(gpu, &[stage], workload, 0)?.rows.remove(0);
+    let expected = patience::agree(&session, &[stage], &setup, 1, None)?;
+    let row = runner::run_expecting(gpu, &[stage], workload, 0, &expected)?.rows.remove(0);
     let Some(measured) = row.measured() else { return Ok(not_verified(&row)) };
     let explanation = Explanation::new(stage.name, measured.all_launches().map_err(Error::Run)?, workload.work().bytes, profile);
-    let text = explanation.text(line.as_ref(), kernels::text, Style::of_stdout())?;
+    let text = explanation.text(line.as_ref(), kernels::text, Style::of_stdout(width))?;
     let drawing = svg.map(|file| Ok::<_, Error>((file, explanation.svg(line.as_ref(), kernels::text)?))).transpose()?;
-    let shown = console::print(&format!("{}: {}\n\n{text}", stage.name, stage.idea));
+    let heading = wrap(&format!("{}: {}", stage.name, stage.idea), width);
+    let shown = console::print(&format!("{heading}\n\n{text}"));
     if let Some((file, drawing)) = drawing {
         file.finish(&drawing)?;
     }

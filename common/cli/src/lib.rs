@@ -9,6 +9,7 @@
 //! - `arguments`: what a person may type.
 //! - `mode`: what the process will do. Illegal combinations of arguments end here.
 //! - `session`: the open device with its workload, and the header above the results.
+//! - `patience`: the estimate of long work, and the question whether to start it.
 //! - `table`, `list`, `explain` and `diagnose`: one file per mode.
 
 mod arguments;
@@ -17,10 +18,12 @@ mod error;
 mod explain;
 mod list;
 mod mode;
+mod patience;
 mod session;
 mod table;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use common::Chapter;
@@ -35,6 +38,8 @@ pub use error::{Error, Result};
 /// Runs a chapter as the process's arguments ask, and reports an error on stderr.
 pub fn run<W: Workload>(chapter: &Chapter<W>) -> ExitCode {
     probe::serve_child();
+    // A program that is installed has no library beside it.
+    driver::linked::link_in();
     match execute(chapter) {
         Ok(exit_code) => exit_code,
         Err(Error::Usage(answer)) if !answer.use_stderr() => match console::print_answer(&answer) {
@@ -70,9 +75,31 @@ pub fn stages<W: Workload>(chapter: &Chapter<W>, arguments: &[&str]) -> Result<V
 fn execute<W: Workload>(chapter: &Chapter<W>) -> Result<ExitCode> {
     match Mode::parse(chapter, std::env::args_os())? {
         Mode::Table(request) => table::run(chapter, request),
-        Mode::List(stages) => list::run(chapter, &stages),
+        Mode::List(request) => list::run(chapter, &request),
         Mode::Explain(request) => explain::run(chapter, request),
         Mode::Diagnose(request) => diagnose::run(chapter, request),
-        Mode::Exercise(options) => Ok(workshop::command::run(chapter, &options)?),
+        Mode::Exercise(options) => {
+            check_repository(chapter.name, workshop::root())?;
+            Ok(workshop::command::run(chapter, &options)?)
+        }
+    }
+}
+
+/// An installed program may outlive the repository that it was built in. It carries all that it needs but the exercises.
+fn check_repository(chapter: &'static str, root: PathBuf) -> Result<()> {
+    if root.join("chapters").join(chapter).is_dir() { Ok(()) } else { Err(Error::NoRepository { root, chapter }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exercises_without_their_repository_are_refused_with_the_place_where_they_are() {
+        assert!(check_repository("03-unroll", workshop::root()).is_ok());
+        let message = check_repository("03-unroll", PathBuf::from("/gone")).unwrap_err().to_string();
+        for words in ["/gone", "cargo run -p ch03-unroll -- exercise"] {
+            assert!(message.contains(words), "{message}");
+        }
     }
 }

@@ -3,18 +3,20 @@
 use std::process::ExitCode;
 
 use common::Chapter;
-use common::console;
+use common::console::{self, wrap_lines};
 use common::stage::Stage;
 use common::workload::Workload;
 
 use crate::error::Result;
+use crate::mode::List;
 
-/// Prints one line per stage.
-pub fn run<W: Workload>(chapter: &Chapter<W>, stages: &[Stage<W>]) -> Result<ExitCode> {
-    let width = stages.iter().map(|stage| stage.name.len()).max().unwrap_or(0);
+/// Prints each stage with its idea, which goes on under its start where the line is too short for it.
+pub fn run<W: Workload>(chapter: &Chapter<W>, request: &List<W>) -> Result<ExitCode> {
+    let List { stages, width } = request;
+    let names = stages.iter().map(|stage| stage.name.len()).max().unwrap_or(0);
     let line = |stage: &Stage<W>| {
         let note = if chapter.is_mistake(stage) { " (wrong on purpose: runs only when you name it)" } else { "" };
-        format!("{:width$}  {}{note}\n", stage.name, stage.idea)
+        wrap_lines(&format!("{:names$}  {}{note}\n", stage.name, stage.idea), *width)
     };
     console::print(&stages.iter().map(line).collect::<String>())?;
     Ok(ExitCode::SUCCESS)

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches};
-use common::Chapter;
 use common::report::Place;
 use common::request::Request;
 use common::stage::Stage;
 use common::workload::Workload;
+use common::{Chapter, console, lesson};
 use inspect::Line;
 
 use crate::arguments::{Action, Arguments, Format, Modes, Switch};
@@ -19,7 +19,7 @@ pub enum Mode<W: Workload> {
     /// Runs stages and draws their table.
     Table(Table<W>),
     /// Lists stages.
-    List(Vec<Stage<W>>),
+    List(List<W>),
     /// Explains a stage by what the simulator counts.
     Explain(Explain<W>),
     /// Finds the bottleneck of a stage.
@@ -28,10 +28,21 @@ pub enum Mode<W: Workload> {
     Exercise(workshop::command::Options),
 }
 
+/// A list of stages.
+pub struct List<W: Workload> {
+    pub stages: Vec<Stage<W>>,
+    /// The most characters of a line.
+    pub width: usize,
+}
+
 /// A run that draws the table.
 pub struct Table<W: Workload> {
     pub stages: Vec<Stage<W>>,
     pub format: Format,
+    /// The columns, by name; none means the most important ones.
+    pub columns: Vec<String>,
+    /// The most characters of a line.
+    pub width: usize,
     pub save: Option<PathBuf>,
     pub setup: Setup<W>,
 }
@@ -42,12 +53,16 @@ pub struct Explain<W: Workload> {
     /// The line whose request is drawn; `None` takes the most expensive one.
     pub line: Option<Line>,
     pub svg: Option<PathBuf>,
+    /// The most characters of a line.
+    pub width: usize,
     pub setup: Setup<W>,
 }
 
 /// A diagnosis of one stage.
 pub struct Diagnose<W: Workload> {
     pub stage: Stage<W>,
+    /// The most characters of a line.
+    pub width: usize,
     pub setup: Setup<W>,
 }
 
@@ -59,6 +74,8 @@ pub struct Setup<W: Workload> {
     pub repeat: usize,
     /// Whether the simulator checks kernels.
     pub checks: bool,
+    /// Whether work that takes minutes starts without a question.
+    pub agreed: bool,
     pub workload: W::Options,
 }
 
@@ -66,7 +83,8 @@ impl<W: Workload> Mode<W> {
     /// Reads a command line of the chapter.
     pub fn parse(chapter: &Chapter<W>, arguments: impl Iterator<Item = OsString>) -> Result<Self> {
         let command = Arguments::<W::Options>::command();
-        let command = command.name(chapter.name).about(chapter.about).version(env!("CARGO_PKG_VERSION"));
+        let command =
+            command.name(chapter.name).about(chapter.about).version(env!("CARGO_PKG_VERSION")).term_width(console::width());
         // clap would show two lines, because flags of the chapter do not go with a subcommand.
         let command = command.override_usage(format!("{} [OPTIONS] [COMMAND]", chapter.name));
         let matches = command.try_get_matches_from(arguments)?;
@@ -74,22 +92,26 @@ impl<W: Workload> Mode<W> {
         if let Some(Action::Exercise(options)) = action {
             return Ok(Mode::Exercise(options));
         }
+        let width = if table.wide { usize::MAX } else { console::width() };
+        common::table::check(&table.columns, &lesson::measures(chapter.lesson))?;
         let setup = Setup {
             device: setup.device,
             seed: setup.seed,
             repeat: usize::from(setup.repeat),
             checks: setup.check == Switch::On,
+            agreed: setup.yes,
             workload,
         };
         Ok(match modes {
-            Modes { list: true, .. } => Mode::List(listed(chapter, &table.stages)?),
+            Modes { list: true, .. } => Mode::List(List { stages: listed(chapter, &table.stages)?, width }),
             Modes { explain: Some(name), .. } => {
                 let stage = launching(chapter, &name)?;
-                Mode::Explain(Explain { stage, line: picture.line, svg: picture.svg, setup })
+                Mode::Explain(Explain { stage, line: picture.line, svg: picture.svg, width, setup })
             }
-            Modes { diagnose: Some(name), .. } => Mode::Diagnose(Diagnose { stage: launching(chapter, &name)?, setup }),
+            Modes { diagnose: Some(name), .. } => Mode::Diagnose(Diagnose { stage: launching(chapter, &name)?, width, setup }),
             Modes { list: false, explain: None, diagnose: None } => {
-                Mode::Table(Table { stages: chosen(chapter, &table.stages)?, format: table.format, save: table.save, setup })
+                let stages = chosen(chapter, &table.stages)?;
+                Mode::Table(Table { stages, format: table.format, columns: table.columns, width, save: table.save, setup })
             }
         })
     }

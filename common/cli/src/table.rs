@@ -7,25 +7,26 @@ use std::process::ExitCode;
 use common::Chapter;
 use common::atomic_file::AtomicFile;
 use common::ceilings::Ceilings;
-use common::console::{self, note};
+use common::console::{self, note, wrap};
 use common::gpu::Gpu;
 use common::lesson;
 use common::record::Record;
 use common::report::{Outcome, Place, Row};
 use common::runner::{self, Finished};
 use common::stage::Stage;
-use common::table::{self, Drawing, Fitted};
+use common::table::{self, Drawing, Fitted, Wish};
 use common::workload::{Delivery, Workload};
 use oracles::progress;
 
 use crate::arguments::Format;
 use crate::error::Result;
 use crate::mode::Table;
+use crate::patience;
 use crate::session::Session;
 
 /// Runs the stages, prints the table, saves the record, and writes results.
 pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitCode> {
-    let Table { stages, format, save, setup } = request;
+    let Table { stages, format, columns, width, save, setup } = request;
     // Before the long run: nobody should wait for a record that cannot be saved.
     let save = save.as_deref().map(AtomicFile::create).transpose()?;
     let session = Session::open(&setup)?;
@@ -38,11 +39,12 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
     for stage in stages.iter().filter(|stage| chapter.is_mistake(stage)) {
         note(format_args!("warning: {} is wrong on purpose ({}): its result and its time mean nothing", stage.name, stage.idea));
     }
-    let Finished { rows, outputs } = runner::run(gpu, &stages, workload, setup.repeat)?;
+    let expected = patience::agree(&session, &stages, &setup, 1, ceilings)?;
+    let Finished { rows, outputs } = runner::run_expecting(gpu, &stages, workload, setup.repeat, &expected)?;
     rows.iter().for_each(note_problems);
 
     let record = Record::new(chapter.name, gpu.info(), workload.sizes(), workload.work(), ceilings, &rows);
-    let shown = show(chapter, &record, format);
+    let shown = show(chapter, &record, View { format, columns: &columns, width });
     if let Some(file) = save {
         file.finish(&record.to_json())?;
     }
@@ -54,25 +56,41 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
     Ok(if delivered && !rows.iter().any(Row::failed) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints the results, and a message where the terminal is too narrow for all of them.
-fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, format: Format) -> common::error::Result<()> {
-    let lesson: String = lesson::sentences(chapter.lesson, record).iter().map(|line| format!("\n{line}\n")).collect();
-    match (format, console::width()) {
-        (Format::Table, Some(width)) => {
-            let Fitted { text, hidden, full_width } = table::fit(record, &lesson::measures(chapter.lesson), width);
-            console::print(&format!("{text}\n{lesson}"))?;
+/// Prints the results, with what they show.
+fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, request: View<'_>) -> common::error::Result<()> {
+    let View { format, columns, width } = request;
+    let sentences = lesson::sentences(chapter.lesson, record);
+    match format {
+        Format::Table => {
+            let wish = Wish { lesson: &lesson::measures(chapter.lesson), columns, width };
+            let Fitted { text, mut notes, hidden, full_width } = table::fit(record, wish);
             if !hidden.is_empty() {
-                let hidden = hidden.join(", ");
-                note(format_args!(
-                    "note: {width} columns are too few to show: {hidden}. Widen the terminal to {full_width}, or use --format markdown or json"
-                ));
+                notes.push(not_shown(&hidden, width, full_width));
             }
-            Ok(())
+            let notes: String = notes.iter().map(|note| wrap(note, width) + "\n").collect();
+            let lesson: String = sentences.iter().map(|sentence| format!("\n{}\n", wrap(sentence, width))).collect();
+            console::print(&format!("{text}\n{notes}{lesson}"))
         }
-        (Format::Table, None) => console::print(&format!("{}\n{lesson}", table::draw(record, Drawing::Lines))),
-        (Format::Markdown, _) => console::print(&format!("{}\n{lesson}", table::draw(record, Drawing::Markdown))),
-        (Format::Json, _) => console::print(&record.to_json()),
+        Format::Markdown => {
+            let lesson: String = sentences.iter().map(|sentence| format!("\n{sentence}\n")).collect();
+            console::print(&format!("{}\n{lesson}", table::draw(record, Drawing::Markdown)))
+        }
+        Format::Json => console::print(&record.to_json()),
     }
+}
+
+/// How the results are shown.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    format: Format,
+    columns: &'a [String],
+    width: usize,
+}
+
+/// What a table leaves out, and how to see it.
+fn not_shown(hidden: &[String], width: usize, full_width: usize) -> String {
+    let (names, one) = (hidden.join(", "), &hidden[0]);
+    format!("Not shown in {width} columns: {names}. Choose with --columns {one},…; --wide shows all, in {full_width} columns.")
 }
 
 /// Says what is wrong with a row, and what is doubtful.

@@ -1,10 +1,14 @@
 //! The columns between a stage's name and its verdict: their titles, what they show, and which of them matter most.
 
+use simt::Profile;
+
+use crate::console::wrap;
 use crate::gpu::DeviceKind;
 use crate::measure::Measure;
 use crate::record::{Record, StageRecord};
 use crate::report::Place;
 use crate::units::{count, deviation, factor, milliseconds, percent, significant};
+use crate::workload::Arithmetic;
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +17,12 @@ pub enum Column {
     Rate,
     OfCeiling,
     SpeedUp,
+    /// What stands for the time on the simulator: the least clocks that the bottleneck needs. A bound and no measurement.
+    Clocks,
+    /// The clocks of the first kernel over those of the row.
+    Factor,
+    /// What a lesson compares and no other column shows.
+    Count(Measure),
     Instructions,
     LoadSectors,
     BytesMoved,
@@ -21,31 +31,46 @@ pub enum Column {
     Accuracy,
 }
 
-use Column::{Accuracy, BankConflicts, BoundBy, BytesMoved, Instructions, LoadSectors, OfCeiling, Rate, SpeedUp, Time};
+use Column::{
+    Accuracy, BankConflicts, BoundBy, BytesMoved, Clocks, Count, Factor, Instructions, LoadSectors, OfCeiling, Rate, SpeedUp, Time,
+};
 
-/// All columns, from left to right.
+/// The columns that every chapter's table can have in the book, from left to right.
 pub const COLUMNS: [Column; 10] =
     [Time, Rate, OfCeiling, SpeedUp, Instructions, LoadSectors, BytesMoved, BankConflicts, BoundBy, Accuracy];
 
-/// All columns, the most important one first, for a run on a GPU.
-const ON_A_GPU: [Column; 10] =
-    [Time, OfCeiling, SpeedUp, Rate, Accuracy, BoundBy, Instructions, LoadSectors, BytesMoved, BankConflicts];
+/// All columns in a terminal, from left to right. `lesson` lists what the chapter compares.
+pub fn in_order(lesson: &[Measure]) -> Vec<Column> {
+    let counts = of_lesson(lesson).into_iter().filter(|column| matches!(column, Count(_)));
+    let others = COLUMNS.into_iter().skip_while(|column| *column != Instructions);
+    [Time, Rate, OfCeiling, SpeedUp, Clocks, Factor].into_iter().chain(counts).chain(others).collect()
+}
 
-/// The same for the simulator, where only rows of a CPU have times.
-const ON_THE_SIMULATOR: [Column; 10] =
-    [BoundBy, Instructions, LoadSectors, BytesMoved, BankConflicts, Accuracy, Time, SpeedUp, OfCeiling, Rate];
-
-/// All columns, the most important one first. `lesson` lists what the chapter is about; where there are counts, the first of them that has
-/// a column goes before everything else.
+/// All columns, the most important one first: what a row takes and how much less than the first kernel, then what the lesson compares.
 pub fn by_importance(record: &Record, lesson: &[Measure]) -> Vec<Column> {
-    match record.device.kind {
-        DeviceKind::Gpu => ON_A_GPU.to_vec(),
-        DeviceKind::Sim => {
-            let first = lesson.iter().find_map(|measure| shows(*measure)).unwrap_or(Instructions);
-            let others = ON_THE_SIMULATOR.into_iter().filter(|column| *column != first);
-            std::iter::once(first).chain(others).collect()
+    let (first, last): (&[Column], &[Column]) = match record.device.kind {
+        DeviceKind::Gpu => (&[Time, SpeedUp, OfCeiling, Rate], &[Accuracy, BoundBy]),
+        DeviceKind::Sim => (&[Clocks, Factor], &[BoundBy, Instructions, LoadSectors, BytesMoved, BankConflicts, Accuracy]),
+    };
+    let mut columns = first.to_vec();
+    for column in of_lesson(lesson).into_iter().chain(last.iter().copied()).chain(in_order(lesson)) {
+        if !columns.contains(&column) {
+            columns.push(column);
         }
     }
+    columns
+}
+
+/// The columns that show what a lesson compares, each once.
+fn of_lesson(lesson: &[Measure]) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for measure in lesson {
+        let column = shows(*measure).unwrap_or(Count(*measure));
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    columns
 }
 
 /// The column that shows a measure, if there is one.
@@ -53,16 +78,39 @@ fn shows(measure: Measure) -> Option<Column> {
     match measure {
         Measure::InstructionsPerMultiplyAdd => Some(Instructions),
         Measure::SectorsPerLoad => Some(LoadSectors),
-        Measure::BytesPerMultiplyAdd | Measure::SectorsLoaded => Some(BytesMoved),
-        Measure::BankConflicts | Measure::BankConflictShare => Some(BankConflicts),
+        Measure::BytesPerMultiplyAdd => Some(BytesMoved),
+        Measure::BankConflicts => Some(BankConflicts),
         _ => None,
     }
 }
 
 impl Column {
-    /// The title, in lines; `piece` is what some counts are divided by, see [`Arithmetic::piece`](crate::workload::Arithmetic::piece).
-    pub fn title(self, piece: &str) -> String {
+    /// What a command line calls it.
+    pub fn name(self) -> String {
         match self {
+            Time => "time".to_owned(),
+            Rate => "rate".to_owned(),
+            OfCeiling => "ceiling".to_owned(),
+            SpeedUp => "speed-up".to_owned(),
+            Clocks => "clocks".to_owned(),
+            Factor => "factor".to_owned(),
+            Count(measure) => dashed(&format!("{measure:?}")),
+            Instructions => "instructions".to_owned(),
+            LoadSectors => "sectors".to_owned(),
+            BytesMoved => "bytes".to_owned(),
+            BankConflicts => "conflicts".to_owned(),
+            BoundBy => "bound".to_owned(),
+            Accuracy => "error".to_owned(),
+        }
+    }
+
+    /// The title, in lines.
+    pub fn title(self, arithmetic: Arithmetic) -> String {
+        let piece = arithmetic.piece();
+        match self {
+            Clocks => "clocks\nat least".to_owned(),
+            Factor => "factor".to_owned(),
+            Count(measure) => wrap(&measure.unit(arithmetic), 18),
             Time => "time".to_owned(),
             Rate => "rate".to_owned(),
             OfCeiling => "of ceiling".to_owned(),
@@ -83,6 +131,9 @@ impl Column {
             Rate => Some(record.rate(stage)?.to_string()),
             OfCeiling => share_of_ceiling(record, stage),
             SpeedUp => speed_up(record, stage),
+            Clocks => Some(count(clocks(record, stage)?.ceil() as u64)),
+            Factor => less_clocks(record, stage),
+            Count(measure) => Some(measure.number(measure.of(&stage.counters?, record.work())?)),
             Instructions => Some(significant(record.per_multiply_add(stage.counters?.ptx_thread_instructions))),
             LoadSectors => load_sectors(stage),
             BytesMoved => Some(significant(record.per_multiply_add(stage.counters?.bytes_moved()))),
@@ -112,6 +163,31 @@ fn speed_up(record: &Record, stage: &StageRecord) -> Option<String> {
     (stage.place != Place::Between).then(|| factor(first / own))
 }
 
+/// The least clocks that the simulated chip's bottleneck needs.
+fn clocks(record: &Record, stage: &StageRecord) -> Option<f64> {
+    let profile = Profile::named(record.device.profile.as_deref()?)?;
+    // Milliseconds times thousands of clocks per second.
+    Some(record.bound(stage)?.least_ms() * f64::from(profile.clock_khz)).filter(|clocks| *clocks > 0.0)
+}
+
+/// Against the first kernel that was counted.
+fn less_clocks(record: &Record, stage: &StageRecord) -> Option<String> {
+    let first = record.stages.iter().find_map(|stage| clocks(record, stage))?;
+    Some(factor(first / clocks(record, stage)?))
+}
+
+/// Words that are written as one, each with a capital, with dashes between them: `SectorsLoaded` is `sectors-loaded`.
+fn dashed(words: &str) -> String {
+    let mut name = String::new();
+    for letter in words.chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.extend(letter.to_lowercase());
+    }
+    name
+}
+
 /// Sectors per load, and how many it would take if the lanes' bytes were contiguous.
 fn load_sectors(stage: &StageRecord) -> Option<String> {
     let counters = stage.counters?;
@@ -132,11 +208,14 @@ fn bound_by(record: &Record, stage: &StageRecord) -> Option<String> {
     Some(shares.collect::<Vec<_>>().join(", "))
 }
 
+/// The verdict of a stage that did not run.
+pub const SKIPPED: &str = "skipped";
+
 /// What came of the stage: the last column.
 pub fn verdict(stage: &StageRecord) -> String {
     match (&stage.failure, &stage.skipped) {
         (Some(failure), _) => failure.clone(),
-        (None, Some(reason)) => format!("skipped: {reason}"),
+        (None, Some(reason)) => format!("{SKIPPED}: {reason}"),
         (None, None) if stage.verified => match stage.sampled {
             Some(sampled) => format!("yes ({sampled} sampled, Freivalds)"),
             None => "yes".to_owned(),

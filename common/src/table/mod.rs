@@ -7,14 +7,15 @@
 
 mod columns;
 
-use ::console::measure_text_width;
 use tabled::builder::Builder;
 use tabled::settings::object::{Columns, Rows};
 use tabled::settings::{Alignment, Style};
+use thiserror::Error;
 
+use crate::console::{width_of, wrap};
 use crate::measure::Measure;
 use crate::record::Record;
-use columns::{COLUMNS, Column, by_importance, verdict};
+use columns::{COLUMNS, Column, SKIPPED, by_importance, in_order, verdict};
 
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,60 +26,88 @@ pub enum Drawing {
     Markdown,
 }
 
+/// What a reader wants to see of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish<'a> {
+    /// What the chapter's lesson compares.
+    pub lesson: &'a [Measure],
+    /// The columns, by name; none means the most important ones.
+    pub columns: &'a [String],
+    /// The most characters of a line.
+    pub width: usize,
+}
+
 /// A table with lines that fits a width.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fitted {
     /// The table.
     pub text: String,
-    /// The titles of the columns that it leaves out.
+    /// What belongs under it: what columns mean that are no measurement, and why stages were skipped.
+    pub notes: Vec<String>,
+    /// The names of the columns that it leaves out.
     pub hidden: Vec<String>,
     /// The width that shows everything.
     pub full_width: usize,
 }
 
-/// Draws a run, without the columns that no row fills.
-pub fn draw(record: &Record, drawing: Drawing) -> String {
-    Content::of(record).draw(drawing)
+/// A name that no column has.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no column {name:?} in this table: expected some of {known}")]
+pub struct UnknownColumn {
+    name: String,
+    known: String,
 }
 
-/// Draws a run in lines of at most `width` characters. Where the whole table does not fit, titles and verdicts take more lines, and then
-/// whole columns are left out, the least important ones first; `lesson` lists what the chapter is about. The names of the stages and their
-/// verdicts are always there, even if the width is too small for them.
-pub fn fit(record: &Record, lesson: &[Measure], width: usize) -> Fitted {
-    let mut content = Content::of(record);
-    let text = content.draw(Drawing::Lines);
-    let full_width = width_of(&text);
-    if full_width <= width {
-        return Fitted { text, hidden: Vec::new(), full_width };
-    }
-    for filled in &mut content.columns {
-        let cells = filled.cells.iter().map(|cell| width_of(cell)).max().unwrap_or(0);
-        filled.title = wrap(&filled.title, cells);
-    }
-    let names = content.rows.iter().map(|row| width_of(&row.name)).chain([width_of(STAGE)]).max().unwrap_or(0);
-    let narrowest = content.rows.iter().map(|row| width_of(&wrap(&row.verdict, 0))).chain([width_of(VERIFIED)]).max().unwrap_or(0);
+/// Draws a run, without the columns that no row fills.
+pub fn draw(record: &Record, drawing: Drawing) -> String {
+    Content::of(record, &COLUMNS).draw(drawing)
+}
 
-    // The line at the right end, and the columns that are always there.
-    let mut left = width.saturating_sub(1 + in_frame(names) + in_frame(narrowest));
-    let mut shown = Vec::new();
-    for column in by_importance(record, lesson) {
-        let needed = content.columns.iter().find(|filled| filled.column == column).map(|filled| in_frame(filled.width()));
-        if let Some(needed) = needed.filter(|needed| *needed <= left) {
-            left -= needed;
-            shown.push(column);
-        }
+/// Finds out whether a table of a chapter with this lesson can have these columns, before anything runs.
+///
+/// # Errors
+///
+/// [`UnknownColumn`] for the first name that is none.
+pub fn check(names: &[String], lesson: &[Measure]) -> Result<(), UnknownColumn> {
+    let known: Vec<String> = in_order(lesson).into_iter().map(Column::name).collect();
+    match names.iter().find(|name| !known.contains(name)) {
+        Some(name) => Err(UnknownColumn { name: name.clone(), known: known.join(", ") }),
+        None => Ok(()),
     }
-    let (columns, others): (Vec<_>, Vec<_>) = content.columns.into_iter().partition(|filled| shown.contains(&filled.column));
-    content.columns = columns;
-    for row in &mut content.rows {
-        row.verdict = wrap(&row.verdict, narrowest + left);
+}
+
+/// Draws a run in lines of at most [`Wish::width`] characters. Where the whole table does not fit, titles and verdicts take more lines, and
+/// then whole columns are left out, the least important ones first. The names of the stages and their verdicts are always there, even if the
+/// width is too small for them.
+pub fn fit(record: &Record, wish: Wish<'_>) -> Fitted {
+    let Wish { lesson, columns: names, width } = wish;
+    let mut content = Content::of(record, &in_order(lesson));
+    let mut notes = content.shorten_verdicts();
+    let full = content.draw(Drawing::Lines);
+    let full_width = width_of(&full);
+    let named = |name: &String| content.columns.iter().map(|filled| filled.column).find(|column| column.name() == *name);
+    let chosen: Vec<Column> = names.iter().filter_map(named).collect();
+    let order = if names.is_empty() { by_importance(record, lesson) } else { chosen.clone() };
+    let mut shown = order.clone();
+    if full_width > width || !names.is_empty() {
+        shown = content.narrow(&order, width);
     }
-    let hidden = others.iter().map(|filled| in_one_line(&filled.title)).collect();
-    Fitted { text: content.draw(Drawing::Lines), hidden, full_width }
+    let is_shown = |column: Column| shown.contains(&column);
+    let wanted = |column: Column| names.is_empty() || chosen.contains(&column);
+    let hidden = content.columns.iter().map(|filled| filled.column).filter(|column| wanted(*column) && !is_shown(*column));
+    let hidden = hidden.map(Column::name).collect();
+    if content.columns.iter().any(|filled| is_shown(filled.column) && matches!(filled.column, Column::Clocks | Column::Factor)) {
+        notes.insert(0, CLOCKS.to_owned());
+    }
+    content.columns.retain(|filled| is_shown(filled.column));
+    Fitted { text: content.draw(Drawing::Lines), notes, hidden, full_width }
 }
 
 const STAGE: &str = "stage";
 const VERIFIED: &str = "verified";
+/// What the simulator's columns of clocks are, so that nobody takes them for a measurement.
+const CLOCKS: &str = "Clocks: the least that the simulated chip's bottleneck needs, not a measured time. Factor: how many times fewer than the \
+                      first kernel's.";
 
 /// The texts of a table.
 struct Content {
@@ -107,16 +136,57 @@ struct Row {
 }
 
 impl Content {
-    fn of(record: &Record) -> Self {
-        let piece = record.work().arithmetic.piece();
-        let columns = COLUMNS.into_iter().filter_map(|column| {
+    fn of(record: &Record, columns: &[Column]) -> Self {
+        let arithmetic = record.work().arithmetic;
+        let columns = columns.iter().filter_map(|&column| {
             let cells: Vec<_> = record.stages.iter().map(|stage| column.cell(record, stage)).collect();
             let is_filled = cells.iter().any(Option::is_some);
             let cells = cells.into_iter().map(Option::unwrap_or_default).collect();
-            is_filled.then(|| Filled { column, title: column.title(piece), cells })
+            is_filled.then(|| Filled { column, title: column.title(arithmetic), cells })
         });
         let rows = record.stages.iter().map(|stage| Row { name: stage.name.clone(), verdict: verdict(stage) });
         Self { columns: columns.collect(), rows: rows.collect() }
+    }
+
+    /// Takes the reasons out of the verdicts of skipped stages, and returns a line for each reason.
+    fn shorten_verdicts(&mut self) -> Vec<String> {
+        let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+        for row in &mut self.rows {
+            let Some(reason) = row.verdict.strip_prefix(SKIPPED).and_then(|rest| rest.strip_prefix(": ")) else { continue };
+            match reasons.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, names)) => names.push(row.name.clone()),
+                None => reasons.push((reason.to_owned(), vec![row.name.clone()])),
+            }
+            row.verdict = SKIPPED.to_owned();
+        }
+        reasons.into_iter().map(|(reason, names)| format!("Skipped: {} ({reason}).", names.join(", "))).collect()
+    }
+
+    /// Wraps titles and verdicts, and chooses the columns of `order` that fit a width.
+    fn narrow(&mut self, order: &[Column], width: usize) -> Vec<Column> {
+        for filled in &mut self.columns {
+            let cells = filled.cells.iter().map(|cell| width_of(cell));
+            let words = filled.title.split_whitespace().map(width_of);
+            let widest = cells.chain(words).max().unwrap_or(0);
+            filled.title = wrap(&filled.title, widest);
+        }
+        let names = self.rows.iter().map(|row| width_of(&row.name)).chain([width_of(STAGE)]).max().unwrap_or(0);
+        let verdicts = self.rows.iter().map(|row| width_of(&wrap(&row.verdict, 0)));
+        let narrowest = verdicts.chain([width_of(VERIFIED)]).max().unwrap_or(0);
+        // The line at the right end, and the columns that are always there.
+        let mut left = width.saturating_sub(1 + in_frame(names) + in_frame(narrowest));
+        let mut shown = Vec::new();
+        for column in order {
+            let needed = self.columns.iter().find(|filled| filled.column == *column).map(|filled| in_frame(filled.width()));
+            if let Some(needed) = needed.filter(|needed| *needed <= left) {
+                left -= needed;
+                shown.push(*column);
+            }
+        }
+        for row in &mut self.rows {
+            row.verdict = wrap(&row.verdict, narrowest + left);
+        }
+        shown
     }
 
     fn draw(&self, drawing: Drawing) -> String {
@@ -144,28 +214,8 @@ fn in_frame(width: usize) -> usize {
     width + 3
 }
 
-/// The width of the longest line.
-fn width_of(text: &str) -> usize {
-    text.lines().map(measure_text_width).max().unwrap_or(0)
-}
-
 fn in_one_line(title: &str) -> String {
     title.replace('\n', " ")
-}
-
-/// Breaks a text between words into lines of at most `width` characters; a longer word has a line of its own.
-fn wrap(text: &str, width: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if width_of(line) + 1 + width_of(word) <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines.join("\n")
 }
 
 #[cfg(test)]

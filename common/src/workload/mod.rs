@@ -54,6 +54,9 @@ pub trait Workload: Sized + Send + Sync + 'static {
     /// The least work that the computation takes.
     fn work(&self) -> Work;
 
+    /// A part of the computation with about so many multiply-adds, to estimate how long the whole takes; `None` if there is none.
+    fn part(&self, multiply_adds: u64) -> Option<Self>;
+
     /// How much memory a run takes.
     fn footprint(&self) -> Footprint;
 

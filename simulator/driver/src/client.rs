@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::env;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use libloading::Library;
 use serde::de::DeserializeOwned;
@@ -45,6 +45,14 @@ pub struct Simulator {
 /// The library, once opened. It is static because the loader gives the whole process one driver. After a failure, a program may try again.
 static OPENED: Mutex<Option<&'static Simulator>> = Mutex::new(None);
 
+/// What makes a library of the simulator that this program carries.
+static CARRIED: OnceLock<fn() -> Result<PathBuf, Error>> = OnceLock::new();
+
+/// Sets what [`Simulator::open`] opens, unless [`LIBRARY_VARIABLE`] names a library; the first call counts.
+pub(crate) fn carry(make: fn() -> Result<PathBuf, Error>) {
+    let _ = CARRIED.set(make);
+}
+
 impl Simulator {
     /// Opens the library, or returns it if it is already open.
     ///
@@ -58,7 +66,12 @@ impl Simulator {
         if let Some(simulator) = *opened {
             return Ok(simulator);
         }
-        let simulator = &*Box::leak(Box::new(Self::load(find_library()?)?));
+        let path = match CARRIED.get() {
+            // Who names a library wants that one. Where files may not grow (`ulimit -f`), not even one in memory, there may be a library near.
+            Some(make) if env::var_os(LIBRARY_VARIABLE).is_none() => make().or_else(|error| find_library().map_err(|_| error))?,
+            _ => find_library()?,
+        };
+        let simulator = &*Box::leak(Box::new(Self::load(path)?));
         // Tells the library, before anything is launched, that this program reads the records.
         simulator.configure(&Settings::default())?;
         *opened = Some(simulator);

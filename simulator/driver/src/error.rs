@@ -13,7 +13,8 @@ use crate::interface::{self, FILE_NAME, LIBRARY_VARIABLE};
 pub enum Error {
     /// The library is in none of the places where it is looked for.
     #[error(
-        "the simulator's library {FILE_NAME} was not found in {}; build it with `cargo build -p simcuda` or set {LIBRARY_VARIABLE} to its path",
+        "the simulator's library {FILE_NAME} was not found in {}; `cargo build -p simcuda` in the repository builds it: run the program with \
+         `cargo run` there, or set {LIBRARY_VARIABLE} to the path of the library",
         .searched.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     )]
     NotFound {

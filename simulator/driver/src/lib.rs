@@ -49,11 +49,13 @@
 //!
 //! What a program calls:
 //!
+//! - [`linked`]: the exported functions inside the program itself, for one that is installed without the library.
 //! - `api`: the exported functions. [`functions`]: which functions of CUDA's headers are among them.
 
 pub mod client;
 pub mod functions;
 pub mod install;
+pub mod linked;
 pub mod occupancy;
 pub mod records;
 pub mod report;

@@ -14,10 +14,10 @@ pub struct Binary {
 }
 
 impl Binary {
-    /// The command that starts the binary on a device, with an empty standard input and no width that its table must fit.
+    /// The command that starts the binary on a device, with an empty standard input and lines that are long enough for everything.
     pub fn command(&self, device: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.path);
-        command.args(["--device", device]).args(arguments).stdin(Stdio::null()).env_remove("COLUMNS");
+        command.args(["--device", device]).args(arguments).stdin(Stdio::null()).env("COLUMNS", "1000");
         command
     }
 

@@ -75,6 +75,14 @@ impl Workload for Convolution {
         Work { multiply_adds: outputs * taps, bytes: 4 * (samples + taps + outputs), arithmetic: Self::ARITHMETIC }
     }
 
+    fn part(&self, multiply_adds: u64) -> Option<Self> {
+        let (outputs, taps) = (self.outputs() as usize, self.taps() as usize);
+        let most = usize::try_from(multiply_adds).unwrap_or(usize::MAX);
+        let some_taps = taps.min(512.max(most / outputs));
+        let some_outputs = outputs.min(256.max(most / some_taps));
+        Self::new(self.signal[..some_outputs + some_taps - 1].to_vec(), self.filter[..some_taps].to_vec()).ok()
+    }
+
     fn footprint(&self) -> Footprint {
         Size { outputs: self.outputs(), taps: self.taps() }.footprint()
     }

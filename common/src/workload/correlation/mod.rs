@@ -44,6 +44,7 @@ use super::{Arithmetic, Footprint, Plan, Work, Workload};
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
+use crate::picture::Gray;
 
 pub use inputs::{Correlation, NO_SUM};
 pub use matches::{Match, best_matches};
@@ -95,6 +96,24 @@ impl Workload for Correlation {
             bytes: pixels as u64 + 4 * outputs,
             arithmetic: Self::ARITHMETIC,
         }
+    }
+
+    fn part(&self, multiply_adds: u64) -> Option<Self> {
+        let corner = |gray: &Gray, width: u32, height: u32| {
+            let (width, height) = (gray.width.min(width), gray.height.min(height));
+            let rows = gray.pixels.chunks(gray.width as usize).take(height as usize);
+            let pixels = rows.flat_map(|row| &row[..width as usize]).copied().collect();
+            Gray { name: gray.name.clone(), width, height, pixels }
+        };
+        let template = corner(&self.template, 64, 64);
+        let outputs = multiply_adds / u64::from(template.width * template.height);
+        let (columns, rows) = (self.image.width - template.width + 1, self.image.height - template.height + 1);
+        let side = |outputs: u64, most: u32| most.min(u32::try_from(outputs).unwrap_or(u32::MAX).max(1));
+        // About square, as far as the image is.
+        let some_rows = side(outputs.isqrt().max(outputs / u64::from(columns)), rows);
+        let some_columns = side(outputs / u64::from(some_rows), columns);
+        let image = corner(&self.image, some_columns + template.width - 1, some_rows + template.height - 1);
+        Self::new(image, template, self.border).ok()
     }
 
     fn footprint(&self) -> Footprint {

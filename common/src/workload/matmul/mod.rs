@@ -25,6 +25,7 @@ use super::{Arithmetic, Footprint, Plan, Work, Workload};
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
+use crate::npy::Matrix;
 
 pub use inputs::Matmul;
 pub use options::Options;
@@ -62,6 +63,21 @@ impl Workload for Matmul {
         let Size { m, n, k } = self.size;
         let numbers = self.a.len() + self.b.len() + self.output_len();
         Work { multiply_adds: u64::from(m) * u64::from(n) * u64::from(k), bytes: 4 * numbers as u64, arithmetic: Self::ARITHMETIC }
+    }
+
+    fn part(&self, multiply_adds: u64) -> Option<Self> {
+        let Size { m, n, k } = self.size;
+        // Kernels work on whole tiles, also where the product is smaller.
+        let tile = |m: u32, n: u32| u64::from(m.max(64)) * u64::from(n.max(64));
+        let (some_m, some_n) = (m.min(128), n.min(128));
+        let some_k = k.min(u32::try_from(multiply_adds / tile(some_m, some_n)).unwrap_or(u32::MAX).max(64));
+        let corner = |values: &[f32], rows: u32, columns: u32, pitch: u32| {
+            let rows = values.chunks(pitch as usize).take(rows as usize);
+            rows.flat_map(|row| &row[..columns as usize]).copied().collect()
+        };
+        let a = Matrix { rows: some_m as usize, columns: some_k as usize, values: corner(&self.a, some_m, some_k, k) };
+        let b = Matrix { rows: some_k as usize, columns: some_n as usize, values: corner(&self.b, some_k, some_n, n) };
+        Self::new(a, b).ok()
     }
 
     fn footprint(&self) -> Footprint {

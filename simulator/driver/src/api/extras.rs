@@ -42,6 +42,18 @@ fn json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| CuResult::UNKNOWN.because(error.to_string()))
 }
 
+/// These functions, by name.
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub fn ours() -> Vec<(&'static str, *const ())> {
+    vec![
+        (interface::VERSION_EXPORT, simcuda_interface_version as *const ()),
+        ("simcuda_configure", simcuda_configure as *const ()),
+        ("simcuda_record_apart", simcuda_record_apart as *const ()),
+        ("simcuda_take_records", simcuda_take_records as *const ()),
+        ("simcuda_take_error", simcuda_take_error as *const ()),
+    ]
+}
+
 /// Returns the version of these functions.
 #[unsafe(no_mangle)]
 pub extern "C" fn simcuda_interface_version() -> u32 {

@@ -45,6 +45,8 @@ mod value;
 mod value_op;
 mod virtual_memory;
 
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub use extras::ours;
 pub use older::OF_32_BITS;
 pub use proc_address::every_export;
 pub use refused::REFUSED;

@@ -26,6 +26,7 @@ mod table;
 pub mod trial;
 pub mod without;
 
+use common::console::wrap_lines;
 use common::error::{Error, Result};
 use common::gpu::Gpu;
 use common::observer;
@@ -44,9 +45,14 @@ use without::{Loads, Refusal, Without, without};
 pub use trial::{Diagnosis, Effort, Kind, Trial};
 
 impl Diagnosis {
-    /// The table and what it says.
+    /// The table and what it says, with lines as long as it takes.
     pub fn text(&self) -> String {
-        let mut text = table::draw(self);
+        self.text_in(usize::MAX)
+    }
+
+    /// The table and what it says, in lines of at most `width` characters.
+    pub fn text_in(&self, width: usize) -> String {
+        let mut text = table::fit(self, width);
         text.push_str("\n\nOnly the whole stage is compared with the oracle: an experiment computes something else, by design.\n");
         if let Some(library) = self.library {
             text.push_str(&format!("The kernels of {library} are not ours, and stay whole in every experiment.\n"));
@@ -56,7 +62,7 @@ impl Diagnosis {
             text.push_str(&sentence);
             text.push('\n');
         }
-        text
+        wrap_lines(&text, width)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The table of a diagnosis: times and their shares of the whole on a GPU, counts and the bound that follows from them on the simulator.
 
+use common::console::width_of;
 use common::timing::Timing;
 use common::units::{count, milliseconds, percent};
 use simt::Counters;
@@ -32,36 +33,65 @@ const INTEGERS: Count = Count { title: "integer\nmultiplies", of: |counters| cou
 /// How many of [`COUNTS`] come before those of arithmetic.
 const BEFORE_ARITHMETIC: usize = 4;
 
-/// Draws a diagnosis: the whole stage first, and on a GPU once more at the end.
-pub fn draw(diagnosis: &Diagnosis) -> String {
+/// Draws a diagnosis in lines of at most `width` characters. Where it does not fit, what is left in each run goes under the table, and then
+/// counts are left out from the left, because the last columns are what they lead to.
+pub fn fit(diagnosis: &Diagnosis, width: usize) -> String {
+    let (counts, timed) = (counts(diagnosis), matches!(diagnosis.whole.effort, Ok(Effort::Timed { .. })));
+    let full = draw(diagnosis, &counts, timed, true);
+    if width_of(&full) <= width {
+        return full;
+    }
+    let candidates = (0..=counts.len()).map(|first| (first, draw(diagnosis, &counts[first..], timed, false)));
+    let (first, mut text) =
+        candidates.min_by_key(|(first, table)| (width_of(table) > width, *first)).expect("there is a table without counts");
+    text.push('\n');
+    for trial in std::iter::once(&diagnosis.whole).chain(&diagnosis.experiments) {
+        text += &format!("\n{}: {}", trial.name, trial.left);
+    }
+    if first > 0 {
+        let hidden: Vec<String> = counts[..first].iter().map(|column| column.title.replace('\n', " ")).collect();
+        text +=
+            &format!("\nNot shown in {width} columns: {}. --wide shows all, in {} columns.", hidden.join(", "), width_of(&full));
+    }
+    text
+}
+
+/// The counts that are not zero everywhere.
+fn counts(diagnosis: &Diagnosis) -> Vec<Count> {
     let trials = || std::iter::once(&diagnosis.whole).chain(&diagnosis.experiments);
     let counters = || trials().filter_map(|trial| trial.effort.as_ref().ok()?.counters());
     let arithmetic = |counters: &Counters| COUNTS[BEFORE_ARITHMETIC..].iter().any(|column| (column.of)(counters) > 0);
     let integers = (!counters().any(arithmetic)).then_some(INTEGERS);
     let columns = COUNTS.into_iter().chain(integers);
-    let counts: Vec<Count> = columns.filter(|column| counters().any(|counters| (column.of)(counters) > 0)).collect();
-    let timed = matches!(diagnosis.whole.effort, Ok(Effort::Timed { .. }));
+    columns.filter(|column| counters().any(|counters| (column.of)(counters) > 0)).collect()
+}
 
+/// Draws a diagnosis: the whole stage first, and on a GPU once more at the end.
+fn draw(diagnosis: &Diagnosis, counts: &[Count], timed: bool, with_left: bool) -> String {
+    let trials = std::iter::once(&diagnosis.whole).chain(&diagnosis.experiments);
+    let first = |name: &str, left: &str| [Some(name), with_left.then_some(left)].into_iter().flatten().map(str::to_owned).collect();
     let mut table = Builder::default();
     let numbers: Vec<&str> = if timed {
         vec!["time", "of the whole", "registers\nper thread"]
     } else {
         counts.iter().map(|column| column.title).chain(["least\ntime", "bound by"]).collect()
     };
-    table.push_record(["run", "what is left"].into_iter().chain(numbers.iter().copied()));
-    for trial in trials() {
+    let titles: Vec<String> = first("run", "what is left");
+    let before = titles.len();
+    table.push_record(titles.into_iter().chain(numbers.iter().map(|title| (*title).to_owned())));
+    for trial in trials {
         let cells = match &trial.effort {
-            Ok(effort) => cells(diagnosis, trial, effort, &counts),
+            Ok(effort) => cells(diagnosis, trial, effort, counts),
             Err(_) => vec!["left out".to_owned()],
         };
-        table.push_record([trial.name.clone(), trial.left.clone()].into_iter().chain(cells));
+        table.push_record(first(&trial.name, &trial.left).into_iter().chain(cells));
     }
     if let Some(again) = diagnosis.again {
         let share = percent(again.median_ms / diagnosis.whole_ms());
-        table.push_record(["whole, again".to_owned(), diagnosis.whole.left.clone(), time(&again), share]);
+        table.push_record(first("whole, again", &diagnosis.whole.left).into_iter().chain([time(&again), share]));
     }
     let mut table = table.build();
-    table.with(Style::sharp()).modify(Columns::new(2..=1 + numbers.len()), Alignment::right());
+    table.with(Style::sharp()).modify(Columns::new(before..before + numbers.len()), Alignment::right());
     table.modify(Rows::first(), Alignment::left());
     table.to_string()
 }

@@ -7,8 +7,8 @@ use simt::{Counters, LineCounters};
 use super::style::Style;
 use common::units::{percent, significant};
 
-/// The most characters in a line of a listing.
-const WIDTH: usize = 100;
+/// The least room for the source. Where there is less, columns of counts are left out.
+const LEAST_CODE: usize = 24;
 /// At most this many lines without counts are shown between lines with counts.
 const BRIDGED: u32 = 2;
 
@@ -34,28 +34,32 @@ pub fn list(file: &str, text: Option<&str>, lines: &[LineCounters], total: &Coun
     counted.sort_by_key(|(line, _)| *line);
     let cells: Vec<Vec<Option<String>>> =
         COLUMNS.iter().map(|column| counted.iter().map(|(_, counters)| (column.cell)(counters, total)).collect()).collect();
-    let shown: Vec<usize> = (0..COLUMNS.len()).filter(|&column| cells[column].iter().any(Option::is_some)).collect();
-    let widths: Vec<usize> = shown
+    let mut shown: Vec<usize> = (0..COLUMNS.len()).filter(|&column| cells[column].iter().any(Option::is_some)).collect();
+    let mut widths: Vec<usize> = shown
         .iter()
         .map(|&column| {
             let cells = cells[column].iter().flatten().map(|cell| cell.chars().count());
             COLUMNS[column].title.iter().map(|title| title.len()).chain(cells).max().unwrap_or(0)
         })
         .collect();
+    let room = |widths: &[usize]| style.width.saturating_sub(7 + widths.iter().map(|width| width + 2).sum::<usize>());
+    while widths.len() > 1 && room(&widths) < LEAST_CODE {
+        widths.pop();
+        shown.pop();
+    }
 
     let mut listing = String::new();
     for (row, first) in ["line", ""].into_iter().enumerate() {
         let titles: String =
             shown.iter().zip(&widths).map(|(&column, width)| format!("  {:>width$}", COLUMNS[column].title[row])).collect();
-        let last = if row == 0 { file } else { "" };
+        let last = if row == 0 { cut(file, room(&widths)) } else { String::new() };
         put(&mut listing, &style.dim(format!("{first:>5}{titles}  {last}").trim_end()));
     }
     let source: Vec<&str> = text.map(|text| text.lines().collect()).unwrap_or_default();
     let indent = counted.iter().filter_map(|(line, _)| source.get(*line as usize - 1)).map(|text| depth(text)).min().unwrap_or(0);
-    let space = WIDTH.saturating_sub(7 + widths.iter().map(|width| width + 2).sum::<usize>());
     let code = |line: u32| -> String {
         let text = source.get(line as usize - 1).map_or("", |text| text.get(indent.min(depth(text))..).unwrap_or(text));
-        if text.chars().count() <= space { text.to_owned() } else { text.chars().take(space - 1).chain(['…']).collect() }
+        cut(text, room(&widths))
     };
     let empty: String = widths.iter().map(|width| " ".repeat(width + 2)).collect();
     let mut last = None;
@@ -76,6 +80,11 @@ pub fn list(file: &str, text: Option<&str>, lines: &[LineCounters], total: &Coun
         last = Some(*line);
     }
     listing
+}
+
+/// The first characters of a text, with a mark if there are more.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most.saturating_sub(1)).chain(['…']).collect() }
 }
 
 /// Spaces at the start of a line.
@@ -171,8 +180,29 @@ mod tests {
         let long = "x".repeat(300);
         for text in [Some(long.as_str()), None] {
             let listing = list("copy.cu", text, &lines, &lines[0].counters, Style::PLAIN);
-            assert!(listing.lines().all(|line| line.chars().count() <= WIDTH), "{listing}");
+            assert!(listing.lines().all(|line| line.chars().count() <= Style::PLAIN.width), "{listing}");
             assert!(listing.contains("100 %") && listing.contains("25.0 %"), "{listing}");
+        }
+    }
+
+    #[test]
+    fn where_there_is_no_room_for_all_counts_the_source_stays() {
+        let counted = Counters {
+            ptx_instructions: 1,
+            branches: 4,
+            divergent_branches: 1,
+            shared_load_requests: 1,
+            shared_load_wavefronts: 2,
+            global_load_requests: 1,
+            ..Counters::default()
+        };
+        let lines = [line(10, counted)];
+        for (width, columns) in [(100, 4), (80, 3), (50, 1)] {
+            let listing = list("copy.cu", Some(SOURCE), &lines, &counted, Style::plain(width));
+            let titles = ["PTX", "sectors/request", "wavefronts/request", "branches"];
+            assert_eq!(titles.iter().filter(|title| listing.contains(**title)).count(), columns, "{listing}");
+            assert!(listing.lines().all(|line| line.chars().count() <= width), "{listing}");
+            assert!(listing.contains("to[i] = from[i];"), "{listing}");
         }
     }
 }

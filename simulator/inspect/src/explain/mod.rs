@@ -19,6 +19,7 @@ mod working;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use common::console::wrap_lines;
 use common::observer::Launch;
 use common::units::{count, significant};
 use driver::occupancy::{Limit, Occupancy};
@@ -141,7 +142,7 @@ impl<'a> Explanation<'a> {
             text.push_str(&picture::draw(access, self.rules(), style).unwrap_or_default());
             self.list_others(&mut text, access);
         }
-        Ok(text)
+        Ok(wrap_lines(&text, style.width))
     }
 
     /// The other requests of the same line, without pictures. Equal ones are listed once.
@@ -328,7 +329,7 @@ mod tests {
         broadcast.variable = Some("s_filter".to_owned());
         samples[0].variable = Some("s_signal".to_owned());
         *samples = vec![broadcast.clone(), samples.remove(0), broadcast];
-        let text = explanation(&[launch]).text(None, |_| None, Style::PLAIN).unwrap();
+        let text = explanation(&[launch]).text(None, |_| None, Style::plain(200)).unwrap();
         assert!(text.contains("a warp's load from s_signal in shared memory on line 3, 4 bytes per lane"), "{text}");
         let others = "  also on this line:\n    load from s_filter in shared memory: 1 wavefront for 32 lanes, 1 at best: \
                       one word, read once for all of them (2x)\n";

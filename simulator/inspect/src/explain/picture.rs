@@ -14,6 +14,8 @@ use common::units::{count, percent};
 const MAX_ROWS: usize = 12;
 /// Characters for a row's offset.
 const LABEL: usize = 9;
+/// The longest line: an offset, and a word for each lane with space between the sectors.
+const WIDTH: usize = LABEL + 2 + 2 * COLUMNS + COLUMNS / SECTOR_WORDS - 2;
 
 /// One character for each lane.
 const LANES: [char; 32] = [
@@ -24,6 +26,9 @@ const LANES: [char; 32] = [
 /// Draws a sample; `None` for memory without sectors or banks.
 pub fn draw(sample: &AccessSample, rules: Rules, style: Style) -> Option<String> {
     let grid = Grid::of(sample, rules)?;
+    if style.width < WIDTH {
+        return Some(format!("  the picture of this request needs {WIDTH} columns\n\n  {}\n", summary(&grid, sample)));
+    }
     let mut text = header(&grid, style);
     for row in grid.rows.iter().take(MAX_ROWS) {
         let mut cells = String::new();
@@ -229,5 +234,15 @@ mod tests {
   0-9 a-v: the lane that requests a 4-byte word; *: several lanes; ·: moved, not requested
 ",
         );
+    }
+
+    #[test]
+    fn where_there_is_no_room_for_the_picture_its_sentence_stays() {
+        let sample = sample(Space::Global, AccessOp::Load, 4, u32::MAX, |lane| 0x1_0000 + 4 * lane);
+        let drawn = |width| draw(&sample, Rules::Current, Style::plain(width)).unwrap();
+        let widest = drawn(WIDTH).lines().filter(|line| line.contains('+')).map(|line| line.chars().count()).max();
+        assert_eq!(widest, Some(WIDTH));
+        let narrow = drawn(WIDTH - 1);
+        assert!(!narrow.contains("sector 0") && narrow.contains("4 sectors read for 32 lanes"), "{narrow}");
     }
 }

@@ -1,22 +1,29 @@
-//! How text looks: plain, or with the few attributes that every terminal knows.
+//! How text looks: how wide it is, and whether it is plain or has the few attributes that every terminal knows.
 
 use std::env;
 use std::io::{IsTerminal, stdout};
 
-/// Whether text carries attributes.
+/// Whether text carries attributes, and how long its lines may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     attributes: bool,
+    /// The most characters of a line.
+    pub width: usize,
 }
 
 impl Style {
-    /// Plain text.
-    pub const PLAIN: Style = Style { attributes: false };
+    /// Plain text in lines of up to 100 characters, as a page has room for.
+    pub const PLAIN: Style = Style::plain(100);
+
+    /// Plain text in lines of up to so many characters.
+    pub const fn plain(width: usize) -> Self {
+        Self { attributes: false, width }
+    }
 
     /// Attributes if standard output is a terminal, unless `NO_COLOR` is set (no-color.org).
-    pub fn of_stdout() -> Self {
+    pub fn of_stdout(width: usize) -> Self {
         let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Self { attributes: stdout().is_terminal() && !refused }
+        Self { attributes: stdout().is_terminal() && !refused, width }
     }
 
     /// Text in the background.

@@ -29,18 +29,14 @@ pub fn show(bound: &Bound, launches: &[(&str, LaunchConfig)], profile: &Profile,
             significant(clock_ghz)
         ),
     );
-    let title = format!("  {:<13}{:>26}   {:<20}{:>14}  {:>8}", "part", "work", "rate", "at least", "share");
-    put(&mut text, &style.dim(&title));
-    let mut small = Vec::new();
-    for part in &bound.parts {
-        if part.least_ms < NEGLIGIBLE * binding.least_ms {
-            small.push(part.unit.to_string());
-        } else {
-            row(&mut text, part, binding.least_ms);
-        }
-    }
+    let (large, small): (Vec<&Part>, Vec<&Part>) =
+        bound.parts.iter().partition(|part| part.least_ms >= NEGLIGIBLE * binding.least_ms);
+    let columns = Columns::of(large.iter().copied().chain(&bound.as_written), binding.least_ms, style.width);
+    put(&mut text, &style.dim(&columns.line(&TITLES.map(str::to_owned))));
+    large.iter().for_each(|part| put(&mut text, &columns.line(&cells(part, binding.least_ms))));
     if !small.is_empty() {
-        put(&mut text, &style.dim(&format!("  less than 0.1 %: {}", small.join(", "))));
+        let names: Vec<String> = small.iter().map(|part| part.unit.to_string()).collect();
+        put(&mut text, &style.dim(&format!("  less than 0.1 %: {}", names.join(", "))));
     }
     for (kernel, config) in launches {
         let of_several = (launches.len() > 1).then_some(*kernel);
@@ -49,12 +45,56 @@ pub fn show(bound: &Bound, launches: &[(&str, LaunchConfig)], profile: &Profile,
     if !bound.as_written.is_empty() {
         put(&mut text, "");
         put(&mut text, "not in the bound, because a compiler may need fewer: the time if each PTX instruction stays as it is");
-        bound.as_written.iter().for_each(|part| row(&mut text, part, binding.least_ms));
+        bound.as_written.iter().for_each(|part| put(&mut text, &columns.line(&cells(part, binding.least_ms))));
     }
     text
 }
 
-fn row(text: &mut String, part: &Part, longest_ms: f64) {
+const TITLES: [&str; 5] = ["part", "work", "rate", "at least", "share"];
+/// Columns in the order in which they are left out where lines are too short: first the rate, then the work.
+const LEAST_IMPORTANT: [usize; 2] = [2, 1];
+
+/// Which of [`TITLES`] a table has, and how wide they are.
+struct Columns {
+    widths: [usize; 5],
+    shown: [bool; 5],
+}
+
+impl Columns {
+    /// Columns for these parts, in lines of at most `width` characters.
+    fn of<'a>(parts: impl Iterator<Item = &'a Part>, longest_ms: f64, width: usize) -> Self {
+        let mut widths = TITLES.map(|title| title.chars().count());
+        for part in parts {
+            for (width, cell) in widths.iter_mut().zip(cells(part, longest_ms)) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        let mut columns = Self { widths, shown: [true; 5] };
+        for column in LEAST_IMPORTANT {
+            if columns.width() > width {
+                columns.shown[column] = false;
+            }
+        }
+        columns
+    }
+
+    fn width(&self) -> usize {
+        self.widths.iter().zip(self.shown).filter(|(_, shown)| *shown).map(|(width, _)| width + 2).sum()
+    }
+
+    /// A line; the names of the parts and the rates start at the left of their columns, and numbers end at the right.
+    fn line(&self, cells: &[String; 5]) -> String {
+        let mut line = String::new();
+        for (column, (cell, &width)) in cells.iter().zip(&self.widths).enumerate().filter(|(column, _)| self.shown[*column]) {
+            let padded = if matches!(column, 0 | 2) { format!("  {cell:<width$}") } else { format!("  {cell:>width$}") };
+            line.push_str(&padded);
+        }
+        line
+    }
+}
+
+/// What a line shows of a part.
+fn cells(part: &Part, longest_ms: f64) -> [String; 5] {
     let amount = if part.of == "bytes" { bytes(part.amount) } else { format!("{} {}", count(part.amount), part.of) };
     let rate = match (part.copies, part.of) {
         (1, _) => bandwidth(part.rate),
@@ -62,7 +102,7 @@ fn row(text: &mut String, part: &Part, longest_ms: f64) {
         _ => format!("{} / clock / SM", part.rate),
     };
     let share = format!("{} %", significant(100.0 * part.least_ms / longest_ms));
-    put(text, &format!("  {:<13}{amount:>26}   {rate:<20}{:>14}  {share:>8}", part.unit.to_string(), milliseconds(part.least_ms)));
+    [part.unit.to_string(), amount, rate, milliseconds(part.least_ms), share]
 }
 
 /// How a whole number of blocks per multiprocessor changes the bound. If there are several launches, each names its kernel.
@@ -109,15 +149,15 @@ mod tests {
         let expected = "
 bound by L1/shared on the NVIDIA H200
 the least time that each part needs, with 132 multiprocessors (SMs) at 1.98 GHz; not a measured time
-  part                               work   rate                      at least     share
-  L1/shared              523 k wavefronts   1 / clock / SM             2.00 µs     100 %
-  issue           924 k warp instructions   4 / clock / SM              884 ns    44.2 %
-  f32                        16.9 M lanes   128 / clock / SM            505 ns    25.3 %
+  part                          work  rate              at least   share
+  L1/shared         523 k wavefronts  1 / clock / SM     2.00 µs   100 %
+  issue      924 k warp instructions  4 / clock / SM      884 ns  44.2 %
+  f32                   16.9 M lanes  128 / clock / SM    505 ns  25.3 %
   198 blocks on 132 SMs: one SM runs 2, 1.33 times the average
   if all blocks take the same time, that SM takes at least 2.67 µs
 
 not in the bound, because a compiler may need fewer: the time if each PTX instruction stays as it is
-  int other                  8.45 M lanes   128 / clock / SM            253 ns    12.6 %
+  int other             8.45 M lanes  128 / clock / SM    253 ns  12.6 %
 ";
         assert_eq!(shown, expected.strip_prefix('\n').unwrap(), "got\n{shown}");
     }
@@ -127,5 +167,22 @@ not in the bound, because a compiler may need fewer: the time if each PTX instru
         let h200 = Profile::named("h200").unwrap();
         let shown = show(&bound(&Counters::default(), 0, h200), &[], h200, Style::PLAIN);
         assert_eq!(shown.lines().count(), 1, "{shown}");
+    }
+
+    #[test]
+    fn short_lines_have_no_room_for_rates_and_work() {
+        let h200 = Profile::named("h200").unwrap();
+        let counters = Counters { f32_fma: 132 * 128 * 1000, shared_load_wavefronts: 132 * 3960, ..Counters::default() };
+        let table = |width| {
+            let shown = show(&bound(&counters, 0, h200), &[], h200, Style::plain(width));
+            shown.lines().filter(|line| line.starts_with("  ")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        for (width, titles) in
+            [(100, "part work rate at least share"), (60, "part work at least share"), (40, "part at least share")]
+        {
+            let table = table(width);
+            assert!(table.iter().all(|line| line.chars().count() <= width), "{table:?}");
+            assert_eq!(table[0].split_whitespace().collect::<Vec<_>>().join(" "), titles);
+        }
     }
 }
