@@ -2,14 +2,12 @@
 //!
 //! A driver library may crash or hang, and then it takes its process along. A child costs a few milliseconds, and it can be given up.
 
-use std::io::{BufRead, BufReader, Write, stdout};
+use std::io::{BufRead, BufReader, Write, stderr, stdout};
 use std::process::{self, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use std::{env, thread};
-
-use crate::console::note;
 
 /// The argument with which the program starts itself.
 const ARGUMENT: &str = "--try-the-driver-in-a-child-process";
@@ -63,7 +61,7 @@ pub fn try_first(limit: Duration) -> Fate {
     }
     let mut answered = answer.recv_timeout(limit.min(SILENCE));
     if answered == Err(RecvTimeoutError::Timeout) && limit > SILENCE {
-        note(format_args!("note: the NVIDIA driver takes long to start: waiting for {} s at most", limit.as_secs()));
+        let _ = writeln!(stderr(), "note: the NVIDIA driver takes long to start: waiting for {} s at most", limit.as_secs());
         answered = answer.recv_timeout(limit - SILENCE);
     }
     match answered {
