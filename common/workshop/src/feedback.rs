@@ -11,6 +11,7 @@ use simt::{Finding, FindingKind, Location, Space};
 use crate::check::{Passed, Rejection, Text};
 use crate::exercise::Exercise;
 use crate::manifest::Target;
+use crate::text::paragraphs;
 
 /// What to say about a kernel that does not pass.
 pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
@@ -49,7 +50,7 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
                 "it is right at all {right} sizes, but it has {}; {}.\n\n{}",
                 target.measure.words(*counted, *arithmetic),
                 wanted(target),
-                target.says.trim()
+                paragraphs(&target.says)
             )
         }
     };
@@ -74,7 +75,7 @@ pub fn passed(exercise: &Exercise, passed: &Passed, text: Text<'_>) -> String {
     if !passed.remarks.is_empty() {
         message += &format!("\n\nThe compiler has doubts:\n\n{}", indented(&passed.remarks).trim_end());
     }
-    message += &format!("\n\n{}", exercise.manifest.lesson.trim());
+    message += &format!("\n\n{}", paragraphs(&exercise.manifest.lesson));
     message.replace(text.path, text.name)
 }
 

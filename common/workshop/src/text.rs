@@ -78,6 +78,21 @@ pub fn constant(text: &str, name: &str) -> Result<u32, String> {
     number.map_err(|_| format!("the launch needs a plain number for {name}, but the file has `{value}`"))
 }
 
+/// Prose with one line for each paragraph, so that it can be wrapped to any width. Lines that begin with a space, such as formulas, stay.
+pub fn paragraphs(text: &str) -> String {
+    let mut joined = String::new();
+    let mut in_prose = false;
+    for line in text.trim().lines() {
+        let is_prose = !line.is_empty() && !line.starts_with(' ');
+        if !joined.is_empty() {
+            joined.push(if in_prose && is_prose { ' ' } else { '\n' });
+        }
+        joined += line;
+        in_prose = is_prose;
+    }
+    joined
+}
+
 /// What stands before a loop that the compiler may not unroll.
 const BY_HAND: &str = "#pragma unroll 1";
 
@@ -126,6 +141,11 @@ mod tests {
         assert_eq!(version("a\n#ifdef SOLUTION\n", Version::Starter).unwrap_err(), "line 2: #ifdef SOLUTION has no #endif");
         let nested = "#ifdef SOLUTION\n#ifdef SOLUTION\n#endif\n#endif\n";
         assert_eq!(version(nested, Version::Starter).unwrap_err(), "line 2: a part to write inside the one of line 1");
+    }
+
+    #[test]
+    fn prose_becomes_one_line_for_each_paragraph() {
+        assert_eq!(paragraphs("\none\ntwo\n\n    a = b\n    c = d\n\nthree\n"), "one two\n\n    a = b\n    c = d\n\nthree");
     }
 
     #[test]

@@ -7,6 +7,9 @@ use std::fs;
 use std::io::{Write, stderr};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use common::probe::probe;
 use tempfile::TempDir;
@@ -45,7 +48,12 @@ fn text(exercise: &Exercise, wanted: Version) -> String {
 /// Runs the binary on an exercise in a learner's workspace. Returns the exit status and all output.
 fn exercise(binary: &Binary, workspace: &Path, exercise: &Exercise, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(binary.path);
-    command.args(["exercise", &exercise.number.to_string()]).args(arguments).env(VARIABLE, workspace).stdin(Stdio::null());
+    command
+        .args(["exercise", &exercise.number.to_string()])
+        .args(arguments)
+        .env(VARIABLE, workspace)
+        .env("COLUMNS", "1000")
+        .stdin(Stdio::null());
     let output = command.output().expect("the chapter's binary can be started");
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     (output.status.code(), said)
@@ -115,7 +123,7 @@ pub fn solutions_pass_on_a_gpu(binary: &Binary) {
 
 /// The check rejects every wrong answer of the walls with the words that name its mistake, and passes every right one.
 pub fn walls_stand(binary: &Binary) {
-    let mut wrongly_judged = Vec::new();
+    let mut answers = Vec::new();
     for asked in written(binary) {
         let solution = text(&asked, Version::Solution);
         assert!(asked.wall.wrong.len() >= 10 && asked.wall.right.len() >= 3, "{}: the wall is too small", asked.stem());
@@ -123,13 +131,27 @@ pub fn walls_stand(binary: &Binary) {
         let right = asked.wall.right.iter().map(|Right { what, change, says }| (what, change, says, 0));
         for (what, change, says, expected) in wrong.chain(right) {
             let answer = change.apply(&solution).unwrap_or_else(|error| panic!("{}, {what}: {error}", asked.stem()));
-            let (status, said) = checked(binary, &asked, &answer, "sim");
-            if status != Some(expected) || !said.contains(says.as_str()) {
-                let stem = asked.stem();
-                wrongly_judged.push(format!("{stem}, {what}: expected status {expected} and `{says}`, got {status:?} and\n{said}"));
-            }
+            answers.push((asked.clone(), what.clone(), answer, says.clone(), expected));
         }
     }
+    let next = AtomicUsize::new(0);
+    let wrongly_judged = Mutex::new(Vec::new());
+    let judge = || {
+        while let Some((asked, what, answer, says, expected)) = answers.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (status, said) = checked(binary, asked, answer, "sim");
+            if status != Some(*expected) || !said.contains(says.as_str()) {
+                let stem = asked.stem();
+                let line = format!("{stem}, {what}: expected status {expected} and `{says}`, got {status:?} and\n{said}");
+                wrongly_judged.lock().expect("no judge panics").push(line);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(judge);
+        }
+    });
+    let wrongly_judged = wrongly_judged.into_inner().expect("no judge panics");
     assert!(wrongly_judged.is_empty(), "{}", wrongly_judged.join("\n\n"));
 }
 

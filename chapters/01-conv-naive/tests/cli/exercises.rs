@@ -23,7 +23,12 @@ impl Learner {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(BINARY.path);
-        command.arg("exercise").args(arguments).env("UNROLLED_EXERCISES", self.0.path()).stdin(Stdio::null());
+        command
+            .arg("exercise")
+            .args(arguments)
+            .env("UNROLLED_EXERCISES", self.0.path())
+            .env("COLUMNS", "1000")
+            .stdin(Stdio::null());
         command
     }
 

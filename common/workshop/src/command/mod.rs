@@ -25,7 +25,7 @@ use crate::exercise::{Exercise, root};
 use crate::text::Version;
 use crate::workspace::Workspace;
 use options::Action;
-use session::{Session, say};
+use session::{Session, say, show};
 
 pub use options::Options;
 
@@ -59,7 +59,7 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, options: &Options) -> Result<ExitC
         }
         (Action::Solution { .. }, None) => {
             session.note_solution()?;
-            say(session.text(Version::Solution)?.trim_end())
+            show(&session.text(Version::Solution)?)
         }
         (Action::Answer(answers), Some(predict)) => session.judge(predict, answers),
         (Action::Answer(_), None) => Err(Error::Unfitting { option: "--answer", why: "this exercise asks for a kernel" }),

@@ -10,6 +10,7 @@ use super::session::{Session, say, say_failed};
 use crate::cases;
 use crate::error::{Error, Result};
 use crate::manifest::{Predict, Question};
+use crate::text::paragraphs;
 
 impl<W: Workload> Session<'_, W> {
     /// Asks the questions.
@@ -39,7 +40,7 @@ impl<W: Workload> Session<'_, W> {
         }
         self.note_attempt(right)?;
         if right {
-            say(&format!("{text}\npassed. {}", self.exercise.manifest.lesson.trim()))
+            say(&format!("{text}\npassed. {}", paragraphs(&self.exercise.manifest.lesson)))
         } else {
             say_failed(&format!("{text}\nthink again, or ask for a hint: {} --hint", self.call()))
         }
@@ -51,7 +52,7 @@ impl<W: Workload> Session<'_, W> {
         let answers = predict.questions.iter().zip(counted);
         let lines =
             answers.map(|(question, number)| format!("{}\n  {}\n", question.ask, question.measure.words(number, arithmetic)));
-        say(&format!("{}\n{}", lines.collect::<String>(), self.exercise.manifest.lesson.trim()))
+        say(&format!("{}\n{}", lines.collect::<String>(), paragraphs(&self.exercise.manifest.lesson)))
     }
 
     /// Counts what the questions ask for. Some counts are per piece of this arithmetic.

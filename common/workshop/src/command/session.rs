@@ -13,7 +13,7 @@ use super::options::Options;
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::manifest::Target;
-use crate::text::{Version, version};
+use crate::text::{Version, paragraphs, version};
 use crate::workspace::{Progress, Workspace};
 
 /// The command line for an exercise.
@@ -35,8 +35,12 @@ impl<W: Workload> Session<'_, W> {
     /// The exercise's title and task.
     pub fn task(&self) -> String {
         let Exercise { chapter, number, manifest, .. } = self.exercise;
-        let mut task =
-            format!("exercise {number} of {chapter}, {}: {}\n\n{}\n", manifest.kind.word(), manifest.title, manifest.task.trim());
+        let mut task = format!(
+            "exercise {number} of {chapter}, {}: {}\n\n{}\n",
+            manifest.kind.word(),
+            manifest.title,
+            paragraphs(&manifest.task)
+        );
         if !manifest.targets.is_empty() {
             task += "\nIt must be right at every size, and have\n\n";
             for Target { measure, at_most, .. } in &manifest.targets {
@@ -111,9 +115,15 @@ pub fn short(path: &Path) -> String {
     path.strip_prefix(&here).unwrap_or(path).display().to_string()
 }
 
-/// Prints a result.
+/// Prints a result in lines that fit the terminal. Lines that begin with a space, such as code, stay as they are.
 pub fn say(text: &str) -> Result<ExitCode> {
-    console::print(&format!("{text}\n"))?;
+    console::print(&format!("{}\n", console::wrap_lines(text, console::width())))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints code as it is.
+pub fn show(code: &str) -> Result<ExitCode> {
+    console::print(&format!("{}\n", code.trim_end()))?;
     Ok(ExitCode::SUCCESS)
 }
 
