@@ -42,9 +42,12 @@ fn a_signal_ends_a_run_and_leaves_no_unfinished_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("record.json");
         fs::write(&path, "an earlier record").unwrap();
-        let arguments = ["--size", "65536x8192", "--save", path.to_str().unwrap()];
-        let mut child =
-            BINARY.command("sim", &arguments).current_dir(&folder).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // A shell in the background starts its programs with some signals ignored.
+        let arguments =
+            ["--default-signal=INT,TERM,HUP", BINARY.path, "--device", "sim", "--size", "65536x8192", "--yes", "--save"];
+        let mut command = Command::new("env");
+        command.args(arguments).arg(&path).current_dir(&folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
         while files(folder.path()).len() < 2 {
             assert_eq!(child.try_wait().unwrap(), None, "it runs");
             sleep(Duration::from_millis(5));
