@@ -126,6 +126,14 @@ impl Measure {
         }
     }
 
+    /// Whether less of it is always better: it is no average, which a kernel can lower by more of what it divides by.
+    pub fn is_cost(self) -> bool {
+        !matches!(
+            self,
+            Measure::SectorsPerLoad | Measure::SectorsPerStore | Measure::WavefrontsPerSharedLoad | Measure::BankConflictShare
+        )
+    }
+
     /// The number by itself, for example `4.50`, `1.05 M`, `72.7 %`.
     pub fn number(self, value: f64) -> String {
         match self {
@@ -202,6 +210,47 @@ mod tests {
         }
         for measure in [Measure::WavefrontsPerSharedLoad, Measure::BankConflictShare] {
             assert_eq!(measure.of(&counters, WORK), None, "there is no load from shared memory");
+        }
+    }
+
+    /// A kernel that needs more of something never has less of a cost. Of bank conflicts there are more, too, where the same wavefronts would
+    /// have done without.
+    #[test]
+    fn no_count_lowers_a_cost() {
+        let costs = [
+            "sectors stored",
+            "sectors loaded",
+            "bytes moved per multiply-add",
+            "global loads per multiply-add",
+            "global requests",
+            "shared loads per multiply-add",
+            "shared requests",
+            "shared wavefronts per warp multiply-add",
+            "PTX instructions per multiply-add",
+            "warp instructions per warp multiply-add",
+            "branches per warp multiply-add",
+            "executed multiply-adds per multiply-add",
+            "barriers",
+            "local memory accesses",
+            "atomic operations",
+        ];
+        let Ok(serde_json::Value::Object(counts)) = serde_json::to_value(Counters::default()) else {
+            panic!("counters are an object")
+        };
+        for name in costs {
+            let measure: Measure = serde_json::from_value(name.into()).unwrap();
+            assert!(measure.is_cost(), "{name}");
+            let base = measure.of(&Counters::default(), WORK).unwrap();
+            let mut raised_it = false;
+            for count in counts.keys() {
+                let mut more = counts.clone();
+                more.insert(count.clone(), 320.into());
+                let more: Counters = serde_json::from_value(more.into()).unwrap();
+                let raised = measure.of(&more, WORK).unwrap();
+                assert!(raised >= base, "{name}: more of {count} lowers it");
+                raised_it |= raised > base;
+            }
+            assert!(raised_it, "{name} counts nothing");
         }
     }
 

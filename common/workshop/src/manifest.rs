@@ -208,7 +208,8 @@ impl Manifest {
         needs(self.predict.is_none(), "there is no [predict]")?;
         needs(self.kernel.is_some() && self.cases.is_some(), "there must be a [kernel] and [cases]")?;
         needs(self.starter_says.is_some(), "there must be `starter_says`")?;
-        needs(!self.targets.is_empty(), "there must be [[targets]]")
+        needs(!self.targets.is_empty(), "there must be [[targets]]")?;
+        needs(self.targets.iter().all(|target| target.measure.is_cost()), "a target is no average")
     }
 }
 

@@ -39,6 +39,13 @@ macro_rules! chapter_tests {
             $crate::exercises::walls_stand(&$binary);
         }
 
+        /// For whoever writes exercises: `cargo test -p … -- --ignored --nocapture slips`.
+        #[test]
+        #[ignore = "takes minutes, and its list is to be read"]
+        fn slips_of_the_pen_are_found() {
+            $crate::exercises::slips_are_found(&$binary);
+        }
+
         #[test]
         fn predictions_accept_the_right_numbers_and_explain_wrong_ones() {
             $crate::exercises::predictions_are_judged(&$binary);

@@ -155,6 +155,61 @@ pub fn walls_stand(binary: &Binary) {
     assert!(wrongly_judged.is_empty(), "{}", wrongly_judged.join("\n\n"));
 }
 
+/// What a hasty hand writes in place of another text.
+const SLIPS: [(&str, &str); 22] = [
+    ("__syncthreads();", ""),
+    (" < ", " <= "),
+    (" <= ", " < "),
+    (" > ", " >= "),
+    (" >= ", " > "),
+    (" + 1", ""),
+    (" - 1", ""),
+    (" + ", " - "),
+    (" - ", " + "),
+    (" * ", " + "),
+    (" / ", " * "),
+    (" % ", " / "),
+    (" && ", " || "),
+    (" || ", " && "),
+    (" += ", " = "),
+    (" = 0", " = 1"),
+    ("threadIdx.x", "threadIdx.y"),
+    ("blockIdx.x", "0"),
+    ("blockIdx.x", "blockIdx.y"),
+    ("[", "[1 + "),
+    ("[", "[0 * "),
+    (".0f", ".5f"),
+];
+
+/// Makes one slip after the other in what the learner writes, and prints those that pass. They are not mistakes, or the check misses them.
+pub fn slips_are_found(binary: &Binary) {
+    for asked in written(binary) {
+        let solution = text(&asked, Version::Solution);
+        let starter = text(&asked, Version::Starter);
+        let (mut tried, mut survivors) = (0, Vec::new());
+        for (number, line) in (1..).zip(solution.lines()) {
+            let code = line.split("//").next().unwrap_or_default();
+            if starter.lines().any(|other| other == line) {
+                continue;
+            }
+            for (slip, instead) in SLIPS {
+                for (at, _) in code.match_indices(slip) {
+                    let wrong = format!("{}{instead}{}", &line[..at], &line[at + slip.len()..]);
+                    let lines: Vec<&str> =
+                        (1..).zip(solution.lines()).map(|(n, l)| if n == number { wrong.as_str() } else { l }).collect();
+                    let (status, _) = checked(binary, &asked, &(lines.join("\n") + "\n"), "sim");
+                    tried += 1;
+                    if status == Some(0) {
+                        survivors.push(format!("  {number}: {}", wrong.trim()));
+                    }
+                }
+            }
+        }
+        println!("{}/{}: {} of {tried} slips are found", binary.chapter, asked.stem(), tried - survivors.len());
+        println!("{}", survivors.join("\n"));
+    }
+}
+
 /// The answers that `--solution` prints: the first word of each indented line, where that is a number.
 fn answers(said: &str) -> Vec<String> {
     let numbers = said.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
