@@ -105,6 +105,8 @@ pub fn fit(record: &Record, wish: Wish<'_>) -> Fitted {
 
 const STAGE: &str = "stage";
 const VERIFIED: &str = "verified";
+/// How the verdict of a row begins that was verified by a sample.
+const SAMPLED: &str = "yes (";
 /// What the simulator's columns of clocks are, so that nobody takes them for a measurement.
 const CLOCKS: &str = "Clocks: the least that the simulated chip's bottleneck needs, not a measured time. Factor: how many times fewer than the \
                       first kernel's.";
@@ -151,7 +153,12 @@ impl Content {
     /// Takes the reasons out of the verdicts of skipped stages, and returns a line for each reason.
     fn shorten_verdicts(&mut self) -> Vec<String> {
         let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+        let mut sampled = None;
         for row in &mut self.rows {
+            if let Some(how) = row.verdict.strip_prefix(SAMPLED).and_then(|rest| rest.strip_suffix(" sampled, Freivalds)")) {
+                sampled = Some(format!("Verified: {how} outputs one by one, and all of them by random sums (Freivalds)."));
+                row.verdict = "yes".to_owned();
+            }
             let Some(reason) = row.verdict.strip_prefix(SKIPPED).and_then(|rest| rest.strip_prefix(": ")) else { continue };
             match reasons.iter_mut().find(|(known, _)| known == reason) {
                 Some((_, names)) => names.push(row.name.clone()),
@@ -159,7 +166,8 @@ impl Content {
             }
             row.verdict = SKIPPED.to_owned();
         }
-        reasons.into_iter().map(|(reason, names)| format!("Skipped: {} ({reason}).", names.join(", "))).collect()
+        let skipped = reasons.into_iter().map(|(reason, names)| format!("Skipped: {} ({reason}).", names.join(", ")));
+        sampled.into_iter().chain(skipped).collect()
     }
 
     /// Wraps titles and verdicts, and chooses the columns of `order` that fit a width.
@@ -266,6 +274,11 @@ mod tests {
             broken,
             large,
         ];
+        let fitted = fit(&record(ceilings, stages.clone()), Wish { lesson: &[], columns: &[], width: 80 });
+        assert!(
+            !fitted.text.contains("sampled") && fitted.notes[0].starts_with("Verified: 16384 outputs one by one"),
+            "{fitted:?}"
+        );
         let drawn = draw(&record(ceilings, stages), Drawing::Markdown);
         let squeeze = |line: usize| drawn.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(squeeze(0), "| stage | time | rate | of ceiling | speed-up | error / tolerance | verified |");

@@ -180,10 +180,13 @@ impl Library {
         }
     }
 
-    /// The command that installs it with Python's package manager.
+    /// The command that installs it with Python's package manager, in an environment of its own: many systems allow it nowhere else.
     pub fn pip(&self) -> String {
         let version = self.version.map(|version| format!("=={version}")).unwrap_or_default();
-        format!("pip install nvidia-{}-cu12{version}", self.package.replace('_', "-"))
+        format!(
+            "python3 -m venv .venv && . .venv/bin/activate && pip install nvidia-{}-cu12{version}",
+            self.package.replace('_', "-")
+        )
     }
 
     fn not_found(&self, reason: String) -> Error {
@@ -314,10 +317,18 @@ mod tests {
             (
                 &NVRTC,
                 "libnvrtc.so.12",
-                "`pip install nvidia-cuda-nvrtc-cu12==12.0.140` installs it, or set UNROLLED_NVRTC to its path",
+                "`python3 -m venv .venv && . .venv/bin/activate && pip install nvidia-cuda-nvrtc-cu12==12.0.140` installs it, or set UNROLLED_NVRTC to its path",
             ),
-            (&CUBLAS, "libcublas.so.12", "`pip install nvidia-cublas-cu12` installs it, or set UNROLLED_CUBLAS to its path"),
-            (&CUFFT, "libcufft.so.11", "`pip install nvidia-cufft-cu12` installs it, or set UNROLLED_CUFFT to its path"),
+            (
+                &CUBLAS,
+                "libcublas.so.12",
+                "`python3 -m venv .venv && . .venv/bin/activate && pip install nvidia-cublas-cu12` installs it, or set UNROLLED_CUBLAS to its path",
+            ),
+            (
+                &CUFFT,
+                "libcufft.so.11",
+                "`python3 -m venv .venv && . .venv/bin/activate && pip install nvidia-cufft-cu12` installs it, or set UNROLLED_CUFFT to its path",
+            ),
         ] {
             let path = Path::new("/nonexistent").join(file);
             let text = library.open(&path).expect_err("nothing is there").to_string();
@@ -332,7 +343,7 @@ mod tests {
         let libc = CUBLAS.open(Path::new("libc.so.6")).unwrap();
         // SAFETY: libc has no such function, so there is no pointer whose type could be wrong.
         let error = unsafe { libc.function::<extern "C" fn()>("cublasCreate_v2") }.unwrap_err().to_string();
-        assert!(error.starts_with("libc.so.6 has no cublasCreate_v2; `pip install "), "{error}");
+        assert!(error.starts_with("libc.so.6 has no cublasCreate_v2; `python3 -m venv "), "{error}");
     }
 
     #[test]
@@ -340,7 +351,7 @@ mod tests {
     fn a_library_that_cudarc_does_not_find_is_refused() {
         let libc = || CUFFT.open(Path::new("libc.so.6")).unwrap();
         let refused = libc().keep_for_cudarc(|| false).unwrap_err().to_string();
-        assert!(refused.starts_with("libc.so.6 has a version that cudarc does not look for; `pip install "), "{refused}");
+        assert!(refused.starts_with("libc.so.6 has a version that cudarc does not look for; `python3 -m venv "), "{refused}");
         assert_eq!(libc().keep_for_cudarc(|| true), Ok(PathBuf::from("libc.so.6")));
     }
 }

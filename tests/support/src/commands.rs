@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use crate::repository::root;
 
 /// Commands that no test runs as shown: words of the command, and the reason.
-const NOT_RUN: [(&str, &str); 20] = [
+const NOT_RUN: [(&str, &str); 21] = [
     ("--device gpu", "needs a GPU"),
     ("--size 4096,64,4096", "takes minutes without a GPU"),
     ("nsys profile", "needs a GPU, and a profiler"),
     ("ncu --clock-control", "needs a GPU, and a profiler"),
     ("cargo book record", "takes minutes, or a GPU and its profiler"),
     ("git clone", "needs a network"),
+    ("python3 -m venv", "makes a place for the packages of the next command"),
     ("pip install", "needs a network"),
     ("pip download", "needs a network"),
     ("cargo vendor", "needs a network"),
