@@ -21,7 +21,7 @@ pub fn print(text: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// As for [`print`].
+/// As for [`print()`].
 pub fn print_answer(answer: &clap::Error) -> Result<()> {
     answer.print().and_then(|()| stdout().flush()).map_err(Error::Output)
 }

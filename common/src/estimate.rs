@@ -4,10 +4,10 @@
 //!
 //! This is the only place with that formula. The time per multiply-add is the difference of two parts, because uploading, loading kernels and
 //! comparing take their time for the smallest one. A part has the same data, template, window or filter where it can, because a kernel's
-//! time per multiply-add depends on them. It is small, but takes [`LEAST`] or longer, so that a clock can tell.
+//! time per multiply-add depends on them. It is small, but takes `LEAST` or longer, so that a clock can tell.
 //!
 //! A GPU is hardly busy with a small part, so there the formula would be wrong by a factor of hundreds. Its kernels are expected to reach
-//! at least [`LEAST_SHARE`] of what the device can do, which is measured before each run.
+//! at least `LEAST_SHARE` of what the device can do, which is measured before each run.
 
 use std::time::{Duration, Instant};
 

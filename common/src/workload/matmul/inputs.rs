@@ -27,7 +27,7 @@ impl Matmul {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`], when a side is zero or too long.
+    /// [`Error::Size`](crate::Error::Size), when a side is zero or too long.
     pub fn random(size: Size, seed: u64) -> Result<Self> {
         size.check()?;
         let mut generator = generator(seed);
@@ -40,7 +40,7 @@ impl Matmul {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`], when the first matrix does not have as many columns as the second has rows, or a side is too long.
+    /// [`Error::Size`](crate::Error::Size), when the first matrix does not have as many columns as the second has rows, or a side is too long.
     pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
         let size = Size::of_product((a.rows, a.columns), (b.rows, b.columns))?;
         Ok(Self { size, a: a.values, b: b.values, origin: Origin::Given, outcome: OnceLock::new() })
