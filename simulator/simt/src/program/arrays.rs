@@ -51,6 +51,9 @@ impl<'t> Origin<'t> {
     }
 }
 
+/// How often a function is gone through. Compilers write a value before its uses, but for those of a loop; in another order nothing is found.
+const PATIENCE: usize = 32;
+
 /// The array of each register of a function.
 #[derive(Debug, Default)]
 pub struct Arrays<'t> {
@@ -72,7 +75,7 @@ impl<'t> Arrays<'t> {
             return arrays;
         }
         arrays.origins = instructions().filter_map(result).map(|(name, _)| (name, Origin::Nothing)).collect();
-        loop {
+        for _ in 0..PATIENCE {
             let mut changed = false;
             for instruction in instructions() {
                 let Some((name, sources)) = result(instruction) else { continue };
@@ -86,6 +89,7 @@ impl<'t> Arrays<'t> {
                 return arrays;
             }
         }
+        Self::default()
     }
 
     /// The array that an address belongs to, if it belongs to one.
