@@ -70,7 +70,7 @@ pub fn passed(exercise: &Exercise, passed: &Passed, text: Text<'_>) -> String {
     if !passed.warnings.is_empty() {
         let warnings = Failure::Defects(passed.warnings.clone());
         let list = indented(&reasons(&warnings)) + &quoted(&warnings, text);
-        message += &format!("\n\nIt works, and nothing promises that it always will:\n\n{}", list.trim_end());
+        message += &format!("\n\nIt is right, and the check has a remark:\n\n{}", list.trim_end());
     }
     if !passed.remarks.is_empty() {
         message += &format!("\n\nThe compiler has doubts:\n\n{}", indented(&passed.remarks).trim_end());

@@ -48,12 +48,16 @@ impl Workspace {
     /// The folder that `UNROLLED_EXERCISES` names, or `exercises` of the repository, or the user's folder for data where that one cannot be
     /// written. Says so on standard error in the last case.
     pub fn new(root: &Path) -> Self {
-        if let Some(folder) = std::env::var_os(VARIABLE) {
-            return Self::at(PathBuf::from(folder));
+        match std::env::var_os(VARIABLE) {
+            Some(folder) => Self::at(PathBuf::from(folder)),
+            None => Self::in_repository(root, data_folder()),
         }
+    }
+
+    fn in_repository(root: &Path, otherwise: Option<PathBuf>) -> Self {
         let here = Self::at(root.join("exercises"));
         let Err(error) = here.try_to_write() else { return here };
-        match data_folder().map(Self::at) {
+        match otherwise.map(Self::at) {
             Some(elsewhere) => {
                 console::note(format_args!("{error}; your exercises are in {}", elsewhere.folder.display()));
                 elsewhere
@@ -93,7 +97,7 @@ impl Workspace {
     ///
     /// [`Error::Read`].
     pub fn read(&self, exercise: &Exercise) -> Result<Option<String>> {
-        read_if_there(&self.copy(exercise), MOST_BYTES)
+        read_if_there(&self.copy(exercise))
     }
 
     /// Makes a copy that starts as `starter`. An existing copy with another text is kept under another name, which is returned. Where the disk
@@ -154,7 +158,7 @@ impl Workspace {
 
     fn journal(&self) -> Result<Journal> {
         let path = self.journal_path();
-        let Some(text) = read_if_there(&path, MOST_BYTES)? else { return Ok(Journal::new()) };
+        let Some(text) = read_if_there(&path)? else { return Ok(Journal::new()) };
         serde_json::from_str(&text).or_else(|_| {
             // A damaged record is no reason to stop learning.
             let other = free_name(&path, "json");
@@ -176,8 +180,8 @@ fn to_json(journal: &Journal) -> String {
 /// Most bytes of a file that a learner writes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Reads a regular file of at most so many bytes. A pipe would wait, and a device may have no end.
-fn read_if_there(path: &Path, most: u64) -> Result<Option<String>> {
+/// Reads a regular file that is not too large. A pipe would wait, and a device may have no end.
+fn read_if_there(path: &Path) -> Result<Option<String>> {
     let wrong = |source| Error::Read { path: path.to_owned(), source };
     let data = match fs::metadata(path) {
         Ok(data) => data,
@@ -187,8 +191,8 @@ fn read_if_there(path: &Path, most: u64) -> Result<Option<String>> {
     if !data.is_file() {
         return Err(wrong(io::Error::other("it is no regular file")));
     }
-    if data.len() > most {
-        return Err(wrong(io::Error::other(format!("it has {} bytes, and no more than {most} are read", data.len()))));
+    if data.len() > MOST_BYTES {
+        return Err(wrong(io::Error::other(format!("it has {} bytes, and no more than {MOST_BYTES} are read", data.len()))));
     }
     fs::read_to_string(path).map(Some).map_err(wrong)
 }
@@ -209,4 +213,20 @@ fn data_folder() -> Option<PathBuf> {
 fn make_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|source| common::Error::Write { path: folder.to_owned(), source })?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Root may write everywhere, so the folder cannot even be made: there is a file in its place.
+    #[test]
+    fn exercises_move_where_the_repository_cannot_be_written() {
+        let (root, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let elsewhere = || Some(data.path().join("exercises"));
+        assert_eq!(Workspace::in_repository(root.path(), elsewhere()).folder(), root.path().join("exercises"));
+        fs::remove_dir(root.path().join("exercises")).unwrap();
+        fs::write(root.path().join("exercises"), "a file").unwrap();
+        assert_eq!(Workspace::in_repository(root.path(), elsewhere()).folder(), data.path().join("exercises"));
+    }
 }

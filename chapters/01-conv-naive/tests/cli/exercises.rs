@@ -160,18 +160,6 @@ fn starting_again_keeps_what_was_written_and_only_that() {
     assert_eq!(fs::read_to_string(old).unwrap(), "mine");
 }
 
-/// Root may write everywhere, so the folder cannot even be made: its parent is a file.
-#[test]
-fn exercises_move_where_the_repository_cannot_be_written() {
-    let home = TempDir::new().unwrap();
-    let root = TempDir::new().unwrap();
-    fs::write(root.path().join("exercises"), "a file").unwrap();
-    // SAFETY: no other thread of this test binary reads these variables by other means than the standard library, which locks them.
-    unsafe { std::env::set_var("XDG_DATA_HOME", home.path()) };
-    let workspace = workshop::workspace::Workspace::new(root.path());
-    assert_eq!(workspace.folder(), home.path().join("unrolled/exercises"));
-}
-
 #[test]
 fn progress_can_be_exported() {
     let learner = Learner::new();

@@ -115,7 +115,7 @@ pub fn short(path: &Path) -> String {
     path.strip_prefix(&here).unwrap_or(path).display().to_string()
 }
 
-/// Prints a result in lines that fit the terminal. Lines that begin with a space, such as code, stay as they are.
+/// Prints a result in lines that fit the terminal.
 pub fn say(text: &str) -> Result<ExitCode> {
     console::print(&format!("{}\n", console::wrap_lines(text, console::width())))?;
     Ok(ExitCode::SUCCESS)
