@@ -359,7 +359,16 @@ FN float pow(float x, float y) { return powf(x, y); }
 // ---- Warps ----
 
 #define ALL_LANES 0xffffffffu
+#if __has_builtin(__nvvm_activemask)
 FN unsigned __activemask() { return __nvvm_activemask(); }
+#else // clang 18
+FN unsigned __activemask()
+{
+    unsigned mask;
+    asm volatile("activemask.b32 %0;" : "=r"(mask));
+    return mask;
+}
+#endif
 FN void __syncwarp(unsigned mask = ALL_LANES) { __nvvm_bar_warp_sync(mask); }
 FN int __all_sync(unsigned mask, int predicate) { return __nvvm_vote_all_sync(mask, predicate); }
 FN int __any_sync(unsigned mask, int predicate) { return __nvvm_vote_any_sync(mask, predicate); }
@@ -416,7 +425,11 @@ MATCH(long long, unsigned long long, i64)
 MATCH(unsigned long long, unsigned long long, i64)
 MATCH(double, unsigned long long, i64)
 #undef MATCH
+#if __has_builtin(__nvvm_nanosleep)
 FN void __nanosleep(unsigned ns) { __nvvm_nanosleep(ns); }
+#else // clang 18
+FN void __nanosleep(unsigned ns) { asm volatile("nanosleep.u32 %0;" ::"r"(ns)); }
+#endif
 #endif
 
 #if __CUDA_ARCH__ >= 800
