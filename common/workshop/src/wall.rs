@@ -24,6 +24,9 @@ pub struct Wrong {
     pub change: Change,
     /// Words that the check must say about it.
     pub says: String,
+    /// Other words that are as good when clang compiled it. Its counts differ a little, so another target may be the first that is missed.
+    #[serde(default)]
+    pub clang_says: Option<String>,
 }
 
 /// A right answer that is unusual.

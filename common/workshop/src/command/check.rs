@@ -35,7 +35,11 @@ impl<W: Workload> Session<'_, W> {
         let compiler = Compiler::find().map_err(|why| Error::NoCompiler { why, predict: self.predict.clone() })?;
         let checks = self.workspace.progress(self.exercise)?.checks;
         let seed = self.options.seed.unwrap_or(13 + u64::from(checks));
-        if self.options.device == Request::Gpu { self.on_gpu(&compiler, text, seed) } else { self.on_simulator(&compiler, text, seed) }
+        if self.options.device == Request::Gpu {
+            self.on_gpu(&compiler, text, seed)
+        } else {
+            self.on_simulator(&compiler, text, seed)
+        }
     }
 
     fn on_simulator(&self, compiler: &Compiler, text: Text<'_>, seed: u64) -> Result<ExitCode> {

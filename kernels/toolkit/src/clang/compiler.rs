@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use simt::ptx;
 use tempfile::TempDir;
 
 use super::places::{self, OLDEST};
+use super::tidy::{self, tidied};
 use super::{messages, process};
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -25,9 +25,6 @@ const LOG_FILE: &str = "unrolled-log.txt";
 /// The newest architecture whose PTX is asked for in version 8.0, as NVRTC 12.0 writes it. Newer ones need a newer version, which clang
 /// chooses.
 const LAST_OF_PTX_8_0: u32 = 90;
-
-/// The folder of files that have no other: `.file` needs one, and must be the same on every machine.
-const NOWHERE: &str = "/nowhere";
 
 /// A program whose PTX says which version wrote it. The oldest architecture of the repository's kernels is good for all.
 const VERSION: Input<'_> = Input {
@@ -129,7 +126,7 @@ impl Clang {
             return Err(Error::Compile { name: input.name.to_owned(), log });
         }
         let ptx = fs::read(folder.path().join(PTX_FILE)).map_err(failed)?;
-        Ok((with_plain_files(&String::from_utf8_lossy(&ptx)), said))
+        Ok((tidied(&String::from_utf8_lossy(&ptx)), said))
     }
 }
 
@@ -164,7 +161,6 @@ fn arguments(architecture: &str) -> Vec<String> {
         "-ffp-contract=fast",
         "-fdeclspec",
         "-gline-directives-only",
-        "-fdebug-compilation-dir=/nowhere",
         // NVRTC's form of a message.
         "-fdiagnostics-format=msvc",
         "-fno-show-column",
@@ -174,6 +170,9 @@ fn arguments(architecture: &str) -> Vec<String> {
         // NVRTC says so, too, without being asked.
         "-Wunused-variable",
         "-Wuninitialized",
+        // Reading ahead for the next iteration of a loop is for the author of a kernel to do. NVRTC leaves it, too.
+        "-mllvm",
+        "-enable-load-in-loop-pre=false",
         // A loop that is not unrolled as its pragma asks is no defect.
         "-Wno-pass-failed",
         "-Wno-unknown-pragmas",
@@ -183,22 +182,13 @@ fn arguments(architecture: &str) -> Vec<String> {
     ]
     .map(str::to_owned)
     .to_vec();
+    arguments.push(format!("-fdebug-compilation-dir={}", tidy::FOLDER));
     arguments.push(format!("--cuda-gpu-arch=sm_{number}"));
     if number.trim_end_matches('a').parse().is_ok_and(|number: u32| number <= LAST_OF_PTX_8_0) {
         arguments.extend(["-Xclang", "-target-feature", "-Xclang", "+ptx80"].map(str::to_owned));
     }
     arguments.extend(["-S", "-o", PTX_FILE, SOURCE_FILE].map(str::to_owned));
     arguments
-}
-
-/// The PTX with the names of files as they were given: clang puts a folder before those that have none.
-fn with_plain_files(text: &str) -> String {
-    let Ok(module) = ptx::parse(text) else { return text.to_owned() };
-    let plain = |(_, file): &(u32, &str)| {
-        let name = file.strip_prefix(NOWHERE)?.trim_start_matches(['/', '\\']);
-        Some((module.span_of(file), name.to_owned()))
-    };
-    ptx::edit(text, module.files.iter().filter_map(plain).collect())
 }
 
 fn not_found(reason: String) -> Error {

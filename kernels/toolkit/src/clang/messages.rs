@@ -82,7 +82,8 @@ extern
 
     #[test]
     fn warnings_alone_have_no_sum_and_other_words_are_kept() {
-        let said = "k.cu(5): warning: division by zero is undefined\n    p[1] = n / 0;\n1 warning generated when compiling for sm_80.\n";
+        let said =
+            "k.cu(5): warning: division by zero is undefined\n    p[1] = n / 0;\n1 warning generated when compiling for sm_80.\n";
         assert_eq!(like_nvrtc(said, "k.cu", "cuda.h"), "k.cu(5): warning: division by zero is undefined\n    p[1] = n / 0;");
         assert_eq!(like_nvrtc("clang: error: no such target\n", "k.cu", "cuda.h"), "clang: error: no such target");
         assert_eq!(like_nvrtc("", "k.cu", "cuda.h"), "");

@@ -5,6 +5,7 @@
 //!
 //! - `process`: runs a program for a limited time.
 //! - `messages`: what clang says about a text, in the form in which NVRTC says it.
+//! - `tidy`: its PTX in the shape of NVRTC's, where that matters.
 //! - `compiler`: [`Clang`], which compiles.
 //! - `places`: where a machine may have a clang.
 
@@ -12,5 +13,6 @@ mod compiler;
 mod messages;
 pub mod places;
 mod process;
+mod tidy;
 
 pub use compiler::{Clang, PRELUDE};

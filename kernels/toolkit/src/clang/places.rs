@@ -22,7 +22,8 @@ pub const OLDEST: u32 = 18;
 /// The numbers in the names of clangs of Linux distributions.
 const NUMBERS: std::ops::RangeInclusive<u32> = OLDEST..=40;
 /// Where Homebrew, LLVM's installer for Windows, and others put a clang that is not on the path.
-const FOLDERS: [&str; 4] = ["/opt/homebrew/opt/llvm/bin", "/usr/local/opt/llvm/bin", "/home/linuxbrew/.linuxbrew/opt/llvm/bin", "/opt/local/bin"];
+const FOLDERS: [&str; 4] =
+    ["/opt/homebrew/opt/llvm/bin", "/usr/local/opt/llvm/bin", "/home/linuxbrew/.linuxbrew/opt/llvm/bin", "/opt/local/bin"];
 /// Environment variables with the folder that holds `LLVM\bin` on Windows.
 const PROGRAM_FOLDERS: [&str; 2] = ["ProgramFiles", "LOCALAPPDATA"];
 
