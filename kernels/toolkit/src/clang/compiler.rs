@@ -159,6 +159,8 @@ fn arguments(architecture: &str) -> Vec<String> {
         "-O3",
         // As NVRTC does: products and sums fuse, and everything else is IEEE.
         "-ffp-contract=fast",
+        // C++ lets a compiler remove a loop that never ends. A learner should hear of it.
+        "-fno-finite-loops",
         "-fdeclspec",
         "-gline-directives-only",
         // NVRTC's form of a message.
