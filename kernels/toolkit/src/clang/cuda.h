@@ -99,7 +99,7 @@ FN int __ffs(int x) { return __builtin_ffs(x); }
 FN int __ffsll(long long x) { return __builtin_ffsll(x); }
 FN unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
 FN unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
-FN unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) { return __nvvm_prmt(x, y, selector); }
+FN unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) { return __nvvm_prmt(x, y, selector & 0x7777); }
 FN unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by)
 {
     by &= 31;
@@ -158,22 +158,19 @@ MIXED_MIN_MAX(long long)
 #undef MIN_MAX
 
 #if __CUDA_ARCH__ >= 610
-// Sums of products of bytes, and of 16-bit numbers with bytes.
-#define DOT(function, instruction, a_type, b_type, type, types) \
-    FN type function(a_type a, b_type b, type c) \
+// Sums of products: of four bytes with four bytes, and of two 16-bit numbers with two bytes.
+#define DOT(function, instruction, type, types) \
+    FN type function(type a, type b, type c) \
     { \
-        asm(instruction "." types " %0, %1, %2, %0;" : "+r"(c) : "r"(__builtin_bit_cast(type, a)), "r"(__builtin_bit_cast(type, b))); \
+        asm(instruction "." types " %0, %1, %2, %0;" : "+r"(c) : "r"(a), "r"(b)); \
         return c; \
     }
-#define DOTS(function, instruction, few_signed, few_unsigned) \
-    DOT(function, instruction, int, int, int, "s32.s32") \
-    DOT(function, instruction, unsigned, unsigned, unsigned, "u32.u32") \
-    DOT(function, instruction, few_signed, char4, int, "s32.s32") \
-    DOT(function, instruction, few_unsigned, uchar4, unsigned, "u32.u32")
-DOTS(__dp4a, "dp4a", char4, uchar4)
-DOTS(__dp2a_lo, "dp2a.lo", short2, ushort2)
-DOTS(__dp2a_hi, "dp2a.hi", short2, ushort2)
-#undef DOTS
+DOT(__dp4a, "dp4a", int, "s32.s32")
+DOT(__dp4a, "dp4a", unsigned, "u32.u32")
+DOT(__dp2a_lo, "dp2a.lo", int, "s32.s32")
+DOT(__dp2a_lo, "dp2a.lo", unsigned, "u32.u32")
+DOT(__dp2a_hi, "dp2a.hi", int, "s32.s32")
+DOT(__dp2a_hi, "dp2a.hi", unsigned, "u32.u32")
 #undef DOT
 #endif
 
@@ -199,22 +196,42 @@ DOTS(__dp2a_hi, "dp2a.hi", short2, ushort2)
     FN unsigned __float2uint_##to(float x) { return __nvvm_f2ui_##mode(x); } \
     FN long long __float2ll_##to(float x) { return __nvvm_f2ll_##mode(x); } \
     FN unsigned long long __float2ull_##to(float x) { return __nvvm_f2ull_##mode(x); } \
-    FN float __int2float_##to(int x) { return __nvvm_i2f_##mode(x); } \
-    FN float __uint2float_##to(unsigned x) { return __nvvm_ui2f_##mode(x); } \
-    FN float __ll2float_##to(long long x) { return __nvvm_ll2f_##mode(x); } \
-    FN float __ull2float_##to(unsigned long long x) { return __nvvm_ull2f_##mode(x); } \
     FN int __double2int_##to(double x) { return __nvvm_d2i_##mode(x); } \
     FN unsigned __double2uint_##to(double x) { return __nvvm_d2ui_##mode(x); } \
     FN long long __double2ll_##to(double x) { return __nvvm_d2ll_##mode(x); } \
     FN unsigned long long __double2ull_##to(double x) { return __nvvm_d2ull_##mode(x); } \
-    FN float __double2float_##to(double x) { return __nvvm_d2f_##mode(x); } \
-    FN double __ll2double_##to(long long x) { return __nvvm_ll2d_##mode(x); } \
-    FN double __ull2double_##to(unsigned long long x) { return __nvvm_ull2d_##mode(x); }
+    FN float __double2float_##to(double x) { return __nvvm_d2f_##mode(x); }
 ROUNDED(rn, rn)
 ROUNDED(rz, rz)
 ROUNDED(rd, rm)
 ROUNDED(ru, rp)
 #undef ROUNDED
+#define FROM_INTEGERS(to, mode) \
+    FN float __int2float_##to(int x) { return __nvvm_i2f_##mode(x); } \
+    FN float __uint2float_##to(unsigned x) { return __nvvm_ui2f_##mode(x); } \
+    FN float __ll2float_##to(long long x) { return __nvvm_ll2f_##mode(x); } \
+    FN float __ull2float_##to(unsigned long long x) { return __nvvm_ull2f_##mode(x); } \
+    FN double __ll2double_##to(long long x) { return __nvvm_ll2d_##mode(x); } \
+    FN double __ull2double_##to(unsigned long long x) { return __nvvm_ull2d_##mode(x); }
+FROM_INTEGERS(rn, rn)
+FROM_INTEGERS(rd, rm)
+FROM_INTEGERS(ru, rp)
+#undef FROM_INTEGERS
+// clang 18 and 19 round these builtins to nearest.
+#define TOWARD_ZERO(function, type, constraint, from, from_constraint, types) \
+    FN type function(from x) \
+    { \
+        type y; \
+        asm("cvt.rz." types " %0, %1;" : "=" constraint(y) : from_constraint(x)); \
+        return y; \
+    }
+TOWARD_ZERO(__int2float_rz, float, "f", int, "r", "f32.s32")
+TOWARD_ZERO(__uint2float_rz, float, "f", unsigned, "r", "f32.u32")
+TOWARD_ZERO(__ll2float_rz, float, "f", long long, "l", "f32.s64")
+TOWARD_ZERO(__ull2float_rz, float, "f", unsigned long long, "l", "f32.u64")
+TOWARD_ZERO(__ll2double_rz, double, "d", long long, "l", "f64.s64")
+TOWARD_ZERO(__ull2double_rz, double, "d", unsigned long long, "l", "f64.u64")
+#undef TOWARD_ZERO
 FN double __int2double_rn(int x) { return x; }
 FN double __uint2double_rn(unsigned x) { return x; }
 
@@ -472,7 +489,6 @@ FN void *__cvta_local_to_generic(size_t p) { return (void *)(LOCAL_SPACE void *)
 #undef LOCAL_SPACE
 FN unsigned __isGlobal(const void *p) { return __nvvm_isspacep_global(p); }
 FN unsigned __isShared(const void *p) { return __nvvm_isspacep_shared(p); }
-FN unsigned __isConstant(const void *p) { return __nvvm_isspacep_const(p); }
 FN unsigned __isLocal(const void *p) { return __nvvm_isspacep_local(p); }
 
 // Loads and stores with a hint for the caches. `__ldg` promises that nothing writes there while the kernel runs.
@@ -608,13 +624,13 @@ FN unsigned atomicDec(unsigned *p, unsigned last) { return __nvvm_atom_dec_gen_u
     ATOMIC(Exch, suffix, unsigned long long, long long, scope, xchg_gen_ll) \
     ATOMIC(Exch, suffix, float, int, scope, xchg_gen_i) \
     ATOMIC(Min, suffix, int, int, scope, min_gen_i) \
-    ATOMIC(Min, suffix, unsigned, unsigned, scope, min_gen_ui) \
+    UNSIGNED(Min, suffix, unsigned, scope, "min.u32", "r") \
     ATOMIC(Min, suffix, long long, long long, scope, min_gen_ll) \
-    ATOMIC(Min, suffix, unsigned long long, unsigned long long, scope, min_gen_ull) \
+    UNSIGNED(Min, suffix, unsigned long long, scope, "min.u64", "l") \
     ATOMIC(Max, suffix, int, int, scope, max_gen_i) \
-    ATOMIC(Max, suffix, unsigned, unsigned, scope, max_gen_ui) \
+    UNSIGNED(Max, suffix, unsigned, scope, "max.u32", "r") \
     ATOMIC(Max, suffix, long long, long long, scope, max_gen_ll) \
-    ATOMIC(Max, suffix, unsigned long long, unsigned long long, scope, max_gen_ull) \
+    UNSIGNED(Max, suffix, unsigned long long, scope, "max.u64", "l") \
     ATOMIC(Inc, suffix, unsigned, unsigned, scope, inc_gen_ui) \
     ATOMIC(Dec, suffix, unsigned, unsigned, scope, dec_gen_ui) \
     BITS(And, suffix, scope, and) \
@@ -635,12 +651,21 @@ FN unsigned atomicDec(unsigned *p, unsigned last) { return __nvvm_atom_dec_gen_u
     { \
         return __builtin_bit_cast(type, __nvvm_atom_##scope##_##name((as *)p, __builtin_bit_cast(as, v))); \
     }
+// clang's own builtins for these compare as signed numbers.
+#define UNSIGNED(function, suffix, type, scope, name, constraint) \
+    FN type atomic##function##suffix(type *p, type v) \
+    { \
+        type old; \
+        asm volatile("atom." #scope "." name " %0, [%1], %2;" : "=" constraint(old) : "l"(p), constraint(v) : "memory"); \
+        return old; \
+    }
 #define CAS(suffix, type, as, scope, name) \
     FN type atomicCAS##suffix(type *p, type compare, type v) { return (type)__nvvm_atom_##scope##_##name((as *)p, (as)compare, (as)v); }
 SCOPED(_block, cta)
 SCOPED(_system, sys)
 #undef SCOPED
 #undef BITS
+#undef UNSIGNED
 #undef ATOMIC
 #undef CAS
 #endif

@@ -23,7 +23,8 @@ pub fn like_nvrtc(said: &str, name: &str, prelude: &str) -> String {
             continue;
         }
         if let Some((place, is_note)) = place(line) {
-            is_hidden = is_note && place == prelude;
+            // What a macro pastes together has a place in angle brackets.
+            is_hidden = is_note && (place == prelude || place.starts_with('<'));
             if !is_note && !lines.is_empty() {
                 lines.push(String::new());
             }
