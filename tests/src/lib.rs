@@ -32,6 +32,7 @@
 
 mod barriers;
 mod cases;
+mod clang;
 mod correlation;
 mod cudarc_api;
 mod device;
