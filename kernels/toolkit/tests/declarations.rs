@@ -45,7 +45,9 @@ fn clang_ptx(clang: &Clang, text: &str) -> String {
 }
 
 fn nvrtc_ptx(nvrtc: &Nvrtc, text: &str) -> String {
-    compile_with_nvrtc(nvrtc, Input { name: "test.cu", text, headers: &[] }, ARCHITECTURE).unwrap_or_else(|error| panic!("{error}")).0
+    compile_with_nvrtc(nvrtc, Input { name: "test.cu", text, headers: &[] }, ARCHITECTURE)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .0
 }
 
 /// A function of the header.
@@ -260,17 +262,8 @@ fn run(image: &Image, memory: &Memory, kernel: &str) -> [Vec<u8>; 2] {
 
 /// Functions of NVIDIA's math library that the header has its own version of, and how many units in the last place they may differ: as many
 /// as the CUDA programming guide allows NVIDIA's, and one for ours.
-const OWN: [(&str, u64); 9] = [
-    ("expf", 3),
-    ("exp", 3),
-    ("exp10f", 4),
-    ("log2f", 2),
-    ("logf", 2),
-    ("log", 2),
-    ("log10f", 3),
-    ("powf", 5),
-    ("pow", 5),
-];
+const OWN: [(&str, u64); 9] =
+    [("expf", 3), ("exp", 3), ("exp10f", 4), ("log2f", 2), ("logf", 2), ("log", 2), ("log10f", 3), ("powf", 5), ("pow", 5)];
 
 /// How far apart two results are, in units in the last place: 0 for the same bits and for any two NaN.
 fn distance(width: usize, a: &[u8], b: &[u8]) -> u64 {
@@ -338,7 +331,8 @@ fn layouts() -> String {
     let scalars = ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float", "double"];
     let vectors = scalars.iter().flat_map(|scalar| (1..=4).map(move |n| format!("{scalar}{n}")));
     let types = vectors.chain(["dim3", "size_t", "ptrdiff_t", "clock_t", "long"].map(str::to_owned));
-    let stores = types.enumerate().map(|(k, name)| format!("    ((int2*)out)[{k}] = make_int2(sizeof({name}), alignof({name}));\n"));
+    let stores =
+        types.enumerate().map(|(k, name)| format!("    ((int2*)out)[{k}] = make_int2(sizeof({name}), alignof({name}));\n"));
     format!("extern \"C\" __global__ void layouts{HEAD}    if (i > 0) return;\n{}}}\n", stores.collect::<String>())
 }
 

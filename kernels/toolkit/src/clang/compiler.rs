@@ -172,6 +172,16 @@ fn arguments(architecture: &str) -> Vec<String> {
         // NVRTC says so, too, without being asked.
         "-Wunused-variable",
         "-Wuninitialized",
+        // NVRTC inlines every function that it can.
+        "-mllvm",
+        "-inline-threshold=1000000",
+        "-fno-strict-aliasing",
+        "-mllvm",
+        "-disable-licm-promotion",
+        "-mllvm",
+        "-sink-common-insts=false",
+        "-mllvm",
+        "-hoist-common-insts=false",
         // Reading ahead for the next iteration of a loop is for the author of a kernel to do. NVRTC leaves it, too.
         "-mllvm",
         "-enable-load-in-loop-pre=false",
