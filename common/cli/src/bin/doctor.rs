@@ -142,7 +142,16 @@ fn clang() -> Line {
 /// Which of the two compiles what a learner writes. One is enough.
 fn compiler() -> Line {
     let found = Compiler::find().map(|compiler| format!("kernels that you edit are compiled by {}", compiler.describe()));
-    Line::new("compiler", found.map_err(|_| "none; only needed to compile kernels that you edit".to_owned()), State::Missing)
+    Line::new(
+        "compiler",
+        found.map_err(|error| match error {
+            toolkit::Error::NotFound { reason, .. } if reason.starts_with("no ") => {
+                format!("none; `{}` installs one; only needed to compile kernels that you edit", toolkit::compiler::pip())
+            }
+            error => error.to_string(),
+        }),
+        State::Missing,
+    )
 }
 
 fn library(library: &'static Library) -> Line {
