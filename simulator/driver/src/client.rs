@@ -164,6 +164,15 @@ impl Simulator {
         self.configure(&Settings { warp_order: Some(order), ..Settings::default() })
     }
 
+    /// Sets the word that registers and local memory hold until a thread writes them, from the next launch on. A GPU has anything there.
+    ///
+    /// # Errors
+    ///
+    /// None is expected.
+    pub fn set_garbage(&self, word: u32) -> Result<(), Error> {
+        self.configure(&Settings { garbage: Some(word), ..Settings::default() })
+    }
+
     /// Records which global memory the threads of this block access, from the next launch on; `None` stops it. The checks must be on.
     ///
     /// # Errors
