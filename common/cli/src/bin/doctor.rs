@@ -55,6 +55,8 @@ struct Arguments {
 
 fn main() -> ExitCode {
     probe::serve_child();
+    // As the chapters do, which run without a library beside them.
+    driver::linked::link_in();
     match report() {
         Ok(exit_code) => exit_code,
         // A reader who wants only the first lines (`| head`) needs no error.
