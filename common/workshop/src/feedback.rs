@@ -193,7 +193,8 @@ fn of_fault(fault: &Fault) -> Option<String> {
          can have?"
             .to_owned()
     } else if access.space == Space::Local {
-        "An index is past the end of an array that each thread has for itself: what is the largest index that this line can have?".to_owned()
+        "An index is past the end of an array that each thread has for itself: what is the largest index that this line can have?"
+            .to_owned()
     } else {
         "The grid consists of whole blocks, so the last block has threads without an output, and the last tile reaches past the input. Such \
          threads must not load or store: they need a guard, such as `if (i < outputs)`. If there is one, look at the index: is a row as long \
