@@ -45,10 +45,10 @@ fn of_terminal(terminal: &Term) -> Option<usize> {
     Some(usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// Prints a message, wrapped to the width of a terminal; in a log, a message stays on its line, so that it can be searched for. If stderr is
-/// closed, nobody is left to tell; `eprintln!` would panic.
+/// Prints a message, wrapped to the width of a terminal or to `COLUMNS`; in a log, a message stays on its line, so that it can be searched
+/// for. If stderr is closed, nobody is left to tell; `eprintln!` would panic.
 pub fn note(message: fmt::Arguments<'_>) {
-    let message = match of_terminal(&Term::stderr()) {
+    let message = match stated(env::var("COLUMNS").ok().as_deref()).or_else(|| of_terminal(&Term::stderr())) {
         Some(width) => wrap_lines(&message.to_string(), width),
         None => message.to_string(),
     };

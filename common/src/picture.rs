@@ -36,6 +36,11 @@ pub struct Rectangle {
 }
 
 impl Gray {
+    /// Whether it has several pixels, and all of them have the same gray level.
+    pub fn is_flat(&self) -> bool {
+        self.pixels.len() > 1 && self.pixels.iter().all(|pixel| *pixel == self.pixels[0])
+    }
+
     /// Reads a PNG or PGM file. Colors become gray by their luma (ITU-R BT.709), and 16 bits become 8.
     ///
     /// # Errors

@@ -101,6 +101,8 @@ pub enum Failure {
     InputsChanged,
     /// The checks found defects, although the result may be right.
     Defects(Vec<Finding>),
+    /// It differs from the oracle, and the checks found what usually does no harm.
+    Both(Box<Mismatch>, Vec<Finding>),
     /// The device stopped it.
     Fault(Box<Fault>),
 }
@@ -120,7 +122,7 @@ impl Failure {
     /// The known defects of the kernel.
     pub fn findings(&self) -> &[Finding] {
         match self {
-            Failure::Defects(findings) => findings,
+            Failure::Defects(findings) | Failure::Both(_, findings) => findings,
             Failure::Fault(fault) => fault.finding.as_slice(),
             Failure::Mismatch(_) | Failure::Unstable(_) | Failure::InputsChanged => &[],
         }
@@ -129,7 +131,7 @@ impl Failure {
     /// One or two words for a table.
     pub fn label(&self) -> &'static str {
         match self {
-            Failure::Mismatch(_) => "WRONG",
+            Failure::Mismatch(_) | Failure::Both(..) => "WRONG",
             Failure::Unstable(_) => "UNSTABLE",
             Failure::InputsChanged => "INPUTS CHANGED",
             Failure::Defects(_) => "DEFECT",
@@ -144,13 +146,8 @@ impl fmt::Display for Failure {
             Failure::Mismatch(mismatch) => write!(f, "{mismatch}"),
             Failure::Unstable(mismatch) => write!(f, "right at first, wrong when repeated: {mismatch}"),
             Failure::InputsChanged => write!(f, "the stage changed its inputs, which every other stage reads"),
-            Failure::Defects(findings) => {
-                for (index, finding) in findings.iter().enumerate() {
-                    let separator = if index == 0 { "" } else { "\n" };
-                    write!(f, "{separator}{finding}")?;
-                }
-                Ok(())
-            }
+            Failure::Defects(findings) => write!(f, "{}", lines(findings)),
+            Failure::Both(mismatch, findings) => write!(f, "{mismatch}\n{}", lines(findings)),
             Failure::Fault(fault) => match (&fault.finding, &fault.detail) {
                 (Some(finding), _) => write!(f, "{finding}\n  {}", fault.error),
                 (None, Some(detail)) => write!(f, "{detail}\n  {}", fault.error),
@@ -158,6 +155,10 @@ impl fmt::Display for Failure {
             },
         }
     }
+}
+
+fn lines(findings: &[Finding]) -> String {
+    findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 impl Row {

@@ -164,12 +164,13 @@ impl<W: Workload> Runner<'_, W> {
         if seen.findings.iter().any(|finding| finding.kind.severity() == Severity::Error) {
             return Err(Failure::Defects(seen.findings).into());
         }
-        let verified = self.verified(allowance, Failure::Mismatch);
-        if verified.is_err() && !seen.findings.is_empty() {
-            // What usually does no harm has done some.
-            return Err(Failure::Defects(seen.findings).into());
-        }
-        let (accuracy, output) = verified?;
+        let (accuracy, output) = match self.verified(allowance, Failure::Mismatch) {
+            // What usually does no harm may have done some.
+            Err(RowError::Failure(Failure::Mismatch(mismatch))) if !seen.findings.is_empty() => {
+                return Err(Failure::Both(mismatch, seen.findings).into());
+            }
+            verified => verified?,
+        };
         if repeat == 0 || gpu.is_simulated() {
             // The simulator's clock only says how fast the simulator is.
             let (counters, launches_dropped, warnings) = (seen.counters.map(Box::new), seen.dropped, seen.findings);
@@ -196,6 +197,7 @@ impl<W: Workload> Runner<'_, W> {
     /// The mismatch with what the workload knows about it: where a row ends, and a mistake that gives just these outputs.
     fn recognized(&self, mut mismatch: Box<Mismatch>, got: &Downloaded) -> Box<Mismatch> {
         mismatch.row = self.workload.row_len();
+        mismatch.arrays = self.workload.output_arrays();
         if self.workload.work().multiply_adds <= MOST_TO_RECOGNIZE {
             let computes_it = |(_, oracle): &(_, Oracle)| check(got, oracle, 0.0).is_ok();
             mismatch.looks_like = self.workload.mistakes().into_iter().find(computes_it).map(|(what, _)| what);

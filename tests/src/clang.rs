@@ -13,7 +13,7 @@ use simt::Counters;
 use support::root;
 use toolkit::Compiler;
 use toolkit::clang::Clang;
-use toolkit::input::Input;
+use toolkit::input::{Form, Input};
 
 use crate::device::with_gpu;
 use crate::repository::read;
@@ -76,8 +76,9 @@ impl<W: Workload> Checks for Chapter<W> {
         with_gpu(|gpu| {
             let stored = counted(gpu, self);
             for source in self.sources {
-                let (ptx, remarks) =
-                    clang.compile(Input::of(source), source.architecture).unwrap_or_else(|error| panic!("{error}"));
+                let (ptx, remarks) = clang
+                    .compile(Input::of(source), source.architecture, Form::Optimized)
+                    .unwrap_or_else(|error| panic!("{error}"));
                 assert_eq!(remarks, "", "{}", source.path);
                 gpu.replace_ptx(source, Some(ptx)).unwrap_or_else(|error| panic!("{error}"));
             }
@@ -131,7 +132,8 @@ fn the_other_kernels_compile_as_well() {
     let Some(clang) = clang() else { return };
     let clang = Compiler::Clang(clang);
     for source in kernels::sources() {
-        let (ptx, _) = clang.compile(Input::of(source), source.architecture).unwrap_or_else(|error| panic!("{error}"));
+        let (ptx, _) =
+            clang.compile(Input::of(source), source.architecture, Form::Optimized).unwrap_or_else(|error| panic!("{error}"));
         let module = simt::Module::parse(&ptx).unwrap_or_else(|error| panic!("{}: {error}", source.path));
         for name in source.kernels {
             assert!(module.kernel(name).is_some(), "{}: {name}", source.path);

@@ -45,14 +45,14 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
 
     let record = Record::new(chapter.name, gpu.info(), workload.sizes(), workload.work(), ceilings, &rows);
     let shown = show(chapter, &record, View { format, columns: &columns, width });
-    if let Some(file) = save {
-        file.finish(&record.to_json())?;
-    }
+    // One file that cannot be written is no reason to withhold the other.
+    let saved = save.map(|file| file.finish(&record.to_json()));
     let delivered = match session.delivery {
         Some(delivery) => deliver(&session.gpu, &stages, &rows, outputs, session.workload, session.others, delivery)?,
         None => true,
     };
     shown?;
+    saved.transpose()?;
     Ok(if delivered && !rows.iter().any(Row::failed) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

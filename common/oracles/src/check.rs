@@ -106,6 +106,7 @@ pub fn check(got: &Downloaded, oracle: &Oracle, allowance: f64) -> Result<Accura
         sampled: sums,
         breach: *breach,
         row: None,
+        arrays: &[],
         looks_like: None,
     }))
 }
@@ -238,6 +239,20 @@ mod tests {
         }
         let scattered = right(1000).into_iter().enumerate().map(|(i, value)| if [3, 50, 333].contains(&i) { -1.0 } else { value });
         assert_eq!(mismatch(scattered.collect()).pattern, None);
+    }
+
+    #[test]
+    fn an_output_of_two_arrays_is_told_by_their_names() {
+        let report = |range: std::ops::Range<usize>| {
+            let values = right(1000).into_iter().enumerate().map(|(i, value)| if range.contains(&i) { value + 9.5 } else { value });
+            let report = mismatch(values.collect());
+            crate::Mismatch { arrays: &["sums", "squares"], row: Some(100), ..*report }.to_string()
+        };
+        assert!(report(0..500).contains("500 of 1000 outputs are wrong: every one of sums"), "{}", report(0..500));
+        let second = report(500..1000);
+        assert!(second.contains("every one of squares") && second.contains("worst: squares["), "{second}");
+        assert!(second.contains("row ") && !second.contains("output["), "{second}");
+        assert!(report(500..999).contains("all from output[500] to output[998]"), "{}", report(500..999));
     }
 
     #[test]

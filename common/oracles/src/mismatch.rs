@@ -27,6 +27,8 @@ pub struct Mismatch {
     pub breach: Option<Breach>,
     /// Outputs of a row, if they are a picture or a matrix.
     pub row: Option<usize>,
+    /// The names of the arrays that the output consists of, one after the other and equally long, if there are several.
+    pub arrays: &'static [&'static str],
     /// A mistake that gives these outputs, as a phrase after "a kernel".
     pub looks_like: Option<&'static str>,
 }
@@ -55,15 +57,43 @@ pub struct Worst {
     pub expected: Expected,
 }
 
+impl Mismatch {
+    /// The array whose elements are wrong, if all of them are and no other element of the output is.
+    pub fn wrong_array(&self) -> Option<&'static str> {
+        let each = self.total.checked_div(self.arrays.len())?;
+        let place = match self.pattern? {
+            Pattern::From { first, .. } => first,
+            Pattern::UpTo(last) | Pattern::Run(_, last) => last + 1 - self.wrong,
+            Pattern::All | Pattern::Only(_) | Pattern::Periodic { .. } => return None,
+        };
+        if self.wrong == each && place.is_multiple_of(each) { self.arrays.get(place / each).copied() } else { None }
+    }
+
+    /// An output as the kernel's author knows it.
+    fn place(&self, index: usize) -> String {
+        let each = self.total.checked_div(self.arrays.len()).unwrap_or(self.total);
+        let (array, index) = match self.arrays.get(index / each.max(1)) {
+            Some(array) => (*array, index % each),
+            None => ("output", index),
+        };
+        match self.row {
+            Some(row) => format!("{array}[{index}] (column {}, row {})", index % row, index / row),
+            None => format!("{array}[{index}]"),
+        }
+    }
+}
+
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { total, wrong, unwritten, worst, pattern, shift, sampled, breach, row, .. } = self;
+        let Self { total, wrong, unwritten, worst, pattern, shift, sampled, breach, .. } = self;
         match sampled {
             Some(sampled) => write!(f, "{wrong} of {} sampled outputs are wrong, {sampled}", sampled.compared)?,
             None if *wrong > 0 => write!(f, "{wrong} of {total} outputs are wrong")?,
             None => write!(f, "all {total} outputs are right")?,
         }
-        if let Some(pattern) = pattern {
+        if let Some(array) = self.wrong_array() {
+            write!(f, ": every one of {array}")?;
+        } else if let Some(pattern) = pattern {
             write!(f, ": {pattern}")?;
         }
         if *unwritten > 0 {
@@ -80,13 +110,13 @@ impl fmt::Display for Mismatch {
         if let Some(Worst { index, got, expected: Expected { value, tolerance } }) = worst
             && (unwritten < wrong || got.to_bits() != POISON)
         {
-            let place = row.map_or_else(String::new, |row| format!(" (column {}, row {})", index % row, index / row));
+            let place = self.place(*index);
             if value.is_nan() {
-                write!(f, "\n  worst: output[{index}]{place} is {got}, but nothing belongs there")?;
+                write!(f, "\n  worst: {place} is {got}, but nothing belongs there")?;
             } else if *tolerance == 0.0 {
-                write!(f, "\n  worst: output[{index}]{place} is {got}, expected exactly {value:.7}")?;
+                write!(f, "\n  worst: {place} is {got}, expected exactly {value:.7}")?;
             } else {
-                write!(f, "\n  worst: output[{index}]{place} is {got}, expected {value:.7} within {tolerance:.2e}")?;
+                write!(f, "\n  worst: {place} is {got}, expected {value:.7} within {tolerance:.2e}")?;
             }
         }
         if let Some(shift) = shift {

@@ -103,6 +103,11 @@ pub trait Workload: Sized + Send + Sync + 'static {
         None
     }
 
+    /// The names of the arrays that the output consists of, one after the other and equally long, if there are several.
+    fn output_arrays(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Mistakes that beginners make: each a phrase after "a kernel", and what a kernel with it computes. Computed for small workloads, when
     /// an output is wrong.
     fn mistakes(&self) -> Vec<(&'static str, Oracle)> {

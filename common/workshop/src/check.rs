@@ -15,7 +15,7 @@ use cudarc::nvrtc::Ptx;
 use simt::{Finding, FindingKind, WarpOrder};
 use toolkit::Compiler;
 use toolkit::compiler::compile_with_nvrtc;
-use toolkit::input::Input;
+use toolkit::input::{Form, Input};
 
 use crate::cases;
 use crate::error::{Error, Result};
@@ -28,6 +28,15 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The orders of warps in which a kernel must give the same bits.
 const ORDERS: [WarpOrder; 3] = [WarpOrder::Ascending, WarpOrder::Descending, WarpOrder::Shuffled(13)];
+
+/// A kernel without optimization executes up to so many times as many instructions.
+const PLAIN: u64 = 16;
+
+/// Sizes with more multiply-adds take too long without optimization.
+const MOST_PLAIN: u64 = 1 << 15;
+
+/// What registers hold before they are set, when a kernel must not depend on it: not a number, and the largest `int`.
+const GARBAGE: u32 = 0x7fff_ffff;
 
 /// Instructions of warps that a block may execute at any size, and for each multiply-add of a warp in its share of the result. A kernel whose
 /// threads share the work needs fewer by far.
@@ -75,6 +84,13 @@ pub enum Rejection {
         /// Its value when the warps run by number, and in the other order.
         values: [f32; 2],
     },
+    /// It is right only if a variable that nobody has set holds zero.
+    UsesUnset {
+        /// The size, as the workload describes it.
+        at: String,
+        /// How it is wrong otherwise.
+        failure: Failure,
+    },
     /// A line that keeps the compiler from unrolling is missing.
     NotByHand {
         /// The line of the loop.
@@ -90,6 +106,8 @@ pub enum Rejection {
         counted: f64,
         /// The pieces of work that some counts are per.
         arithmetic: Arithmetic,
+        /// What the simulator found that leaves the outputs valid, at the first size with such a finding.
+        warnings: Vec<Finding>,
     },
 }
 
@@ -160,6 +178,10 @@ fn is_race(finding: &Finding) -> bool {
     matches!(finding.kind, FindingKind::Race { .. })
 }
 
+fn is_of_absent_lane(finding: &Finding) -> bool {
+    matches!(finding.kind, FindingKind::AbsentLane { .. })
+}
+
 /// A kernel that cannot be launched as the exercise launches it.
 fn cannot_be_launched(reason: impl Into<String>) -> Stop {
     Stop::Rejection(Rejection::CannotBeLaunched(reason.into()))
@@ -174,6 +196,17 @@ fn verdict<T>(result: Result<T, Stop>) -> Result<Result<T, Rejection>> {
     }
 }
 
+/// A way to run a kernel.
+#[derive(Clone, Copy)]
+enum Way {
+    /// As the compiler makes it, with the warps of a block in an order.
+    Optimized(WarpOrder),
+    /// Without optimization, which turns what C++ leaves undefined into anything, with a word in each register that is not set.
+    Plain(u32),
+    /// Without what it prints.
+    Quiet,
+}
+
 /// A learner's kernel, ready to run.
 struct Attempt<'a> {
     gpu: &'a Gpu,
@@ -181,7 +214,11 @@ struct Attempt<'a> {
     text: Text<'a>,
     kernel: &'a Kernel,
     cases: &'a Cases,
-    function: CudaFunction,
+    optimized: CudaFunction,
+    /// On the simulator only.
+    plain: Option<CudaFunction>,
+    /// For a kernel that prints: the same without that.
+    quiet: Option<CudaFunction>,
     /// Size in bytes of each of the kernel's parameters.
     parameters: Vec<u64>,
     /// What the compiler said about a text that it compiled.
@@ -201,13 +238,13 @@ impl<'a> Attempt<'a> {
             }
         }
         let input = Input { name: text.path, text: text.text.trim_start_matches(BYTE_ORDER_MARK), headers: &[] };
-        let compile = |input| match (compiler, gpu.compiler()) {
+        let compile = |input, form| match (compiler, gpu.compiler()) {
             // On a GPU, the chapter's stages run code for that GPU. To compare times, so does the learner's kernel.
-            (Compiler::Nvrtc(_), Some((nvrtc, architecture))) => compile_with_nvrtc(nvrtc, input, architecture),
-            _ => compiler.compile(input, &kernel.architecture),
+            (Compiler::Nvrtc(_), Some((nvrtc, architecture))) => compile_with_nvrtc(nvrtc, input, architecture, form),
+            _ => compiler.compile(input, &kernel.architecture, form),
         };
-        let (ptx, remarks) = compile(input).map_err(|error| {
-            match (error, compile(TRIAL)) {
+        let (ptx, remarks) = compile(input, Form::Optimized).map_err(|error| {
+            match (error, compile(TRIAL, Form::Optimized)) {
                 (toolkit::Error::Compile { log, .. }, Ok(_)) => Stop::Rejection(Rejection::DoesNotCompile(log)),
                 // The learner is not to blame: this compiler compiles nothing.
                 (error, Ok(_)) | (_, Err(error)) => common::Error::from(error).into(),
@@ -225,23 +262,43 @@ impl<'a> Attempt<'a> {
             let message = gpu.simulator().and_then(|simulator| simulator.take_error().ok().flatten());
             cannot_be_launched(message.unwrap_or_else(|| describe(error)))
         };
-        let module = gpu.context.load_module(Ptx::from_src(ptx)).map_err(refused)?;
-        let function = module.load_function(&kernel.name).map_err(refused)?;
-        Ok(Self { gpu, exercise, text, kernel, cases, function, parameters, remarks })
+        let load = |ptx: String| {
+            let module = gpu.context.load_module(Ptx::from_src(ptx)).map_err(refused)?;
+            module.load_function(&kernel.name).map_err(refused)
+        };
+        let optimized = load(ptx)?;
+        let again = |form| load(compile(input, form).map_err(common::Error::from)?.0);
+        let (mut plain, mut quiet) = (None, None);
+        if gpu.is_simulated() {
+            plain = Some(again(Form::Plain)?);
+            if text.text.contains("printf") {
+                quiet = Some(again(Form::Quiet)?);
+            }
+        }
+        Ok(Self { gpu, exercise, text, kernel, cases, optimized, plain, quiet, parameters, remarks })
     }
 
     /// Runs at all sizes, then counts.
     fn run_all<W: Workload>(&self, seed: u64) -> Result<Passed, Stop> {
         let random = cases::random(&self.cases.random, seed).map_err(|reason| self.exercise.unusable(reason))?;
-        let (mut right, mut warnings) = (0, Vec::new());
+        let (mut right, mut warnings, mut small) = (0, Vec::new(), Vec::new());
         for case in self.cases.fixed.iter().chain(&random) {
-            let (_, measured) = self.run_in_orders::<W>(case, seed, right)?;
+            let (workload, measured) = self.run_in_orders::<W>(case, seed, right)?;
+            if workload.work().multiply_adds <= MOST_PLAIN {
+                small.push(case);
+            }
             if warnings.is_empty() {
                 warnings = measured.warnings;
             }
             right += 1;
         }
-        let (workload, measured) = self.run_in_orders::<W>(&self.cases.counted, seed, right)?;
+        for case in small.into_iter().filter(|_| self.plain.is_some()) {
+            self.run_plain::<W>(case, seed, right)?;
+        }
+        let (workload, mut measured) = self.run_in_orders::<W>(&self.cases.counted, seed, right)?;
+        if self.quiet.is_some() {
+            measured = self.run::<W>(&self.cases.counted, seed, 0, right, Way::Quiet)?.1;
+        }
         right += 1;
         let arithmetic = workload.work().arithmetic;
         let mut counted = Vec::new();
@@ -252,7 +309,7 @@ impl<'a> Attempt<'a> {
                 let count = target.measure.of(counters, workload.work()).unwrap_or(0.0);
                 if count > target.at_most {
                     let target = target.clone();
-                    return Err(Stop::Rejection(Rejection::Misses { right, target, counted: count, arithmetic }));
+                    return Err(Stop::Rejection(Rejection::Misses { right, target, counted: count, arithmetic, warnings }));
                 }
                 counted.push(count);
             }
@@ -262,10 +319,10 @@ impl<'a> Attempt<'a> {
 
     /// Runs at one size with the warps in each order; once on a GPU. The counts are those of the first.
     fn run_in_orders<W: Workload>(&self, case: &str, seed: u64, right: usize) -> Result<(W, Measured), Stop> {
-        let (workload, measured, first) = self.run::<W>(case, seed, 0, right, WarpOrder::Ascending)?;
+        let (workload, measured, first) = self.run::<W>(case, seed, 0, right, Way::Optimized(WarpOrder::Ascending))?;
         if self.gpu.is_simulated() {
             for order in &ORDERS[1..] {
-                let (_, _, output) = self.run::<W>(case, seed, 0, right, *order)?;
+                let (_, _, output) = self.run::<W>(case, seed, 0, right, Way::Optimized(*order))?;
                 let differs = |(a, b): (&f32, &f32)| a.to_bits() != b.to_bits();
                 if let Some(index) = first.iter().zip(&output).position(differs) {
                     let (at, values) = (workload.describe(), [first[index], output[index]]);
@@ -276,9 +333,28 @@ impl<'a> Attempt<'a> {
         Ok((workload, measured))
     }
 
+    /// Runs without optimization at one size, with zeros and with garbage in what is not set.
+    fn run_plain<W: Workload>(&self, case: &str, seed: u64, right: usize) -> Result<(), Stop> {
+        for garbage in [0, GARBAGE] {
+            match self.run::<W>(case, seed, 0, right, Way::Plain(garbage)) {
+                // Each value goes through memory here, also one that is then used nowhere.
+                Err(Stop::Rejection(Rejection::Fails { failure: Failure::Defects(found), .. }))
+                    if found.iter().all(is_of_absent_lane) =>
+                {
+                    return Ok(());
+                }
+                Err(Stop::Rejection(Rejection::Fails { at, failure, .. })) if garbage != 0 => {
+                    return Err(Stop::Rejection(Rejection::UsesUnset { at, failure }));
+                }
+                ran => ran?,
+            };
+        }
+        Ok(())
+    }
+
     fn time<W: Workload>(&self, chapter: &Chapter<W>, repeat: usize) -> Result<Timed, Stop> {
         let baseline = chapter.stage(&self.cases.baseline).map_err(|unknown| self.exercise.unusable(unknown))?;
-        let (workload, measured, _) = self.run::<W>(&self.cases.timed, 13, repeat, 0, WarpOrder::Ascending)?;
+        let (workload, measured, _) = self.run::<W>(&self.cases.timed, 13, repeat, 0, Way::Optimized(WarpOrder::Ascending))?;
         let row = runner::run(self.gpu, &[*baseline], &workload, repeat)?.rows.remove(0);
         match (measured.timing, row.median_ms()) {
             (Some(timing), Some(baseline_ms)) => Ok(Timed { learner_ms: timing.median_ms, baseline_ms }),
@@ -293,7 +369,7 @@ impl<'a> Attempt<'a> {
         seed: u64,
         repeat: usize,
         right: usize,
-        order: WarpOrder,
+        way: Way,
     ) -> Result<(W, Measured, Vec<f32>), Stop> {
         let options = cases::options(case).map_err(|reason| self.exercise.unusable(format!("case `{case}`: {reason}")))?;
         let Plan { mut parts, .. } = W::plan(&options, seed, self.gpu)?;
@@ -301,11 +377,22 @@ impl<'a> Attempt<'a> {
         let config = self.config(&workload)?;
         let (x, y, z) = config.grid_dim;
         let blocks = u64::from(x).max(1) * u64::from(y).max(1) * u64::from(z).max(1);
-        let fuel = FUEL[0] + FUEL[1] * workload.work().multiply_adds / (32 * blocks);
+        let share = FUEL[0] + FUEL[1] * workload.work().multiply_adds / (32 * blocks);
+        let (order, garbage, fuel) = match way {
+            Way::Optimized(order) => (order, 0, share),
+            Way::Plain(garbage) => (WarpOrder::Ascending, garbage, PLAIN * share),
+            Way::Quiet => (WarpOrder::Ascending, 0, share),
+        };
         if let Some(simulator) = self.gpu.simulator() {
-            let set = simulator.set_warp_order(order).and_then(|()| simulator.set_fuel(fuel));
-            set.map_err(common::Error::from)?;
+            let set = simulator.set_warp_order(order).and_then(|()| simulator.set_garbage(garbage));
+            set.and_then(|()| simulator.set_fuel(fuel)).map_err(common::Error::from)?;
         }
+        let function = match way {
+            Way::Optimized(_) => None,
+            Way::Plain(_) => self.plain.as_ref(),
+            Way::Quiet => self.quiet.as_ref(),
+        };
+        let function = function.unwrap_or(&self.optimized);
         // The closure can only return errors of a run, so a launch that does not fit the kernel is reported after it.
         let mut stop = None;
         let outcome = runner::run_launches(self.gpu, &workload, repeat, &mut |gpu, workload, buffers| {
@@ -316,7 +403,7 @@ impl<'a> Attempt<'a> {
                     return Ok(());
                 }
             };
-            let mut launch = arguments::launch(&gpu.stream, &self.function, &arguments);
+            let mut launch = arguments::launch(&gpu.stream, function, &arguments);
             // SAFETY: `arguments` has checked that each argument is as wide as the kernel's parameter, and every array lives until the
             // run is over. Where the kernel reads and writes is up to its author. The simulator stops it at the first access outside an
             // array. A GPU runs only kernels that passed there, or that their author sent there with `--device gpu`.

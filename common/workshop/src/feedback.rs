@@ -13,10 +13,17 @@ use crate::exercise::Exercise;
 use crate::manifest::Target;
 use crate::text::paragraphs;
 
+const MISSING_HEADER: &str = "\nA kernel of an exercise needs no header: remove the line. What CUDA C has built in is there without one, and so are the integers \
+                              of <cstdint>.";
+
 /// What to say about a kernel that does not pass.
 pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
     let message = match rejection {
-        Rejection::DoesNotCompile(log) => format!("it does not compile:\n\n{}", indented(log)),
+        Rejection::DoesNotCompile(log) => {
+            let is_header = log.contains("could not open source file") || log.contains("file not found");
+            let advice = if is_header { MISSING_HEADER } else { "" };
+            format!("it does not compile:\n\n{}{advice}", indented(log))
+        }
         Rejection::CannotBeLaunched(reason) => format!("it compiles, but cannot be launched: {reason}"),
         Rejection::Fails { at, right, order, failure } => {
             let at = match order {
@@ -40,17 +47,24 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
              {other} in another. Both are within the tolerance, and still a right kernel of this exercise gives the same bits each time. Which \
              threads add to one number, or read what another warp may not have written yet?"
         ),
+        Rejection::UsesUnset { at, failure } => format!(
+            "it uses a variable before it has a value, which is right by luck: if such a variable holds anything but 0 at first, then at {at}\n\n\
+             {}{}\nDoes each variable have its first value where it is declared, and is each element of an array set before it is read?",
+            indented(&reasons(failure)),
+            quoted(failure, text)
+        ),
         Rejection::NotByHand { line } => format!(
             "the loop of line {line} has no `#pragma unroll 1` before it:\n\n{}\nThe compiler would unroll it for you, and this exercise is about \
              doing it by hand. Write the pragma directly before each of your loops, and leave those that are there.",
             source_line(text, *line)
         ),
-        Rejection::Misses { right, target, counted, arithmetic } => {
+        Rejection::Misses { right, target, counted, arithmetic, warnings } => {
             format!(
-                "it is right at all {right} sizes, but it has {}; {}.\n\n{}",
+                "it is right at all {right} sizes, but it has {}; {}.\n\n{}{}",
                 target.measure.words(*counted, *arithmetic),
                 wanted(target),
-                paragraphs(&target.says)
+                paragraphs(&target.says),
+                remark("Another remark", warnings, text)
             )
         }
     };
@@ -67,16 +81,22 @@ pub fn passed(exercise: &Exercise, passed: &Passed, text: Text<'_>) -> String {
     for (target, counted) in exercise.manifest.targets.iter().zip(&passed.counted) {
         message += &format!("\n        {}; {}", target.measure.words(*counted, passed.arithmetic), wanted(target));
     }
-    if !passed.warnings.is_empty() {
-        let warnings = Failure::Defects(passed.warnings.clone());
-        let list = indented(&reasons(&warnings)) + &quoted(&warnings, text);
-        message += &format!("\n\nIt is right, and the check has a remark:\n\n{}", list.trim_end());
-    }
+    message += &remark("It is right, and the check has a remark", &passed.warnings, text);
     if !passed.remarks.is_empty() {
         message += &format!("\n\nThe compiler has doubts:\n\n{}", indented(&passed.remarks).trim_end());
     }
     message += &format!("\n\n{}", paragraphs(&exercise.manifest.lesson));
     message.replace(text.path, text.name)
+}
+
+/// What leaves the outputs right, after an introduction; nothing if there is nothing.
+fn remark(introduction: &str, warnings: &[Finding], text: Text<'_>) -> String {
+    if warnings.is_empty() {
+        return String::new();
+    }
+    let warnings = Failure::Defects(warnings.to_vec());
+    let list = indented(&reasons(&warnings)) + &quoted(&warnings, text);
+    format!("\n\n{introduction}:\n\n{}", list.trim_end())
 }
 
 /// The bound of a target.
@@ -91,10 +111,17 @@ fn wanted(target: &Target) -> String {
 /// How many findings to show. Fixing the first often fixes the others.
 const FINDINGS: usize = 3;
 
-/// How a kernel is wrong. The worst findings come first, and only one for each pair of lines: a compiler that unrolls a loop makes many
-/// instructions from one line.
+/// How a kernel is wrong.
 fn reasons(failure: &Failure) -> String {
-    let Failure::Defects(findings) = failure else { return failure.to_string() };
+    match failure {
+        Failure::Defects(findings) => worst(findings),
+        Failure::Both(mismatch, findings) => format!("{mismatch}\n\n{}", worst(findings)),
+        other => other.to_string(),
+    }
+}
+
+/// The worst findings first, and only one for each pair of lines: a compiler that unrolls a loop makes many instructions from one line.
+fn worst(findings: &[Finding]) -> String {
     let mut chosen: Vec<&Finding> = findings.iter().collect();
     chosen.sort_by_key(|finding| Reverse(finding.kind.severity()));
     let mut seen = Vec::new();
@@ -147,7 +174,7 @@ fn line(location: &Location, path: &str) -> Option<u32> {
 /// Where to look. Findings are advice enough, except for the one that beginners see most.
 fn advice(failure: &Failure, right: usize) -> Option<String> {
     match failure {
-        Failure::Mismatch(mismatch) | Failure::Unstable(mismatch) => of_outputs(mismatch, right),
+        Failure::Mismatch(mismatch) | Failure::Unstable(mismatch) | Failure::Both(mismatch, _) => of_outputs(mismatch, right),
         Failure::InputsChanged => Some("Does it store where it should load?".to_owned()),
         Failure::Fault(fault) => of_fault(fault),
         Failure::Defects(_) => None,
@@ -156,13 +183,17 @@ fn advice(failure: &Failure, right: usize) -> Option<String> {
 
 fn of_fault(fault: &Fault) -> Option<String> {
     if fault.detail.as_deref().is_some_and(|detail| detail.contains("does not end")) {
-        let advice = "That is far more than the whole result needs. Either a loop does not end, or a thread computes what all of them should share.";
+        let advice = "That is far more than the whole result needs. Either a loop does not end (it may wait for another thread), or a thread computes what all of them \
+                      should share.";
         return Some(advice.to_owned());
     }
     let Some(Finding { kind: FindingKind::OutOfBounds { access, .. }, .. }) = &fault.finding else { return None };
     Some(if access.space == Space::Shared {
         "Either an index is past the end of the array in shared memory, or the array is too small: what is the largest index that this line \
          can have?"
+            .to_owned()
+    } else if access.space == Space::Local {
+        "An index is past the end of an array that each thread has for itself: what is the largest index that this line can have?"
             .to_owned()
     } else {
         "The grid consists of whole blocks, so the last block has threads without an output, and the last tile reaches past the input. Such \
@@ -174,7 +205,7 @@ fn of_fault(fault: &Fault) -> Option<String> {
 
 /// What the indices of the wrong outputs have in common.
 fn of_outputs(mismatch: &Mismatch, right: usize) -> Option<String> {
-    let Mismatch { total, wrong, unwritten, pattern, shift, breach, looks_like, .. } = mismatch;
+    let Mismatch { total, wrong, unwritten, worst, pattern, shift, breach, looks_like, .. } = mismatch;
     let advice = if let Some(mistake) = looks_like {
         return Some(format!("These are exactly the outputs of a kernel {mistake}"));
     } else if breach.is_some() {
@@ -183,6 +214,12 @@ fn of_outputs(mismatch: &Mismatch, right: usize) -> Option<String> {
         "Nothing is stored at all: is the store there, and is its index the output of this thread?"
     } else if unwritten == wrong {
         "These outputs are stored by nobody: which thread should store them, and what stops it, the guard or its index?"
+    } else if worst.is_some_and(|worst| worst.got.is_nan() && worst.expected.value.is_finite()) && *unwritten == 0 {
+        "NaN is what 0/0 and the root of a negative number give: which of these can happen here, and what belongs in its place?"
+    } else if let Some(array) = mismatch.wrong_array() {
+        return Some(format!(
+            "All of {array} is wrong, and nothing else: look at how these values are computed, and where they are stored."
+        ));
     } else if shift.is_some() {
         "The sums are right, but stored at wrong indices, or they start at wrong indices: look at how the indices are computed."
     } else {
@@ -195,11 +232,12 @@ fn of_outputs(mismatch: &Mismatch, right: usize) -> Option<String> {
                 let what = if first == last { format!("index {first}") } else { format!("indices {first} to {last}") };
                 return Some(format!("In every block of {period}, the same outputs are wrong: what is different about {what}?"));
             }
+            Some(Pattern::Only(index)) if *index > 0 && index + 1 < *total => {
+                "One output is wrong, and its neighbors are right: what is different about its index or its inputs?"
+            }
             Some(Pattern::From { .. } | Pattern::UpTo(_) | Pattern::Only(_)) if 2 * wrong > *total => {
                 "Only a few outputs at one end are right: what is different in the first or the last block or tile?"
             }
-            // One of two arrays, for all that is known.
-            Some(Pattern::From { .. } | Pattern::UpTo(_) | Pattern::Only(_)) if 2 * wrong == *total => return None,
             Some(Pattern::From { .. } | Pattern::UpTo(_) | Pattern::Only(_)) => {
                 "Most outputs are right, and those at one end are not: what is different in the first or the last block or tile?"
             }

@@ -4,7 +4,7 @@
 //! kept under another name. Where the repository cannot be written, the workspace is in the user's folder for data.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -133,14 +133,24 @@ impl Workspace {
     /// # Errors
     ///
     /// [`Error::Read`] and [`common::Error::Write`].
-    pub fn note(&self, exercise: &Exercise, change: impl FnOnce(&mut Progress)) -> Result<Progress> {
-        let mut journal = self.journal()?;
-        let progress = journal.entry(key(exercise)).or_default();
-        change(progress);
-        let progress = progress.clone();
+    pub fn note(&self, exercise: &Exercise, change: impl FnOnce(&mut Progress)) -> Result<()> {
         make_folder(&self.folder)?;
-        AtomicFile::create(&self.journal_path())?.finish(&to_json(&journal))?;
-        Ok(progress)
+        let _lock = self.lock()?;
+        let mut journal = self.journal()?;
+        change(journal.entry(key(exercise)).or_default());
+        Ok(AtomicFile::create(&self.journal_path())?.finish(&to_json(&journal))?)
+    }
+
+    /// Waits until no other program changes the journal. A file of its own is locked, because the journal is replaced as a whole.
+    fn lock(&self) -> Result<File> {
+        let path = self.folder.join("progress.lock");
+        let wrong = |source| common::Error::Write { path: path.clone(), source };
+        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(wrong)?;
+        match file.lock() {
+            // Some file systems have no locks.
+            Err(error) if error.kind() != ErrorKind::Unsupported => Err(wrong(error).into()),
+            _ => Ok(file),
+        }
     }
 
     /// The progress with all exercises of all chapters as JSON, for a workshop leader.
@@ -158,7 +168,12 @@ impl Workspace {
 
     fn journal(&self) -> Result<Journal> {
         let path = self.journal_path();
-        let Some(text) = read_if_there(&path)? else { return Ok(Journal::new()) };
+        let text = match read_if_there(&path) {
+            Ok(None) => return Ok(Journal::new()),
+            Ok(Some(text)) => text,
+            Err(Error::Read { source, .. }) if source.kind() == ErrorKind::InvalidData => String::new(),
+            Err(error) => return Err(error),
+        };
         serde_json::from_str(&text).or_else(|_| {
             // A damaged record is no reason to stop learning.
             let other = free_name(&path, "json");

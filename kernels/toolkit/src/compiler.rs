@@ -10,7 +10,7 @@ use kernels::Header;
 use crate::clang::{Clang, places};
 use crate::error::{Error, Result};
 use crate::habits;
-use crate::input::Input;
+use crate::input::{Form, Input};
 use crate::libraries::NVRTC;
 use crate::nvrtc::Nvrtc;
 use crate::recipe::options;
@@ -86,11 +86,12 @@ impl Compiler {
     /// # Errors
     ///
     /// [`Error::Compile`] with the compiler's messages; other errors when it could not do its work.
-    pub fn compile(&self, input: Input<'_>, architecture: &str) -> Result<(String, String)> {
+    pub fn compile(&self, input: Input<'_>, architecture: &str, form: Form) -> Result<(String, String)> {
         match self {
-            Compiler::Nvrtc(nvrtc) => compile_with_nvrtc(nvrtc, input, architecture),
+            Compiler::Nvrtc(nvrtc) => compile_with_nvrtc(nvrtc, input, architecture, form),
             Compiler::Clang(clang) => {
-                clang.compile_with_remarks(Input { headers: &with_habits(input.headers, &[]), ..input }, architecture)
+                let headers = with_habits(input.headers, &[]);
+                clang.compile_as(form, Input { headers: &headers, ..input }, architecture)
             }
         }
     }
@@ -101,10 +102,15 @@ impl Compiler {
 /// # Errors
 ///
 /// As for [`Compiler::compile`].
-pub fn compile_with_nvrtc(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str) -> Result<(String, String)> {
+pub fn compile_with_nvrtc(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str, form: Form) -> Result<(String, String)> {
     let mut options = options(architecture);
     options.push(format!("--pre-include={}", habits::INTRINSICS.name));
-    let headers = with_habits(input.headers, &[habits::INTRINSICS]);
+    match form {
+        Form::Optimized => {}
+        Form::Plain => options.push("--device-debug".to_owned()),
+        Form::Quiet => options.push(format!("--pre-include={}", habits::QUIET.name)),
+    }
+    let headers = with_habits(input.headers, &[habits::INTRINSICS, habits::QUIET]);
     nvrtc.compile_with_remarks(Input { headers: &headers, ..input }, &options)
 }
 

@@ -19,3 +19,14 @@ impl Input<'_> {
         Input { name: source.path, text: source.cuda, headers: source.headers }
     }
 }
+
+/// What is made of a learner's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// What a GPU would run.
+    Optimized,
+    /// Without optimization.
+    Plain,
+    /// As [`Form::Optimized`], without what it prints.
+    Quiet,
+}

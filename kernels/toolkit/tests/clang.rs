@@ -8,7 +8,7 @@ use kernels::Header;
 use toolkit::Error;
 use toolkit::clang::Clang;
 use toolkit::compiler::Compiler;
-use toolkit::input::Input;
+use toolkit::input::{Form, Input};
 
 /// The compiler; on a machine without it a line on stderr says so.
 fn clang() -> Option<Compiler> {
@@ -45,8 +45,9 @@ fn files_keep_the_names_that_they_were_given() {
         (r#"/tmp/a "q" $(x) `y` %z% k.cu"#, r#"/tmp/a \"q\" $(x) `y` %z% k.cu"#),
         (r"C:\learner\k.cu", r"C:\\learner\\k.cu"),
     ] {
-        let (ptx, remarks) =
-            clang.compile(Input { name, text, headers: &[part] }, "compute_80").unwrap_or_else(|error| panic!("{error}"));
+        let (ptx, remarks) = clang
+            .compile(Input { name, text, headers: &[part] }, "compute_80", Form::Optimized)
+            .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(remarks, "");
         let mut files = files(&ptx);
         files.sort();
@@ -54,7 +55,9 @@ fn files_keep_the_names_that_they_were_given() {
         expected.sort_unstable();
         assert_eq!(files, expected);
         let wrong = text.replace("one(p[1])", "two(p[1])");
-        let error = clang.compile(Input { name, text: &wrong, headers: &[part] }, "compute_80").expect_err("it has a mistake");
+        let error = clang
+            .compile(Input { name, text: &wrong, headers: &[part] }, "compute_80", Form::Optimized)
+            .expect_err("it has a mistake");
         let Error::Compile { log, .. } = error else { panic!("{error}") };
         assert!(
             log.starts_with(&format!("{name}(6): error: use of undeclared identifier 'two'\n    p[0] = two(p[1]);\n")),
@@ -68,8 +71,9 @@ fn files_keep_the_names_that_they_were_given() {
 fn remarks_come_with_the_ptx() {
     let Some(clang) = clang() else { return };
     let text = "extern \"C\" __global__ void k(int* p)\n{\n    int unused;\n    p[0] = 1;\n}\n";
-    let (_, remarks) =
-        clang.compile(Input { name: "k.cu", text, headers: &[] }, "compute_50").unwrap_or_else(|error| panic!("{error}"));
+    let (_, remarks) = clang
+        .compile(Input { name: "k.cu", text, headers: &[] }, "compute_50", Form::Optimized)
+        .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(remarks, "k.cu(3): warning: unused variable 'unused'\n    int unused;\n        ^~~~~~");
 }
 

@@ -12,7 +12,7 @@ use simt::{Dim3, Image, LaunchConfig, LaunchOptions, Memory, Module, Profile, la
 use toolkit::Error;
 use toolkit::clang::{Clang, PRELUDE, places};
 use toolkit::compiler::{Compiler, compile_with_nvrtc};
-use toolkit::input::Input;
+use toolkit::input::{Form, Input};
 use toolkit::nvrtc::Nvrtc;
 
 const ARCHITECTURE: &str = "compute_90";
@@ -38,14 +38,15 @@ fn compilers() -> Option<(Nvrtc, Clang)> {
 }
 
 fn clang_ptx(clang: &Clang, text: &str) -> String {
-    let compiled = Compiler::Clang(clang.clone()).compile(Input { name: "test.cu", text, headers: &[] }, ARCHITECTURE);
+    let compiled =
+        Compiler::Clang(clang.clone()).compile(Input { name: "test.cu", text, headers: &[] }, ARCHITECTURE, Form::Optimized);
     let (ptx, remarks) = compiled.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(remarks, "");
     ptx
 }
 
 fn nvrtc_ptx(nvrtc: &Nvrtc, text: &str) -> String {
-    compile_with_nvrtc(nvrtc, Input { name: "test.cu", text, headers: &[] }, ARCHITECTURE)
+    compile_with_nvrtc(nvrtc, Input { name: "test.cu", text, headers: &[] }, ARCHITECTURE, Form::Optimized)
         .unwrap_or_else(|error| panic!("{error}"))
         .0
 }
@@ -388,7 +389,9 @@ fn every_declaration_gives_nvrtcs_bits() {
 fn what_the_header_lacks_is_refused_with_the_reason() {
     let Some((_, clang)) = compilers() else { return };
     let text = "extern \"C\" __global__ void k(float* p)\n{\n    *p = sinf(*p);\n}\n";
-    let error = Compiler::Clang(clang).compile(Input { name: "a b.cu", text, headers: &[] }, ARCHITECTURE).expect_err("refused");
+    let error = Compiler::Clang(clang)
+        .compile(Input { name: "a b.cu", text, headers: &[] }, ARCHITECTURE, Form::Optimized)
+        .expect_err("refused");
     let Error::Compile { log, .. } = error else { panic!("{error}") };
     assert!(log.starts_with("a b.cu(3): error: 'sinf' is unavailable: Unrolled's header for clang does not have it"), "{log}");
     assert!(!log.contains("note"), "{log}");

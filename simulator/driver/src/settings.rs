@@ -51,6 +51,8 @@ pub struct Settings {
     pub workers: Option<usize>,
     /// The order in which the warps of a block take turns.
     pub warp_order: Option<WarpOrder>,
+    /// The word that registers and local memory hold until a thread writes them.
+    pub garbage: Option<u32>,
     /// Which memory accesses of each launch are recorded.
     pub trace: Option<Trace>,
 }
@@ -98,19 +100,21 @@ impl Settings {
             patience_s: number(PATIENCE_VARIABLE, "a number of seconds")?,
             workers: None,
             warp_order: warp_order.transpose()?,
+            garbage: None,
             trace: None,
         })
     }
 
     /// Applies a change: a field that is `None` there stays as it is here.
     pub(crate) fn apply(&mut self, change: Settings) {
-        let Settings { profile, checks, fuel, patience_s, workers, warp_order, trace } = change;
+        let Settings { profile, checks, fuel, patience_s, workers, warp_order, garbage, trace } = change;
         self.profile = profile.or(self.profile.take());
         self.checks = checks.or(self.checks);
         self.fuel = fuel.or(self.fuel);
         self.patience_s = patience_s.or(self.patience_s);
         self.workers = workers.or(self.workers);
         self.warp_order = warp_order.or(self.warp_order);
+        self.garbage = garbage.or(self.garbage);
         self.trace = trace.or(self.trace);
     }
 }

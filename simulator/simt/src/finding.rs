@@ -308,6 +308,9 @@ impl FindingKind {
             FindingKind::Race { same_block: false, .. } => Some(
                 "blocks run in any order and at the same time: let each write places of its own, use atomics, or launch a second kernel",
             ),
+            FindingKind::Race { access: Access { op: AccessOp::Store, .. }, other, .. } if other.op == AccessOp::Store => {
+                Some("two threads store at one place: should each have a place of its own, or only one of them store?")
+            }
             FindingKind::Race { same_warp: true, .. } => {
                 Some("lanes of a warp need not run in step since compute capability 7.0: put __syncwarp() between the two accesses")
             }

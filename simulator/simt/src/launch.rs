@@ -48,6 +48,8 @@ pub struct LaunchOptions {
     pub heap: Arc<Heap>,
     /// The order in which the warps of a block take turns.
     pub warp_order: WarpOrder,
+    /// The word that registers and local memory hold until a thread writes them. A GPU has anything there.
+    pub garbage: u32,
     /// The textures and surfaces that the program has made.
     pub textures: Arc<Bindings>,
     /// The block whose accesses [`LaunchReport::touched`] lists, if the grid has it. The checks collect them, so the list is empty
@@ -69,6 +71,7 @@ impl Default for LaunchOptions {
             stack_bytes: 1024,
             heap: Arc::default(),
             warp_order: WarpOrder::default(),
+            garbage: 0,
             textures: Arc::default(),
             trace: None,
         }
@@ -261,6 +264,7 @@ pub fn launch(
             .flatten(),
         checks: options.checks,
         warp_order: options.warp_order,
+        garbage: options.garbage,
         cooperative: options.cooperative,
         printed_bytes: options.printed_bytes,
         grid_workspace: workspace.address,

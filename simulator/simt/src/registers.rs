@@ -41,9 +41,9 @@ impl Registers {
         Self { rows: vec![Row::zeroed(); rows], predicates: vec![0; predicates] }
     }
 
-    /// Zeroes the rows and predicates below the given numbers.
-    pub fn clear(&mut self, rows: usize, predicates: usize) {
-        self.rows[..rows].fill(Row::zeroed());
+    /// Fills the rows below the given number with a word, and makes the predicates below theirs false.
+    pub fn clear(&mut self, rows: usize, word: u32, predicates: usize) {
+        self.rows[..rows].fill(Row([word; LANES]));
         self.predicates[..predicates].fill(0);
     }
 

@@ -1,7 +1,7 @@
 //! Forms of PTX that people write and compilers seldom do. ptxas 13.0 accepts all of them.
 
 use crate::common::{Gpu, Params};
-use simt::Module;
+use simt::{LaunchOptions, Module};
 
 /// A module with a kernel of this body, whose results go to `[%out]`, and with declarations before it.
 fn module(declarations: &str, body: &str) -> String {
@@ -431,5 +431,16 @@ fn a_refusal_names_the_instruction() {
     ] {
         let message = refusal("", body);
         assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn what_is_not_set_holds_what_the_launch_says() {
+    let text = module("", ".local .align 4 .b32 depot; ld.local.u32 %r2, [depot]; st.global.v2.u32 [%out], {%r1, %r2};");
+    for garbage in [0, 0x7fff_ffff] {
+        let gpu = Gpu::with_options(&text, LaunchOptions { garbage, ..LaunchOptions::default() });
+        let output = gpu.poisoned::<u32>(2);
+        gpu.launch("kernel", 1, 1, 0, &Params::new().with(output));
+        assert_eq!(gpu.read::<u32>(output, 2), [garbage; 2]);
     }
 }

@@ -178,34 +178,29 @@ pub fn walls_stand(binary: &Binary, with: With) {
             answers.push((asked.clone(), what.clone(), answer, says, expected));
         }
     }
-    let next = AtomicUsize::new(0);
-    let wrongly_judged = Mutex::new(Vec::new());
-    let judge = || {
-        while let Some((asked, what, answer, says, expected)) = answers.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let (status, said) = checked(binary, with, asked, answer, "sim");
-            if status != Some(*expected) || !says.iter().any(|says| said.contains(says.as_str())) {
-                let (stem, says) = (asked.stem(), says.join("` or `"));
-                let line = format!("{stem}, {what}: expected status {expected} and `{says}`, got {status:?} and\n{said}");
-                wrongly_judged.lock().expect("no judge panics").push(line);
-            }
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(judge);
-        }
+    let wrongly_judged = in_parallel(&answers, |(asked, what, answer, says, expected)| {
+        let (status, said) = checked(binary, with, asked, answer, "sim");
+        let is_right = status == Some(*expected) && says.iter().any(|says| said.contains(says.as_str()));
+        (!is_right).then(|| {
+            format!(
+                "{}, {what}: expected status {expected} and `{}`, got {status:?} and\n{said}",
+                asked.stem(),
+                says.join("` or `")
+            )
+        })
     });
-    let wrongly_judged = wrongly_judged.into_inner().expect("no judge panics");
+    let wrongly_judged: Vec<String> = wrongly_judged.into_iter().flatten().collect();
     assert!(wrongly_judged.is_empty(), "{}", wrongly_judged.join("\n\n"));
 }
 
 /// What a hasty hand writes in place of another text.
-const SLIPS: [(&str, &str); 22] = [
+const SLIPS: [(&str, &str); 28] = [
     ("__syncthreads();", ""),
     (" < ", " <= "),
     (" <= ", " < "),
     (" > ", " >= "),
     (" >= ", " > "),
+    (" == ", " != "),
     (" + 1", ""),
     (" - 1", ""),
     (" + ", " - "),
@@ -216,42 +211,79 @@ const SLIPS: [(&str, &str); 22] = [
     (" && ", " || "),
     (" || ", " && "),
     (" += ", " = "),
+    (" += ", " -= "),
     (" = 0", " = 1"),
     ("threadIdx.x", "threadIdx.y"),
+    ("threadIdx.x", "0"),
     ("blockIdx.x", "0"),
     ("blockIdx.x", "blockIdx.y"),
     ("[", "[1 + "),
     ("[", "[0 * "),
-    (".0f", ".5f"),
+    ("(unsigned", "(int"),
+    (" ? ", " && false ? "),
+    ("1.0f", "0.0f"),
+    ("0.0f", "0.5f"),
 ];
 
-/// Makes one slip after the other in what the learner writes, and prints those that pass. They are not mistakes, or the check misses them.
+/// The solution with one slip, for each slip that its kernel allows: the number of the line, and the whole text. A statement that is left out
+/// is a slip, too.
+fn slips(solution: &str) -> Vec<(usize, String)> {
+    let lines: Vec<&str> = solution.lines().collect();
+    let kernel = lines.iter().position(|line| line.contains("__global__")).expect("a solution has a kernel");
+    let body = kernel + lines[kernel..].iter().position(|line| line.starts_with('{')).expect("a kernel has a body");
+    let mut slips = Vec::new();
+    for (place, line) in lines.iter().enumerate().skip(body) {
+        let code = line.split("//").next().unwrap_or_default();
+        let mut wrong: Vec<String> = SLIPS
+            .iter()
+            .flat_map(|(slip, instead)| {
+                code.match_indices(slip).map(move |(at, _)| format!("{}{instead}{}", &line[..at], &line[at + slip.len()..]))
+            })
+            .collect();
+        if code.trim_end().ends_with(';') {
+            wrong.push(";".to_owned());
+        }
+        for wrong in wrong {
+            let text: Vec<&str> = lines.iter().enumerate().map(|(at, line)| if at == place { &wrong } else { *line }).collect();
+            slips.push((place, text.join("\n") + "\n"));
+        }
+    }
+    slips
+}
+
+/// Makes one slip after the other in each solution, and prints those that pass. They are not mistakes, or the check misses them.
 pub fn slips_are_found(binary: &Binary) {
     for asked in written(binary, With::Nvrtc) {
         let solution = text(&asked, Version::Solution);
-        let starter = text(&asked, Version::Starter);
-        let (mut tried, mut survivors) = (0, Vec::new());
-        for (number, line) in (1..).zip(solution.lines()) {
-            let code = line.split("//").next().unwrap_or_default();
-            if starter.lines().any(|other| other == line) {
-                continue;
-            }
-            for (slip, instead) in SLIPS {
-                for (at, _) in code.match_indices(slip) {
-                    let wrong = format!("{}{instead}{}", &line[..at], &line[at + slip.len()..]);
-                    let lines: Vec<&str> =
-                        (1..).zip(solution.lines()).map(|(n, l)| if n == number { wrong.as_str() } else { l }).collect();
-                    let (status, _) = checked(binary, With::Nvrtc, &asked, &(lines.join("\n") + "\n"), "sim");
-                    tried += 1;
-                    if status == Some(0) {
-                        survivors.push(format!("  {number}: {}", wrong.trim()));
-                    }
-                }
-            }
-        }
-        println!("{}/{}: {} of {tried} slips are found", binary.chapter, asked.stem(), tried - survivors.len());
-        println!("{}", survivors.join("\n"));
+        let slips = slips(&solution);
+        let judged = in_parallel(&slips, |(place, wrong)| {
+            let (status, said) = checked(binary, With::Nvrtc, &asked, wrong, "sim");
+            let line = format!("  {}: {}", place + 1, wrong.lines().nth(*place).unwrap_or_default().trim());
+            // What does not compile is no answer.
+            (!said.contains("does not compile")).then_some((status == Some(0), line))
+        });
+        let judged: Vec<(bool, String)> = judged.into_iter().flatten().collect();
+        let passed: Vec<&str> = judged.iter().filter(|(passed, _)| *passed).map(|(_, line)| line.as_str()).collect();
+        println!("{}/{}: {} of {} slips are found", binary.chapter, asked.stem(), judged.len() - passed.len(), judged.len());
+        println!("{}", passed.join("\n"));
     }
+}
+
+/// Calls a function for each item, on all cores. The results are in no order.
+fn in_parallel<T: Sync, R: Send>(items: &[T], call: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let result = call(item);
+            results.lock().expect("no worker panics").push(result);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    results.into_inner().expect("no worker panics")
 }
 
 /// The answers that `--solution` prints: the first word of each indented line, where that is a number.

@@ -306,3 +306,87 @@ fn a_watched_exercise_is_checked_again_when_it_is_saved() {
     watch.kill().unwrap();
     panic!("the watch did not see the solution");
 }
+
+#[test]
+fn programs_at_once_lose_no_progress() {
+    let learner = Learner::new();
+    let wrong: Vec<_> =
+        (0..8).map(|_| learner.command(&["1", "--answer", "1", "1"]).stdout(Stdio::null()).spawn().unwrap()).collect();
+    for mut child in wrong {
+        assert_eq!(child.wait().unwrap().code(), Some(1));
+    }
+    let record: Value = serde_json::from_str(&fs::read_to_string(learner.0.path().join("progress.json")).unwrap()).unwrap();
+    assert_eq!(record["01-conv-naive/1-sectors"]["attempts"], 8, "{record}");
+}
+
+/// The folder of the record is a file, so that nothing can be written there; root may write everywhere else.
+#[test]
+fn a_verdict_comes_before_the_record_that_cannot_be_written() {
+    let learner = Learner::new();
+    let file = learner.0.path().join("file");
+    fs::write(&file, "").unwrap();
+    for (arguments, verdict) in [
+        (&["1", "--answer", "2.9", "16.5"][..], "passed."),
+        (&["1", "--hint"], "hint 1 of 3"),
+        (&["2", "--solution", "--really"], "output[i] = sum;"),
+    ] {
+        let output = learner.command(arguments).env("UNROLLED_EXERCISES", &file).output().unwrap();
+        let [said, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        assert!(said.contains(verdict), "{said}{error}");
+        assert!(error.contains("error: cannot "), "{error}");
+        assert_eq!(output.status.code(), Some(2));
+    }
+}
+
+#[test]
+fn a_record_that_is_no_text_is_set_aside() {
+    let learner = Learner::new();
+    fs::write(learner.0.path().join("progress.json"), b"\xff\xfe").unwrap();
+    let (status, said) = learner.asks(&["1", "--answer", "2.9", "16.5"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("passed.") && said.contains("is damaged; it is kept as"), "{said}");
+}
+
+/// Checks the solution with a change, and returns the exit status and what was said.
+fn checked(from: &str, to: &str) -> (Option<i32>, String) {
+    let learner = Learner::new();
+    learner.asks(&["2"]);
+    assert!(solution().contains(from));
+    fs::write(learner.copy(WRITTEN), solution().replace(from, to)).unwrap();
+    learner.asks(&["2"])
+}
+
+#[test]
+fn what_a_kernel_prints_is_not_counted() {
+    if !has_compiler() {
+        return;
+    }
+    let (status, said) =
+        checked("output[i] = sum;", "output[i] = sum;\n    if (i == 3) {\n        printf(\"%u taps\\n\", taps);\n    }");
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("33 taps") && said.contains("0 accesses to local memory"), "{said}");
+}
+
+#[test]
+fn a_header_that_is_not_there_is_explained() {
+    if !has_compiler() {
+        return;
+    }
+    let (status, said) = checked("extern \"C\"", "#include <vector>\nextern \"C\"");
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("needs no header: remove the line"), "{said}");
+}
+
+#[test]
+fn a_missed_target_does_not_hide_a_remark() {
+    if !has_compiler() {
+        return;
+    }
+    let (status, said) = checked(
+        "output[i] = sum;",
+        "float again = 0.0f;\n#pragma unroll 1\n    for (unsigned j = 0; j < 9 * taps; ++j) {\n        again += signal[i + j % taps];\n    }\n    \
+         if (threadIdx.x % 2 == 1) {\n        __syncthreads();\n    }\n    output[i] = sum + 0.0f * again;",
+    );
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("right at all") && said.contains("have ended"), "{said}");
+}

@@ -13,7 +13,7 @@ use common::request::Request;
 use driver::client;
 use toolkit::Compiler;
 use toolkit::clang::Clang;
-use toolkit::input::Input;
+use toolkit::input::{Form, Input};
 use toolkit::libraries::{CUBLAS, CUFFT, Library};
 use toolkit::nvrtc::Nvrtc;
 use workshop::Exercise;
@@ -57,6 +57,8 @@ struct Arguments {
 
 fn main() -> ExitCode {
     probe::serve_child();
+    // As the chapters do, which run without a library beside them.
+    driver::linked::link_in();
     match report() {
         Ok(exit_code) => exit_code,
         // A reader who wants only the first lines (`| head`) needs no error.
@@ -199,7 +201,7 @@ fn workspace() -> Line {
 fn kernels_of_learners() -> Line {
     let start = Instant::now();
     let compile = || -> common::Result<String> {
-        Compiler::find()?.compile(Input::of(&kernels::conv_shared::SOURCE), "compute_80")?;
+        Compiler::find()?.compile(Input::of(&kernels::conv_shared::SOURCE), "compute_80", Form::Optimized)?;
         Ok(format!("compiled one in {:.1} s", start.elapsed().as_secs_f64()))
     };
     Line::new("your kernels", compile().map_err(|error| format!("{error}; without it you can only predict numbers")), State::Fails)

@@ -74,7 +74,16 @@ impl Workload for Correlation {
 
     fn describe(&self) -> String {
         let (image, template) = (&self.image, &self.template);
-        let sizes = format!("{}x{} pixels, template {}x{}", image.width, image.height, template.width, template.height);
+        let flat = |picture: &Gray| if picture.is_flat() { " of one gray" } else { "" };
+        let sizes = format!(
+            "{}x{} pixels{}, template {}x{}{}",
+            image.width,
+            image.height,
+            flat(image),
+            template.width,
+            template.height,
+            flat(template)
+        );
         self.origin.describe(sizes)
     }
 

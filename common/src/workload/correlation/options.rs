@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::inputs::Correlation;
@@ -33,9 +33,9 @@ pub struct Options {
     /// The template as a picture of its own, a PNG or PGM file
     #[arg(long, value_name = "PICTURE", requires = "input")]
     pub template_file: Option<PathBuf>,
-    /// Make every pixel of the generated template the same gray
-    #[arg(long, hide = true, requires = "size")]
-    pub flat_template: bool,
+    /// Make every pixel of a generated picture the same gray
+    #[arg(long, hide = true, requires = "size", value_enum)]
+    pub flat: Option<Flat>,
     /// Where the template may lie
     #[arg(long, value_enum, default_value_t)]
     pub border: Border,
@@ -45,6 +45,15 @@ pub struct Options {
     /// Where to write the coefficients as a picture with the matches framed, a PNG file
     #[arg(long, value_name = "PNG")]
     pub output: Option<PathBuf>,
+}
+
+/// A generated picture without any contrast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Flat {
+    /// The one that is searched.
+    Image,
+    /// The one that is searched for.
+    Template,
 }
 
 /// A part of a picture, as the command line has it.
@@ -88,8 +97,10 @@ pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Corre
             let size = options.size.unwrap_or(if gpu.is_simulated() { TEACHING_SIZE } else { HEADLINE_SIZE });
             size.footprint().check(gpu)?;
             let mut correlation = Correlation::random(size, options.border, seed);
-            if options.flat_template {
-                correlation.template.pixels.fill(128);
+            match options.flat {
+                Some(Flat::Image) => correlation.image.pixels.fill(128),
+                Some(Flat::Template) => correlation.template.pixels.fill(128),
+                None => {}
             }
             correlation
         }

@@ -154,6 +154,10 @@ impl Workload for WindowSums {
     fn row_len(&self) -> Option<usize> {
         Some(self.image.width as usize)
     }
+
+    fn output_arrays(&self) -> &'static [&'static str] {
+        &["sums", "squares"]
+    }
 }
 
 #[cfg(test)]

@@ -33,7 +33,8 @@ impl<W: Workload> Session<'_, W> {
         let full = std::path::absolute(&path).map_err(|source| Error::Read { path: path.clone(), source })?.display().to_string();
         let text = Text { path: &full, name: &name, text: &text };
         let compiler = Compiler::find().map_err(|why| Error::NoCompiler { why, predict: self.predict.clone() })?;
-        let checks = self.workspace.progress(self.exercise)?.checks;
+        // The seed of a repeated check must not depend on a file that cannot be read.
+        let checks = self.progress().map_or(0, |progress| progress.checks);
         let seed = self.options.seed.unwrap_or(13 + u64::from(checks));
         if self.options.device == Request::Gpu {
             self.on_gpu(&compiler, text, seed)
@@ -45,16 +46,18 @@ impl<W: Workload> Session<'_, W> {
     fn on_simulator(&self, compiler: &Compiler, text: Text<'_>, seed: u64) -> Result<ExitCode> {
         let gpu = Gpu::open(&Request::Sim(None))?;
         let found = check::check::<W>(&gpu, compiler, self.exercise, text, seed)?;
-        self.note_attempt(found.is_ok())?;
         let name = text.name;
         match found {
             Ok(passed) => {
                 say(&format!("{name}\n{}", feedback::passed(self.exercise, &passed, text)))?;
+                self.note_attempt(true)?;
                 if self.options.device == Request::Auto { self.again_on_gpu(seed) } else { Ok(ExitCode::SUCCESS) }
             }
             Err(rejection) => {
                 let reason = feedback::rejected(&rejection, text);
-                say_failed(&format!("{name}\n{}\n\nrepeat this check with --seed {seed}", reason.trim_end()))
+                let said = say_failed(&format!("{name}\n{}\n\nrepeat this check with --seed {seed}", reason.trim_end()))?;
+                self.note_attempt(false)?;
+                Ok(said)
             }
         }
     }

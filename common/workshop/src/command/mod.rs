@@ -54,12 +54,14 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, options: &Options) -> Result<ExitC
             Err(Error::NotPassed { call: session.call() })
         }
         (Action::Solution { .. }, Some(predict)) => {
+            let shown = session.right_answers(predict)?;
             session.note_solution()?;
-            session.right_answers(predict)
+            Ok(shown)
         }
         (Action::Solution { .. }, None) => {
+            let shown = show(&session.text(Version::Solution)?)?;
             session.note_solution()?;
-            show(&session.text(Version::Solution)?)
+            Ok(shown)
         }
         (Action::Answer(answers), Some(predict)) => session.judge(predict, answers),
         (Action::Answer(_), None) => Err(Error::Unfitting { option: "--answer", why: "this exercise asks for a kernel" }),

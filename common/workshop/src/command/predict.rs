@@ -38,12 +38,13 @@ impl<W: Workload> Session<'_, W> {
             let verdict = wrong.unwrap_or_else(|| format!("right, it has {}", question.measure.words(counted, arithmetic)));
             text += &format!("{number}. {verdict}\n");
         }
-        self.note_attempt(right)?;
-        if right {
+        let said = if right {
             say(&format!("{text}\npassed. {}", paragraphs(&self.exercise.manifest.lesson)))
         } else {
             say_failed(&format!("{text}\nthink again, or ask for a hint: {} --hint", self.call()))
-        }
+        }?;
+        self.note_attempt(right)?;
+        Ok(said)
     }
 
     /// Shows the right answers.

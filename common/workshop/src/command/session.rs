@@ -57,10 +57,12 @@ impl<W: Workload> Session<'_, W> {
 
     pub fn hint(&self) -> Result<ExitCode> {
         let hints = &self.exercise.manifest.hints;
-        let next = |progress: &mut Progress| progress.hints = (progress.hints + 1).min(hints.len() as u32);
-        let shown = self.workspace.note(self.exercise, next)?.hints as usize;
-        let lines = (1..).zip(&hints[..shown]).map(|(number, hint)| format!("hint {number} of {}: {}", hints.len(), hint.trim()));
-        say(&lines.collect::<Vec<_>>().join("\n"))
+        // A hint is there also where nothing can be recorded.
+        let shown = (self.progress().unwrap_or_default().hints + 1).min(hints.len() as u32);
+        let lines = (1..=shown).zip(hints).map(|(number, hint)| format!("hint {number} of {}: {}", hints.len(), hint.trim()));
+        let said = say(&lines.collect::<Vec<_>>().join("\n"))?;
+        self.workspace.note(self.exercise, |progress| progress.hints = shown.max(progress.hints))?;
+        Ok(said)
     }
 
     /// The starter or the solution.
@@ -81,13 +83,13 @@ impl<W: Workload> Session<'_, W> {
                 progress.passed = passed.then(|| humantime::format_rfc3339_seconds(SystemTime::now()).to_string());
             }
         };
-        self.workspace.note(self.exercise, note).map(drop)
+        self.workspace.note(self.exercise, note)
     }
 
     /// Records that the learner has looked at the solution before they passed.
     pub fn note_solution(&self) -> Result<()> {
         let note = |progress: &mut Progress| progress.solution_seen |= progress.passed.is_none();
-        self.workspace.note(self.exercise, note).map(drop)
+        self.workspace.note(self.exercise, note)
     }
 
     pub fn is_started(&self) -> Result<bool> {

@@ -11,7 +11,8 @@ use super::places::{self, OLDEST};
 use super::tidy::{self, tidied};
 use super::{messages, process};
 use crate::error::{Error, Result};
-use crate::input::Input;
+use crate::habits::QUIET;
+use crate::input::{Form, Input};
 
 /// The words, types and functions of CUDA C that clang has not.
 pub const PRELUDE: &str = include_str!("cuda.h");
@@ -103,6 +104,15 @@ impl Clang {
     ///
     /// [`Error::Compile`] with the compiler's messages; [`Error::Call`] when it did not run, or not to its end.
     pub fn compile_with_remarks(&self, input: Input<'_>, architecture: &str) -> Result<(String, String)> {
+        self.compile_as(Form::Optimized, input, architecture)
+    }
+
+    /// The same in another form.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Clang::compile_with_remarks`].
+    pub fn compile_as(&self, form: Form, input: Input<'_>, architecture: &str) -> Result<(String, String)> {
         let failed = |error: io::Error| Error::Call {
             library: "clang",
             action: format!("compile {}", input.name),
@@ -117,7 +127,7 @@ impl Clang {
         if places::is_zig(&self.program) {
             command.arg("clang");
         }
-        command.args(arguments(architecture));
+        command.args(arguments(architecture, form));
         let status = process::run(&mut command, folder.path(), &log).map_err(failed)?;
         let said = String::from_utf8_lossy(&fs::read(&log_path).map_err(failed)?).into_owned();
         let said = messages::like_nvrtc(&said, input.name, PRELUDE_FILE);
@@ -135,14 +145,14 @@ fn lay_out(folder: &Path, input: Input<'_>) -> io::Result<()> {
     let named = |name: &str, text: &str| format!("#line 1 \"{}\"\n{text}", name.replace('\\', "\\\\").replace('"', "\\\""));
     fs::write(folder.join(PRELUDE_FILE), named(PRELUDE_FILE, PRELUDE))?;
     fs::write(folder.join(SOURCE_FILE), named(input.name, input.text))?;
-    for header in input.headers {
+    for header in input.headers.iter().chain([&QUIET]) {
         fs::write(folder.join(header.name), named(header.name, header.text))?;
     }
     Ok(())
 }
 
 /// The command line. All paths are plain names in the temporary folder, so no path of this machine can be misread.
-fn arguments(architecture: &str) -> Vec<String> {
+fn arguments(architecture: &str, form: Form) -> Vec<String> {
     let number = architecture.trim_start_matches("compute_").trim_start_matches("sm_");
     let mut arguments: Vec<String> = [
         // What a host compiler would be for, which decides the size of `long`. It is the same everywhere, so the PTX is, too.
@@ -156,7 +166,6 @@ fn arguments(architecture: &str) -> Vec<String> {
         // In one process, which we can end.
         "-fintegrated-cc1",
         "-std=c++17",
-        "-O3",
         // As NVRTC does: products and sums fuse, and everything else is IEEE.
         "-ffp-contract=fast",
         // C++ lets a compiler remove a loop that never ends. A learner should hear of it.
@@ -194,6 +203,10 @@ fn arguments(architecture: &str) -> Vec<String> {
     ]
     .map(str::to_owned)
     .to_vec();
+    arguments.push(if form == Form::Plain { "-O0" } else { "-O3" }.to_owned());
+    if form == Form::Quiet {
+        arguments.extend(["-include".to_owned(), QUIET.name.to_owned()]);
+    }
     arguments.push(format!("-fdebug-compilation-dir={}", tidy::FOLDER));
     arguments.push(format!("--cuda-gpu-arch=sm_{number}"));
     if number.trim_end_matches('a').parse().is_ok_and(|number: u32| number <= LAST_OF_PTX_8_0) {

@@ -212,6 +212,7 @@ fn options(driver: &Driver, context: &Context, grid: Grid) -> Result<LaunchOptio
         workers: settings.workers.filter(|&workers| workers > 0),
         checks: settings.checks.unwrap_or(defaults.checks),
         warp_order: settings.warp_order.unwrap_or(defaults.warp_order),
+        garbage: settings.garbage.unwrap_or(defaults.garbage),
         cooperative: grid == Grid::Cooperative,
         stack_bytes: context.stack_bytes(),
         printed_bytes: context.printed_bytes(),

@@ -48,6 +48,8 @@ pub struct Machine<'a> {
     /// The shadow of global memory, if races between blocks can be found in this program.
     pub global_shadow: Option<GlobalShadow>,
     pub warp_order: WarpOrder,
+    /// The word that registers and local memory hold at the start of a thread.
+    pub garbage: u32,
     /// All blocks take turns, so that they can wait for one another.
     pub cooperative: bool,
     /// Bytes of output that the launch keeps.

@@ -101,10 +101,11 @@ impl Warp {
     /// Puts the warp at the start of the kernel. The block fills the special registers.
     pub fn start(&mut self, core: &Core<'_>, lanes: u32) {
         let program = core.machine.program;
-        self.registers.clear(program.written_rows, program.predicates);
+        let garbage = core.machine.garbage;
+        self.registers.clear(program.written_rows, garbage, program.predicates);
         self.registers.set_predicate(TRUE, FULL, FULL);
         stack::start(program, &mut self.registers, &mut self.local, &mut self.saved);
-        self.local.fill([0; LANES]);
+        self.local.fill([garbage; LANES]);
         self.path = Path { pc: 0, reconverge: NOWHERE, lanes, depth: 0 };
         self.waiting.clear();
         self.live = lanes;
