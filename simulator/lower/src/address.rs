@@ -25,16 +25,13 @@ pub struct Term {
 }
 
 /// The steps of one `getelementptr`: its terms and its constant.
-pub fn steps(
-    function: &Function,
-    uses: &Uses,
-    source: &Type,
-    indices: &[(Type, Value)],
-) -> Result<(Vec<Term>, i64)> {
+pub fn steps(function: &Function, uses: &Uses, source: &Type, indices: &[(Type, Value)]) -> Result<(Vec<Term>, i64)> {
     let (mut terms, mut offset) = (Vec::new(), 0_i64);
     let mut ty = source;
     for (at, (index_type, index)) in indices.iter().enumerate() {
-        if at > 0 && let Type::Struct { .. } = ty {
+        if at > 0
+            && let Type::Struct { .. } = ty
+        {
             let Value::Const(value) = index else {
                 return Err(Error::at(0, "the index of a field is not constant"));
             };
@@ -232,7 +229,9 @@ pub fn constant_offset(source: &Type, indices: &[(Type, Const)]) -> Option<i64> 
     let mut offset = 0_i64;
     for (at, (index_type, index)) in indices.iter().enumerate() {
         let index = signed(index, index_type)?;
-        if at > 0 && let Type::Struct { .. } = ty {
+        if at > 0
+            && let Type::Struct { .. } = ty
+        {
             let (start, field) = layout::field(ty, index as u64).ok()?;
             offset = offset.wrapping_add(start as i64);
             ty = field;

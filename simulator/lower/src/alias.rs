@@ -88,7 +88,9 @@ fn excluded(module: &Module, scopes: Option<u32>, no_alias: Option<u32>) -> bool
 /// The nodes that a tuple lists.
 fn nodes(module: &Module, node: u32) -> Vec<u32> {
     match module.nodes.get(&node) {
-        Some(Node::Tuple(items)) => items.iter().filter_map(|item| if let Item::Node(node) = item { Some(*node) } else { None }).collect(),
+        Some(Node::Tuple(items)) => {
+            items.iter().filter_map(|item| if let Item::Node(node) = item { Some(*node) } else { None }).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -71,7 +71,9 @@ impl<'m> Files<'m> {
 
 fn file_name(module: &Module, node: Option<u32>) -> Option<String> {
     match module.nodes.get(&node?)? {
-        Node::File { name, directory } if directory.is_empty() || name.starts_with('/') || name.starts_with('<') => Some(name.clone()),
+        Node::File { name, directory } if directory.is_empty() || name.starts_with('/') || name.starts_with('<') => {
+            Some(name.clone())
+        }
         Node::File { name, directory } => Some(format!("{directory}/{name}")),
         _ => None,
     }

@@ -17,7 +17,10 @@ pub enum Type {
     Ptr(u32),
     Vector(u32, Rc<Type>),
     Array(u64, Rc<Type>),
-    Struct { packed: bool, fields: Rc<[Type]> },
+    Struct {
+        packed: bool,
+        fields: Rc<[Type]>,
+    },
     /// `label`, `metadata`, `token`: not a value that a register holds.
     Other,
 }
@@ -53,9 +56,24 @@ pub enum Const {
     Splat(Type, Rc<Const>),
     /// The address of a variable or a function.
     Global(String),
-    Gep { source: Type, base: Rc<Const>, base_type: Type, indices: Vec<(Type, Const)> },
-    Cast { op: Cast, from: Type, value: Rc<Const>, to: Type },
-    Binary { op: Binary, ty: Type, a: Rc<Const>, b: Rc<Const> },
+    Gep {
+        source: Type,
+        base: Rc<Const>,
+        base_type: Type,
+        indices: Vec<(Type, Const)>,
+    },
+    Cast {
+        op: Cast,
+        from: Type,
+        value: Rc<Const>,
+        to: Type,
+    },
+    Binary {
+        op: Binary,
+        ty: Type,
+        a: Rc<Const>,
+        b: Rc<Const>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,33 +190,136 @@ pub struct Inst {
 /// What an instruction does.
 #[derive(Clone, Debug)]
 pub enum Op {
-    Binary { op: Binary, flags: Flags, a: Value, b: Value },
+    Binary {
+        op: Binary,
+        flags: Flags,
+        a: Value,
+        b: Value,
+    },
     FNeg(Value),
     /// `a * b + c`, made of a product and a sum; either may be negated.
-    Fma { a: Value, b: Value, c: Value, negate_product: bool, negate_c: bool },
-    Cast { op: Cast, flags: Flags, from: Type, value: Value },
-    ICmp { predicate: IntPredicate, ty: Type, a: Value, b: Value },
-    FCmp { predicate: String, ty: Type, a: Value, b: Value },
-    Select { condition: Value, condition_type: Type, a: Value, b: Value },
+    Fma {
+        a: Value,
+        b: Value,
+        c: Value,
+        negate_product: bool,
+        negate_c: bool,
+    },
+    Cast {
+        op: Cast,
+        flags: Flags,
+        from: Type,
+        value: Value,
+    },
+    ICmp {
+        predicate: IntPredicate,
+        ty: Type,
+        a: Value,
+        b: Value,
+    },
+    FCmp {
+        predicate: String,
+        ty: Type,
+        a: Value,
+        b: Value,
+    },
+    Select {
+        condition: Value,
+        condition_type: Type,
+        a: Value,
+        b: Value,
+    },
     Freeze(Value),
     Phi(Vec<(Value, BlockId)>),
-    Load { ptr: Value, ptr_type: Type, access: Access },
-    Store { ty: Type, value: Value, ptr: Value, ptr_type: Type, access: Access },
-    Gep { source: Type, base: Value, base_type: Type, indices: Vec<(Type, Value)> },
-    Alloca { ty: Type, count: Value, align: u64 },
-    ExtractValue { from: Type, value: Value, path: Vec<u32> },
-    InsertValue { ty: Type, into: Value, from: Type, value: Value, path: Vec<u32> },
-    ExtractElement { from: Type, vector: Value, index: Value },
-    InsertElement { vector: Value, element: Value, index: Value },
-    Shuffle { from: Type, a: Value, b: Value, mask: Vec<Option<u32>> },
-    Call { callee: Callee, args: Vec<Arg>, flags: Flags },
-    AtomicRmw { op: String, ptr: Value, ptr_type: Type, value: Value, scope: String },
-    CmpXchg { ptr: Value, ptr_type: Type, ty: Type, expected: Value, new: Value, ordering: [Ordering; 2], scope: String },
-    Fence { ordering: Ordering, scope: String },
+    Load {
+        ptr: Value,
+        ptr_type: Type,
+        access: Access,
+    },
+    Store {
+        ty: Type,
+        value: Value,
+        ptr: Value,
+        ptr_type: Type,
+        access: Access,
+    },
+    Gep {
+        source: Type,
+        base: Value,
+        base_type: Type,
+        indices: Vec<(Type, Value)>,
+    },
+    Alloca {
+        ty: Type,
+        count: Value,
+        align: u64,
+    },
+    ExtractValue {
+        from: Type,
+        value: Value,
+        path: Vec<u32>,
+    },
+    InsertValue {
+        ty: Type,
+        into: Value,
+        from: Type,
+        value: Value,
+        path: Vec<u32>,
+    },
+    ExtractElement {
+        from: Type,
+        vector: Value,
+        index: Value,
+    },
+    InsertElement {
+        vector: Value,
+        element: Value,
+        index: Value,
+    },
+    Shuffle {
+        from: Type,
+        a: Value,
+        b: Value,
+        mask: Vec<Option<u32>>,
+    },
+    Call {
+        callee: Callee,
+        args: Vec<Arg>,
+        flags: Flags,
+    },
+    AtomicRmw {
+        op: String,
+        ptr: Value,
+        ptr_type: Type,
+        value: Value,
+        scope: String,
+    },
+    CmpXchg {
+        ptr: Value,
+        ptr_type: Type,
+        ty: Type,
+        expected: Value,
+        new: Value,
+        ordering: [Ordering; 2],
+        scope: String,
+    },
+    Fence {
+        ordering: Ordering,
+        scope: String,
+    },
     Ret(Option<(Type, Value)>),
     Br(BlockId),
-    CondBr { condition: Value, then: BlockId, or_else: BlockId },
-    Switch { ty: Type, value: Value, default: BlockId, cases: Vec<(u128, BlockId)> },
+    CondBr {
+        condition: Value,
+        then: BlockId,
+        or_else: BlockId,
+    },
+    Switch {
+        ty: Type,
+        value: Value,
+        default: BlockId,
+        cases: Vec<(u128, BlockId)>,
+    },
     Unreachable,
 }
 
@@ -273,10 +394,22 @@ pub struct Global {
 /// A node of metadata.
 #[derive(Clone, Debug)]
 pub enum Node {
-    Location { line: u32, column: u32, scope: Option<u32>, inlined_at: Option<u32> },
+    Location {
+        line: u32,
+        column: u32,
+        scope: Option<u32>,
+        inlined_at: Option<u32>,
+    },
     /// Anything with a file and perhaps an enclosing scope: a function or a block in it.
-    Scope { file: Option<u32>, scope: Option<u32>, name: String },
-    File { name: String, directory: String },
+    Scope {
+        file: Option<u32>,
+        scope: Option<u32>,
+        name: String,
+    },
+    File {
+        name: String,
+        directory: String,
+    },
     Tuple(Vec<Item>),
     Other,
 }

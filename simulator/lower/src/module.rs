@@ -42,8 +42,12 @@ pub fn emit(module: &mut Module, options: &Options) -> Result<String> {
     let module = &*module;
     let names = Names::new(module);
     let mut lowered: BTreeMap<&str, Lowered> = BTreeMap::new();
-    let mut wanted: Vec<&str> =
-        module.functions.iter().filter(|function| function.is_kernel && function.blocks.is_some()).map(|function| function.name.as_str()).collect();
+    let mut wanted: Vec<&str> = module
+        .functions
+        .iter()
+        .filter(|function| function.is_kernel && function.blocks.is_some())
+        .map(|function| function.name.as_str())
+        .collect();
     while let Some(name) = wanted.pop() {
         let Some(function) = module.functions.iter().find(|function| function.name == name && function.blocks.is_some()) else {
             continue;
@@ -125,7 +129,8 @@ fn annotations(module: &mut Module) -> BTreeMap<String, String> {
     let text = |limits: BTreeMap<&str, [Option<i64>; 3]>| {
         let mut text = String::new();
         for (directive, extents) in limits {
-            let list: Vec<String> = extents.iter().rev().skip_while(|extent| extent.is_none()).map(|extent| extent.unwrap_or(1).to_string()).collect();
+            let list: Vec<String> =
+                extents.iter().rev().skip_while(|extent| extent.is_none()).map(|extent| extent.unwrap_or(1).to_string()).collect();
             let list: Vec<String> = list.into_iter().rev().collect();
             let _ = write!(text, "\n{directive} {}", list.join(", "));
         }

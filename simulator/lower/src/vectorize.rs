@@ -65,7 +65,14 @@ enum Event {
     Nothing,
     /// It may read or write anything.
     Barrier,
-    Access { touch: Touch, is_store: bool, invariant: bool, /** It may become part of a bundle. */ element: Option<Scalar>, align: u64 },
+    Access {
+        touch: Touch,
+        is_store: bool,
+        invariant: bool,
+        /** It may become part of a bundle. */
+        element: Option<Scalar>,
+        align: u64,
+    },
 }
 
 fn event(module: &Module, function: &Function, uses: &Uses, spaces: &Spaces, inst: &Inst) -> Event {

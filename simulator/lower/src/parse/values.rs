@@ -9,8 +9,29 @@ use crate::lex::Kind;
 
 /// Words that start a constant.
 const CONSTANTS: [&str; 24] = [
-    "true", "false", "null", "undef", "poison", "zeroinitializer", "none", "getelementptr", "splat", "trunc", "zext", "sext",
-    "ptrtoint", "ptrtoaddr", "inttoptr", "bitcast", "addrspacecast", "add", "sub", "mul", "xor", "dso_local_equivalent", "no_cfi",
+    "true",
+    "false",
+    "null",
+    "undef",
+    "poison",
+    "zeroinitializer",
+    "none",
+    "getelementptr",
+    "splat",
+    "trunc",
+    "zext",
+    "sext",
+    "ptrtoint",
+    "ptrtoaddr",
+    "inttoptr",
+    "bitcast",
+    "addrspacecast",
+    "add",
+    "sub",
+    "mul",
+    "xor",
+    "dso_local_equivalent",
+    "no_cfi",
     "blockaddress",
 ];
 

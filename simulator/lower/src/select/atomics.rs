@@ -10,7 +10,15 @@ use crate::mir::{Class, Op};
 
 impl Selector<'_> {
     /// `atomicrmw`. Like LLVM's back end it leaves out the ordering and the scope, which PTX takes as relaxed and of the device.
-    pub fn atomic_update(&mut self, inst: &Inst, op: &str, ptr: &Value, ptr_type: &Type, value: &Value, within: &str) -> Result<Vec<Part>> {
+    pub fn atomic_update(
+        &mut self,
+        inst: &Inst,
+        op: &str,
+        ptr: &Value,
+        ptr_type: &Type,
+        value: &Value,
+        within: &str,
+    ) -> Result<Vec<Part>> {
         let scalar = self.scalar(&inst.ty)?;
         let bits = scalar.bits();
         let (name, ty) = match (op, scalar) {

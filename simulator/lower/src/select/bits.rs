@@ -80,14 +80,22 @@ impl Selector<'_> {
                 }
                 32 => {
                     let reg = self.register(&parts[at], scalar)?;
-                    words.push(Op::Reg(if class(scalar) == Class::B32 { reg } else { self.one("mov.b32", Class::B32, vec![Op::Reg(reg)]) }));
+                    words.push(Op::Reg(if class(scalar) == Class::B32 {
+                        reg
+                    } else {
+                        self.one("mov.b32", Class::B32, vec![Op::Reg(reg)])
+                    }));
                     at += 1;
                 }
                 16 => {
                     let mut halves = Vec::new();
                     while halves.len() < 2 && at < parts.len() && scalars[at].bits() == 16 {
                         let reg = Op::Reg(self.register(&parts[at], scalars[at])?);
-                        halves.push(if class(scalars[at]) == Class::B16 { Op::Reg(self.one("cvt.u32.u16", Class::B32, vec![reg])) } else { reg });
+                        halves.push(if class(scalars[at]) == Class::B16 {
+                            Op::Reg(self.one("cvt.u32.u16", Class::B32, vec![reg]))
+                        } else {
+                            reg
+                        });
                         at += 1;
                     }
                     words.push(self.packed(&halves, "0x5410"));

@@ -153,7 +153,11 @@ impl Selector<'_> {
         let (base, offset, space) = self.memory_operand(&arg.value, &arg.ty)?;
         let mut parts = Vec::with_capacity(places.len());
         for (scalar, place) in places {
-            let class = if scalar == Scalar::Int(1) { return self.fail("a truth value in a structure") } else { super::part::class(scalar) };
+            let class = if scalar == Scalar::Int(1) {
+                return self.fail("a truth value in a structure");
+            } else {
+                super::part::class(scalar)
+            };
             let ty = param_type(scalar, false).replace("b8", "u8").replace("b16", if class == Class::B16 { "b16" } else { "u16" });
             let address = Op::Mem(base.clone(), offset.wrapping_add(place as i64));
             let reg = self.one(format!("ld{}.{ty}", space.suffix()), class, vec![address]);
@@ -194,7 +198,11 @@ impl Selector<'_> {
         let bytes = layout::size(of).map_err(|error| self.error(error.message))?;
         let copy = self.local_variable(bytes, how.align);
         for (scalar, offset) in how.places {
-            let class = if scalar == Scalar::Int(1) { return self.fail("a truth value in a structure") } else { super::part::class(scalar) };
+            let class = if scalar == Scalar::Int(1) {
+                return self.fail("a truth value in a structure");
+            } else {
+                super::part::class(scalar)
+            };
             let ty = param_type(scalar, false);
             let loaded = if class == Class::B32 { ty.replace("b8", "u8").replace("b16", "u16") } else { ty.to_owned() };
             let reg = self.one(format!("ld.param.{loaded}"), class, vec![Op::Mem(Base::Symbol(name.to_owned()), offset as i64)]);

@@ -54,13 +54,10 @@ impl Selector<'_> {
         };
         let is_sign = |part: &Part| matches!(part, Part::Reg(_, Ext::Sign) | Part::Bits(_));
         let ext = if is_signed || matches!(predicate, Eq | Ne) && is_sign(a) && is_sign(b) { Ext::Sign } else { Ext::Zero };
-        let left = if scalar == Scalar::Ptr {
-            self.register(a, scalar)?
-        } else {
-            self.extended_reg(a, width, ext)?
-        };
+        let left = if scalar == Scalar::Ptr { self.register(a, scalar)? } else { self.extended_reg(a, width, ext)? };
         let right = if scalar == Scalar::Ptr { self.operand(b, scalar)? } else { self.extended(b, width, ext)? };
-        let (letter, whole) = (if is_signed || matches!(predicate, Eq | Ne) { 's' } else { 'u' }, if width <= 32 { 32 } else { 64 });
+        let (letter, whole) =
+            (if is_signed || matches!(predicate, Eq | Ne) { 's' } else { 'u' }, if width <= 32 { 32 } else { 64 });
         Ok(Part::reg(self.one(format!("setp.{name}.{letter}{whole}"), Class::Pred, vec![Op::Reg(left), right])))
     }
 
@@ -102,7 +99,14 @@ impl Selector<'_> {
     }
 
     /// `select`
-    pub fn select(&mut self, condition: &Value, condition_type: &Type, ty: &Type, sides: [&Value; 2], space: Space) -> Result<Vec<Part>> {
+    pub fn select(
+        &mut self,
+        condition: &Value,
+        condition_type: &Type,
+        ty: &Type,
+        sides: [&Value; 2],
+        space: Space,
+    ) -> Result<Vec<Part>> {
         let conditions = self.parts(condition, condition_type)?;
         let [a, b] = if let Type::Ptr(0) = ty {
             [vec![self.in_space(sides[0], ty, space)?], vec![self.in_space(sides[1], ty, space)?]]

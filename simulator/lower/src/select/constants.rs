@@ -13,10 +13,7 @@ impl Selector<'_> {
     pub fn constant(&mut self, value: &Const, ty: &Type) -> Result<Vec<Part>> {
         let scalars = self.scalars(ty)?;
         Ok(match value {
-            Const::Zero => scalars
-                .iter()
-                .map(|_| Part::Bits(0))
-                .collect(),
+            Const::Zero => scalars.iter().map(|_| Part::Bits(0)).collect(),
             Const::Undef => vec![Part::Undef; scalars.len()],
             Const::Int(bits) => match ty {
                 Type::Int(65..) => vec![Part::Bits(*bits as u64), Part::Bits((*bits >> 64) as u64)],

@@ -111,7 +111,14 @@ impl Selector<'_> {
         Ok(())
     }
 
-    fn switch(&mut self, ty: &Type, value: &crate::ir::Value, default: usize, cases: &[(u128, usize)], next: Option<usize>) -> Result<()> {
+    fn switch(
+        &mut self,
+        ty: &Type,
+        value: &crate::ir::Value,
+        default: usize,
+        cases: &[(u128, usize)],
+        next: Option<usize>,
+    ) -> Result<()> {
         let Type::Int(width @ 2..=64) = *ty else {
             return self.fail("a switch over a value of this type");
         };

@@ -147,8 +147,7 @@ impl Selector<'_> {
                     Op::Phi(_) | Op::Select { .. } | Op::Freeze(_) => true,
                     Op::Call { callee: Callee::Function(name), args, .. } => {
                         name.starts_with("llvm.lifetime.")
-                            || name.starts_with("llvm.memcpy")
-                                && args.first().is_some_and(|to| to.value != Value::Local(local))
+                            || name.starts_with("llvm.memcpy") && args.first().is_some_and(|to| to.value != Value::Local(local))
                             || args.iter().all(|arg| arg.value != Value::Local(local) || arg.byval.is_some())
                     }
                     _ => false,

@@ -186,7 +186,11 @@ impl Selector<'_> {
             if factor < 1 << 32 && error <= 1 << shift {
                 let factor = Op::Text(factor.to_string().into());
                 let high = self.one("mul.hi.u32", Class::B32, vec![a, factor]);
-                return Some(if shift == 0 { high } else { self.one("shr.u32", Class::B32, vec![Op::Reg(high), int(i64::from(shift))]) });
+                return Some(if shift == 0 {
+                    high
+                } else {
+                    self.one("shr.u32", Class::B32, vec![Op::Reg(high), int(i64::from(shift))])
+                });
             }
         }
         None

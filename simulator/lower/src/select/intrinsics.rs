@@ -7,8 +7,14 @@ use crate::ir::{Callee, Flags, Inst, Op as IrOp};
 
 /// Intrinsics that leave nothing in the code.
 const IGNORED: [&str; 8] = [
-    "llvm.assume", "llvm.lifetime.", "llvm.dbg.", "llvm.experimental.noalias.scope.decl", "llvm.donothing", "llvm.invariant.",
-    "llvm.prefetch", "llvm.var.annotation",
+    "llvm.assume",
+    "llvm.lifetime.",
+    "llvm.dbg.",
+    "llvm.experimental.noalias.scope.decl",
+    "llvm.donothing",
+    "llvm.invariant.",
+    "llvm.prefetch",
+    "llvm.var.annotation",
 ];
 
 impl Selector<'_> {

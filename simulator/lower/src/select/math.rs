@@ -62,7 +62,15 @@ impl Selector<'_> {
         Ok((0..width).flat_map(|at| results.iter().filter_map(move |lane| lane.get(at).cloned())).collect())
     }
 
-    fn float_function(&mut self, name: &str, first: &str, scalar: Scalar, parts: &[Part], flags: Flags, inst: &Inst) -> Result<Part> {
+    fn float_function(
+        &mut self,
+        name: &str,
+        first: &str,
+        scalar: Scalar,
+        parts: &[Part],
+        flags: Flags,
+        inst: &Inst,
+    ) -> Result<Part> {
         let unsupported = || format!("the function llvm.{name} is not supported; it has no instruction of the same accuracy");
         let ty = suffix(scalar);
         let reg_class = class(scalar);
@@ -242,7 +250,11 @@ impl Selector<'_> {
     /// A count of bits, which PTX returns in 32 of them.
     fn counted(&mut self, opcode: String, a: Op, width: u32) -> Part {
         let count = self.one(opcode, Class::B32, vec![a]);
-        if width <= 32 { Part::Reg(count, Ext::Zero) } else { Part::Reg(self.one("cvt.u64.u32", Class::B64, vec![Op::Reg(count)]), Ext::Zero) }
+        if width <= 32 {
+            Part::Reg(count, Ext::Zero)
+        } else {
+            Part::Reg(self.one("cvt.u64.u32", Class::B64, vec![Op::Reg(count)]), Ext::Zero)
+        }
     }
 
     fn byte_swap(&mut self, a: &Part, width: u32) -> Result<Part> {

@@ -118,7 +118,9 @@ impl Selector<'_> {
         let users = self.uses.users(result);
         let blocks = self.function.blocks.as_deref().unwrap_or(&[]);
         !users.is_empty()
-            && users.iter().all(|(block, at)| matches!(blocks[*block].insts[*at].op, IrOp::Cast { op: Cast::Sext | Cast::SiToFp, .. }))
+            && users
+                .iter()
+                .all(|(block, at)| matches!(blocks[*block].insts[*at].op, IrOp::Cast { op: Cast::Sext | Cast::SiToFp, .. }))
     }
 
     fn load_places(
@@ -137,7 +139,14 @@ impl Selector<'_> {
         let mut parts = Vec::with_capacity(places.len());
         for Piece { offset: start, first, count, words, fraction } in pieces {
             if fraction > 0 {
-                parts.extend(self.load_fractions(places[first].0, &base, offset.wrapping_add(start as i64), prefix, fraction, effects)?);
+                parts.extend(self.load_fractions(
+                    places[first].0,
+                    &base,
+                    offset.wrapping_add(start as i64),
+                    prefix,
+                    fraction,
+                    effects,
+                )?);
                 continue;
             }
             let address = Op::Mem(base.clone(), offset.wrapping_add(start as i64));
@@ -146,7 +155,8 @@ impl Selector<'_> {
                 self.push(format!("{prefix}.v{words}.b32"), vec![Op::List(regs.clone())], vec![address], effects);
                 let targets: Vec<Scalar> = places[first..first + count].iter().map(|(scalar, _)| *scalar).collect();
                 let sources = vec![Scalar::Int(32); words];
-                let loaded: Vec<Part> = regs.iter().filter_map(|op| if let Op::Reg(reg) = op { Some(Part::reg(*reg)) } else { None }).collect();
+                let loaded: Vec<Part> =
+                    regs.iter().filter_map(|op| if let Op::Reg(reg) = op { Some(Part::reg(*reg)) } else { None }).collect();
                 parts.extend(self.reinterpret(&loaded, &sources, &targets)?);
                 continue;
             }
@@ -181,7 +191,15 @@ impl Selector<'_> {
     }
 
     /// A scalar that is not aligned, loaded in smaller units.
-    fn load_fractions(&mut self, scalar: Scalar, base: &Base, offset: i64, prefix: &str, bytes: u64, effects: bool) -> Result<Vec<Part>> {
+    fn load_fractions(
+        &mut self,
+        scalar: Scalar,
+        base: &Base,
+        offset: i64,
+        prefix: &str,
+        bytes: u64,
+        effects: bool,
+    ) -> Result<Vec<Part>> {
         let units = vec![Scalar::Int(bytes as u32 * 8); (scalar.bytes() / bytes) as usize];
         let mut loaded = Vec::with_capacity(units.len());
         for at in 0..units.len() as i64 {
@@ -243,7 +261,8 @@ impl Selector<'_> {
     fn bundle_address(&mut self, block: usize, bundle: &Bundle) -> Result<Option<(Base, i64, Space, i64)>> {
         let insts = &self.function.blocks.as_deref().unwrap_or(&[])[block].insts;
         let distance = bundle.members.iter().find(|(member, _)| *member == bundle.leader).map(|(_, distance)| *distance);
-        let (Some(distance), IrOp::Load { ptr, ptr_type, .. } | IrOp::Store { ptr, ptr_type, .. }) = (distance, &insts[bundle.leader].op)
+        let (Some(distance), IrOp::Load { ptr, ptr_type, .. } | IrOp::Store { ptr, ptr_type, .. }) =
+            (distance, &insts[bundle.leader].op)
         else {
             return Ok(None);
         };
@@ -321,7 +340,8 @@ impl Selector<'_> {
                 });
             }
             let scalar = places[first].0;
-            let mixed = places[first..first + count].iter().any(|(other, _)| memory_type(*other, false) != memory_type(scalar, false));
+            let mixed =
+                places[first..first + count].iter().any(|(other, _)| memory_type(*other, false) != memory_type(scalar, false));
             let ty = if mixed { plain_type(scalar) } else { memory_type(scalar, false) };
             match <[Op; 1]>::try_from(ops) {
                 Ok([op]) => self.effect(format!("{prefix}.{ty}"), vec![address, op]),

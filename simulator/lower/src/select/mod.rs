@@ -42,6 +42,6 @@ mod symbols;
 mod warp;
 mod wide;
 
-pub use function::{Lowered, lower};
 pub use calls::passed;
+pub use function::{Lowered, lower};
 pub use symbols::{Names, parameter};

@@ -34,7 +34,11 @@ impl Selector<'_> {
             Part::Reg(reg, _) => return Ok(Op::Reg(*reg)),
             Part::Address(base, offset) => {
                 let reg = self.base(base);
-                return Ok(Op::Reg(if *offset == 0 { reg } else { self.one("add.s64", Class::B64, vec![Op::Reg(reg), int(*offset)]) }));
+                return Ok(Op::Reg(if *offset == 0 {
+                    reg
+                } else {
+                    self.one("add.s64", Class::B64, vec![Op::Reg(reg), int(*offset)])
+                }));
             }
             Part::Bits(bits) => *bits,
             Part::Undef => 0,

@@ -63,8 +63,7 @@ impl Selector<'_> {
         if !matches!(inst.ty, Type::Ptr(_)) {
             return self.fail("vectors of addresses are not supported");
         }
-        let (terms, mut offset) =
-            steps(self.function, &self.uses, source, indices).map_err(|error| self.error(error.message))?;
+        let (terms, mut offset) = steps(self.function, &self.uses, source, indices).map_err(|error| self.error(error.message))?;
         let space = match (inst.result, base_type) {
             (Some(result), Type::Ptr(0)) => self.spaces.of_local(result),
             _ => self.spaces.of(self.module, base, base_type),
@@ -99,9 +98,10 @@ impl Selector<'_> {
     /// A register with the sum of a base and a scaled index.
     fn sum(&mut self, base: Reg, term: Term) -> Result<Reg> {
         let current = self.current;
-        let known = self.sums.get(&(base, term)).and_then(|sums| {
-            sums.iter().find(|(block, _)| self.graph.dominates(*block, current)).map(|(_, reg)| *reg)
-        });
+        let known = self
+            .sums
+            .get(&(base, term))
+            .and_then(|sums| sums.iter().find(|(block, _)| self.graph.dominates(*block, current)).map(|(_, reg)| *reg));
         if let Some(reg) = known {
             return Ok(reg);
         }

@@ -14,7 +14,8 @@ impl Names {
         let mut taken: HashSet<String> = plain.iter().map(|name| (*name).clone()).collect();
         let mut names: BTreeMap<String, String> = plain.into_iter().map(|name| (name.clone(), name.clone())).collect();
         for name in odd {
-            let escaped = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '$') { c.to_string() } else { "_$_".to_owned() };
+            let escaped =
+                |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '$') { c.to_string() } else { "_$_".to_owned() };
             let mut new: String = name.chars().map(escaped).collect();
             if !new.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '$') {
                 new.insert(0, '$');

@@ -75,7 +75,11 @@ impl Selector<'_> {
                 self.by_name(&format!("cvt.{mode}.{ty}.{ty}"), inst, args)
             }
             ["sqrt", ty @ ("f" | "d")] => self.by_name(&format!("sqrt.rn.{}", float(ty).unwrap_or("f32")), inst, args),
-            [op @ ("fma" | "add" | "mul" | "div" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh"), mode, rest @ ..] => {
+            [
+                op @ ("fma" | "add" | "mul" | "div" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh"),
+                mode,
+                rest @ ..,
+            ] => {
                 let (ftz, ty) = match rest {
                     ["ftz", ty] => (".ftz", *ty),
                     [ty] => ("", *ty),
@@ -114,9 +118,30 @@ impl Selector<'_> {
 
     fn special_register(&mut self, name: &str, ty: &Type) -> Result<Vec<Part>> {
         const KNOWN: [&str; 24] = [
-            "tid", "ntid", "ctaid", "nctaid", "laneid", "warpid", "nwarpid", "smid", "nsmid", "gridid", "clock", "clock64", "clock_hi",
-            "globaltimer", "globaltimer_lo", "globaltimer_hi", "dynamic_smem_size", "total_smem_size", "lanemask_eq", "lanemask_le",
-            "lanemask_lt", "lanemask_ge", "lanemask_gt", "warpsize",
+            "tid",
+            "ntid",
+            "ctaid",
+            "nctaid",
+            "laneid",
+            "warpid",
+            "nwarpid",
+            "smid",
+            "nsmid",
+            "gridid",
+            "clock",
+            "clock64",
+            "clock_hi",
+            "globaltimer",
+            "globaltimer_lo",
+            "globaltimer_hi",
+            "dynamic_smem_size",
+            "total_smem_size",
+            "lanemask_eq",
+            "lanemask_le",
+            "lanemask_lt",
+            "lanemask_ge",
+            "lanemask_gt",
+            "warpsize",
         ];
         let name = name.replace("lanemask.", "lanemask_").replace("clock.hi", "clock_hi");
         let first = name.split('.').next().unwrap_or("");
@@ -304,11 +329,8 @@ impl Selector<'_> {
                 };
                 let (target, target_start, _) = self.memory_operand(&to.value, &to.ty)?;
                 let (source, source_start, _) = self.memory_operand(&from.value, &from.ty)?;
-                let mut ops = vec![
-                    Op::Mem(target, target_start),
-                    Op::Mem(source, source_start),
-                    Op::Text((*bytes).to_owned().into()),
-                ];
+                let mut ops =
+                    vec![Op::Mem(target, target_start), Op::Mem(source, source_start), Op::Text((*bytes).to_owned().into())];
                 ops.extend(self.data_args(rest)?);
                 self.effect(format!("cp.async.{cache}.shared.global"), ops);
                 Ok(Vec::new())
