@@ -118,24 +118,53 @@ const KERNELS: [Row; 56] = [
 ];
 
 /// Exercise, kernel, and the rest as above.
-const EXERCISES: [Row; 13] = [
+const EXERCISES: [Row; 17] = [
     ("01-conv-naive/exercises/2-one-thread-per-output", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("01-conv-naive/exercises/3-neighbors", "convolve", [1, 1, 1], [256, 1, 1], 0, CONV),
     ("02-conv-shared/exercises/2-a-tile", "convolve", [4, 1, 1], [256, 1, 1], 0, "f1400 f200 i1000 i200 o1000"),
     ("02-conv-shared/exercises/3-many-tiles", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("02-conv-shared/exercises/4-one-barrier", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
-    ("03-unroll/exercises/2-four-at-a-time", "convolve", [4, 1, 1], [256, 1, 1], 0, "f1400 f332 i1000 i332 o1000"),
-    ("03-unroll/exercises/3-four-outputs", "convolve", [1, 1, 1], [256, 1, 1], 0, CONV),
-    ("03-unroll/exercises/4-odd-runs", "convolve", [1, 1, 1], [256, 1, 1], 0, CONV),
+    ("03-unroll/exercises/2-four-at-a-time", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
+    ("03-unroll/exercises/3-four-outputs", "convolve", [4, 1, 1], [64, 1, 1], 0, CONV),
+    ("03-unroll/exercises/4-odd-runs", "convolve", [2, 1, 1], [64, 1, 1], 0, CONV),
+    (
+        "04-correlation-sm-aware/exercises/2-two-slips",
+        "correlate",
+        [2, 6, 1],
+        [32, 8, 1],
+        0,
+        "b3500 b63 i70 i9 i7 i62 i44 l7000 l90000 o2728",
+    ),
+    (
+        "04-correlation-sm-aware/exercises/3-four-pixels",
+        "correlate",
+        [2, 6, 1],
+        [32, 8, 1],
+        0,
+        "b3500 b63 i70 i50 i9 i7 i62 i44 l7000 l90000 o2728",
+    ),
+    (
+        "04-correlation-sm-aware/exercises/4-four-outputs",
+        "correlate",
+        [1, 6, 1],
+        [32, 8, 1],
+        0,
+        "b3500 b63 i70 i50 i9 i7 i62 i44 l7000 l90000 o2728",
+    ),
     ("05-window-sums/exercises/2-sums-in-registers", "window_sums", [2, 3, 1], [256, 1, 1], 0, "w900 i300 i31 o900 o900"),
-    ("05-window-sums/exercises/3-a-round-number", "window_sums", [2, 3, 1], [256, 1, 1], 0, "w900 i300 i31 o900 o900"),
+    ("05-window-sums/exercises/3-a-round-number", "window_sums", [3, 3, 1], [128, 1, 1], 0, "w900 i300 i15 o900 o900"),
+    ("05-window-sums/exercises/4-one-in-one-out", "window_sums", [1, 3, 1], [64, 1, 1], 0, "w900 i300 i31 o900 o900"),
     ("06-matmul-tiled/exercises/2-a-tile-for-a-block", "multiply", [4, 3, 1], [256, 1, 1], 0, "f1536 f2048 i48 i64 i32 o3072"),
     ("06-matmul-tiled/exercises/3-every-size", "multiply", [5, 4, 1], [256, 1, 1], 0, "f2500 f3500 i50 i70 i50 o3500"),
-    ("06-matmul-tiled/exercises/4-a-column-for-a-thread", "multiply", [2, 1, 1], [512, 1, 1], 0, "f2500 f3500 i50 i70 i50 o3500"),
+    ("06-matmul-tiled/exercises/4-a-column-for-a-thread", "multiply", [5, 1, 1], [256, 1, 1], 0, "f2500 f3500 i50 i70 i50 o3500"),
 ];
 
 /// Kernels whose counts of accesses differ from those of clang's back end, each with the reason.
-const DIFFERENT: [(&str, &str, &str); 0] = [];
+const DIFFERENT: [(&str, &str, &str); 3] = [
+    ("05-window-sums", "shared_slices", "LLVM's back end looks for redundant loads once more, and saves the first in a loop"),
+    ("06-matmul-tiled", "vector", "a structure that is passed by value is read back from local memory before the call"),
+    ("06-matmul-tiled", "warp_tile", "as `vector`"),
+];
 
 #[test]
 fn kernels_of_the_chapters_do_the_same_as_with_clangs_back_end() {
