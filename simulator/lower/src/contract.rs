@@ -1,15 +1,17 @@
 //! Fuses products and sums, as the DAG combiner of LLVM's own NVPTX back end does, so that results have the same bits.
 //!
 //! CUDA allows `a * b + c` to be rounded once; clang marks such operations with `contract` and leaves the choice to the back end. That
-//! fuses within a basic block, also where a product has other uses, and where both operands of a sum are products it takes the one with
-//! fewer uses.
+//! chooses twice. First, in all of a function, a product that is used once goes into the sum that uses it; if both operands of the sum
+//! are such products, the left one. Then, within each basic block, products with several uses go into sums, too, and where both
+//! operands are products the one with fewer uses does.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::ir::{Binary, Block, Function, Local, Op, Value};
+use crate::ir::{Binary, Block, Function, Local, Op, Type, Value};
 
 /// Fuses in all blocks.
 pub fn contract(function: &mut Function) {
+    contract_single_uses(function);
     let mut outside: HashMap<Local, usize> = HashMap::new();
     let blocks = function.blocks.as_deref_mut().unwrap_or(&mut []);
     // Uses in other blocks count once, as the copy that carries the value there.
@@ -34,6 +36,54 @@ pub fn contract(function: &mut Function) {
     }
 }
 
+/// Products with one use, anywhere in the function.
+fn contract_single_uses(function: &mut Function) {
+    let order = function.order.clone();
+    let Some(blocks) = &mut function.blocks else { return };
+    let mut uses: HashMap<Local, usize> = HashMap::new();
+    let mut products: HashMap<Local, (Value, Value)> = HashMap::new();
+    for inst in blocks.iter().flat_map(|block| &block.insts) {
+        inst.op.each_operand(|value| {
+            if let Value::Local(local) = value {
+                *uses.entry(*local).or_default() += 1;
+            }
+        });
+        if let (Some(result), Some(factors)) = (inst.result, factors(&inst.op)) {
+            products.insert(result, factors);
+        }
+    }
+    let single = |value: &Value| match value {
+        Value::Local(local) if uses.get(local) == Some(&1) => products.get(local).map(|factors| (*local, factors.clone())),
+        _ => None,
+    };
+    let mut gone = HashSet::new();
+    for block in order {
+        for inst in &mut blocks[block].insts {
+            let Op::Binary { op: op @ (Binary::FAdd | Binary::FSub), flags, a, b } = &inst.op else { continue };
+            if !flags.contract || !matches!(inst.ty, Type::Float | Type::Double) {
+                continue;
+            }
+            let (left, is_sub) = (single(a), *op == Binary::FSub);
+            let is_left = left.is_some();
+            let Some((product, (x, y))) = left.or_else(|| single(b)) else { continue };
+            let c = if is_left { b.clone() } else { a.clone() };
+            gone.insert(product);
+            inst.op = Op::Fma { a: x, b: y, c, negate_product: is_sub && !is_left, negate_c: is_sub && is_left };
+        }
+    }
+    for block in blocks {
+        block.insts.retain(|inst| inst.result.is_none_or(|result| !gone.contains(&result)));
+    }
+}
+
+/// The factors of a product that may be fused.
+fn factors(op: &Op) -> Option<(Value, Value)> {
+    match op {
+        Op::Binary { op: Binary::FMul, flags, a, b } if flags.contract => Some((a.clone(), b.clone())),
+        _ => None,
+    }
+}
+
 struct Fusion {
     /// The factors of each product that may be fused.
     products: HashMap<Local, (Value, Value)>,
@@ -53,10 +103,8 @@ impl Fusion {
                     *uses.entry(*local).or_default() += 1;
                 }
             });
-            if let (Some(result), Op::Binary { op: Binary::FMul, flags, a, b }) = (inst.result, &inst.op)
-                && flags.contract
-            {
-                products.insert(result, (a.clone(), b.clone()));
+            if let (Some(result), Some(factors)) = (inst.result, factors(&inst.op)) {
+                products.insert(result, factors);
             }
         }
         Self { products, uses }

@@ -27,6 +27,9 @@ fn generated_kernels_do_the_same_as_with_clangs_back_end() {
     for seed in first..first + files() {
         let path = folder.join(format!("{seed}.cu"));
         std::fs::write(&path, program(seed)).expect("a temporary file");
+        if let Some(kept) = std::env::var_os("LOWER_KEEP") {
+            std::fs::write(std::path::Path::new(&kept).join(format!("{seed}.cu")), program(seed)).expect("a kept program");
+        }
         let (ir, theirs) = clang.compile(&path);
         let own = match lower(&ir, &Options::default()) {
             Ok(own) => own,
