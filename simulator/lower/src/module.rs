@@ -172,6 +172,12 @@ fn variables<'m>(
         let name = names.of(&global.name);
         let users: Vec<&str> = symbols.iter().filter(|(_, symbols)| symbols.contains(name)).map(|(user, _)| *user).collect();
         let is_kernel = |name: &str| module.functions.iter().any(|function| function.name == name && function.is_kernel);
+        if global.is_external && Space::numbered(global.space) != Some(Space::Shared) {
+            if users.is_empty() {
+                continue;
+            }
+            return Err(Error::at(global.line, format!("@{} is defined in another module", global.name)));
+        }
         match users.as_slice() {
             [user] if is_shared(global) && is_kernel(user) => own.entry(*user).or_default().push(declaration),
             // Nobody reads it, and it would take room from every kernel.

@@ -118,7 +118,9 @@ impl Maker {
             self.statement(number, 3);
         }
         self.line("__syncthreads();");
-        self.line("r[t] = i; r[t + 64] = j; r[t + 128] = u + v; r[t + 192] = s; r[t + 256] = c; r[t + 320] = (int)(l ^ (l >> 32));");
+        self.line(
+            "r[t] = i; r[t + 64] = j; r[t + 128] = u + v; r[t + 192] = s; r[t + 256] = c; r[t + 320] = (int)(l ^ (l >> 32));",
+        );
         self.line("r[t + 384] = (int)(q ^ (q >> 32)); r[t + 448] = p[t & 7] + s_i[t] + s_b[t];");
         self.line("g[t] = x != x ? 0.0f : x; g[t + 64] = y != y ? 0.0f : y; g[t + 128] = s_f[t] != s_f[t] ? 0.0f : s_f[t];");
         self.line("h[t] = d != d ? 0.0 : d;");
@@ -166,7 +168,12 @@ impl Maker {
                 let index = format!("k{left}");
                 self.line(&format!("for (int {index} = 0; {index} < {bound}; ++{index}) {{"));
                 self.depth += 1;
-                let use_it = self.numbers.one_of(&["x = x * 0.5f + f[(IDX * 3) & 63];", "i += a[IDX & 63];", "l += (long long)IDX * j;", "p[IDX & 7] += u;"]);
+                let use_it = self.numbers.one_of(&[
+                    "x = x * 0.5f + f[(IDX * 3) & 63];",
+                    "i += a[IDX & 63];",
+                    "l += (long long)IDX * j;",
+                    "p[IDX & 7] += u;",
+                ]);
                 self.line(&use_it.replace("IDX", &index));
                 self.depth -= 1;
                 self.inside(number, left, 2);
@@ -239,7 +246,9 @@ impl Maker {
                 let function = self.numbers.one_of(&["min", "max"]);
                 format!("{function}((int)({a}), (int)({b}))")
             }
-            15 => self.numbers.one_of(&["__clz(INT)", "__builtin_popcount(INT)", "(int)__builtin_bitreverse32(INT)", "__builtin_bswap32(INT)"])
+            15 => self
+                .numbers
+                .one_of(&["__clz(INT)", "__builtin_popcount(INT)", "(int)__builtin_bitreverse32(INT)", "__builtin_bswap32(INT)"])
                 .replace("INT", &format!("(int)({a})")),
             16 => format!("a[({a}) & 63]"),
             17 => {
@@ -271,7 +280,10 @@ impl Maker {
 
     fn float(&mut self, left: usize) -> String {
         if left == 0 {
-            return self.numbers.one_of(&["x", "y", "f[t & 63]", "s_f[t]", "0.5f", "-2.0f", "1e-3f", "(float)i", "(float)u"]).to_owned();
+            return self
+                .numbers
+                .one_of(&["x", "y", "f[t & 63]", "s_f[t]", "0.5f", "-2.0f", "1e-3f", "(float)i", "(float)u"])
+                .to_owned();
         }
         let (a, b) = (self.float(left - 1), self.float(left - 1));
         match self.numbers.below(12) {

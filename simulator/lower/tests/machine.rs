@@ -11,7 +11,7 @@ pub struct Launch<'a> {
     pub block: [u32; 3],
     pub shared: u32,
     /// One word for each parameter: `f100` a buffer of 100 random floats, `w100` of 100 random words, `b100` of 100 random bytes, `o100`
-    /// of 100 words for results; `i5` a 32-bit number, `l5` a 64-bit one, `p0.5` a float; `(5,7,l9)` a structure of such numbers.
+    /// of 100 words for results, `u1,2` of these words; `i5` a 32-bit number, `l5` a 64-bit one, `p0.5` a float; `(5,7,l9)` a structure of such numbers.
     pub args: &'a str,
 }
 
@@ -61,6 +61,13 @@ pub fn run(ptx: &str, call: &Launch<'_>) -> Result<Outcome, String> {
         match kind {
             "i" => push(&(number::<i64>(rest) as u32).to_le_bytes(), 4, &mut params),
             "l" => push(&number::<i64>(rest).to_le_bytes(), 8, &mut params),
+            "u" => {
+                let content: Vec<u8> = rest.split(',').flat_map(|word| number::<u32>(word).to_le_bytes()).collect();
+                let address = memory.allocate(content.len() as u64, None).map_err(|error| error.to_string())?;
+                memory.write(address, &content).map_err(|error| error.to_string())?;
+                buffers.push((address, content.len()));
+                push(&address.to_le_bytes(), 8, &mut params);
+            }
             "p" => push(&number::<f32>(rest).to_le_bytes(), 4, &mut params),
             _ => {
                 let count: usize = number(rest);

@@ -19,6 +19,8 @@ pub struct Parser {
     /// The names of the function at hand.
     pub locals: Vec<Option<Type>>,
     pub local_names: HashMap<String, Local>,
+    /// The type and the line of each use of a local.
+    pub used: Vec<(Local, Type, u32)>,
     pub block_names: HashMap<String, BlockId>,
     /// For each block, the line that first named it.
     pub block_lines: Vec<u32>,
@@ -34,6 +36,7 @@ impl Parser {
             depth: 0,
             locals: Vec::new(),
             local_names: HashMap::new(),
+            used: Vec::new(),
             block_names: HashMap::new(),
             block_lines: Vec::new(),
         }

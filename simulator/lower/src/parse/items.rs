@@ -2,7 +2,7 @@
 
 use super::cursor::Parser;
 use crate::error::{Error, Result};
-use crate::ir::{Block, Function, Global, Item, Module, Op, Param};
+use crate::ir::{Block, Function, Global, Inst, Item, Module, Op, Param, Type};
 use crate::layout;
 use crate::lex::{Kind, tokens};
 
@@ -199,6 +199,7 @@ impl Parser {
         self.skip();
         self.locals.clear();
         self.local_names.clear();
+        self.used.clear();
         self.block_names.clear();
         self.block_lines.clear();
         // Metadata of a declaration stands in front of it.
@@ -226,6 +227,10 @@ impl Parser {
             let ty = ty.clone().ok_or_else(|| Error::at(line, format!("value %{} of @{name} is not defined", name_of())))?;
             locals.push(ty);
         }
+        let is_other = |(local, ty, _): &&(u32, Type, u32)| locals[*local as usize] != *ty;
+        if let Some((_, ty, line)) = self.used.iter().find(is_other) {
+            return Err(Error::at(*line, format!("a value of another type is used as {ty:?}")));
+        }
         Ok(Function { name, is_kernel, result, params, is_variadic, attributes, groups, blocks, order, locals, line })
     }
 
@@ -246,6 +251,10 @@ impl Parser {
             if let Some(inst) = others[first..].iter().find(|inst| matches!(inst.op, Op::Phi(_))) {
                 return Err(Error::at(inst.line, "a phi is not at the start of its block"));
             }
+        }
+        let to_first = |inst: &&Inst| inst.op.successors().contains(&0);
+        if let Some(inst) = blocks.iter().filter_map(|block| block.insts.last()).find(to_first) {
+            return Err(Error::at(inst.line, "a branch goes to the first block"));
         }
         if blocks.is_empty() { Err(Error::at(line, "a function has no block")) } else { Ok(()) }
     }

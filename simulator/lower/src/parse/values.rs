@@ -51,8 +51,11 @@ impl Parser {
     pub fn value(&mut self, ty: &Type) -> Result<Value> {
         if let Kind::Local(name) = self.peek() {
             let name = name.clone();
+            let line = self.line();
             self.skip();
-            return Ok(Value::Local(self.local(name)));
+            let local = self.local(name);
+            self.used.push((local, ty.clone(), line));
+            return Ok(Value::Local(local));
         }
         Ok(Value::Const(Rc::new(self.constant(ty)?)))
     }

@@ -38,6 +38,9 @@ impl Selector<'_> {
                 }
                 parts
             }
+            Const::Global(name) if !self.module.globals.iter().any(|global| global.name == *name) => {
+                return self.fail(format!("the address of {name}, which is not a variable of this module"));
+            }
             Const::Global(name) => vec![Part::Address(Base::Symbol(self.names.of(name).to_owned()), 0)],
             Const::Gep { source, base, base_type, indices } => {
                 let parts = self.constant(base, base_type)?;

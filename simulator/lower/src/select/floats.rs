@@ -121,7 +121,12 @@ impl Selector<'_> {
                 let [Some(a), Some(b), Some(c)] = [0, 1, 2].map(|operand: usize| parts[operand].get(at).cloned()) else {
                     return self.fail("operands of different lengths");
                 };
-                let a = if negate_product { self.negate_part(scalar, &a)? } else { a };
+                // A constant factor takes the sign for nothing.
+                let (a, b) = match (negate_product, &b) {
+                    (false, _) => (a, b),
+                    (true, Part::Bits(_)) => (a, self.negate_part(scalar, &b)?),
+                    (true, _) => (self.negate_part(scalar, &a)?, b),
+                };
                 let c = if negate_c { self.negate_part(scalar, &c)? } else { c };
                 self.fma(scalar, &a, &b, &c)
             })

@@ -15,7 +15,7 @@ impl Selector<'_> {
             return self.wide_binary(op, width, a, b);
         }
         let scalar = self.scalar(inst.ty.scalar())?;
-        if let (Scalar::Int(32 | 64), Binary::Add) = (scalar, op)
+        if let (Type::Int(32 | 64), Binary::Add) = (&inst.ty, op)
             && let Some(part) = self.multiply_add(&inst.ty, a, b)?
         {
             return Ok(vec![part]);

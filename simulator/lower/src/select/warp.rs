@@ -145,7 +145,9 @@ impl Selector<'_> {
         ];
         let name = name.replace("lanemask.", "lanemask_").replace("clock.hi", "clock_hi");
         let first = name.split('.').next().unwrap_or("");
-        if !KNOWN.contains(&first) {
+        let has_axes = matches!(first, "tid" | "ntid" | "ctaid" | "nctaid");
+        let axis = &name[first.len()..];
+        if !KNOWN.contains(&first) || has_axes != matches!(axis, ".x" | ".y" | ".z") || !has_axes && !axis.is_empty() {
             return self.fail(format!("the special register {name} is not supported"));
         }
         if first == "warpsize" {
