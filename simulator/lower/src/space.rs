@@ -4,7 +4,8 @@
 //! keeps the space of the address that it was made from. So most accesses can name their space, as those of other compilers do. The
 //! assumption that a pointer has one space is dropped as soon as two spaces meet in a phi or a select.
 
-use crate::ir::{Callee, Cast, Const, Function, Inst, Module, Op, Type, Value};
+use crate::ir::{Callee, Cast, Const, Function, Inst, Local, Module, Op, Type, Value};
+use crate::uses::Uses;
 
 /// A state space of PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,13 +50,19 @@ impl Space {
 pub struct Spaces(Vec<Option<Space>>);
 
 impl Spaces {
-    pub fn new(module: &Module, function: &Function) -> Self {
+    pub fn new(module: &Module, function: &Function, uses: &Uses) -> Self {
         let mut spaces = Spaces(vec![None; function.locals.len()]);
         for (at, param) in function.params.iter().enumerate() {
             spaces.0[at] = Some(match param.ty {
-                Type::Ptr(0) if param.byval.is_some() && function.is_kernel => Space::Param,
+                // A structure that is passed by value is copied, unless it can be read where it is.
+                Type::Ptr(0) if param.byval.is_some() => {
+                    if function.is_kernel && is_only_read(function, uses, at as u32) {
+                        Space::Param
+                    } else {
+                        Space::Local
+                    }
+                }
                 Type::Ptr(0) if function.is_kernel => Space::Global,
-                Type::Ptr(0) if param.byval.is_some() => Space::Local,
                 Type::Ptr(number) => Space::numbered(number).unwrap_or(Space::Generic),
                 _ => continue,
             });
@@ -125,6 +132,35 @@ impl Spaces {
     pub fn of_local(&self, local: u32) -> Space {
         self.0[local as usize].unwrap_or(Space::Generic)
     }
+}
+
+/// Whether nothing happens to a pointer and the addresses made from it but loads.
+fn is_only_read(function: &Function, uses: &Uses, param: Local) -> bool {
+    let blocks = function.blocks.as_deref().unwrap_or(&[]);
+    let mut pointers = vec![param];
+    while let Some(local) = pointers.pop() {
+        for (block, at) in uses.users(local) {
+            let inst = &blocks[*block].insts[*at];
+            let is_read = match &inst.op {
+                Op::Load { access, .. } => !access.volatile,
+                Op::Gep { base, .. } => *base == Value::Local(local),
+                Op::Call { callee: Callee::Function(name), args, .. } => {
+                    let is_target = args.first().is_some_and(|to| to.value == Value::Local(local));
+                    name.starts_with("llvm.lifetime.")
+                        || name.starts_with("llvm.memcpy") && !is_target
+                        || args.iter().all(|arg| arg.value != Value::Local(local) || arg.byval.is_some())
+                }
+                _ => false,
+            };
+            if !is_read {
+                return false;
+            }
+            if let (Op::Gep { .. }, Some(result)) = (&inst.op, inst.result) {
+                pointers.push(result);
+            }
+        }
+    }
+    true
 }
 
 /// The space that two pointers share. Generic is below all others.

@@ -16,7 +16,7 @@ fn texts() -> [String; 2] {
 
 /// How many texts: `LOWER_ROUNDS` asks for more.
 fn rounds() -> usize {
-    std::env::var("LOWER_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1500)
+    std::env::var("LOWER_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(400)
 }
 
 /// Longest that a text may take.
@@ -44,7 +44,7 @@ fn stored_texts_are_lowered() {
 #[test]
 fn a_text_that_ends_early_is_no_reason_to_panic() {
     for text in &texts() {
-        for end in (0..text.len()).step_by(7).filter(|end| text.is_char_boundary(*end)) {
+        for end in (0..text.len()).step_by(41).filter(|end| text.is_char_boundary(*end)) {
             try_to_lower(&text[..end], &format!("the first {end} bytes"));
         }
     }

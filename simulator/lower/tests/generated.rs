@@ -98,7 +98,7 @@ impl Maker {
     }
 
     fn kernel(&mut self, number: usize) {
-        if number % 3 == 0 {
+        if number.is_multiple_of(3) {
             let linkage = self.linkage();
             self.line(&format!("__device__ {linkage} int helper{number}(int a, float b) {{ return a * 3 + (int)b; }}"));
         }
@@ -192,7 +192,7 @@ impl Maker {
                 self.line("default: v += 1;");
                 self.line("}");
             }
-            _ if number % 3 == 0 => {
+            _ if number.is_multiple_of(3) => {
                 let value = self.int(1);
                 self.line(&format!("i ^= helper{number}({value}, fminf(fmaxf(x, -9.0f), 9.0f));"));
             }

@@ -20,7 +20,7 @@ fn words(kernel: &str, args: &str) -> Vec<u32> {
 fn integers_of_odd_widths_wrap_at_their_width() {
     let found = words("wide", "u4000000000 o4");
     let x = 4_000_000_000_u128;
-    let odd = (x * x & ((1 << 33) - 1)) >> 1;
+    let odd = ((x * x) & ((1 << 33) - 1)) >> 1;
     // As a signed number, the input is negative, so that its negation is positive and small.
     let negated = 4_294_967_296_u128 - x;
     assert_eq!(found, [(x * (x - 1) / 2) as u32, odd as u32, 0, negated as u32]);
@@ -55,6 +55,11 @@ fn structures_are_read_and_passed() {
     // i8, i32 at 4, float at 8, two i16 at 12
     let found = words("structures", "(1,1000,0,131071) o6");
     assert_eq!(found, [1001, 0x0101_0101, 0x0101_0101, 0x0101_0101, 1000, 0x0101_0101]);
+}
+
+#[test]
+fn a_structure_that_is_written_is_a_copy() {
+    assert_eq!(words("copied", "(1,1000,0,131071) o1"), [3000]);
 }
 
 #[test]

@@ -40,8 +40,8 @@ impl Selector<'_> {
         if parts.iter().all(|part| *part == Part::Undef) {
             return Ok(vec![Part::Undef; targets.len()]);
         }
-        let words = self.to_words(parts, sources)?;
-        self.from_words(&words, targets)
+        let words = self.pack_words(parts, sources)?;
+        self.unpack_words(&words, targets)
     }
 
     fn same_size(&mut self, part: &Part, from: Scalar, to: Scalar) -> Result<Part> {
@@ -65,7 +65,7 @@ impl Selector<'_> {
     }
 
     /// Words of 32 bits; the last one may have fewer.
-    fn to_words(&mut self, parts: &[Part], scalars: &[Scalar]) -> Result<Vec<Op>> {
+    fn pack_words(&mut self, parts: &[Part], scalars: &[Scalar]) -> Result<Vec<Op>> {
         let mut words = Vec::new();
         let mut at = 0;
         while at < parts.len() {
@@ -121,7 +121,7 @@ impl Selector<'_> {
         }
     }
 
-    fn from_words(&mut self, words: &[Op], scalars: &[Scalar]) -> Result<Vec<Part>> {
+    fn unpack_words(&mut self, words: &[Op], scalars: &[Scalar]) -> Result<Vec<Part>> {
         let mut parts = Vec::with_capacity(scalars.len());
         let mut bit = 0_u32;
         for scalar in scalars {

@@ -88,7 +88,7 @@ impl Selector<'_> {
         let mut parts = Vec::with_capacity(left.len());
         for (a, b) in left.iter().zip(&right) {
             let (a, b) = if scalar == Scalar::BFloat {
-                (self.to_f32(scalar, a)?, self.to_f32(scalar, b)?)
+                (self.widened_float(scalar, a)?, self.widened_float(scalar, b)?)
             } else {
                 (Op::Reg(self.register(a, scalar)?), self.operand(b, scalar)?)
             };

@@ -29,8 +29,8 @@ impl Selector<'_> {
                 };
                 return Ok(vec![self.truncate(64, *width, &low)?]);
             }
-            (Cast::Zext, Type::Int(width), Type::Int(65..)) => return self.to_wide(value, *width, Ext::Zero),
-            (Cast::Sext, Type::Int(width), Type::Int(65..)) => return self.to_wide(value, *width, Ext::Sign),
+            (Cast::Zext, Type::Int(width), Type::Int(65..)) => return self.widened_words(value, *width, Ext::Zero),
+            (Cast::Sext, Type::Int(width), Type::Int(65..)) => return self.widened_words(value, *width, Ext::Sign),
             (_, Type::Int(65..), _) | (_, _, Type::Int(65..)) => {
                 return self.fail("a conversion between a wide integer and another type");
             }
@@ -72,7 +72,7 @@ impl Selector<'_> {
                 Ok(Part::reg(self.one(format!("cvt.rn.{}.{}", suffix(to), suffix(from)), class(to), vec![whole])))
             }
             (Cast::FpExt, Scalar::BFloat, _) => {
-                let float = self.to_f32(from, part)?;
+                let float = self.widened_float(from, part)?;
                 Ok(match (float, to) {
                     (Op::Reg(reg), Scalar::Float) => Part::reg(reg),
                     (float, _) => Part::reg(self.one("cvt.f64.f32", Class::F64, vec![float])),
@@ -84,7 +84,7 @@ impl Selector<'_> {
             }
             (Cast::FpToSi | Cast::FpToUi, _, Scalar::Int(width)) => {
                 let source = if from == Scalar::BFloat { Scalar::Float } else { from };
-                let whole = self.to_f32(from, part)?;
+                let whole = self.widened_float(from, part)?;
                 let whole = if from == Scalar::Half { Op::Reg(self.register(part, from)?) } else { whole };
                 let (letter, ext) = if op == Cast::FpToSi { ('s', Ext::Sign) } else { ('u', Ext::Zero) };
                 let (bits, reg_class) = if width <= 32 { (32, Class::B32) } else { (64, Class::B64) };

@@ -24,7 +24,7 @@ impl Selector<'_> {
         match (op, scalar) {
             (Binary::FAdd | Binary::FSub | Binary::FMul, Scalar::BFloat) => return self.bfloat_binary(op, a, b),
             (Binary::FDiv, Scalar::Half | Scalar::BFloat) => {
-                let (a, b) = (self.to_f32(scalar, a)?, self.to_f32(scalar, b)?);
+                let (a, b) = (self.widened_float(scalar, a)?, self.widened_float(scalar, b)?);
                 let quotient = self.one("div.rn.f32", Class::F32, vec![a, b]);
                 let opcode = if scalar == Scalar::Half { "cvt.rn.f16.f32" } else { "cvt.rn.bf16.f32" };
                 return Ok(Part::reg(self.one(opcode, Class::B16, vec![Op::Reg(quotient)])));
@@ -86,7 +86,7 @@ impl Selector<'_> {
     }
 
     /// A half or a bfloat as a float.
-    pub fn to_f32(&mut self, scalar: Scalar, part: &Part) -> Result<Op> {
+    pub fn widened_float(&mut self, scalar: Scalar, part: &Part) -> Result<Op> {
         let reg = Op::Reg(self.register(part, scalar)?);
         Ok(Op::Reg(match scalar {
             Scalar::Half => self.one("cvt.f32.f16", Class::F32, vec![reg]),

@@ -7,7 +7,7 @@ use super::part::Part;
 use super::symbols::{Names, parameter};
 use crate::cfg::Graph;
 use crate::error::{Error, Result};
-use crate::ir::{Binary, Callee, Function, Inst, Module, Op, Type, Value};
+use crate::ir::{Binary, Function, Inst, Module, Op, Type, Value};
 use crate::layout;
 use crate::mir;
 use crate::space::{Space, Spaces};
@@ -25,7 +25,7 @@ pub struct Lowered {
 pub fn lower(module: &Module, names: &Names, function: &Function, target: u32) -> Result<Lowered> {
     let graph = Graph::new(function);
     let uses = Uses::new(function);
-    let spaces = Spaces::new(module, function);
+    let spaces = Spaces::new(module, function, &uses);
     let plan = Plan::new(module, function, &graph, &uses, &spaces);
     let blocks = function.blocks.as_ref().map_or(0, Vec::len);
     let mut selector = Selector {
@@ -114,7 +114,13 @@ impl Selector<'_> {
             let parts = if !self.function.is_kernel {
                 self.receive(at)?
             } else if let Some(of) = &param.byval {
-                vec![self.kernel_structure(at, &name, of)?]
+                // It is read where it is, unless its address is needed for something else.
+                if self.spaces.of_local(at as u32) == Space::Param {
+                    layout::size(of).map_err(|error| self.error(error.message))?;
+                    vec![Part::Address(mir::Base::Symbol(name), 0)]
+                } else {
+                    self.receive(at)?
+                }
             } else {
                 let places = layout::places(&param.ty).map_err(|error| self.error(error.message))?;
                 let align = layout::align(&param.ty);
@@ -128,46 +134,6 @@ impl Selector<'_> {
             self.values[at] = Some(parts);
         }
         Ok(())
-    }
-
-    /// A structure among a kernel's parameters. It is read where it is, unless its address is needed for something else.
-    fn kernel_structure(&mut self, at: usize, name: &str, of: &Type) -> Result<Part> {
-        let mut pointers = vec![at as u32];
-        let mut seen = BTreeSet::new();
-        let blocks = self.function.blocks.as_deref().unwrap_or(&[]);
-        while let Some(local) = pointers.pop() {
-            if !seen.insert(local) {
-                continue;
-            }
-            for (block, user) in self.uses.users(local) {
-                let inst = &blocks[*block].insts[*user];
-                let is_read = match &inst.op {
-                    Op::Load { access, .. } => !access.volatile,
-                    Op::Gep { base, .. } => *base == Value::Local(local),
-                    Op::Phi(_) | Op::Select { .. } | Op::Freeze(_) => true,
-                    Op::Call { callee: Callee::Function(name), args, .. } => {
-                        name.starts_with("llvm.lifetime.")
-                            || name.starts_with("llvm.memcpy") && args.first().is_some_and(|to| to.value != Value::Local(local))
-                            || args.iter().all(|arg| arg.value != Value::Local(local) || arg.byval.is_some())
-                    }
-                    _ => false,
-                };
-                if !is_read {
-                    return self.fail(format!("the address of parameter {} is used for more than reading it", at + 1));
-                }
-                match (&inst.op, inst.result) {
-                    (Op::Gep { .. } | Op::Phi(_) | Op::Select { .. } | Op::Freeze(_), Some(result)) => {
-                        if self.spaces.of_local(result) != Space::Param {
-                            return self.fail(format!("the address of parameter {} is mixed with others", at + 1));
-                        }
-                        pointers.push(result);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        layout::size(of).map_err(|error| self.error(error.message))?;
-        Ok(Part::Address(mir::Base::Symbol(name.to_owned()), 0))
     }
 
     fn block(&mut self, block: usize, insts: &[Inst]) -> Result<()> {

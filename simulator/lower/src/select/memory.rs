@@ -383,9 +383,9 @@ fn memory_type(scalar: Scalar, signed: bool) -> &'static str {
 /// The same for a vector of scalars of several types.
 fn plain_type(scalar: Scalar) -> &'static str {
     match scalar.bits() {
-        ..=8 => "b8",
-        ..=16 => "b16",
-        ..=32 => "b32",
+        0..=8 => "b8",
+        9..=16 => "b16",
+        17..=32 => "b32",
         _ => "b64",
     }
 }

@@ -107,7 +107,7 @@ impl Selector<'_> {
     }
 
     /// A narrower integer as a wide one.
-    pub fn to_wide(&mut self, value: &Value, from: u32, ext: Ext) -> Result<Vec<Part>> {
+    pub fn widened_words(&mut self, value: &Value, from: u32, ext: Ext) -> Result<Vec<Part>> {
         if from > 64 {
             return Ok(self.extended_words(value, from, ext)?.into_iter().map(as_part).collect());
         }

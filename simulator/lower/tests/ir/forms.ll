@@ -147,6 +147,16 @@ define ptx_kernel void @structures(ptr byval(%nested) align 4 %n, ptr %r) {
   ret void
 }
 
+define ptx_kernel void @copied(ptr byval(%nested) align 4 %n, ptr %r) {
+  %p = getelementptr inbounds %nested, ptr %n, i64 0, i32 1, i32 0
+  %x = load i32, ptr %p, align 4
+  %y = mul i32 %x, 3
+  store i32 %y, ptr %p, align 4
+  %z = load volatile i32, ptr %p, align 4
+  store i32 %z, ptr %r, align 4
+  ret void
+}
+
 define internal i32 @total({ i32, i32 } %pair, i1 %more) noinline {
   %x = extractvalue { i32, i32 } %pair, 0
   %y = extractvalue { i32, i32 } %pair, 1
