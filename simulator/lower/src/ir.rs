@@ -446,6 +446,23 @@ impl Type {
     }
 }
 
+impl Const {
+    /// Calls a function with the name of each variable whose address it has.
+    pub fn each_global<'c>(&'c self, visit: &mut impl FnMut(&'c str)) {
+        match self {
+            Const::Global(name) => visit(name),
+            Const::Aggregate(elements) => elements.iter().for_each(|(_, element)| element.each_global(visit)),
+            Const::Splat(_, value) | Const::Cast { value, .. } => value.each_global(visit),
+            Const::Gep { base, .. } => base.each_global(visit),
+            Const::Binary { a, b, .. } => {
+                a.each_global(visit);
+                b.each_global(visit);
+            }
+            Const::Int(_) | Const::Float(_) | Const::Zero | Const::Undef | Const::Bytes(_) => {}
+        }
+    }
+}
+
 impl Op {
     /// Whether it leaves its block.
     pub fn is_terminator(&self) -> bool {

@@ -167,7 +167,17 @@ fn variables<'m>(
 ) -> Result<(BTreeMap<&'m str, Vec<String>>, Vec<String>)> {
     let mut own: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut common = Vec::new();
+    let mut referred = BTreeSet::new();
+    let inits = module.globals.iter().filter(|global| !global.name.starts_with("llvm.")).filter_map(|global| global.init.as_ref());
+    inits.for_each(|init| {
+        init.each_global(&mut |name| {
+            referred.insert(name);
+        })
+    });
     for global in &module.globals {
+        if global.name.starts_with("llvm.") {
+            continue;
+        }
         let Some(declaration) = data::declaration(names, global)? else { continue };
         let name = names.of(&global.name);
         let users: Vec<&str> = symbols.iter().filter(|(_, symbols)| symbols.contains(name)).map(|(user, _)| *user).collect();
@@ -180,8 +190,8 @@ fn variables<'m>(
         }
         match users.as_slice() {
             [user] if is_shared(global) && is_kernel(user) => own.entry(*user).or_default().push(declaration),
-            // Nobody reads it, and it would take room from every kernel.
-            [] if global.space == 3 => {}
+            // Nobody reads it. In shared memory it would take room from every kernel.
+            [] if global.space == 3 || !global.is_public && !referred.contains(global.name.as_str()) => {}
             _ => common.push((refers(global), declaration)),
         }
     }

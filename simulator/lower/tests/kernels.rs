@@ -181,7 +181,7 @@ fn compare(what: &str, rows: &[Row], path: impl Fn(&str) -> std::path::PathBuf) 
     let mut compiled: BTreeMap<&str, (String, String)> = BTreeMap::new();
     let mut wrong = Vec::new();
     for &(file, kernel, grid, block, shared, args) in rows {
-        let (own, theirs) = compiled.entry(file).or_insert_with(|| both(&clang, &path(file)));
+        let (own, theirs) = compiled.entry(file).or_insert_with(|| both(&clang, file, &path(file)));
         let call = Launch { kernel, grid, block, shared, args };
         match (run(own, &call), run(theirs, &call)) {
             (Ok(own), Ok(theirs)) => {
@@ -204,8 +204,13 @@ fn compare(what: &str, rows: &[Row], path: impl Fn(&str) -> std::path::PathBuf) 
 }
 
 /// The code of the lowering and that of clang's back end.
-fn both(clang: &Clang, path: &Path) -> (String, String) {
-    let (ir, theirs) = clang.compile(path);
+fn both(clang: &Clang, name: &str, path: &Path) -> (String, String) {
+    let (mut ir, theirs) = clang.compile(path);
+    // IR that another clang made, such as one in WebAssembly: `LOWER_IR` is a folder of files with the names in the tables.
+    if let Some(folder) = std::env::var_os("LOWER_IR") {
+        let other = Path::new(&folder).join(name.replace('/', "_")).with_extension("ll");
+        ir = std::fs::read_to_string(other).unwrap_or(ir);
+    }
     let own = lower(&ir, &Options::default()).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     (own, theirs)
 }

@@ -193,7 +193,14 @@ impl Selector<'_> {
                 });
             }
         }
-        None
+        // A factor of 33 bits: its highest one is the dividend itself, which must not overflow the sum.
+        let shift = 32 - (by - 1).leading_zeros();
+        let factor = (1_u128 << (32 + shift)).div_ceil(u128::from(by)) - (1 << 32);
+        let high = self.one("mul.hi.u32", Class::B32, vec![a.clone(), Op::Text(factor.to_string().into())]);
+        let rest = self.one("sub.s32", Class::B32, vec![a, Op::Reg(high)]);
+        let half = self.one("shr.u32", Class::B32, vec![Op::Reg(rest), int(1)]);
+        let sum = self.one("add.s32", Class::B32, vec![Op::Reg(half), Op::Reg(high)]);
+        Some(self.one("shr.u32", Class::B32, vec![Op::Reg(sum), int(i64::from(shift - 1))]))
     }
 
     fn signed_quotient(&mut self, a: Op, by: i32) -> Option<crate::mir::Reg> {
@@ -213,8 +220,12 @@ impl Selector<'_> {
             // One more than the quotient, so that truncated products are right for both signs (Granlund and Montgomery).
             let factor = power / by as u128 + 1;
             let error = factor * by as u128 - power;
-            if factor < 1 << 31 && error <= 1 << (shift + 1) {
-                let high = self.one("mul.hi.s32", Class::B32, vec![a.clone(), int(factor as i64)]);
+            if factor < 1 << 32 && error <= 1 << (shift + 1) {
+                let mut high = self.one("mul.hi.s32", Class::B32, vec![a.clone(), int(i64::from(factor as u32 as i32))]);
+                // As a signed number such a factor is smaller by 2^32.
+                if factor >= 1 << 31 {
+                    high = self.one("add.s32", Class::B32, vec![Op::Reg(high), a.clone()]);
+                }
                 let shifted =
                     if shift == 0 { high } else { self.one("shr.s32", Class::B32, vec![Op::Reg(high), int(i64::from(shift))]) };
                 let sign = sign(self);
