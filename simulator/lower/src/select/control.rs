@@ -50,8 +50,23 @@ impl Selector<'_> {
                 return self.fail("a phi of values of several types");
             }
             for ((part, scalar), to) in parts.iter().zip(&scalars).zip(&before) {
-                if *part != Part::Undef {
-                    self.copied(part, *scalar, *to)?;
+                match part {
+                    Part::Undef => {}
+                    // Copies of one register may become one; two constants would stay.
+                    Part::Bits(bits) => {
+                        let class = self.class(*to);
+                        let key = (from, class, *bits);
+                        let common = match self.literals.get(&key) {
+                            Some(common) => *common,
+                            None => {
+                                let common = self.register(part, *scalar)?;
+                                self.literals.insert(key, common);
+                                common
+                            }
+                        };
+                        self.push(mov(class), vec![Op::Reg(*to)], vec![Op::Reg(common)], false);
+                    }
+                    _ => self.copied(part, *scalar, *to)?,
                 }
             }
         }

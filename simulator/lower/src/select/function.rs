@@ -50,6 +50,7 @@ pub fn lower(module: &Module, names: &Names, function: &Function, target: u32) -
         variables: Vec::new(),
         callees: BTreeSet::new(),
         incoming: HashMap::new(),
+        literals: HashMap::new(),
         labels: 0,
     };
     match selector.run() {
