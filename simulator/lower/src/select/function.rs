@@ -80,14 +80,9 @@ impl Selector<'_> {
             self.leave(last, next)?;
         }
         for block in self.graph.order.clone() {
-            for (at, inst) in blocks[block].insts.iter().enumerate() {
-                if !matches!(inst.op, Op::Phi(_)) {
-                    break;
-                }
-                self.line = inst.line;
-                self.dbg = inst.dbg;
-                self.phi_copies(block, at, inst)?;
-            }
+            let insts = &blocks[block].insts;
+            let phis = insts.iter().position(|inst| !matches!(inst.op, Op::Phi(_))).unwrap_or(insts.len());
+            self.phi_copies(block, &insts[..phis])?;
         }
         Ok(())
     }
