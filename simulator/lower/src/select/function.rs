@@ -107,16 +107,12 @@ impl Selector<'_> {
     fn parameters(&mut self) -> Result<()> {
         for (at, param) in self.function.params.iter().enumerate() {
             let name = parameter(self.names.of(&self.function.name), at);
-            let parts = if !self.function.is_kernel {
+            let parts = if let Some(of) = param.byval.as_ref().filter(|_| self.spaces.of_local(at as u32) == Space::Param) {
+                // A structure is read where it is, unless its address is needed for something else.
+                layout::size(of).map_err(|error| self.error(error.message))?;
+                vec![Part::Address(mir::Base::Symbol(name), 0)]
+            } else if !self.function.is_kernel || param.byval.is_some() {
                 self.receive(at)?
-            } else if let Some(of) = &param.byval {
-                // It is read where it is, unless its address is needed for something else.
-                if self.spaces.of_local(at as u32) == Space::Param {
-                    layout::size(of).map_err(|error| self.error(error.message))?;
-                    vec![Part::Address(mir::Base::Symbol(name), 0)]
-                } else {
-                    self.receive(at)?
-                }
             } else {
                 let places = layout::places(&param.ty).map_err(|error| self.error(error.message))?;
                 let align = layout::align(&param.ty);
