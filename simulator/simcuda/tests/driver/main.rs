@@ -29,6 +29,8 @@ mod names;
 mod newer;
 mod occupancy;
 mod old_gpu;
+// Processes share pools and memory by file descriptors.
+#[cfg(unix)]
 mod pools;
 mod primary;
 mod streams;
@@ -36,4 +38,5 @@ mod support;
 mod textures;
 mod unsupported;
 mod values;
+#[cfg(unix)]
 mod virtual_memory;
