@@ -25,8 +25,6 @@ mod links;
 mod memory;
 mod misuse;
 mod modules;
-// It asks the loader as C programs do, with dlopen and dlsym.
-#[cfg(unix)]
 mod names;
 mod newer;
 mod occupancy;

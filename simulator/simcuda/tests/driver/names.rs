@@ -1,22 +1,23 @@
 //! Functions are found by every name that the API has, and a name means one function however it is looked up.
 
 use std::collections::BTreeMap;
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
 
 use cudarc::driver::sys;
+use libloading::Library;
 use simcuda::functions::sections;
 
 use crate::support::{cu, open, own_context, returns};
 
-// SAFETY: both declarations have the types of POSIX.
-unsafe extern "C" {
-    fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
-    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
-}
-
-/// `RTLD_LAZY`
-const LAZY: c_int = 1;
+/// The names by which programs ask the loader for the driver.
+const LIBRARIES: &[&str] = if cfg!(windows) {
+    &["nvcuda.dll"]
+} else if cfg!(target_os = "macos") {
+    &["libcuda.dylib"]
+} else {
+    &["libcuda.so", "libcuda.so.1"]
+};
 
 /// `CU_GET_PROC_ADDRESS_LEGACY_STREAM` and `_PER_THREAD_DEFAULT_STREAM`
 const LEGACY: u64 = 1;
@@ -25,14 +26,10 @@ const PER_THREAD: u64 = 2;
 /// Finds exported functions of the driver under test.
 pub fn exported() -> impl Fn(&str) -> *mut c_void {
     open();
-    let library = [c"libcuda.so", c"libcuda.so.1"].into_iter();
-    // SAFETY: the file name is a C string. The driver's destructor runs at the end of the process at the earliest.
-    let library = library.map(|name| unsafe { dlopen(name.as_ptr(), LAZY) }).find(|library| !library.is_null()).unwrap();
-    move |name| {
-        let name = CString::new(name).unwrap();
-        // SAFETY: the library stays open, and the name is a C string.
-        unsafe { dlsym(library, name.as_ptr()) }
-    }
+    // SAFETY: the driver's initializers are those of Rust's standard library, or NVIDIA's, and its destructor runs at the end of the process.
+    let library = LIBRARIES.iter().find_map(|name| unsafe { Library::new(*name) }.ok()).expect("the driver is open");
+    // SAFETY: only the address is taken, as a pointer to anything.
+    move |name| unsafe { library.get::<*mut c_void>(name) }.map_or(null_mut(), |function| *function)
 }
 
 /// Looks a function up by its plain name.
