@@ -17,6 +17,7 @@ mod graph_memory;
 mod graph_support;
 mod graphs;
 mod images;
+#[cfg(unix)]
 mod ipc;
 mod launches;
 mod libraries;
