@@ -192,6 +192,7 @@ type Execute = unsafe fn(&mut Registers, Reg, &[Reg; 4], u32);
 pub struct Executor {
     functions: &'static [Execute],
     /// The processor has the vector instructions, so that code compiled for them may run.
+    #[cfg(target_arch = "x86_64")]
     vectors: bool,
 }
 
@@ -203,10 +204,15 @@ impl Executor {
             return Self { functions: VECTOR, vectors: true };
         }
         let _ = portable;
-        Self { functions: PORTABLE, vectors: false }
+        Self {
+            functions: PORTABLE,
+            #[cfg(target_arch = "x86_64")]
+            vectors: false,
+        }
     }
 
     /// Whether code that is compiled for the vector instructions may run.
+    #[cfg(target_arch = "x86_64")]
     pub fn has_vectors(self) -> bool {
         self.vectors
     }
