@@ -21,8 +21,10 @@ export function draw(where, { addresses, lanes, bytes, location }) {
   const sectors = [...touched].sort((a, b) => a - b);
   const distinct = new Set(active.map(({ address }) => address)).size * bytes;
   const place = new Map(sectors.map((sector, at) => [sector, at]));
-  const [width, wide] = [960, 960 / 32];
-  const sectorWide = Math.min(120, width / sectors.length);
+  // Letters have the same size on every screen, so the drawing has as many units as the page has pixels.
+  const width = Math.max(280, where.clientWidth);
+  const wide = width / 32;
+  const sectorWide = Math.min(width / 8, width / sectors.length);
   const left = (width - sectorWide * sectors.length) / 2;
   const [top, bottom] = [26, 128];
   const sentence =
@@ -32,7 +34,7 @@ export function draw(where, { addresses, lanes, bytes, location }) {
   svg.append(element("text", { x: 0, y: 12 }, "lanes 0 to 31"));
   addresses.forEach((_, lane) => {
     const isActive = (lanes >>> lane) & 1;
-    svg.append(element("rect", { x: lane * wide + 2, y: top - 8, width: wide - 4, height: 16, rx: 2, class: isActive ? "lane" : "lane idle" }));
+    svg.append(element("rect", { x: (lane + 0.08) * wide, y: top - 8, width: 0.84 * wide, height: 16, rx: 2, class: isActive ? "lane" : "lane idle" }));
   });
   for (const at of sectors.keys()) {
     svg.append(element("rect", { x: left + at * sectorWide + 0.5, y: bottom, width: sectorWide - 1, height: 22, class: "sector" }));
