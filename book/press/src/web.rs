@@ -75,7 +75,11 @@ impl Arguments {
 /// Builds the module, and returns its path.
 fn build() -> Result<PathBuf> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    ensure!(has_target(&rustc)?, "{} has no target {TARGET}; `rustup target add {TARGET}` installs it", Path::new(&rustc).display());
+    ensure!(
+        has_target(&rustc)?,
+        "{} has no target {TARGET}; `rustup target add {TARGET}` installs it",
+        Path::new(&rustc).display()
+    );
     // The compiler may be another one than the one that built this program, so its output has a folder of its own.
     let folder = root().join("target/wasm");
     let flags = format!("-Ctarget-feature=+simd128 -Clink-arg=--max-memory={MOST_MEMORY}");

@@ -30,7 +30,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "arguments": [{ "buffer": 0 }, { "buffer": 1 }, { "u32": outputs }, { "u32": taps }, { "buffer": 2 }],
         });
         let mut session = Session::default();
-        let mut call = |request: &Value| -> Value { serde_json::from_str(&session.call(request.to_string().as_bytes())).expect("JSON") };
+        let mut call =
+            |request: &Value| -> Value { serde_json::from_str(&session.call(request.to_string().as_bytes())).expect("JSON") };
         setup.iter().for_each(|request| drop(call(request)));
         let mut instructions = Err(format!("{name} failed"));
         let mut best = f64::INFINITY;
