@@ -1,0 +1,96 @@
+//! Whether two accesses may touch the same memory.
+
+use std::collections::HashMap;
+
+use crate::address::{Address, Origin};
+use crate::ir::{Access, Function, Item, Module, Node, Op, Value};
+use crate::space::Space;
+use crate::uses::Uses;
+
+/// An access to memory.
+pub struct Touch {
+    pub space: Space,
+    pub address: Address,
+    pub bytes: u64,
+    pub alias_scope: Option<u32>,
+    pub no_alias: Option<u32>,
+}
+
+impl Touch {
+    pub fn new(space: Space, address: Address, bytes: u64, access: &Access) -> Self {
+        Self { space, address, bytes, alias_scope: access.alias_scope, no_alias: access.no_alias }
+    }
+}
+
+/// Whether two accesses may touch the same byte.
+pub fn may_alias(module: &Module, function: &Function, uses: &Uses, a: &Touch, b: &Touch) -> bool {
+    if a.space != b.space && a.space != Space::Generic && b.space != Space::Generic {
+        return false;
+    }
+    let (left, right) = (&a.address, &b.address);
+    if left.origin == right.origin && left.origin != Origin::Unknown && left.terms == right.terms {
+        let distance = right.offset.wrapping_sub(left.offset);
+        return if distance >= 0 { (distance as u64) < a.bytes } else { distance.unsigned_abs() < b.bytes };
+    }
+    if let (Origin::Symbol(left), Origin::Symbol(right)) = (&left.origin, &right.origin)
+        && left != right
+    {
+        return false;
+    }
+    if let (Some(left), Some(right)) = (object(function, uses, &left.origin), object(function, uses, &right.origin))
+        && left != right
+        && (left.is_own || right.is_own)
+    {
+        return false;
+    }
+    !(excluded(module, a.alias_scope, b.no_alias) || excluded(module, b.alias_scope, a.no_alias))
+}
+
+/// What an address belongs to.
+#[derive(PartialEq)]
+struct Object<'o> {
+    origin: &'o Origin,
+    /// Nothing else points to it: an array of the function, or a parameter with `__restrict__`.
+    is_own: bool,
+}
+
+fn object<'o>(function: &Function, uses: &Uses, origin: &'o Origin) -> Option<Object<'o>> {
+    let is_own = match origin {
+        Origin::Unknown => return None,
+        Origin::Symbol(_) => false,
+        Origin::Local(local) => match function.params.get(*local as usize) {
+            Some(param) => param.noalias || param.byval.is_some(),
+            None => match uses.def(function, &Value::Local(*local))?.op {
+                Op::Alloca { .. } => true,
+                // A pointer from elsewhere may be any of the others.
+                _ => return None,
+            },
+        },
+    };
+    Some(Object { origin, is_own })
+}
+
+/// Whether metadata says that accesses in these scopes do not alias those: for some domain, all scopes of the one are excluded by
+/// the other.
+fn excluded(module: &Module, scopes: Option<u32>, no_alias: Option<u32>) -> bool {
+    let (Some(scopes), Some(no_alias)) = (scopes, no_alias) else {
+        return false;
+    };
+    let excluded = nodes(module, no_alias);
+    let mut domains: HashMap<u32, bool> = HashMap::new();
+    for scope in nodes(module, scopes) {
+        let domain = nodes(module, scope).into_iter().find(|domain| *domain != scope).unwrap_or(scope);
+        *domains.entry(domain).or_insert(true) &= excluded.contains(&scope);
+    }
+    domains.values().any(|all| *all)
+}
+
+/// The nodes that a tuple lists.
+fn nodes(module: &Module, node: u32) -> Vec<u32> {
+    match module.nodes.get(&node) {
+        Some(Node::Tuple(items)) => {
+            items.iter().filter_map(|item| if let Item::Node(node) = item { Some(*node) } else { None }).collect()
+        }
+        _ => Vec::new(),
+    }
+}

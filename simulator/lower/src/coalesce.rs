@@ -1,0 +1,159 @@
+//! Gives the two sides of a copy one register where they are never needed at the same time, and removes the copy.
+//!
+//! Phis leave two copies on each way into a block. Most of them go: a counter is then advanced in place.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use crate::mir::{Function, Reg};
+
+/// Removes copies until none can be.
+pub fn coalesce(function: &mut Function) {
+    // Two registers that were merged may let others be.
+    for _ in 0..4 {
+        if !round(function) {
+            break;
+        }
+    }
+}
+
+fn round(function: &mut Function) -> bool {
+    let mut copied: HashSet<Reg> = HashSet::new();
+    for block in &function.blocks {
+        for (to, from) in block.insts.iter().filter_map(|inst| inst.copy()) {
+            if function.regs[to as usize] == function.regs[from as usize] {
+                copied.insert(to);
+                copied.insert(from);
+            }
+        }
+    }
+    if copied.is_empty() {
+        return false;
+    }
+    let live = live_out(function, &copied);
+    let mut conflicts = interference(function, &copied, live);
+    let mut parent: HashMap<Reg, Reg> = HashMap::new();
+    let mut merged = false;
+    // Copies in loops are worth more; without a count of executions, the order of the text is as good as any.
+    for block in function.order.clone() {
+        for at in 0..function.blocks[block].insts.len() {
+            let Some((to, from)) = function.blocks[block].insts[at].copy() else { continue };
+            if function.regs[to as usize] != function.regs[from as usize] {
+                continue;
+            }
+            let (to, from) = (find(&parent, to), find(&parent, from));
+            if to == from || conflicts.get(&to).is_some_and(|others| others.contains(&from)) {
+                continue;
+            }
+            parent.insert(from, to);
+            merged = true;
+            let theirs = conflicts.remove(&from).unwrap_or_default();
+            for other in &theirs {
+                if let Some(set) = conflicts.get_mut(other) {
+                    set.remove(&from);
+                    set.insert(to);
+                }
+            }
+            conflicts.entry(to).or_default().extend(theirs);
+        }
+    }
+    for block in &mut function.blocks {
+        for inst in block.insts.iter_mut().chain(&mut block.exits) {
+            inst.rename(|reg| find(&parent, reg));
+        }
+        block.insts.retain(|inst| inst.copy().is_none_or(|(to, from)| to != from));
+    }
+    merged
+}
+
+fn find(parent: &HashMap<Reg, Reg>, reg: Reg) -> Reg {
+    let mut at = reg;
+    while let Some(next) = parent.get(&at) {
+        at = *next;
+    }
+    at
+}
+
+/// The registers among those of interest that are needed after each block.
+fn live_out(function: &Function, of_interest: &HashSet<Reg>) -> Vec<BTreeSet<Reg>> {
+    let count = function.blocks.len();
+    let (mut read, mut written) = (vec![BTreeSet::new(); count], vec![HashSet::new(); count]);
+    for (at, block) in function.blocks.iter().enumerate() {
+        for inst in block.insts.iter().chain(&block.exits) {
+            inst.each_use(|reg| {
+                if of_interest.contains(&reg) && !written[at].contains(&reg) {
+                    read[at].insert(reg);
+                }
+            });
+            inst.each_def(|reg| {
+                if of_interest.contains(&reg) {
+                    written[at].insert(reg);
+                }
+            });
+        }
+    }
+    let mut into = read;
+    let mut out: Vec<BTreeSet<Reg>> = vec![BTreeSet::new(); count];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &block in function.order.iter().rev() {
+            let mut new = BTreeSet::new();
+            for next in &function.blocks[block].successors {
+                new.extend(into[*next].iter().copied());
+            }
+            if new.len() != out[block].len() {
+                for reg in &new {
+                    if !written[block].contains(reg) {
+                        into[block].insert(*reg);
+                    }
+                }
+                out[block] = new;
+                changed = true;
+            }
+        }
+    }
+    out
+}
+
+/// Which registers hold different values at the same time.
+fn interference(function: &Function, of_interest: &HashSet<Reg>, live_out: Vec<BTreeSet<Reg>>) -> HashMap<Reg, BTreeSet<Reg>> {
+    let mut conflicts: HashMap<Reg, BTreeSet<Reg>> = HashMap::new();
+    let mut add = |a: Reg, b: Reg| {
+        if a != b {
+            conflicts.entry(a).or_default().insert(b);
+            conflicts.entry(b).or_default().insert(a);
+        }
+    };
+    for (mut live, block) in live_out.into_iter().zip(&function.blocks) {
+        for inst in block.insts.iter().chain(&block.exits).rev() {
+            let copy_source = inst.copy().map(|(_, from)| from);
+            let mut defined = Vec::new();
+            inst.each_def(|reg| {
+                if of_interest.contains(&reg) {
+                    defined.push(reg);
+                }
+            });
+            for (at, reg) in defined.iter().enumerate() {
+                live.iter().filter(|other| Some(**other) != copy_source).for_each(|other| add(*reg, *other));
+                defined[..at].iter().for_each(|other| add(*reg, *other));
+                // Inline PTX may write a result before it has read all operands.
+                if inst.template.is_some() {
+                    inst.each_use(|other| {
+                        if of_interest.contains(&other) {
+                            add(*reg, other);
+                        }
+                    });
+                }
+            }
+            defined.iter().for_each(|reg| {
+                live.remove(reg);
+            });
+            inst.each_use(|reg| {
+                if of_interest.contains(&reg) {
+                    live.insert(reg);
+                }
+            });
+        }
+    }
+    conflicts
+}

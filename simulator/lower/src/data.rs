@@ -1,0 +1,147 @@
+//! Variables of a module, with their initial values.
+
+use std::fmt::Write;
+
+use crate::address::constant_offset;
+use crate::error::{Error, Result};
+use crate::ir::{Cast, Const, Global, Type};
+use crate::layout;
+use crate::select::Names;
+use crate::space::Space;
+
+/// Most bytes of an initial value that is written out.
+const MOST_BYTES: u64 = 1 << 24;
+
+/// The declaration of a variable. `None`: it is not one that PTX has.
+pub fn declaration(names: &Names, global: &Global) -> Result<Option<String>> {
+    let fail = |message: String| Error::at(global.line, message);
+    if global.name.starts_with("llvm.") {
+        return Ok(None);
+    }
+    let space = match Space::numbered(global.space) {
+        Some(Space::Generic | Space::Global) => Space::Global,
+        Some(space @ (Space::Shared | Space::Const)) => space,
+        _ => return Err(fail(format!("@{} is in an address space that variables cannot have", global.name))),
+    };
+    let bytes = layout::size(&global.ty).map_err(|error| fail(error.message))?;
+    let align = global.align.unwrap_or_else(|| layout::align(&global.ty));
+    let linkage = match (global.is_external, space) {
+        (true, _) => ".extern ",
+        // Shared memory has no name outside.
+        (false, Space::Shared) => "",
+        (false, _) if global.is_public => ".visible ",
+        _ => "",
+    };
+    let name = names.of(&global.name);
+    let mut text = format!("{linkage}{} .align {align} ", space.suffix());
+    // Writing to a string does not fail.
+    if bytes == 0 && global.is_external {
+        let _ = write!(text, ".b8 {name}[];");
+        return Ok(Some(text));
+    }
+    let init = match (&global.init, space) {
+        (None, _) | (_, Space::Shared) => None,
+        (Some(init), _) => Some(init),
+    };
+    let Some(init) = init.filter(|init| !matches!(init, Const::Zero | Const::Undef)) else {
+        let _ = write!(text, ".b8 {name}[{}];", bytes.max(1));
+        return Ok(Some(text));
+    };
+    if bytes > MOST_BYTES {
+        return Err(fail(format!("the initial value of @{} is too large", global.name)));
+    }
+    let mut image = Image { bytes: vec![0; bytes as usize], addresses: Vec::new() };
+    image.write(names, 0, &global.ty, init).map_err(|error| fail(error.message))?;
+    if image.addresses.is_empty() {
+        let last = image.bytes.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1);
+        let list: Vec<String> = image.bytes.iter().take(last).map(u8::to_string).collect();
+        let _ = write!(text, ".b8 {name}[{}] = {{{}}};", bytes.max(1), list.join(", "));
+        return Ok(Some(text));
+    }
+    if bytes % 8 != 0 || image.addresses.iter().any(|(at, _)| at % 8 != 0) {
+        return Err(fail(format!("the initial value of @{} has addresses that are not aligned", global.name)));
+    }
+    let words: Vec<String> = image
+        .bytes
+        .chunks_exact(8)
+        .enumerate()
+        .map(|(word, bytes)| {
+            let address = image.addresses.iter().find(|(at, _)| *at == word * 8);
+            address.map_or_else(|| u64::from_le_bytes(bytes.try_into().unwrap_or_default()).to_string(), |(_, text)| text.clone())
+        })
+        .collect();
+    let _ = write!(text, ".u64 {name}[{}] = {{{}}};", words.len(), words.join(", "));
+    Ok(Some(text))
+}
+
+struct Image {
+    bytes: Vec<u8>,
+    /// Addresses of other variables, by offset.
+    addresses: Vec<(usize, String)>,
+}
+
+impl Image {
+    fn write(&mut self, names: &Names, at: u64, ty: &Type, value: &Const) -> Result<()> {
+        let wrong = || Error::at(0, "an initial value of a wrong type");
+        match (value, ty) {
+            (Const::Zero | Const::Undef, _) => Ok(()),
+            (Const::Bytes(bytes), _) => self.put(at, bytes),
+            (Const::Int(bits), Type::Int(_)) => {
+                let bytes = layout::size(ty)? as usize;
+                self.put(at, bits.to_le_bytes().get(..bytes).ok_or_else(wrong)?)
+            }
+            (Const::Float(bits), _) => {
+                let bytes = layout::size(ty)? as usize;
+                self.put(at, bits.to_le_bytes().get(..bytes).ok_or_else(wrong)?)
+            }
+            (Const::Aggregate(elements), Type::Struct { .. }) => {
+                for (index, (ty_of, element)) in (0..).zip(elements) {
+                    let (offset, _) = layout::field(ty, index)?;
+                    self.write(names, at + offset, ty_of, element)?;
+                }
+                Ok(())
+            }
+            (Const::Aggregate(elements), Type::Array(_, element) | Type::Vector(_, element)) => {
+                let step = layout::size(element)?;
+                for (index, (_, value)) in (0..).zip(elements) {
+                    self.write(names, at + index * step, element, value)?;
+                }
+                Ok(())
+            }
+            (Const::Splat(_, value), Type::Vector(count, element)) => {
+                let step = layout::size(element)?;
+                (0..u64::from(*count)).try_for_each(|index| self.write(names, at + index * step, element, value))
+            }
+            (_, Type::Ptr(space)) => {
+                let (name, offset) = address(value).ok_or_else(|| Error::at(0, "an initial value that is not supported"))?;
+                let name = names.of(&name);
+                let text = if *space == 0 { format!("generic({name})") } else { name.to_owned() };
+                let sign = if offset < 0 { "-" } else { "+" };
+                let text = if offset == 0 { text } else { format!("{text}{sign}{}", offset.unsigned_abs()) };
+                self.addresses.push((usize::try_from(at).map_err(|_| wrong())?, text));
+                Ok(())
+            }
+            _ => Err(Error::at(0, "an initial value that is not supported")),
+        }
+    }
+
+    fn put(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        let start = usize::try_from(at).unwrap_or(usize::MAX);
+        let place = start.checked_add(bytes.len()).and_then(|end| self.bytes.get_mut(start..end));
+        place.ok_or_else(|| Error::at(0, "an initial value is longer than its variable"))?.copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// The variable and the offset of a constant address.
+fn address(value: &Const) -> Option<(String, i64)> {
+    match value {
+        Const::Global(name) => Some((name.clone(), 0)),
+        Const::Cast { op: Cast::AddrSpace | Cast::Bitcast, value, .. } => address(value),
+        Const::Gep { source, base, indices, .. } => {
+            let (name, offset) = address(base)?;
+            Some((name, offset.wrapping_add(constant_offset(source, indices)?)))
+        }
+        _ => None,
+    }
+}

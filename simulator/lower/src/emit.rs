@@ -1,0 +1,230 @@
+//! Functions as text.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write;
+
+use crate::debug::{Files, Location};
+use crate::mir::{Base, Class, Function, Inst, Op, Piece};
+
+/// Text on its way. Writing to a string does not fail, so the results of `write!` are dropped.
+pub struct Emitter<'m> {
+    pub text: String,
+    files: Files<'m>,
+    /// The number of the function, for its labels.
+    function: usize,
+    /// The name of each register.
+    names: Vec<String>,
+    /// The places that were inlined, with the place of the call, as a reader of the text knows them by now.
+    known: HashMap<Location, Option<Location>>,
+    last: Option<Location>,
+    /// Names of inlined functions.
+    strings: Vec<String>,
+    /// A file whose lines are counted for the lines that use it.
+    hidden: Option<String>,
+}
+
+impl<'m> Emitter<'m> {
+    pub fn new(files: Files<'m>, hidden: Option<String>) -> Self {
+        Self {
+            text: String::new(),
+            files,
+            function: 0,
+            names: Vec::new(),
+            known: HashMap::new(),
+            last: None,
+            strings: Vec::new(),
+            hidden,
+        }
+    }
+
+    /// The body of a function; shared variables of its own come first.
+    pub fn body(&mut self, function: &Function, shared: &[String]) {
+        self.text.push_str("{\n");
+        self.registers(function);
+        for variable in shared.iter().chain(&function.variables) {
+            let _ = writeln!(self.text, "\t{variable}");
+        }
+        self.known.clear();
+        self.last = None;
+        let targets = targets(function);
+        for (at, block) in function.order.iter().enumerate() {
+            if at > 0 && targets.contains(block) {
+                let _ = writeln!(self.text, "$L__BB{}_{block}:", self.function);
+            }
+            let mut is_first = true;
+            for inst in function.blocks[*block].insts.iter().chain(&function.blocks[*block].exits) {
+                self.location(inst.dbg, is_first);
+                is_first = false;
+                self.inst(inst);
+            }
+        }
+        self.text.push_str("}\n");
+        self.function += 1;
+    }
+
+    fn registers(&mut self, function: &Function) {
+        let mut used: BTreeSet<u32> = BTreeSet::new();
+        for block in &function.blocks {
+            for inst in block.insts.iter().chain(&block.exits) {
+                inst.each_def(|reg| {
+                    used.insert(reg);
+                });
+                inst.each_use(|reg| {
+                    used.insert(reg);
+                });
+            }
+        }
+        self.names = vec![String::new(); function.regs.len()];
+        for class in Class::ALL {
+            let mut count = 0;
+            for reg in used.iter().filter(|reg| function.regs[**reg as usize] == class) {
+                count += 1;
+                self.names[*reg as usize] = format!("{}{count}", class.prefix());
+            }
+            if count > 0 {
+                let _ = writeln!(self.text, "\t.reg .{} {}<{}>;", class.ty(), class.prefix(), count + 1);
+            }
+        }
+    }
+
+    /// `.loc`, if the place is another one. Instructions without a place keep the last one, except at the start of a block.
+    fn location(&mut self, dbg: Option<u32>, is_first: bool) {
+        let mut chain = dbg.map_or_else(Vec::new, |dbg| self.files.chain(dbg));
+        if let Some(hidden) = &self.hidden {
+            let is_hidden = |location: &Location| {
+                let name = self.files.names.get(location.file as usize - 1).map_or("", String::as_str);
+                name == hidden || name.strip_suffix(hidden.as_str()).is_some_and(|folder| folder.ends_with(['/', '\\']))
+            };
+            while chain.len() > 1 && is_hidden(&chain[0].0) {
+                chain.remove(0);
+            }
+        }
+        let Some((first, _)) = chain.first() else {
+            if let Some(last) = self.last
+                && is_first
+                && last.line != 0
+            {
+                let none = Location { line: 0, column: 0, ..last };
+                self.line(none, None);
+                self.last = Some(none);
+            }
+            return;
+        };
+        let parent = chain.get(1).map(|(location, _)| *location);
+        if self.last == Some(*first) && self.known.get(first) == Some(&parent) {
+            return;
+        }
+        let first = *first;
+        for at in (0..chain.len()).rev() {
+            let (location, name) = &chain[at];
+            let parent = chain.get(at + 1).map(|(location, _)| *location);
+            if at == 0 || self.known.get(location) != Some(&parent) {
+                let (location, name) = (*location, name.clone());
+                self.line(location, parent.map(|parent| (name, parent)));
+            }
+        }
+        self.last = Some(first);
+    }
+
+    fn line(&mut self, location: Location, inlined: Option<(String, Location)>) {
+        let Location { file, line, column } = location;
+        let _ = write!(self.text, "\t.loc {file} {line} {column}");
+        self.known.insert(location, inlined.as_ref().map(|(_, parent)| *parent));
+        if let Some((name, Location { file, line, column })) = inlined {
+            let string = self.strings.iter().position(|known| *known == name).unwrap_or_else(|| {
+                self.strings.push(name);
+                self.strings.len() - 1
+            });
+            let _ = write!(self.text, ", function_name $L__info_string{string}, inlined_at {file} {line} {column}");
+        }
+        self.text.push('\n');
+    }
+
+    fn inst(&mut self, inst: &Inst) {
+        self.text.push('\t');
+        if let Some((reg, is_negated)) = inst.guard {
+            let _ = write!(self.text, "@{}{} ", if is_negated { "!" } else { "" }, self.names[reg as usize]);
+        }
+        if let Some(pieces) = &inst.template {
+            for piece in pieces {
+                match piece {
+                    Piece::Text(text) => self.text.push_str(text),
+                    Piece::Op(at) => self.op(&inst.ops[*at]),
+                }
+            }
+            self.text.push('\n');
+            return;
+        }
+        self.text.push_str(&inst.opcode);
+        for (at, op) in inst.ops.iter().enumerate() {
+            self.text.push_str(if at == 0 { " " } else { ", " });
+            self.op(op);
+        }
+        self.text.push_str(";\n");
+    }
+
+    fn op(&mut self, op: &Op) {
+        match op {
+            Op::Reg(reg) => self.text.push_str(&self.names[*reg as usize]),
+            Op::Text(text) => self.text.push_str(text),
+            Op::Mem(base, offset) => {
+                self.text.push('[');
+                match base {
+                    Base::Reg(reg) => self.text.push_str(&self.names[*reg as usize]),
+                    Base::Symbol(name) => self.text.push_str(name),
+                }
+                if *offset != 0 {
+                    let sign = if *offset < 0 { '-' } else { '+' };
+                    let _ = write!(self.text, "{sign}{}", offset.unsigned_abs());
+                }
+                self.text.push(']');
+            }
+            Op::List(ops) => {
+                self.text.push('{');
+                for (at, op) in ops.iter().enumerate() {
+                    if at > 0 {
+                        self.text.push_str(", ");
+                    }
+                    self.op(op);
+                }
+                self.text.push('}');
+            }
+            Op::Both(a, b) => {
+                let _ = write!(self.text, "{}|{}", self.names[*a as usize], self.names[*b as usize]);
+            }
+            Op::Label(block) => {
+                let _ = write!(self.text, "$L__BB{}_{block}", self.function);
+            }
+        }
+    }
+
+    /// The files and the names that `.loc` refers to.
+    pub fn finish(mut self) -> String {
+        for (at, name) in self.files.names.iter().enumerate() {
+            let name = name.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ");
+            let _ = writeln!(self.text, ".file {} \"{name}\"", at + 1);
+        }
+        if !self.strings.is_empty() {
+            self.text.push_str(".section .debug_str\n{\n");
+            for (at, name) in self.strings.iter().enumerate() {
+                let bytes: Vec<String> = name.bytes().chain([0]).map(|byte| byte.to_string()).collect();
+                let _ = writeln!(self.text, "$L__info_string{at}:\n.b8 {}", bytes.join(", "));
+            }
+            self.text.push_str("}\n");
+        }
+        self.text
+    }
+}
+
+/// The blocks that a branch goes to.
+fn targets(function: &Function) -> BTreeSet<usize> {
+    let mut targets = BTreeSet::new();
+    for block in &function.blocks {
+        for op in block.exits.iter().flat_map(|inst| &inst.ops) {
+            if let Op::Label(block) = op {
+                targets.insert(*block);
+            }
+        }
+    }
+    targets
+}

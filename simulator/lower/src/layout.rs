@@ -1,0 +1,179 @@
+//! Where values are in memory, and the scalars that a value consists of.
+
+use crate::error::{Error, Result};
+use crate::ir::Type;
+
+/// Most scalars that one value may consist of; text that asks for more is damaged or not meant for registers.
+const MOST_PARTS: usize = 4096;
+/// Most bytes that a type may have.
+const MOST_BYTES: u64 = 1 << 40;
+
+/// A scalar: what one register holds. Integers above 64 bits are two scalars of 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scalar {
+    Int(u32),
+    Half,
+    BFloat,
+    Float,
+    Double,
+    Ptr,
+}
+
+impl Scalar {
+    /// Its width in bits.
+    pub fn bits(self) -> u32 {
+        match self {
+            Scalar::Int(bits) => bits,
+            Scalar::Half | Scalar::BFloat => 16,
+            Scalar::Float => 32,
+            Scalar::Double | Scalar::Ptr => 64,
+        }
+    }
+
+    /// The bytes that it takes in memory.
+    pub fn bytes(self) -> u64 {
+        u64::from(self.bits()).div_ceil(8).next_power_of_two()
+    }
+
+    pub fn is_float(self) -> bool {
+        matches!(self, Scalar::Half | Scalar::BFloat | Scalar::Float | Scalar::Double)
+    }
+}
+
+/// The scalar of a type that is one.
+pub fn scalar(ty: &Type) -> Option<Scalar> {
+    Some(match ty {
+        Type::Int(bits) => Scalar::Int(*bits),
+        Type::Half => Scalar::Half,
+        Type::BFloat => Scalar::BFloat,
+        Type::Float => Scalar::Float,
+        Type::Double => Scalar::Double,
+        Type::Ptr(_) => Scalar::Ptr,
+        _ => return None,
+    })
+}
+
+/// The bytes from one element of an array of this type to the next one.
+pub fn size(ty: &Type) -> Result<u64> {
+    let bytes = match ty {
+        Type::Vector(count, element) => {
+            let bits = scalar(element).ok_or_else(|| no_size(ty))?.bits();
+            (u64::from(*count) * u64::from(bits)).div_ceil(8).next_multiple_of(align(ty))
+        }
+        Type::Array(count, element) => count.checked_mul(size(element)?).unwrap_or(u64::MAX),
+        Type::Struct { packed, fields } => {
+            let mut end = 0_u64;
+            for field in fields.iter() {
+                end = place(end, field, *packed)?.saturating_add(size(field)?);
+            }
+            end.checked_next_multiple_of(align(ty)).unwrap_or(u64::MAX)
+        }
+        _ => scalar(ty).ok_or_else(|| no_size(ty))?.bytes(),
+    };
+    if bytes > MOST_BYTES { Err(Error::at(0, "a type is too large")) } else { Ok(bytes) }
+}
+
+/// The alignment that the ABI gives it.
+pub fn align(ty: &Type) -> u64 {
+    match ty {
+        Type::Vector(count, element) => {
+            let bits = scalar(element).map_or(8, Scalar::bits);
+            (u64::from(*count) * u64::from(bits)).div_ceil(8).next_power_of_two().min(1 << 16)
+        }
+        Type::Array(_, element) => align(element),
+        Type::Struct { packed: true, .. } => 1,
+        Type::Struct { fields, .. } => fields.iter().map(align).max().unwrap_or(1),
+        _ => scalar(ty).map_or(1, Scalar::bytes),
+    }
+}
+
+/// Where a field starts whose predecessors end at `end`.
+fn place(end: u64, field: &Type, packed: bool) -> Result<u64> {
+    if packed {
+        return Ok(end);
+    }
+    end.checked_next_multiple_of(align(field)).ok_or_else(|| Error::at(0, "a type is too large"))
+}
+
+/// The offset of a field and its type.
+pub fn field(ty: &Type, index: u64) -> Result<(u64, &Type)> {
+    let Type::Struct { packed, fields } = ty else {
+        return Err(Error::at(0, "expected a structure"));
+    };
+    let mut end = 0;
+    for (at, field) in fields.iter().enumerate() {
+        let start = place(end, field, *packed)?;
+        if at as u64 == index {
+            return Ok((start, field));
+        }
+        end = start + size(field)?;
+    }
+    Err(Error::at(0, "a structure has no such field"))
+}
+
+/// The element of an aggregate and the number of scalars in front of it.
+pub fn element(ty: &Type, index: u32) -> Result<(usize, &Type)> {
+    match ty {
+        Type::Struct { fields, .. } => {
+            let before: Result<usize> = fields.iter().take(index as usize).map(|field| Ok(parts(field)?.len())).sum();
+            let field = fields.get(index as usize).ok_or_else(|| Error::at(0, "a structure has no such field"))?;
+            Ok((before?, field))
+        }
+        Type::Array(count, element) if u64::from(index) < *count => Ok((parts(element)?.len() * index as usize, element)),
+        _ => Err(Error::at(0, "an aggregate has no such element")),
+    }
+}
+
+/// The scalars of a value, in order.
+pub fn parts(ty: &Type) -> Result<Vec<Scalar>> {
+    Ok(places(ty)?.into_iter().map(|(scalar, _)| scalar).collect())
+}
+
+/// The scalars of a value, each with its offset in memory.
+pub fn places(ty: &Type) -> Result<Vec<(Scalar, u64)>> {
+    let mut parts = Vec::new();
+    collect(ty, 0, &mut parts)?;
+    Ok(parts)
+}
+
+fn collect(ty: &Type, offset: u64, parts: &mut Vec<(Scalar, u64)>) -> Result<()> {
+    if parts.len() > MOST_PARTS {
+        return Err(Error::at(0, "a value is too large for registers"));
+    }
+    match ty {
+        Type::Void => {}
+        Type::Vector(count, element) => {
+            let scalar = scalar(element).ok_or_else(|| no_size(ty))?;
+            if *count as usize > MOST_PARTS {
+                return Err(Error::at(0, "a value is too large for registers"));
+            }
+            // A vector of `i1` has no place in memory that bytes could name; its loads and stores are refused elsewhere.
+            parts.extend((0..u64::from(*count)).map(|at| (scalar, offset + at * scalar.bytes())));
+        }
+        Type::Array(count, element) => {
+            let step = size(element)?;
+            if *count > MOST_PARTS as u64 {
+                return Err(Error::at(0, "a value is too large for registers"));
+            }
+            for at in 0..if step == 0 { 0 } else { *count } {
+                collect(element, offset + at * step, parts)?;
+            }
+        }
+        Type::Struct { packed, fields } => {
+            let mut end = 0;
+            for field in fields.iter() {
+                let start = place(end, field, *packed)?;
+                collect(field, offset + start, parts)?;
+                end = start + size(field)?;
+            }
+        }
+        // Two words, the low one first.
+        Type::Int(65..) => parts.extend([(Scalar::Int(64), offset), (Scalar::Int(64), offset + 8)]),
+        _ => parts.push((scalar(ty).ok_or_else(|| no_size(ty))?, offset)),
+    }
+    Ok(())
+}
+
+fn no_size(ty: &Type) -> Error {
+    Error::at(0, format!("a value of type {ty:?} has no size"))
+}

@@ -1,0 +1,83 @@
+//! Calls and inline PTX.
+
+use super::cursor::Parser;
+use super::words::Attached;
+use crate::error::Result;
+use crate::ir::{Arg, Callee, Flags, Op, Type, Value};
+use crate::layout;
+use crate::lex::Kind;
+
+impl Parser {
+    /// What follows `call`.
+    pub fn call(&mut self) -> Result<(Type, Op, Attached)> {
+        let words = self.words_before_type()?;
+        let has = |word: &str| words.iter().any(|found| found == word || found == "fast");
+        let flags =
+            Flags { contract: has("contract"), reassoc: has("reassoc"), afn: has("afn"), arcp: has("arcp"), ..Flags::default() };
+        let ty = self.ty()?;
+        // The whole type of a variadic function.
+        if *self.peek() == Kind::Punct(b'(') {
+            self.skip_brackets()?;
+        }
+        let callee = match self.peek().clone() {
+            Kind::Global(name) => {
+                self.skip();
+                Callee::Function(name)
+            }
+            Kind::Word(word) if word == "asm" => {
+                self.skip();
+                let mut side_effect = false;
+                while let Kind::Word(word) = self.peek() {
+                    side_effect |= word == "sideeffect";
+                    self.skip();
+                }
+                let template = self.text("inline PTX")?;
+                self.expect(b',')?;
+                let constraints = self.text("constraints")?;
+                Callee::Asm { template, constraints, side_effect }
+            }
+            _ => Callee::Pointer(self.value(&Type::Ptr(0))?),
+        };
+        let mut args = Vec::new();
+        self.expect(b'(')?;
+        while !self.accept(b')') {
+            args.extend(self.argument()?);
+            if !self.accept(b',') {
+                self.expect(b')')?;
+                break;
+            }
+        }
+        // Attributes and operand bundles.
+        let line = self.last_line();
+        while self.line() == line && !matches!(self.peek(), Kind::Punct(_) | Kind::End) {
+            self.skip();
+        }
+        if self.line() == line && *self.peek() == Kind::Punct(b'[') {
+            self.skip_brackets()?;
+        }
+        Ok((ty, Op::Call { callee, args, flags }, self.attached()?))
+    }
+
+    /// An argument; None for metadata.
+    fn argument(&mut self) -> Result<Option<Arg>> {
+        let ty = self.ty()?;
+        if ty == Type::Other {
+            // `metadata !16`, `metadata ptr %x`
+            let mut depth = 0_usize;
+            loop {
+                match self.peek() {
+                    Kind::Punct(b',' | b')') if depth == 0 => return Ok(None),
+                    Kind::Punct(b'(' | b'{') => depth += 1,
+                    Kind::Punct(b')' | b'}') => depth = depth.saturating_sub(1),
+                    Kind::End => return Err(self.expected("')'")),
+                    _ => {}
+                }
+                self.skip();
+            }
+        }
+        let attributes = self.attributes()?;
+        let value: Value = self.value(&ty)?;
+        let align = attributes.align.unwrap_or_else(|| attributes.byval.as_ref().map_or(1, layout::align));
+        Ok(Some(Arg { ty, value, byval: attributes.byval, align }))
+    }
+}

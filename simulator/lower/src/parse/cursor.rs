@@ -1,0 +1,225 @@
+//! The tokens of a module and the place among them.
+
+use std::collections::HashMap;
+
+use crate::error::{Error, Result};
+use crate::ir::{BlockId, Local, Type};
+use crate::lex::{Kind, Token};
+
+/// Deepest nesting of types and of constants.
+pub const DEEPEST: usize = 40;
+
+pub struct Parser {
+    tokens: Vec<Token>,
+    at: usize,
+    /// Named structures: where their definitions start, and those that have been read.
+    pub definitions: HashMap<String, usize>,
+    pub structures: HashMap<String, Type>,
+    pub depth: usize,
+    /// The names of the function at hand.
+    pub locals: Vec<Option<Type>>,
+    pub local_names: HashMap<String, Local>,
+    /// The type and the line of each use of a local.
+    pub used: Vec<(Local, Type, u32)>,
+    pub block_names: HashMap<String, BlockId>,
+    /// For each block, the line that first named it.
+    pub block_lines: Vec<u32>,
+}
+
+impl Parser {
+    pub fn new(tokens: Vec<Token>) -> Self {
+        Self {
+            tokens,
+            at: 0,
+            definitions: HashMap::new(),
+            structures: HashMap::new(),
+            depth: 0,
+            locals: Vec::new(),
+            local_names: HashMap::new(),
+            used: Vec::new(),
+            block_names: HashMap::new(),
+            block_lines: Vec::new(),
+        }
+    }
+
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    pub fn go_to(&mut self, position: usize) {
+        self.at = position;
+    }
+
+    pub fn peek(&self) -> &Kind {
+        &self.tokens[self.at].kind
+    }
+
+    /// The token after the next `count` ones.
+    pub fn ahead(&self, count: usize) -> &Kind {
+        self.tokens.get(self.at + count).map_or(&Kind::End, |token| &token.kind)
+    }
+
+    pub fn line(&self) -> u32 {
+        self.tokens[self.at].line
+    }
+
+    /// The line of the last token that was taken.
+    pub fn last_line(&self) -> u32 {
+        self.tokens[self.at.saturating_sub(1)].line
+    }
+
+    /// Takes the next token; at the end, returns the end again and again.
+    pub fn next(&mut self) -> Kind {
+        let kind = self.tokens[self.at].kind.clone();
+        if kind != Kind::End {
+            self.at += 1;
+        }
+        kind
+    }
+
+    pub fn skip(&mut self) {
+        if *self.peek() != Kind::End {
+            self.at += 1;
+        }
+    }
+
+    pub fn accept(&mut self, punct: u8) -> bool {
+        let found = *self.peek() == Kind::Punct(punct);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub fn accept_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.peek(), Kind::Word(found) if found == word);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub fn expect(&mut self, punct: u8) -> Result<()> {
+        if self.accept(punct) { Ok(()) } else { Err(self.expected(&format!("'{}'", char::from(punct)))) }
+    }
+
+    pub fn expect_word(&mut self, word: &str) -> Result<()> {
+        if self.accept_word(word) { Ok(()) } else { Err(self.expected(word)) }
+    }
+
+    /// An error that names the next token.
+    pub fn expected(&self, what: &str) -> Error {
+        let found = match self.peek() {
+            Kind::Local(name) => format!("%{name}"),
+            Kind::Global(name) => format!("@{name}"),
+            Kind::Meta(name) => format!("!{name}"),
+            Kind::Attribute(name) => format!("#{name}"),
+            Kind::Comdat(name) => format!("${name}"),
+            Kind::Word(text) | Kind::Integer(text) | Kind::Float(text) => text.clone(),
+            Kind::Text(_) | Kind::Bytes(_) => "a string".to_owned(),
+            Kind::Punct(punct) => format!("'{}'", char::from(*punct)),
+            Kind::End => "the end of the text".to_owned(),
+        };
+        self.error(format!("expected {what}, found {found}"))
+    }
+
+    pub fn error(&self, message: impl Into<String>) -> Error {
+        Error::at(self.line(), message)
+    }
+
+    pub fn word(&mut self, what: &str) -> Result<String> {
+        match self.peek() {
+            Kind::Word(word) => {
+                let word = word.clone();
+                self.at += 1;
+                Ok(word)
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    pub fn text(&mut self, what: &str) -> Result<String> {
+        match self.peek() {
+            Kind::Text(text) => {
+                let text = String::from_utf8_lossy(text).into_owned();
+                self.at += 1;
+                Ok(text)
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    pub fn integer<T: std::str::FromStr>(&mut self, what: &str) -> Result<T> {
+        let value = match self.peek() {
+            Kind::Integer(text) => text.parse().ok(),
+            _ => None,
+        };
+        let value = value.ok_or_else(|| self.expected(what))?;
+        self.at += 1;
+        Ok(value)
+    }
+
+    /// Skips from an opening bracket past its closing one.
+    pub fn skip_brackets(&mut self) -> Result<()> {
+        let mut depth = 0_usize;
+        loop {
+            match self.peek() {
+                Kind::Punct(b'(' | b'[' | b'{') => depth += 1,
+                Kind::Punct(b')' | b']' | b'}') => {
+                    depth = depth.checked_sub(1).ok_or_else(|| self.expected("an opening bracket"))?;
+                }
+                Kind::End => return Err(self.expected("a closing bracket")),
+                _ => {}
+            }
+            self.at += 1;
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The number of a local value, which may be defined later.
+    pub fn local(&mut self, name: String) -> Local {
+        let next = self.locals.len() as Local;
+        let local = *self.local_names.entry(name).or_insert(next);
+        if local == next {
+            self.locals.push(None);
+        }
+        local
+    }
+
+    /// The number of a block, which may come later.
+    pub fn block(&mut self, name: String) -> BlockId {
+        let line = self.line();
+        let next = self.block_lines.len();
+        let block = *self.block_names.entry(name).or_insert(next);
+        if block == next {
+            self.block_lines.push(line);
+        }
+        block
+    }
+
+    /// `label %name`
+    pub fn label(&mut self) -> Result<BlockId> {
+        self.expect_word("label")?;
+        self.label_name()
+    }
+
+    /// `%name`
+    pub fn label_name(&mut self) -> Result<BlockId> {
+        match self.next() {
+            Kind::Local(name) => Ok(self.block(name)),
+            _ => {
+                self.at = self.at.saturating_sub(1);
+                Err(self.expected("a label"))
+            }
+        }
+    }
+
+    /// Goes one level deeper into a type or a constant.
+    pub fn descend<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth >= DEEPEST {
+            return Err(self.error("a type or a constant is nested too deep"));
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+}

@@ -1,0 +1,261 @@
+//! Instructions.
+
+use super::cursor::Parser;
+use super::values::{binary, cast};
+use super::words::Attached;
+use crate::error::Result;
+use crate::ir::{Inst, IntPredicate, Op, Type, Value};
+use crate::layout;
+use crate::lex::Kind;
+
+impl Parser {
+    /// An instruction.
+    pub fn instruction(&mut self) -> Result<Inst> {
+        let line = self.line();
+        let name = match (self.peek().clone(), self.ahead(1)) {
+            (Kind::Local(name), Kind::Punct(b'=')) => {
+                self.skip();
+                self.skip();
+                Some(name)
+            }
+            _ => None,
+        };
+        let word = self.word("an instruction")?;
+        let (ty, op, attached) = self.operation(&word).map_err(|mut error| {
+            // A type without a size knows no line.
+            error.line = if error.line == 0 { line } else { error.line };
+            error
+        })?;
+        let result = match name {
+            Some(name) if ty != Type::Void => {
+                let local = self.local(name);
+                if self.locals[local as usize].is_some() {
+                    return Err(self.error("a value is defined twice"));
+                }
+                self.locals[local as usize] = Some(ty.clone());
+                Some(local)
+            }
+            Some(_) => return Err(self.error("an instruction without a result has a name")),
+            None => None,
+        };
+        Ok(Inst { result, ty, op, line, dbg: attached.dbg })
+    }
+
+    fn operation(&mut self, word: &str) -> Result<(Type, Op, Attached)> {
+        if let Some(found) = self.memory_instruction(word)? {
+            return Ok(found);
+        }
+        if let Some(op) = binary(word) {
+            let flags = self.flags();
+            let (ty, a) = self.typed_value()?;
+            let b = self.second(&ty)?;
+            return Ok((ty, Op::Binary { op, flags, a, b }, self.attached()?));
+        }
+        if let Some(op) = cast(word) {
+            let flags = self.flags();
+            let (from, value) = self.typed_value()?;
+            self.expect_word("to")?;
+            let to = self.ty()?;
+            return Ok((to, Op::Cast { op, flags, from, value }, self.attached()?));
+        }
+        let (ty, op) = match word {
+            "fneg" => {
+                self.flags();
+                let (ty, value) = self.typed_value()?;
+                (ty, Op::FNeg(value))
+            }
+            "icmp" => {
+                self.flags();
+                let word = self.word("a predicate")?;
+                let predicate = predicate(&word).ok_or_else(|| self.error(format!("unknown predicate {word}")))?;
+                let (ty, a) = self.typed_value()?;
+                let b = self.second(&ty)?;
+                (compared(&ty), Op::ICmp { predicate, ty, a, b })
+            }
+            "fcmp" => {
+                self.flags();
+                let predicate = self.word("a predicate")?;
+                let (ty, a) = self.typed_value()?;
+                let b = self.second(&ty)?;
+                (compared(&ty), Op::FCmp { predicate, ty, a, b })
+            }
+            "select" => {
+                self.flags();
+                let (condition_type, condition) = self.typed_value()?;
+                self.expect(b',')?;
+                let (ty, a) = self.typed_value()?;
+                self.expect(b',')?;
+                let (_, b) = self.typed_value()?;
+                (ty, Op::Select { condition, condition_type, a, b })
+            }
+            "freeze" => {
+                let (ty, value) = self.typed_value()?;
+                (ty, Op::Freeze(value))
+            }
+            "phi" => {
+                self.flags();
+                let ty = self.ty()?;
+                let mut incoming = Vec::new();
+                loop {
+                    self.expect(b'[')?;
+                    let value = self.value(&ty)?;
+                    self.expect(b',')?;
+                    let block = self.label_name()?;
+                    self.expect(b']')?;
+                    incoming.push((value, block));
+                    if *self.peek() != Kind::Punct(b',') || *self.ahead(1) != Kind::Punct(b'[') {
+                        break;
+                    }
+                    self.skip();
+                }
+                (ty, Op::Phi(incoming))
+            }
+            "extractvalue" => {
+                let (from, value) = self.typed_value()?;
+                let path = self.path()?;
+                (inner(&from, &path)?.clone(), Op::ExtractValue { from, value, path })
+            }
+            "insertvalue" => {
+                let (ty, into) = self.typed_value()?;
+                self.expect(b',')?;
+                let (from, value) = self.typed_value()?;
+                let path = self.path()?;
+                (ty.clone(), Op::InsertValue { ty, into, from, value, path })
+            }
+            "extractelement" => {
+                let (from, vector) = self.typed_value()?;
+                self.expect(b',')?;
+                let (_, index) = self.typed_value()?;
+                (from.scalar().clone(), Op::ExtractElement { from, vector, index })
+            }
+            "insertelement" => {
+                let (ty, vector) = self.typed_value()?;
+                self.expect(b',')?;
+                let (_, element) = self.typed_value()?;
+                self.expect(b',')?;
+                let (_, index) = self.typed_value()?;
+                (ty, Op::InsertElement { vector, element, index })
+            }
+            "shufflevector" => self.shuffle()?,
+            "tail" | "musttail" | "notail" => {
+                self.expect_word("call")?;
+                return self.call();
+            }
+            "call" => return self.call(),
+            "ret" => {
+                if self.accept_word("void") {
+                    (Type::Void, Op::Ret(None))
+                } else {
+                    (Type::Void, Op::Ret(Some(self.typed_value()?)))
+                }
+            }
+            "br" if matches!(self.peek(), Kind::Word(word) if word == "label") => (Type::Void, Op::Br(self.label()?)),
+            "br" => {
+                let (_, condition) = self.typed_value()?;
+                self.expect(b',')?;
+                let then = self.label()?;
+                self.expect(b',')?;
+                (Type::Void, Op::CondBr { condition, then, or_else: self.label()? })
+            }
+            "switch" => self.switch()?,
+            "unreachable" => (Type::Void, Op::Unreachable),
+            _ => return Err(self.error(format!("the instruction {word} is not supported"))),
+        };
+        Ok((ty, op, self.attached()?))
+    }
+
+    fn second(&mut self, ty: &Type) -> Result<Value> {
+        self.expect(b',')?;
+        self.value(ty)
+    }
+
+    /// `, 0, 1`
+    fn path(&mut self) -> Result<Vec<u32>> {
+        let mut path = Vec::new();
+        while matches!(self.ahead(1), Kind::Integer(_)) && self.accept(b',') {
+            path.push(self.integer("an index")?);
+        }
+        Ok(path)
+    }
+
+    fn shuffle(&mut self) -> Result<(Type, Op)> {
+        let (from, a) = self.typed_value()?;
+        self.expect(b',')?;
+        let (_, b) = self.typed_value()?;
+        self.expect(b',')?;
+        let mask_type = self.ty()?;
+        let Type::Vector(count, _) = mask_type else {
+            return Err(self.error("expected a vector of indices"));
+        };
+        let Type::Vector(_, element) = &from else {
+            return Err(self.error("expected a vector"));
+        };
+        if count > 1024 {
+            return Err(self.error("a vector is too long"));
+        }
+        let mask = match self.constant(&mask_type)? {
+            crate::ir::Const::Zero => vec![Some(0); count as usize],
+            crate::ir::Const::Undef => vec![None; count as usize],
+            crate::ir::Const::Splat(_, value) => vec![index(&value); count as usize],
+            crate::ir::Const::Aggregate(elements) => elements.iter().map(|(_, value)| index(value)).collect(),
+            _ => return Err(self.error("expected constant indices")),
+        };
+        Ok((Type::Vector(mask.len() as u32, element.clone()), Op::Shuffle { from, a, b, mask }))
+    }
+
+    fn switch(&mut self) -> Result<(Type, Op)> {
+        let (ty, value) = self.typed_value()?;
+        self.expect(b',')?;
+        let default = self.label()?;
+        let mut cases = Vec::new();
+        self.expect(b'[')?;
+        while !self.accept(b']') {
+            let ty = self.ty()?;
+            let case = match self.constant(&ty)? {
+                crate::ir::Const::Int(case) => case,
+                crate::ir::Const::Zero => 0,
+                _ => return Err(self.error("expected the value of a case")),
+            };
+            self.expect(b',')?;
+            cases.push((case, self.label()?));
+        }
+        Ok((Type::Void, Op::Switch { ty, value, default, cases }))
+    }
+}
+
+fn index(value: &crate::ir::Const) -> Option<u32> {
+    match value {
+        crate::ir::Const::Int(index) => u32::try_from(*index).ok(),
+        crate::ir::Const::Zero => Some(0),
+        _ => None,
+    }
+}
+
+/// The type of a comparison's result.
+fn compared(ty: &Type) -> Type {
+    match ty {
+        Type::Vector(count, _) => Type::Vector(*count, Type::Int(1).into()),
+        _ => Type::Int(1),
+    }
+}
+
+/// The type of a member of an aggregate.
+fn inner<'t>(ty: &'t Type, path: &[u32]) -> Result<&'t Type> {
+    path.iter().try_fold(ty, |ty, index| Ok(layout::element(ty, *index)?.1))
+}
+
+fn predicate(word: &str) -> Option<IntPredicate> {
+    Some(match word {
+        "eq" => IntPredicate::Eq,
+        "ne" => IntPredicate::Ne,
+        "ugt" => IntPredicate::Ugt,
+        "uge" => IntPredicate::Uge,
+        "ult" => IntPredicate::Ult,
+        "ule" => IntPredicate::Ule,
+        "sgt" => IntPredicate::Sgt,
+        "sge" => IntPredicate::Sge,
+        "slt" => IntPredicate::Slt,
+        "sle" => IntPredicate::Sle,
+        _ => return None,
+    })
+}

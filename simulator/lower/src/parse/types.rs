@@ -1,0 +1,121 @@
+//! Types.
+
+use std::rc::Rc;
+
+use super::cursor::Parser;
+use crate::error::Result;
+use crate::ir::Type;
+use crate::lex::Kind;
+
+impl Parser {
+    /// Whether the next token starts a type.
+    pub fn at_type(&self) -> bool {
+        match self.peek() {
+            Kind::Word(word) => simple_type(word).is_some() || word == "ptr",
+            Kind::Punct(b'{' | b'[' | b'<') => true,
+            Kind::Local(name) => self.definitions.contains_key(name),
+            _ => false,
+        }
+    }
+
+    pub fn ty(&mut self) -> Result<Type> {
+        self.descend(Self::type_inside)
+    }
+
+    fn type_inside(&mut self) -> Result<Type> {
+        match self.peek().clone() {
+            Kind::Word(word) if word == "ptr" => {
+                self.skip();
+                Ok(Type::Ptr(self.address_space()?))
+            }
+            Kind::Word(word) => {
+                let ty = simple_type(&word).ok_or_else(|| self.expected("a type"))?;
+                self.skip();
+                Ok(ty)
+            }
+            Kind::Punct(b'[') => {
+                self.skip();
+                let count = self.integer("the number of elements")?;
+                self.expect_word("x")?;
+                let element = self.ty()?;
+                self.expect(b']')?;
+                Ok(Type::Array(count, Rc::new(element)))
+            }
+            Kind::Punct(b'{') => {
+                self.skip();
+                self.fields(false)
+            }
+            Kind::Punct(b'<') => {
+                self.skip();
+                if self.accept(b'{') {
+                    let ty = self.fields(true)?;
+                    self.expect(b'>')?;
+                    return Ok(ty);
+                }
+                let count = self.integer("the number of elements")?;
+                self.expect_word("x")?;
+                let element = self.ty()?;
+                self.expect(b'>')?;
+                Ok(Type::Vector(count, Rc::new(element)))
+            }
+            Kind::Local(name) => {
+                self.skip();
+                self.structure(&name)
+            }
+            _ => Err(self.expected("a type")),
+        }
+    }
+
+    /// `addrspace(n)`, if it is there.
+    pub fn address_space(&mut self) -> Result<u32> {
+        if !self.accept_word("addrspace") {
+            return Ok(0);
+        }
+        self.expect(b'(')?;
+        let space = self.integer("an address space")?;
+        self.expect(b')')?;
+        Ok(space)
+    }
+
+    fn fields(&mut self, packed: bool) -> Result<Type> {
+        let mut fields = Vec::new();
+        while !self.accept(b'}') {
+            fields.push(self.ty()?);
+            if !self.accept(b',') {
+                self.expect(b'}')?;
+                break;
+            }
+        }
+        Ok(Type::Struct { packed, fields: fields.into() })
+    }
+
+    /// A structure by name; it is read where it is defined.
+    fn structure(&mut self, name: &str) -> Result<Type> {
+        if let Some(ty) = self.structures.get(name) {
+            return Ok(ty.clone());
+        }
+        let definition = *self.definitions.get(name).ok_or_else(|| self.error(format!("the type %{name} is not defined")))?;
+        let back = self.position();
+        self.go_to(definition);
+        let ty = self.ty();
+        self.go_to(back);
+        let ty = ty?;
+        self.structures.insert(name.to_owned(), ty.clone());
+        Ok(ty)
+    }
+}
+
+fn simple_type(word: &str) -> Option<Type> {
+    Some(match word {
+        "void" => Type::Void,
+        "half" => Type::Half,
+        "bfloat" => Type::BFloat,
+        "float" => Type::Float,
+        "double" => Type::Double,
+        "label" | "metadata" | "token" => Type::Other,
+        _ => {
+            let bits = word.strip_prefix('i')?.parse().ok()?;
+            return (1..=128).contains(&bits).then_some(Type::Int(bits));
+        }
+    })
+}

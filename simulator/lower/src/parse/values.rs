@@ -1,0 +1,312 @@
+//! Operands and constants.
+
+use std::rc::Rc;
+
+use super::cursor::Parser;
+use crate::error::Result;
+use crate::ir::{Binary, Cast, Const, Type, Value};
+use crate::lex::Kind;
+
+/// Words that start a constant.
+const CONSTANTS: [&str; 24] = [
+    "true",
+    "false",
+    "null",
+    "undef",
+    "poison",
+    "zeroinitializer",
+    "none",
+    "getelementptr",
+    "splat",
+    "trunc",
+    "zext",
+    "sext",
+    "ptrtoint",
+    "ptrtoaddr",
+    "inttoptr",
+    "bitcast",
+    "addrspacecast",
+    "add",
+    "sub",
+    "mul",
+    "xor",
+    "dso_local_equivalent",
+    "no_cfi",
+    "blockaddress",
+];
+
+impl Parser {
+    /// Whether the word starts a constant (rather than being an attribute in front of one).
+    pub fn is_constant_word(word: &str) -> bool {
+        CONSTANTS.contains(&word)
+    }
+
+    /// A type and an operand.
+    pub fn typed_value(&mut self) -> Result<(Type, Value)> {
+        let ty = self.ty()?;
+        let value = self.value(&ty)?;
+        Ok((ty, value))
+    }
+
+    pub fn value(&mut self, ty: &Type) -> Result<Value> {
+        if let Kind::Local(name) = self.peek() {
+            let name = name.clone();
+            let line = self.line();
+            self.skip();
+            let local = self.local(name);
+            self.used.push((local, ty.clone(), line));
+            return Ok(Value::Local(local));
+        }
+        Ok(Value::Const(Rc::new(self.constant(ty)?)))
+    }
+
+    pub fn constant(&mut self, ty: &Type) -> Result<Const> {
+        self.descend(|parser| parser.constant_inside(ty))
+    }
+
+    fn typed_constant(&mut self) -> Result<(Type, Const)> {
+        let ty = self.ty()?;
+        let value = self.constant(&ty)?;
+        Ok((ty, value))
+    }
+
+    fn constant_inside(&mut self, ty: &Type) -> Result<Const> {
+        match self.peek().clone() {
+            Kind::Integer(text) => {
+                let value = integer(&text, ty).ok_or_else(|| self.expected(&format!("a constant of type {ty:?}")))?;
+                self.skip();
+                Ok(value)
+            }
+            Kind::Float(text) => {
+                let bits = float(&text, ty).ok_or_else(|| self.expected(&format!("a constant of type {ty:?}")))?;
+                self.skip();
+                Ok(Const::Float(bits))
+            }
+            Kind::Global(name) => {
+                self.skip();
+                Ok(Const::Global(name))
+            }
+            Kind::Bytes(bytes) => {
+                self.skip();
+                Ok(Const::Bytes(bytes))
+            }
+            Kind::Punct(b'<') => {
+                self.skip();
+                if self.accept(b'{') {
+                    let value = self.elements(b'}')?;
+                    self.expect(b'>')?;
+                    return Ok(value);
+                }
+                self.elements(b'>')
+            }
+            Kind::Punct(b'[') => {
+                self.skip();
+                self.elements(b']')
+            }
+            Kind::Punct(b'{') => {
+                self.skip();
+                self.elements(b'}')
+            }
+            Kind::Word(word) => self.constant_word(&word, ty),
+            _ => Err(self.expected("a value")),
+        }
+    }
+
+    fn elements(&mut self, end: u8) -> Result<Const> {
+        let mut elements = Vec::new();
+        while !self.accept(end) {
+            elements.push(self.typed_constant()?);
+            if !self.accept(b',') {
+                self.expect(end)?;
+                break;
+            }
+        }
+        Ok(Const::Aggregate(elements))
+    }
+
+    fn constant_word(&mut self, word: &str, ty: &Type) -> Result<Const> {
+        let cast = cast(word);
+        let binary = binary(word);
+        match word {
+            "true" => {
+                self.skip();
+                Ok(Const::Int(1))
+            }
+            "false" | "null" | "zeroinitializer" | "none" => {
+                self.skip();
+                Ok(Const::Zero)
+            }
+            "undef" | "poison" => {
+                self.skip();
+                Ok(Const::Undef)
+            }
+            "splat" => {
+                self.skip();
+                self.expect(b'(')?;
+                let (ty, value) = self.typed_constant()?;
+                self.expect(b')')?;
+                Ok(Const::Splat(ty, Rc::new(value)))
+            }
+            "getelementptr" => {
+                self.skip();
+                while let Kind::Word(word) = self.peek() {
+                    if !matches!(word.as_str(), "inbounds" | "nuw" | "nusw" | "inrange") {
+                        break;
+                    }
+                    self.skip();
+                    if *self.peek() == Kind::Punct(b'(') && matches!(self.ahead(1), Kind::Integer(_)) {
+                        self.skip_brackets()?;
+                    }
+                }
+                self.expect(b'(')?;
+                let source = self.ty()?;
+                self.expect(b',')?;
+                let (base_type, base) = self.typed_constant()?;
+                let mut indices = Vec::new();
+                while self.accept(b',') {
+                    indices.push(self.typed_constant()?);
+                }
+                self.expect(b')')?;
+                Ok(Const::Gep { source, base: Rc::new(base), base_type, indices })
+            }
+            _ if cast.is_some() || word == "ptrtoaddr" => {
+                self.skip();
+                self.expect(b'(')?;
+                let (from, value) = self.typed_constant()?;
+                self.expect_word("to")?;
+                let to = self.ty()?;
+                self.expect(b')')?;
+                Ok(Const::Cast { op: cast.unwrap_or(Cast::PtrToInt), from, value: Rc::new(value), to })
+            }
+            _ if binary.is_some() => {
+                self.skip();
+                while self.accept_word("nuw") || self.accept_word("nsw") {}
+                self.expect(b'(')?;
+                let (ty, a) = self.typed_constant()?;
+                self.expect(b',')?;
+                let (_, b) = self.typed_constant()?;
+                self.expect(b')')?;
+                let op = binary.unwrap_or(Binary::Add);
+                Ok(Const::Binary { op, ty, a: Rc::new(a), b: Rc::new(b) })
+            }
+            _ => Err(self.expected(&format!("a value of type {ty:?}"))),
+        }
+    }
+}
+
+pub fn cast(word: &str) -> Option<Cast> {
+    Some(match word {
+        "trunc" => Cast::Trunc,
+        "zext" => Cast::Zext,
+        "sext" => Cast::Sext,
+        "fptrunc" => Cast::FpTrunc,
+        "fpext" => Cast::FpExt,
+        "fptoui" => Cast::FpToUi,
+        "fptosi" => Cast::FpToSi,
+        "uitofp" => Cast::UiToFp,
+        "sitofp" => Cast::SiToFp,
+        "ptrtoint" | "ptrtoaddr" => Cast::PtrToInt,
+        "inttoptr" => Cast::IntToPtr,
+        "bitcast" => Cast::Bitcast,
+        "addrspacecast" => Cast::AddrSpace,
+        _ => return None,
+    })
+}
+
+pub fn binary(word: &str) -> Option<Binary> {
+    Some(match word {
+        "add" => Binary::Add,
+        "sub" => Binary::Sub,
+        "mul" => Binary::Mul,
+        "udiv" => Binary::UDiv,
+        "sdiv" => Binary::SDiv,
+        "urem" => Binary::URem,
+        "srem" => Binary::SRem,
+        "shl" => Binary::Shl,
+        "lshr" => Binary::LShr,
+        "ashr" => Binary::AShr,
+        "and" => Binary::And,
+        "or" => Binary::Or,
+        "xor" => Binary::Xor,
+        "fadd" => Binary::FAdd,
+        "fsub" => Binary::FSub,
+        "fmul" => Binary::FMul,
+        "fdiv" => Binary::FDiv,
+        "frem" => Binary::FRem,
+        _ => return None,
+    })
+}
+
+/// An integer, reduced to the bits of its type.
+fn integer(text: &str, ty: &Type) -> Option<Const> {
+    let Type::Int(bits) = ty else {
+        return None;
+    };
+    let value = match text.strip_prefix('-') {
+        Some(digits) => digits.parse::<u128>().ok()?.wrapping_neg(),
+        None => text.parse::<u128>().ok()?,
+    };
+    Some(Const::Int(value & mask(*bits)))
+}
+
+/// The lowest bits set.
+fn mask(bits: u32) -> u128 {
+    if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
+}
+
+/// The bits of a floating-point constant. Decimal numbers and plain hexadecimal ones are doubles that the type holds exactly.
+fn float(text: &str, ty: &Type) -> Option<u64> {
+    let (width, letter) = match ty {
+        Type::Half => (4, "0xH"),
+        Type::BFloat => (4, "0xR"),
+        Type::Float | Type::Double => (16, "0x"),
+        _ => return None,
+    };
+    if let Some(digits) = text.strip_prefix(letter) {
+        if digits.len() > width {
+            return None;
+        }
+        let bits = u64::from_str_radix(digits, 16).ok()?;
+        return Some(if *ty == Type::Float { narrowed(bits) } else { bits });
+    }
+    if text.starts_with("0x") {
+        return None;
+    }
+    let value: f64 = text.parse().ok()?;
+    match ty {
+        Type::Float => Some(narrowed(value.to_bits())),
+        Type::Double => Some(value.to_bits()),
+        Type::BFloat => Some(narrowed(value.to_bits()) >> 16),
+        _ => half(value),
+    }
+}
+
+/// The bits of the f32 that a double holds. A conversion would quiet a NaN.
+fn narrowed(bits: u64) -> u64 {
+    let value = f64::from_bits(bits);
+    if value.is_nan() {
+        let sign = (bits >> 63) << 31;
+        return sign | 0x7f80_0000 | (bits >> 29 & 0x7f_ffff);
+    }
+    u64::from((value as f32).to_bits())
+}
+
+/// The bits of the half that a double holds exactly.
+fn half(value: f64) -> Option<u64> {
+    let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
+    let magnitude = value.abs();
+    if magnitude == 0.0 {
+        return Some(sign);
+    }
+    let exponent = ((magnitude.to_bits() >> 52) as i64 - 1023).max(-14);
+    if exponent > 15 {
+        return None;
+    }
+    // In units of the last place, subnormal numbers included.
+    let units = magnitude / f64::powi(2.0, (exponent - 10) as i32);
+    if units.fract() != 0.0 {
+        return None;
+    }
+    let units = units as u64;
+    Some(sign | if units < 1024 { units } else { ((exponent + 15) as u64) << 10 | (units - 1024) })
+}

@@ -1,0 +1,198 @@
+//! The words around types and operands: promises, attributes, and attachments of metadata.
+
+use super::cursor::Parser;
+use crate::error::Result;
+use crate::ir::{Flags, Ordering, Type};
+use crate::lex::Kind;
+
+/// Attributes of a parameter or an argument that change code.
+#[derive(Default)]
+pub struct Attributes {
+    pub byval: Option<Type>,
+    pub align: Option<u64>,
+    pub noalias: bool,
+    pub readonly: bool,
+}
+
+/// Attachments of an instruction that change code.
+#[derive(Clone, Copy, Default)]
+pub struct Attached {
+    pub dbg: Option<u32>,
+    pub align: Option<u64>,
+    pub invariant: bool,
+    pub alias_scope: Option<u32>,
+    pub no_alias: Option<u32>,
+}
+
+impl Parser {
+    /// `nuw`, `nsw`, `contract`, and their like, in any order.
+    pub fn flags(&mut self) -> Flags {
+        let mut flags = Flags::default();
+        while let Kind::Word(word) = self.peek() {
+            match word.as_str() {
+                "nuw" => flags.nuw = true,
+                "nsw" => flags.nsw = true,
+                "disjoint" => flags.disjoint = true,
+                "nneg" => flags.nneg = true,
+                "contract" => flags.contract = true,
+                "reassoc" => flags.reassoc = true,
+                "afn" => flags.afn = true,
+                "arcp" => flags.arcp = true,
+                "fast" => {
+                    flags.contract = true;
+                    flags.reassoc = true;
+                    flags.afn = true;
+                    flags.arcp = true;
+                }
+                "exact" | "samesign" | "inbounds" | "nusw" | "nnan" | "ninf" | "nsz" => {}
+                _ => break,
+            }
+            self.skip();
+        }
+        flags
+    }
+
+    /// Attributes in front of an operand.
+    pub fn attributes(&mut self) -> Result<Attributes> {
+        let mut attributes = Attributes::default();
+        loop {
+            match self.peek().clone() {
+                Kind::Word(word) if !Self::is_constant_word(&word) && word != "asm" => {
+                    self.skip();
+                    match word.as_str() {
+                        "align" => attributes.align = Some(self.alignment()?),
+                        "byval" => {
+                            self.expect(b'(')?;
+                            attributes.byval = Some(self.ty()?);
+                            self.expect(b')')?;
+                        }
+                        "noalias" => attributes.noalias = true,
+                        "readonly" | "readnone" => attributes.readonly = true,
+                        _ if *self.peek() == Kind::Punct(b'(') => self.skip_brackets()?,
+                        _ => {}
+                    }
+                }
+                Kind::Text(_) => {
+                    self.skip();
+                    if self.accept(b'=') {
+                        self.text("the value of an attribute")?;
+                    }
+                }
+                Kind::Attribute(_) => self.skip(),
+                _ => return Ok(attributes),
+            }
+        }
+    }
+
+    /// `4` or `(4)`; a power of two.
+    pub fn alignment(&mut self) -> Result<u64> {
+        let in_brackets = self.accept(b'(');
+        let align: u64 = self.integer("an alignment")?;
+        if in_brackets {
+            self.expect(b')')?;
+        }
+        if !align.is_power_of_two() {
+            return Err(self.error(format!("expected an alignment that is a power of two, found {align}")));
+        }
+        Ok(align)
+    }
+
+    /// The words in front of a type: linkage, calling convention, attributes of the result.
+    pub fn words_before_type(&mut self) -> Result<Vec<String>> {
+        let mut words = Vec::new();
+        while !self.at_type() {
+            match self.peek().clone() {
+                Kind::Word(word) => {
+                    self.skip();
+                    if *self.peek() == Kind::Punct(b'(') {
+                        self.skip_brackets()?;
+                    } else if matches!(self.peek(), Kind::Integer(_)) {
+                        self.skip();
+                    }
+                    words.push(word);
+                }
+                Kind::Text(_) => {
+                    self.skip();
+                    if self.accept(b'=') {
+                        self.text("the value of an attribute")?;
+                    }
+                }
+                Kind::Attribute(_) => self.skip(),
+                _ => return Err(self.expected("a type")),
+            }
+        }
+        Ok(words)
+    }
+
+    /// What follows the operands of an instruction, to its end.
+    pub fn attached(&mut self) -> Result<Attached> {
+        let mut attached = Attached::default();
+        while self.accept(b',') {
+            match self.peek().clone() {
+                Kind::Word(word) if word == "align" => {
+                    self.skip();
+                    attached.align = Some(self.alignment()?);
+                }
+                Kind::Word(word) if word == "addrspace" => {
+                    self.address_space()?;
+                }
+                Kind::Meta(name) => {
+                    self.skip();
+                    let node = match self.peek().clone() {
+                        Kind::Meta(number) if !number.is_empty() => {
+                            self.skip();
+                            let node = number.parse().ok();
+                            // `!DIExpression()` and the like, in place.
+                            if *self.peek() == Kind::Punct(b'(') {
+                                self.skip_brackets()?;
+                            }
+                            node
+                        }
+                        Kind::Meta(_) => {
+                            self.skip();
+                            self.skip_brackets()?;
+                            None
+                        }
+                        _ => return Err(self.expected("a node of metadata")),
+                    };
+                    match name.as_str() {
+                        "dbg" => attached.dbg = node,
+                        "invariant.load" => attached.invariant = true,
+                        "alias.scope" => attached.alias_scope = node,
+                        "noalias" => attached.no_alias = node,
+                        _ => {}
+                    }
+                }
+                _ => return Err(self.expected("metadata")),
+            }
+        }
+        Ok(attached)
+    }
+
+    /// `syncscope("…")`, if it is there.
+    pub fn scope(&mut self) -> Result<String> {
+        if !self.accept_word("syncscope") {
+            return Ok(String::new());
+        }
+        self.expect(b'(')?;
+        let scope = self.text("a scope")?;
+        self.expect(b')')?;
+        Ok(scope)
+    }
+
+    pub fn ordering(&mut self) -> Result<Ordering> {
+        let ordering = match self.peek() {
+            Kind::Word(word) => match word.as_str() {
+                "unordered" | "monotonic" => Ordering::Monotonic,
+                "acquire" => Ordering::Acquire,
+                "release" => Ordering::Release,
+                "acq_rel" => Ordering::AcqRel,
+                "seq_cst" => Ordering::SeqCst,
+                _ => return Err(self.expected("an ordering")),
+            },
+            _ => return Err(self.expected("an ordering")),
+        };
+        self.skip();
+        Ok(ordering)
+    }
+}

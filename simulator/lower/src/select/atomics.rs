@@ -1,0 +1,101 @@
+//! Atomic operations and fences.
+
+use super::context::Selector;
+use super::memory::scope;
+use super::part::{Part, class};
+use crate::error::Result;
+use crate::ir::{Inst, Op as IrOp, Ordering, Type, Value};
+use crate::layout::Scalar;
+use crate::mir::{Class, Op};
+
+impl Selector<'_> {
+    /// `atomicrmw`. Like LLVM's back end it leaves out the ordering and the scope, which PTX takes as relaxed and of the device.
+    pub fn atomic_update(
+        &mut self,
+        inst: &Inst,
+        op: &str,
+        ptr: &Value,
+        ptr_type: &Type,
+        value: &Value,
+        within: &str,
+    ) -> Result<Vec<Part>> {
+        let scalar = self.scalar(&inst.ty)?;
+        let bits = scalar.bits();
+        let (name, ty) = match (op, scalar) {
+            ("add", Scalar::Int(32 | 64)) => ("add", format!("u{bits}")),
+            ("sub", Scalar::Int(32 | 64)) => ("add", format!("u{bits}")),
+            ("and" | "or" | "xor", Scalar::Int(32 | 64)) => (op, format!("b{bits}")),
+            ("max" | "min", Scalar::Int(32 | 64)) => (op, format!("s{bits}")),
+            ("umax" | "umin", Scalar::Int(32 | 64)) => (&op[1..], format!("u{bits}")),
+            ("xchg", Scalar::Int(32 | 64) | Scalar::Float | Scalar::Double | Scalar::Ptr) => ("exch", format!("b{bits}")),
+            ("uinc_wrap", Scalar::Int(32)) => ("inc", "u32".to_owned()),
+            ("udec_wrap", Scalar::Int(32)) => ("dec", "u32".to_owned()),
+            ("fadd" | "fsub", Scalar::Float | Scalar::Double) => ("add", format!("f{bits}")),
+            ("fadd", Scalar::Half) => ("add.noftz", "f16".to_owned()),
+            ("fadd", Scalar::BFloat) if self.target >= 90 => ("add.noftz", "bf16".to_owned()),
+            _ => return self.fail(format!("the atomic operation {op} with a value of {bits} bits")),
+        };
+        let (base, offset, space) = self.memory_operand(ptr, ptr_type)?;
+        let part = self.data_part(value, &inst.ty)?;
+        let value = match op {
+            "sub" => {
+                let reg = Op::Reg(self.register(&part, scalar)?);
+                Op::Reg(self.one(format!("neg.s{bits}"), class(scalar), vec![reg]))
+            }
+            "fsub" => {
+                let negated = self.negate_part(scalar, &part)?;
+                self.operand(&negated, scalar)?
+            }
+            _ => self.operand(&part, scalar)?,
+        };
+        let within = match within {
+            "" | "device" | "agent" => "",
+            other => scope(other),
+        };
+        let reg = self.new_reg(class(scalar));
+        let opcode = format!("atom{within}{}.{name}.{ty}", space.suffix());
+        self.push(opcode, vec![Op::Reg(reg)], vec![Op::Mem(base, offset), value], true);
+        Ok(vec![if scalar == Scalar::Ptr { Part::pointer(reg) } else { Part::reg(reg) }])
+    }
+
+    /// `cmpxchg`
+    pub fn compare_exchange(&mut self, op: &IrOp) -> Result<Vec<Part>> {
+        let IrOp::CmpXchg { ptr, ptr_type, ty, expected, new, ordering, scope: within } = op else {
+            return self.fail("expected cmpxchg");
+        };
+        let scalar = self.scalar(ty)?;
+        if !matches!(scalar, Scalar::Int(32 | 64) | Scalar::Ptr) {
+            return self.fail(format!("an atomic exchange of {} bits", scalar.bits()));
+        }
+        let bits = scalar.bits();
+        let (base, offset, space) = self.memory_operand(ptr, ptr_type)?;
+        let old = self.data_part(expected, ty)?;
+        let (old, new) = (self.operand(&old, scalar)?, self.data(new, ty)?);
+        let within = scope(within);
+        let word = match ordering[0] {
+            Ordering::SeqCst => {
+                self.effect(format!("fence.sc{within}"), Vec::new());
+                ".acquire"
+            }
+            Ordering::Acquire => ".acquire",
+            Ordering::Release => ".release",
+            Ordering::AcqRel => ".acq_rel",
+            _ => ".relaxed",
+        };
+        let found = self.new_reg(class(scalar));
+        let opcode = format!("atom{word}{within}{}.cas.b{bits}", space.suffix());
+        self.push(opcode, vec![Op::Reg(found)], vec![Op::Mem(base, offset), old.clone(), new], true);
+        let same = self.one(format!("setp.eq.s{bits}"), Class::Pred, vec![Op::Reg(found), old]);
+        let found = if scalar == Scalar::Ptr { Part::pointer(found) } else { Part::reg(found) };
+        Ok(vec![found, Part::reg(same)])
+    }
+
+    pub fn fence(&mut self, ordering: Ordering, within: &str) -> Result<()> {
+        if within == "singlethread" {
+            return Ok(());
+        }
+        let word = if ordering == Ordering::SeqCst { "sc" } else { "acq_rel" };
+        self.effect(format!("fence.{word}{}", scope(within)), Vec::new());
+        Ok(())
+    }
+}

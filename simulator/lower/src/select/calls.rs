@@ -1,0 +1,258 @@
+//! Functions that were not inlined, and functions of the device runtime.
+
+use std::fmt::Write;
+
+use super::context::Selector;
+use super::part::Part;
+use crate::error::Result;
+use crate::ir::{Arg, Type};
+use crate::layout::{self, Scalar};
+use crate::mir::{Base, Class, Inst, Op, Piece};
+
+/// How a value is passed: its type in a parameter list, and its scalars with their offsets.
+pub struct Passed {
+    /// `.param .b32 ` or `.param .align 4 .b8 `, without the name.
+    pub declaration: String,
+    /// `[16]` after the name.
+    pub extent: String,
+    pub places: Vec<(Scalar, u64)>,
+    pub align: u64,
+}
+
+/// How LLVM's NVPTX passes a value to a function: scalars as they are, with at least 32 bits, and everything else as bytes.
+pub fn passed(ty: &Type, byval: Option<&Type>, align: u64) -> Result<Passed> {
+    let of = byval.unwrap_or(ty);
+    let places = layout::places(of)?;
+    let whole = layout::scalar(of).filter(|scalar| byval.is_none() && scalar.bits() <= 64);
+    Ok(match whole {
+        Some(Scalar::Half | Scalar::BFloat) => bytes(of, align, places)?,
+        Some(scalar) => {
+            let bits: u64 = if scalar.bits() <= 32 { 32 } else { 64 };
+            Passed { declaration: format!(".param .b{bits} "), extent: String::new(), places, align: bits / 8 }
+        }
+        None => bytes(of, align, places)?,
+    })
+}
+
+fn bytes(of: &Type, align: u64, places: Vec<(Scalar, u64)>) -> Result<Passed> {
+    let align = align.max(layout::align(of)).min(16);
+    Ok(Passed { declaration: format!(".param .align {align} .b8 "), extent: format!("[{}]", layout::size(of)?), places, align })
+}
+
+/// The type of a scalar in a parameter, and whether it is widened to 32 bits.
+pub fn param_type(scalar: Scalar, is_whole: bool) -> &'static str {
+    match scalar {
+        Scalar::Int(..=32) if is_whole => "b32",
+        Scalar::Int(..=8) => "b8",
+        Scalar::Int(..=16) | Scalar::Half | Scalar::BFloat => "b16",
+        Scalar::Int(..=32) => "b32",
+        Scalar::Int(_) | Scalar::Ptr => "b64",
+        Scalar::Float => "f32",
+        Scalar::Double => "f64",
+    }
+}
+
+impl Selector<'_> {
+    pub fn call(&mut self, name: &str, ty: &Type, args: &[Arg]) -> Result<Vec<Part>> {
+        let Some(function) = self.module.functions.iter().find(|function| function.name == name) else {
+            return self.fail(format!("a call of {name}, which is not declared"));
+        };
+        if function.is_kernel {
+            return self.fail(format!("a call of the kernel {name}"));
+        }
+        if function.is_variadic {
+            return self.fail(format!("a call of {name}, which takes a variable number of arguments"));
+        }
+        if function.params.len() != args.len() || function.result != *ty {
+            return self.fail(format!("a call of {name} with other parameters than it has"));
+        }
+        self.callees.insert(name.to_owned());
+        let mut code = Code::default();
+        code.text("{\n");
+        for (at, arg) in args.iter().enumerate() {
+            let how = passed(&arg.ty, arg.byval.as_ref(), arg.align).map_err(|error| self.error(error.message))?;
+            code.text(&format!("\t{}param{at}{};\n", how.declaration, how.extent));
+            if how.places.is_empty() {
+                continue;
+            }
+            let parts = match &arg.byval {
+                Some(of) => self.read_copy(arg, of)?,
+                None => self.data_parts(&arg.value, &arg.ty)?,
+            };
+            if parts.len() != how.places.len() {
+                return self.fail("an argument of a wrong type");
+            }
+            for ((scalar, offset), part) in how.places.iter().zip(&parts) {
+                let is_whole = how.extent.is_empty();
+                let op = match scalar {
+                    Scalar::Int(width @ ..=31) => Op::Reg(self.extended_reg(part, *width, super::part::Ext::Zero)?),
+                    _ => Op::Reg(self.register(part, *scalar)?),
+                };
+                code.text(&format!("\tst.param.{} [param{at}+{offset}], ", param_type(*scalar, is_whole)));
+                code.op(op);
+                code.text(";\n");
+            }
+        }
+        let mut results = Vec::new();
+        let mut taken = String::new();
+        let returned = match ty {
+            Type::Void => None,
+            ty => Some(passed(ty, None, layout::align(ty)).map_err(|error| self.error(error.message))?),
+        };
+        if let Some(how) = &returned {
+            code.text(&format!("\t{}retval0{};\n", how.declaration, how.extent));
+            taken.push_str("(retval0), ");
+            for (scalar, offset) in &how.places {
+                let class = if *scalar == Scalar::Int(1) { Class::B32 } else { super::part::class(*scalar) };
+                results.push((self.new_reg(class), *scalar, *offset));
+            }
+        }
+        let list: Vec<String> = (0..args.len()).map(|at| format!("param{at}")).collect();
+        code.text(&format!("\tcall.uni {taken}{}, ({});\n", self.names.of(name), list.join(", ")));
+        let loads: Vec<(usize, &'static str, u64)> = results
+            .iter()
+            .enumerate()
+            .map(|(at, (_, scalar, offset))| {
+                (at, param_type(*scalar, returned.as_ref().is_some_and(|how| how.extent.is_empty())), *offset)
+            })
+            .collect();
+        let (mut pieces, inputs) = (code.pieces, code.ops);
+        // Results come first among the operands.
+        for piece in &mut pieces {
+            if let Piece::Op(at) = piece {
+                *at += results.len();
+            }
+        }
+        for (at, ty, offset) in loads {
+            pieces.push(Piece::Text(format!("\tld.param.{ty} ")));
+            pieces.push(Piece::Op(at));
+            pieces.push(Piece::Text(format!(", [retval0+{offset}];\n")));
+        }
+        pieces.push(Piece::Text("\t}".to_owned()));
+        let mut ops: Vec<Op> = results.iter().map(|(reg, ..)| Op::Reg(*reg)).collect();
+        ops.extend(inputs);
+        let (count, dbg) = (results.len(), self.dbg);
+        let inst = Inst { guard: None, opcode: "".into(), ops, results: count, effects: true, template: Some(pieces), dbg };
+        self.blocks[self.current].insts.push(inst);
+        Ok(results
+            .into_iter()
+            .map(|(reg, scalar, _)| match scalar {
+                Scalar::Ptr => Part::pointer(reg),
+                Scalar::Int(1) => {
+                    let bit = self.one("and.b32", Class::B32, vec![Op::Reg(reg), super::operands::int(1)]);
+                    Part::reg(self.one("setp.ne.s32", Class::Pred, vec![Op::Reg(bit), super::operands::int(0)]))
+                }
+                _ => Part::reg(reg),
+            })
+            .collect())
+    }
+
+    /// What a pointer points to, for a parameter that is passed by value.
+    fn read_copy(&mut self, arg: &Arg, of: &Type) -> Result<Vec<Part>> {
+        let places = layout::places(of).map_err(|error| self.error(error.message))?;
+        let (base, offset, space) = self.memory_operand(&arg.value, &arg.ty)?;
+        let mut parts = Vec::with_capacity(places.len());
+        for (scalar, place) in places {
+            let class = if scalar == Scalar::Int(1) {
+                return self.fail("a truth value in a structure");
+            } else {
+                super::part::class(scalar)
+            };
+            let ty = param_type(scalar, false).replace("b8", "u8").replace("b16", if class == Class::B16 { "b16" } else { "u16" });
+            let address = Op::Mem(base.clone(), offset.wrapping_add(place as i64));
+            let reg = self.one(format!("ld{}.{ty}", space.suffix()), class, vec![address]);
+            parts.push(if scalar == Scalar::Ptr { Part::pointer(reg) } else { Part::reg(reg) });
+        }
+        Ok(parts)
+    }
+
+    /// The parameters of a function that is no kernel.
+    pub fn receive(&mut self, at: usize) -> Result<Vec<Part>> {
+        let param = &self.function.params[at];
+        let how = passed(&param.ty, param.byval.as_ref(), param.align).map_err(|error| self.error(error.message))?;
+        let name = super::symbols::parameter(self.names.of(&self.function.name), at);
+        if let Some(of) = &param.byval {
+            return self.receive_copy(&name, of, how);
+        }
+        let is_whole = how.extent.is_empty();
+        let mut parts = Vec::with_capacity(how.places.len());
+        for (scalar, offset) in how.places {
+            let class = if scalar == Scalar::Int(1) { Class::B32 } else { super::part::class(scalar) };
+            let ty = match param_type(scalar, is_whole) {
+                "b8" => "u8",
+                "b16" if class == Class::B32 => "u16",
+                ty => ty,
+            };
+            let reg = self.one(format!("ld.param.{ty}"), class, vec![Op::Mem(Base::Symbol(name.clone()), offset as i64)]);
+            parts.push(match scalar {
+                Scalar::Int(1) => Part::reg(self.one("setp.ne.s32", Class::Pred, vec![Op::Reg(reg), super::operands::int(0)])),
+                Scalar::Ptr => Part::pointer(reg),
+                _ => Part::reg(reg),
+            });
+        }
+        Ok(parts)
+    }
+
+    /// A structure that was passed by value becomes a variable in local memory.
+    fn receive_copy(&mut self, name: &str, of: &Type, how: Passed) -> Result<Vec<Part>> {
+        let bytes = layout::size(of).map_err(|error| self.error(error.message))?;
+        let copy = self.local_variable(bytes, how.align);
+        for (scalar, offset) in how.places {
+            let class = if scalar == Scalar::Int(1) {
+                return self.fail("a truth value in a structure");
+            } else {
+                super::part::class(scalar)
+            };
+            let ty = param_type(scalar, false);
+            let loaded = if class == Class::B32 { ty.replace("b8", "u8").replace("b16", "u16") } else { ty.to_owned() };
+            let reg = self.one(format!("ld.param.{loaded}"), class, vec![Op::Mem(Base::Symbol(name.to_owned()), offset as i64)]);
+            self.effect(format!("st.local.{ty}"), vec![Op::Mem(Base::Symbol(copy.clone()), offset as i64), Op::Reg(reg)]);
+        }
+        Ok(vec![Part::Address(Base::Symbol(copy), 0)])
+    }
+
+    /// A variable in local memory; returns its name.
+    pub fn local_variable(&mut self, bytes: u64, align: u64) -> String {
+        let name = format!("__local_{}", self.labels);
+        self.labels += 1;
+        let mut declaration = String::new();
+        // Writing to a string does not fail.
+        let _ = write!(declaration, ".local .align {} .b8 {name}[{}];", align.clamp(1, 128), bytes.max(1));
+        self.variables.push(declaration);
+        name
+    }
+
+    /// What a function returns.
+    pub fn return_value(&mut self, ty: &Type, value: &crate::ir::Value) -> Result<()> {
+        let how = passed(ty, None, layout::align(ty)).map_err(|error| self.error(error.message))?;
+        let parts = self.data_parts(value, ty)?;
+        let is_whole = how.extent.is_empty();
+        for ((scalar, offset), part) in how.places.iter().zip(&parts) {
+            let op = match scalar {
+                Scalar::Int(width @ ..=31) => Op::Reg(self.extended_reg(part, *width, super::part::Ext::Zero)?),
+                _ => Op::Reg(self.register(part, *scalar)?),
+            };
+            let address = Op::Mem(Base::Symbol("func_retval0".to_owned()), *offset as i64);
+            self.effect(format!("st.param.{}", param_type(*scalar, is_whole)), vec![address, op]);
+        }
+        Ok(())
+    }
+}
+
+/// A template on its way.
+#[derive(Default)]
+struct Code {
+    pieces: Vec<Piece>,
+    ops: Vec<Op>,
+}
+
+impl Code {
+    fn text(&mut self, text: &str) {
+        self.pieces.push(Piece::Text(text.to_owned()));
+    }
+
+    fn op(&mut self, op: Op) {
+        self.pieces.push(Piece::Op(self.ops.len()));
+        self.ops.push(op);
+    }
+}

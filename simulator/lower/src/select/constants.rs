@@ -1,0 +1,158 @@
+//! Constants as parts.
+
+use super::context::Selector;
+use super::part::{Part, mask};
+use crate::address::{constant_offset, signed};
+use crate::error::Result;
+use crate::ir::{Binary, Cast, Const, Type};
+use crate::layout::{self, Scalar};
+use crate::mir::{Base, Class, Op};
+use crate::space::{self, Space};
+
+impl Selector<'_> {
+    pub fn constant(&mut self, value: &Const, ty: &Type) -> Result<Vec<Part>> {
+        let scalars = self.scalars(ty)?;
+        Ok(match value {
+            Const::Zero => scalars.iter().map(|_| Part::Bits(0)).collect(),
+            Const::Undef => vec![Part::Undef; scalars.len()],
+            Const::Int(bits) => match ty {
+                Type::Int(65..) => vec![Part::Bits(*bits as u64), Part::Bits((*bits >> 64) as u64)],
+                Type::Int(_) => vec![Part::Bits(*bits as u64)],
+                _ => return self.fail("a constant of a wrong type"),
+            },
+            Const::Float(bits) => vec![Part::Bits(*bits)],
+            Const::Bytes(bytes) => bytes.iter().map(|byte| Part::Bits(u64::from(*byte))).collect(),
+            Const::Splat(ty, value) => {
+                let part = self.constant(value, ty)?;
+                scalars.iter().filter_map(|_| part.first().cloned()).collect()
+            }
+            Const::Aggregate(elements) => {
+                let mut parts = Vec::with_capacity(scalars.len());
+                for (ty, value) in elements {
+                    let part = self.constant(value, ty)?;
+                    // Aggregates hold generic addresses.
+                    parts.extend(self.generic_parts(part, ty, space_of(self.module, value))?);
+                }
+                if parts.len() != scalars.len() {
+                    return self.fail("a constant of a wrong type");
+                }
+                parts
+            }
+            Const::Global(name) if !self.module.globals.iter().any(|global| global.name == *name) => {
+                return self.fail(format!("the address of {name}, which is not a variable of this module"));
+            }
+            Const::Global(name) => vec![Part::Address(Base::Symbol(self.names.of(name).to_owned()), 0)],
+            Const::Gep { source, base, base_type, indices } => {
+                let parts = self.constant(base, base_type)?;
+                let offset = constant_offset(source, indices);
+                match (parts.as_slice(), offset) {
+                    ([Part::Address(base, start)], Some(offset)) => vec![Part::Address(base.clone(), start.wrapping_add(offset))],
+                    ([Part::Bits(start)], Some(offset)) => vec![Part::Bits(start.wrapping_add_signed(offset))],
+                    ([Part::Undef], _) => vec![Part::Undef],
+                    _ => return self.fail("a constant address that is not supported"),
+                }
+            }
+            Const::Cast { op, from, value, to } => self.constant_cast(*op, from, value, to)?,
+            Const::Binary { op, ty, a, b } => {
+                let known = match (&**a, &**b) {
+                    (Const::Int(_) | Const::Zero, Const::Int(_) | Const::Zero) => fold(*op, ty, a, b),
+                    _ => None,
+                };
+                let Some(bits) = known else {
+                    return self.constant_binary(*op, ty, a, b);
+                };
+                vec![Part::Bits(bits)]
+            }
+        })
+    }
+
+    fn constant_cast(&mut self, op: Cast, from: &Type, value: &Const, to: &Type) -> Result<Vec<Part>> {
+        let parts = self.constant(value, from)?;
+        match (op, parts.as_slice()) {
+            (Cast::AddrSpace, [part @ Part::Address(..)]) => {
+                // A variable's own space and the generic one.
+                match (from, to) {
+                    (Type::Ptr(_), Type::Ptr(0)) => Ok(vec![part.clone()]),
+                    (Type::Ptr(0), Type::Ptr(to)) if Space::numbered(*to) == Some(space_of(self.module, value)) => {
+                        Ok(vec![part.clone()])
+                    }
+                    (Type::Ptr(from), Type::Ptr(to)) if from == to => Ok(vec![part.clone()]),
+                    _ => self.fail("a cast between address spaces that is not supported"),
+                }
+            }
+            (Cast::Bitcast, _) if from == to => Ok(parts),
+            (Cast::PtrToInt, _) => {
+                let parts = self.generic_parts(parts, from, space_of(self.module, value))?;
+                let Some(part) = parts.first() else { return self.fail("a constant that is not supported") };
+                let whole = self.operand(part, Scalar::Ptr)?;
+                match layout::scalar(to) {
+                    Some(Scalar::Int(64)) => Ok(vec![match whole {
+                        Op::Reg(reg) => Part::reg(reg),
+                        _ => part.clone(),
+                    }]),
+                    Some(Scalar::Int(..=32)) => Ok(vec![Part::reg(self.one("cvt.u32.u64", Class::B32, vec![whole]))]),
+                    _ => self.fail("a constant that is not supported"),
+                }
+            }
+            (Cast::IntToPtr, [part]) => match part {
+                Part::Reg(reg, _) => Ok(vec![Part::pointer(*reg)]),
+                _ => Ok(parts),
+            },
+            (Cast::Trunc, [Part::Bits(bits)]) => match to {
+                Type::Int(width @ ..=64) => Ok(vec![Part::Bits(bits & mask(*width))]),
+                _ => self.fail("a constant that is not supported"),
+            },
+            (Cast::Trunc, [part]) if layout::scalar(from) == Some(Scalar::Int(64)) => {
+                let whole = self.operand(part, Scalar::Int(64))?;
+                Ok(vec![Part::reg(self.one("cvt.u32.u64", Class::B32, vec![whole]))])
+            }
+            _ => self.fail("a constant that is not supported"),
+        }
+    }
+
+    /// Arithmetic with addresses of variables.
+    fn constant_binary(&mut self, op: Binary, ty: &Type, a: &Const, b: &Const) -> Result<Vec<Part>> {
+        let (width, reg_class) = match ty {
+            Type::Int(32) => (32, Class::B32),
+            Type::Int(64) => (64, Class::B64),
+            _ => return self.fail("a constant that is not supported"),
+        };
+        let opcode = match op {
+            Binary::Add => format!("add.s{width}"),
+            Binary::Sub => format!("sub.s{width}"),
+            Binary::Mul => format!("mul.lo.s{width}"),
+            Binary::Xor => format!("xor.b{width}"),
+            _ => return self.fail("a constant that is not supported"),
+        };
+        let scalar = Scalar::Int(width);
+        let (a, b) = (self.constant(a, ty)?, self.constant(b, ty)?);
+        let (Some(a), Some(b)) = (a.first(), b.first()) else { return self.fail("a constant that is not supported") };
+        let (a, b) = (self.register(a, scalar)?, self.operand(b, scalar)?);
+        Ok(vec![Part::reg(self.one(opcode, reg_class, vec![Op::Reg(a), b]))])
+    }
+}
+
+/// The space of a constant pointer.
+pub fn space_of(module: &crate::ir::Module, value: &Const) -> Space {
+    match value {
+        Const::Global(name) => space::of_variable(module, name),
+        Const::Gep { base, .. } => space_of(module, base),
+        Const::Cast { op: Cast::AddrSpace | Cast::Bitcast, value, .. } => space_of(module, value),
+        _ => Space::Generic,
+    }
+}
+
+fn fold(op: Binary, ty: &Type, a: &Const, b: &Const) -> Option<u64> {
+    let (a, b) = (signed(a, ty)?, signed(b, ty)?);
+    let Type::Int(width @ ..=64) = ty else { return None };
+    let value = match op {
+        Binary::Add => a.wrapping_add(b),
+        Binary::Sub => a.wrapping_sub(b),
+        Binary::Mul => a.wrapping_mul(b),
+        Binary::Xor => a ^ b,
+        Binary::And => a & b,
+        Binary::Or => a | b,
+        _ => return None,
+    };
+    Some(value as u64 & mask(*width))
+}

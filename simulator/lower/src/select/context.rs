@@ -1,0 +1,146 @@
+//! The state while a function is lowered, and how it emits instructions.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+
+use super::part::Part;
+use super::symbols::Names;
+use crate::address::Term;
+use crate::cfg::Graph;
+use crate::error::{Error, Result};
+use crate::ir::{Function, Module, Type, Value};
+use crate::layout::{self, Scalar};
+use crate::mir::{Base, Block, Class, Inst, Op, Reg};
+use crate::space::Spaces;
+use crate::uses::Uses;
+use crate::vectorize::Plan;
+
+/// A function on its way.
+pub struct Selector<'m> {
+    pub module: &'m Module,
+    pub function: &'m Function,
+    pub names: &'m Names,
+    /// The compute capability that the code is for, times ten.
+    pub target: u32,
+    pub graph: Graph,
+    /// The reachable blocks in the order of the text.
+    pub text: Vec<usize>,
+    pub uses: Uses,
+    pub spaces: Spaces,
+    pub plan: Plan,
+    pub regs: Vec<Class>,
+    pub blocks: Vec<Block>,
+    /// The block that instructions go to.
+    pub current: usize,
+    /// The line of the IR and the location of the instruction at hand.
+    pub line: u32,
+    pub dbg: Option<u32>,
+    /// The parts of each local, once it is lowered.
+    pub values: Vec<Option<Vec<Part>>>,
+    /// Addresses of variables, which the first block loads.
+    pub prologue: Vec<Inst>,
+    pub symbols: HashMap<String, Reg>,
+    /// Sums of a base and a scaled index, and the block that made each.
+    pub sums: HashMap<(Reg, Term), Vec<(usize, Reg)>>,
+    /// Variables of the function.
+    pub variables: Vec<String>,
+    /// Names of the functions that it calls.
+    pub callees: BTreeSet<String>,
+    /// The registers that the phis of each block read, part by part.
+    pub incoming: HashMap<(usize, usize), Vec<Reg>>,
+    /// Labels of tables and of blocks made on the way are numbered.
+    pub labels: usize,
+}
+
+impl<'m> Selector<'m> {
+    /// An error at the instruction at hand.
+    pub fn error(&self, message: impl Into<String>) -> Error {
+        Error::at(self.line, message)
+    }
+
+    pub fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
+        Err(self.error(message))
+    }
+
+    pub fn new_reg(&mut self, class: Class) -> Reg {
+        self.regs.push(class);
+        (self.regs.len() - 1) as Reg
+    }
+
+    pub fn class(&self, reg: Reg) -> Class {
+        self.regs[reg as usize]
+    }
+
+    /// An instruction with any number of results.
+    pub fn push(&mut self, opcode: impl Into<Cow<'static, str>>, results: Vec<Op>, args: Vec<Op>, effects: bool) {
+        let count = results.len();
+        let mut ops = results;
+        ops.extend(args);
+        let dbg = self.dbg;
+        let inst = Inst { guard: None, opcode: opcode.into(), ops, results: count, effects, template: None, dbg };
+        self.blocks[self.current].insts.push(inst);
+    }
+
+    /// An instruction with a result in a new register, and nothing else that it does.
+    pub fn one(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Reg {
+        let reg = self.new_reg(class);
+        self.push(opcode, vec![Op::Reg(reg)], args, false);
+        reg
+    }
+
+    /// An instruction that must stay.
+    pub fn effect(&mut self, opcode: impl Into<Cow<'static, str>>, args: Vec<Op>) {
+        self.push(opcode, Vec::new(), args, true);
+    }
+
+    /// The scalars of a type.
+    pub fn scalars(&self, ty: &Type) -> Result<Vec<Scalar>> {
+        layout::parts(ty).map_err(|error| self.error(error.message))
+    }
+
+    /// The scalar of a type that is one.
+    pub fn scalar(&self, ty: &Type) -> Result<Scalar> {
+        layout::scalar(ty).ok_or_else(|| self.error(format!("a value of type {ty:?} is not supported here")))
+    }
+
+    /// The parts of a value. A pointer among them is in the space of the value.
+    pub fn parts(&mut self, value: &Value, ty: &Type) -> Result<Vec<Part>> {
+        match value {
+            Value::Local(local) => match &self.values[*local as usize] {
+                Some(parts) => Ok(parts.clone()),
+                None => self.fail("a value is used before it is defined"),
+            },
+            Value::Const(value) => self.constant(value, ty),
+        }
+    }
+
+    /// The part of a scalar.
+    pub fn part(&mut self, value: &Value, ty: &Type) -> Result<Part> {
+        let parts = self.parts(value, ty)?;
+        match <[Part; 1]>::try_from(parts) {
+            Ok([part]) => Ok(part),
+            Err(_) => self.fail("a value of several parts is not supported here"),
+        }
+    }
+
+    /// A register with the address of a variable.
+    pub fn symbol(&mut self, name: &str) -> Reg {
+        if let Some(reg) = self.symbols.get(name) {
+            return *reg;
+        }
+        let reg = self.new_reg(Class::B64);
+        self.symbols.insert(name.to_owned(), reg);
+        let ops = vec![Op::Reg(reg), Op::Text(name.to_owned().into())];
+        let inst = Inst { guard: None, opcode: "mov.u64".into(), ops, results: 1, effects: false, template: None, dbg: None };
+        self.prologue.push(inst);
+        reg
+    }
+
+    /// The register of a base.
+    pub fn base(&mut self, base: &Base) -> Reg {
+        match base {
+            Base::Reg(reg) => *reg,
+            Base::Symbol(name) => self.symbol(name),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Branches and phis.
+
+use super::context::Selector;
+use super::integers::truth;
+use super::operands::{int, mov};
+use super::part::{Ext, Part, class};
+use crate::error::Result;
+use crate::ir::{Inst as IrInst, Op as IrOp, Type};
+use crate::mir::{Class, Inst, Op, Piece, Reg};
+
+impl Selector<'_> {
+    /// The phis of a block: each part in a register that a register before the block is copied to. Since the latter is set in every
+    /// predecessor and read here only, it does not matter in which order copies are made, nor where else a predecessor goes.
+    pub fn phi(&mut self, block: usize, at: usize, inst: &IrInst) -> Result<()> {
+        let Some(result) = inst.result else { return Ok(()) };
+        let scalars = self.scalars(&inst.ty)?;
+        let mut parts = Vec::with_capacity(scalars.len());
+        let mut before = Vec::with_capacity(scalars.len());
+        for scalar in &scalars {
+            let class = class(*scalar);
+            let (reg, source) = (self.new_reg(class), self.new_reg(class));
+            self.push(mov(class), vec![Op::Reg(reg)], vec![Op::Reg(source)], false);
+            before.push(source);
+            parts.push(if *scalar == crate::layout::Scalar::Ptr { Part::pointer(reg) } else { Part::reg(reg) });
+        }
+        self.values[result as usize] = Some(parts);
+        self.incoming.insert((block, at), before);
+        Ok(())
+    }
+
+    /// Copies what the phis of a block take from its predecessors.
+    pub fn phi_copies(&mut self, block: usize, at: usize, inst: &IrInst) -> Result<()> {
+        let (IrOp::Phi(incoming), Some(before)) = (&inst.op, self.incoming.get(&(block, at)).cloned()) else {
+            return Ok(());
+        };
+        let Some(result) = inst.result else { return Ok(()) };
+        let scalars = self.scalars(&inst.ty)?;
+        for from in self.graph.predecessors[block].clone() {
+            let Some((value, _)) = incoming.iter().find(|(_, block)| *block == from) else {
+                return self.fail("a phi without a value for one of its predecessors");
+            };
+            self.current = from;
+            let parts = if let Type::Ptr(0) = inst.ty {
+                let space = self.spaces.of_local(result);
+                vec![self.in_space(value, &inst.ty, space)?]
+            } else {
+                self.parts(value, &inst.ty)?
+            };
+            if parts.len() != scalars.len() {
+                return self.fail("a phi of values of several types");
+            }
+            for ((part, scalar), to) in parts.iter().zip(&scalars).zip(&before) {
+                if *part != Part::Undef {
+                    self.copied(part, *scalar, *to)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn exit(&mut self, opcode: &'static str, guard: Option<(Reg, bool)>, ops: Vec<Op>) {
+        let dbg = self.dbg;
+        let inst = Inst { guard, opcode: opcode.into(), ops, results: 0, effects: true, template: None, dbg };
+        self.blocks[self.current].exits.push(inst);
+    }
+
+    fn jump(&mut self, to: usize, next: Option<usize>) {
+        if next != Some(to) {
+            self.exit("bra.uni", None, vec![Op::Label(to)]);
+        }
+    }
+
+    /// The end of a block; `next` is the block after it in the text.
+    pub fn leave(&mut self, inst: &IrInst, next: Option<usize>) -> Result<()> {
+        self.blocks[self.current].successors = inst.op.successors();
+        match &inst.op {
+            IrOp::Br(to) => self.jump(*to, next),
+            IrOp::CondBr { condition, then, or_else } => {
+                let condition = self.part(condition, &Type::Int(1))?;
+                match truth(&condition) {
+                    _ if then == or_else => self.jump(*then, next),
+                    Some(truth) => self.jump(if truth { *then } else { *or_else }, next),
+                    None => {
+                        let reg = self.register(&condition, crate::layout::Scalar::Int(1))?;
+                        // The conditional branch is the one that repeats a loop, since it is taken more often.
+                        let current = self.current;
+                        let is_back = |to: usize| self.graph.dominates(to, current);
+                        let is_negated = next == Some(*then) || next != Some(*or_else) && is_back(*or_else) && !is_back(*then);
+                        let (first, second) = if is_negated { (*or_else, *then) } else { (*then, *or_else) };
+                        self.exit("bra", Some((reg, is_negated)), vec![Op::Label(first)]);
+                        self.jump(second, next);
+                    }
+                }
+            }
+            IrOp::Switch { ty, value, default, cases } => self.switch(ty, value, *default, cases, next)?,
+            IrOp::Ret(value) => {
+                if let Some((ty, value)) = value {
+                    self.return_value(ty, value)?;
+                }
+                self.exit("ret", None, Vec::new());
+            }
+            IrOp::Unreachable => {
+                let has_ended = self.blocks[self.current].insts.last().is_some_and(|inst| matches!(&*inst.opcode, "trap" | "exit"));
+                self.exit(if has_ended { "exit" } else { "trap" }, None, Vec::new());
+                if !has_ended {
+                    self.exit("exit", None, Vec::new());
+                }
+            }
+            _ => return self.fail("a block does not end with a branch"),
+        }
+        Ok(())
+    }
+
+    fn switch(
+        &mut self,
+        ty: &Type,
+        value: &crate::ir::Value,
+        default: usize,
+        cases: &[(u128, usize)],
+        next: Option<usize>,
+    ) -> Result<()> {
+        let Type::Int(width @ 2..=64) = *ty else {
+            return self.fail("a switch over a value of this type");
+        };
+        let part = self.part(value, ty)?;
+        let reg = self.extended_reg(&part, width, Ext::Zero)?;
+        let (bits, class) = if width <= 32 { (32, Class::B32) } else { (64, Class::B64) };
+        let (least, most) = (cases.iter().map(|(case, _)| *case).min(), cases.iter().map(|(case, _)| *case).max());
+        if let (Some(least), Some(most)) = (least, most)
+            && cases.len() >= 4
+            && width <= 32
+            && most - least < 4 * cases.len() as u128
+        {
+            let index = if least == 0 { reg } else { self.one("sub.s32", class, vec![Op::Reg(reg), int(least as i64)]) };
+            let outside = self.one("setp.gt.u32", Class::Pred, vec![Op::Reg(index), int((most - least) as i64)]);
+            self.exit("bra", Some((outside, false)), vec![Op::Label(default)]);
+            return self.table(index, default, cases, least..=most);
+        }
+        for (case, to) in cases {
+            let case = super::operands::signed_bits(*case as u64, if width == bits { width } else { 64 });
+            let is_it = self.one(format!("setp.eq.s{bits}"), Class::Pred, vec![Op::Reg(reg), int(case)]);
+            self.exit("bra", Some((is_it, false)), vec![Op::Label(*to)]);
+        }
+        self.jump(default, next);
+        Ok(())
+    }
+
+    /// A branch through a table.
+    fn table(&mut self, index: Reg, default: usize, cases: &[(u128, usize)], values: std::ops::RangeInclusive<u128>) -> Result<()> {
+        let name = format!("$L__table_{}", self.labels);
+        self.labels += 1;
+        let mut ops = vec![Op::Reg(index)];
+        let mut pieces = vec![Piece::Text(format!("{name}: .branchtargets "))];
+        for (at, value) in values.enumerate() {
+            let to = cases.iter().find(|(case, _)| *case == value).map_or(default, |(_, to)| *to);
+            if at > 0 {
+                pieces.push(Piece::Text(", ".to_owned()));
+            }
+            pieces.push(Piece::Op(ops.len()));
+            ops.push(Op::Label(to));
+        }
+        pieces.push(Piece::Text(";\n\tbrx.idx ".to_owned()));
+        pieces.push(Piece::Op(0));
+        pieces.push(Piece::Text(format!(", {name};")));
+        let dbg = self.dbg;
+        let inst = Inst { guard: None, opcode: "".into(), ops, results: 0, effects: true, template: Some(pieces), dbg };
+        self.blocks[self.current].exits.push(inst);
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! `memcpy`, `memmove`, and `memset` of a few bytes.
+
+use super::context::Selector;
+use super::operands::int;
+use super::part::Part;
+use crate::error::Result;
+use crate::ir::{Arg, Type};
+use crate::layout::Scalar;
+use crate::mir::{Base, Class, Op};
+
+/// Most bytes that are copied one after the other. Kernels copy structures of parameters; a loop over a large array is left to the
+/// program.
+const MOST_BYTES: u64 = 4096;
+
+impl Selector<'_> {
+    pub fn copy_memory(&mut self, name: &str, args: &[Arg]) -> Result<Vec<Part>> {
+        let [to, from, length, ..] = args else {
+            return self.fail(format!("llvm.{name} with other arguments than it has"));
+        };
+        let Some(bytes) = self.known(&length.value, &length.ty).filter(|bytes| *bytes <= MOST_BYTES) else {
+            return self.fail(format!("{name} of more than {MOST_BYTES} bytes, or of a number that is not constant"));
+        };
+        // An attribute gives the alignment; without one an argument has that of a pointer, which says nothing.
+        let align = |arg: &Arg| if matches!(arg.ty, Type::Ptr(_)) { arg.align } else { 1 };
+        if name == "memset" {
+            return self.fill(to, from, bytes, align(to));
+        }
+        let (source, source_start, source_space) = self.memory_operand(&from.value, &from.ty)?;
+        let (target, target_start, target_space) = self.memory_operand(&to.value, &to.ty)?;
+        let align = align(to).min(align(from));
+        let mut loaded = Vec::new();
+        for (offset, width) in steps(bytes, align) {
+            let class = if width == 8 { Class::B64 } else { Class::B32 };
+            let address = Op::Mem(source.clone(), source_start.wrapping_add(offset as i64));
+            let reg = self.one(format!("ld{}.{}{}", source_space.suffix(), letter(width), width * 8), class, vec![address]);
+            loaded.push((reg, offset, width));
+        }
+        // All loads first, so that the two may overlap.
+        for (reg, offset, width) in loaded {
+            let address = Op::Mem(target.clone(), target_start.wrapping_add(offset as i64));
+            self.effect(format!("st{}.{}{}", target_space.suffix(), letter(width), width * 8), vec![address, Op::Reg(reg)]);
+        }
+        Ok(Vec::new())
+    }
+
+    fn fill(&mut self, to: &Arg, value: &Arg, bytes: u64, align: u64) -> Result<Vec<Part>> {
+        let Some(byte) = self.known(&value.value, &Type::Int(8)) else {
+            return self.fail("memset with a value that is not constant");
+        };
+        let (target, start, space): (Base, i64, _) = self.memory_operand(&to.value, &to.ty)?;
+        for (offset, width) in steps(bytes, align) {
+            let pattern = (byte & 0xff).wrapping_mul(0x0101_0101_0101_0101);
+            let value = super::operands::signed_bits(pattern, width as u32 * 8);
+            let address = Op::Mem(target.clone(), start.wrapping_add(offset as i64));
+            let value = if width == 8 { Op::Reg(self.register(&Part::Bits(pattern), Scalar::Int(64))?) } else { int(value) };
+            self.effect(format!("st{}.{}{}", space.suffix(), letter(width), width * 8), vec![address, value]);
+        }
+        Ok(Vec::new())
+    }
+}
+
+/// Narrow integers are loaded into registers of 32 bits.
+fn letter(width: u64) -> char {
+    if width < 4 { 'u' } else { 'b' }
+}
+
+/// Offsets and widths of the accesses.
+fn steps(bytes: u64, align: u64) -> Vec<(u64, u64)> {
+    let mut steps = Vec::new();
+    let mut at = 0;
+    while at < bytes {
+        let width = [8, 4, 2, 1].into_iter().find(|width| at + width <= bytes && align >= *width).unwrap_or(1);
+        steps.push((at, width));
+        at += width;
+    }
+    steps
+}

@@ -1,0 +1,282 @@
+//! A whole function.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::context::Selector;
+use super::part::Part;
+use super::symbols::{Names, parameter};
+use crate::cfg::Graph;
+use crate::error::{Error, Result};
+use crate::ir::{Binary, Function, Inst, Module, Op, Type, Value};
+use crate::layout;
+use crate::mir;
+use crate::space::{Space, Spaces};
+use crate::uses::Uses;
+use crate::vectorize::Plan;
+
+/// A function in instructions of PTX.
+pub struct Lowered {
+    pub code: mir::Function,
+    /// The functions that it calls.
+    pub callees: BTreeSet<String>,
+}
+
+/// Lowers a function that has a body.
+pub fn lower(module: &Module, names: &Names, function: &Function, target: u32) -> Result<Lowered> {
+    let graph = Graph::new(function);
+    let uses = Uses::new(function);
+    let spaces = Spaces::new(module, function, &uses);
+    let plan = Plan::new(module, function, &graph, &uses, &spaces);
+    let blocks = function.blocks.as_ref().map_or(0, Vec::len);
+    let mut selector = Selector {
+        module,
+        function,
+        names,
+        target,
+        text: layout_of(function, &graph),
+        graph,
+        uses,
+        spaces,
+        plan,
+        regs: Vec::new(),
+        blocks: vec![mir::Block::default(); blocks],
+        current: 0,
+        line: function.line,
+        dbg: None,
+        values: vec![None; function.locals.len()],
+        prologue: Vec::new(),
+        symbols: HashMap::new(),
+        sums: HashMap::new(),
+        variables: Vec::new(),
+        callees: BTreeSet::new(),
+        incoming: HashMap::new(),
+        labels: 0,
+    };
+    match selector.run() {
+        Ok(()) => Ok(selector.finish()),
+        Err(mut error) => {
+            error.source = crate::debug::place(module, selector.dbg);
+            error.line = if error.line == 0 { selector.line } else { error.line };
+            Err(error)
+        }
+    }
+}
+
+impl Selector<'_> {
+    fn run(&mut self) -> Result<()> {
+        self.parameters()?;
+        let function = self.function;
+        let blocks = function.blocks.as_deref().unwrap_or(&[]);
+        let text = self.text.clone();
+        let place: HashMap<usize, usize> = text.iter().enumerate().map(|(at, block)| (*block, at)).collect();
+        for block in self.graph.order.clone() {
+            self.current = block;
+            self.block(block, &blocks[block].insts)?;
+            let Some(last) = blocks[block].insts.last() else { continue };
+            self.at(last);
+            let at = place.get(&block).copied().unwrap_or(0);
+            let next = text.get(at + 1).copied();
+            self.leave(last, next)?;
+        }
+        for block in self.graph.order.clone() {
+            for (at, inst) in blocks[block].insts.iter().enumerate() {
+                if !matches!(inst.op, Op::Phi(_)) {
+                    break;
+                }
+                self.line = inst.line;
+                self.dbg = inst.dbg;
+                self.phi_copies(block, at, inst)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Lowered {
+        let order = self.text;
+        // The start of the first block loads the addresses of variables.
+        let first = &mut self.blocks[0].insts;
+        self.prologue.append(first);
+        *first = self.prologue;
+        Lowered {
+            code: mir::Function { blocks: self.blocks, order, regs: self.regs, variables: self.variables },
+            callees: self.callees,
+        }
+    }
+
+    fn at(&mut self, inst: &Inst) {
+        self.line = inst.line;
+        self.dbg = inst.dbg;
+    }
+
+    fn parameters(&mut self) -> Result<()> {
+        for (at, param) in self.function.params.iter().enumerate() {
+            let name = parameter(self.names.of(&self.function.name), at);
+            let parts = if !self.function.is_kernel {
+                self.receive(at)?
+            } else if let Some(of) = &param.byval {
+                // It is read where it is, unless its address is needed for something else.
+                if self.spaces.of_local(at as u32) == Space::Param {
+                    layout::size(of).map_err(|error| self.error(error.message))?;
+                    vec![Part::Address(mir::Base::Symbol(name), 0)]
+                } else {
+                    self.receive(at)?
+                }
+            } else {
+                let places = layout::places(&param.ty).map_err(|error| self.error(error.message))?;
+                let align = layout::align(&param.ty);
+                let mut parts = self.load_parameter(&name, &places, align)?;
+                if let (Type::Ptr(0), [part]) = (&param.ty, parts.as_mut_slice()) {
+                    let reg = self.register(part, layout::Scalar::Ptr)?;
+                    *part = Part::pointer(self.one("cvta.to.global.u64", mir::Class::B64, vec![mir::Op::Reg(reg)]));
+                }
+                parts
+            };
+            self.values[at] = Some(parts);
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: usize, insts: &[Inst]) -> Result<()> {
+        let late = self.late(block, insts);
+        let mut deferred = Vec::new();
+        let count = insts.len().saturating_sub(1);
+        for (at, inst) in insts[..count].iter().enumerate() {
+            if late[at] {
+                deferred.push(inst);
+            } else {
+                self.instruction(block, at, inst)?;
+            }
+        }
+        for inst in deferred {
+            self.instruction(block, usize::MAX, inst)?;
+        }
+        Ok(())
+    }
+
+    /// Instructions that only the branch and the next blocks need. They are made at the end, so that a counter and its successor can
+    /// share a register.
+    fn late(&self, block: usize, insts: &[Inst]) -> Vec<bool> {
+        let blocks = self.function.blocks.as_deref().unwrap_or(&[]);
+        let mut late = vec![false; insts.len()];
+        for (at, inst) in insts.iter().enumerate().rev() {
+            let (Some(result), true) = (inst.result, matches!(inst.ty, Type::Int(_))) else { continue };
+            let is_plain = match &inst.op {
+                Op::Binary { op, .. } => matches!(op, Binary::Add | Binary::Sub | Binary::And | Binary::Or | Binary::Xor),
+                Op::ICmp { ty, .. } => matches!(ty, Type::Int(_)),
+                _ => false,
+            };
+            let users = self.uses.users(result);
+            late[at] = is_plain
+                && !users.is_empty()
+                && users.iter().all(|(home, user)| {
+                    matches!(blocks[*home].insts[*user].op, Op::Phi(_))
+                        || *home == block && (*user + 1 == insts.len() || late.get(*user).copied().unwrap_or(false))
+                });
+        }
+        late
+    }
+
+    fn instruction(&mut self, block: usize, at: usize, inst: &Inst) -> Result<()> {
+        self.at(inst);
+        if let Some(bundle) = self.plan.bundle(block, at).cloned() {
+            match &inst.op {
+                Op::Load { .. } if bundle.leader == at => self.load_bundle(block, &bundle)?,
+                Op::Store { .. } if bundle.leader == at => self.store_bundle(block, &bundle)?,
+                _ => {}
+            }
+            return Ok(());
+        }
+        let parts = match &inst.op {
+            Op::Phi(_) => return self.phi(block, at, inst),
+            Op::Binary { op, flags, a, b } => self.binary(inst, *op, *flags, a, b)?,
+            Op::FNeg(value) => self.negate(&inst.ty, value)?,
+            Op::Fma { a, b, c, negate_product, negate_c } => self.fused(inst, [a, b, c], *negate_product, *negate_c)?,
+            Op::Cast { op, from, value, .. } => self.convert(inst, *op, from, value)?,
+            Op::ICmp { predicate, ty, a, b } => self.compare(*predicate, ty, a, b)?,
+            Op::FCmp { predicate, ty, a, b } => self.compare_floats(predicate, ty, a, b)?,
+            Op::Select { condition, condition_type, a, b } => {
+                let space = inst.result.map_or(Space::Generic, |result| self.spaces.of_local(result));
+                self.select(condition, condition_type, &inst.ty, [a, b], space)?
+            }
+            Op::Freeze(value) => {
+                let parts = if let (Type::Ptr(0), Some(result)) = (&inst.ty, inst.result) {
+                    let space = self.spaces.of_local(result);
+                    vec![self.in_space(value, &inst.ty, space)?]
+                } else {
+                    self.parts(value, &inst.ty)?
+                };
+                // One value from here on.
+                parts.into_iter().map(|part| if part == Part::Undef { Part::Bits(0) } else { part }).collect()
+            }
+            Op::Load { ptr, ptr_type, access } => self.load(inst, ptr, ptr_type, access)?,
+            Op::Store { ty, value, ptr, ptr_type, access } => {
+                self.store(ty, value, ptr, ptr_type, access)?;
+                Vec::new()
+            }
+            Op::Gep { source, base, base_type, indices } => self.element_address(inst, source, base, base_type, indices)?,
+            Op::Alloca { ty, count, align } => vec![self.variable(ty, count, *align)?],
+            Op::ExtractValue { from, value, path } => self.extract_value(from, value, path)?,
+            Op::InsertValue { ty, into, from, value, path } => self.insert_value(ty, into, from, value, path)?,
+            Op::ExtractElement { from, vector, index } => self.extract_element(from, vector, index)?,
+            Op::InsertElement { vector, element, index } => self.insert_element(&inst.ty, vector, element, index)?,
+            Op::Shuffle { from, a, b, mask } => self.shuffle(from, a, b, mask)?,
+            Op::Call { .. } => self.any_call(inst)?,
+            Op::AtomicRmw { op, ptr, ptr_type, value, scope, .. } => self.atomic_update(inst, op, ptr, ptr_type, value, scope)?,
+            Op::CmpXchg { .. } => self.compare_exchange(&inst.op)?,
+            Op::Fence { ordering, scope } => {
+                self.fence(*ordering, scope)?;
+                Vec::new()
+            }
+            Op::Ret(_) | Op::Br(_) | Op::CondBr { .. } | Op::Switch { .. } | Op::Unreachable => {
+                return Err(Error::at(inst.line, "a branch is not the last instruction of its block"));
+            }
+        };
+        if let Some(result) = inst.result {
+            if parts.len() != self.scalars(&inst.ty)?.len() {
+                return self.fail("an instruction with a result of a wrong type");
+            }
+            self.values[result as usize] = Some(parts);
+        }
+        Ok(())
+    }
+
+    fn variable(&mut self, ty: &Type, count: &Value, align: u64) -> Result<Part> {
+        let count = match count {
+            Value::Const(value) => match &**value {
+                crate::ir::Const::Int(count) => u64::try_from(*count).ok(),
+                _ => None,
+            },
+            Value::Local(_) => None,
+        };
+        let Some(count) = count else {
+            return self.fail("an array in local memory whose size is not constant");
+        };
+        let size = layout::size(ty).map_err(|error| self.error(error.message))?;
+        let Some(bytes) = size.checked_mul(count).filter(|bytes| *bytes <= 1 << 24) else {
+            return self.fail("an array in local memory of more than 16 MB");
+        };
+        let name = self.local_variable(bytes, align);
+        Ok(Part::Address(mir::Base::Symbol(name), 0))
+    }
+}
+
+/// The order of the blocks in the text. Each block is followed by a block that it goes to if one is left, and rather by one in the
+/// same loop than by one behind it.
+fn layout_of(function: &Function, graph: &Graph) -> Vec<usize> {
+    let blocks = function.blocks.as_deref().unwrap_or(&[]);
+    let depth = graph.loop_depths();
+    let mut placed = vec![false; blocks.len()];
+    let mut text = Vec::with_capacity(blocks.len());
+    for &start in function.order.iter().filter(|block| graph.is_reachable(**block)) {
+        let mut next = Some(start);
+        while let Some(block) = next.filter(|block| !placed[*block]) {
+            placed[block] = true;
+            text.push(block);
+            let left = blocks[block].insts.last().map_or_else(Vec::new, |last| last.op.successors());
+            let left = left.into_iter().filter(|next| !placed[*next]);
+            // The first in the text of those in the innermost loop.
+            next = left.min_by_key(|next| (usize::MAX - depth[*next], function.order.iter().position(|block| block == next)));
+        }
+    }
+    text
+}

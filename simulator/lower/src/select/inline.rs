@@ -1,0 +1,158 @@
+//! Inline PTX.
+
+use super::context::Selector;
+use super::part::{Part, class};
+use crate::error::Result;
+use crate::ir::{Arg, Type};
+use crate::layout::Scalar;
+use crate::mir::{Class, Inst, Op, Piece, Reg};
+
+impl Selector<'_> {
+    /// `asm "template", "constraints"`
+    pub fn inline(&mut self, ty: &Type, template: &str, constraints: &str, side_effect: bool, args: &[Arg]) -> Result<Vec<Part>> {
+        let scalars = self.scalars(ty)?;
+        let (mut outputs, mut inputs, mut clobbers_memory) = (Vec::new(), Vec::new(), false);
+        for constraint in constraints.split(',').filter(|constraint| !constraint.is_empty()) {
+            if let Some(clobber) = constraint.strip_prefix('~') {
+                clobbers_memory |= clobber == "{memory}";
+            } else if let Some(output) = constraint.strip_prefix('=') {
+                outputs.push(output.trim_start_matches('&'));
+            } else {
+                inputs.push(constraint);
+            }
+        }
+        if outputs.len() != scalars.len() || inputs.len() != args.len() {
+            return self.fail(format!("inline PTX with the constraints {constraints}"));
+        }
+        let mut ops: Vec<Op> = Vec::new();
+        let mut results: Vec<Reg> = Vec::new();
+        for output in &outputs {
+            let class = self.constraint_class(output)?;
+            let reg = self.new_reg(class);
+            results.push(reg);
+            ops.push(Op::Reg(reg));
+        }
+        // Operands that an output starts with are read through it.
+        let mut tied = Vec::new();
+        for (input, arg) in inputs.iter().zip(args) {
+            if let Ok(output) = input.parse::<usize>() {
+                let Some(&reg) = results.get(output) else {
+                    return self.fail("inline PTX ties an input to an output that it does not have");
+                };
+                let from = self.input(arg, self.class(reg))?;
+                let class = self.class(reg);
+                self.push(super::operands::mov(class), vec![Op::Reg(reg)], vec![from], false);
+                tied.push(Op::Reg(reg));
+                ops.push(Op::Reg(reg));
+            } else if matches!(*input, "n" | "i") {
+                let part = self.part(&arg.value, &arg.ty)?;
+                let scalar = self.scalar(&arg.ty)?;
+                if !matches!(part, Part::Bits(_)) {
+                    return self.fail("inline PTX wants a constant here");
+                }
+                ops.push(self.operand(&part, scalar)?);
+            } else {
+                let class = self.constraint_class(input)?;
+                ops.push(self.input(arg, class)?);
+            }
+        }
+        let pieces = self.pieces(template, ops.len())?;
+        ops.extend(tied);
+        let effects = side_effect || clobbers_memory;
+        let (count, dbg) = (results.len(), self.dbg);
+        let inst = Inst { guard: None, opcode: "".into(), ops, results: count, effects, template: Some(pieces), dbg };
+        self.blocks[self.current].insts.push(inst);
+        results.iter().zip(&scalars).map(|(reg, scalar)| self.output(*reg, *scalar)).collect()
+    }
+
+    fn constraint_class(&self, constraint: &str) -> Result<Class> {
+        Ok(match constraint {
+            "b" => Class::Pred,
+            "h" | "c" => Class::B16,
+            "r" => Class::B32,
+            "l" | "N" => Class::B64,
+            "f" => Class::F32,
+            "d" => Class::F64,
+            _ => return self.fail(format!("inline PTX with the constraint {constraint}")),
+        })
+    }
+
+    /// An argument in a register of the class that the constraint names.
+    fn input(&mut self, arg: &Arg, want: Class) -> Result<Op> {
+        let scalar = self.scalar(&arg.ty)?;
+        let part = self.data_part(&arg.value, &arg.ty)?;
+        let reg = match scalar {
+            Scalar::Int(width @ 2..=31) => self.extended_reg(&part, width, super::part::Ext::Zero)?,
+            _ => self.register(&part, scalar)?,
+        };
+        Ok(Op::Reg(match (class(scalar), want) {
+            (have, want) if have == want => reg,
+            (Class::B32, Class::B16) => self.one("cvt.u16.u32", Class::B16, vec![Op::Reg(reg)]),
+            (Class::B16, Class::B32) => self.one("cvt.u32.u16", Class::B32, vec![Op::Reg(reg)]),
+            (Class::B32, Class::F32) | (Class::F32, Class::B32) => self.one("mov.b32", want, vec![Op::Reg(reg)]),
+            (Class::B64, Class::F64) | (Class::F64, Class::B64) => self.one("mov.b64", want, vec![Op::Reg(reg)]),
+            (Class::B32, Class::B64) => self.one("cvt.u64.u32", want, vec![Op::Reg(reg)]),
+            _ => return self.fail("inline PTX with an operand of another size"),
+        }))
+    }
+
+    fn output(&mut self, reg: Reg, scalar: Scalar) -> Result<Part> {
+        let (have, want) = (self.class(reg), class(scalar));
+        Ok(match (have, want) {
+            (Class::B64, Class::B64) if scalar == Scalar::Ptr => Part::pointer(reg),
+            (have, want) if have == want => Part::reg(reg),
+            (Class::B16, Class::B32) => Part::reg(self.one("cvt.u32.u16", Class::B32, vec![Op::Reg(reg)])),
+            (Class::B32, Class::B16) => Part::reg(self.one("cvt.u16.u32", Class::B16, vec![Op::Reg(reg)])),
+            (Class::B32, Class::F32) | (Class::F32, Class::B32) => Part::reg(self.one("mov.b32", want, vec![Op::Reg(reg)])),
+            (Class::B64, Class::F64) | (Class::F64, Class::B64) => Part::reg(self.one("mov.b64", want, vec![Op::Reg(reg)])),
+            (Class::B32, Class::Pred) => {
+                let bit = self.one("and.b32", Class::B32, vec![Op::Reg(reg), super::operands::int(1)]);
+                Part::reg(self.one("setp.ne.s32", Class::Pred, vec![Op::Reg(bit), super::operands::int(0)]))
+            }
+            _ => return self.fail("inline PTX with a result of another size"),
+        })
+    }
+
+    /// The template, cut at its operands: `$0`, `${0:x}`, and `$$` for a dollar sign.
+    fn pieces(&self, template: &str, operands: usize) -> Result<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        let mut text = String::new();
+        let mut chars = template.chars().peekable();
+        while let Some(next) = chars.next() {
+            if next != '$' {
+                text.push(next);
+                continue;
+            }
+            let mut number = String::new();
+            match chars.peek() {
+                Some('$') => {
+                    chars.next();
+                    text.push('$');
+                    continue;
+                }
+                Some('{') => {
+                    chars.next();
+                    let inside: String = chars.by_ref().take_while(|c| *c != '}').collect();
+                    number.push_str(inside.split(':').next().unwrap_or(""));
+                }
+                _ => {
+                    while let Some(digit) = chars.next_if(char::is_ascii_digit) {
+                        number.push(digit);
+                    }
+                }
+            }
+            let Some(operand) = number.parse().ok().filter(|operand| *operand < operands) else {
+                return self.fail(format!("inline PTX names the operand ${number}, which it does not have"));
+            };
+            pieces.push(Piece::Text(std::mem::take(&mut text)));
+            pieces.push(Piece::Op(operand));
+        }
+        let text = text.trim_end();
+        pieces.push(Piece::Text(text.to_owned()));
+        let whole = template.trim_end();
+        if !whole.is_empty() && !whole.ends_with([';', '}']) {
+            pieces.push(Piece::Text(";".to_owned()));
+        }
+        Ok(pieces)
+    }
+}

@@ -1,0 +1,45 @@
+//! Calls, by name: intrinsic functions of LLVM and of NVPTX, and all other functions.
+
+use super::context::Selector;
+use super::part::Part;
+use crate::error::Result;
+use crate::ir::{Callee, Flags, Inst, Op as IrOp};
+
+/// Intrinsics that leave nothing in the code.
+const IGNORED: [&str; 8] = [
+    "llvm.assume",
+    "llvm.lifetime.",
+    "llvm.dbg.",
+    "llvm.experimental.noalias.scope.decl",
+    "llvm.donothing",
+    "llvm.invariant.",
+    "llvm.prefetch",
+    "llvm.var.annotation",
+];
+
+impl Selector<'_> {
+    /// A call of anything.
+    pub fn any_call(&mut self, inst: &Inst) -> Result<Vec<Part>> {
+        let IrOp::Call { callee, args, flags } = &inst.op else {
+            return self.fail("expected a call");
+        };
+        let name = match callee {
+            Callee::Asm { template, constraints, side_effect } => {
+                return self.inline(&inst.ty, template, constraints, *side_effect, args);
+            }
+            Callee::Pointer(_) => return self.fail("a call through a pointer is not supported"),
+            Callee::Function(name) => name,
+        };
+        if IGNORED.iter().any(|prefix| name.starts_with(prefix)) {
+            return Ok(vec![Part::Undef; self.scalars(&inst.ty)?.len()]);
+        }
+        if let Some(rest) = name.strip_prefix("llvm.nvvm.") {
+            let flags: Flags = *flags;
+            return self.nvvm(inst, rest, args, flags);
+        }
+        match name.strip_prefix("llvm.") {
+            Some(rest) => self.llvm(inst, rest, args, *flags),
+            None => self.call(name, &inst.ty, args),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Parts of values.
+
+use crate::mir::{Base, Class, Reg};
+
+/// What the bits of a register above an integer's width are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ext {
+    /// Unknown.
+    Any,
+    Zero,
+    /// Copies of the sign.
+    Sign,
+}
+
+/// One scalar of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// Integers below 32 bits are in registers of 32 bits, and those between 33 and 63 in registers of 64.
+    Reg(Reg, Ext),
+    /// A constant: the bits of an integer or of a floating-point number.
+    Bits(u64),
+    Undef,
+    /// A pointer, in the space of the value that it is a part of.
+    Address(Base, i64),
+}
+
+impl Part {
+    /// A register whose upper bits do not matter.
+    pub fn reg(reg: Reg) -> Self {
+        Part::Reg(reg, Ext::Any)
+    }
+
+    /// A register that holds an address.
+    pub fn pointer(reg: Reg) -> Self {
+        Part::Address(Base::Reg(reg), 0)
+    }
+}
+
+/// The class of the registers that hold a scalar.
+pub fn class(scalar: crate::layout::Scalar) -> Class {
+    use crate::layout::Scalar;
+    match scalar {
+        Scalar::Int(1) => Class::Pred,
+        Scalar::Int(..=32) => Class::B32,
+        Scalar::Int(_) | Scalar::Ptr => Class::B64,
+        Scalar::Half | Scalar::BFloat => Class::B16,
+        Scalar::Float => Class::F32,
+        Scalar::Double => Class::F64,
+    }
+}
+
+/// The lowest bits of a word.
+pub fn mask(bits: u32) -> u64 {
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}

@@ -1,0 +1,161 @@
+//! Addresses and their spaces.
+
+use super::context::Selector;
+use super::operands::int;
+use super::part::{Ext, Part};
+use crate::address::{Term, Widen, steps};
+use crate::error::Result;
+use crate::ir::{Inst, Type, Value};
+use crate::layout::Scalar;
+use crate::mir::{Base, Class, Op, Reg};
+use crate::space::Space;
+
+impl Selector<'_> {
+    /// A pointer of a space as a generic one.
+    pub fn generic_parts(&mut self, parts: Vec<Part>, ty: &Type, space: Space) -> Result<Vec<Part>> {
+        if !matches!(ty, Type::Ptr(0)) || space == Space::Generic {
+            return Ok(parts);
+        }
+        parts.into_iter().map(|part| self.generic(part, space)).collect()
+    }
+
+    pub fn generic(&mut self, part: Part, space: Space) -> Result<Part> {
+        if part == Part::Undef || space == Space::Generic {
+            return Ok(part);
+        }
+        if space == Space::Param {
+            return self.fail("the address of a parameter is not supported here; copy the parameter first");
+        }
+        let (base, offset) = self.base_and_offset(&part)?;
+        let base = self.base(&base);
+        let generic = self.one(format!("cvta{}.u64", space.suffix()), Class::B64, vec![Op::Reg(base)]);
+        Ok(Part::Address(Base::Reg(generic), offset))
+    }
+
+    /// A pointer in the space that its users expect of it.
+    pub fn in_space(&mut self, value: &Value, ty: &Type, want: Space) -> Result<Part> {
+        let part = self.part(value, ty)?;
+        let space = self.spaces.of(self.module, value, ty);
+        if want == space || part == Part::Undef {
+            return Ok(part);
+        }
+        if want == Space::Generic {
+            return self.generic(part, space);
+        }
+        if space != Space::Generic {
+            return self.fail(format!("an address in the space {space:?} is used as one in {want:?}"));
+        }
+        let (base, offset) = self.base_and_offset(&part)?;
+        let base = self.base(&base);
+        let own = self.one(format!("cvta.to{}.u64", want.suffix()), Class::B64, vec![Op::Reg(base)]);
+        Ok(Part::Address(Base::Reg(own), offset))
+    }
+
+    /// `getelementptr`
+    pub fn element_address(
+        &mut self,
+        inst: &Inst,
+        source: &Type,
+        base: &Value,
+        base_type: &Type,
+        indices: &[(Type, Value)],
+    ) -> Result<Vec<Part>> {
+        if !matches!(inst.ty, Type::Ptr(_)) {
+            return self.fail("vectors of addresses are not supported");
+        }
+        let (terms, mut offset) = steps(self.function, &self.uses, source, indices).map_err(|error| self.error(error.message))?;
+        let space = match (inst.result, base_type) {
+            (Some(result), Type::Ptr(0)) => self.spaces.of_local(result),
+            _ => self.spaces.of(self.module, base, base_type),
+        };
+        let part = self.in_space(base, base_type, space)?;
+        if part == Part::Undef {
+            return Ok(vec![part]);
+        }
+        let (mut base, start) = self.base_and_offset(&part)?;
+        offset = offset.wrapping_add(start);
+        // Constants that selection found.
+        let mut rest = Vec::new();
+        for term in terms {
+            match self.values[term.index as usize].as_deref() {
+                Some([Part::Bits(bits)]) => {
+                    let index = match term.widen {
+                        Widen::Sign => i64::from(*bits as u32 as i32),
+                        _ => *bits as i64,
+                    };
+                    offset = offset.wrapping_add(index.wrapping_mul(term.scale));
+                }
+                _ => rest.push(term),
+            }
+        }
+        for term in rest {
+            let from = self.base(&base);
+            base = Base::Reg(self.sum(from, term)?);
+        }
+        Ok(vec![Part::Address(base, offset)])
+    }
+
+    /// A register with the sum of a base and a scaled index.
+    fn sum(&mut self, base: Reg, term: Term) -> Result<Reg> {
+        let current = self.current;
+        let known = self
+            .sums
+            .get(&(base, term))
+            .and_then(|sums| sums.iter().find(|(block, _)| self.graph.dominates(*block, current)).map(|(_, reg)| *reg));
+        if let Some(reg) = known {
+            return Ok(reg);
+        }
+        let ty = self.function.locals[term.index as usize].clone();
+        let part = self.part(&Value::Local(term.index), &ty)?;
+        let reg = match (term.widen, self.scalar(&ty)?) {
+            (Widen::No, Scalar::Int(64)) => {
+                let index = self.operand(&part, Scalar::Int(64))?;
+                self.add_scaled(base, index, term.scale)
+            }
+            (widen @ (Widen::Zero | Widen::Sign), Scalar::Int(32)) => {
+                let index = self.operand(&part, Scalar::Int(32))?;
+                let (letter, fits) = match widen {
+                    Widen::Zero => ('u', u32::try_from(term.scale).is_ok()),
+                    _ => ('s', i32::try_from(term.scale).is_ok()),
+                };
+                if fits && term.scale != 1 {
+                    self.one(format!("mad.wide.{letter}32"), Class::B64, vec![index, int(term.scale), Op::Reg(base)])
+                } else {
+                    let index = self.one(format!("cvt.{letter}64.{letter}32"), Class::B64, vec![index]);
+                    self.add_scaled(base, Op::Reg(index), term.scale)
+                }
+            }
+            (_, Scalar::Int(width @ 2..=63)) => {
+                let index = self.widened(&part, width, Ext::Sign)?;
+                self.add_scaled(base, index, term.scale)
+            }
+            _ => return self.fail("an index of this type is not supported"),
+        };
+        self.sums.entry((base, term)).or_default().push((current, reg));
+        Ok(reg)
+    }
+
+    fn add_scaled(&mut self, base: Reg, index: Op, scale: i64) -> Reg {
+        let scaled = if scale == 1 {
+            index
+        } else if scale > 0 && (scale as u64).is_power_of_two() {
+            Op::Reg(self.one("shl.b64", Class::B64, vec![index, int(i64::from(scale.trailing_zeros()))]))
+        } else {
+            Op::Reg(self.one("mul.lo.s64", Class::B64, vec![index, int(scale)]))
+        };
+        self.one("add.s64", Class::B64, vec![Op::Reg(base), scaled])
+    }
+
+    /// A pointer as the operand of an access, and its space.
+    pub fn memory_operand(&mut self, ptr: &Value, ty: &Type) -> Result<(Base, i64, Space)> {
+        let space = self.spaces.of(self.module, ptr, ty);
+        let part = self.part(ptr, ty)?;
+        let (base, offset) = self.base_and_offset(&part)?;
+        if i32::try_from(offset).is_err() {
+            let reg = self.base(&base);
+            let reg = self.one("add.s64", Class::B64, vec![Op::Reg(reg), int(offset)]);
+            return Ok((Base::Reg(reg), 0, space));
+        }
+        Ok((base, offset, space))
+    }
+}

@@ -1,0 +1,251 @@
+//! Neighboring loads, and neighboring stores, become one access of up to 16 bytes: what LLVM's load-store vectorizer does in its NVPTX
+//! back end. Without it a kernel would make more requests.
+//!
+//! Within a block, accesses with the same base and the same indices form a chain, ordered by their constant offsets. From each start
+//! the longest run is taken whose bytes are contiguous, a power of two, and aligned as a whole, and over which no other access of
+//! the block may write (or, for stores, read) the same memory. Loads move to the first of a run and stores to the last.
+
+use std::collections::HashMap;
+
+use crate::address::{Address, Origin, Term, address};
+use crate::alias::{Touch, may_alias};
+use crate::cfg::Graph;
+use crate::ir::{Access, BlockId, Callee, Function, Inst, Module, Op, Ordering, Type, Value};
+use crate::layout::{self, Scalar};
+use crate::space::Spaces;
+use crate::uses::Uses;
+
+/// The widest access.
+const WIDEST: u64 = 16;
+
+/// Accesses of one block that become one.
+#[derive(Clone, Debug)]
+pub struct Bundle {
+    /// The instructions in order of their addresses, with their distance from the first.
+    pub members: Vec<(usize, u64)>,
+    /// The member at whose place the access is made.
+    pub leader: usize,
+    pub align: u64,
+}
+
+/// What becomes of each access that is part of a bundle.
+#[derive(Default)]
+pub struct Plan {
+    bundles: Vec<Bundle>,
+    places: HashMap<(BlockId, usize), usize>,
+}
+
+impl Plan {
+    /// The bundle that an instruction is part of.
+    pub fn bundle(&self, block: BlockId, inst: usize) -> Option<&Bundle> {
+        self.places.get(&(block, inst)).map(|at| &self.bundles[*at])
+    }
+
+    pub fn new(module: &Module, function: &Function, graph: &Graph, uses: &Uses, spaces: &Spaces) -> Self {
+        let mut plan = Plan::default();
+        for &block in &graph.order {
+            let insts = function.blocks.as_ref().map_or(&[][..], |blocks| &blocks[block].insts);
+            let events: Vec<Event> = insts.iter().map(|inst| event(module, function, uses, spaces, inst)).collect();
+            for is_store in [false, true] {
+                let finder = Finder { module, function, uses, events: &events, is_store };
+                for bundle in finder.bundles() {
+                    for (member, _) in &bundle.members {
+                        plan.places.insert((block, *member), plan.bundles.len());
+                    }
+                    plan.bundles.push(bundle);
+                }
+            }
+        }
+        plan
+    }
+}
+
+/// What an instruction means to memory.
+enum Event {
+    Nothing,
+    /// It may read or write anything.
+    Barrier,
+    Access {
+        touch: Touch,
+        is_store: bool,
+        invariant: bool,
+        /** It may become part of a bundle. */
+        element: Option<Scalar>,
+        align: u64,
+    },
+}
+
+fn event(module: &Module, function: &Function, uses: &Uses, spaces: &Spaces, inst: &Inst) -> Event {
+    let (ty, ptr, ptr_type, access, is_store) = match &inst.op {
+        Op::Load { ptr, ptr_type, access } => (&inst.ty, ptr, ptr_type, access, false),
+        Op::Store { ty, ptr, ptr_type, access, .. } => (ty, ptr, ptr_type, access, true),
+        Op::AtomicRmw { .. } | Op::CmpXchg { .. } | Op::Fence { .. } => return Event::Barrier,
+        Op::Call { callee: Callee::Asm { side_effect, constraints, .. }, .. } => {
+            return if *side_effect || constraints.contains("memory") { Event::Barrier } else { Event::Nothing };
+        }
+        Op::Call { callee: Callee::Function(name), .. } => {
+            return if is_pure(module, name) { Event::Nothing } else { Event::Barrier };
+        }
+        Op::Call { .. } => return Event::Barrier,
+        _ => return Event::Nothing,
+    };
+    let Ok(bytes) = layout::size(ty) else { return Event::Barrier };
+    if access.volatile || access.ordering != Ordering::NotAtomic {
+        return Event::Barrier;
+    }
+    let touch = Touch::new(spaces.of(module, ptr, ptr_type), address(function, uses, ptr), bytes, access);
+    let element = layout::scalar(ty.scalar()).filter(|scalar| {
+        matches!(ty, Type::Vector(..) | Type::Int(_) | Type::Half | Type::BFloat | Type::Float | Type::Double | Type::Ptr(_))
+            && matches!(scalar.bits(), 8 | 16 | 32 | 64)
+            && !(matches!(ty, Type::Vector(count, _) if !count.is_power_of_two()))
+    });
+    Event::Access { touch, is_store, invariant: access.invariant, element, align: access.align }
+}
+
+/// Whether a function neither reads nor writes memory that others see, nor orders accesses to it.
+pub fn is_pure(module: &Module, name: &str) -> bool {
+    const IGNORED: [&str; 5] = ["llvm.assume", "llvm.lifetime.", "llvm.dbg.", "llvm.experimental.noalias", "llvm.expect"];
+    if IGNORED.iter().any(|prefix| name.starts_with(prefix)) {
+        return true;
+    }
+    let Some(function) = module.functions.iter().find(|function| function.name == name) else { return false };
+    let groups = function.groups.iter().filter_map(|group| module.attributes.get(group)).flatten();
+    let mut words = groups.chain(&function.attributes);
+    words.any(|(key, _)| key == "memory(none)" || key == "readnone")
+}
+
+struct Finder<'f> {
+    module: &'f Module,
+    function: &'f Function,
+    uses: &'f Uses,
+    events: &'f [Event],
+    is_store: bool,
+}
+
+impl Finder<'_> {
+    fn bundles(&self) -> Vec<Bundle> {
+        type Key = (Origin, Vec<Term>, u64);
+        let mut chains: Vec<(Key, Vec<(i64, usize)>)> = Vec::new();
+        let mut found: HashMap<Key, usize> = HashMap::new();
+        for (at, event) in self.events.iter().enumerate() {
+            let Event::Access { touch, is_store, element: Some(element), .. } = event else { continue };
+            if *is_store != self.is_store || touch.address.origin == Origin::Unknown {
+                continue;
+            }
+            let Address { origin, terms, offset } = &touch.address;
+            let key = (origin.clone(), terms.clone(), element.bytes());
+            let chain = *found.entry(key.clone()).or_insert_with(|| {
+                chains.push((key, Vec::new()));
+                chains.len() - 1
+            });
+            chains[chain].1.push((*offset, at));
+        }
+        chains.into_iter().flat_map(|(_, chain)| self.split(chain)).collect()
+    }
+
+    /// The bundles of accesses with the same base.
+    fn split(&self, mut chain: Vec<(i64, usize)>) -> Vec<Bundle> {
+        chain.sort_by_key(|(offset, at)| (*offset, *at));
+        // Two accesses to the same place: LLVM keeps the first for a chain.
+        chain.dedup_by_key(|(offset, _)| *offset);
+        let mut bundles = Vec::new();
+        let mut start = 0;
+        while start < chain.len() {
+            let mut taken = 1;
+            let mut end = start + 1;
+            let mut bytes = self.bytes(chain[start].1);
+            while let Some((offset, at)) = chain.get(end) {
+                if offset.wrapping_sub(chain[start].0) != bytes as i64 {
+                    break;
+                }
+                bytes += self.bytes(*at);
+                end += 1;
+                if bytes > WIDEST {
+                    break;
+                }
+                if bytes.is_power_of_two() && self.align(chain[start].1) >= bytes && self.is_free(&chain[start..end]) {
+                    taken = end - start;
+                }
+            }
+            if taken > 1 {
+                let members = &chain[start..start + taken];
+                let leader = members.iter().map(|(_, at)| *at);
+                let leader = if self.is_store { leader.max() } else { leader.min() };
+                bundles.push(Bundle {
+                    members: members.iter().map(|(offset, at)| (*at, offset.wrapping_sub(chain[start].0) as u64)).collect(),
+                    leader: leader.unwrap_or(0),
+                    align: self.align(chain[start].1),
+                });
+            }
+            start += taken;
+        }
+        bundles
+    }
+
+    fn bytes(&self, at: usize) -> u64 {
+        match &self.events[at] {
+            Event::Access { touch, .. } => touch.bytes,
+            _ => 0,
+        }
+    }
+
+    fn align(&self, at: usize) -> u64 {
+        match &self.events[at] {
+            Event::Access { align, .. } => *align,
+            _ => 1,
+        }
+    }
+
+    /// Whether the accesses can be made at one place.
+    fn is_free(&self, members: &[(i64, usize)]) -> bool {
+        let places: Vec<usize> = members.iter().map(|(_, at)| *at).collect();
+        let (Some(&first), Some(&last)) = (places.iter().min(), places.iter().max()) else {
+            return false;
+        };
+        (first..last).all(|between| match &self.events[between] {
+            Event::Nothing => true,
+            Event::Barrier => false,
+            Event::Access { touch, is_store, .. } => {
+                if !is_store && !self.is_store {
+                    return true;
+                }
+                places.iter().all(|&place| {
+                    // A load moves over what is before it, and a store over what is after it.
+                    let is_passed = if self.is_store { place < between } else { place > between };
+                    let Event::Access { touch: moved, invariant, .. } = &self.events[place] else { return false };
+                    !is_passed
+                        || places.contains(&between)
+                        || *invariant
+                        || !may_alias(self.module, self.function, self.uses, touch, moved)
+                })
+            }
+        })
+    }
+}
+
+/// Whether a load can be made through the read-only cache: nobody writes what it reads while the kernel runs.
+pub fn is_read_only(function: &Function, uses: &Uses, ptr: &Value, access: &Access) -> bool {
+    access.invariant || function.is_kernel && only_read(function, uses, ptr, 0)
+}
+
+/// Whether all that a pointer can come from are parameters with `const` and `__restrict__`.
+fn only_read(function: &Function, uses: &Uses, ptr: &Value, depth: usize) -> bool {
+    if depth > 4 {
+        return false;
+    }
+    let Origin::Local(origin) = address(function, uses, ptr).origin else {
+        return false;
+    };
+    if let Some(param) = function.params.get(origin as usize) {
+        return param.noalias && param.readonly && param.byval.is_none();
+    }
+    let value = Value::Local(origin);
+    match uses.def(function, &value).map(|inst| &inst.op) {
+        Some(Op::Phi(incoming)) => incoming.iter().all(|(value, _)| {
+            // A loop advances the pointer that it started with.
+            address(function, uses, value).origin == Origin::Local(origin) || only_read(function, uses, value, depth + 1)
+        }),
+        Some(Op::Select { a, b, .. }) => [a, b].into_iter().all(|value| only_read(function, uses, value, depth + 1)),
+        _ => false,
+    }
+}
