@@ -18,7 +18,13 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const MOST_MEMORY: u64 = 2 << 30;
 
 /// What every page needs beside the module, in `simulator/web/js`.
-const SCRIPTS: [&str; 4] = ["simulator.js", "machine.js", "worker.js", "simt.d.ts"];
+const SCRIPTS: [&str; 6] = ["simulator.js", "machine.js", "worker.js", "simt.d.ts", "cuda.js", "cuda-worker.js"];
+
+/// What a site takes from npm's package @yowasp/clang. Its other files are for programs of WebAssembly.
+const CLANG: [&str; 5] = ["bundle.js", "llvm.core.wasm", "llvm.core2.wasm", "llvm.core3.wasm", "llvm.core4.wasm"];
+
+/// The header that gives clang the names of CUDA.
+const HEADER: &str = "kernels/toolkit/src/clang/cuda.h";
 
 /// The files of the demo, from the root of the repository.
 const DEMO: [(&str, &str); 10] = [
@@ -40,6 +46,9 @@ pub struct Arguments {
     /// Add a page that runs kernels of chapter 01
     #[arg(long)]
     demo: bool,
+    /// Add a compiler of CUDA C: the unpacked npm package @yowasp/clang
+    #[arg(long, value_name = "FOLDER")]
+    compiler: Option<PathBuf>,
     /// The folder to write to
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -53,8 +62,9 @@ impl Arguments {
     /// When the compiler cannot make WebAssembly, or a file cannot be written.
     pub fn run(self) -> Result<()> {
         let out = self.out.unwrap_or_else(|| root().join("target/web"));
-        let module = build()?;
+        let module = build("simt-web")?;
         copy(&module, &out.join("simt/simt.wasm"))?;
+        copy(&build("lower-web")?, &out.join("simt/lower.wasm"))?;
         for script in SCRIPTS {
             copy(&root().join("simulator/web/js").join(script), &out.join("simt").join(script))?;
         }
@@ -62,6 +72,15 @@ impl Arguments {
             for (source, target) in DEMO {
                 copy(&root().join(source), &out.join(target))?;
             }
+        }
+        if let Some(package) = self.compiler {
+            let clang = out.join("clang");
+            for file in CLANG {
+                copy(&package.join("gen").join(file), &clang.join(file))?;
+            }
+            // An archive without files in place of the headers and libraries of the C library.
+            fs::write(clang.join("llvm-resources.tar"), [0; 1024])?;
+            copy(&root().join(HEADER), &clang.join("cuda.h"))?;
         }
         let bytes = fs::metadata(&module)?.len();
         eprintln!("{}: the simulator, {} kB", out.display(), bytes / 1000);
@@ -72,8 +91,8 @@ impl Arguments {
     }
 }
 
-/// Builds the module, and returns its path.
-fn build() -> Result<PathBuf> {
+/// Builds the module of a package, and returns its path.
+fn build(package: &str) -> Result<PathBuf> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     ensure!(
         has_target(&rustc)?,
@@ -84,7 +103,7 @@ fn build() -> Result<PathBuf> {
     let folder = root().join("target/wasm");
     let flags = format!("-Ctarget-feature=+simd128 -Clink-arg=--max-memory={MOST_MEMORY}");
     let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["rustc", "--locked", "--package", "simt-web", "--lib", "--crate-type", "cdylib", "--profile", "web"])
+        .args(["rustc", "--locked", "--package", package, "--lib", "--crate-type", "cdylib", "--profile", "web"])
         .args(["--target", TARGET, "--target-dir"])
         .arg(&folder)
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags)
@@ -92,9 +111,9 @@ fn build() -> Result<PathBuf> {
         .status()
         .context("cargo does not start")?;
     if !status.success() {
-        bail!("the simulator does not build for {TARGET}");
+        bail!("{package} does not build for {TARGET}");
     }
-    Ok(folder.join(TARGET).join("web/simt_web.wasm"))
+    Ok(folder.join(TARGET).join("web").join(package.replace('-', "_")).with_extension("wasm"))
 }
 
 /// Whether the compiler has the standard library for WebAssembly.

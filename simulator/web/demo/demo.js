@@ -191,8 +191,10 @@ async function build() {
   $("log").textContent = "";
   try {
     const source = $("cuda").value;
-    const ptx = await compileCuda(source, (progress) => ($("compiler-status").textContent = progress));
+    const name = SOURCES[kernelName()].cuda.split("/").pop();
+    const { ptx, remarks } = await compileCuda(source, name, (progress) => ($("compiler-status").textContent = progress));
     $("compiler-status").textContent = "Compiled";
+    $("log").textContent = remarks;
     [cuda, $("ptx").value] = [source, ptx];
     await run();
   } catch (error) {
