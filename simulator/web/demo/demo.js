@@ -120,9 +120,11 @@ function complain(error) {
   if (kind === "out-of-fuel") lines.push("Is there a loop that does not end?");
   if (kind === "memory") lines.push("Try fewer outputs.");
   if (steps) stepper.show(steps);
+  const line = error.failure?.source?.line;
+  if (line) $("source").tBodies[0].rows[line - 1]?.classList.add("bad");
   $("problem").textContent = lines.join("\n");
   $("problem").hidden = false;
-  $("status").textContent = error instanceof Canceled ? "Canceled" : "Failed";
+  $("status").textContent = `${error instanceof Canceled ? "Canceled" : "Failed"}. What is below is from the last run that ended.`;
   document.body.dataset.state = "failed";
 }
 
@@ -197,6 +199,8 @@ async function build() {
     $("log").textContent = remarks;
     [cuda, $("ptx").value] = [source, ptx];
     await run();
+    // The reader is looking here.
+    if (!$("problem").hidden) $("log").textContent = $("problem").textContent;
   } catch (error) {
     $("compiler-status").textContent = "Not compiled";
     $("log").textContent = error.message;

@@ -262,7 +262,7 @@ pub struct Failure {
     pub ptx_line: Option<u32>,
     /// Line of the CUDA source, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<SourceLine>,
+    pub source: Option<Box<SourceLine>>,
     /// The defect of the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<Box<Finding>>,
@@ -285,7 +285,7 @@ impl Failure {
     }
 
     fn at(self, Location { ptx_line, source, .. }: Location) -> Self {
-        Self { ptx_line: Some(ptx_line), source, ..self }
+        Self { ptx_line: Some(ptx_line), source: source.map(Box::new), ..self }
     }
 }
 

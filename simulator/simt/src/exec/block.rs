@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::core::Core;
 use super::machine::{Stop, thread_index};
 use super::mbarrier::{self, OpenPhase};
-use super::record::Recording;
+use super::recording::Recording;
 use super::warp::{Pause, Votes, Warp};
 use crate::finding::FindingKind;
 use crate::geometry::Dim3;

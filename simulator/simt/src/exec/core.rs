@@ -5,7 +5,7 @@ use super::fates::Fates;
 use super::machine::Machine;
 use super::memo::Slot;
 use super::printed::Printed;
-use super::record::Recording;
+use super::recording::Recording;
 use super::stats::Stats;
 use super::watch::Watch;
 use crate::instructions::Executor;

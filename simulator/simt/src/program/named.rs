@@ -1,6 +1,5 @@
 //! The registers that a program declares, by name.
 
-use super::scope::{part_name, rows};
 use crate::registers::{Kind, Reg};
 
 /// A declaration of registers: `.reg .b32 %r<35>;`
@@ -26,7 +25,15 @@ impl NamedRegisters {
     pub fn name_of(&self, number: u32) -> String {
         let lanes = u32::from(self.lanes.unwrap_or(1));
         let index = self.count.map(|_| (number / lanes).to_string()).unwrap_or_default();
-        let part = self.lanes.map(|_| format!(".{}", part_name(number % lanes))).unwrap_or_default();
+        let part = self.lanes.map(|_| format!(".{}", PARTS[(number % lanes) as usize % PARTS.len()][0])).unwrap_or_default();
         format!("{}{index}{part}", self.name)
     }
+}
+
+/// The names of a vector's elements, in order.
+pub const PARTS: [[&str; 2]; 4] = [["x", "r"], ["y", "g"], ["z", "b"], ["w", "a"]];
+
+/// The numbers that a register takes.
+pub fn rows(kind: Kind) -> u32 {
+    if kind == Kind::Double { 2 } else { 1 }
 }
