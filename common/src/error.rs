@@ -133,7 +133,10 @@ impl Error {
 
     /// Whether the reader of standard output has left, which is no failure: they have seen enough.
     pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+        // Windows has three errors for it, and Rust's kind knows two of them.
+        const PIPE_NOT_CONNECTED: i32 = 233;
+        matches!(self, Error::Output(error)
+            if error.kind() == io::ErrorKind::BrokenPipe || (cfg!(windows) && error.raw_os_error() == Some(PIPE_NOT_CONNECTED)))
     }
 }
 

@@ -13,7 +13,8 @@ use driver::client::Simulator;
 use kernels::{Kernel, Source};
 use serde::{Deserialize, Serialize};
 use simt::Profile;
-use toolkit::nvrtc::{Input, Nvrtc};
+use toolkit::input::Input;
+use toolkit::nvrtc::Nvrtc;
 use toolkit::recipe::{PINNED_VERSION, options};
 
 use crate::capability::ComputeCapability;

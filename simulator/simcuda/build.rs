@@ -10,7 +10,7 @@ fn main() {
             println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
         }
         Ok("macos") => println!("cargo:rustc-cdylib-link-arg=-Wl,-install_name,libcuda.dylib"),
-        // Windows matches loaded modules by file name. There, the library must be loaded from a file named nvcuda.dll.
+        // Windows matches loaded modules by file name. There, the library is loaded from a copy named nvcuda.dll.
         _ => {}
     }
 }

@@ -13,7 +13,7 @@ use crate::repository::{manifest, members, read};
 
 /// Crates from the bottom up. Each may depend on crates of lower levels only; chapters are named by their prefix.
 const LEVELS: [&[&str]; 8] = [
-    &["cudart", "fuzz", "simt", "kernels", "lower", "nvrtc", "oracles"],
+    &["cudart", "fuzz", "lower", "simt", "kernels", "nvrtc", "oracles"],
     &["driver", "lower-web", "simt-web", "toolkit"],
     &["common", "simcuda"],
     &["conformance", "inspect", "workshop"],

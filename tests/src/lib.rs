@@ -4,6 +4,7 @@
 //!
 //! - `device`: the device that the tests run on, and how the same tests reach the other device.
 //! - `cases`: sizes and values with which kernels tend to fail.
+//! - `clang`: the chapters' kernels, compiled by clang.
 //! - `stages`: every stage of every chapter against the oracle.
 //! - `oracle`: the oracle against an independent formula, and its tolerance against every correct way to sum.
 //! - `correlation`: the exact sums of chapter 04, and every branch of its choice of kernels.
@@ -32,6 +33,7 @@
 
 mod barriers;
 mod cases;
+mod clang;
 mod correlation;
 mod cudarc_api;
 mod device;

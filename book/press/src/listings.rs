@@ -13,7 +13,8 @@ use clap::Args;
 use common::atomic_file::AtomicFile;
 use kernels::{Kernel, unroll};
 use toolkit::digest;
-use toolkit::nvrtc::{Input, Nvrtc};
+use toolkit::input::Input;
+use toolkit::nvrtc::Nvrtc;
 use toolkit::recipe::options;
 
 use crate::archive::{Archive, STALE_NOTE};

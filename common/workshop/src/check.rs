@@ -12,10 +12,10 @@ use common::workload::arguments::{self, Argument};
 use common::workload::{Arithmetic, Plan, Workload};
 use cudarc::driver::{CudaFunction, LaunchConfig};
 use cudarc::nvrtc::Ptx;
-use kernels::Header;
 use simt::{Finding, FindingKind, WarpOrder};
-use toolkit::nvrtc::{Input, Nvrtc};
-use toolkit::recipe::options;
+use toolkit::Compiler;
+use toolkit::compiler::compile_with_nvrtc;
+use toolkit::input::{Form, Input};
 
 use crate::cases;
 use crate::error::{Error, Result};
@@ -25,55 +25,6 @@ use crate::text::{Version, constant, unrollable_loop, version};
 
 /// What some editors write at the start of a file.
 const BYTE_ORDER_MARK: char = '\u{feff}';
-
-/// Headers that learners include by habit. NVRTC knows what they need of them without any, or it is given here.
-const HEADERS: &[Header] = &[
-    header(INTRINSICS, DOT_PRODUCTS),
-    header(QUIET, "#define printf(...) 0\n"),
-    header("cuda_runtime.h", ""),
-    header("cuda.h", ""),
-    header("device_launch_parameters.h", ""),
-    header("stdio.h", ""),
-    header("cstdio", ""),
-    header("stdlib.h", ""),
-    header("math.h", ""),
-    header("cmath", ""),
-    header("stdint.h", INTEGERS),
-    header("cstdint", INTEGERS),
-];
-
-/// The header with what NVRTC declares and does not define. It is included before the learner's text.
-const INTRINSICS: &str = "intrinsics.h";
-const DOT_PRODUCTS: &str = "\
-__device__ unsigned __dp4a(unsigned a, unsigned b, unsigned c)
-{ asm(\"dp4a.u32.u32 %0, %1, %2, %0;\" : \"+r\"(c) : \"r\"(a), \"r\"(b)); return c; }
-__device__ int __dp4a(int a, int b, int c)
-{ asm(\"dp4a.s32.s32 %0, %1, %2, %0;\" : \"+r\"(c) : \"r\"(a), \"r\"(b)); return c; }
-__device__ unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c)
-{ asm(\"dp2a.lo.u32.u32 %0, %1, %2, %0;\" : \"+r\"(c) : \"r\"(a), \"r\"(b)); return c; }
-__device__ int __dp2a_lo(int a, int b, int c)
-{ asm(\"dp2a.lo.s32.s32 %0, %1, %2, %0;\" : \"+r\"(c) : \"r\"(a), \"r\"(b)); return c; }
-__device__ unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c)
-{ asm(\"dp2a.hi.u32.u32 %0, %1, %2, %0;\" : \"+r\"(c) : \"r\"(a), \"r\"(b)); return c; }
-__device__ int __dp2a_hi(int a, int b, int c)
-{ asm(\"dp2a.hi.s32.s32 %0, %1, %2, %0;\" : \"+r\"(c) : \"r\"(a), \"r\"(b)); return c; }
-";
-
-/// The header that leaves out `printf`, whose arguments go through local memory. It is included where the kernel is counted.
-const QUIET: &str = "quiet.h";
-
-const fn header(name: &'static str, text: &'static str) -> Header {
-    Header { name, path: name, text }
-}
-
-/// What a kernel needs of `stdint.h`.
-const INTEGERS: &str = "\
-#pragma once
-typedef signed char int8_t; typedef unsigned char uint8_t;
-typedef short int16_t; typedef unsigned short uint16_t;
-typedef int int32_t; typedef unsigned uint32_t;
-typedef long long int64_t; typedef unsigned long long uint64_t;
-";
 
 /// The orders of warps in which a kernel must give the same bits.
 const ORDERS: [WarpOrder; 3] = [WarpOrder::Ascending, WarpOrder::Descending, WarpOrder::Shuffled(13)];
@@ -187,12 +138,12 @@ pub struct Text<'a> {
 /// When the exercise cannot be used, or the device refuses something that is not the kernel's fault.
 pub fn check<W: Workload>(
     gpu: &Gpu,
-    nvrtc: &Nvrtc,
+    compiler: &Compiler,
     exercise: &Exercise,
     text: Text<'_>,
     seed: u64,
 ) -> Result<Result<Passed, Rejection>> {
-    verdict(Attempt::prepare(gpu, nvrtc, exercise, text).and_then(|attempt| attempt.run_all::<W>(seed)))
+    verdict(Attempt::prepare(gpu, compiler, exercise, text).and_then(|attempt| attempt.run_all::<W>(seed)))
 }
 
 /// Times a learner's kernel that has passed, and the stage of the chapter that the exercise compares it with.
@@ -202,13 +153,13 @@ pub fn check<W: Workload>(
 /// As [`check`]; also when one of the two is not verified at the size that is timed.
 pub fn time<W: Workload>(
     gpu: &Gpu,
-    nvrtc: &Nvrtc,
+    compiler: &Compiler,
     exercise: &Exercise,
     text: Text<'_>,
     chapter: &Chapter<W>,
     repeat: usize,
 ) -> Result<Result<Timed, Rejection>> {
-    verdict(Attempt::prepare(gpu, nvrtc, exercise, text).and_then(|attempt| attempt.time(chapter, repeat)))
+    verdict(Attempt::prepare(gpu, compiler, exercise, text).and_then(|attempt| attempt.time(chapter, repeat)))
 }
 
 /// What ends a check early: the kernel's fault, or anything else's.
@@ -276,7 +227,7 @@ struct Attempt<'a> {
 
 impl<'a> Attempt<'a> {
     /// Compiles and loads.
-    fn prepare(gpu: &'a Gpu, nvrtc: &Nvrtc, exercise: &'a Exercise, text: Text<'a>) -> Result<Self, Stop> {
+    fn prepare(gpu: &'a Gpu, compiler: &Compiler, exercise: &'a Exercise, text: Text<'a>) -> Result<Self, Stop> {
         let (Some(kernel), Some(cases)) = (&exercise.manifest.kernel, &exercise.manifest.cases) else {
             return Err(exercise.unusable("it has no kernel to check").into());
         };
@@ -286,13 +237,14 @@ impl<'a> Attempt<'a> {
                 return Err(Stop::Rejection(Rejection::NotByHand { line }));
             }
         }
-        let input = Input { name: text.path, text: text.text.trim_start_matches(BYTE_ORDER_MARK), headers: HEADERS };
-        // On a GPU, the chapter's stages run code for that GPU. To compare times, so does the learner's kernel.
-        let (nvrtc, architecture) = gpu.compiler().unwrap_or((nvrtc, &kernel.architecture));
-        let mut options = options(architecture);
-        options.push(format!("--pre-include={INTRINSICS}"));
-        let (ptx, remarks) = nvrtc.compile_with_remarks(input, &options).map_err(|error| {
-            match (error, nvrtc.compile(Input { headers: HEADERS, ..TRIAL }, &options)) {
+        let input = Input { name: text.path, text: text.text.trim_start_matches(BYTE_ORDER_MARK), headers: &[] };
+        let compile = |input, form| match (compiler, gpu.compiler()) {
+            // On a GPU, the chapter's stages run code for that GPU. To compare times, so does the learner's kernel.
+            (Compiler::Nvrtc(_), Some((nvrtc, architecture))) => compile_with_nvrtc(nvrtc, input, architecture, form),
+            _ => compiler.compile(input, &kernel.architecture, form),
+        };
+        let (ptx, remarks) = compile(input, Form::Optimized).map_err(|error| {
+            match (error, compile(TRIAL, Form::Optimized)) {
                 (toolkit::Error::Compile { log, .. }, Ok(_)) => Stop::Rejection(Rejection::DoesNotCompile(log)),
                 // The learner is not to blame: this compiler compiles nothing.
                 (error, Ok(_)) | (_, Err(error)) => common::Error::from(error).into(),
@@ -315,15 +267,12 @@ impl<'a> Attempt<'a> {
             module.load_function(&kernel.name).map_err(refused)
         };
         let optimized = load(ptx)?;
-        let again = |option: String| {
-            let options: Vec<String> = options.iter().cloned().chain([option]).collect();
-            load(nvrtc.compile(input, &options).map_err(common::Error::from)?)
-        };
+        let again = |form| load(compile(input, form).map_err(common::Error::from)?.0);
         let (mut plain, mut quiet) = (None, None);
         if gpu.is_simulated() {
-            plain = Some(again("--device-debug".to_owned())?);
+            plain = Some(again(Form::Plain)?);
             if text.text.contains("printf") {
-                quiet = Some(again(format!("--pre-include={QUIET}"))?);
+                quiet = Some(again(Form::Quiet)?);
             }
         }
         Ok(Self { gpu, exercise, text, kernel, cases, optimized, plain, quiet, parameters, remarks })

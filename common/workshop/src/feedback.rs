@@ -192,6 +192,9 @@ fn of_fault(fault: &Fault) -> Option<String> {
         "Either an index is past the end of the array in shared memory, or the array is too small: what is the largest index that this line \
          can have?"
             .to_owned()
+    } else if access.space == Space::Local {
+        "An index is past the end of an array that each thread has for itself: what is the largest index that this line can have?"
+            .to_owned()
     } else {
         "The grid consists of whole blocks, so the last block has threads without an output, and the last tile reaches past the input. Such \
          threads must not load or store: they need a guard, such as `if (i < outputs)`. If there is one, look at the index: is a row as long \

@@ -24,6 +24,10 @@ pub struct Wrong {
     pub change: Change,
     /// Words that the check must say about it.
     pub says: String,
+    /// Other words that are as good when clang compiled it. Its PTX differs a little, so another target may
+    /// be the first that is missed, or another defect the first that is found.
+    #[serde(default)]
+    pub clang_says: Option<String>,
 }
 
 /// A right answer that is unusual.

@@ -9,7 +9,8 @@ use simt::ptx::ast::Module;
 use simt::ptx::{edit, parse, to_line_end};
 
 use crate::error::{Error, Result};
-use crate::nvrtc::{Input, Nvrtc};
+use crate::input::Input;
+use crate::nvrtc::Nvrtc;
 use crate::recipe::options;
 use crate::registers;
 use crate::stamp::Stamp;

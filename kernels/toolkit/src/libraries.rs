@@ -10,13 +10,11 @@
 use std::collections::HashSet;
 use std::env;
 use std::fmt::Display;
-use std::fs;
 use std::mem;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 
 use crate::error::{Error, Result};
+use crate::python::{self, entries};
 use crate::recipe::PINNED_VERSION;
 
 /// A library of the CUDA toolkit, by the names that it has in different places.
@@ -94,8 +92,6 @@ const TOOLKIT_VARIABLES: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CU
 const TOOLKIT_PARENTS: [&str; 2] = ["/usr/local", "/opt"];
 /// Where the libraries are under the root of a toolkit or of a conda environment.
 const TOOLKIT_FOLDERS: [&str; 5] = ["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "bin"];
-/// Environment variables that name the root of a Python environment.
-const PYTHON_VARIABLES: [&str; 2] = ["VIRTUAL_ENV", "CONDA_PREFIX"];
 /// The numbers at the end of the file names in toolkits 11 to 13, newest first. (NVRTC 11 is `.so.11.2`; cuFFT is one behind.)
 const VERSIONS: &[&str] =
     if cfg!(windows) { &["130_0", "120_0", "112_0", "13", "12", "11", "10"] } else { &["13", "12", "11.2", "11", "10"] };
@@ -194,21 +190,17 @@ impl Library {
     }
 
     fn searched(self) -> impl Iterator<Item = PathBuf> {
-        let environments: Vec<PathBuf> = PYTHON_VARIABLES.iter().filter_map(env::var_os).map(PathBuf::from).collect();
+        let environments = python::VARIABLES.iter().filter_map(env::var_os).map(PathBuf::from);
         let roots = TOOLKIT_VARIABLES.iter().filter_map(env::var_os).map(PathBuf::from);
-        let roots = roots.chain(installed_toolkits()).chain(environments.clone());
+        let roots = roots.chain(installed_toolkits()).chain(environments);
         let toolkits = roots.flat_map(|root| TOOLKIT_FOLDERS.map(|folder| root.join(folder)));
-        let active = environments.into_iter().flat_map(|root| sites_under(&root));
-        let system = system_python_roots().into_iter().flat_map(|root| sites_under(&root));
-        // Lazily, so that no process starts when the library was found before.
-        let asked = std::iter::once_with(sites_that_python_knows).flatten().cloned();
 
         let in_sites = move |site: PathBuf| self.package_folders().map(|folder| site.join(folder));
         let find = move |folder: PathBuf| self.in_folder(&folder);
-        (active.flat_map(in_sites).filter_map(find))
+        (python::chosen_sites().flat_map(in_sites).filter_map(find))
             .chain(self.loader_names())
             .chain(toolkits.filter_map(find))
-            .chain(system.chain(asked).flat_map(in_sites).filter_map(find))
+            .chain(python::other_sites().flat_map(in_sites).filter_map(find))
     }
 
     fn package_folders(self) -> [String; 4] {
@@ -249,36 +241,6 @@ fn installed_toolkits() -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Roots under which a system keeps `lib/python3.X`.
-fn system_python_roots() -> Vec<PathBuf> {
-    let home = env::home_dir().map(|home| home.join(".local"));
-    ["/usr/local", "/usr"].into_iter().map(PathBuf::from).chain(home).collect()
-}
-
-/// `root/lib/python3.X/site-packages` and its Debian and Windows variants.
-fn sites_under(root: &Path) -> Vec<PathBuf> {
-    let is_python =
-        |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("python3"));
-    let versions = entries(&root.join("lib")).into_iter().filter(is_python);
-    let sites = versions.flat_map(|version| [version.join("site-packages"), version.join("dist-packages")]);
-    sites.chain([root.join("Lib").join("site-packages")]).collect()
-}
-
-/// The search path of the `python3` that the shell would start.
-fn sites_that_python_knows() -> &'static [PathBuf] {
-    static SITES: OnceLock<Vec<PathBuf>> = OnceLock::new();
-    SITES.get_or_init(|| {
-        let output = Command::new("python3")
-            .args(["-c", "import sys; print('\\n'.join(sys.path))"])
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output();
-        let Ok(output) = output else { return Vec::new() };
-        let text = String::from_utf8_lossy(&output.stdout);
-        text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).collect()
-    })
-}
-
 /// The error at the bottom of a chain: `libloading` keeps the loader's own words there.
 fn root_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
@@ -287,15 +249,10 @@ fn root_cause(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// Paths in a folder, sorted; none when the folder cannot be read.
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.sort();
-    paths
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -9,28 +9,11 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::Path;
 use std::ptr;
 
-use kernels::{Header, Source};
+use kernels::Header;
 
 use crate::error::{Error, Result};
+use crate::input::Input;
 use crate::libraries::{self, Opened};
-
-/// CUDA C to compile.
-#[derive(Clone, Copy, Debug)]
-pub struct Input<'a> {
-    /// The name of the text in messages and in `.file`.
-    pub name: &'a str,
-    /// The text.
-    pub text: &'a str,
-    /// The files that it can include.
-    pub headers: &'a [Header],
-}
-
-impl Input<'_> {
-    /// The text of a source, under its path.
-    pub fn of(source: &Source) -> Input<'static> {
-        Input { name: source.path, text: source.cuda, headers: source.headers }
-    }
-}
 
 /// What NVRTC calls a program: a source on its way through the compiler.
 type Program = *mut std::ffi::c_void;

@@ -16,7 +16,8 @@ use object::read::{Object, ObjectSection, ObjectSymbol, SymbolIndex};
 use simt::ptx::register_counts;
 
 use crate::error::{Error, Result};
-use crate::nvrtc::{Input, Nvrtc};
+use crate::input::Input;
+use crate::nvrtc::Nvrtc;
 use crate::recipe::options;
 
 /// The architectures for which registers are counted: those of the simulated GPUs that current compilers still know.

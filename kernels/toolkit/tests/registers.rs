@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use simt::ptx::register_counts;
-use toolkit::nvrtc::{Input, Nvrtc};
+use toolkit::input::Input;
+use toolkit::nvrtc::Nvrtc;
 use toolkit::registers::{ARCHITECTURES, comments, of_cubin};
 
 /// Made from `cubin/two.cu` by NVRTC 12.0.140 (`--gpu-architecture=sm_90 --std=c++17`); `ptxas -v` of the same release prints 40 registers

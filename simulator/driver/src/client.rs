@@ -79,6 +79,8 @@ impl Simulator {
     }
 
     fn load(path: PathBuf) -> Result<Self, Error> {
+        #[cfg(windows)]
+        let path = windows::under_the_driver_s_name(path)?;
         let library = match open_globally(&path) {
             Ok(library) => library,
             Err(source) => return Err(Error::Open { path, source }),
@@ -309,6 +311,45 @@ fn open_globally(path: &Path) -> Result<Library, libloading::Error> {
 fn open_globally(path: &Path) -> Result<Library, libloading::Error> {
     // SAFETY: the library's only initializers are those of Rust's standard library, and its destructor may run at any exit.
     unsafe { Library::new(path) }
+}
+
+#[cfg(windows)]
+mod windows {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::time::UNIX_EPOCH;
+
+    use crate::error::Error;
+
+    /// Windows knows a loaded library by the name of its file, whatever its folder, so ours has to be loaded from a file with the driver's
+    /// name. cargo names it otherwise. The copy is in the user's folder for temporary files, under a name that changes with the library.
+    pub fn under_the_driver_s_name(path: PathBuf) -> Result<PathBuf, Error> {
+        const NAME: &str = "nvcuda.dll";
+        if path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(NAME)) {
+            return Ok(path);
+        }
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| Error::File { path, source }
+        };
+        let data = fs::metadata(&path).map_err(failed(&path))?;
+        let age = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+        let folder = std::env::temp_dir().join(format!("simcuda-{:x}-{:x}", data.len(), age.as_nanos()));
+        let copy = folder.join(NAME);
+        if fs::metadata(&copy).is_ok_and(|copied| copied.len() == data.len()) {
+            return Ok(copy);
+        }
+        fs::create_dir_all(&folder).map_err(failed(&folder))?;
+        // Another program may do the same now: the last one to rename wins, and none sees half of a copy.
+        let unfinished = folder.join(format!("unfinished-{}", std::process::id()));
+        fs::copy(&path, &unfinished).map_err(failed(&unfinished))?;
+        match fs::rename(&unfinished, &copy) {
+            // A copy that is in use cannot be replaced, and need not be.
+            Err(_) if copy.is_file() => drop(fs::remove_file(&unfinished)),
+            renamed => renamed.map_err(failed(&copy))?,
+        }
+        Ok(copy)
+    }
 }
 
 #[cfg(test)]

@@ -86,11 +86,16 @@ fn walk(
     let deeper = depth + 1;
     match &inst.op {
         // Below 64 bits, an overflow would be lost in the wider sum.
-        Op::Binary { op: Binary::Add, flags, a, b } if keeps(widen, *flags, ty) && is_split(a, b) => {
+        Op::Binary { op: Binary::Add, flags, a, b }
+            if keeps(widen, *flags, ty)
+                && [a, b].into_iter().any(|value| has_constant(function, uses, value, widen, ty, depth)) =>
+        {
             walk(function, uses, a, ty, scale, widen, terms, offset, deeper);
             walk(function, uses, b, ty, scale, widen, terms, offset, deeper);
         }
-        Op::Binary { op: Binary::Or, flags, a, b } if flags.disjoint && is_split(a, b) => {
+        Op::Binary { op: Binary::Or, flags, a, b }
+            if flags.disjoint && [a, b].into_iter().any(|value| matches!(value, Value::Const(_))) =>
+        {
             walk(function, uses, a, ty, scale, widen, terms, offset, deeper);
             walk(function, uses, b, ty, scale, widen, terms, offset, deeper);
         }
@@ -111,9 +116,23 @@ fn walk(
     }
 }
 
-/// A sum is taken apart if one operand is constant: the others would only take more instructions.
-fn is_split(a: &Value, b: &Value) -> bool {
-    matches!(a, Value::Const(_)) || matches!(b, Value::Const(_))
+/// Whether a constant can be taken out of an operand. Other sums stay, since apart they would only take more instructions.
+fn has_constant(function: &Function, uses: &Uses, value: &Value, widen: Widen, ty: &Type, depth: u32) -> bool {
+    if matches!(value, Value::Const(_)) {
+        return true;
+    }
+    let Some(inst) = uses.def(function, value).filter(|_| depth < 16) else {
+        return false;
+    };
+    match &inst.op {
+        Op::Binary { op: Binary::Add, flags, a, b } if keeps(widen, *flags, ty) => {
+            [a, b].into_iter().any(|value| has_constant(function, uses, value, widen, ty, depth + 4))
+        }
+        Op::Binary { op: Binary::Or, flags, a, b } if flags.disjoint => {
+            [a, b].into_iter().any(|value| matches!(value, Value::Const(_)))
+        }
+        _ => false,
+    }
 }
 
 /// Whether a value that is not negative is a sum that is known not to overflow as a signed one only.

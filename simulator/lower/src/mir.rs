@@ -6,7 +6,7 @@ use std::borrow::Cow;
 pub type Reg = u32;
 
 /// What a register holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     Pred,
     B16,

@@ -46,17 +46,17 @@ impl Space {
     }
 }
 
-/// The space of each local that is a pointer. `None`: it is undefined, so that any space will do.
-pub struct Spaces(Vec<Option<Space>>);
+/// The space of each local that is a pointer. `None`: it is undefined, so that any space will do. And whether the function is a kernel.
+pub struct Spaces(Vec<Option<Space>>, bool);
 
 impl Spaces {
     pub fn new(module: &Module, function: &Function, uses: &Uses) -> Self {
-        let mut spaces = Spaces(vec![None; function.locals.len()]);
+        let mut spaces = Spaces(vec![None; function.locals.len()], function.is_kernel);
         for (at, param) in function.params.iter().enumerate() {
             spaces.0[at] = Some(match param.ty {
                 // A structure that is passed by value is copied, unless it can be read where it is.
                 Type::Ptr(0) if param.byval.is_some() => {
-                    if function.is_kernel && is_only_read(function, uses, at as u32) {
+                    if is_only_read(function, uses, at as u32) {
                         Space::Param
                     } else {
                         Space::Local
@@ -105,7 +105,7 @@ impl Spaces {
             Op::Select { a, b, .. } => meet(self.found(module, a), self.found(module, b)),
             Op::Alloca { .. } => Some(Space::Local),
             // The host passes pointers to global memory only.
-            Op::Load { ptr, .. } if self.found(module, ptr) == Some(Space::Param) => Some(Space::Global),
+            Op::Load { ptr, .. } if self.1 && self.found(module, ptr) == Some(Space::Param) => Some(Space::Global),
             Op::Call { callee: Callee::Function(name), args, .. } if name.starts_with("llvm.ptrmask") => {
                 args.first().and_then(|arg| self.found(module, &arg.value))
             }
@@ -143,7 +143,11 @@ fn is_only_read(function: &Function, uses: &Uses, param: Local) -> bool {
             let inst = &blocks[*block].insts[*at];
             let is_read = match &inst.op {
                 Op::Load { access, .. } => !access.volatile,
-                Op::Gep { base, .. } => *base == Value::Local(local),
+                // A function other than a kernel has no addresses of parameters to compute with.
+                Op::Gep { base, indices, .. } => {
+                    let is_constant = |(_, index): &(Type, Value)| matches!(index, Value::Const(_));
+                    *base == Value::Local(local) && (function.is_kernel || indices.iter().all(is_constant))
+                }
                 Op::Call { callee: Callee::Function(name), args, .. } => {
                     let is_target = args.first().is_some_and(|to| to.value == Value::Local(local));
                     name.starts_with("llvm.lifetime.")

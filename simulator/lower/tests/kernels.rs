@@ -159,8 +159,18 @@ const EXERCISES: [Row; 17] = [
     ("06-matmul-tiled/exercises/4-a-column-for-a-thread", "multiply", [5, 1, 1], [256, 1, 1], 0, "f2500 f3500 i50 i70 i50 o3500"),
 ];
 
+/// Kernel of `features.cu`, and the rest as above.
+const FEATURES: [Row; 5] = [
+    ("features", "lanes", [1, 1, 1], [64, 1, 1], 0, "w64 o128"),
+    ("features", "atomics", [1, 1, 1], [64, 1, 1], 0, "w64 o68 w1 f1"),
+    ("features", "vectors", [1, 1, 1], [64, 1, 1], 1024, "f256 o256 b256 o64"),
+    ("features", "calls", [1, 1, 1], [64, 1, 1], 0, "f64 o128 (3,5) i7"),
+    ("features", "doubles", [1, 1, 1], [64, 1, 1], 0, "f64 o128 o256"),
+];
+
 /// Kernels whose counts of accesses differ from those of clang's back end, each with the reason.
-const DIFFERENT: [(&str, &str, &str); 3] = [
+const DIFFERENT: [(&str, &str, &str); 4] = [
+    ("features", "calls", "a function reads structures where they were passed, and LLVM's back end copies them to local memory"),
     ("05-window-sums", "shared_slices", "LLVM's back end looks for redundant loads once more, and saves the first in a loop"),
     ("06-matmul-tiled", "vector", "a structure that is passed by value is read back from local memory before the call"),
     ("06-matmul-tiled", "warp_tile", "as `vector`"),
@@ -174,6 +184,11 @@ fn kernels_of_the_chapters_do_the_same_as_with_clangs_back_end() {
 #[test]
 fn solutions_of_the_exercises_do_the_same_as_with_clangs_back_end() {
     compare("solutions of the exercises", &EXERCISES, |file| root().join("chapters").join(file).join("solution.cu"));
+}
+
+#[test]
+fn other_features_do_the_same_as_with_clangs_back_end() {
+    compare("features", &FEATURES, |_| root().join("simulator/lower/tests/features.cu"));
 }
 
 fn compare(what: &str, rows: &[Row], path: impl Fn(&str) -> std::path::PathBuf) {

@@ -138,7 +138,7 @@ impl Kernel {
 
     /// Bytes of local memory per thread.
     pub fn local_bytes(&self) -> u32 {
-        self.program.local_bytes
+        self.program.local_bytes.next_multiple_of(16)
     }
 
     /// The most threads per block that the kernel was compiled for (`.maxntid`), if it states a limit.

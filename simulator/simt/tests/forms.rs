@@ -100,6 +100,16 @@ fn parameters_may_be_registers() {
     ]);
 }
 
+/// As clang 19 reads an element of a structure that it was given by value.
+#[test]
+fn a_function_loads_its_parameters_through_their_address() {
+    let element = ".func (.param .u32 r) element(.param .align 8 .b8 p[16], .param .u32 i) { .reg .u32 x; .reg .u64 at, wide; \
+        ld.param.u32 x, [i]; mul.wide.u32 wide, x, 4; mov.b64 at, p; add.s64 at, at, wide; ld.param.u32 x, [at+4]; st.param.u32 [r], x; ret; }";
+    let call = ".param .align 8 .b8 p[16]; .param .u32 i; .param .u32 r; st.param.v2.u32 [p], {1, 2}; st.param.v2.u32 [p+8], {3, 4}; \
+        st.param.u32 [i], 2; call (r), element, (p, i); ld.param.u32 %r1, [r]; st.global.u32 [%out], %r1;";
+    check(&[(element, call, &[4])]);
+}
+
 #[test]
 fn only_the_threads_of_a_call_pass_arguments_in_registers() {
     let gpu = Gpu::load(&module(

@@ -21,22 +21,42 @@ macro_rules! chapter_tests {
 
         #[test]
         fn every_starter_compiles_and_fails_with_the_promised_message() {
-            $crate::exercises::starters_fail_as_promised(&$binary);
+            $crate::exercises::starters_fail_as_promised(&$binary, $crate::exercises::With::Nvrtc);
+        }
+
+        #[test]
+        fn every_starter_compiles_and_fails_with_the_promised_message_with_clang_too() {
+            $crate::exercises::starters_fail_as_promised(&$binary, $crate::exercises::With::Clang);
         }
 
         #[test]
         fn every_solution_passes() {
-            $crate::exercises::solutions_pass(&$binary);
+            $crate::exercises::solutions_pass(&$binary, $crate::exercises::With::Nvrtc);
+        }
+
+        #[test]
+        fn every_solution_passes_with_clang_too() {
+            $crate::exercises::solutions_pass(&$binary, $crate::exercises::With::Clang);
         }
 
         #[test]
         fn every_solution_passes_on_a_gpu() {
-            $crate::exercises::solutions_pass_on_a_gpu(&$binary);
+            $crate::exercises::solutions_pass_on_a_gpu(&$binary, $crate::exercises::With::Nvrtc);
+        }
+
+        #[test]
+        fn every_solution_passes_on_a_gpu_with_clang_too() {
+            $crate::exercises::solutions_pass_on_a_gpu(&$binary, $crate::exercises::With::Clang);
         }
 
         #[test]
         fn every_typical_mistake_is_named() {
-            $crate::exercises::walls_stand(&$binary);
+            $crate::exercises::walls_stand(&$binary, $crate::exercises::With::Nvrtc);
+        }
+
+        #[test]
+        fn every_typical_mistake_is_named_with_clang_too() {
+            $crate::exercises::walls_stand(&$binary, $crate::exercises::With::Clang);
         }
 
         /// For whoever writes exercises: `cargo test -p … -- --ignored --nocapture slips`.

@@ -13,6 +13,7 @@ use std::thread;
 
 use common::probe::probe;
 use tempfile::TempDir;
+use toolkit::clang::Clang;
 use toolkit::nvrtc::Nvrtc;
 use workshop::text::{Version, version};
 use workshop::wall::{Right, Wrong};
@@ -21,21 +22,53 @@ use workshop::{Exercise, root};
 
 use crate::binary::Binary;
 
-/// Set to `1`, a machine without NVRTC fails the tests that compile.
-const REQUIRE_NVRTC: &str = "UNROLLED_REQUIRE_NVRTC";
+/// What a learner's kernel is compiled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum With {
+    /// NVIDIA's compiler.
+    Nvrtc,
+    /// LLVM's.
+    Clang,
+}
+
+impl With {
+    /// What [`toolkit::compiler::VARIABLE`] calls it.
+    fn word(self) -> &'static str {
+        match self {
+            With::Nvrtc => "nvrtc",
+            With::Clang => "clang",
+        }
+    }
+
+    /// The environment variable that, set to `1`, makes a machine without it fail the tests that compile.
+    fn required(self) -> &'static str {
+        match self {
+            With::Nvrtc => "UNROLLED_REQUIRE_NVRTC",
+            With::Clang => "UNROLLED_REQUIRE_CLANG",
+        }
+    }
+
+    fn find(self) -> toolkit::Result<()> {
+        match self {
+            With::Nvrtc => Nvrtc::find().map(drop),
+            With::Clang => Clang::find().map(drop),
+        }
+    }
+}
 
 fn all(binary: &Binary) -> Vec<Exercise> {
     Exercise::all(&root(), binary.chapter).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The exercises that ask for a kernel. On a machine that cannot compile kernels there are none, and a line on stderr says so.
-fn written(binary: &Binary) -> Vec<Exercise> {
-    if let Err(why) = Nvrtc::find() {
-        assert!(!env::var(REQUIRE_NVRTC).is_ok_and(|value| value == "1"), "{REQUIRE_NVRTC}=1, and {why}");
+/// The exercises that ask for a kernel. On a machine without this compiler there are none, and a line on stderr says so.
+fn written(binary: &Binary, with: With) -> Vec<Exercise> {
+    if let Err(why) = with.find() {
+        let required = with.required();
+        assert!(!env::var(required).is_ok_and(|value| value == "1"), "{required}=1, and {why}");
         let line = why.to_string();
         let line = line.lines().next().unwrap_or_default();
         // `writeln!` to the stream, because the test harness captures what `eprintln!` prints in a passing test.
-        let _ = writeln!(stderr(), "SKIPPED: exercises to write, because {line}; {REQUIRE_NVRTC}=1 makes this a failure");
+        let _ = writeln!(stderr(), "SKIPPED: exercises to write, because {line}; {required}=1 makes this a failure");
         return Vec::new();
     }
     all(binary).into_iter().filter(Exercise::is_written).collect()
@@ -46,12 +79,13 @@ fn text(exercise: &Exercise, wanted: Version) -> String {
 }
 
 /// Runs the binary on an exercise in a learner's workspace. Returns the exit status and all output.
-fn exercise(binary: &Binary, workspace: &Path, exercise: &Exercise, arguments: &[&str]) -> (Option<i32>, String) {
+fn exercise(binary: &Binary, with: With, workspace: &Path, exercise: &Exercise, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(binary.path);
     command
         .args(["exercise", &exercise.number.to_string()])
         .args(arguments)
         .env(VARIABLE, workspace)
+        .env(toolkit::compiler::VARIABLE, with.word())
         .env("COLUMNS", "1000")
         .stdin(Stdio::null());
     let output = command.output().expect("the chapter's binary can be started");
@@ -60,12 +94,12 @@ fn exercise(binary: &Binary, workspace: &Path, exercise: &Exercise, arguments: &
 }
 
 /// Checks a text as a learner's copy of an exercise. Returns the exit status and all output.
-fn checked(binary: &Binary, asked: &Exercise, text: &str, device: &str) -> (Option<i32>, String) {
+fn checked(binary: &Binary, with: With, asked: &Exercise, text: &str, device: &str) -> (Option<i32>, String) {
     let workspace = TempDir::new().expect("a temporary folder");
     let copy = workspace.path().join(binary.chapter).join(format!("{}.cu", asked.stem()));
     fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder can be made");
     fs::write(copy, text).expect("a file can be written");
-    exercise(binary, workspace.path(), asked, &["--device", device, "--seed", "13"])
+    exercise(binary, with, workspace.path(), asked, &["--device", device, "--seed", "13"])
 }
 
 /// Fails when a chapter has fewer than three exercises.
@@ -82,7 +116,7 @@ pub fn starters_are_solutions_without_marked_parts(binary: &Binary) {
         let outside = |text: &str| asked.solution.lines().filter(|line| text.lines().any(|other| other == *line)).count();
         assert!(outside(&starter) > 3 && outside(&solution) > 3, "{}: the marked part is everything", asked.stem());
         let workspace = TempDir::new().expect("a temporary folder");
-        let (status, said) = exercise(binary, workspace.path(), asked, &[]);
+        let (status, said) = exercise(binary, With::Nvrtc, workspace.path(), asked, &[]);
         assert_eq!(status, Some(0), "{}: {said}", asked.stem());
         let copy = Workspace::at(workspace.path().to_owned()).copy(asked);
         assert_eq!(fs::read_to_string(copy).expect("the copy was made"), starter, "{}", asked.stem());
@@ -90,55 +124,70 @@ pub fn starters_are_solutions_without_marked_parts(binary: &Binary) {
 }
 
 /// Every starter compiles, and its check fails with the message that the manifest promises.
-pub fn starters_fail_as_promised(binary: &Binary) {
-    for asked in written(binary) {
-        let (status, said) = checked(binary, &asked, &text(&asked, Version::Starter), "sim");
+pub fn starters_fail_as_promised(binary: &Binary, with: With) {
+    let mut wrong = Vec::new();
+    for asked in written(binary, with) {
+        let (status, said) = checked(binary, with, &asked, &text(&asked, Version::Starter), "sim");
         let promised = asked.manifest.starter_says.as_deref().unwrap_or_default();
-        assert_eq!(status, Some(1), "the starter of {}: {said}", asked.stem());
-        assert!(said.contains(promised) && !said.contains("does not compile"), "{}: `{promised}` is not in:\n{said}", asked.stem());
+        if status != Some(1) || !said.contains(promised) || said.contains("does not compile") {
+            wrong.push(format!("the starter of {}: expected status 1 and `{promised}`, got {status:?} and\n{said}", asked.stem()));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
 /// Every solution passes on the simulator.
-pub fn solutions_pass(binary: &Binary) {
-    for asked in written(binary) {
-        let (status, said) = checked(binary, &asked, &text(&asked, Version::Solution), "sim");
-        assert_eq!(status, Some(0), "the solution of {}: {said}", asked.stem());
-        assert!(said.contains("passed: right at all"), "{}: {said}", asked.stem());
+pub fn solutions_pass(binary: &Binary, with: With) {
+    let mut wrong = Vec::new();
+    for asked in written(binary, with) {
+        let (status, said) = checked(binary, with, &asked, &text(&asked, Version::Solution), "sim");
+        if status != Some(0) || !said.contains("passed: right at all") {
+            wrong.push(format!("the solution of {}: expected status 0, got {status:?} and\n{said}", asked.stem()));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
 /// Every solution passes on a GPU, where there is one.
-pub fn solutions_pass_on_a_gpu(binary: &Binary) {
+pub fn solutions_pass_on_a_gpu(binary: &Binary, with: With) {
     if let Err(why) = probe() {
         let _ = writeln!(stderr(), "SKIPPED: exercises on a GPU, because {why}");
         return;
     }
-    for asked in written(binary) {
-        let (status, said) = checked(binary, &asked, &text(&asked, Version::Solution), "gpu");
+    for asked in written(binary, with) {
+        let (status, said) = checked(binary, with, &asked, &text(&asked, Version::Solution), "gpu");
         assert_eq!(status, Some(0), "the solution of {}: {said}", asked.stem());
         assert!(said.contains(" as fast"), "{}: no time is reported: {said}", asked.stem());
     }
 }
 
 /// The check rejects every wrong answer of the walls with the words that name its mistake, and passes every right one.
-pub fn walls_stand(binary: &Binary) {
+pub fn walls_stand(binary: &Binary, with: With) {
     let mut answers = Vec::new();
-    for asked in written(binary) {
+    for asked in written(binary, with) {
         let solution = text(&asked, Version::Solution);
         assert!(asked.wall.wrong.len() >= 10 && asked.wall.right.len() >= 3, "{}: the wall is too small", asked.stem());
-        let wrong = asked.wall.wrong.iter().map(|Wrong { what, change, says }| (what, change, says, 1));
-        let right = asked.wall.right.iter().map(|Right { what, change, says }| (what, change, says, 0));
+        let wrong = asked.wall.wrong.iter().map(|Wrong { what, change, says, clang_says }| {
+            let clang_says = clang_says.as_ref().filter(|_| with == With::Clang);
+            (what, change, [Some(says), clang_says], 1)
+        });
+        let right = asked.wall.right.iter().map(|Right { what, change, says }| (what, change, [Some(says), None], 0));
         for (what, change, says, expected) in wrong.chain(right) {
             let answer = change.apply(&solution).unwrap_or_else(|error| panic!("{}, {what}: {error}", asked.stem()));
-            answers.push((asked.clone(), what.clone(), answer, says.clone(), expected));
+            let says: Vec<String> = says.into_iter().flatten().cloned().collect();
+            answers.push((asked.clone(), what.clone(), answer, says, expected));
         }
     }
     let wrongly_judged = in_parallel(&answers, |(asked, what, answer, says, expected)| {
-        let (status, said) = checked(binary, asked, answer, "sim");
-        let is_right = status == Some(*expected) && said.contains(says.as_str());
-        (!is_right)
-            .then(|| format!("{}, {what}: expected status {expected} and `{says}`, got {status:?} and\n{said}", asked.stem()))
+        let (status, said) = checked(binary, with, asked, answer, "sim");
+        let is_right = status == Some(*expected) && says.iter().any(|says| said.contains(says.as_str()));
+        (!is_right).then(|| {
+            format!(
+                "{}, {what}: expected status {expected} and `{}`, got {status:?} and\n{said}",
+                asked.stem(),
+                says.join("` or `")
+            )
+        })
     });
     let wrongly_judged: Vec<String> = wrongly_judged.into_iter().flatten().collect();
     assert!(wrongly_judged.is_empty(), "{}", wrongly_judged.join("\n\n"));
@@ -204,11 +253,11 @@ fn slips(solution: &str) -> Vec<(usize, String)> {
 
 /// Makes one slip after the other in each solution, and prints those that pass. They are not mistakes, or the check misses them.
 pub fn slips_are_found(binary: &Binary) {
-    for asked in written(binary) {
+    for asked in written(binary, With::Nvrtc) {
         let solution = text(&asked, Version::Solution);
         let slips = slips(&solution);
         let judged = in_parallel(&slips, |(place, wrong)| {
-            let (status, said) = checked(binary, &asked, wrong, "sim");
+            let (status, said) = checked(binary, With::Nvrtc, &asked, wrong, "sim");
             let line = format!("  {}: {}", place + 1, wrong.lines().nth(*place).unwrap_or_default().trim());
             // What does not compile is no answer.
             (!said.contains("does not compile")).then_some((status == Some(0), line))
@@ -248,13 +297,13 @@ pub fn predictions_are_judged(binary: &Binary) {
     for asked in all(binary) {
         let Some(predict) = &asked.manifest.predict else { continue };
         let workspace = TempDir::new().expect("a temporary folder");
-        let (status, said) = exercise(binary, workspace.path(), &asked, &["--solution", "--really"]);
+        let (status, said) = exercise(binary, With::Nvrtc, workspace.path(), &asked, &["--solution", "--really"]);
         assert_eq!(status, Some(0), "{}: {said}", asked.stem());
         let right = answers(&said);
         assert_eq!(right.len(), predict.questions.len(), "{}: {said}", asked.stem());
         let answer = |answers: &[String]| {
             let answers: Vec<&str> = ["--answer"].into_iter().chain(answers.iter().map(String::as_str)).collect();
-            exercise(binary, workspace.path(), &asked, &answers)
+            exercise(binary, With::Nvrtc, workspace.path(), &asked, &answers)
         };
         for (place, question) in predict.questions.iter().enumerate() {
             for near in &question.near {

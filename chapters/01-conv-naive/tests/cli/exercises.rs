@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use toolkit::Compiler;
+use toolkit::clang::Clang;
 use toolkit::nvrtc::Nvrtc;
 use workshop::text::{Version, version};
 use workshop::{Exercise, root};
@@ -18,7 +20,8 @@ struct Learner(TempDir);
 
 impl Learner {
     fn new() -> Self {
-        Self(TempDir::new().unwrap())
+        // Paths have spaces, and letters that are not ASCII.
+        Self(TempDir::with_prefix("mein Gerät ").unwrap())
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -52,7 +55,13 @@ fn solution() -> String {
 
 /// Whether kernels can be compiled here. Where they cannot, `support::exercises` reports the skip.
 fn has_compiler() -> bool {
-    Nvrtc::find().is_ok()
+    Compiler::find().is_ok()
+}
+
+/// The compilers of this machine, by the words that choose them.
+fn compilers() -> Vec<&'static str> {
+    let found = [("nvrtc", Nvrtc::find().is_ok()), ("clang", Clang::find().is_ok())];
+    found.into_iter().filter(|(_, is_there)| *is_there).map(|(word, _)| word).collect()
 }
 
 #[test]
@@ -184,48 +193,63 @@ fn progress_can_be_exported() {
 fn without_a_compiler_one_is_told_how_to_get_it() {
     let learner = Learner::new();
     learner.asks(&["2"]);
-    let output = learner.command(&["2"]).env("UNROLLED_NVRTC", "/nowhere/libnvrtc.so").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(said.contains("pip install nvidia-cuda-nvrtc-cu12") && said.contains("Exercise 1 needs none"), "{said}");
+    let nowhere = [("UNROLLED_NVRTC", "/nowhere/libnvrtc.so"), ("UNROLLED_CLANG", "/nowhere/clang")];
+    for (named, words) in [
+        (&nowhere[..], [toolkit::compiler::pip(), "or set UNROLLED_NVRTC or UNROLLED_CLANG to the path".to_owned()]),
+        (&nowhere[..1], ["pip install nvidia-cuda-nvrtc-cu12".to_owned(), "UNROLLED_NVRTC".to_owned()]),
+        (&nowhere[1..], ["pip install ziglang".to_owned(), "UNROLLED_CLANG".to_owned()]),
+        (&[("UNROLLED_COMPILER", "gcc")], ["UNROLLED_COMPILER is gcc".to_owned(), "set it to nvrtc or clang".to_owned()]),
+    ] {
+        let mut command = learner.command(&["2"]);
+        for (variable, _) in nowhere.iter().chain(&[("UNROLLED_COMPILER", "")]) {
+            command.env_remove(variable);
+        }
+        let output = command.envs(named.iter().copied()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.iter().all(|words| said.contains(words)) && said.contains("Exercise 1 needs none"), "{words:?}: {said}");
+    }
 }
 
 #[test]
 fn what_is_wrong_before_the_first_run_is_told_as_well() {
-    if !has_compiler() {
-        return;
-    }
-    let learner = Learner::new();
-    learner.asks(&["2"]);
-    for (replace, with, words) in [
-        ("float sum = 0.0f;", "float sum = 0.0f", "expected a \";\""),
-        (" convolve(", " convolute(", "there is no kernel"),
-        ("unsigned outputs,", "double outputs,", "leave its first lines as they were"),
-        ("++j", "j += 0", "does not end"),
-    ] {
-        fs::write(learner.copy(WRITTEN), solution().replace(replace, with)).unwrap();
-        let (status, said) = learner.asks(&["2", "--device", "sim"]);
-        assert_eq!(status, Some(1), "{with}: {said}");
-        assert!(said.contains(words), "{with}: `{words}` is not in\n{said}");
+    for compiler in compilers() {
+        let learner = Learner::new();
+        learner.asks(&["2"]);
+        let semicolon =
+            if compiler == "clang" { "2-one-thread-per-output.cu(15): error: expected ';'" } else { "expected a \";\"" };
+        for (replace, with, words) in [
+            ("float sum = 0.0f;", "float sum = 0.0f", semicolon),
+            (" convolve(", " convolute(", "there is no kernel"),
+            ("unsigned outputs,", "double outputs,", "leave its first lines as they were"),
+            ("++j", "j += 0", "does not end"),
+        ] {
+            fs::write(learner.copy(WRITTEN), solution().replace(replace, with)).unwrap();
+            let output = learner.command(&["2", "--device", "sim"]).env("UNROLLED_COMPILER", compiler).output().unwrap();
+            let said = String::from_utf8(output.stdout).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{compiler}, {with}: {said}");
+            assert!(said.contains(words), "{compiler}, {with}: `{words}` is not in\n{said}");
+        }
     }
 }
 
 #[test]
 fn a_fault_is_shown_in_the_learners_own_line() {
-    if !has_compiler() {
-        return;
-    }
-    let learner = Learner::new();
-    learner.asks(&["2"]);
-    fs::write(learner.copy(WRITTEN), solution().replace("if (i >= outputs) {", "if (false) {")).unwrap();
-    // From the parent folder, as from the root of the repository, and from elsewhere.
-    for folder in [learner.0.path().to_owned(), std::env::temp_dir()] {
-        let output = learner.command(&["2", "--device", "sim"]).current_dir(&folder).output().unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
-        assert!(said.contains("out of bounds") && said.contains(" |         sum += signal[i + j] * filter[j];"), "{said}");
-        let short = learner.copy(WRITTEN).strip_prefix(&folder).unwrap().display().to_string();
-        assert!(said.lines().all(|line| !line.contains(".cu") || line.contains(&short)), "{short}: {said}");
-        assert!(!said.contains(&folder.display().to_string()), "{said}");
+    for compiler in compilers() {
+        let learner = Learner::new();
+        learner.asks(&["2"]);
+        fs::write(learner.copy(WRITTEN), solution().replace("if (i >= outputs) {", "if (false) {")).unwrap();
+        // From the parent folder, as from the root of the repository, and from elsewhere.
+        for folder in [learner.0.path().to_owned(), std::env::temp_dir()] {
+            let mut command = learner.command(&["2", "--device", "sim"]);
+            let output = command.current_dir(&folder).env("UNROLLED_COMPILER", compiler).output().unwrap();
+            let said = String::from_utf8(output.stdout).unwrap();
+            assert!(said.contains("out of bounds") && said.contains(" |         sum += signal[i + j] * filter[j];"), "{said}");
+            let short = learner.copy(WRITTEN).strip_prefix(&folder).unwrap().display().to_string();
+            assert!(said.lines().all(|line| !line.contains(".cu") || line.contains(&short)), "{short}: {said}");
+            assert!(!said.contains(&folder.display().to_string()), "{said}");
+        }
     }
 }
 

@@ -11,9 +11,11 @@ use common::gpu::{DeviceInfo, Gpu};
 use common::probe::{self, Unusable};
 use common::request::Request;
 use driver::client;
+use toolkit::Compiler;
+use toolkit::clang::Clang;
+use toolkit::input::{Form, Input};
 use toolkit::libraries::{CUBLAS, CUFFT, Library};
-use toolkit::nvrtc::{Input, Nvrtc};
-use toolkit::recipe::options;
+use toolkit::nvrtc::Nvrtc;
 use workshop::Exercise;
 use workshop::workspace::Workspace;
 
@@ -78,9 +80,9 @@ fn report() -> common::Result<ExitCode> {
         }
         Err(answer) => return console::print_answer(&answer).map(|()| ExitCode::SUCCESS),
     };
-    let mut lines = vec![driver(), simulator(), nvrtc(), library(&CUBLAS), library(&CUFFT), device()];
+    let mut lines = vec![driver(), simulator(), nvrtc(), clang(), compiler(), library(&CUBLAS), library(&CUFFT), device()];
     if workshop {
-        lines.extend([exercises(), workspace(), compiler()]);
+        lines.extend([exercises(), workspace(), kernels_of_learners()]);
     }
     let mut report = String::new();
     for Line { what, state, text } in &lines {
@@ -131,7 +133,27 @@ fn simulator() -> Line {
 
 fn nvrtc() -> Line {
     let found = Nvrtc::find().map(|nvrtc| format!("{} ({})", nvrtc.build(), nvrtc.path().display()));
-    Line::new("NVRTC", found.map_err(|error| format!("{error}; only needed to compile kernels that you edit")), State::Missing)
+    Line::new("NVRTC", found.map_err(|error| error.to_string()), State::Missing)
+}
+
+fn clang() -> Line {
+    let found = Clang::find().map(|clang| format!("{} ({})", clang.version(), clang.path().display()));
+    Line::new("clang", found.map_err(|error| error.to_string()), State::Missing)
+}
+
+/// Which of the two compiles what a learner writes. One is enough.
+fn compiler() -> Line {
+    let found = Compiler::find().map(|compiler| format!("kernels that you edit are compiled by {}", compiler.describe()));
+    Line::new(
+        "compiler",
+        found.map_err(|error| match error {
+            toolkit::Error::NotFound { reason, .. } if reason.starts_with("no ") => {
+                format!("none; `{}` installs one; only needed to compile kernels that you edit", toolkit::compiler::pip())
+            }
+            error => error.to_string(),
+        }),
+        State::Missing,
+    )
 }
 
 fn library(library: &'static Library) -> Line {
@@ -176,11 +198,10 @@ fn workspace() -> Line {
 }
 
 /// Whether a kernel can be compiled, and how long that takes.
-fn compiler() -> Line {
+fn kernels_of_learners() -> Line {
     let start = Instant::now();
     let compile = || -> common::Result<String> {
-        let input = Input::of(&kernels::conv_shared::SOURCE);
-        Nvrtc::find()?.compile(input, &options("compute_80"))?;
+        Compiler::find()?.compile(Input::of(&kernels::conv_shared::SOURCE), "compute_80", Form::Optimized)?;
         Ok(format!("compiled one in {:.1} s", start.elapsed().as_secs_f64()))
     };
     Line::new("your kernels", compile().map_err(|error| format!("{error}; without it you can only predict numbers")), State::Fails)

@@ -11,7 +11,7 @@ use common::probe;
 use common::request::Request;
 use common::units::{factor, milliseconds};
 use common::workload::Workload;
-use toolkit::nvrtc::Nvrtc;
+use toolkit::Compiler;
 
 use super::session::{Session, say, say_failed, short};
 use crate::check::{self, Text};
@@ -32,16 +32,20 @@ impl<W: Workload> Session<'_, W> {
         // Messages of the compiler name the file by this path. It would complete a shorter one by itself.
         let full = std::path::absolute(&path).map_err(|source| Error::Read { path: path.clone(), source })?.display().to_string();
         let text = Text { path: &full, name: &name, text: &text };
-        let nvrtc = Nvrtc::find().map_err(|why| Error::NoCompiler { why, predict: self.predict.clone() })?;
+        let compiler = Compiler::find().map_err(|why| Error::NoCompiler { why, predict: self.predict.clone() })?;
         // The seed of a repeated check must not depend on a file that cannot be read.
         let checks = self.progress().map_or(0, |progress| progress.checks);
         let seed = self.options.seed.unwrap_or(13 + u64::from(checks));
-        if self.options.device == Request::Gpu { self.on_gpu(&nvrtc, text, seed) } else { self.on_simulator(&nvrtc, text, seed) }
+        if self.options.device == Request::Gpu {
+            self.on_gpu(&compiler, text, seed)
+        } else {
+            self.on_simulator(&compiler, text, seed)
+        }
     }
 
-    fn on_simulator(&self, nvrtc: &Nvrtc, text: Text<'_>, seed: u64) -> Result<ExitCode> {
+    fn on_simulator(&self, compiler: &Compiler, text: Text<'_>, seed: u64) -> Result<ExitCode> {
         let gpu = Gpu::open(&Request::Sim(None))?;
-        let found = check::check::<W>(&gpu, nvrtc, self.exercise, text, seed)?;
+        let found = check::check::<W>(&gpu, compiler, self.exercise, text, seed)?;
         let name = text.name;
         match found {
             Ok(passed) => {
@@ -59,7 +63,7 @@ impl<W: Workload> Session<'_, W> {
     }
 
     /// Checks on a GPU and times the kernel there.
-    fn on_gpu(&self, nvrtc: &Nvrtc, text: Text<'_>, seed: u64) -> Result<ExitCode> {
+    fn on_gpu(&self, compiler: &Compiler, text: Text<'_>, seed: u64) -> Result<ExitCode> {
         if self.options.if_there_is_one && probe::probe().is_err() {
             return Ok(ExitCode::SUCCESS);
         }
@@ -68,8 +72,8 @@ impl<W: Workload> Session<'_, W> {
         // Without the flag, this check did not run on the simulator first.
         let too = if self.options.if_there_is_one { ", too" } else { "" };
         let baseline = self.exercise.manifest.cases.as_ref().map_or("", |cases| &cases.baseline);
-        let timed = match check::check::<W>(&gpu, nvrtc, self.exercise, text, seed)? {
-            Ok(_) => check::time(&gpu, nvrtc, self.exercise, text, self.chapter, SAMPLES)?,
+        let timed = match check::check::<W>(&gpu, compiler, self.exercise, text, seed)? {
+            Ok(_) => check::time(&gpu, compiler, self.exercise, text, self.chapter, SAMPLES)?,
             Err(rejection) => Err(rejection),
         };
         match timed {

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use common::Chapter;
 use common::console;
 use common::workload::Workload;
-use toolkit::nvrtc::Nvrtc;
+use toolkit::Compiler;
 
 use super::options::Options;
 use crate::error::{Error, Result};
@@ -102,7 +102,7 @@ impl<W: Workload> Session<'_, W> {
         let kept = kept.map_or(String::new(), |kept| format!("\nyour old one is kept as {}", short(&kept)));
         let copy = short(&self.workspace.copy(self.exercise));
         let (task, call) = (self.task(), self.call());
-        let compiler = match Nvrtc::find() {
+        let compiler = match Compiler::find() {
             Ok(_) => String::new(),
             // Better now than after they have written.
             Err(why) => format!("\n\n{}", Error::NoCompiler { why, predict: self.predict.clone() }),

@@ -48,6 +48,8 @@ pub struct Selector<'m> {
     pub callees: BTreeSet<String>,
     /// The registers that the phis of each block read, part by part.
     pub incoming: HashMap<(usize, usize), Vec<Reg>>,
+    /// Constants that phis take from a block.
+    pub literals: HashMap<(usize, Class, u64), Reg>,
     /// Labels of tables and of blocks made on the way are numbered.
     pub labels: usize,
 }

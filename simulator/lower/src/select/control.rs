@@ -1,5 +1,7 @@
 //! Branches and phis.
 
+use std::collections::HashMap;
+
 use super::context::Selector;
 use super::integers::truth;
 use super::operands::{int, mov};
@@ -7,6 +9,30 @@ use super::part::{Ext, Part, class};
 use crate::error::Result;
 use crate::ir::{Inst as IrInst, Op as IrOp, Type};
 use crate::mir::{Class, Inst, Op, Piece, Reg};
+
+/// What one part of a phi takes from a predecessor.
+struct Copy {
+    to: Reg,
+    part: Part,
+    scalar: crate::layout::Scalar,
+    /// The register of the phi.
+    phi: Option<Reg>,
+    dbg: Option<u32>,
+}
+
+impl Copy {
+    fn source(&self) -> Option<Reg> {
+        register_of(&self.part)
+    }
+}
+
+/// The register that a part is in or is made from.
+fn register_of(part: &Part) -> Option<Reg> {
+    match part {
+        Part::Reg(reg, _) | Part::Address(crate::mir::Base::Reg(reg), _) => Some(*reg),
+        _ => None,
+    }
+}
 
 impl Selector<'_> {
     /// The phis of a block: each part in a register that a register before the block is copied to. Since the latter is set in every
@@ -28,34 +54,89 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Copies what the phis of a block take from its predecessors.
-    pub fn phi_copies(&mut self, block: usize, at: usize, inst: &IrInst) -> Result<()> {
+    /// Copies what the phis of a block take from its predecessors. A copy from a phi goes before the copy to it, so that one register
+    /// will do for both sides of that phi.
+    pub fn phi_copies(&mut self, block: usize, phis: &[IrInst]) -> Result<()> {
+        for from in self.graph.predecessors[block].clone() {
+            self.current = from;
+            let mut copies = Vec::new();
+            for (at, inst) in phis.iter().enumerate() {
+                self.line = inst.line;
+                self.dbg = inst.dbg;
+                self.copies_of(block, at, inst, from, &mut copies)?;
+            }
+            // How many copies are left to make from each phi.
+            let mut readers: HashMap<Reg, usize> = HashMap::new();
+            for copy in &copies {
+                if let Some(reg) = copy.source() {
+                    *readers.entry(reg).or_default() += 1;
+                }
+            }
+            while !copies.is_empty() {
+                let is_free = |copy: &Copy| match (copy.phi, copy.source()) {
+                    (Some(phi), source) => readers.get(&phi).copied().unwrap_or(0) == usize::from(source == Some(phi)),
+                    _ => true,
+                };
+                // In a circle, any will do.
+                let next = copies.iter().position(is_free).unwrap_or(0);
+                let copy = copies.remove(next);
+                if let Some(reg) = copy.source() {
+                    *readers.entry(reg).or_insert(1) -= 1;
+                }
+                self.dbg = copy.dbg;
+                self.copy_to_phi(from, copy)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The copies of one phi from one predecessor.
+    fn copies_of(&mut self, block: usize, at: usize, inst: &IrInst, from: usize, copies: &mut Vec<Copy>) -> Result<()> {
         let (IrOp::Phi(incoming), Some(before)) = (&inst.op, self.incoming.get(&(block, at)).cloned()) else {
             return Ok(());
         };
         let Some(result) = inst.result else { return Ok(()) };
+        let Some((value, _)) = incoming.iter().find(|(_, block)| *block == from) else {
+            return self.fail("a phi without a value for one of its predecessors");
+        };
+        let parts = if let Type::Ptr(0) = inst.ty {
+            let space = self.spaces.of_local(result);
+            vec![self.in_space(value, &inst.ty, space)?]
+        } else {
+            self.parts(value, &inst.ty)?
+        };
         let scalars = self.scalars(&inst.ty)?;
-        for from in self.graph.predecessors[block].clone() {
-            let Some((value, _)) = incoming.iter().find(|(_, block)| *block == from) else {
-                return self.fail("a phi without a value for one of its predecessors");
-            };
-            self.current = from;
-            let parts = if let Type::Ptr(0) = inst.ty {
-                let space = self.spaces.of_local(result);
-                vec![self.in_space(value, &inst.ty, space)?]
-            } else {
-                self.parts(value, &inst.ty)?
-            };
-            if parts.len() != scalars.len() {
-                return self.fail("a phi of values of several types");
-            }
-            for ((part, scalar), to) in parts.iter().zip(&scalars).zip(&before) {
-                if *part != Part::Undef {
-                    self.copied(part, *scalar, *to)?;
-                }
-            }
+        if parts.len() != scalars.len() {
+            return self.fail("a phi of values of several types");
+        }
+        let own = self.values[result as usize].clone().unwrap_or_default();
+        for (index, (part, scalar)) in parts.into_iter().zip(scalars).enumerate() {
+            let phi = own.get(index).and_then(register_of);
+            copies.push(Copy { to: before[index], part, scalar, phi, dbg: inst.dbg });
         }
         Ok(())
+    }
+
+    fn copy_to_phi(&mut self, from: usize, Copy { to, part, scalar, .. }: Copy) -> Result<()> {
+        match &part {
+            Part::Undef => Ok(()),
+            // Copies of one register may become one; two constants would stay.
+            Part::Bits(bits) => {
+                let class = self.class(to);
+                let key = (from, class, *bits);
+                let common = match self.literals.get(&key) {
+                    Some(common) => *common,
+                    None => {
+                        let common = self.register(&part, scalar)?;
+                        self.literals.insert(key, common);
+                        common
+                    }
+                };
+                self.push(mov(class), vec![Op::Reg(to)], vec![Op::Reg(common)], false);
+                Ok(())
+            }
+            _ => self.copied(&part, scalar, to),
+        }
     }
 
     fn exit(&mut self, opcode: &'static str, guard: Option<(Reg, bool)>, ops: Vec<Op>) {

@@ -2,7 +2,7 @@
 
 use super::context::Selector;
 use super::operands::int;
-use super::part::Part;
+use super::part::{Ext, Part};
 use crate::error::Result;
 use crate::ir::{Arg, Type};
 use crate::layout::Scalar;
@@ -44,15 +44,25 @@ impl Selector<'_> {
     }
 
     fn fill(&mut self, to: &Arg, value: &Arg, bytes: u64, align: u64) -> Result<Vec<Part>> {
-        let Some(byte) = self.known(&value.value, &Type::Int(8)) else {
-            return self.fail("memset with a value that is not constant");
-        };
+        let known = self.known(&value.value, &Type::Int(8));
         let (target, start, space): (Base, i64, _) = self.memory_operand(&to.value, &to.ty)?;
-        for (offset, width) in steps(bytes, align) {
-            let pattern = (byte & 0xff).wrapping_mul(0x0101_0101_0101_0101);
-            let value = super::operands::signed_bits(pattern, width as u32 * 8);
+        // A byte that is known only when the kernel runs, in all bytes of a word.
+        let word = match known {
+            Some(_) => None,
+            None => {
+                let part = self.part(&value.value, &Type::Int(8))?;
+                let byte = self.extended(&part, 8, Ext::Zero)?;
+                Some(self.one("mul.lo.s32", Class::B32, vec![byte, int(0x0101_0101)]))
+            }
+        };
+        for (offset, width) in steps(bytes, if word.is_some() { align.min(4) } else { align }) {
             let address = Op::Mem(target.clone(), start.wrapping_add(offset as i64));
-            let value = if width == 8 { Op::Reg(self.register(&Part::Bits(pattern), Scalar::Int(64))?) } else { int(value) };
+            let pattern = (known.unwrap_or(0) & 0xff).wrapping_mul(0x0101_0101_0101_0101);
+            let value = match word {
+                Some(word) => Op::Reg(word),
+                None if width == 8 => Op::Reg(self.register(&Part::Bits(pattern), Scalar::Int(64))?),
+                None => int(super::operands::signed_bits(pattern, width as u32 * 8)),
+            };
             self.effect(format!("st{}.{}{}", space.suffix(), letter(width), width * 8), vec![address, value]);
         }
         Ok(Vec::new())

@@ -50,6 +50,7 @@ pub fn lower(module: &Module, names: &Names, function: &Function, target: u32) -
         variables: Vec::new(),
         callees: BTreeSet::new(),
         incoming: HashMap::new(),
+        literals: HashMap::new(),
         labels: 0,
     };
     match selector.run() {
@@ -79,14 +80,9 @@ impl Selector<'_> {
             self.leave(last, next)?;
         }
         for block in self.graph.order.clone() {
-            for (at, inst) in blocks[block].insts.iter().enumerate() {
-                if !matches!(inst.op, Op::Phi(_)) {
-                    break;
-                }
-                self.line = inst.line;
-                self.dbg = inst.dbg;
-                self.phi_copies(block, at, inst)?;
-            }
+            let insts = &blocks[block].insts;
+            let phis = insts.iter().position(|inst| !matches!(inst.op, Op::Phi(_))).unwrap_or(insts.len());
+            self.phi_copies(block, &insts[..phis])?;
         }
         Ok(())
     }
@@ -111,16 +107,12 @@ impl Selector<'_> {
     fn parameters(&mut self) -> Result<()> {
         for (at, param) in self.function.params.iter().enumerate() {
             let name = parameter(self.names.of(&self.function.name), at);
-            let parts = if !self.function.is_kernel {
+            let parts = if let Some(of) = param.byval.as_ref().filter(|_| self.spaces.of_local(at as u32) == Space::Param) {
+                // A structure is read where it is, unless its address is needed for something else.
+                layout::size(of).map_err(|error| self.error(error.message))?;
+                vec![Part::Address(mir::Base::Symbol(name), 0)]
+            } else if !self.function.is_kernel || param.byval.is_some() {
                 self.receive(at)?
-            } else if let Some(of) = &param.byval {
-                // It is read where it is, unless its address is needed for something else.
-                if self.spaces.of_local(at as u32) == Space::Param {
-                    layout::size(of).map_err(|error| self.error(error.message))?;
-                    vec![Part::Address(mir::Base::Symbol(name), 0)]
-                } else {
-                    self.receive(at)?
-                }
             } else {
                 let places = layout::places(&param.ty).map_err(|error| self.error(error.message))?;
                 let align = layout::align(&param.ty);

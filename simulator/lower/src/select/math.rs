@@ -346,32 +346,6 @@ impl Selector<'_> {
         Ok(vec![Part::reg(result), Part::reg(over)])
     }
 
-    /// `is.fpclass` for the classes that have an instruction.
-    fn float_class(&mut self, args: &[Arg]) -> Result<Vec<Part>> {
-        let [value, mask] = args else {
-            return self.fail("llvm.is.fpclass takes two arguments");
-        };
-        let scalar = self.scalar(&value.ty)?;
-        let mask = self.known(&mask.value, &Type::Int(32));
-        let (test, negate) = match mask {
-            Some(0x003) => ("notanumber", false),
-            Some(0x3fc) => ("notanumber", true),
-            Some(0x204) => ("infinite", false),
-            Some(0x1fb) => ("infinite", true),
-            Some(0x1f8) => ("finite", false),
-            Some(0x207) => ("finite", true),
-            Some(0x108) => ("normal", false),
-            Some(0x090) => ("subnormal", false),
-            _ => return self.fail("llvm.is.fpclass with these classes is not supported"),
-        };
-        if !matches!(scalar, Scalar::Float | Scalar::Double) {
-            return self.fail("llvm.is.fpclass of this type is not supported");
-        }
-        let reg = Op::Reg(self.data_reg(&value.value, &value.ty)?);
-        let found = Part::reg(self.one(format!("testp.{test}.{}", suffix(scalar)), Class::Pred, vec![reg]));
-        Ok(vec![if negate { self.not(&found)? } else { found }])
-    }
-
     /// `vector.reduce.add.v4i32` and its like, in order.
     fn reduce(&mut self, name: &str, args: &[Arg]) -> Result<Vec<Part>> {
         let Some(op) = name.strip_prefix("vector.reduce.").and_then(|rest| rest.split('.').next()) else {

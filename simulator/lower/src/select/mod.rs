@@ -14,7 +14,7 @@
 //! - `aggregates`: vectors and structures.
 //! - `inline`: inline PTX.
 //! - `calls`: functions that were not inlined.
-//! - `math`, `sregs`, `warp`, `copies`, `intrinsics`: intrinsic functions.
+//! - `classes`, `math`, `warp`, `copies`, `intrinsics`: intrinsic functions.
 //! - `control`: branches and phis.
 //! - `function`: a whole function.
 
@@ -22,6 +22,7 @@ mod aggregates;
 mod atomics;
 mod bits;
 mod calls;
+mod classes;
 mod compare;
 mod constants;
 mod context;

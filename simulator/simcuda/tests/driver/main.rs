@@ -25,10 +25,14 @@ mod links;
 mod memory;
 mod misuse;
 mod modules;
+// It asks the loader as C programs do, with dlopen and dlsym.
+#[cfg(unix)]
 mod names;
 mod newer;
 mod occupancy;
 mod old_gpu;
+// Processes share pools and memory by file descriptors.
+#[cfg(unix)]
 mod pools;
 mod primary;
 mod streams;
@@ -36,4 +40,5 @@ mod support;
 mod textures;
 mod unsupported;
 mod values;
+#[cfg(unix)]
 mod virtual_memory;

@@ -1,8 +1,6 @@
 //! What the tests share. With `SIMCUDA_TEST_GPU` set, they test the machine's own driver instead of the simulator: they demand what CUDA
 //! does, so both must pass.
 
-use std::ffi::c_void;
-use std::os::fd::{AsFd, IntoRawFd};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -50,9 +48,12 @@ pub fn open() {
 
 /// The descriptor that a process got as its standard input, as a handle of memory. It is a copy, because a handle of zero is no handle for
 /// NVIDIA's driver.
-pub fn inherited_handle() -> *mut c_void {
+#[cfg(unix)]
+pub fn inherited_handle() -> *mut std::ffi::c_void {
+    use std::os::fd::{AsFd, IntoRawFd};
+
     let descriptor = std::io::stdin().as_fd().try_clone_to_owned().unwrap();
-    descriptor.into_raw_fd() as usize as *mut c_void
+    descriptor.into_raw_fd() as usize as *mut std::ffi::c_void
 }
 
 /// Runs a test in a process of its own, for what a process can do only once, for what it has only one of, and for what is over after a

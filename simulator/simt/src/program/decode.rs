@@ -272,7 +272,9 @@ impl<'m, 't> Decoder<'m, 't> {
             self.program.code[*at].action = Action::Call { target: self.functions[*number].entry };
         }
         self.program.rows = self.next_row;
-        self.program.local_bytes = self.local_bytes.next_multiple_of(16) as u32;
+        // A stack begins where any value may lie. Where there is none, local memory ends with its last array, so that an index past it is seen.
+        let unit = if self.program.stack.is_some() { 16 } else { 4 };
+        self.program.local_bytes = self.local_bytes.next_multiple_of(unit) as u32;
         if let Some(stack) = &mut self.program.stack {
             stack.frames.resize(self.functions.len(), FrameLayout::default());
         }

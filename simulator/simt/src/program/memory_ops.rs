@@ -271,6 +271,10 @@ impl<'m, 't> Decoder<'m, 't> {
         let symbol = self.symbol_of(base);
         let space = match (space, symbol) {
             (Some(Space::Param), Some(Symbol::Local(..) | Symbol::Frame(..))) => Some(Space::Local),
+            // `mov` of a function's parameter gives its address among the local variables, and clang then loads with `ld.param`.
+            (Some(Space::Param), Some(Symbol::Register { .. })) if !self.module.functions[self.current].is_kernel => {
+                Some(Space::Local)
+            }
             _ => space,
         };
         let fits = match symbol {

@@ -1,0 +1,92 @@
+//! A program that runs for a limited time.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The longest that a compiler may take. It takes a tenth of a second for a kernel of this repository.
+const LIMIT: Duration = Duration::from_secs(60);
+/// How long to wait before asking again whether it has ended: at first, and at most.
+const WAITS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(16)];
+
+/// A started program. It ends with its owner, so a panic or an early return leaves nothing running.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Both fail when it has ended, which is what we want.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs a program to its end in a folder. What it prints to either stream goes to `log`, a file, because a pipe that nobody reads fills up.
+///
+/// # Errors
+///
+/// When it does not start, or does not end in time.
+pub fn run(command: &mut Command, folder: &Path, log: &File) -> io::Result<ExitStatus> {
+    run_within(LIMIT, command, folder, log)
+}
+
+fn run_within(limit: Duration, command: &mut Command, folder: &Path, log: &File) -> io::Result<ExitStatus> {
+    let start = Instant::now();
+    let (out, errors) = (log.try_clone()?, log.try_clone()?);
+    let mut running = Running(command.current_dir(folder).stdin(Stdio::null()).stdout(out).stderr(errors).spawn()?);
+    let mut wait = WAITS[0];
+    loop {
+        if let Some(status) = running.0.try_wait()? {
+            return Ok(status);
+        }
+        if start.elapsed() > limit {
+            let words = format!("it has not ended after {} s", limit.as_secs_f64());
+            return Err(io::Error::new(io::ErrorKind::TimedOut, words));
+        }
+        thread::sleep(wait);
+        wait = (wait * 2).min(WAITS[1]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program that every machine with these tests has, and that waits: this one, told to run one test.
+    fn waiting() -> Command {
+        let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+        command.args(["--exact", "clang::process::tests::wait_when_asked_to", "--nocapture"]).env("UNROLLED_TEST_WAITS", "1");
+        command
+    }
+
+    #[test]
+    fn wait_when_asked_to() {
+        if std::env::var_os("UNROLLED_TEST_WAITS").is_some() {
+            println!("waiting");
+            thread::sleep(Duration::from_secs(20));
+        }
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_ended() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let log = File::create(folder.path().join("log")).expect("a file");
+        let start = Instant::now();
+        let error = run_within(Duration::from_millis(300), &mut waiting(), folder.path(), &log).expect_err("it waits for longer");
+        assert_eq!((error.kind(), error.to_string().as_str()), (io::ErrorKind::TimedOut, "it has not ended after 0.3 s"));
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn what_it_says_is_kept() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let log = File::create(folder.path().join("log")).expect("a file");
+        let mut command = waiting();
+        let status = run(command.env_remove("UNROLLED_TEST_WAITS"), folder.path(), &log).expect("it ends at once");
+        assert!(status.success());
+        let said = std::fs::read_to_string(folder.path().join("log")).expect("text");
+        assert!(said.contains("1 passed"), "{said}");
+    }
+}

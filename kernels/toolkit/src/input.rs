@@ -1,0 +1,32 @@
+//! CUDA C on its way to a compiler.
+
+use kernels::{Header, Source};
+
+/// CUDA C to compile.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// The name of the text in messages and in `.file`.
+    pub name: &'a str,
+    /// The text.
+    pub text: &'a str,
+    /// The files that it can include.
+    pub headers: &'a [Header],
+}
+
+impl Input<'_> {
+    /// The text of a source, under its path.
+    pub fn of(source: &Source) -> Input<'static> {
+        Input { name: source.path, text: source.cuda, headers: source.headers }
+    }
+}
+
+/// What is made of a learner's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// What a GPU would run.
+    Optimized,
+    /// Without optimization.
+    Plain,
+    /// As [`Form::Optimized`], without what it prints.
+    Quiet,
+}

@@ -1,0 +1,70 @@
+//! Where Python keeps its packages. Compilers and libraries come in some, and no loader and no shell looks there.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+/// Environment variables that name the root of a Python environment.
+pub const VARIABLES: [&str; 2] = ["VIRTUAL_ENV", "CONDA_PREFIX"];
+/// The names under which a shell may know Python.
+const PROGRAMS: [&str; 3] = ["python3", "python", "py"];
+/// The virtual environment that our instructions make, in the folder of the repository.
+const OURS: &str = ".venv";
+
+/// The folders of packages in the environments that are meant for this program: the active one, and the repository's own.
+pub fn chosen_sites() -> impl Iterator<Item = PathBuf> {
+    let active = VARIABLES.iter().filter_map(env::var_os).map(PathBuf::from);
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(Path::to_owned);
+    let ours = repository.into_iter().chain(env::current_dir().ok()).map(|folder| folder.join(OURS));
+    active.chain(ours).flat_map(|root| sites_under(&root))
+}
+
+/// The other folders of packages: the system's, and last those that Python itself lists, because asking starts a process.
+pub fn other_sites() -> impl Iterator<Item = PathBuf> {
+    let home = env::home_dir().map(|home| home.join(".local"));
+    let roots = ["/usr/local", "/usr"].into_iter().map(PathBuf::from).chain(home);
+    // Lazily, so that no process starts when what is looked for was found before.
+    let asked = std::iter::once_with(sites_that_python_knows).flatten().cloned();
+    roots.flat_map(|root| sites_under(&root)).chain(asked)
+}
+
+/// `root/lib/python3.X/site-packages` and its Debian and Windows variants.
+fn sites_under(root: &Path) -> Vec<PathBuf> {
+    let is_python =
+        |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("python3"));
+    let versions = entries(&root.join("lib")).into_iter().filter(is_python);
+    let sites = versions.flat_map(|version| [version.join("site-packages"), version.join("dist-packages")]);
+    sites.chain([root.join("Lib").join("site-packages")]).collect()
+}
+
+/// The search paths of the Pythons that the shell would start.
+fn sites_that_python_knows() -> &'static [PathBuf] {
+    static SITES: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    SITES.get_or_init(|| {
+        let mut sites: Vec<PathBuf> = Vec::new();
+        for program in PROGRAMS {
+            let output = Command::new(program)
+                .args(["-c", "import sys; print('\\n'.join(sys.path))"])
+                .stdin(Stdio::null())
+                .stderr(Stdio::null())
+                .output();
+            let Ok(output) = output else { continue };
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            for site in text.lines().filter(|line| !line.is_empty()).map(PathBuf::from) {
+                if !sites.contains(&site) {
+                    sites.push(site);
+                }
+            }
+        }
+        sites
+    })
+}
+
+/// Paths in a folder, sorted; none when the folder cannot be read.
+pub fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    paths
+}

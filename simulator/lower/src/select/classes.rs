@@ -1,0 +1,63 @@
+//! Classes of floating-point numbers: `llvm.is.fpclass`.
+
+use super::context::Selector;
+use super::integers::truth;
+use super::operands::int;
+use super::part::Part;
+use crate::error::Result;
+use crate::ir::{Arg, Binary, Type};
+use crate::layout::Scalar;
+use crate::mir::{Class, Op};
+
+impl Selector<'_> {
+    /// Whether a number is in one of the classes that a mask names, by its bits.
+    pub fn float_class(&mut self, args: &[Arg]) -> Result<Vec<Part>> {
+        let [value, mask] = args else {
+            return self.fail("llvm.is.fpclass takes two arguments");
+        };
+        let (scalar, mask) = (self.scalar(&value.ty)?, self.known(&mask.value, &Type::Int(32)));
+        let (Scalar::Float | Scalar::Double, Some(mask)) = (scalar, mask) else {
+            return self.fail("llvm.is.fpclass of this type is not supported");
+        };
+        let (width, class, infinity, least) = match scalar {
+            Scalar::Float => (32, Class::B32, 0x7f80_0000_i64, 0x0080_0000_i64),
+            _ => (64, Class::B64, 0x7ff0_0000_0000_0000, 0x0010_0000_0000_0000),
+        };
+        // The highest bit of the fraction tells quiet from signaling.
+        let quiet = infinity | least >> 1;
+        let number = Op::Reg(self.data_reg(&value.value, &value.ty)?);
+        let bits = Op::Reg(self.one(format!("mov.b{width}"), class, vec![number]));
+        let without_sign = if width == 32 { i64::from(i32::MAX) } else { i64::MAX };
+        let magnitude = Op::Reg(self.one(format!("and.b{width}"), class, vec![bits.clone(), int(without_sign)]));
+        let test = |this: &mut Self, comparison: &str, a: &Op, b: i64| {
+            Part::reg(this.one(format!("setp.{comparison}{width}"), Class::Pred, vec![a.clone(), int(b)]))
+        };
+        // Whether the magnitude is at least `from` and below `to`.
+        let within = |this: &mut Self, from: i64, to: i64| {
+            let shifted = Op::Reg(this.one(format!("sub.s{width}"), class, vec![magnitude.clone(), int(from)]));
+            Part::reg(this.one(format!("setp.lt.u{width}"), Class::Pred, vec![shifted, int(to - from)]))
+        };
+        let mut found = Part::Bits(0);
+        match mask & 3 {
+            0 => {}
+            3 => found = test(self, "gt.u", &magnitude, infinity),
+            1 => found = within(self, infinity + 1, quiet),
+            _ => found = test(self, "ge.u", &magnitude, quiet),
+        }
+        for (negative, positive, from, to) in
+            [(0x4, 0x200, infinity, infinity + 1), (0x8, 0x100, least, infinity), (0x10, 0x80, 1, least), (0x20, 0x40, 0, 1)]
+        {
+            let wanted = (mask & negative != 0, mask & positive != 0);
+            if wanted == (false, false) {
+                continue;
+            }
+            let mut is_it = within(self, from, to);
+            if wanted != (true, true) {
+                let sign = test(self, if wanted.0 { "lt.s" } else { "ge.s" }, &bits, 0);
+                is_it = self.logic(Binary::And, &is_it, &sign)?;
+            }
+            found = if truth(&found) == Some(false) { is_it } else { self.logic(Binary::Or, &found, &is_it)? };
+        }
+        Ok(vec![found])
+    }
+}
