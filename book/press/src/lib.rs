@@ -10,6 +10,7 @@
 //! - `tables`, `counts`, `instructions`, `functions`, `exercises`, `diff`, `ptx`: text and tables.
 //! - `charts`: charts of records. `drawing`: SVG for charts and for drawings of memory accesses.
 //! - `simulation`: what comes from a run of the simulator.
+//! - `web`: the simulator as a WebAssembly module, and the demo page.
 //! - `readme`: the tables of the README.
 //! - `manifest`: the list of all records, `book/records.toml`. `check` compares it with the records, `rerun` makes records again, and `stale`
 //!   tells which rows no longer hold. `counts` and `listings` are records that are not runs of chapters.
@@ -42,6 +43,7 @@ pub mod stale;
 mod suites;
 mod tables;
 mod values;
+pub mod web;
 
 use std::path::Path;
 

@@ -43,6 +43,7 @@
 //! - `graph_memory`: memory that graphs allocate.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
 //! - `export`: the macro that defines an exported function, and how each one returns.
+//! - `launch_files`: writes launches to files.
 //! - `fatbin`: finds the PTX in what `nvcc` builds.
 //! - `link`: makes one PTX module of several.
 //! - `at_exit`: writes the report when the process ends (on Linux).
@@ -78,6 +79,7 @@ mod graph_memory;
 mod handles;
 mod host_memory;
 mod interface;
+mod launch_files;
 mod link;
 mod lock;
 mod messages;

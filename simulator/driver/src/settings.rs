@@ -22,6 +22,9 @@ pub const REPORT_VARIABLE: &str = "SIMCUDA_REPORT";
 /// The environment variable that sets the exit status of a process whose kernels had defects (errors, not warnings).
 pub const EXIT_VARIABLE: &str = "SIMCUDA_EXITCODE";
 
+/// The environment variable that names a folder into which each launch is written, to be repeated elsewhere.
+pub const LAUNCHES_VARIABLE: &str = "SIMCUDA_LAUNCHES";
+
 /// The environment variable that chooses the version of CUDA that the driver says it has, such as `12.4`.
 pub const VERSION_VARIABLE: &str = "SIMCUDA_DRIVER_VERSION";
 

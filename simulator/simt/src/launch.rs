@@ -20,6 +20,7 @@ use crate::memory::{Heap, Memory};
 use crate::module::Kernel;
 use crate::profile::Profile;
 use crate::program::{ConstantValue, MachineRequest, SourceMap};
+use crate::steps::StepRecord;
 use crate::texture::Bindings;
 
 /// Options of a launch.
@@ -55,6 +56,8 @@ pub struct LaunchOptions {
     /// The block whose accesses [`LaunchReport::touched`] lists, if the grid has it. The checks collect them, so the list is empty
     /// without [`checks`](Self::checks).
     pub trace: Option<Dim3>,
+    /// Where the instructions of one warp are recorded, step by step.
+    pub steps: Option<Arc<StepRecord>>,
 }
 
 impl Default for LaunchOptions {
@@ -74,6 +77,7 @@ impl Default for LaunchOptions {
             garbage: 0,
             textures: Arc::default(),
             trace: None,
+            steps: None,
         }
     }
 }
@@ -270,6 +274,8 @@ pub fn launch(
         grid_workspace: workspace.address,
         traced: options.trace.and_then(|block| config.grid.number_of(block)),
         regions,
+        steps: options.steps.as_deref(),
+        map,
         wide_atomics: Mutex::new(()),
     };
     match grid::run(&machine, options.fuel, options.workers) {

@@ -18,6 +18,7 @@
 //! - [`counters`]: the counts of a launch.
 //! - [`mod@bound`]: the least time that the counted work needs on a GPU, and the bottleneck that sets it.
 //! - [`ptx`]: PTX text as a syntax tree, and answers to what other programs ask about it.
+//! - [`mod@steps`]: the record of one warp, instruction by instruction.
 //! - [`instructions`]: the arithmetic, one table of spellings and meanings.
 //! - [`texture`]: images in memory, and how a coordinate becomes a value.
 //! - `program`: decodes a syntax tree into the instructions of one kernel.
@@ -45,6 +46,7 @@ pub mod profile;
 mod program;
 pub mod ptx;
 mod registers;
+pub mod steps;
 pub mod texture;
 mod windows;
 

@@ -90,6 +90,11 @@ impl Module {
         &self.variables
     }
 
+    /// The text that it was made from, with the functions of CUDA's device library that the text calls.
+    pub fn text(&self) -> String {
+        self.map.text()
+    }
+
     /// The `.version` of the PTX.
     pub fn ptx_version(&self) -> (u32, u32) {
         self.version

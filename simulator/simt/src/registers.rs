@@ -28,7 +28,7 @@ pub enum Kind {
 pub struct Row([u32; LANES]);
 
 /// Register values. A 64-bit register is two neighboring rows, read as one array of 32 doublewords.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Registers {
     rows: Vec<Row>,
     /// One bit per lane.

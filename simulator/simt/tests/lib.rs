@@ -6,7 +6,7 @@
 //! - `programs`: whole programs, against the same computation in Rust.
 //! - `forms`: forms of PTX that people write and compilers seldom do.
 //! - `faults`: defects that end a kernel; `checks`: defects that only the checks find.
-//! - `counters`, `memory_rules`, `fragments`, `bound`, `trace`: the counters of a launch, the cost of an access, and what follows from
+//! - `counters`, `memory_rules`, `fragments`, `bound`, `trace`, `steps`: the counters of a launch, the cost of an access, and what follows from
 //!   them.
 //! - `wide`: accesses of 16 and 32 bytes, and what else is new in sm_90 and sm_100.
 //! - `rules`: rules of the PTX ISA and the CUDA guide, each quoted, with the smallest programs that depend on it.
@@ -28,6 +28,7 @@ mod programs;
 mod reader;
 mod robustness;
 mod rules;
+mod steps;
 mod tensor;
 mod trace;
 mod wide;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::repository::root;
 
 /// Commands that no test runs as shown: words of the command, and the reason.
-const NOT_RUN: [(&str, &str); 21] = [
+const NOT_RUN: [(&str, &str); 24] = [
     ("--device gpu", "needs a GPU"),
     ("--size 4096,64,4096", "takes minutes without a GPU"),
     ("nsys profile", "needs a GPU, and a profiler"),
@@ -27,6 +27,9 @@ const NOT_RUN: [(&str, &str); 21] = [
     ("mdbook build", ".ci/run runs it"),
     ("cargo conformance", "needs a network; .ci/run runs it for two suites"),
     ("packages=$(python -c", "sets a variable for the command after it"),
+    ("rustup target add", "needs a network"),
+    ("cargo book web", "needs a compiler for WebAssembly; .ci/web runs it"),
+    ("http.server", "serves until it is stopped"),
     ("export", "sets a variable for the command after it"),
     ("cargo test", "is what runs these tests"),
 ];

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand};
 use press::archive::Archive;
 use press::counts::count;
-use press::{check, listings, preprocess, readme, rerun, root, simulation};
+use press::{check, listings, preprocess, readme, rerun, root, simulation, web};
 
 /// Builds the book from its records.
 #[derive(Parser)]
@@ -33,6 +33,8 @@ enum Action {
     Counts(count::Arguments),
     /// Make a listing of machine code; `record` runs this
     Listing(listings::Arguments),
+    /// Build the simulator for web pages
+    Web(web::Arguments),
     /// Render a book that mdBook hands over on the standard input
     Preprocess {
         #[command(subcommand)]
@@ -74,6 +76,7 @@ fn run(action: Action) -> Result<ExitCode> {
         Action::Record(arguments) => return arguments.run(),
         Action::Counts(arguments) => arguments.run()?,
         Action::Listing(arguments) => arguments.run()?,
+        Action::Web(arguments) => arguments.run()?,
         Action::Preprocess { question: Some(Question::Supports { renderer: _ }) } => {}
         Action::Preprocess { question: None } => println!("{}", preprocess::preprocess(&input()?, &env::current_exe()?)?),
         Action::Simulate { profile } => println!("{}", simulation::serve(&profile, &input()?)?),

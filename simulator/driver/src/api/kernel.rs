@@ -3,20 +3,23 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
-use simt::{Dim3, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
+use simt::{Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
 
 use super::context::Context;
 use super::function::Function;
 use crate::driver::{self, Driver};
 use crate::ffi::{HostBytes, In};
 use crate::handles::Handle;
+use crate::launch_files;
 use crate::lock::lock;
+use crate::messages::say;
 use crate::name::readable;
 use crate::records::{Failed, LaunchRecord, Outcome};
 use crate::result::{CuResult, Result};
-use crate::settings::Trace;
+use crate::settings::{LAUNCHES_VARIABLE, Trace};
 
 /// Tags in the array `extra` of a launch, which say what the next element is.
 const PARAM_BUFFER: u64 = 1;
@@ -116,6 +119,7 @@ impl Launch {
     fn execute(&self, driver: &Driver) -> Result<()> {
         let (function, config) = (&self.function, self.config);
         let (image, kernel, options) = (function.image.image(), function.name(), options(driver, self.context(), self.grid)?);
+        keep(driver, image, kernel, (config, options.cooperative, driver.profile.name), &self.parameters);
         let outcome = match simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options) {
             Ok(report) => {
                 print(&report.printed);
@@ -221,6 +225,14 @@ fn options(driver: &Driver, context: &Context, grid: Grid) -> Result<LaunchOptio
         trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
         ..defaults
     })
+}
+
+/// Writes the launch to a file, if the environment asks for that.
+fn keep(driver: &Driver, image: &Image, kernel: &str, how: (LaunchConfig, bool, &str), parameters: &[u8]) {
+    let Some(folder) = std::env::var_os(LAUNCHES_VARIABLE) else { return };
+    if let Err(error) = launch_files::write(Path::new(&folder), &driver.memory, image, kernel, how, parameters) {
+        say(format_args!("cannot write the launch of {kernel} ({LAUNCHES_VARIABLE}): {error}"));
+    }
 }
 
 /// Prints what a kernel printed. The launch is complete when its call returns, so the output is due by then.

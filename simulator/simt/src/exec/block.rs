@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::core::Core;
 use super::machine::{Stop, thread_index};
 use super::mbarrier::{self, OpenPhase};
+use super::recording::Recording;
 use super::warp::{Pause, Votes, Warp};
 use crate::finding::FindingKind;
 use crate::geometry::Dim3;
@@ -67,6 +68,8 @@ impl Block {
         core.fuel = fuel;
         core.keeps_samples = block == 0;
         core.traces = core.machine.traced == Some(block);
+        let record = core.machine.steps.filter(|record| record.block == index);
+        core.recording = record.map(|record| Box::new(Recording::new(record)));
         if let Some(watch) = &mut core.watch {
             watch.start(block, warps.len());
         }

@@ -5,6 +5,7 @@ use super::fates::Fates;
 use super::machine::Machine;
 use super::memo::Slot;
 use super::printed::Printed;
+use super::recording::Recording;
 use super::stats::Stats;
 use super::watch::Watch;
 use crate::instructions::Executor;
@@ -33,6 +34,8 @@ pub struct Core<'a> {
     pub keeps_samples: bool,
     /// The current block is the traced one.
     pub traces: bool,
+    /// The record of a warp of the current block, until it is full.
+    pub recording: Option<Box<Recording<'a>>>,
     /// The warp that is running.
     pub warp: u32,
     /// Remaining fuel of the block, in warp instructions.
@@ -61,6 +64,7 @@ impl<'a> Core<'a> {
             atomic_hint: 0,
             keeps_samples: false,
             traces: false,
+            recording: None,
             warp: 0,
             executor: Executor::new(machine.portable),
             fuel: 0,

@@ -8,8 +8,9 @@ use crate::finding::{Access, FindingKind, Nearest, Space};
 use crate::geometry::{Dim3, LaunchConfig};
 use crate::memory::rules::Rules;
 use crate::memory::{Heap, Memory, Region};
-use crate::program::{MachineRequest, Program};
+use crate::program::{MachineRequest, Program, SourceMap};
 use crate::registers::{self, Kind, Reg};
+use crate::steps::StepRecord;
 use crate::texture::Bindings;
 
 /// The index of the heap among the regions.
@@ -58,6 +59,10 @@ pub struct Machine<'a> {
     pub grid_workspace: u64,
     /// The block to trace.
     pub traced: Option<u64>,
+    /// Where the instructions of one warp are recorded.
+    pub steps: Option<&'a StepRecord>,
+    /// The places that instructions come from.
+    pub map: &'a SourceMap,
     /// Serializes 64-bit atomic operations, which span two words.
     pub wide_atomics: Mutex<()>,
 }

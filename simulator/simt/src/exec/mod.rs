@@ -17,6 +17,7 @@
 //! - [`exchange`]: shuffles, votes, matches, reductions and elections.
 //! - [`watch`]: the checks for data races and reads of uninitialized memory.
 //! - [`trace`]: records which bytes of global memory one block accesses.
+//! - [`record`]: records the instructions of one warp, step by step, in its [`recording`].
 //! - [`block`]: the warps of a block and their barriers.
 //! - [`warp_order`]: the order in which the warps of a block take turns.
 //! - [`grid`]: runs the blocks on the cores of the host. [`machine`] is what all workers share, [`core`] what each has.
@@ -40,6 +41,8 @@ mod mbarrier;
 mod memo;
 mod print;
 mod printed;
+mod record;
+mod recording;
 mod request;
 mod stack;
 mod stats;

@@ -141,6 +141,7 @@ impl Warp {
         let mut path = self.path;
         let turn = if core.machine.cooperative { COOPERATIVE_TURN } else { TURN }.min(core.fuel);
         let mut executed = 0;
+        let recording = core.recording.as_ref().is_some_and(|recording| recording.is_of(core.warp));
         let pause = loop {
             if path.pc == path.reconverge || path.lanes == 0 {
                 match self.waiting.pop() {
@@ -154,6 +155,9 @@ impl Warp {
             let inst = &code[at as usize];
             let guard = self.registers.predicate(inst.guard);
             let active = path.lanes & if inst.negated { !guard } else { guard };
+            if recording {
+                core.record(&self.registers, at, active);
+            }
             let stats = &mut core.stats.instructions[at as usize];
             stats.warps += 1;
             stats.lanes += u64::from(active.count_ones());

@@ -1,5 +1,6 @@
 //! A program: its instructions and the tables that they index.
 
+use super::named::NamedRegisters;
 use super::operations::{Access, AsyncCopy, Atomic, AtomicOp, BulkCopy, MachineRequest, Mbarrier, TensorOp, TextureOp};
 use super::origin::Origin;
 use crate::finding::Space;
@@ -49,6 +50,8 @@ pub struct Program {
     pub constants: Vec<Constant>,
     /// Special registers, such as the thread's index.
     pub specials: Vec<(Special, Kind, Reg)>,
+    /// The registers that the text declares.
+    pub named_registers: Vec<NamedRegisters>,
     /// Bytes of static shared memory; dynamic shared memory follows.
     pub static_shared_bytes: u32,
     /// The variables in shared memory.

@@ -11,9 +11,10 @@ use super::flow::resolve_reconvergence;
 use super::frame::{Frame, Function, Place, Recursive};
 use super::known::Facts;
 use super::merging::machine_requests;
+use super::named::{NamedRegisters, rows};
 use super::operations::{Access, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
-use super::scope::{Scopes, Symbol, rows};
+use super::scope::{Scopes, Symbol};
 use crate::error::{LoadError, syntax};
 use crate::finding::{Location, Space};
 use crate::instructions::{self, Alu};
@@ -354,6 +355,8 @@ impl<'m, 't> Decoder<'m, 't> {
             Type::Bytes(_) => return Err(self.unsupported("a vector of 128-bit registers")),
         };
         let first = self.take_written(kind, count * u32::from(lanes.unwrap_or(1)));
+        let name = registers.name.to_owned();
+        self.program.named_registers.push(NamedRegisters { name, kind, first, count: registers.count, lanes });
         let symbol = match lanes {
             None => Symbol::Register { first, kind, count: registers.count },
             Some(lanes) => Symbol::Vector { first, kind, count: registers.count, lanes },

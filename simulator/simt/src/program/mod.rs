@@ -18,6 +18,7 @@ mod known;
 mod memory_ops;
 mod merging;
 mod moves;
+mod named;
 mod operands;
 mod operations;
 mod origin;

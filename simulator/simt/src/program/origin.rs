@@ -31,6 +31,11 @@ impl SourceMap {
         }
     }
 
+    /// The text, with a line feed after each line.
+    pub fn text(&self) -> String {
+        self.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
+    }
+
     /// A line of CUDA source, given the number of its file.
     pub fn source_line(&self, (file, line): (u32, u32)) -> Option<SourceLine> {
         let (_, name) = self.files.iter().find(|(index, _)| *index == file)?;

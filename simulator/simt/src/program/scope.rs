@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap as HashMap;
 
 use super::code::{Axis, Special};
+use super::named::{PARTS, rows};
 use crate::registers::{Kind, Reg};
 
 /// The meaning of a name.
@@ -134,14 +135,6 @@ impl Block<'_> {
             _ => None,
         }
     }
-}
-
-/// The names of a vector's elements, in order.
-const PARTS: [[&str; 2]; 4] = [["x", "r"], ["y", "g"], ["z", "b"], ["w", "a"]];
-
-/// The numbers that a register takes.
-pub fn rows(kind: Kind) -> u32 {
-    if kind == Kind::Double { 2 } else { 1 }
 }
 
 /// The special register of that name, other than clocks.

@@ -9,7 +9,7 @@ macro_rules! single {
     AddF32 "add{,.rn}.f32" F32 (a: f32, b: f32) -> f32 { canonical32(a + b) }
     SubF32 "sub{,.rn}.f32" F32 (a: f32, b: f32) -> f32 { canonical32(a - b) }
     MulF32 "mul{,.rn}.f32" F32 (a: f32, b: f32) -> f32 { canonical32(a * b) }
-    FmaF32 "{fma,mad}.rn.f32" F32Fma (a: f32, b: f32, c: f32) -> f32 { canonical32(a.mul_add(b, c)) }
+    FmaF32 "{fma,mad}.rn.f32" F32Fma (a: f32, b: f32, c: f32) -> f32 { canonical32(float::fused32(a, b, c)) }
     AddSatF32 "add{,.rn}.sat.f32" F32 (a: f32, b: f32) -> f32 { float::saturate32(a + b) }
     MulSatF32 "mul{,.rn}.sat.f32" F32 (a: f32, b: f32) -> f32 { float::saturate32(a * b) }
     NegF32 "neg.f32" Move (a: f32) -> f32 { canonical32(-a) }
@@ -66,9 +66,9 @@ macro_rules! single {
     MulRpSatF32 "mul.rp.sat.f32" F32 (a: f32, b: f32) -> f32 { float::saturate32(float::mul32(a, b, Rounding::Up)) }
     MulRpFtzF32 "mul.rp.ftz.f32" F32 (a: f32, b: f32) -> f32 { float::flush32(float::mul32(float::flush32(a), float::flush32(b), Rounding::Up)) }
     MulRpFtzSatF32 "mul.rp.ftz.sat.f32" F32 (a: f32, b: f32) -> f32 { float::flush32(float::saturate32(float::mul32(float::flush32(a), float::flush32(b), Rounding::Up))) }
-    FmaSatF32 "{fma,mad}.rn.sat.f32" F32Fma (a: f32, b: f32, c: f32) -> f32 { float::saturate32(a.mul_add(b, c)) }
-    FmaFtzF32 "{fma,mad}.rn.ftz.f32" F32Fma (a: f32, b: f32, c: f32) -> f32 { float::flush32(canonical32(float::flush32(a).mul_add(float::flush32(b), float::flush32(c)))) }
-    FmaFtzSatF32 "{fma,mad}.rn.ftz.sat.f32" F32Fma (a: f32, b: f32, c: f32) -> f32 { float::flush32(float::saturate32(float::flush32(a).mul_add(float::flush32(b), float::flush32(c)))) }
+    FmaSatF32 "{fma,mad}.rn.sat.f32" F32Fma (a: f32, b: f32, c: f32) -> f32 { float::saturate32(float::fused32(a, b, c)) }
+    FmaFtzF32 "{fma,mad}.rn.ftz.f32" F32Fma (a: f32, b: f32, c: f32) -> f32 { float::flush32(canonical32(float::fused32(float::flush32(a), float::flush32(b), float::flush32(c)))) }
+    FmaFtzSatF32 "{fma,mad}.rn.ftz.sat.f32" F32Fma (a: f32, b: f32, c: f32) -> f32 { float::flush32(float::saturate32(float::fused32(float::flush32(a), float::flush32(b), float::flush32(c)))) }
     FmaRzF32 "{fma,mad}.rz.f32" F32Fma (a: f32, b: f32, c: f32) -> f32 { float::fma32(a, b, c, Rounding::Zero) }
     FmaRzSatF32 "{fma,mad}.rz.sat.f32" F32Fma (a: f32, b: f32, c: f32) -> f32 { float::saturate32(float::fma32(a, b, c, Rounding::Zero)) }
     FmaRzFtzF32 "{fma,mad}.rz.ftz.f32" F32Fma (a: f32, b: f32, c: f32) -> f32 { float::flush32(float::fma32(float::flush32(a), float::flush32(b), float::flush32(c), Rounding::Zero)) }

@@ -1,0 +1,98 @@
+//! Writes each launch to a file, so that a web page or a test can repeat it: the module, the shape, the arguments, and the bytes they point to.
+//!
+//! Memory is written as it was before the launch. An argument of eight bytes that is an address in an allocation stands for that allocation. A
+//! pointer inside a structure, or one that is in memory, is a plain number in the file, and the repeated launch cannot use it.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use serde::Serialize;
+use simt::memory::Allocation;
+use simt::{Image, LaunchConfig, Memory};
+
+/// One launch.
+#[derive(Debug, Serialize)]
+struct LaunchFile<'a> {
+    kernel: &'a str,
+    #[serde(flatten)]
+    config: LaunchConfig,
+    cooperative: bool,
+    profile: &'a str,
+    arguments: Vec<Argument>,
+    /// The allocations that arguments point to.
+    buffers: Vec<String>,
+    variables: Vec<Variable>,
+    ptx: String,
+}
+
+/// A parameter's value.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Argument {
+    Buffer { buffer: usize, offset: u64 },
+    Bytes { bytes: Vec<u8> },
+}
+
+/// A variable of the module, and its bytes as two hexadecimal digits each, as those of buffers.
+#[derive(Debug, Serialize)]
+struct Variable {
+    name: String,
+    bytes: String,
+}
+
+/// Writes the launch into a folder, which it makes if need be. Files are numbered in the order of the process's launches.
+pub fn write(
+    folder: &Path,
+    memory: &Memory,
+    image: &Image,
+    kernel: &str,
+    (config, cooperative, profile): (LaunchConfig, bool, &str),
+    parameters: &[u8],
+) -> io::Result<()> {
+    static LAUNCHES: AtomicUsize = AtomicUsize::new(0);
+
+    let contents = |Allocation { base, bytes }: Allocation| {
+        let mut read = vec![0; bytes as usize];
+        // Another thread may have freed it meanwhile; then the kernel has a defect that no file can repeat.
+        let _ = memory.read(base, &mut read);
+        hexadecimal(&read)
+    };
+    let mut pointed_to: Vec<Allocation> = Vec::new();
+    let argument = |bytes: &[u8]| {
+        let address = bytes.try_into().ok().map(u64::from_le_bytes);
+        let Some((address, allocation)) = address.and_then(|address| Some((address, memory.allocation_at(address)?))) else {
+            return Argument::Bytes { bytes: bytes.to_vec() };
+        };
+        let known = pointed_to.iter().position(|known| *known == allocation);
+        let buffer = known.unwrap_or_else(|| {
+            pointed_to.push(allocation);
+            pointed_to.len() - 1
+        });
+        Argument::Buffer { buffer, offset: address - allocation.base }
+    };
+    let params = image.kernel(kernel).map(|kernel| kernel.params()).unwrap_or_default();
+    let arguments = params.iter().map(|param| &parameters[param.offset..][..param.bytes]).map(argument).collect();
+    let variables = image.module().variables().iter().filter_map(|variable| {
+        let (base, bytes) = image.variable(&variable.name)?;
+        Some(Variable { name: variable.name.clone(), bytes: contents(Allocation { base, bytes }) })
+    });
+    let file = LaunchFile {
+        kernel,
+        config,
+        cooperative,
+        profile,
+        arguments,
+        buffers: pointed_to.iter().copied().map(contents).collect(),
+        variables: variables.collect(),
+        ptx: image.module().text(),
+    };
+    fs::create_dir_all(folder)?;
+    let name = format!("{}-{:05}.json", std::process::id(), LAUNCHES.fetch_add(1, Relaxed));
+    fs::write(folder.join(name), serde_json::to_vec(&file)?)
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,70 @@
+// CUDA C to PTX, wherever it runs: clang's front end (npm's @yowasp/clang) makes LLVM IR, and lower.wasm makes PTX of it.
+
+/** The text is not CUDA C that can be compiled. The message is what the compiler says, in NVRTC's form: `file(line): error: …`. */
+export class CompileError extends Error {}
+
+// As kernels/toolkit calls a clang that has the back end. Its driver does not start in WebAssembly, so these are arguments of the front end.
+const ARGUMENTS = [
+  ["-triple", "nvptx64-nvidia-cuda", "-aux-triple", "x86_64-unknown-linux-gnu", "-fcuda-is-device"],
+  ["-target-cpu", "sm_80", "-target-feature", "+ptx80", "-target-sdk-version=12.0"],
+  ["-O3", "-std=c++17", "-ffp-contract=fast", "-fdeclspec", "-fno-finite-loops", "-relaxed-aliasing"],
+  ["-nostdsysteminc", "-nobuiltininc", "-I."],
+  ["-fdiagnostics-format", "msvc", "-fno-show-column", "-fno-diagnostics-show-line-numbers", "-fno-diagnostics-show-option"],
+  ["-Wunused-variable", "-Wuninitialized", "-Wno-pass-failed", "-Wno-unknown-pragmas"],
+  ["-mllvm", "-inline-threshold=1000000", "-mllvm", "-disable-licm-promotion", "-mllvm", "-sink-common-insts=false"],
+  ["-mllvm", "-hoist-common-insts=false", "-mllvm", "-enable-load-in-loop-pre=false"],
+  ["-debug-info-kind=line-directives-only", "-include", "cuda.h", "-emit-llvm", "-o", "kernel.ll", "-x", "cuda", "kernel.cu"],
+].flat();
+
+const decoder = new TextDecoder();
+
+/** A compiler: clang's package, the header that gives it the names of CUDA, and the module that lowers. */
+export class Compiler {
+  #clang;
+  #header;
+  #lower;
+
+  /**
+   * @param {{ runLLVM: Function }} clang the package's module
+   * @param {string} header the text of cuda.h
+   * @param {WebAssembly.Module} lower
+   */
+  constructor(clang, header, lower) {
+    this.#clang = clang;
+    this.#header = `#line 1 "cuda.h"\n${header}`;
+    this.#lower = lower;
+  }
+
+  /** Compiles a text, and returns PTX and what the compiler remarks on it. `progress` gets the bytes fetched and those to fetch. */
+  async compile(source, name = "kernel.cu", progress = undefined) {
+    const files = { "cuda.h": this.#header, "kernel.cu": `#line 1 ${JSON.stringify(name)}\n${source}` };
+    const said = [];
+    const listen = (bytes) => bytes && said.push(decoder.decode(bytes));
+    const fetchProgress = ({ totalLength, doneLength }) => progress?.(doneLength, totalLength);
+    const remarks = () => said.join("").replaceAll(/^In file included from .*\n/gm, "").trim();
+    let made;
+    try {
+      made = await this.#clang.runLLVM(["clang", "-cc1", ...ARGUMENTS], files, { stdout: listen, stderr: listen, fetchProgress });
+    } catch (error) {
+      throw new CompileError(remarks() || `the compiler failed: ${error.message}`);
+    }
+    return { ptx: await this.#lowered(made["kernel.ll"], name), remarks: remarks() };
+  }
+
+  async #lowered(ir, name) {
+    // A module for each text: one that has failed is of no use to the next.
+    const { memory, input, ptx, output, output_bytes } = (await WebAssembly.instantiate(this.#lower, {})).exports;
+    const bytes = typeof ir === "string" ? new TextEncoder().encode(ir) : ir;
+    let isDone;
+    try {
+      const pointer = input(bytes.length) >>> 0;
+      new Uint8Array(memory.buffer, pointer, bytes.length).set(bytes);
+      isDone = ptx();
+    } catch (error) {
+      throw new CompileError(`the back end failed, which is a defect of it: ${error.message}`);
+    }
+    const text = decoder.decode(new Uint8Array(memory.buffer, output() >>> 0, output_bytes() >>> 0));
+    if (!isDone) throw new CompileError(text.replaceAll("kernel.cu(", `${name}(`));
+    return text;
+  }
+}

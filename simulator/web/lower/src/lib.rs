@@ -1,0 +1,68 @@
+//! `lower` as a WebAssembly module of its own, so that pages on which nobody edits a kernel need not load it.
+//!
+//! `js/cuda.js` calls it: the text of a module of LLVM IR goes in, and PTX or the reason why there is none comes out.
+
+use std::cell::RefCell;
+
+use lower::{Options, lower};
+
+/// The header that gives clang the names of CUDA; its lines count for the lines that use it.
+const HEADER: &str = "cuda.h";
+
+/// Makes PTX of the text of a module of LLVM IR.
+///
+/// # Errors
+///
+/// What is not supported, with the line of CUDA in the form in which NVRTC says it.
+pub fn ptx_of(ir: &[u8]) -> Result<String, String> {
+    let text = str::from_utf8(ir).map_err(|error| error.to_string())?;
+    let options = Options { hidden: Some(HEADER.to_owned()), ..Options::default() };
+    lower(text, &options).map_err(|error| match &error.source {
+        Some(place) => format!("{}({}): error: {}", place.file, place.line, error.message),
+        None => format!("error: {error}"),
+    })
+}
+
+#[derive(Default)]
+struct State {
+    input: Vec<u8>,
+    output: String,
+}
+
+thread_local! {
+    static STATE: RefCell<State> = RefCell::default();
+}
+
+/// Makes room for so many bytes of input, and returns where they go.
+// SAFETY: no other symbol of the module has this name; the same holds for each function below.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn input(bytes: usize) -> *mut u8 {
+    STATE.with_borrow_mut(|state| {
+        state.input.clear();
+        state.input.resize(bytes, 0);
+        state.input.as_mut_ptr()
+    })
+}
+
+/// Lowers the input. Returns 1 if the output is PTX, and 0 if it says why there is none.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn ptx() -> u32 {
+    STATE.with_borrow_mut(|state| {
+        let outcome = ptx_of(&state.input);
+        let is_done = outcome.is_ok();
+        state.output = outcome.unwrap_or_else(|reason| reason);
+        is_done.into()
+    })
+}
+
+/// Where the output is.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn output() -> *const u8 {
+    STATE.with_borrow(|state| state.output.as_ptr())
+}
+
+/// How long it is.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn output_bytes() -> usize {
+    STATE.with_borrow(|state| state.output.len())
+}

@@ -1,0 +1,322 @@
+//! The answers to a page's requests.
+
+use serde::Serialize;
+use simt::bound::{Bound, Part};
+use simt::steps::{Step, Values};
+use simt::{Finding, LaunchError, LaunchReport, LoadError, Location, MemoryError, Profile, Severity, SourceLine};
+
+/// An answer: one of these, as JSON.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Answer {
+    /// To `load`.
+    Loaded(Loaded),
+    /// To `allocate` and `variable`.
+    Buffer {
+        /// Its number.
+        buffer: usize,
+        /// The address of its first byte, by which findings name places in it.
+        address: u64,
+        /// Its size.
+        bytes: u64,
+    },
+    /// To `free`.
+    Done {},
+    /// To `launch`, when the kernel ended.
+    Launched(Box<Launched>),
+    /// To `profiles`.
+    Profiles {
+        /// All of them, the newest first.
+        profiles: Vec<ProfileEntry>,
+    },
+    /// To any request that failed.
+    Failed {
+        /// The reason.
+        error: Box<Failure>,
+    },
+}
+
+/// A module.
+#[derive(Debug, Serialize)]
+pub struct Loaded {
+    /// The kernels that can run.
+    pub kernels: Vec<KernelEntry>,
+    /// The variables in global and constant memory.
+    pub variables: Vec<VariableEntry>,
+    /// Kernels that the simulator cannot execute, with the reason.
+    pub refused: Vec<Refused>,
+    /// `.target` as a compute capability.
+    pub target: (u32, u32),
+}
+
+/// A kernel.
+#[derive(Debug, Serialize)]
+pub struct KernelEntry {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub params: Vec<ParamEntry>,
+    /// Bytes of shared memory that it declares.
+    pub shared_bytes: u32,
+    /// The most threads of a block, if it has a limit.
+    pub max_threads: Option<u32>,
+}
+
+/// A parameter.
+#[derive(Debug, Serialize)]
+pub struct ParamEntry {
+    /// Its name in PTX.
+    pub name: String,
+    /// Its size.
+    pub bytes: usize,
+}
+
+/// A variable of the module.
+#[derive(Debug, Serialize)]
+pub struct VariableEntry {
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// A kernel that cannot run.
+#[derive(Debug, Serialize)]
+pub struct Refused {
+    /// Its name.
+    pub name: String,
+    /// The reason.
+    pub error: Failure,
+}
+
+/// What a launch did.
+#[derive(Debug, Serialize)]
+pub struct Launched {
+    /// The report.
+    pub report: LaunchReport,
+    /// The findings of the report in words, in the same order.
+    pub findings: Vec<FindingText>,
+    /// The least time that the work needs, with its working.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundEntry>,
+    /// The recorded instructions.
+    pub steps: Vec<StepEntry>,
+}
+
+/// A finding in words.
+#[derive(Debug, Serialize)]
+pub struct FindingText {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The finding.
+    pub text: String,
+    /// A suggested fix.
+    pub help: Option<&'static str>,
+    /// Line of the PTX.
+    pub ptx_line: u32,
+    /// Line of the CUDA source.
+    pub source: Option<SourceLine>,
+}
+
+impl From<&Finding> for FindingText {
+    fn from(finding: &Finding) -> Self {
+        let Location { ptx_line, source, .. } = finding.location.clone();
+        Self { severity: finding.kind.severity(), text: finding.to_string(), help: finding.kind.help(), ptx_line, source }
+    }
+}
+
+/// The bound of a launch.
+#[derive(Debug, Serialize)]
+pub struct BoundEntry {
+    /// The least time in milliseconds.
+    pub least_ms: f64,
+    /// The units that have work to do, longest time first.
+    pub parts: Vec<PartEntry>,
+    /// Work that a compiler may remove. Not in the bound.
+    pub as_written: Vec<PartEntry>,
+}
+
+/// The work of a unit: `amount / (rate * copies)`.
+#[derive(Debug, Serialize)]
+pub struct PartEntry {
+    /// The unit's name.
+    pub unit: String,
+    /// How much work it has.
+    pub amount: u64,
+    /// What the amount counts.
+    pub of: &'static str,
+    /// The rate per clock, or per second for memory.
+    pub rate: f64,
+    /// How many of the units work in parallel.
+    pub copies: u32,
+    /// The time in milliseconds.
+    pub least_ms: f64,
+}
+
+impl From<&Part> for PartEntry {
+    fn from(part: &Part) -> Self {
+        let Part { unit, amount, of, rate, copies, least_ms } = *part;
+        Self { unit: unit.to_string(), amount, of, rate, copies, least_ms }
+    }
+}
+
+impl From<&Bound> for BoundEntry {
+    fn from(bound: &Bound) -> Self {
+        let entries = |parts: &[Part]| parts.iter().map(PartEntry::from).collect();
+        Self { least_ms: bound.least_ms(), parts: entries(&bound.parts), as_written: entries(&bound.as_written) }
+    }
+}
+
+/// An instruction of the recorded warp.
+#[derive(Debug, Serialize)]
+pub struct StepEntry {
+    /// Its place in the program.
+    pub location: Location,
+    /// A bit for each lane that executed it.
+    pub lanes: u32,
+    /// The registers that it changed.
+    pub writes: Vec<WriteEntry>,
+}
+
+/// The new values of a register.
+#[derive(Debug, Serialize)]
+pub struct WriteEntry {
+    /// Its name in PTX.
+    pub register: String,
+    /// 1, 32 or 64.
+    pub bits: u32,
+    /// A value for each lane, as text if it has 64 bits, because a JavaScript number cannot hold all of those.
+    pub values: Lanes,
+}
+
+/// The values of a register.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Lanes {
+    /// Of 1 or 32 bits.
+    Numbers(Vec<u32>),
+    /// Of 64 bits.
+    Texts(Vec<String>),
+}
+
+impl From<Step> for StepEntry {
+    fn from(step: Step) -> Self {
+        let entry = |write: simt::steps::Write| {
+            let (bits, values) = match write.values {
+                Values::Predicate(bits) => (1, Lanes::Numbers((0..32).map(|lane| bits >> lane & 1).collect())),
+                Values::Words(words) => (32, Lanes::Numbers(words.to_vec())),
+                Values::Doubles(doubles) => (64, Lanes::Texts(doubles.iter().map(u64::to_string).collect())),
+            };
+            WriteEntry { register: write.register, bits, values }
+        };
+        Self { location: step.location, lanes: step.lanes, writes: step.writes.into_iter().map(entry).collect() }
+    }
+}
+
+/// A profile that a launch can name.
+#[derive(Debug, Serialize)]
+pub struct ProfileEntry {
+    /// The name.
+    pub name: &'static str,
+    /// The product.
+    pub product: &'static str,
+    /// The compute capability.
+    pub compute_capability: (u32, u32),
+}
+
+impl From<&Profile> for ProfileEntry {
+    fn from(profile: &Profile) -> Self {
+        Self { name: profile.name, product: profile.product, compute_capability: profile.compute_capability }
+    }
+}
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// The request is not one.
+    Request,
+    /// The text is not PTX.
+    Syntax,
+    /// The text is PTX that the simulator cannot execute.
+    Unsupported,
+    /// The kernel has a defect that ended it.
+    Fault,
+    /// The kernel did not end within its fuel.
+    OutOfFuel,
+    /// No device could execute the launch.
+    Misuse,
+    /// Memory is used up, or a buffer was used wrongly.
+    Memory,
+}
+
+/// Why a request failed.
+#[derive(Debug, Serialize)]
+pub struct Failure {
+    /// What went wrong.
+    pub kind: FailureKind,
+    /// In words.
+    pub message: String,
+    /// Line of the PTX, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ptx_line: Option<u32>,
+    /// Line of the CUDA source, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Box<SourceLine>>,
+    /// The defect of the kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finding: Option<Box<Finding>>,
+    /// A suggested fix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<&'static str>,
+    /// What the kernel had printed.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub printed: String,
+    /// The recorded instructions, up to the defect.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepEntry>,
+}
+
+impl Failure {
+    /// A failure without a place.
+    pub fn new(kind: FailureKind, message: impl ToString) -> Self {
+        let message = message.to_string();
+        Self { kind, message, ptx_line: None, source: None, finding: None, help: None, printed: String::new(), steps: Vec::new() }
+    }
+
+    fn at(self, Location { ptx_line, source, .. }: Location) -> Self {
+        Self { ptx_line: Some(ptx_line), source: source.map(Box::new), ..self }
+    }
+}
+
+impl From<&LoadError> for Failure {
+    fn from(error: &LoadError) -> Self {
+        match error {
+            LoadError::Syntax { line, .. } => Self { ptx_line: Some(*line), ..Self::new(FailureKind::Syntax, error) },
+            LoadError::Unsupported { location, .. } => Self::new(FailureKind::Unsupported, error).at(location.as_ref().clone()),
+            LoadError::NoKernel { .. } => Self::new(FailureKind::Misuse, error),
+        }
+    }
+}
+
+impl From<MemoryError> for Failure {
+    fn from(error: MemoryError) -> Self {
+        Self::new(FailureKind::Memory, error)
+    }
+}
+
+impl From<LaunchError> for Failure {
+    fn from(error: LaunchError) -> Self {
+        let message = error.to_string();
+        match error {
+            LaunchError::Fault { finding, printed, .. } => {
+                let (location, help) = (finding.location.clone(), finding.kind.help());
+                Self { finding: Some(finding), help, printed, ..Self::new(FailureKind::Fault, message) }.at(location)
+            }
+            LaunchError::OutOfFuel { location, printed, .. } => {
+                Self { printed, ..Self::new(FailureKind::OutOfFuel, message) }.at(*location)
+            }
+            LaunchError::Misuse(_) => Self::new(FailureKind::Misuse, message),
+        }
+    }
+}
