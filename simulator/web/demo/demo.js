@@ -160,7 +160,7 @@ function show({ report, findings, bound, steps }) {
   $("sentence").textContent = sample ? draw($("drawing"), sample) : "The first warp loaded nothing from global memory.";
   const rows = COUNTERS.map(([name, value]) => row([["th", name, "row"], ["td", grouped(value(report.counters))]]));
   const limit = bound?.parts[0];
-  if (limit) rows.push(row([["th", `limited by ${limit.unit} (${grouped(limit.amount)} ${limit.of}), at least`, "row"], ["td", `${(1000 * limit.least_ms).toPrecision(3)} µs`]]));
+  if (limit) rows.push(row([["th", `limited by ${limit.unit} (${grouped(limit.amount)} ${limit.of}), at least`, "row"], ["td", `${grouped(Math.ceil(limit.least_clocks))} clocks`]]));
   $("counters").tBodies[0].replaceChildren(...rows);
   $("findings").replaceChildren(
     ...findings.map(({ severity, text, help }) => {

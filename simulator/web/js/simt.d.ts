@@ -78,9 +78,9 @@ export interface Sample {
 
 export interface FindingText { severity: "warning" | "error"; text: string; help: string | null; ptx_line: number; source: SourceLine | null }
 
-/** `least_ms` of a part is `amount / (rate * copies)` at the clock of the profile. */
-export interface Part { unit: string; amount: number; of: string; rate: number; copies: number; least_ms: number }
-export interface Bound { least_ms: number; parts: Part[]; as_written: Part[] }
+/** `least_clocks` of a part is `amount / (rate * copies)`; the rate of memory is per second, and is taken at the clock of the profile. */
+export interface Part { unit: string; amount: number; of: string; rate: number; copies: number; least_clocks: number }
+export interface Bound { least_clocks: number; parts: Part[]; as_written: Part[] }
 
 export interface Step {
   location: Location;

@@ -128,8 +128,8 @@ impl From<&Finding> for FindingText {
 /// The bound of a launch.
 #[derive(Debug, Serialize)]
 pub struct BoundEntry {
-    /// The least time in milliseconds.
-    pub least_ms: f64,
+    /// The least number of clocks. A simulator has no time.
+    pub least_clocks: f64,
     /// The units that have work to do, longest time first.
     pub parts: Vec<PartEntry>,
     /// Work that a compiler may remove. Not in the bound.
@@ -149,21 +149,23 @@ pub struct PartEntry {
     pub rate: f64,
     /// How many of the units work in parallel.
     pub copies: u32,
-    /// The time in milliseconds.
-    pub least_ms: f64,
+    /// The least number of clocks.
+    pub least_clocks: f64,
 }
 
-impl From<&Part> for PartEntry {
-    fn from(part: &Part) -> Self {
+impl PartEntry {
+    fn of(part: &Part, profile: &Profile) -> Self {
         let Part { unit, amount, of, rate, copies, least_ms } = *part;
-        Self { unit: unit.to_string(), amount, of, rate, copies, least_ms }
+        Self { unit: unit.to_string(), amount, of, rate, copies, least_clocks: least_ms * f64::from(profile.clock_khz) }
     }
 }
 
-impl From<&Bound> for BoundEntry {
-    fn from(bound: &Bound) -> Self {
-        let entries = |parts: &[Part]| parts.iter().map(PartEntry::from).collect();
-        Self { least_ms: bound.least_ms(), parts: entries(&bound.parts), as_written: entries(&bound.as_written) }
+impl BoundEntry {
+    /// The bound in clocks of the GPU that was simulated.
+    pub fn of(bound: &Bound, profile: &Profile) -> Self {
+        let entries = |parts: &[Part]| parts.iter().map(|part| PartEntry::of(part, profile)).collect();
+        let least_clocks = bound.least_ms() * f64::from(profile.clock_khz);
+        Self { least_clocks, parts: entries(&bound.parts), as_written: entries(&bound.as_written) }
     }
 }
 

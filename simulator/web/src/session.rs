@@ -164,7 +164,7 @@ impl Session {
         match outcome {
             Ok(report) => Ok(Answer::Launched(Box::new(Launched {
                 findings: report.findings.iter().map(FindingText::from).collect(),
-                bound: launch.least_bytes.map(|bytes| BoundEntry::from(&bound(&report.counters, bytes, profile))),
+                bound: launch.least_bytes.map(|bytes| BoundEntry::of(&bound(&report.counters, bytes, profile), profile)),
                 report,
                 steps,
             }))),

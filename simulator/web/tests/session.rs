@@ -47,7 +47,7 @@ fn a_launch_computes_counts_and_can_be_stepped() {
     assert_eq!((&counters["global_load_requests"], &counters["global_load_sectors"]), (&json!(8), &json!(4 + 5 + 4 + 5 + 4)));
     assert_eq!(answer["steps"].as_array().unwrap().len(), 5);
     assert_eq!(answer["steps"][0]["writes"][0]["bits"], 64);
-    assert!(answer["bound"]["least_ms"].as_f64().unwrap() > 0.0);
+    assert!(answer["bound"]["least_clocks"].as_f64().unwrap() > 0.0);
     let output = session.download(2, 0, 256).unwrap();
     let expected = (0..64).flat_map(|i| (i as f32 + 10.0 * (i + 1) as f32).to_le_bytes());
     assert!(output.into_iter().eq(expected));
