@@ -8,7 +8,7 @@
 //! A request is one JSON object, and so is its answer ([`Session::call`]). The contents of buffers cross as bytes, because JSON would make them
 //! several times as large. `js/simt.d.ts` has the types of both.
 //!
-//! The module's exports are a few functions on numbers ([`exports`]); wasm-bindgen is not used. It would generate conversions for each type that
+//! The module's exports are a few functions on numbers (`exports`); wasm-bindgen is not used. It would generate conversions for each type that
 //! crosses, but here everything crosses as one string, and pages would depend on a tool that must have the very version of a library. Pages need no
 //! bundler: the module imports nothing, so `WebAssembly.instantiate(bytes)` is all it takes.
 //!
