@@ -62,7 +62,7 @@ pub fn run_launches<W: Workload>(
     enqueue: Enqueue<'_, W>,
 ) -> Result<Result<(Measured, Vec<f32>), Failure>> {
     let mut runner = Runner { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
-    Ok(runner.launches(0.0, enqueue).map_err(|error| runner.recover("the kernel", error)))
+    Ok(runner.launches(workload.allowance(), enqueue).map_err(|error| runner.recover("the kernel", error)))
 }
 
 /// The rows and outputs of stages.

@@ -98,6 +98,11 @@ pub trait Workload: Sized + Send + Sync + 'static {
     /// call.
     fn oracle(&self) -> &Oracle;
 
+    /// How much farther from the oracle than its tolerance an output may be that a learner's kernel computes, in whatever order and type.
+    fn allowance(&self) -> f64 {
+        0.0
+    }
+
     /// Outputs of a row, where they are a picture or a matrix.
     fn row_len(&self) -> Option<usize> {
         None

@@ -151,6 +151,10 @@ impl Workload for WindowSums {
             .get_or_init(|| Oracle::Whole(window_sums::whole(&self.image.pixels, self.image.width, self.window, self.columns())))
     }
 
+    fn allowance(&self) -> f64 {
+        self.rounding_of_f32_sums(0)
+    }
+
     fn row_len(&self) -> Option<usize> {
         Some(self.image.width as usize)
     }
