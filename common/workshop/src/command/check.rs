@@ -33,7 +33,7 @@ impl<W: Workload> Session<'_, W> {
         let full = std::path::absolute(&path).map_err(|source| Error::Read { path: path.clone(), source })?.display().to_string();
         let text = Text { path: &full, name: &name, text: &text };
         let compiler = Compiler::find().map_err(|why| Error::NoCompiler { why, predict: self.predict.clone() })?;
-        // The seed of a repeated check must not depend on a file that cannot be read.
+        // A record that cannot be read is no reason not to check.
         let checks = self.progress().map_or(0, |progress| progress.checks);
         let seed = self.options.seed.unwrap_or(13 + u64::from(checks));
         if self.options.device == Request::Gpu {
