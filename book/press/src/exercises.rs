@@ -1,4 +1,5 @@
-//! The exercises in the book, made from their files: the list in each chapter, and all of them with their solutions for workshop leaders.
+//! The exercises in the book, made from their files: each where it belongs, the list of a chapter, and all of them with their solutions for
+//! workshop leaders.
 
 use anyhow::{Context, Result, anyhow};
 use workshop::Exercise;
@@ -7,6 +8,15 @@ use workshop::text::{Version, version};
 
 use crate::chapters::{self, chapters};
 use crate::root;
+
+/// Shows an exercise, `01-conv-naive/2`: its task, its starter or its questions, and its hints behind lines to open. The page's script checks it.
+pub fn exercise(stem: &str) -> Result<String> {
+    let (chapter, number) = stem.split_once('/').context("an exercise is named by its chapter and its number: 01-conv-naive/2")?;
+    chapters::check(chapter)?;
+    let exercises = Exercise::all(root(), chapter)?;
+    let exercise = exercises.iter().find(|exercise| exercise.number.to_string() == number);
+    shown(exercise.with_context(|| format!("{chapter} has exercises 1 to {}", exercises.len()))?)
+}
 
 /// Lists the exercises of a chapter, and shows how to start one.
 pub fn exercises(chapter: &str) -> Result<String> {
@@ -33,6 +43,27 @@ fn list(chapter: &str, exercises: &[Exercise]) -> String {
     }
     list += &format!("\n```console\n$ cargo run -p ch{chapter} -- exercise\n$ cargo run -p ch{chapter} -- exercise 1\n```\n");
     list
+}
+
+fn shown(exercise: &Exercise) -> Result<String> {
+    let Exercise { chapter, number, manifest, .. } = exercise;
+    let mut text = format!(
+        "<figure class=\"lab exercise\" data-lab=\"exercise\" data-exercise=\"{chapter}/{number}\">\n\n<p class=\"title\">Exercise {number}: {}</p>\n\n{}\n\n",
+        manifest.title,
+        fenced(manifest.task.trim()),
+    );
+    if let Some(predict) = &manifest.predict {
+        for (number, question) in (1..).zip(&predict.questions) {
+            text += &format!("{number}. {}\n", question.ask.trim());
+        }
+    } else {
+        let starter = version(&exercise.solution, Version::Starter).map_err(|reason| anyhow!(reason))?;
+        text += &format!("```cpp\n{}\n```\n", starter.trim_end());
+    }
+    for (number, hint) in (1..).zip(&manifest.hints) {
+        text += &format!("\n<details class=\"hint\">\n<summary>Hint {number}</summary>\n\n{}\n\n</details>\n", fenced(hint.trim()));
+    }
+    Ok(text + &format!("\nIn a terminal:\n\n```console\n$ cargo run -p ch{chapter} -- exercise {number}\n```\n\n</figure>"))
 }
 
 /// An exercise with its solution.

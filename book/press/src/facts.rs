@@ -17,6 +17,8 @@ use crate::root;
 pub struct Facts {
     groups: BTreeMap<String, Group>,
     used: RefCell<BTreeSet<String>>,
+    /// The groups that were asked for since the last [`Facts::take_sources`].
+    recent: RefCell<BTreeSet<String>>,
 }
 
 /// Facts of one source.
@@ -45,7 +47,7 @@ impl Facts {
                 parsed(fact).with_context(|| format!("{group}.{key}"))?;
             }
         }
-        Ok(Self { groups, used: RefCell::default() })
+        Ok(Self { groups, used: RefCell::default(), recent: RefCell::default() })
     }
 
     /// A fact as it is written.
@@ -56,7 +58,14 @@ impl Facts {
             anyhow!("there is no fact {name}{}", nearest(&name, known.iter().map(String::as_str)))
         })?;
         self.used.borrow_mut().insert(name);
+        self.recent.borrow_mut().insert(group.to_owned());
         Ok(fact)
+    }
+
+    /// The sources of the facts that were asked for since the last time.
+    pub fn take_sources(&self) -> Vec<&str> {
+        let recent = self.recent.take();
+        self.groups.iter().filter(|(name, _)| recent.contains(*name)).map(|(_, group)| group.source.as_str()).collect()
     }
 
     /// What a fact is worth.

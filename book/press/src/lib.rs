@@ -7,7 +7,8 @@
 //! - `include` checks what mdBook includes itself. `chapters`: all chapters, and visits to one of them.
 //! - `archive`: the saved runs. `facts`: numbers from elsewhere, with their sources.
 //! - `values`: numbers of a run, by `expression` and `quantity`; `number` writes them.
-//! - `tables`, `counts`, `instructions`, `functions`, `exercises`, `diff`, `ptx`: text and tables.
+//! - `tables`, `counts`, `instructions`, `functions`, `exercises`, `predict`, `diff`, `ptx`: text and tables. `sources`: where the numbers of a
+//!   page come from.
 //! - `charts`: charts of records. `drawing`: SVG for charts and for drawings of memory accesses.
 //! - `simulation`: what comes from a run of the simulator.
 //! - `web`: the simulator as a WebAssembly module, and the demo page.
@@ -33,12 +34,14 @@ pub mod listings;
 pub mod manifest;
 mod number;
 pub mod page;
+mod predict;
 pub mod preprocess;
 mod ptx;
 mod quantity;
 pub mod readme;
 pub mod rerun;
 pub mod simulation;
+mod sources;
 pub mod stale;
 mod suites;
 mod tables;

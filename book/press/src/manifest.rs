@@ -27,8 +27,6 @@ pub struct Entry {
     pub needs: Needs,
     /// The model of the GPU, as its driver names it, where the record is one of a GPU.
     pub model: Option<String>,
-    /// What shows it or draws on it: pages of `book/src`, and `README.md`.
-    pub used_by: Vec<String>,
 }
 
 /// What a command needs beside the repository.

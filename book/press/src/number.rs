@@ -87,6 +87,16 @@ impl Style {
         Ok(Self { unit, digits })
     }
 
+    /// The name of the unit, if one was asked for.
+    pub fn unit_name(&self) -> Option<&'static str> {
+        self.unit.map(|(unit, _)| unit.name)
+    }
+
+    /// The same without the unit's name.
+    pub fn without_unit(&self) -> Self {
+        Self { unit: self.unit.map(|(unit, _)| (unit, false)), digits: self.digits }
+    }
+
     /// Whether nothing was asked for.
     pub fn is_default(&self) -> bool {
         self.unit.is_none() && self.digits.is_none()

@@ -9,10 +9,12 @@ use crate::archive::{Archive, STALE_MARK, files_below};
 use crate::directive::{Arguments, find, nearest};
 use crate::drawing::svg::inline;
 use crate::facts::Facts;
+use crate::manifest::Manifest;
 use crate::number::Style;
+use crate::predict::Prediction;
 use crate::simulation::{self, Answers};
 use crate::values::{FACTS, words, worth};
-use crate::{charts, counts, diff, exercises, functions, include, instructions, listings, ptx, root, suites, tables};
+use crate::{charts, counts, diff, exercises, functions, include, instructions, listings, ptx, root, sources, suites, tables};
 
 /// A page of the book.
 #[derive(Clone, Debug)]
@@ -24,17 +26,21 @@ pub struct Page {
 }
 
 /// The directives besides those of [`simulation::DIRECTIVES`].
-const DIRECTIVES: &str =
-    "run fact table bounds chart counts diff exercises functions solutions instructions listing profiles ptx-loop suites";
+const DIRECTIVES: &str = "run fact table bounds chart counts diff exercise exercises functions predict solutions instructions listing profiles ptx-loop suites";
 
 /// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own.
 pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
     let mut problems = Vec::new();
     let simulated = pages.iter().flat_map(simulated).collect();
-    let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: simulation::ask(program, simulated)? };
+    let (archive, facts, manifest) = (Archive::read()?, Facts::read()?, Manifest::read(root())?);
+    let press = Press { archive, facts, answers: simulation::ask(program, simulated)? };
     for page in pages {
         match press.page(page) {
-            Ok(text) => page.text = text,
+            Ok(text) => {
+                let (records, facts) = (press.archive.take_used(), press.facts.take_sources());
+                let counts = !self::simulated(page).is_empty();
+                page.text = text + &sources::of_page(&manifest, &press.archive, &records, &facts, counts)?;
+            }
             Err(wrong) => problems.extend(wrong),
         }
     }
@@ -128,7 +134,9 @@ impl Press {
             }
             "counts" => counts::render(archive, arguments)?.into(),
             "diff" => diff::diff(&arguments.rest())?.into(),
+            "exercise" => exercises::exercise(&arguments.word("an exercise, such as 01-conv-naive/2,")?)?.into(),
             "exercises" => exercises::exercises(&arguments.word("a chapter")?)?.into(),
+            "predict" => self.predict(arguments)?,
             "functions" => functions::tables().into(),
             "solutions" => exercises::solutions()?.into(),
             "instructions" => instructions::tables().into(),
@@ -163,6 +171,14 @@ impl Press {
             Some((group, key)) => Ok(self.facts.text(group, key)?.to_owned().into()),
             None => self.number(&style, FACTS, &expression),
         }
+    }
+
+    /// A question with a number of a record for an answer.
+    fn predict(&self, arguments: &mut Arguments) -> Result<Rendered> {
+        let style = Style::take(arguments)?;
+        let prediction = Prediction::take(arguments, style.unit_name())?;
+        let answer = self.number(&style.without_unit(), &prediction.record, &prediction.expression)?;
+        Ok(Rendered { text: prediction.figure(&answer.text)?, is_stale: answer.is_stale })
     }
 
     fn number(&self, style: &Style, record: &str, expression: &str) -> Result<Rendered> {

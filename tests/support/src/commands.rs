@@ -2,7 +2,7 @@
 //! [`reader`](crate::reader)). Every other command is listed here with the reason why no test runs it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::repository::root;
 
@@ -47,8 +47,7 @@ pub struct Command {
 
 /// All commands of the book and the README: the lines after a `$` in `console` blocks, and all lines of `sh` blocks.
 pub fn of_pages() -> Vec<Command> {
-    let mut pages: Vec<PathBuf> = fs::read_dir(root().join("book/src")).unwrap().map(|page| page.unwrap().path()).collect();
-    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+    let mut pages = pages_below(&root().join("book/src"));
     pages.sort();
     pages.push(root().join("README.md"));
     let of_page = |page: &PathBuf| {
@@ -56,6 +55,14 @@ pub fn of_pages() -> Vec<Command> {
         of_text(&page.strip_prefix(root()).unwrap_or(page).display().to_string(), &text)
     };
     pages.iter().flat_map(of_page).collect()
+}
+
+fn pages_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, mut pages): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+    pages.extend(folders.iter().flat_map(|folder| pages_below(folder)));
+    pages
 }
 
 /// The commands of one page.

@@ -1,5 +1,6 @@
 //! The whole book, rendered as mdBook renders it.
 
+mod length;
 mod links;
 mod words;
 

@@ -1,0 +1,40 @@
+//! Where the numbers of a page come from: a line to open at its end.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result};
+
+use crate::archive::Archive;
+use crate::manifest::{Kind, Manifest};
+
+/// The end of a page that read these records and asked for facts of these sources; `counts` says whether it shows what was counted when it was
+/// built. Nothing where a page has no number.
+pub fn of_page(manifest: &Manifest, archive: &Archive, records: &BTreeSet<String>, facts: &[&str], counts: bool) -> Result<String> {
+    let mut lines = records.iter().map(|record| line(manifest, archive, record)).collect::<Result<Vec<_>>>()?;
+    lines.extend(facts.iter().map(|source| format!("- {source}\n")));
+    if counts {
+        lines.push("- Drawings and listings of single kernels: counted by the simulator when this page was built.\n".to_owned());
+    }
+    if lines.is_empty() {
+        return Ok(String::new());
+    }
+    Ok(format!(
+        "\n\n<details class=\"source\">\n<summary>Where the numbers on this page come from</summary>\n\n{}\n</details>\n",
+        lines.concat()
+    ))
+}
+
+/// A record: its file, the device, the day, and the command that makes it.
+fn line(manifest: &Manifest, archive: &Archive, record: &str) -> Result<String> {
+    let entry = manifest.entries.get(record).with_context(|| format!("book/records.toml does not list {record}"))?;
+    let mut line = format!("- `book/{record}`");
+    if Kind::of(record)? == Kind::Results {
+        let run = archive.run(record.trim_start_matches("results/").trim_end_matches(".json"))?;
+        let device = &run.record.device;
+        line += &match &entry.model {
+            Some(model) => format!(": measured on an {model}, driver {}, {}", device.driver, run.day()),
+            None => format!(": counted by the simulator as a {}, {}", device.name, run.day()),
+        };
+    }
+    Ok(line + &format!(". Command: `{}`.\n", entry.command))
+}
