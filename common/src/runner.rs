@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::observer;
 use crate::report::{Failure, Fault, Measured, Outcome, Row};
-use crate::stage::{Copies, Cpu, Prepare, PrepareCopies, Run, Stage};
+use crate::stage::{Copies, Cpu, Prepare, PrepareCopies, Prepared, Run, Stage};
 use crate::timing::{self, Timing};
 use crate::workload::Workload;
 
@@ -62,7 +62,7 @@ pub fn run_launches<W: Workload>(
     enqueue: Enqueue<'_, W>,
 ) -> Result<Result<(Measured, Vec<f32>), Failure>> {
     let mut runner = Runner { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
-    Ok(runner.launches(workload.allowance(), enqueue).map_err(|error| runner.recover("the kernel", error)))
+    Ok(runner.launches(workload.allowance(), &mut Enqueued(enqueue)).map_err(|error| runner.recover("the kernel", error)))
 }
 
 /// The rows and outputs of stages.
@@ -88,6 +88,15 @@ const MOST_TO_RECOGNIZE: u64 = 1 << 24;
 
 /// What [`crate::stage::Launches`] and [`crate::stage::Prepared`] have in common.
 pub type Enqueue<'a, W> = &'a mut dyn FnMut(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
+
+/// Launches without memory of their own.
+struct Enqueued<'a, W: Workload>(Enqueue<'a, W>);
+
+impl<W: Workload> Prepared<W> for Enqueued<'_, W> {
+    fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()> {
+        (self.0)(gpu, workload, buffers)
+    }
+}
 
 /// A verified stage's measurements and output.
 type Success = (Measured, Vec<f32>);
@@ -134,7 +143,7 @@ impl<W: Workload> Runner<'_, W> {
         }
         self.gpu.take_requested();
         let result = match stage.run {
-            Run::Launches(mut enqueue) => self.launches(allowance, &mut enqueue),
+            Run::Launches(mut enqueue) => self.launches(allowance, &mut Enqueued(&mut enqueue)),
             Run::Prepared(prepare) => self.prepared(allowance, prepare),
             Run::Copies(prepare) => self.copies(prepare),
             Run::Cpu(_) => unreachable!("handled above"),
@@ -149,22 +158,22 @@ impl<W: Workload> Runner<'_, W> {
     /// The row of a stage with memory or plans of its own.
     fn prepared(&mut self, allowance: f64, prepare: Prepare<W>) -> Result<Success, RowError> {
         let mut prepared = prepare(self.gpu, self.workload)?;
-        self.launches(allowance, &mut |gpu, workload, buffers| prepared.enqueue(gpu, workload, buffers))
+        self.launches(allowance, prepared.as_mut())
     }
 
     /// The row of a stage that launches kernels.
-    fn launches(&mut self, allowance: f64, enqueue: Enqueue<'_, W>) -> Result<Success, RowError> {
+    fn launches(&mut self, allowance: f64, stage: &mut dyn Prepared<W>) -> Result<Success, RowError> {
         let Self { gpu, workload, repeat, .. } = *self;
         W::output(&mut self.buffers).poison(gpu)?;
         observer::forget(gpu)?;
-        enqueue(gpu, workload, &mut self.buffers)?;
+        stage.enqueue(gpu, workload, &mut self.buffers)?;
         gpu.stream.synchronize().map_err(Error::from)?;
         let seen = observer::take(gpu)?;
         // Before the comparison, because a race explains a wrong result and makes a right one worthless.
         if seen.findings.iter().any(|finding| finding.kind.severity() == Severity::Error) {
             return Err(Failure::Defects(seen.findings).into());
         }
-        let (accuracy, output) = match self.verified(allowance, Failure::Mismatch) {
+        let (accuracy, output) = match self.verified(allowance, stage, Failure::Mismatch) {
             // What usually does no harm may have done some.
             Err(RowError::Failure(Failure::Mismatch(mismatch))) if !seen.findings.is_empty() => {
                 return Err(Failure::Both(mismatch, seen.findings).into());
@@ -178,14 +187,22 @@ impl<W: Workload> Runner<'_, W> {
             return Ok((Measured { counters, launches: seen.launches, launches_dropped, warnings, ..measured }, output));
         }
         W::output(&mut self.buffers).poison(gpu)?;
-        let timing = timing::time(gpu, repeat, || enqueue(gpu, workload, &mut self.buffers))?;
-        let (accuracy, output) = self.verified(allowance, Failure::Unstable)?;
+        let timing = timing::time(gpu, repeat, || stage.enqueue(gpu, workload, &mut self.buffers))?;
+        let (accuracy, output) = self.verified(allowance, stage, Failure::Unstable)?;
         Ok((Measured::new(accuracy, Some(timing)), output))
     }
 
-    /// Compares the output on the device with the oracle, and the inputs with the host's.
-    fn verified(&mut self, allowance: f64, failure: fn(Box<Mismatch>) -> Failure) -> Result<(Accuracy, Vec<f32>), RowError> {
-        let got = W::output(&mut self.buffers).download(self.gpu)?;
+    /// Compares the output with the oracle, and the inputs on the device with the host's.
+    fn verified(
+        &mut self,
+        allowance: f64,
+        stage: &dyn Prepared<W>,
+        failure: fn(Box<Mismatch>) -> Failure,
+    ) -> Result<(Accuracy, Vec<f32>), RowError> {
+        let mut got = W::output(&mut self.buffers).download(self.gpu)?;
+        if let Some(arrived) = stage.arrived()? {
+            got.values = arrived;
+        }
         let accuracy =
             check(&got, self.workload.oracle(), allowance).map_err(|mismatch| failure(self.recognized(mismatch, &got)))?;
         if !self.workload.inputs_intact(self.gpu, &self.buffers)? {

@@ -52,6 +52,15 @@ pub trait Prepared<W: Workload> {
     ///
     /// The driver's errors, and those of the libraries that the stage calls.
     fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()>;
+
+    /// The output as it arrived on the host, for a stage that brings it there itself. Such a stage writes nothing into the output buffer.
+    ///
+    /// # Errors
+    ///
+    /// The driver's errors.
+    fn arrived(&self) -> Result<Option<Vec<f32>>> {
+        Ok(None)
+    }
 }
 
 /// Writes the output, on the CPU.

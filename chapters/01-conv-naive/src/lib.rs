@@ -13,16 +13,18 @@
 //! The stages follow in the order of the table, each with the launch that it makes. The kernels are in
 //! `kernels/cuda/01-conv-naive.cu`.
 
+use std::sync::Arc;
+
 use common::Chapter;
 use common::Result;
 use common::gpu::Gpu;
 use common::lesson::Comparison;
 use common::measure::Measure;
 use common::pinned::pinned;
-use common::stage::{Copies, Stage};
+use common::stage::{Copies, Prepared, Stage};
 use common::workload::Convolution;
 use common::workload::convolution::Buffers;
-use cudarc::driver::{HostSlice, LaunchConfig, PinnedHostSlice, PushKernelArg};
+use cudarc::driver::{CudaSlice, CudaStream, HostSlice, LaunchConfig, PinnedHostSlice, PushKernelArg};
 use oracles::output::poison;
 use rayon::prelude::*;
 
@@ -31,7 +33,7 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
     name: "01-conv-naive",
     about: "convolution on a GPU, one thread per output",
     sources: &[&kernels::conv_naive::SOURCE],
-    stages: &[CPU, CPU_PARALLEL, NAIVE_STRIDED, NAIVE, COPY_ONLY, COPY_ONLY_PINNED],
+    stages: &[CPU, CPU_PARALLEL, NAIVE_STRIDED, NAIVE, COPY_ONLY, COPY_ONLY_PINNED, ROUND_TRIP, OVERLAPPED],
     mistakes: &[],
     experiments: &[],
     choice: None,
@@ -50,6 +52,8 @@ const LESSON: &[Comparison<Convolution>] = &[
     Comparison::times(NAIVE, COPY_ONLY, "A program whose data is on the host pays for these copies on top of the kernel.")
         .otherwise("At this size, copying the data takes longer than computing with it."),
     Comparison::times(COPY_ONLY, COPY_ONLY_PINNED, "The device reads pinned memory without the driver's help."),
+    Comparison::times(ROUND_TRIP, OVERLAPPED, "One piece is copied while another is computed.")
+        .otherwise("At this size, the copies are too short for their overlap to be worth the additional launches."),
 ];
 
 /// Threads per block: a multiple of the 32 lanes of a warp, and few enough that every GPU can hold several blocks at once. The threads of
@@ -195,3 +199,85 @@ impl<M: HostSlice<f32>> Copies<Convolution> for HostMemory<M> {
         (self.values)(&self.output)
     }
 }
+
+// ANCHOR: overlapped
+/// What a program pays whose data is on the host: samples to the device, the kernel, outputs back, one after the other.
+pub const ROUND_TRIP: Stage<Convolution> =
+    Stage::prepared("round-trip", "samples to the device, naive, outputs back, one after the other", |gpu, conv| {
+        Ok(Box::new(Pieces::new(gpu, conv, 1)?))
+    });
+
+/// The same in pieces, each on a stream of its own: the device copies one piece in, computes another and copies a third back at the same
+/// time.
+pub const OVERLAPPED: Stage<Convolution> =
+    Stage::prepared("overlapped", "the same in eight pieces, each on a stream of its own", |gpu, conv| {
+        Ok(Box::new(Pieces::new(gpu, conv, 8)?))
+    });
+
+/// A part of the outputs, with its memory on both sides.
+struct Piece {
+    stream: Arc<CudaStream>,
+    signal: PinnedHostSlice<f32>,
+    signal_on_device: CudaSlice<f32>,
+    output_on_device: CudaSlice<f32>,
+    output: PinnedHostSlice<f32>,
+}
+
+/// The pieces of a convolution, in order.
+struct Pieces(Vec<Piece>);
+
+impl Pieces {
+    fn new(gpu: &Gpu, conv: &Convolution, count: u32) -> Result<Self> {
+        let (outputs, halo) = (conv.outputs() as usize, conv.taps() as usize - 1);
+        let length = outputs.div_ceil(count as usize);
+        let piece = |first: usize| {
+            let outputs = length.min(outputs - first);
+            // The windows of the last outputs reach into the next piece.
+            let samples = &conv.signal()[first..first + outputs + halo];
+            let stream = gpu.context.new_stream()?;
+            Ok(Piece {
+                signal: pinned(gpu, samples)?,
+                signal_on_device: stream.alloc_zeros(samples.len())?,
+                output_on_device: stream.alloc_zeros(outputs)?,
+                output: pinned(gpu, &poison(outputs))?,
+                stream,
+            })
+        };
+        Ok(Self((0..outputs).step_by(length).map(piece).collect::<Result<_>>()?))
+    }
+}
+
+impl Prepared<Convolution> for Pieces {
+    fn enqueue(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
+        let kernel = gpu.kernel(kernels::conv_naive::NAIVE)?;
+        let taps = conv.taps();
+        for Piece { stream, signal, signal_on_device, output_on_device, output } in &mut self.0 {
+            let outputs = output.len() as u32;
+            let config =
+                LaunchConfig { grid_dim: (outputs.div_ceil(THREADS), 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
+            // Begin after what was enqueued before.
+            stream.join(&gpu.stream)?;
+            stream.memcpy_htod(signal, signal_on_device)?;
+            let mut launch = stream.launch_builder(&kernel);
+            launch.arg(&*signal_on_device).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut *output_on_device);
+            // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` results; `Pieces::new`
+            // made the buffers of the piece with those lengths.
+            unsafe { launch.launch(config) }?;
+            stream.memcpy_dtoh(&*output_on_device, output)?;
+        }
+        // Whatever is enqueued next, and the clock that times all this, waits for every piece.
+        for piece in &self.0 {
+            gpu.stream.join(&piece.stream)?;
+        }
+        Ok(())
+    }
+
+    fn arrived(&self) -> Result<Option<Vec<f32>>> {
+        let mut outputs = Vec::new();
+        for piece in &self.0 {
+            outputs.extend_from_slice(piece.output.as_slice()?);
+        }
+        Ok(Some(outputs))
+    }
+}
+// ANCHOR_END: overlapped

@@ -120,7 +120,7 @@ const KERNELS: [Row; 56] = [
 /// Exercise, kernel, and the rest as above.
 const EXERCISES: [Row; 17] = [
     ("01-conv-naive/exercises/2-one-thread-per-output", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
-    ("01-conv-naive/exercises/3-neighbors", "convolve", [1, 1, 1], [256, 1, 1], 0, CONV),
+    ("01-conv-naive/exercises/7-neighbors", "convolve", [1, 1, 1], [256, 1, 1], 0, CONV),
     ("02-conv-shared/exercises/2-a-tile", "convolve", [4, 1, 1], [256, 1, 1], 0, "f1400 f200 i1000 i200 o1000"),
     ("02-conv-shared/exercises/3-many-tiles", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("02-conv-shared/exercises/4-one-barrier", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),

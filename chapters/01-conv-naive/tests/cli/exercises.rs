@@ -70,17 +70,17 @@ fn the_list_says_how_far_one_has_come_and_what_is_next() {
     let (status, said) = learner.asks(&[]);
     assert_eq!(status, Some(0));
     assert!(
-        said.contains("0 of 3 exercises passed") && said.ends_with("next: cargo run -p ch01-conv-naive -- exercise 1\n"),
+        said.contains("0 of 7 exercises passed") && said.ends_with("next: cargo run -p ch01-conv-naive -- exercise 1\n"),
         "{said}"
     );
-    assert_eq!(learner.asks(&["1", "--answer", "1", "1"]).0, Some(1));
-    assert_eq!(learner.asks(&["1", "--answer", "2.9", "16.5"]).0, Some(0));
+    assert_eq!(learner.asks(&["6", "--answer", "1", "1"]).0, Some(1));
+    assert_eq!(learner.asks(&["6", "--answer", "2.9", "16.5"]).0, Some(0));
     assert_eq!(learner.asks(&["2"]).0, Some(0));
     let (_, said) = learner.asks(&[]);
     let state = |title: &str| said.lines().find(|line| line.contains(title)).and_then(|line| line.split_whitespace().next_back());
     assert_eq!(state("What one load moves"), Some("passed"), "{said}");
     assert_eq!(state("One thread per output"), Some("started"), "{said}");
-    assert!(said.contains("1 of 3 exercises passed") && said.ends_with("exercise 2\n"), "{said}");
+    assert!(said.contains("1 of 7 exercises passed") && said.ends_with("exercise 1\n"), "{said}");
 }
 
 #[test]
@@ -116,11 +116,11 @@ fn hints_come_one_by_one_and_the_solution_last() {
 fn wrong_requests_are_refused_on_one_line() {
     let learner = Learner::new();
     for (arguments, words) in [
-        (&["9"][..], "expected one of 1 to 3"),
-        (&["1", "--answer", "3"], "asks for 2 numbers, but --answer has 1"),
+        (&["9"][..], "expected one of 1 to 7"),
+        (&["6", "--answer", "3"], "asks for 2 numbers, but --answer has 1"),
         (&["2", "--answer", "3"], "this exercise asks for a kernel"),
-        (&["1", "--watch"], "this exercise asks for numbers"),
-        (&["1", "--reset"], "this exercise asks for numbers"),
+        (&["6", "--watch"], "this exercise asks for numbers"),
+        (&["6", "--reset"], "this exercise asks for numbers"),
         (&["2", "--hint", "--reset"], "cannot be used with"),
         (&["--watch"], "required"),
         (&["2", "--really"], "--solution"),
@@ -172,13 +172,13 @@ fn starting_again_keeps_what_was_written_and_only_that() {
 #[test]
 fn progress_can_be_exported() {
     let learner = Learner::new();
-    learner.asks(&["1", "--answer", "1", "1"]);
-    learner.asks(&["1", "--answer", "2.9", "16.5"]);
+    learner.asks(&["6", "--answer", "1", "1"]);
+    learner.asks(&["6", "--answer", "2.9", "16.5"]);
     learner.asks(&["2", "--hint"]);
     let file = learner.0.path().join("mine.json");
     assert_eq!(learner.asks(&["--export", file.to_str().unwrap()]).0, Some(0));
     let progress: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    let first = &progress["01-conv-naive/1-sectors"];
+    let first = &progress["01-conv-naive/6-sectors"];
     assert_eq!((&first["attempts"], first["passed"].is_string()), (&2.into(), true), "{progress}");
     let second = &progress["01-conv-naive/2-one-thread-per-output"];
     assert_eq!((&second["hints"], second["passed"].is_null()), (&1.into(), true), "{progress}");
@@ -208,7 +208,10 @@ fn without_a_compiler_one_is_told_how_to_get_it() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.iter().all(|words| said.contains(words)) && said.contains("Exercise 1 needs none"), "{words:?}: {said}");
+        assert!(
+            words.iter().all(|words| said.contains(words)) && said.contains("Exercises 3 and 6 need none"),
+            "{words:?}: {said}"
+        );
     }
 }
 
@@ -274,7 +277,7 @@ fn a_check_that_cannot_be_started_says_so() {
 #[test]
 fn a_reader_who_leaves_early_is_no_error() {
     let learner = Learner::new();
-    for arguments in [&[][..], &["1"], &["2"], &["1", "--solution", "--really"]] {
+    for arguments in [&[][..], &["6"], &["2"], &["6", "--solution", "--really"]] {
         let mut child = learner.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let Output { status, stderr, .. } = child.wait_with_output().unwrap();
@@ -311,12 +314,12 @@ fn a_watched_exercise_is_checked_again_when_it_is_saved() {
 fn programs_at_once_lose_no_progress() {
     let learner = Learner::new();
     let wrong: Vec<_> =
-        (0..8).map(|_| learner.command(&["1", "--answer", "1", "1"]).stdout(Stdio::null()).spawn().unwrap()).collect();
+        (0..8).map(|_| learner.command(&["6", "--answer", "1", "1"]).stdout(Stdio::null()).spawn().unwrap()).collect();
     for mut child in wrong {
         assert_eq!(child.wait().unwrap().code(), Some(1));
     }
     let record: Value = serde_json::from_str(&fs::read_to_string(learner.0.path().join("progress.json")).unwrap()).unwrap();
-    assert_eq!(record["01-conv-naive/1-sectors"]["attempts"], 8, "{record}");
+    assert_eq!(record["01-conv-naive/6-sectors"]["attempts"], 8, "{record}");
 }
 
 /// The folder of the record is a file, so that nothing can be written there; root may write everywhere else.
@@ -326,7 +329,7 @@ fn a_verdict_comes_before_the_record_that_cannot_be_written() {
     let file = learner.0.path().join("file");
     fs::write(&file, "").unwrap();
     for (arguments, verdict) in [
-        (&["1", "--answer", "2.9", "16.5"][..], "passed."),
+        (&["6", "--answer", "2.9", "16.5"][..], "passed."),
         (&["1", "--hint"], "hint 1 of 3"),
         (&["2", "--solution", "--really"], "output[i] = sum;"),
     ] {
@@ -342,7 +345,7 @@ fn a_verdict_comes_before_the_record_that_cannot_be_written() {
 fn a_record_that_is_no_text_is_set_aside() {
     let learner = Learner::new();
     fs::write(learner.0.path().join("progress.json"), b"\xff\xfe").unwrap();
-    let (status, said) = learner.asks(&["1", "--answer", "2.9", "16.5"]);
+    let (status, said) = learner.asks(&["6", "--answer", "2.9", "16.5"]);
     assert_eq!(status, Some(0), "{said}");
     assert!(said.contains("passed.") && said.contains("is damaged; it is kept as"), "{said}");
 }

@@ -391,7 +391,7 @@ fn sounds_are_convolved_channel_by_channel() {
         studio.record("room.wav", 22_050, filter_channels as u16, &room);
         let output = studio.convolve("voice.wav", "room.wav", "wet.wav");
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        assert!(stderr(&output).contains("computed by naive"), "{}", stderr(&output));
+        assert!(stderr(&output).contains("computed by overlapped"), "{}", stderr(&output));
 
         let mut wet = WavReader::open(studio.path("wet.wav")).unwrap();
         let channels = input_channels.max(filter_channels);
