@@ -251,6 +251,7 @@ impl Prepared<Convolution> for Pieces {
     fn enqueue(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
         let kernel = gpu.kernel(kernels::conv_naive::NAIVE)?;
         let taps = conv.taps();
+        // ANCHOR: overlapped-enqueue
         for Piece { stream, signal, signal_on_device, output_on_device, output } in &mut self.0 {
             let outputs = output.len() as u32;
             let config =
@@ -269,6 +270,7 @@ impl Prepared<Convolution> for Pieces {
         for piece in &self.0 {
             gpu.stream.join(&piece.stream)?;
         }
+        // ANCHOR_END: overlapped-enqueue
         Ok(())
     }
 
