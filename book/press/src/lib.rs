@@ -9,6 +9,7 @@
 //! - `values`: numbers of a run, by `expression` and `quantity`; `number` writes them.
 //! - `tables`, `counts`, `instructions`, `functions`, `exercises`, `predict`, `diff`, `ptx`: text and tables. `sources`: where the numbers of a
 //!   page come from.
+//! - `callouts`: block quotes with a name.
 //! - `charts`: charts of records. `drawing`: SVG for charts and for drawings of memory accesses.
 //! - `simulation`: what comes from a run of the simulator.
 //! - `web`: the simulator as a WebAssembly module, and the demo page.
@@ -17,6 +18,7 @@
 //!   tells which rows no longer hold. `counts` and `listings` are records that are not runs of chapters.
 
 pub mod archive;
+mod callouts;
 pub mod chapters;
 mod charts;
 pub mod check;
@@ -56,6 +58,8 @@ pub use drawing::svg::width_of;
 mod bounds;
 #[cfg(test)]
 mod commands;
+
+pub use page::pictures;
 
 /// The root of the repository.
 pub fn root() -> &'static Path {

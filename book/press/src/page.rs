@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::archive::{Archive, STALE_MARK, files_below};
 use crate::directive::{Arguments, find, nearest};
+use crate::drawing::concepts;
 use crate::drawing::svg::inline;
 use crate::facts::Facts;
 use crate::manifest::Manifest;
@@ -14,7 +15,9 @@ use crate::number::Style;
 use crate::predict::Prediction;
 use crate::simulation::{self, Answers};
 use crate::values::{FACTS, words, worth};
-use crate::{charts, counts, diff, exercises, functions, include, instructions, listings, ptx, root, sources, suites, tables};
+use crate::{
+    callouts, charts, counts, diff, exercises, functions, include, instructions, listings, ptx, root, sources, suites, tables,
+};
 
 /// A page of the book.
 #[derive(Clone, Debug)]
@@ -26,7 +29,7 @@ pub struct Page {
 }
 
 /// The directives besides those of [`simulation::DIRECTIVES`].
-const DIRECTIVES: &str = "run fact table bounds chart counts diff exercise exercises functions predict solutions instructions listing profiles ptx-loop suites";
+const DIRECTIVES: &str = "run fact table bounds chart counts diff exercise exercises functions predict solutions instructions listing picture profiles ptx-loop suites";
 
 /// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own.
 pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
@@ -57,6 +60,13 @@ pub fn records_of(page: &Page) -> Result<BTreeSet<String>> {
     // Without the simulator's answers some directives are not rendered; they read no record.
     let _ = press.page(page);
     Ok(press.archive.take_used())
+}
+
+/// All concept pictures, each with the words that ask for it, so that a check can look at those that no page shows yet.
+pub fn pictures() -> Result<Vec<(&'static str, String)>> {
+    let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: Answers::new() };
+    let draw = |name| Ok((name, press.directive(&format!("picture {name} \"words\""))?.text));
+    concepts::PICTURES.into_iter().map(draw).collect()
 }
 
 /// The directives of a page that the simulator answers. A wrong one is reported when it is rendered.
@@ -110,7 +120,7 @@ impl Press {
             }
         }
         rendered += &text[done..];
-        if problems.is_empty() { Ok(rendered) } else { Err(problems) }
+        if problems.is_empty() { Ok(callouts::mark(&rendered)) } else { Err(problems) }
     }
 
     fn directive(&self, text: &str) -> Result<Rendered> {
@@ -141,6 +151,7 @@ impl Press {
             "solutions" => exercises::solutions()?.into(),
             "instructions" => instructions::tables().into(),
             "listing" => listings::read(archive, &arguments.word("a listing")?)?.into(),
+            "picture" => concepts::figure(archive, &self.facts, arguments)?.into(),
             "profiles" => tables::profiles().into(),
             "ptx-loop" => ptx::remainder_loop(&arguments.word("a kernel")?)?.into(),
             "suites" => suites::scoreboard()?.into(),
@@ -274,6 +285,9 @@ mod tests {
             ("{{fact old.gpx}}", "there is no fact old.gpx; nearest: old.gpu"),
             ("{{table sim-h200/03-unroll more}}", "`more` is one word too many"),
             ("{{chart times nvidia-h200/03-unroll}}", "a sentence in quotes"),
+            ("{{picture grid}}", "a sentence in quotes"),
+            ("{{picture gird \"x\"}}", "there is no picture gird; nearest: grid"),
+            ("{{picture tile of=cake \"x\"}}", "not over `cake`"),
             ("{{chart tims nvidia-h200/03-unroll \"x\"}}", "there is no chart tims; nearest: times"),
             ("{{lanes sim-h200/03-unrol shared \"x\"}}", "there is no chapter 03-unrol; nearest: 03-unroll"),
             ("{{lanes sim-h20/03-unroll shared \"x\"}}", "there is no GPU h20; nearest: h200"),

@@ -59,3 +59,4 @@ pub use launch::{LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, WarpOrd
 pub use memory::{Heap, Mapped, Memory, MemoryError, Replaced, Rights};
 pub use module::{Kernel, Module, Opaque, Param, Variable};
 pub use profile::Profile;
+pub use program::fragment::{Part as MatrixPart, places_of_words};

@@ -5,7 +5,9 @@
 //! - [`svg`]: rectangles, lines and words. [`words`]: words next to points, placed so that they do not overlap.
 //! - [`footprint`]: what a block of a kernel reads and writes, by a [`trace`] of the simulator. [`strips`] and [`planes`] draw it for arrays of
 //!   one dimension, and for images and matrices.
+//! - [`concepts`]: pictures of what a reader has to imagine.
 
+pub mod concepts;
 pub mod footprint;
 mod planes;
 mod strips;

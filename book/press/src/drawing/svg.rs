@@ -18,16 +18,21 @@ pub struct Svg(String);
 impl Svg {
     /// A panel with a title, and lines of small print under it that say what is shown.
     pub fn new(height: f64, title: &str, notes: &[String]) -> Self {
-        let (panel_width, panel_height) = (WIDTH - 1.0, height - 1.0);
-        let mut svg = Self(format!(
-            "<svg viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\">\n\
-             <rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"{panel_width}\" height=\"{panel_height}\" rx=\"6\"/>\n"
-        ));
+        let mut svg = Self::panel(height);
         svg.text("title", MARGIN, 24.0, title);
         for (index, note) in notes.iter().enumerate() {
             svg.text("small", MARGIN, 41.0 + 15.0 * index as f64, note);
         }
         svg
+    }
+
+    /// A panel without words.
+    pub fn panel(height: f64) -> Self {
+        let (panel_width, panel_height) = (WIDTH - 1.0, height - 1.0);
+        Self(format!(
+            "<svg viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\">\n\
+             <rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"{panel_width}\" height=\"{panel_height}\" rx=\"6\"/>\n"
+        ))
     }
 
     /// Words, in classes of the style sheet.
@@ -54,6 +59,27 @@ impl Svg {
     /// A line from one point to another.
     pub fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
         let _ = writeln!(self.0, "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>");
+    }
+
+    /// A line with a head at its end.
+    pub fn arrow(&mut self, from: (f64, f64), to: (f64, f64)) {
+        const HEAD: f64 = 6.0;
+        let (x, y) = (to.0 - from.0, to.1 - from.1);
+        let length = x.hypot(y).max(1.0);
+        let (along, across) = ((x / length * HEAD, y / length * HEAD), (-y / length * HEAD / 2.0, x / length * HEAD / 2.0));
+        let end = (to.0 - along.0, to.1 - along.1);
+        self.line("arrow", from, end);
+        let [left, right] = [1.0, -1.0].map(|side| (end.0 + side * across.0, end.1 + side * across.1));
+        let _ = writeln!(
+            self.0,
+            "<path class=\"head\" d=\"M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}z\"/>",
+            to.0, to.1, left.0, left.1, right.0, right.1
+        );
+    }
+
+    /// A shape from a path.
+    pub fn path(&mut self, class: &str, path: &str) {
+        let _ = writeln!(self.0, "<path class=\"{class}\" d=\"{path}\"/>");
     }
 
     /// Lines from point to point.
@@ -87,7 +113,8 @@ pub fn width_of(text: &str) -> f64 {
     6.2 * text.chars().count() as f64
 }
 
-fn escape(text: &str) -> String {
+/// Text without signs that mean something in HTML.
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

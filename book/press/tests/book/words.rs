@@ -57,6 +57,20 @@ fn no_words_of_a_chart_or_a_footprint_cover_others_or_leave_the_picture() {
 }
 
 #[test]
+fn every_picture_has_a_caption_and_words_that_do_not_cover_each_other() {
+    for (name, figure) in press::pictures().unwrap() {
+        let svg = figure.split("<svg ").nth(1).and_then(|svg| svg.split("</svg>").next()).unwrap();
+        assert_eq!(wrong(svg), None, "{name}: {svg}");
+        assert!(svg.contains("role=\"img\" aria-label=\"words\""), "{name}");
+        let caption = figure.split("<figcaption>").nth(1).and_then(|rest| rest.split("</figcaption>").next()).unwrap();
+        // One sentence.
+        assert!(caption.ends_with('.') && !caption.contains(". "), "{name}: {caption}");
+        // A blank line would end the HTML in Markdown.
+        assert!(!figure.contains("\n\n"), "{name}");
+    }
+}
+
+#[test]
 fn words_that_cover_others_are_found() {
     let svg = |x: u32| {
         format!(

@@ -95,7 +95,9 @@ impl Number {
 /// The role of a matrix in a product D = A B + C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
+    /// The left factor.
     A,
+    /// The right factor.
     B,
     /// C or D.
     Accumulator,
@@ -171,6 +173,13 @@ impl Fragment {
         }
         places
     }
+}
+
+/// Where `mma` keeps the elements of a matrix of 32-bit numbers, one in each register: row and column in every lane, register by
+/// register. The shape is spelled as in PTX, for example `m16n8k8`; `None` if it is no shape.
+pub fn places_of_words(part: Part, shape: &str) -> Option<Vec<[(usize, usize); LANES]>> {
+    let fragment = Fragment::new(part, Shape::parse(shape)?, Number::F32);
+    Some((0..fragment.count()).map(|register| fragment.places(register, 0)).collect())
 }
 
 #[cfg(test)]

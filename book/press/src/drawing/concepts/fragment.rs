@@ -1,0 +1,76 @@
+//! Which lane of a warp holds which elements of the matrices of a tensor core's product.
+
+use anyhow::{Context, Result};
+use simt::{MatrixPart, places_of_words};
+
+use super::super::svg::{MARGIN, Svg};
+use super::shapes::{Picture, area, block};
+
+/// The product: of a 16 x 8 and an 8 x 8 matrix.
+const SHAPE: &str = "m16n8k8";
+/// The lane whose elements are marked.
+const LANE: usize = 5;
+/// Width and height of an element.
+const CELL: (f64, f64) = (26.0, 18.0);
+/// Classes of the registers of a lane.
+const REGISTERS: [&str; 4] = ["block", "other", "block", "other"];
+
+/// A matrix: its name, the letter of its registers, and where it is.
+struct Matrix {
+    part: MatrixPart,
+    name: &'static str,
+    letter: char,
+    at: (f64, f64),
+}
+
+/// Draws it, with the layout that the simulator has from the PTX ISA.
+pub fn draw() -> Result<Picture> {
+    let (width, height) = (8.0 * CELL.0, 8.0 * CELL.1);
+    let (left, top) = (MARGIN + 16.0, 58.0);
+    let (right, below) = (left + width + 44.0, top + height + 40.0);
+    let mut svg = Svg::panel(below + 2.0 * height + 18.0);
+    svg.text("title", MARGIN, 26.0, &format!("mma.{SHAPE}, tf32: A x B + C, and the lane that holds each element"));
+    let matrices = [
+        Matrix { part: MatrixPart::A, name: "A: 16 x 8", letter: 'a', at: (left, below) },
+        Matrix { part: MatrixPart::B, name: "B: 8 x 8", letter: 'b', at: (right, top) },
+        Matrix { part: MatrixPart::Accumulator, name: "C: 16 x 8", letter: 'c', at: (right, below) },
+    ];
+    let mut held = Vec::new();
+    for Matrix { part, name, letter, at } in matrices {
+        let registers = places_of_words(part, SHAPE).context("the shape of a product")?;
+        svg.text("", at.0, at.1 - 7.0, name);
+        for (register, places) in registers.iter().enumerate() {
+            for (lane, (row, column)) in places.iter().enumerate() {
+                let class = if lane == LANE { "wanted" } else { REGISTERS[register % REGISTERS.len()] };
+                let place = area(at.0 + *column as f64 * CELL.0, at.1 + *row as f64 * CELL.1, CELL.0 - 1.0, CELL.1 - 1.0);
+                block(&mut svg, class, place, &lane.to_string());
+            }
+        }
+        let element = |(register, places): (usize, &[(usize, usize); 32])| {
+            let (row, column) = places[LANE];
+            format!("{letter}{register}: row {row}, column {column}")
+        };
+        held.push((name, registers.iter().enumerate().map(element).collect::<Vec<_>>()));
+    }
+    let mut y = top + 8.0;
+    svg.text("", left, y, &format!("lane {LANE} holds"));
+    for (_, registers) in &held {
+        y += 4.0;
+        for register in registers {
+            y += 14.0;
+            svg.text("small", left, y, register);
+        }
+    }
+    let beside = right + width + 22.0;
+    let words = [
+        (top + 14.0, "B: four lanes share a column"),
+        (below + 14.0, "A, C: four lanes share a row"),
+        (below + 44.0, "Shades: the register that"),
+        (below + 59.0, "holds the element."),
+    ];
+    words.into_iter().for_each(|(y, words)| svg.text("small", beside, y, words));
+    let caption = "The three matrices of one tensor-core product are spread over the registers of the 32 lanes of a warp: four elements of A, two of B and \
+                   four of C in each lane."
+        .to_owned();
+    Ok(Picture { svg, caption })
+}
