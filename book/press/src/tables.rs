@@ -41,7 +41,7 @@ impl Shown {
 
 /// Where the numbers above come from, behind a line to open.
 pub fn source(text: &str) -> String {
-    format!("<details class=\"source\">\n<summary><i>i</i> Source</summary>\n\n{text}\n\n</details>")
+    format!("<details class=\"source\">\n<summary>Source</summary>\n\n{text}\n\n</details>")
 }
 
 /// Draws the table of a run, with a line that says what it was run on.
