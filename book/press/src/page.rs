@@ -136,8 +136,8 @@ impl Press {
         let rendered = match name.as_str() {
             "run" => self.run(arguments)?,
             "fact" => self.fact(arguments)?,
-            "table" => tables::run(archive, &arguments.word("a record")?)?.into(),
-            "bounds" => tables::bounds(archive, &arguments.word("a record")?)?.into(),
+            "table" => tables::run(archive, &arguments.word("a record")?)?.for_page().into(),
+            "bounds" => tables::bounds(archive, &arguments.word("a record")?)?.for_page().into(),
             "chart" => {
                 let svg = charts::draw(archive, arguments)?;
                 inline(&svg, &arguments.alternative()?).into()

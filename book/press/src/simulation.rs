@@ -28,6 +28,7 @@ use crate::drawing::draw_footprint;
 use crate::drawing::footprint::Who;
 use crate::drawing::svg::inline;
 use crate::drawing::trace::Arrays;
+use crate::tables::source;
 
 /// The directives that take a run of the simulator.
 pub const DIRECTIVES: [&str; 5] = ["lanes", "footprint", "finding", "diagnosis", "accesses"];
@@ -176,5 +177,5 @@ fn accesses<W: Workload>(gpu: &Gpu, stage: &Stage<W>, chapter: &Chapter<W>, work
     let share = percent(parts.iter().sum::<u64>() as f64 / whole as f64);
     let note =
         format!("Accesses to global memory for {what}, counted by the simulator. The two halves together: {share} of the whole.");
-    Ok(format!("{table}\n*{note}*"))
+    Ok(format!("{table}\n{}", source(&note)))
 }

@@ -1,5 +1,6 @@
 //! The whole book, rendered as mdBook renders it.
 
+mod contrast;
 mod length;
 mod links;
 mod words;
