@@ -31,8 +31,9 @@ pub struct Page {
 /// The directives besides those of [`simulation::DIRECTIVES`].
 const DIRECTIVES: &str = "run fact table bounds chart counts diff exercise exercises functions predict solutions instructions listing picture profiles ptx-loop suites";
 
-/// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own.
-pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
+/// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own. `whole` says that these are the pages of the
+/// book, so that some page should use each fact.
+pub fn render(pages: &mut [Page], program: &Path, whole: bool) -> Result<()> {
     let mut problems = Vec::new();
     let simulated = pages.iter().flat_map(simulated).collect();
     let (archive, facts, manifest) = (Archive::read()?, Facts::read()?, Manifest::read(root())?);
@@ -47,7 +48,7 @@ pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
             Err(wrong) => problems.extend(wrong),
         }
     }
-    if problems.is_empty() {
+    if problems.is_empty() && whole {
         problems.extend(press.facts.unused().into_iter().map(|fact| format!("book/facts.toml: no page uses {fact}")));
     }
     ensure!(problems.is_empty(), "{}", problems.join("\n"));
