@@ -21,6 +21,8 @@ class Explain {
   #figure;
   #data;
   #file;
+  /** PTX of the unchanged source. */
+  #unchanged;
   #tools;
   #sources;
   #tables;
@@ -117,7 +119,6 @@ class Explain {
     panel.append(make("div", { class: "lab-buttons" }, go, stop, restore, status), result);
     const kernel = source.text.split("\n").findIndex((line) => new RegExp(`\\b${file.launches[0].kernel}\\s*\\(`).test(line));
     editor.show(Math.max(1, kernel));
-    editor.focus();
   }
 
   async #build({ editor, status, stop, go, result }) {
@@ -127,12 +128,16 @@ class Explain {
     stop.disabled = false;
     editor.mark([]);
     await act(this.#figure, async () => {
-      const { ptx, remarks } = await compileCuda(complete(file.source, editor.text), name, "optimized", (progress) => (status.textContent = progress));
+      const compile = (text) => compileCuda(complete(file.source, text), name, "optimized", (progress) => (status.textContent = progress));
+      const { ptx, remarks } = await compile(editor.text);
+      // Compilers differ, so a change is compared with what the same compiler makes of the unchanged text.
+      this.#unchanged ??= (await compile(file.source.text)).ptx;
       status.textContent = "Running…";
-      const before = await repeat(file);
+      const right = await repeat(file);
+      const before = await repeat(file, { ptx: this.#unchanged });
       const after = await repeat(file, { ptx });
       status.textContent = "";
-      this.#compare({ editor, result, before, after, remarks });
+      this.#compare({ editor, result, right, before, after, remarks });
     }).catch((error) => {
       status.textContent = "";
       const line = error.failure?.source?.line ?? Number(error.message.match(/^[^\s(]+\((\d+)\)/)?.[1]);
@@ -144,14 +149,15 @@ class Explain {
   }
 
   /** Shows what a changed kernel does beside what the stored one does. */
-  #compare({ editor, result, before, after, remarks }) {
+  #compare({ editor, result, right, before, after, remarks }) {
     const total = (answers) => {
       const sum = {};
       for (const { report } of answers) for (const [name, value] of Object.entries(report.counters)) sum[name] = (sum[name] ?? 0) + value;
       return sum;
     };
     const [old, now] = [total(before), total(after)];
-    const limits = (answers) => answers.map(({ bound }) => (bound?.parts[0] ? `${bound.parts[0].unit}, ${clocks(bound.least_clocks)}` : "")).join("; ");
+    const bounds = (answers, of) => answers.map(({ bound }) => (bound?.parts[0] ? of(bound) : "")).join("; ");
+    const said = (name, of) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, bounds(before, of)), make("td", {}, bounds(after, of)), make("td", {}));
     const rows = [
       ["PTX instructions of warps", (c) => c.ptx_instructions],
       ["lanes active, on average", (c) => c.ptx_thread_instructions / Math.max(1, c.ptx_instructions)],
@@ -160,13 +166,13 @@ class Explain {
       ["sectors of global memory", (c) => (c.global_load_sectors ?? 0) + (c.global_store_sectors ?? 0)],
       ["wavefronts of shared memory", (c) => (c.shared_load_wavefronts ?? 0) + (c.shared_store_wavefronts ?? 0)],
     ].map(([name, of]) => [name, of(old) ?? 0, of(now) ?? 0]);
-    const differences = before.map((answer, at) => difference(answer.contents, after[at].contents)).filter(Boolean);
+    const differences = right.map((answer, at) => difference(answer.contents, after[at].contents)).filter(Boolean);
     const row = ([name, was, is]) => make("tr", { class: was !== is && "changed" }, make("th", { scope: "row" }, name), make("td", {}, grouped(was)), make("td", {}, grouped(is)), make("td", {}, was && is !== was ? `${is > was ? "+" : "−"}${percent(Math.abs(is / was - 1))}` : ""));
-    const said = after.flatMap((answer) => answer.findings);
+    const found = after.flatMap((answer) => answer.findings);
     const printed = after.map(({ report }) => report.printed).join("");
     result.replaceChildren(
       make("p", { class: `lab-verdict ${differences.length > 0 && differences[0].worst > 1e-5 ? "wrong" : "right"}`, role: "status" }, verdict(differences)),
-      ...findings(said),
+      ...findings(found),
       remarks ? make("pre", { class: "lab-printed" }, remarks) : "",
       printed ? make("pre", { class: "lab-printed" }, printed) : "",
       make(
@@ -175,8 +181,8 @@ class Explain {
         make(
           "table",
           { class: "lab-numbers" },
-          make("thead", {}, make("tr", {}, ["", "stored", "yours", ""].map((title) => make("th", { scope: "col" }, title)))),
-          make("tbody", {}, rows.filter(([, was, is]) => was || is).map(row), make("tr", {}, make("th", { scope: "row" }, "limited by, at least"), make("td", {}, limits(before)), make("td", {}, limits(after)), make("td", {}))),
+          make("thead", {}, make("tr", {}, ["", "unchanged", "yours", ""].map((title) => make("th", { scope: "col" }, title)))),
+          make("tbody", {}, rows.filter(([, was, is]) => was || is).map(row), said("limited by", ({ parts }) => parts[0].unit), said("which needs at least", ({ least_clocks }) => clocks(least_clocks))),
         ),
       ),
       this.#listing(editor.text, after),
