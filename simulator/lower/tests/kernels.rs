@@ -136,7 +136,7 @@ const EXERCISES: [Row; 17] = [
         "b3500 b63 i70 i9 i7 i62 i44 l7000 l90000 o2728",
     ),
     (
-        "04-correlation-sm-aware/exercises/3-four-pixels",
+        "04-correlation-sm-aware/exercises/5-four-pixels",
         "correlate",
         [2, 6, 1],
         [32, 8, 1],
@@ -144,7 +144,7 @@ const EXERCISES: [Row; 17] = [
         "b3500 b63 i70 i50 i9 i7 i62 i44 l7000 l90000 o2728",
     ),
     (
-        "04-correlation-sm-aware/exercises/4-four-outputs",
+        "04-correlation-sm-aware/exercises/6-four-outputs",
         "correlate",
         [1, 6, 1],
         [32, 8, 1],
