@@ -14,8 +14,8 @@ use crate::repository::{manifest, members, read};
 /// Crates from the bottom up. Each may depend on crates of lower levels only; chapters are named by their prefix.
 const LEVELS: [&[&str]; 8] = [
     &["cudart", "fuzz", "lower", "simt", "kernels", "nvrtc", "oracles"],
-    &["driver", "lower-web", "simt-web", "toolkit"],
-    &["common", "simcuda"],
+    &["driver", "lower-web", "simt-web", "toolkit", "workloads"],
+    &["common", "engine", "simcuda"],
     &["conformance", "inspect", "workshop"],
     &["cli"],
     &["ch0"],

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
-use crate::workload::Footprint;
-use crate::workload::image::sides;
+use crate::border::sides;
+use crate::error::{NoSuchSize, Result};
+use crate::problem::Footprint;
 
 /// The original tutorial's size.
 pub const SEED_SIZE: Size = Size { outputs: 294_912, taps: 32_768 };
@@ -13,7 +13,7 @@ pub const SEED_SIZE: Size = Size { outputs: 294_912, taps: 32_768 };
 pub const TEACHING_SIZE: Size = Size { outputs: 16_384, taps: 1024 };
 
 /// Kernels count samples with 32 bits, and an index must stay free for the end of the last block.
-pub(super) const MOST_SAMPLES: u64 = 1 << 31;
+pub const MOST_SAMPLES: u64 = 1 << 31;
 
 /// The number of outputs, and of taps for each output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,13 +41,13 @@ impl Size {
 }
 
 impl FromStr for Size {
-    type Err = Error;
+    type Err = NoSuchSize;
 
     fn from_str(text: &str) -> Result<Self> {
         if text == "seed" {
             return Ok(SEED_SIZE);
         }
-        let wrong = |reason: &str| Error::Size { asked: format!("size {text:?}"), reason: reason.to_owned() };
+        let wrong = |reason: &str| NoSuchSize { asked: format!("size {text:?}"), reason: reason.to_owned() };
         let (outputs, taps) = sides(text, "expected OUTPUTSxTAPS as in 4096x512, or `seed`").map_err(|reason| wrong(&reason))?;
         if outputs == 0 || taps == 0 {
             return Err(wrong("both numbers must be at least 1"));

@@ -1,6 +1,7 @@
 //! A template and the image to find it in.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::OnceLock;
 
 use oracles::Oracle;
@@ -8,17 +9,39 @@ use oracles::correlation::{Pixels, Search, Sums};
 
 use super::scene;
 use super::size::{MOST_TEMPLATE_PIXELS, Size};
+use crate::border::Border;
 use crate::error::Result;
-use crate::picture::{Gray, Rectangle};
-use crate::workload::Workload;
-use crate::workload::image::Border;
-use crate::workload::origin::Origin;
+use crate::gray::{Gray, Rectangle};
+use crate::origin::Origin;
+use crate::problem::Problem;
 
-/// What [`Buffers::sums`](super::Buffers::sums) holds where no stage has written. No sum of pixels is as large, because the largest accepted
+/// What the memory for the sums on a device holds where no stage has written. No sum of pixels is as large, because the largest accepted
 /// template sums to less.
 pub const NO_SUM: u32 = u32::MAX;
 
 const _: () = assert!(MOST_TEMPLATE_PIXELS * 255 * 255 < NO_SUM as u64);
+
+/// A generated picture without any contrast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Flat {
+    /// The one that is searched.
+    Image,
+    /// The one that is searched for.
+    Template,
+}
+
+impl FromStr for Flat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "image" => Ok(Flat::Image),
+            "template" => Ok(Flat::Template),
+            _ => Err("expected image or template".to_owned()),
+        }
+    }
+}
 
 /// A template to be found in an image.
 pub struct Correlation {
@@ -38,11 +61,26 @@ impl Correlation {
         Self { image, template, border, origin: Origin::Seed(seed), sums: OnceLock::new(), oracle: OnceLock::new() }
     }
 
+    /// The same with one of the pictures in one gray, if any.
+    pub fn flattened(mut self, flat: Option<Flat>) -> Self {
+        match flat {
+            Some(Flat::Image) => self.image.pixels.fill(128),
+            Some(Flat::Template) => self.template.pixels.fill(128),
+            None => {}
+        }
+        self
+    }
+
+    /// The same with another origin of the data.
+    pub fn with_origin(self, origin: Origin) -> Self {
+        Self { origin, ..self }
+    }
+
     /// A template to be found in an image.
     ///
     /// # Errors
     ///
-    /// [`Error::Size`](crate::Error::Size), when the template is larger than the image, or one of them is too large for the kernels' integers.
+    /// When the template is larger than the image, or one of them is too large for the kernels' integers.
     pub fn new(image: Gray, template: Gray, border: Border) -> Result<Self> {
         Size { image: (image.width, image.height), template: (template.width, template.height) }.check()?;
         Ok(Self { image, template, border, origin: Origin::Given, sums: OnceLock::new(), oracle: OnceLock::new() })

@@ -1,10 +1,10 @@
 //! What an `exercise.toml` holds: the task, the launch, the sizes to check, the counts to reach, and what to say.
 
-use common::measure::Measure;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use workloads::measure::Measure;
 
 /// An exercise's description.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// Its name in lists.
@@ -31,7 +31,7 @@ pub struct Manifest {
 }
 
 /// What a learner does in an exercise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Predicts a count.
@@ -57,7 +57,7 @@ impl Kind {
 }
 
 /// Numbers to predict, all counted in one run.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Predict {
     /// The simulated GPU, as for `--device`.
@@ -74,7 +74,7 @@ fn simulator() -> String {
 }
 
 /// One number to predict.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
     /// The question, in one sentence.
@@ -92,7 +92,7 @@ pub struct Question {
 }
 
 /// A wrong number that many learners will give.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Near {
     /// The number.
@@ -102,7 +102,7 @@ pub struct Near {
 }
 
 /// A kernel and its launch.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kernel {
     /// Its `extern "C"` name.
@@ -129,7 +129,7 @@ fn architecture() -> String {
 }
 
 /// A number of blocks or threads.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum Extent {
     /// This many.
@@ -146,7 +146,7 @@ pub enum Extent {
 }
 
 /// Sizes of the chapter's workload, each as for `--size`. Further options of the chapter may follow a size.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cases {
     /// Sizes of every check, the easiest first.
@@ -162,7 +162,7 @@ pub struct Cases {
 }
 
 /// Random sizes.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Random {
     /// How many.
@@ -174,7 +174,7 @@ pub struct Random {
 }
 
 /// The most of something that a kernel may need. There is no least: a kernel that needs less of everything passes, always.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     /// What is counted.

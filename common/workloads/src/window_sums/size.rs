@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use oracles::random::{clouds, generator};
 
-use crate::error::{Error, Result};
-use crate::workload::Footprint;
-use crate::workload::image::sides;
+use crate::border::sides;
+use crate::error::{NoSuchSize, Result};
+use crate::problem::Footprint;
 
 /// No sum of squares is as large.
 pub const SUMS_BELOW: u64 = 1 << 32;
@@ -19,6 +19,9 @@ pub const MOST_ROWS: u32 = 65_535;
 
 /// The size at which results are compared. The original text names a window of 15 and no size.
 pub const HEADLINE_SIZE: Size = Size { width: 8192, height: 8192 };
+
+/// Pixels of the window, if nothing else is asked for: that of the original text.
+pub const DEFAULT_WINDOW: u32 = 15;
 
 /// Shows every effect, and a simulated GPU finishes all rows of the chapter within seconds on two cores.
 pub const TEACHING_SIZE: Size = Size { width: 1024, height: 24 };
@@ -44,14 +47,14 @@ pub struct Size {
 }
 
 impl FromStr for Size {
-    type Err = Error;
+    type Err = NoSuchSize;
 
     fn from_str(text: &str) -> Result<Self> {
         if text == "seed" {
             return Ok(HEADLINE_SIZE);
         }
         let (width, height) = sides(text, "expected width and height as in 640x480, or `seed`")
-            .map_err(|reason| Error::Size { asked: format!("size {text:?}"), reason })?;
+            .map_err(|reason| NoSuchSize { asked: format!("size {text:?}"), reason })?;
         let size = Size { width, height };
         size.check(1)?;
         Ok(size)
@@ -60,10 +63,10 @@ impl FromStr for Size {
 
 impl Size {
     /// Refuses what cannot be computed.
-    pub(super) fn check(self, window: u32) -> Result<()> {
+    pub fn check(self, window: u32) -> Result<()> {
         let Self { width, height } = self;
         let wrong =
-            |reason: String| Err(Error::Size { asked: format!("a window of {window} on an image of {width}x{height}"), reason });
+            |reason: String| Err(NoSuchSize { asked: format!("a window of {window} on an image of {width}x{height}"), reason });
         if width == 0 || height == 0 {
             return wrong("every side has at least one pixel".to_owned());
         }
@@ -80,7 +83,7 @@ impl Size {
     }
 
     /// How much memory an image of this size takes.
-    pub(super) fn footprint(self) -> Footprint {
+    pub fn footprint(self) -> Footprint {
         let pixels = u64::from(self.width) * u64::from(self.height);
         // A pixel and its two sums. On the host a copy of all that, and for each sum the oracle's two f64.
         let device_bytes = 12 * pixels;
@@ -88,7 +91,7 @@ impl Size {
     }
 
     /// Gray levels of 8 bits.
-    pub(super) fn generate(self, seed: u64) -> Image {
+    pub fn generate(self, seed: u64) -> Image {
         let Self { width, height } = self;
         let levels = clouds(width, height, &mut generator(seed));
         Image { width, height, pixels: levels.into_iter().map(i32::from).collect() }

@@ -2,11 +2,11 @@
 //!
 //! Lessons compare stages by these, and the targets and predictions of exercises name them. The formula for each is here and nowhere else.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use simt::Counters;
 
+use crate::problem::{Arithmetic, Work};
 use crate::units::{count, percent, significant};
-use crate::workload::{Arithmetic, Work};
 
 /// Lanes of a warp.
 const LANES: u64 = 32;
@@ -15,7 +15,7 @@ const LANES: u64 = 32;
 const PER_DP4A: u64 = 4;
 
 /// Something that the simulator counts. The names are those that an `exercise.toml` uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Measure {
     /// 32-byte sectors that a warp's load from global memory touches, on average.
     #[serde(rename = "sectors per load")]

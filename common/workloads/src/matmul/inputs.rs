@@ -8,9 +8,9 @@ use oracles::random::{generator, values};
 
 use super::size::Size;
 use crate::error::Result;
-use crate::npy::Matrix;
-use crate::workload::Workload;
-use crate::workload::origin::Origin;
+use crate::matrix::Matrix;
+use crate::origin::Origin;
+use crate::problem::Problem;
 
 /// Two matrices to multiply.
 pub struct Matmul {
@@ -23,11 +23,11 @@ pub struct Matmul {
 
 impl Matmul {
     /// Matrices from a random generator, the same for the same seed on every machine: both signs, and magnitudes in 0.5..1, so that a
-    /// product that is missing shows (see [`Convolution::random`](crate::workload::Convolution::random)).
+    /// product that is missing shows (see [`Convolution::random`](crate::Convolution::random)).
     ///
     /// # Errors
     ///
-    /// [`Error::Size`](crate::Error::Size), when a side is zero or too long.
+    /// When a side is zero or too long.
     pub fn random(size: Size, seed: u64) -> Result<Self> {
         size.check()?;
         let mut generator = generator(seed);
@@ -40,10 +40,15 @@ impl Matmul {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`](crate::Error::Size), when the first matrix does not have as many columns as the second has rows, or a side is too long.
+    /// When the first matrix does not have as many columns as the second has rows, or a side is too long.
     pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
         let size = Size::of_product((a.rows, a.columns), (b.rows, b.columns))?;
         Ok(Self { size, a: a.values, b: b.values, origin: Origin::Given, outcome: OnceLock::new() })
+    }
+
+    /// The same with another origin of the data.
+    pub fn with_origin(self, origin: Origin) -> Self {
+        Self { origin, ..self }
     }
 
     /// The three sizes.

@@ -9,10 +9,10 @@ use oracles::rounding::{EXACT_IN_F32, UNIT_ROUNDOFF};
 use oracles::window_sums::largest_magnitude;
 
 use super::size::{Image, SUMS_BELOW, Size};
-use crate::error::{Error, Result};
-use crate::workload::Workload;
-use crate::workload::image::Border;
-use crate::workload::origin::Origin;
+use crate::border::Border;
+use crate::error::{NoSuchSize, Result};
+use crate::origin::Origin;
+use crate::problem::Problem;
 
 /// An image with a window to slide along its rows.
 pub struct WindowSums {
@@ -40,14 +40,14 @@ impl WindowSums {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`], when the window is even or wider than the image, when the image is too large for the kernels, or when the sums might not
+    /// When the window is even or wider than the image, when the image is too large for the kernels, or when the sums might not
     /// fit 32 bits.
     pub fn new(image: Image, window: u32, border: Border) -> Result<Self> {
         Size { width: image.width, height: image.height }.check(window)?;
         let largest = largest_magnitude(&image.pixels);
         let most = u128::from(window) * u128::from(largest).pow(2);
         if most >= u128::from(SUMS_BELOW) {
-            return Err(Error::Size {
+            return Err(NoSuchSize {
                 asked: format!("a window of {window} pixels of magnitude {largest}"),
                 reason: format!(
                     "a sum of squares can reach {most}, and the kernels add in 32 bits: it must stay below {SUMS_BELOW}"
@@ -55,6 +55,11 @@ impl WindowSums {
             });
         }
         Ok(Self { image, window, border, origin: Origin::Given, largest, oracle: OnceLock::new() })
+    }
+
+    /// The same with another origin of the data.
+    pub fn with_origin(self, origin: Origin) -> Self {
+        Self { origin, ..self }
     }
 
     /// The image.

@@ -2,29 +2,8 @@
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
-use clap::{Args, Parser};
 
 use crate::manifest::Random;
-
-/// A chapter's options, read from the text of a case.
-#[derive(Debug, Parser)]
-#[command(no_binary_name = true)]
-struct Line<O: Args> {
-    #[command(flatten)]
-    options: O,
-}
-
-/// Reads a case: a size, and further options of the chapter after it.
-///
-/// # Errors
-///
-/// The message of the chapter's command line.
-pub fn options<O: Args>(case: &str) -> Result<O, String> {
-    let words = ["--size"].into_iter().chain(case.split_whitespace());
-    Line::try_parse_from(words)
-        .map(|line| line.options)
-        .map_err(|error| error.to_string().lines().next().unwrap_or_default().to_owned())
-}
 
 /// Random sizes, the same for the same seed. Half of their numbers are where kernels go wrong: at the ends of the range, and at or next to
 /// a multiple of a block's or a tile's width.
@@ -71,15 +50,6 @@ fn number(lowest: u32, highest: u32, edges: &[u32], generator: &mut ChaCha8Rng) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use common::workload::convolution::Options;
-
-    #[test]
-    fn a_case_is_read_as_the_command_line_is() {
-        let size = options::<Options>("257x33").unwrap().size.unwrap();
-        assert_eq!((size.outputs, size.taps), (257, 33));
-        assert!(options::<Options>("257").unwrap_err().contains("257"));
-        assert!(options::<Options>("257x33 --window 3").unwrap_err().contains("--window"));
-    }
 
     #[test]
     fn random_sizes_lie_in_their_ranges_and_often_at_edges() {

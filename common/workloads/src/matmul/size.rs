@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
-use crate::workload::Footprint;
-use crate::workload::image::numbers;
+use crate::border::numbers;
+use crate::error::{NoSuchSize, Result};
+use crate::problem::Footprint;
 
 /// Rows and columns of the largest matrices: a grid has 65 535 blocks in its second dimension, and the smallest tile has 16 rows.
 pub const LONGEST_SIDE: u32 = 65_535 * 16;
@@ -41,14 +41,14 @@ impl fmt::Display for Size {
 }
 
 impl FromStr for Size {
-    type Err = Error;
+    type Err = NoSuchSize;
 
     fn from_str(text: &str) -> Result<Self> {
         if text == "seed" {
             return Ok(SEED_SIZE);
         }
         let [m, n, k] = numbers(text, "expected M, N and K as in 512,256,128, or `seed`")
-            .map_err(|reason| Error::Size { asked: format!("size {text:?}"), reason })?;
+            .map_err(|reason| NoSuchSize { asked: format!("size {text:?}"), reason })?;
         let size = Size { m, n, k };
         size.check()?;
         Ok(size)
@@ -57,10 +57,10 @@ impl FromStr for Size {
 
 impl Size {
     /// The size of the product of two matrices of these rows and columns.
-    pub(super) fn of_product(a: (usize, usize), b: (usize, usize)) -> Result<Self> {
+    pub fn of_product(a: (usize, usize), b: (usize, usize)) -> Result<Self> {
         let wrong = |reason: String| {
             let asked = format!("the product of {} x {} and {} x {} numbers", a.0, a.1, b.0, b.1);
-            Err(Error::Size { asked, reason })
+            Err(NoSuchSize { asked, reason })
         };
         if a.1 != b.0 {
             return wrong(format!("the first matrix has {} columns and the second {} rows", a.1, b.0));
@@ -75,9 +75,9 @@ impl Size {
     }
 
     /// Refuses what cannot be computed.
-    pub(super) fn check(self) -> Result<()> {
+    pub fn check(self) -> Result<()> {
         let Self { m, n, k } = self;
-        let wrong = |reason: String| Err(Error::Size { asked: format!("a product of {self}"), reason });
+        let wrong = |reason: String| Err(NoSuchSize { asked: format!("a product of {self}"), reason });
         if [m, n, k].contains(&0) {
             return wrong("every side has at least one number".to_owned());
         }
@@ -91,7 +91,7 @@ impl Size {
     }
 
     /// How much memory a product of this size takes.
-    pub(super) fn footprint(self) -> Footprint {
+    pub fn footprint(self) -> Footprint {
         let [m, n, k] = [self.m, self.n, self.k].map(u64::from);
         let device_bytes = 4 * (m * k + k * n + m * n);
         // On the host the same once more, and for each output the oracle's two f64 and the value that came back.

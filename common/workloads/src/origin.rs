@@ -20,7 +20,7 @@ pub enum Origin {
 
 impl Origin {
     /// Appends the origin to sizes in words.
-    pub(super) fn describe(&self, sizes: String) -> String {
+    pub fn describe(&self, sizes: String) -> String {
         match self {
             Self::Seed(seed) => format!("{sizes}, seed {seed}"),
             Self::Files { words, .. } => format!("{sizes}: {words}"),
@@ -29,7 +29,7 @@ impl Origin {
     }
 
     /// Adds the origin to sizes in a record: the seed, or `null` and the names of the files.
-    pub(super) fn record<const N: usize>(&self, sizes: [(&'static str, Value); N]) -> Map<String, Value> {
+    pub fn record<const N: usize>(&self, sizes: [(&'static str, Value); N]) -> Map<String, Value> {
         let (seed, names) = match self {
             Self::Seed(seed) => (json!(seed), [].as_slice()),
             Self::Files { names, .. } => (Value::Null, names.as_slice()),

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
-use crate::workload::Footprint;
-use crate::workload::image::sides;
+use crate::border::sides;
+use crate::error::{NoSuchSize, Result};
+use crate::problem::Footprint;
 
 /// Pixels of the largest template: the bytes of constant memory. `n * 255²` fits 32 bits.
 pub const MOST_TEMPLATE_PIXELS: u64 = 1 << 16;
@@ -31,13 +31,13 @@ pub struct Size {
 }
 
 impl FromStr for Size {
-    type Err = Error;
+    type Err = NoSuchSize;
 
     fn from_str(text: &str) -> Result<Self> {
         if text == "seed" {
             return Ok(HEADLINE_SIZE);
         }
-        let wrong = |reason: String| Error::Size { asked: format!("size {text:?}"), reason };
+        let wrong = |reason: String| NoSuchSize { asked: format!("size {text:?}"), reason };
         let expected = "expected the image and the template as in 256x256,20x16, or `seed`";
         let (image, template) = text.split_once(',').ok_or_else(|| wrong(expected.to_owned()))?;
         let sides = |text: &str| sides(text, expected).map_err(wrong);
@@ -49,10 +49,10 @@ impl FromStr for Size {
 
 impl Size {
     /// Refuses what cannot be computed.
-    pub(super) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         let Size { image: (width, height), template: (w, h) } = *self;
         let wrong =
-            |reason: String| Err(Error::Size { asked: format!("a template of {w}x{h} in an image of {width}x{height}"), reason });
+            |reason: String| Err(NoSuchSize { asked: format!("a template of {w}x{h} in an image of {width}x{height}"), reason });
         if [width, height, w, h].contains(&0) {
             return wrong("every side has at least one pixel".to_owned());
         }
@@ -72,7 +72,7 @@ impl Size {
     }
 
     /// How much memory a correlation of this size takes at most.
-    pub(super) fn footprint(&self) -> Footprint {
+    pub fn footprint(&self) -> Footprint {
         let pixels = |(width, height): (u32, u32)| u64::from(width) * u64::from(height);
         // One output per pixel, each with a coefficient and three sums.
         let device_bytes = pixels(self.image) * (1 + 4 + 12) + pixels(self.template);

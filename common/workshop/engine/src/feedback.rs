@@ -3,14 +3,13 @@
 use std::cmp::Reverse;
 use std::mem::discriminant;
 
-use common::report::{Failure, Fault};
-use common::units::significant;
 use oracles::{Mismatch, Pattern};
 use simt::{Finding, FindingKind, Location, Space};
+use workloads::failure::{Failure, Fault};
+use workloads::units::significant;
 
 use crate::check::{Passed, Rejection, Text};
-use crate::exercise::Exercise;
-use crate::manifest::Target;
+use crate::manifest::{Manifest, Target};
 use crate::text::paragraphs;
 
 const MISSING_HEADER: &str = "\nA kernel of an exercise needs no header: remove the line. What CUDA C has built in is there without one, and so are the integers \
@@ -73,20 +72,36 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
 }
 
 /// What to say about a kernel that passes.
-pub fn passed(exercise: &Exercise, passed: &Passed, text: Text<'_>) -> String {
+pub fn passed(manifest: &Manifest, passed: &Passed, text: Text<'_>) -> String {
     let mut message = format!("passed: right at all {} sizes", passed.sizes);
     if !passed.counted.is_empty() {
         message += ", no races found in shared or global memory";
     }
-    for (target, counted) in exercise.manifest.targets.iter().zip(&passed.counted) {
+    for (target, counted) in manifest.targets.iter().zip(&passed.counted) {
         message += &format!("\n        {}; {}", target.measure.words(*counted, passed.arithmetic), wanted(target));
     }
     message += &remark("It is right, and the check has a remark", &passed.warnings, text);
     if !passed.remarks.is_empty() {
         message += &format!("\n\nThe compiler has doubts:\n\n{}", indented(&passed.remarks).trim_end());
     }
-    message += &format!("\n\n{}", paragraphs(&exercise.manifest.lesson));
+    message += &format!("\n\n{}", paragraphs(&manifest.lesson));
     message.replace(text.path, text.name)
+}
+
+/// The lines of the learner's file that a rejection is about, from 1.
+pub fn lines(rejection: &Rejection, text: Text<'_>) -> Vec<u32> {
+    match rejection {
+        Rejection::DoesNotCompile(log) => {
+            let number = |line: &str| line.strip_prefix(text.path)?.strip_prefix('(')?.split_once(')')?.0.parse().ok();
+            let mut numbers: Vec<u32> = log.lines().filter_map(number).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers
+        }
+        Rejection::Fails { failure, .. } | Rejection::UsesUnset { failure, .. } => named(failure, text),
+        Rejection::NotByHand { line } => vec![*line as u32],
+        Rejection::CannotBeLaunched(_) | Rejection::DependsOnOrder { .. } | Rejection::Misses { .. } => Vec::new(),
+    }
 }
 
 /// What leaves the outputs right, after an introduction; nothing if there is nothing.
@@ -143,12 +158,17 @@ fn worst(findings: &[Finding]) -> String {
 
 /// The lines of the learner's file that the findings name.
 fn quoted(failure: &Failure, text: Text<'_>) -> String {
+    let lines: String = named(failure, text).into_iter().map(|number| source_line(text, number as usize)).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+/// The lines of the learner's file that the findings name, from 1.
+fn named(failure: &Failure, text: Text<'_>) -> Vec<u32> {
     let mut numbers: Vec<u32> =
         failure.findings().iter().flat_map(locations).filter_map(|location| line(location, text.path)).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let lines: String = numbers.into_iter().map(|number| source_line(text, number as usize)).collect();
-    if lines.is_empty() { lines } else { format!("\n{lines}") }
+    numbers
 }
 
 /// A line of the learner's file with its number; nothing if there is none.

@@ -3,7 +3,7 @@
 use oracles::random::{clouds, generator};
 
 use super::size::Size;
-use crate::picture::{Gray, Rectangle};
+use crate::gray::{Gray, Rectangle};
 
 /// Makes the image and the template. The template is cut from the middle of the image. Where it fits, it is put in again at two
 /// more positions, once with three quarters of its contrast and brighter, once with half of it.
@@ -33,8 +33,8 @@ pub(super) fn generate(size: Size, seed: u64) -> (Gray, Gray) {
 mod tests {
     use super::super::{Correlation, best_matches};
     use super::*;
-    use crate::workload::Workload;
-    use crate::workload::image::Border;
+    use crate::border::Border;
+    use crate::problem::Problem;
 
     #[test]
     fn the_template_is_found_where_it_was_hidden() {
