@@ -16,7 +16,7 @@ const LEVELS: [&[&str]; 8] = [
     &["cudart", "fuzz", "lower", "simt", "kernels", "nvrtc", "oracles"],
     &["driver", "lower-web", "simt-web", "toolkit", "workloads"],
     &["common", "engine", "simcuda"],
-    &["conformance", "inspect", "workshop"],
+    &["conformance", "engine-web", "inspect", "workshop"],
     &["cli"],
     &["ch0"],
     &["press", "support"],

@@ -33,4 +33,4 @@ pub use expected::Expected;
 pub use mismatch::{Mismatch, Pattern, Worst, WrongSums};
 pub use sampled::{MOST_PRODUCTS_OF_A_WHOLE_ORACLE, RUN, Sampled};
 #[cfg(target_arch = "wasm32")]
-pub use silent as progress;
+pub(crate) use silent as progress;
