@@ -8,7 +8,7 @@
 //! - `archive`: the saved runs. `facts`: numbers from elsewhere, with their sources.
 //! - `values`: numbers of a run, by `expression` and `quantity`; `number` writes them.
 //! - `tables`, `counts`, `instructions`, `functions`, `exercises`, `predict`, `diff`, `ptx`: text and tables. `sources`: where the numbers of a
-//!   page come from.
+//!   page come from. `exercise_data`: what a page needs to check exercises.
 //! - `callouts`: block quotes with a name.
 //! - `charts`: charts of records. `drawing`: SVG for charts and for drawings of memory accesses.
 //! - `lab`: what moves in pages.
@@ -27,6 +27,7 @@ pub mod counts;
 mod diff;
 pub mod directive;
 mod drawing;
+pub mod exercise_data;
 mod exercises;
 mod expression;
 mod facts;
