@@ -274,6 +274,7 @@ function listenTo(row, asked, done) {
           at = (at + 1) % asked.length;
           show();
           box.querySelector("button")?.focus();
+          done("done");
         });
         box.replaceChildren(drawing(asked[at], row.closest(".lab-source").clientWidth - 30), next || "");
       };
