@@ -13,7 +13,7 @@
 //! - `charts`: charts of records. `drawing`: SVG for charts and for drawings of memory accesses.
 //! - `lab`: what moves in pages.
 //! - `simulation`: what comes from a run of the simulator.
-//! - `web`: the simulator as a WebAssembly module, and the demo page.
+//! - `web`: the simulator as WebAssembly modules, and the files that move pages.
 //! - `readme`: the tables of the README.
 //! - `manifest`: the list of all records, `book/records.toml`. `check` compares it with the records, `rerun` makes records again, and `stale`
 //!   tells which rows no longer hold. `counts` and `listings` are records that are not runs of chapters.

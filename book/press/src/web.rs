@@ -117,7 +117,8 @@ fn compiler(package: &Path, out: &Path) -> Result<()> {
     for file in CLANG {
         copy(&package.join("gen").join(file), &clang.join(file))?;
     }
-    Ok(())
+    // An archive without files in place of the headers and libraries of the C library.
+    Ok(fs::write(clang.join("llvm-resources.tar"), [0; 1024])?)
 }
 
 fn rustc() -> OsString {
