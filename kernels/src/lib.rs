@@ -5,7 +5,7 @@
 //!
 //! # Layout
 //!
-//! - One module per chapter, and [`ceilings`] for the kernels that measure the device. Each `.cu` file is declared once, with
+//! - One module per chapter, [`ceilings`] for the kernels that measure the device, [`slides`] for the experiments in pages. Each `.cu` file is declared once, with
 //!   `source!`, in the module of its chapter.
 //!
 //! # Adding a kernel
@@ -127,6 +127,7 @@ pub mod conv_naive;
 pub mod conv_shared;
 pub mod correlation;
 pub mod matmul;
+pub mod slides;
 pub mod unroll;
 pub mod window_sums;
 

@@ -5,7 +5,8 @@
 const CALLOUTS: [(&str, &str); 4] =
     [("In one sentence", "sentence"), ("Predict", "predict"), ("Try it", "try"), ("Watch out", "watch")];
 
-/// Marks the names of the callouts of a page. The colon goes, because the name is on a line of its own.
+/// Marks the names of the callouts of a page. The colon goes and the sentence starts with a capital,
+/// because the name is on a line of its own.
 pub fn mark(page: &str) -> String {
     let mut in_fence = false;
     let lines = page.split('\n').map(|line| {
@@ -24,6 +25,8 @@ fn marked(line: &str) -> Option<String> {
     let name = name.strip_suffix([':', '.']).unwrap_or(name);
     let (_, class) = CALLOUTS.into_iter().find(|(known, _)| *known == name)?;
     let rest = rest.strip_prefix(':').unwrap_or(rest).trim_start();
+    let mut letters = rest.chars();
+    let rest: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
     Some(format!("{indent}> <strong class=\"callout {class}\">{name}</strong> {rest}"))
 }
 
@@ -34,9 +37,9 @@ mod tests {
     #[test]
     fn a_quote_that_starts_with_a_known_name_is_a_callout() {
         for (line, expected) in [
-            ("> **Watch out:** a barrier.", "> <strong class=\"callout watch\">Watch out</strong> a barrier."),
+            ("> **Watch out:** a barrier.", "> <strong class=\"callout watch\">Watch out</strong> A barrier."),
             ("> **Predict.** How many?", "> <strong class=\"callout predict\">Predict</strong> How many?"),
-            ("  > **Try it**: now.", "  > <strong class=\"callout try\">Try it</strong> now."),
+            ("  > **Try it**: now.", "  > <strong class=\"callout try\">Try it</strong> Now."),
             ("> **Remember:** no name.", "> **Remember:** no name."),
             ("a > **Predict:** b", "a > **Predict:** b"),
             ("```\n> **Predict:** code\n```", "```\n> **Predict:** code\n```"),

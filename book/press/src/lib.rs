@@ -11,6 +11,7 @@
 //!   page come from.
 //! - `callouts`: block quotes with a name.
 //! - `charts`: charts of records. `drawing`: SVG for charts and for drawings of memory accesses.
+//! - `lab`: what moves in pages.
 //! - `simulation`: what comes from a run of the simulator.
 //! - `web`: the simulator as a WebAssembly module, and the demo page.
 //! - `readme`: the tables of the README.
@@ -32,6 +33,7 @@ mod facts;
 mod functions;
 mod include;
 mod instructions;
+mod lab;
 pub mod listings;
 pub mod manifest;
 mod number;

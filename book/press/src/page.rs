@@ -11,6 +11,7 @@ use crate::drawing::concepts;
 use crate::drawing::svg::inline;
 use crate::facts::Facts;
 use crate::manifest::Manifest;
+use crate::lab::slides;
 use crate::number::Style;
 use crate::predict::Prediction;
 use crate::simulation::{self, Answers};
@@ -29,10 +30,11 @@ pub struct Page {
 }
 
 /// The directives besides those of [`simulation::DIRECTIVES`].
-const DIRECTIVES: &str = "run fact table bounds chart counts diff exercise exercises functions predict solutions instructions listing picture profiles ptx-loop suites";
+const DIRECTIVES: &str = "run fact table bounds chart counts diff exercise exercises functions predict solutions instructions listing picture profiles ptx-loop suites slide";
 
-/// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own.
-pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
+/// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own. `whole` says that these are the pages of the
+/// book, so that some page should use each fact.
+pub fn render(pages: &mut [Page], program: &Path, whole: bool) -> Result<()> {
     let mut problems = Vec::new();
     let simulated = pages.iter().flat_map(simulated).collect();
     let (archive, facts, manifest) = (Archive::read()?, Facts::read()?, Manifest::read(root())?);
@@ -47,7 +49,7 @@ pub fn render(pages: &mut [Page], program: &Path) -> Result<()> {
             Err(wrong) => problems.extend(wrong),
         }
     }
-    if problems.is_empty() {
+    if problems.is_empty() && whole {
         problems.extend(press.facts.unused().into_iter().map(|fact| format!("book/facts.toml: no page uses {fact}")));
     }
     ensure!(problems.is_empty(), "{}", problems.join("\n"));
@@ -136,8 +138,8 @@ impl Press {
         let rendered = match name.as_str() {
             "run" => self.run(arguments)?,
             "fact" => self.fact(arguments)?,
-            "table" => tables::run(archive, &arguments.word("a record")?)?.into(),
-            "bounds" => tables::bounds(archive, &arguments.word("a record")?)?.into(),
+            "table" => tables::run(archive, &arguments.word("a record")?)?.for_page().into(),
+            "bounds" => tables::bounds(archive, &arguments.word("a record")?)?.for_page().into(),
             "chart" => {
                 let svg = charts::draw(archive, arguments)?;
                 inline(&svg, &arguments.alternative()?).into()
@@ -154,6 +156,7 @@ impl Press {
             "picture" => concepts::figure(archive, &self.facts, arguments)?.into(),
             "profiles" => tables::profiles().into(),
             "ptx-loop" => ptx::remainder_loop(&arguments.word("a kernel")?)?.into(),
+            "slide" => slides::slide(&arguments.word("an experiment")?)?.into(),
             "suites" => suites::scoreboard()?.into(),
             _ => bail!("there is no directive {name}{}", nearest(&name, DIRECTIVES.split(' ').chain(simulation::DIRECTIVES))),
         };

@@ -28,7 +28,7 @@ fn with_tables(archive: &Archive, text: &str) -> Result<String> {
     while let Some((before, after)) = rest.split_once(START) {
         let (name, after) = after.split_once(" -->").context("README.md: a table mark does not end")?;
         let (_, after) = after.split_once(END).with_context(|| format!("README.md: table {name} has no {END}"))?;
-        let table = tables::run(archive, name).context("README.md")?;
+        let table = tables::run(archive, name).context("README.md")?.plain();
         result += &format!("{before}{START}{name} -->\n\n{table}\n\n{END}");
         rest = after;
     }

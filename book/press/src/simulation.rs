@@ -18,6 +18,7 @@ use common::runner;
 use common::stage::{Run, Stage};
 use common::units::percent;
 use common::workload::Workload;
+use driver::settings::LAUNCHES_VARIABLE;
 use inspect::diagnose::diagnose;
 use inspect::explain::Explanation;
 use simt::Dim3;
@@ -28,9 +29,11 @@ use crate::drawing::draw_footprint;
 use crate::drawing::footprint::Who;
 use crate::drawing::svg::inline;
 use crate::drawing::trace::Arrays;
+use crate::lab::explain::explain;
+use crate::tables::source;
 
 /// The directives that take a run of the simulator.
-pub const DIRECTIVES: [&str; 5] = ["lanes", "footprint", "finding", "diagnosis", "accesses"];
+pub const DIRECTIVES: [&str; 6] = ["lanes", "footprint", "finding", "diagnosis", "accesses", "explain"];
 
 /// Splits a directive into its name, the profile of the simulated GPU, the chapter, and the remaining arguments.
 pub fn parse(text: &str) -> Result<(String, String, String, Arguments)> {
@@ -51,15 +54,18 @@ pub type Answers = BTreeMap<String, Result<String, String>>;
 /// Asks the simulator, in processes of `program`, which must answer to `simulate PROFILE` with [`serve`]. A directive without a known GPU or
 /// chapter gets no answer.
 pub fn ask(program: &Path, directives: BTreeSet<String>) -> Result<Answers> {
-    let mut by_profile: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    // A process for explanations writes its launches to files, and the others need not.
+    let mut by_process: BTreeMap<(String, bool), Vec<String>> = BTreeMap::new();
     for text in directives {
-        if let Ok((_, profile, _, _)) = parse(&text) {
-            by_profile.entry(profile).or_default().push(text);
+        if let Ok((name, profile, _, _)) = parse(&text) {
+            by_process.entry((profile, name == "explain")).or_default().push(text);
         }
     }
-    let processes = by_profile.into_iter().map(|(profile, texts)| {
+    let launches = tempfile::tempdir()?;
+    let processes = by_process.into_iter().map(|((profile, explains), texts)| {
         let mut process = Command::new(program);
         process.args(["simulate", &profile]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        process.envs(explains.then_some((LAUNCHES_VARIABLE, launches.path())));
         let mut process = process.spawn().with_context(|| program.display().to_string())?;
         let mut input = process.stdin.take().context("a pipe to the process")?;
         input.write_all(&serde_json::to_vec(&texts)?)?;
@@ -120,6 +126,8 @@ impl Visitor for Answer<'_> {
                 let who = Who::take(arguments)?;
                 Ok(inline(&draw_footprint(gpu, stage, workload, &who)?, &arguments.alternative()?))
             }
+            // The source with its counts.
+            "explain" => explain(gpu, chapter.name, stage, workload, &sizes, arguments),
             // What the checks say.
             "finding" => finding(gpu, stage, workload),
             // The stage with its loads taken out; with `share`, the least time without some of them as a share of the whole.
@@ -176,5 +184,5 @@ fn accesses<W: Workload>(gpu: &Gpu, stage: &Stage<W>, chapter: &Chapter<W>, work
     let share = percent(parts.iter().sum::<u64>() as f64 / whole as f64);
     let note =
         format!("Accesses to global memory for {what}, counted by the simulator. The two halves together: {share} of the whole.");
-    Ok(format!("{table}\n*{note}*"))
+    Ok(format!("{table}\n{}", source(&note)))
 }

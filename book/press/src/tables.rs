@@ -2,26 +2,59 @@
 
 use anyhow::Result;
 use common::gpu::DeviceKind;
-use common::table::{self, Drawing};
+use common::table::{self, ForPage};
 use common::units;
 use common::workload::Work;
 use simt::Profile;
 
 use crate::archive::{Archive, Bounded, Pair, STALE_MARK, STALE_NOTE};
+use crate::drawing::svg::escape;
 use crate::stale::CEILING;
 use crate::values::memory_bandwidth;
 
+/// A table with what belongs under it.
+pub struct Shown {
+    table: String,
+    /// Sentences about the rows.
+    notes: Vec<String>,
+    /// Where the numbers come from, as Markdown.
+    source: String,
+}
+
+impl Shown {
+    /// For a page of the book, where the source is behind a line to open.
+    pub fn for_page(&self) -> String {
+        let notes = if self.notes.is_empty() { String::new() } else { format!("<p class=\"below\">{}</p>\n\n", self.notes()) };
+        format!("{}\n\n{notes}{}", self.table.trim_end(), source(&self.source))
+    }
+
+    /// For a page that is shown without the book's style sheet.
+    pub fn plain(&self) -> String {
+        let notes = if self.notes.is_empty() { String::new() } else { self.notes() + "\n\n" };
+        format!("{}\n\n{notes}*{}*", self.table.trim_end(), self.source)
+    }
+
+    fn notes(&self) -> String {
+        escape(&self.notes.join(" "))
+    }
+}
+
+/// Where the numbers above come from, behind a line to open.
+pub fn source(text: &str) -> String {
+    format!("<details class=\"source\">\n<summary>Source</summary>\n\n{text}\n\n</details>")
+}
+
 /// Draws the table of a run, with a line that says what it was run on.
-pub fn run(archive: &Archive, name: &str) -> Result<String> {
+pub fn run(archive: &Archive, name: &str) -> Result<Shown> {
     let run = archive.run(name)?;
     // The names of stale stages have a mark.
     let mut marked = run.record.clone();
     marked.stages.iter_mut().for_each(|stage| stage.name = run.label(&stage.name));
-    let mut page = table::draw(&marked, Drawing::Markdown);
+    let ForPage { table, mut notes } = table::for_page(&marked);
     let device = &run.record.device;
     let kind = if device.kind == DeviceKind::Sim { "simulated " } else { "" };
-    page += &format!(
-        "\n\n*{kind}{}; driver {}; {}; {}, seed {}; {}",
+    let mut source = format!(
+        "{kind}{}; driver {}; {}; {}, seed {}; {}",
         device.name,
         device.driver,
         device.compiler,
@@ -31,18 +64,20 @@ pub fn run(archive: &Archive, name: &str) -> Result<String> {
     );
     if let Some(ceilings) = run.record.ceilings {
         let note = if run.is_stale(CEILING) { format!(" ({STALE_NOTE})") } else { String::new() };
-        page += &format!(". Ceilings in the same run: {ceilings}{note}");
+        source += &format!(". Ceilings in the same run: {ceilings}{note}");
     }
-    Ok(page + &format!(". Record: `{}`.{}*", run.path(), stale_note(run.has_stale())))
+    source += &format!(". Record: `{}`.", run.path());
+    notes.extend(stale_note(run.has_stale()));
+    Ok(Shown { table, notes, source })
 }
 
-/// What a stale mark means, for the end of a note; nothing where no row has one.
-fn stale_note(has_stale: bool) -> String {
-    if has_stale { format!(" {STALE_NOTE}.") } else { String::new() }
+/// What a stale mark means; nothing where no row has one.
+fn stale_note(has_stale: bool) -> Option<String> {
+    has_stale.then(|| format!("{STALE_NOTE}."))
 }
 
 /// Draws measured times next to the times that no arrangement of the same loads and multiply-adds can beat.
-pub fn bounds(archive: &Archive, name: &str) -> Result<String> {
+pub fn bounds(archive: &Archive, name: &str) -> Result<Shown> {
     let pair = archive.pair(name)?;
     let Pair { measured, counted } = pair;
     let mut table = "| stage | bound by | at least | measured |\n|---|---|---:|---:|\n".to_owned();
@@ -53,15 +88,15 @@ pub fn bounds(archive: &Archive, name: &str) -> Result<String> {
         table += &format!("| {name}{mark} | {unit} | {least} | {median} |\n");
     }
     let Work { multiply_adds, arithmetic, .. } = measured.record.work();
-    table += &format!(
-        "\n*Bound: counts of `{}`, for {} {}s. Measured: `{}`.{}*",
+    let source = format!(
+        "Bound: counts of `{}`, for {} {}s. Measured: `{}`.",
         counted.path(),
         units::count(multiply_adds),
         arithmetic.piece(),
         measured.path(),
-        stale_note(pair.bounded().iter().any(|row| pair.is_stale(row.name))),
     );
-    Ok(table)
+    let notes = stale_note(pair.bounded().iter().any(|row| pair.is_stale(row.name))).into_iter().collect();
+    Ok(Shown { table, notes, source })
 }
 
 /// Draws the GPUs that can be simulated.
@@ -96,11 +131,11 @@ mod tests {
     #[test]
     fn a_stale_row_is_marked_and_the_mark_is_explained() {
         let archive = Archive::read().unwrap().judged_by(|_, _| false);
-        for table in [run(&archive, RUN).unwrap(), bounds(&archive, RUN).unwrap()] {
+        for table in [run(&archive, RUN).unwrap().for_page(), bounds(&archive, RUN).unwrap().for_page()] {
             assert!(!table.contains('†'), "{table}");
         }
         let archive = archive.judged_by(|_, stage| stage == "shared");
-        for table in [run(&archive, RUN).unwrap(), bounds(&archive, RUN).unwrap()] {
+        for table in [run(&archive, RUN).unwrap().for_page(), bounds(&archive, RUN).unwrap().for_page()] {
             assert!(table.contains("| shared † ") && table.contains(STALE_NOTE), "{table}");
             assert_eq!(table.matches('†').count(), 2, "{table}");
         }

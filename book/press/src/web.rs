@@ -1,4 +1,4 @@
-//! The simulator for web pages: builds the WebAssembly module, and lays out the files that a site needs.
+//! The simulator for web pages: builds the WebAssembly modules, and lays out the files that a site needs.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,6 +9,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
+use crate::archive::files_below;
+use crate::lab::launch;
 use crate::root;
 
 /// The compiler's name for the module's machine.
@@ -26,26 +28,12 @@ const CLANG: [&str; 5] = ["bundle.js", "llvm.core.wasm", "llvm.core2.wasm", "llv
 /// The header that gives clang the names of CUDA.
 const HEADER: &str = "kernels/toolkit/src/clang/cuda.h";
 
-/// The files of the demo, from the root of the repository.
-const DEMO: [(&str, &str); 10] = [
-    ("simulator/web/demo/index.html", "index.html"),
-    ("simulator/web/demo/demo.css", "demo.css"),
-    ("simulator/web/demo/demo.js", "demo.js"),
-    ("simulator/web/demo/drawing.js", "drawing.js"),
-    ("simulator/web/demo/stepper.js", "stepper.js"),
-    ("simulator/web/demo/compile.js", "compile.js"),
-    ("simulator/web/demo/strided.cu", "kernels/strided.cu"),
-    ("simulator/web/demo/strided.ptx", "kernels/strided.ptx"),
-    ("kernels/cuda/01-conv-naive.cu", "kernels/01-conv-naive.cu"),
-    ("kernels/ptx/01-conv-naive.ptx", "kernels/01-conv-naive.ptx"),
-];
+/// What the book's own build puts into the site: mdBook copies these two, and gives them a name with a hash.
+const BY_MDBOOK: [&str; 2] = ["start.js", "lab.css"];
 
 /// What to build.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Add a page that runs kernels of chapter 01
-    #[arg(long)]
-    demo: bool,
     /// Add a compiler of CUDA C: the unpacked npm package @yowasp/clang
     #[arg(long, value_name = "FOLDER")]
     compiler: Option<PathBuf>,
@@ -62,43 +50,71 @@ impl Arguments {
     /// When the compiler cannot make WebAssembly, or a file cannot be written.
     pub fn run(self) -> Result<()> {
         let out = self.out.unwrap_or_else(|| root().join("target/web"));
-        let module = build("simt-web")?;
-        copy(&module, &out.join("simt/simt.wasm"))?;
-        copy(&build("lower-web")?, &out.join("simt/lower.wasm"))?;
-        for script in SCRIPTS {
-            copy(&root().join("simulator/web/js").join(script), &out.join("simt").join(script))?;
-        }
-        if self.demo {
-            for (source, target) in DEMO {
-                copy(&root().join(source), &out.join(target))?;
-            }
-        }
-        if let Some(package) = self.compiler {
-            let clang = out.join("clang");
-            for file in CLANG {
-                copy(&package.join("gen").join(file), &clang.join(file))?;
-            }
-            // An archive without files in place of the headers and libraries of the C library.
-            fs::write(clang.join("llvm-resources.tar"), [0; 1024])?;
-            copy(&root().join(HEADER), &clang.join("cuda.h"))?;
-        }
-        let bytes = fs::metadata(&module)?.len();
-        eprintln!("{}: the simulator, {} kB", out.display(), bytes / 1000);
-        if self.demo {
-            eprintln!("a browser loads modules only from a server: python3 -m http.server --directory {}", out.display());
-        }
-        Ok(())
+        let rustc = rustc();
+        ensure!(
+            has_target(&rustc)?,
+            "{} has no target {TARGET}; `rustup target add {TARGET}` installs it",
+            Path::new(&rustc).display()
+        );
+        modules(&out)?;
+        self.compiler.map_or(Ok(()), |package| compiler(&package, &out))
     }
+}
+
+/// Puts beside a built book what its pages need to move: scripts, launches, modules, and a compiler if there is one. Where modules cannot be
+/// built, says so, because pages are complete without them.
+///
+/// # Errors
+///
+/// When a module does not build, or a file cannot be written.
+pub fn lab(out: &Path, package: Option<&Path>) -> Result<()> {
+    let source = root().join("book/lab");
+    for file in files_below(&source)? {
+        let name = file.strip_prefix(&source)?;
+        if !name.starts_with("tests") && !BY_MDBOOK.iter().any(|copied| name == Path::new(copied)) {
+            copy(&file, &out.join(name))?;
+        }
+    }
+    for file in files_below(&root().join(launch::FOLDER)).unwrap_or_default() {
+        copy(&file, &out.join("launches").join(file.file_name().context("a file has a name")?))?;
+    }
+    let rustc = rustc();
+    if has_target(&rustc)? {
+        modules(out)?;
+    } else {
+        eprintln!("pages cannot run kernels: {} has no target {TARGET}, which `rustup target add` installs", Path::new(&rustc).display());
+    }
+    package.map_or(Ok(()), |package| compiler(package, out))
+}
+
+/// Builds the modules, and puts them beside their scripts.
+fn modules(out: &Path) -> Result<()> {
+    let module = build("simt-web")?;
+    copy(&module, &out.join("simt/simt.wasm"))?;
+    copy(&build("lower-web")?, &out.join("simt/lower.wasm"))?;
+    for script in SCRIPTS {
+        copy(&root().join("simulator/web/js").join(script), &out.join("simt").join(script))?;
+    }
+    copy(&root().join(HEADER), &out.join("simt/cuda.h"))?;
+    eprintln!("{}: the simulator, {} kB", out.display(), fs::metadata(&module)?.len() / 1000);
+    Ok(())
+}
+
+/// Adds the compiler of an unpacked package.
+fn compiler(package: &Path, out: &Path) -> Result<()> {
+    let clang = out.join("clang");
+    for file in CLANG {
+        copy(&package.join("gen").join(file), &clang.join(file))?;
+    }
+    Ok(())
+}
+
+fn rustc() -> OsString {
+    env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())
 }
 
 /// Builds the module of a package, and returns its path.
 fn build(package: &str) -> Result<PathBuf> {
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    ensure!(
-        has_target(&rustc)?,
-        "{} has no target {TARGET}; `rustup target add {TARGET}` installs it",
-        Path::new(&rustc).display()
-    );
     // The compiler may be another one than the one that built this program, so its output has a folder of its own.
     let folder = root().join("target/wasm");
     let flags = format!("-Ctarget-feature=+simd128 -Clink-arg=--max-memory={MOST_MEMORY}");

@@ -63,6 +63,29 @@ pub fn draw(record: &Record, drawing: Drawing) -> String {
     Content::of(record, &COLUMNS).draw(drawing)
 }
 
+/// A table for a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForPage {
+    /// The table, as Markdown.
+    pub table: String,
+    /// What belongs under it: what is the same in every row, and why stages were skipped.
+    pub notes: Vec<String>,
+}
+
+/// Draws a run for a page: a column that says the same in every row becomes a sentence.
+pub fn for_page(record: &Record) -> ForPage {
+    let mut content = Content::of(record, &COLUMNS);
+    let mut notes = content.shorten_verdicts();
+    content.name_ceiling();
+    let same = content.take_same();
+    let verified = content.rows.iter().all(|row| row.verdict == YES);
+    if verified {
+        notes.insert(0, "Every row is verified.".to_owned());
+    }
+    notes.extend(same);
+    ForPage { table: content.draw_columns(Drawing::Markdown, !verified), notes }
+}
+
 /// Finds out whether a table of a chapter with this lesson can have these columns, before anything runs.
 ///
 /// # Errors
@@ -105,6 +128,8 @@ pub fn fit(record: &Record, wish: Wish<'_>) -> Fitted {
 
 const STAGE: &str = "stage";
 const VERIFIED: &str = "verified";
+/// The verdict of a verified row.
+const YES: &str = "yes";
 /// How the verdict of a row begins that was verified by a sample.
 const SAMPLED: &str = "yes (";
 /// What the simulator's columns of clocks are, so that nobody takes them for a measurement.
@@ -157,7 +182,7 @@ impl Content {
         for row in &mut self.rows {
             if let Some(how) = row.verdict.strip_prefix(SAMPLED).and_then(|rest| rest.strip_suffix(" sampled, Freivalds)")) {
                 sampled = Some(format!("Verified: {how} outputs one by one, and all of them by random sums (Freivalds)."));
-                row.verdict = "yes".to_owned();
+                row.verdict = YES.to_owned();
             }
             let Some(reason) = row.verdict.strip_prefix(SKIPPED).and_then(|rest| rest.strip_prefix(": ")) else { continue };
             match reasons.iter_mut().find(|(known, _)| known == reason) {
@@ -168,6 +193,28 @@ impl Content {
         }
         let skipped = reasons.into_iter().map(|(reason, names)| format!("Skipped: {} ({reason}).", names.join(", ")));
         sampled.into_iter().chain(skipped).collect()
+    }
+
+    /// Puts the ceiling into the title where all shares are of the same one.
+    fn name_ceiling(&mut self) {
+        let Some(shares) = self.columns.iter_mut().find(|filled| filled.column == Column::OfCeiling) else { return };
+        let of = |cell: &String| cell.split_once(" of ").map(|(_, ceiling)| format!(" of {ceiling}"));
+        let Some(suffix) = shares.cells.iter().find_map(of) else { return };
+        if shares.cells.iter().all(|cell| cell.is_empty() || cell.ends_with(&suffix)) {
+            shares.cells.iter_mut().for_each(|cell| *cell = cell.trim_end_matches(&suffix).to_owned());
+            shares.title = format!("{} ({})", shares.title, suffix.trim_start_matches(" of "));
+        }
+    }
+
+    /// Takes out the columns that say the same in every one of several rows, and returns a sentence for each.
+    fn take_same(&mut self) -> Vec<String> {
+        let is_same = |filled: &Filled| {
+            let first = &filled.cells[0];
+            filled.cells.len() > 1 && !first.is_empty() && filled.cells.iter().all(|cell| cell == first)
+        };
+        let (same, columns): (Vec<Filled>, _) = self.columns.drain(..).partition(is_same);
+        self.columns = columns;
+        same.into_iter().map(|filled| format!("In every row, {}: {}.", in_one_line(&filled.title), filled.cells[0])).collect()
     }
 
     /// Wraps titles and verdicts, and chooses the columns of `order` that fit a width.
@@ -198,13 +245,18 @@ impl Content {
     }
 
     fn draw(&self, drawing: Drawing) -> String {
+        self.draw_columns(drawing, true)
+    }
+
+    /// Draws the table with its verdicts, or without.
+    fn draw_columns(&self, drawing: Drawing, verdicts: bool) -> String {
         let mut table = Builder::default();
         let title = |filled: &Filled| if drawing == Drawing::Markdown { in_one_line(&filled.title) } else { filled.title.clone() };
         let titles = self.columns.iter().map(title);
-        table.push_record(std::iter::once(STAGE.to_owned()).chain(titles).chain([VERIFIED.to_owned()]));
+        table.push_record(std::iter::once(STAGE.to_owned()).chain(titles).chain(verdicts.then(|| VERIFIED.to_owned())));
         for (index, row) in self.rows.iter().enumerate() {
             let cells = self.columns.iter().map(|filled| filled.cells[index].clone());
-            table.push_record(std::iter::once(row.name.clone()).chain(cells).chain([row.verdict.clone()]));
+            table.push_record(std::iter::once(row.name.clone()).chain(cells).chain(verdicts.then(|| row.verdict.clone())));
         }
         let mut table = table.build();
         match drawing {
@@ -213,7 +265,24 @@ impl Content {
         };
         table.modify(Columns::new(1..=self.columns.len()), Alignment::right());
         table.modify(Rows::first(), Alignment::left());
-        table.to_string()
+        match drawing {
+            Drawing::Lines => table.to_string(),
+            Drawing::Markdown => self.aligned(&table.to_string()),
+        }
+    }
+
+    /// Says in a Markdown table that the columns of numbers end at the right.
+    fn aligned(&self, table: &str) -> String {
+        let rule = |line: &str| {
+            let dashes = line.trim_matches('|').split('|').enumerate().map(|(index, dashes)| {
+                let column = index.checked_sub(1).and_then(|index| self.columns.get(index));
+                let is_number = column.is_some_and(|filled| filled.column != Column::BoundBy);
+                if is_number { format!("{}:", &dashes[1..]) } else { dashes.to_owned() }
+            });
+            format!("|{}|", dashes.collect::<Vec<_>>().join("|"))
+        };
+        let lines = table.lines().enumerate().map(|(index, line)| if index == 1 { rule(line) } else { line.to_owned() });
+        lines.collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -286,6 +355,23 @@ mod tests {
         for cell in ["50.0 % of f32", "4.00x", "16.0 GB/s", "skipped: needs 9.0", "WRONG", "yes (16384 sampled, Freivalds)"] {
             assert!(drawn.contains(cell), "{cell} is not in\n{drawn}");
         }
+    }
+
+    #[test]
+    fn what_is_the_same_in_every_row_of_a_page_s_table_is_said_once() {
+        let ceilings = Some(Ceilings { flops: 8e12, bytes_per_s: 1e12, byte_multiply_adds: None });
+        let stages = vec![stage("slow", Place::Device, Some(2.0), None), stage("fast", Place::Device, Some(0.5), None)];
+        let page = for_page(&record(ceilings, stages.clone()));
+        assert_eq!(page.notes, ["Every row is verified.", "In every row, error / tolerance: 2.5e-1 / 5.0e-1."]);
+        let squeezed: Vec<String> =
+            page.table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ").replace('-', "")).collect();
+        assert_eq!(squeezed[..2], ["| stage | time | rate | of ceiling (f32) | speedup |", "||:|:|:|:|"]);
+        assert!(page.table.contains("| 50.0 %") || page.table.contains(" 12.5 % |"), "{}", page.table);
+        // One row that differs keeps the column.
+        let mut wrong = stages;
+        (wrong[1].verified, wrong[1].failure) = (false, Some("WRONG".to_owned()));
+        let page = for_page(&record(ceilings, wrong));
+        assert!(page.table.contains("| verified |") && page.table.contains("WRONG"), "{}", page.table);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use toolkit::stamp::Stamp;
 
 #[test]
 fn every_ptx_carries_the_stamp_of_its_source() {
-    for source in kernels::sources() {
+    for source in kernels::sources().iter().copied().chain(kernels::slides::sources()) {
         assert_eq!(
             Stamp::read(source.ptx),
             Some(Stamp::of(source, PINNED_VERSION)),
@@ -21,7 +21,7 @@ fn every_ptx_carries_the_stamp_of_its_source() {
 
 #[test]
 fn the_ptx_names_its_source_the_same_way_on_every_machine() {
-    for source in kernels::sources() {
+    for source in kernels::sources().iter().copied().chain(kernels::slides::sources()) {
         let files = simt::ptx::parse(source.ptx).unwrap().files;
         let paths = [source.path].into_iter().chain(source.headers.iter().map(|header| header.path));
         let expected: Vec<(u32, &str)> = (1..).zip(paths).collect();

@@ -57,10 +57,11 @@ pub mod client;
 pub mod functions;
 pub mod install;
 pub mod linked;
-pub mod occupancy;
 pub mod records;
 pub mod report;
 pub mod settings;
+
+pub use simt::occupancy;
 
 mod advice;
 mod allocations;

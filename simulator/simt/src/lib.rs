@@ -15,6 +15,7 @@
 //! - `error`: [`LoadError`], the reason why PTX cannot be loaded.
 //! - [`memory`]: device memory with bounds; [`memory::rules`] define the cost of an access.
 //! - [`profile`]: limits and rates of the GPUs that can be simulated.
+//! - [`occupancy`]: how many blocks a multiprocessor holds at once.
 //! - [`counters`]: the counts of a launch.
 //! - [`mod@bound`]: the least time that the counted work needs on a GPU, and the bottleneck that sets it.
 //! - [`ptx`]: PTX text as a syntax tree, and answers to what other programs ask about it.
@@ -42,6 +43,7 @@ pub mod instructions;
 pub mod launch;
 pub mod memory;
 pub mod module;
+pub mod occupancy;
 pub mod profile;
 mod program;
 pub mod ptx;

@@ -7,7 +7,10 @@ const CACHE = "unrolled-clang";
 // The package fetches its own files, 75 MB, which is more than browsers keep by themselves.
 const fetched = self.fetch.bind(self);
 self.fetch = async (address, options) => {
-  if (!self.caches || !String(address.url ?? address).includes("/clang/")) return fetched(address, options);
+  const name = String(address.url ?? address);
+  // An archive without files in place of the headers and libraries of the C library, which CUDA C does not need.
+  if (name.endsWith("/llvm-resources.tar")) return new Response(new Uint8Array(1024));
+  if (!self.caches || !name.includes("/clang")) return fetched(address, options);
   const cache = await caches.open(CACHE);
   const known = await cache.match(address);
   if (known) return known;
@@ -19,21 +22,25 @@ self.fetch = async (address, options) => {
 
 let compiler;
 
-async function made() {
+/** Makes the compiler of a package, whose files are at an address. */
+async function made(clang) {
   const file = async (path) => {
     const response = await fetched(new URL(path, import.meta.url));
-    if (!response.ok) throw new CompileError("this site has no compiler; you can change the PTX");
+    if (!response.ok) throw new CompileError(`this site has no ${path}`);
     return response;
   };
-  const header = await (await file("../clang/cuda.h")).text();
+  const header = await (await file("./cuda.h")).text();
   const lower = await WebAssembly.compile(await (await file("./lower.wasm")).arrayBuffer());
-  return new Compiler(await import(new URL("../clang/bundle.js", import.meta.url)), header, lower);
+  const bundle = await import(new URL("bundle.js", clang)).catch(() => {
+    throw new CompileError("the compiler could not be fetched; is there a network?");
+  });
+  return new Compiler(bundle, header, lower);
 }
 
-self.onmessage = async ({ data: { id, source, name } }) => {
+self.onmessage = async ({ data: { id, source, name, clang } }) => {
   const progress = (done, total) => self.postMessage({ id, progress: { done, total } });
   try {
-    compiler ??= await made();
+    compiler ??= await made(clang);
     self.postMessage({ id, result: await compiler.compile(source, name, progress) });
   } catch (error) {
     self.postMessage({ id, problem: error.message });

@@ -82,6 +82,16 @@ export interface FindingText { severity: "warning" | "error"; text: string; help
 export interface Part { unit: string; amount: number; of: string; rate: number; copies: number; least_clocks: number }
 export interface Bound { least_clocks: number; parts: Part[]; as_written: Part[] }
 
+export interface Occupancy {
+  registers_per_thread: number | null;
+  /** 0 if not even one fits. */
+  blocks_per_multiprocessor: number;
+  active_warps: number;
+  max_warps: number;
+  /** What runs out first. */
+  limits: ("warps" | "blocks" | "registers" | "shared-memory")[];
+}
+
 export interface Step {
   location: Location;
   /** A bit for each lane that executed it. */
@@ -112,7 +122,9 @@ export class Simulator {
   buffer(contents: number | ArrayBuffer | ArrayBufferView, label?: string): Promise<Buffer>;
   variable(name: string): Promise<Buffer>;
   launch(launch: Launch): Promise<Launched>;
-  profiles(): Promise<{ name: string; product: string; compute_capability: [number, number] }[]>;
+  profiles(): Promise<{ name: string; product: string; compute_capability: [number, number]; multiprocessors: number; clock_khz: number; max_threads_per_block: number }[]>;
+  /** What a block needs; `h200` by default. Without `registers`, they limit nothing. */
+  occupancy(needs: { profile?: string; threads: number; registers?: number; shared_bytes?: number }): Promise<Occupancy>;
   cancel(): void;
   close(): void;
 }

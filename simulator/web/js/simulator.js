@@ -71,6 +71,11 @@ export class Simulator {
     return (await this.#ask({ do: "profiles" })).profiles;
   }
 
+  /** How many blocks an SM holds at once, and what limits them. */
+  async occupancy(request) {
+    return this.#ask({ do: "occupancy", ...request });
+  }
+
   /** Ends what is running. Everything that waits for an answer gets `Canceled`. The next request starts a new worker. */
   cancel() {
     this.#end(new Canceled("canceled"));

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use simt::bound::{Bound, Part};
+use simt::occupancy::Occupancy;
 use simt::steps::{Step, Values};
 use simt::{Finding, LaunchError, LaunchReport, LoadError, Location, MemoryError, Profile, Severity, SourceLine};
 
@@ -29,6 +30,8 @@ pub enum Answer {
         /// All of them, the newest first.
         profiles: Vec<ProfileEntry>,
     },
+    /// To `occupancy`.
+    Occupancy(Occupancy),
     /// To any request that failed.
     Failed {
         /// The reason.
@@ -224,11 +227,18 @@ pub struct ProfileEntry {
     pub product: &'static str,
     /// The compute capability.
     pub compute_capability: (u32, u32),
+    /// Multiprocessors.
+    pub multiprocessors: u32,
+    /// Clock of the arithmetic units, in kHz.
+    pub clock_khz: u32,
+    /// Most threads of a block.
+    pub max_threads_per_block: u32,
 }
 
 impl From<&Profile> for ProfileEntry {
     fn from(profile: &Profile) -> Self {
-        Self { name: profile.name, product: profile.product, compute_capability: profile.compute_capability }
+        let Profile { name, product, compute_capability, multiprocessors, clock_khz, max_threads_per_block, .. } = *profile;
+        Self { name, product, compute_capability, multiprocessors, clock_khz, max_threads_per_block }
     }
 }
 

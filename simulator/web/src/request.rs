@@ -34,6 +34,25 @@ pub enum Request {
     Launch(Box<Launch>),
     /// Lists the profiles.
     Profiles {},
+    /// Computes how many blocks a multiprocessor holds at once.
+    Occupancy(Occupancy),
+}
+
+/// What a block needs, and of which GPU.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Occupancy {
+    /// Name of the profile.
+    #[serde(default = "default_profile")]
+    pub profile: String,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Registers of a thread, if they are known.
+    #[serde(default)]
+    pub registers: Option<u32>,
+    /// Bytes of shared memory of a block.
+    #[serde(default)]
+    pub shared_bytes: u64,
 }
 
 /// A launch.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use simt::bound::bound;
+use simt::occupancy::{BlockNeeds, Occupancy};
 use simt::steps::StepRecord;
 use simt::{Dim3, Image, Kernel, LaunchConfig, LaunchOptions, Memory, Module, Profile, ptx};
 
@@ -82,6 +83,14 @@ impl Session {
             }
             Request::Launch(launch) => self.launch(&launch),
             Request::Profiles {} => Ok(Answer::Profiles { profiles: Profile::all().iter().map(ProfileEntry::from).collect() }),
+            Request::Occupancy(request) => {
+                let needs = BlockNeeds {
+                    threads: request.threads,
+                    registers_per_thread: request.registers,
+                    shared_bytes: request.shared_bytes,
+                };
+                Ok(Answer::Occupancy(Occupancy::of(profile(&request.profile)?, needs)))
+            }
         }
     }
 
@@ -142,7 +151,7 @@ impl Session {
         let misuse = |message: String| Failure::new(FailureKind::Misuse, message);
         let image = self.image.as_ref().ok_or_else(|| misuse("load a module before you launch a kernel".to_owned()))?;
         let kernel = image.kernel(&launch.kernel).ok_or_else(|| misuse(format!("the module has no kernel {}", launch.kernel)))?;
-        let profile = Profile::named(&launch.profile).ok_or_else(|| misuse(format!("there is no profile {}", launch.profile)))?;
+        let profile = profile(&launch.profile)?;
         let params = self.params(kernel, &launch.arguments)?;
         let extents = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
         let config = LaunchConfig { grid: extents(launch.grid), block: extents(launch.block), dynamic_shared_bytes: launch.shared };
@@ -221,4 +230,8 @@ impl Session {
         }
         Ok(buffer.address + offset)
     }
+}
+
+fn profile(name: &str) -> Result<&'static Profile, Failure> {
+    Profile::named(name).ok_or_else(|| Failure::new(FailureKind::Misuse, format!("there is no profile {name}")))
 }

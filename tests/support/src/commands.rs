@@ -7,18 +7,24 @@ use std::path::{Path, PathBuf};
 use crate::repository::root;
 
 /// Commands that no test runs as shown: words of the command, and the reason.
-const NOT_RUN: [(&str, &str); 24] = [
+const NOT_RUN: [(&str, &str); 30] = [
     ("--device gpu", "needs a GPU"),
     ("--size 4096,64,4096", "takes minutes without a GPU"),
     ("nsys profile", "needs a GPU, and a profiler"),
     ("ncu --clock-control", "needs a GPU, and a profiler"),
     ("cargo book record", "takes minutes, or a GPU and its profiler"),
+    ("--size 16777216x256", "needs a GPU"),
     ("git clone", "needs a network"),
+    ("cargo new", "makes a crate outside of the repository"),
+    ("cd saxpy", "goes into that crate"),
+    ("cargo add", "needs a network"),
+    ("cp ../unrolled/simulator/simcuda/examples/saxpy/*", "copies an example that simulator/simcuda/tests/foreign.rs runs"),
     ("python3 -m venv", "makes a place for the packages of the next command"),
     ("pip install", "needs a network"),
     ("pip download", "needs a network"),
     ("cargo vendor", "needs a network"),
     ("cargo --config .cargo/vendor.toml", "needs what `cargo vendor` has brought"),
+    ("--manifest-path ../unrolled/Cargo.toml", "runs beside a copy of the repository; simulator/simcuda/tests installs the driver"),
     ("--manifest-path unrolled/Cargo.toml", "needs a clone of the repository; simulator/simcuda/tests installs the driver"),
     ("LD_LIBRARY_PATH=/tmp/simcuda", "needs an installed driver; simulator/simcuda/tests/foreign.rs runs a program on it"),
     ("nvcc -cudart shared", "needs NVIDIA's compiler; simulator/simcuda/tests/runtime.rs runs a program as that compiler makes it"),

@@ -3,26 +3,40 @@
 use std::env;
 use std::fs;
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use press::archive::Archive;
 use press::counts::count;
 use press::{check, listings, preprocess, readme, rerun, root, simulation, web};
 
 /// Builds the book from its records.
 #[derive(Parser)]
-#[command(bin_name = "cargo book")]
+#[command(bin_name = "cargo book", args_conflicts_with_subcommands = true)]
 struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
+    #[command(flatten)]
+    build: Build,
+}
+
+/// How the book is built.
+#[derive(Args, Default)]
+struct Build {
+    /// Add a compiler of CUDA C to the site: the unpacked npm package @yowasp/clang
+    #[arg(long, value_name = "FOLDER")]
+    compiler: Option<PathBuf>,
+    /// Build the book in another folder
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    book: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
 enum Action {
     /// Build the book with mdBook, which has to be installed (the default)
-    Build,
+    Build(Build),
     /// Make the tables of the README again from their records
     Readme,
     /// Check the records against book/records.toml, and list those that are stale
@@ -59,7 +73,8 @@ enum Question {
 }
 
 fn main() -> ExitCode {
-    match run(Arguments::parse().action.unwrap_or(Action::Build)) {
+    let Arguments { action, build } = Arguments::parse();
+    match run(action.unwrap_or(Action::Build(build))) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -70,7 +85,7 @@ fn main() -> ExitCode {
 
 fn run(action: Action) -> Result<ExitCode> {
     match action {
-        Action::Build => build()?,
+        Action::Build(arguments) => build(&arguments)?,
         Action::Readme => fs::write(readme::path(), readme::current(&Archive::read()?)?)?,
         Action::Check(arguments) => return arguments.run(),
         Action::Record(arguments) => return arguments.run(),
@@ -90,11 +105,12 @@ fn input() -> Result<Vec<u8>> {
     Ok(input)
 }
 
-fn build() -> Result<()> {
-    let status = Command::new("mdbook").arg("build").arg(root().join("book")).status();
+fn build(arguments: &Build) -> Result<()> {
+    let book = arguments.book.clone().unwrap_or_else(|| root().join("book"));
+    let status = Command::new("mdbook").arg("build").arg(&book).status();
     let status = status.context("mdBook is not installed: `cargo install mdbook --locked` installs it")?;
     if !status.success() {
         bail!("mdBook could not build the book");
     }
-    Ok(())
+    web::lab(&book.join("book/lab"), arguments.compiler.as_deref())
 }

@@ -19,6 +19,7 @@ use crate::chapters::chapters;
 use crate::directive::Arguments;
 use crate::root;
 use crate::stale::Kernels;
+use crate::tables::source;
 
 pub mod count;
 
@@ -262,9 +263,8 @@ fn table(hardware: &Record, simulated: &Record) -> Result<String> {
         }
     }
     let date = |record: &Record| record.date.split('T').next().unwrap_or_default().to_owned();
-    table += &format!(
-        "\n\n*{equal} of {compared} counts are equal. A number alone is what both count; two are the GPU's and the simulator's. {}: driver {}, {}, {}, {}. {}: {}, {}. Records: \
-         `book/counts/*.json`.*\n",
+    let from = format!(
+        "{}: driver {}, {}, {}, {}. {}: {}, {}. Records: `book/counts/*.json`.",
         hardware.device,
         hardware.driver,
         hardware.compiler,
@@ -273,6 +273,10 @@ fn table(hardware: &Record, simulated: &Record) -> Result<String> {
         simulated.device,
         simulated.compiler,
         date(simulated),
+    );
+    table += &format!(
+        "\n\n*{equal} of {compared} counts are equal. A number alone is what both count; two are the GPU's and the simulator's.*\n\n{}\n",
+        source(&from)
     );
     if any_stale {
         table += &format!("\n*{STALE_MARK} counted before this kernel last changed*\n");

@@ -1,5 +1,6 @@
 //! The whole book, rendered as mdBook renders it.
 
+mod contrast;
 mod length;
 mod links;
 mod words;
@@ -20,7 +21,7 @@ fn rendered() -> &'static [Page] {
     static PAGES: OnceLock<Vec<Page>> = OnceLock::new();
     PAGES.get_or_init(|| {
         let mut pages = sources().unwrap();
-        render(&mut pages, Path::new(PROGRAM)).unwrap_or_else(|error| panic!("\n{error:#}\n"));
+        render(&mut pages, Path::new(PROGRAM), true).unwrap_or_else(|error| panic!("\n{error:#}\n"));
         pages
     })
 }

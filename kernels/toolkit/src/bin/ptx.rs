@@ -44,7 +44,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let nvrtc = open(arguments)?;
     let version = nvrtc.build();
     let mut stale = 0;
-    for source in kernels::sources() {
+    for source in sources() {
         let first = match body(&nvrtc, source) {
             Ok(body) => body,
             Err(error) => {
@@ -69,11 +69,16 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if stale > 0 {
         eprintln!(
             "error: {stale} of {} texts differ from what their source compiles to: run `cargo ptx`",
-            kernels::sources().len()
+            sources().count()
         );
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The sources of the chapters, and those of experiments in pages.
+fn sources() -> impl Iterator<Item = &'static Source> {
+    kernels::sources().iter().copied().chain(kernels::slides::sources())
 }
 
 /// Opens the compiler that the arguments ask for.

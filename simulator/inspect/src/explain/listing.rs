@@ -82,6 +82,17 @@ pub fn list(file: &str, text: Option<&str>, lines: &[LineCounters], total: &Coun
     listing
 }
 
+/// The titles of the columns in which some line has a count, and the cells of each line.
+pub fn columns<'a>(
+    lines: impl Iterator<Item = &'a Counters> + Clone,
+    total: &Counters,
+) -> (Vec<[&'static str; 2]>, Vec<Vec<Option<String>>>) {
+    let shown: Vec<&Column> =
+        COLUMNS.iter().filter(|column| lines.clone().any(|counters| (column.cell)(counters, total).is_some())).collect();
+    let cells = lines.map(|counters| shown.iter().map(|column| (column.cell)(counters, total)).collect()).collect();
+    (shown.iter().map(|column| column.title).collect(), cells)
+}
+
 /// The first characters of a text, with a mark if there are more.
 fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most.saturating_sub(1)).chain(['…']).collect() }

@@ -7,10 +7,12 @@
 //! - `style`: whether text has attributes.
 //! - `listing`: source and counts, line by line.
 //! - `working`: the bound, with the divisions that it comes from.
+//! - `page`: both as data, for pages.
 //! - `grid`: a request as words in rows of banks or lines; [`picture`] draws it with characters, and [`svg`] draws it for the book.
 
 mod grid;
 mod listing;
+mod page;
 pub mod picture;
 mod style;
 pub mod svg;
@@ -32,6 +34,7 @@ use crate::line::Line;
 use grid::Grid;
 use picture::{title, what};
 
+pub use page::{ListedLine, Listing, Request, Working};
 pub use style::Style;
 
 /// What the simulator reported about a stage.
@@ -84,6 +87,14 @@ impl<'a> Explanation<'a> {
         Rules::of(self.profile.compute_capability)
     }
 
+    /// What all kernels did together.
+    fn total(&self) -> Counters {
+        self.kernels.iter().fold(Counters::default(), |mut sum, kernel| {
+            sum += kernel.counters;
+            sum
+        })
+    }
+
     /// The request to look at: the most expensive one, of all or of the lines that `line` names. `source` finds the text of a source file by
     /// its name.
     ///
@@ -127,10 +138,7 @@ impl<'a> Explanation<'a> {
         for kernel in &self.kernels {
             kernel.list(&mut text, &source, style);
         }
-        let total = self.kernels.iter().fold(Counters::default(), |mut sum, kernel| {
-            sum += kernel.counters;
-            sum
-        });
+        let total = self.total();
         let launches = self.kernels.iter().flat_map(|kernel| kernel.launches.iter().map(|config| (kernel.name, *config)));
         let launches: Vec<(&str, LaunchConfig)> = launches.collect();
         text.push_str(&working::show(&bound(&total, self.least_bytes, self.profile), &launches, self.profile, style));
@@ -190,6 +198,13 @@ impl Kernel<'_> {
         global + c.shared_load_wavefronts + c.shared_store_wavefronts
     }
 
+    /// The files that its lines are in.
+    fn files(&self) -> Vec<&str> {
+        let mut files: Vec<&str> = self.lines.keys().filter_map(|line| Some(line.as_ref()?.file.as_str())).collect();
+        files.dedup();
+        files
+    }
+
     /// Its launches, and each of its files.
     fn list(&self, text: &mut String, source: &impl Fn(&str) -> Option<&'static str>, style: Style) {
         let LaunchConfig { grid, block, dynamic_shared_bytes } = self.launches[0];
@@ -211,11 +226,9 @@ impl Kernel<'_> {
         );
         put(text, &occupancy(self.occupancy));
         text.push('\n');
-        let mut files: Vec<&str> = self.lines.keys().filter_map(|line| Some(line.as_ref()?.file.as_str())).collect();
-        files.dedup();
         let lines: Vec<LineCounters> =
             self.lines.iter().map(|(line, counters)| LineCounters { source: (*line).clone(), counters: *counters }).collect();
-        for file in files {
+        for file in self.files() {
             text.push_str(&listing::list(file, source(file), &lines, &self.counters, style));
             text.push('\n');
         }

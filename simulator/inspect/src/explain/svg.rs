@@ -22,8 +22,12 @@ const MARGIN: u32 = 14;
 const LETTER: u32 = 8;
 /// Where the first row starts.
 const TOP: u32 = 66;
-/// From one row to the next.
-const ROW: u32 = CELL + 3;
+/// Between a row and the next one.
+const ROW_GAP: u32 = 3;
+/// Height of a lane's number below another one in the same word.
+const LINE: u32 = 10;
+/// The most lanes of a word that are named one by one.
+const NAMED: u32 = 4;
 
 /// Colors of words. The media query follows the page if the browser passes the page's color scheme to an image, and otherwise the system.
 /// The panel is opaque, so the picture is readable on any page.
@@ -52,21 +56,21 @@ pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String
     let grid = Grid::of(sample, rules)?;
     let heading = format!("{caption}: {}", picture::title(sample));
     let width = (left(&grid, COLUMNS - 1) + CELL).max(MARGIN + heading.chars().count() as u32 * LETTER) + MARGIN;
-    let legend = TOP + grid.rows.len() as u32 * ROW + 14;
-    let height = legend + CELL + MARGIN;
+    let legend = TOP + grid.rows.iter().map(|row| height(row) + ROW_GAP).sum::<u32>() + 14;
+    let bottom = legend + CELL + MARGIN;
     let summary = picture::summary(&grid, sample);
     let clashes = grid.words_per_bank();
     let mut svg = String::new();
     // Writing to a string cannot fail.
     let _ = write!(
         svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {bottom}\" width=\"{width}\" height=\"{bottom}\" role=\"img\" \
          aria-labelledby=\"title desc\">\n<title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n<style>{STYLE}</style>\n\
          <rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"6\"/>\n",
         escape(&heading),
         escape(&summary),
         width - 1,
-        height - 1,
+        bottom - 1,
     );
     text(&mut svg, "title", MARGIN, 24, &heading);
     text(&mut svg, "small", MARGIN, 41, &summary);
@@ -79,12 +83,13 @@ pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String
         };
         text(&mut svg, "small", left(&grid, group), TOP - 6, &name);
     }
-    for (index, row) in grid.rows.iter().enumerate() {
-        let y = TOP + index as u32 * ROW;
+    let mut y = TOP;
+    for row in &grid.rows {
         text(&mut svg, "small", MARGIN, y + 13, &format!("+{}", row.offset));
         for (column, words) in clashes.iter().enumerate() {
             word(&mut svg, &grid, row, column, y, grid.conflicts && *words > 1);
         }
+        y += height(row) + ROW_GAP;
     }
     keys(&mut svg, &grid, grid.conflicts && clashes.iter().any(|words| *words > 1), legend);
     svg.push_str("</svg>\n");
@@ -105,16 +110,35 @@ fn word(svg: &mut String, grid: &Grid, row: &Row, column: usize, y: u32, clashes
         _ if clashes => "clash",
         _ => "wanted",
     };
-    cell(svg, class, x, y);
-    if lanes != 0 {
-        let name = if lanes.count_ones() == 1 { lanes.trailing_zeros().to_string() } else { "\u{2217}".to_owned() };
-        text(svg, "lane", x + CELL / 2, y + 12, &name);
+    cell(svg, class, x, y, height(row));
+    for (line, name) in names(lanes).iter().enumerate() {
+        text(svg, "lane", x + CELL / 2, y + 12 + line as u32 * LINE, name);
     }
+}
+
+/// The lanes that request a word, one below the other; a sign for many.
+fn names(lanes: u32) -> Vec<String> {
+    if lanes.count_ones() > NAMED {
+        return vec!["\u{2217}".to_owned()];
+    }
+    (0..32).filter(|lane| lanes >> lane & 1 != 0).map(|lane| lane.to_string()).collect()
+}
+
+/// The height of a row: that of the word with the most names.
+fn height(row: &Row) -> u32 {
+    let names = row.lanes.iter().map(|lanes| names(*lanes).len() as u32).max().unwrap_or(0);
+    CELL + names.saturating_sub(1) * LINE
 }
 
 /// What the colors mean.
 fn keys(svg: &mut String, grid: &Grid, clashes: bool, y: u32) {
-    let mut keys = vec![("wanted", "requested, with the lane (\u{2217} several)")];
+    let counts = || grid.rows.iter().flat_map(|row| row.lanes).map(u32::count_ones);
+    let requested = match counts().max() {
+        Some(0 | 1) | None => "requested, with the lane",
+        Some(2..=NAMED) => "requested, with the lanes",
+        Some(_) => "requested, with the lane (\u{2217} many)",
+    };
+    let mut keys = vec![("wanted", requested)];
     if grid.space == Space::Global {
         keys.extend([("moved", "moved, not requested"), ("idle", "not moved")]);
     } else {
@@ -125,14 +149,14 @@ fn keys(svg: &mut String, grid: &Grid, clashes: bool, y: u32) {
     }
     let mut x = MARGIN + LABEL;
     for (class, meaning) in keys {
-        cell(svg, class, x, y);
+        cell(svg, class, x, y, CELL);
         text(svg, "small", x + CELL + 6, y + 13, meaning);
         x += CELL + 30 + 6 * meaning.chars().count() as u32;
     }
 }
 
-fn cell(svg: &mut String, class: &str, x: u32, y: u32) {
-    let _ = writeln!(svg, "<rect class=\"{class}\" x=\"{}.5\" y=\"{y}.5\" width=\"{}\" height=\"{}\"/>", x, CELL - 2, CELL - 1);
+fn cell(svg: &mut String, class: &str, x: u32, y: u32, height: u32) {
+    let _ = writeln!(svg, "<rect class=\"{class}\" x=\"{}.5\" y=\"{y}.5\" width=\"{}\" height=\"{}\"/>", x, CELL - 2, height - 1);
 }
 
 fn text(svg: &mut String, class: &str, x: u32, y: u32, text: &str) {
@@ -166,5 +190,16 @@ mod tests {
         assert_eq!((svg.matches("class=\"wanted\"").count(), svg.matches("class=\"moved\"").count()), (32 + 1, 32 * 7 + 1));
         assert_eq!(svg.matches("class=\"idle\"").count(), 1);
         assert_eq!(svg.matches("<text class=\"lane\"").count(), 32);
+    }
+    #[test]
+    fn lanes_that_share_a_word_are_named_unless_they_are_many() {
+        let pairs = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |lane| lane / 2 * 4);
+        let svg = draw(&pairs, Rules::Current, "pairs").unwrap();
+        assert_eq!(svg.matches("<text class=\"lane\"").count(), 32);
+        assert!(svg.contains(">30</text>") && svg.contains(">31</text>") && !svg.contains('\u{2217}'), "{svg}");
+        let all = sample(Space::Shared, AccessOp::Load, 4, u32::MAX, |_| 0);
+        let svg = draw(&all, Rules::Current, "all").unwrap();
+        assert_eq!(svg.matches("<text class=\"lane\">").count() + svg.matches("<text class=\"lane\" ").count(), 1);
+        assert!(svg.contains("(\u{2217} many)"), "{svg}");
     }
 }

@@ -29,8 +29,7 @@ pub fn show(bound: &Bound, launches: &[(&str, LaunchConfig)], profile: &Profile,
             significant(clock_ghz)
         ),
     );
-    let (large, small): (Vec<&Part>, Vec<&Part>) =
-        bound.parts.iter().partition(|part| part.least_ms >= NEGLIGIBLE * binding.least_ms);
+    let (large, small) = by_size(bound, binding);
     let columns = Columns::of(large.iter().copied().chain(&bound.as_written), binding.least_ms, style.width);
     put(&mut text, &style.dim(&columns.line(&TITLES.map(str::to_owned))));
     large.iter().for_each(|part| put(&mut text, &columns.line(&cells(part, binding.least_ms))));
@@ -50,7 +49,13 @@ pub fn show(bound: &Bound, launches: &[(&str, LaunchConfig)], profile: &Profile,
     text
 }
 
-const TITLES: [&str; 5] = ["part", "work", "rate", "at least", "share"];
+/// The parts of a bound that are worth a line, and the others.
+pub fn by_size<'a>(bound: &'a Bound, binding: &Part) -> (Vec<&'a Part>, Vec<&'a Part>) {
+    bound.parts.iter().partition(|part| part.least_ms >= NEGLIGIBLE * binding.least_ms)
+}
+
+/// The titles of [`cells`].
+pub const TITLES: [&str; 5] = ["part", "work", "rate", "at least", "share"];
 /// Columns in the order in which they are left out where lines are too short: first the rate, then the work.
 const LEAST_IMPORTANT: [usize; 2] = [2, 1];
 
@@ -94,7 +99,7 @@ impl Columns {
 }
 
 /// What a line shows of a part.
-fn cells(part: &Part, longest_ms: f64) -> [String; 5] {
+pub fn cells(part: &Part, longest_ms: f64) -> [String; 5] {
     let amount = if part.of == "bytes" { bytes(part.amount) } else { format!("{} {}", count(part.amount), part.of) };
     let rate = match (part.copies, part.of) {
         (1, _) => bandwidth(part.rate),

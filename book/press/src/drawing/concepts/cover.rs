@@ -23,7 +23,7 @@ const RADIUS: f64 = 104.0;
 /// From one turn of the roll to the next.
 const PITCH: f64 = 36.0;
 /// Where the name of the book is.
-const NAME: (f64, f64) = (318.0, 104.0);
+const NAME: (f64, f64) = (312.0, 98.0);
 /// Radius where the roll begins.
 const CORE: f64 = 14.0;
 
@@ -45,8 +45,8 @@ pub fn draw(archive: &Archive) -> Result<Picture> {
         svg.path(class, &path);
     }
     svg.text("cover-name", NAME.0, NAME.1, "Unrolled");
-    svg.text("cover-words", NAME.0 + 3.0, NAME.1 + 34.0, "CUDA kernels optimized from Rust,");
-    svg.text("cover-words", NAME.0 + 3.0, NAME.1 + 56.0, "one measured stage at a time");
+    svg.text("cover-words", NAME.0 + 3.0, NAME.1 + 38.0, "CUDA kernels optimized from Rust,");
+    svg.text("cover-words", NAME.0 + 3.0, NAME.1 + 66.0, "one measured stage at a time");
     let of = |classes: &[usize], class| classes.iter().filter(|it| **it == class).count();
     let caption = format!(
         "A loop of chapter 03 in machine code, before and after it is unrolled: {} of {} instructions is a multiply-add (blue), then {} of {}; loads \

@@ -27,13 +27,13 @@ pub fn draw() -> Picture {
     );
     let row = parts(36.0, 32.0, blocks, 10.0);
     for (index, place) in row.iter().enumerate() {
-        block(&mut svg, if index == last { "warp" } else { "block" }, *place, &format!("block {index}"));
+        block(&mut svg, if index == last { "wanted" } else { "block" }, *place, &format!("block {index}"));
     }
     let inside = parts(114.0, 30.0, warps, 6.0);
     enlarge(&mut svg, row[last], area(MARGIN, 112.0, INNER, 0.0));
     svg.text("title", MARGIN, 104.0, &format!("block {last}: {warps} warps"));
     for (index, place) in inside.iter().enumerate() {
-        block(&mut svg, if index == warps - 1 { "warp" } else { "block" }, *place, &format!("warp {index}"));
+        block(&mut svg, if index == warps - 1 { "wanted" } else { "block" }, *place, &format!("warp {index}"));
     }
     let lanes = parts(190.0, 26.0, WARP, 2.0);
     enlarge(&mut svg, inside[warps - 1], area(MARGIN, 188.0, INNER, 0.0));

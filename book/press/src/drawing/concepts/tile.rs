@@ -74,7 +74,7 @@ fn product() -> Picture {
     let (row, column) = (c_top + f64::from(at_row) * size, c_left + f64::from(at_column) * size);
     svg.rect("block", left, row, side, size);
     svg.rect("block", column, top, size, side);
-    for (class, slab) in [("warp", 0), ("wanted", 1)] {
+    for (class, slab) in [("other", 0), ("wanted", 1)] {
         let at = f64::from(slab) * size;
         block(&mut svg, class, area(left + at, row, size, size), &slab.to_string());
         block(&mut svg, class, area(column, top + at, size, size), &slab.to_string());

@@ -1,4 +1,4 @@
-// The naive convolution of chapter 01, with two numbers to play with.
+// Of the experiment `stride`: the naive convolution of chapter 01, with two numbers to play with.
 //
 // Each thread computes `run` neighboring outputs, so neighboring lanes read samples that are `run` apart. `first` is the sample
 // that the very first thread starts with.

@@ -1,11 +1,11 @@
 //! Occupancy: how many blocks of a kernel a multiprocessor holds at once, and what keeps it from holding more.
 //!
 //! A block needs warps, registers and shared memory, each allocated in units that differ between generations. A kernel's registers are
-//! known if its PTX states them (see [`LaunchRecord::occupancy`](crate::records::LaunchRecord::occupancy)). If it does not, registers limit
+//! known if its PTX states them. If it does not, registers limit
 //! nothing here, and the answer is the most that a GPU could hold.
 
 use serde::{Deserialize, Serialize};
-use simt::Profile;
+use crate::profile::Profile;
 
 /// Threads in a warp, on every GPU so far.
 pub const WARP_SIZE: u32 = 32;

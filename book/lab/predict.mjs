@@ -1,0 +1,46 @@
+// A question that a reader answers with a number. The page answers with the hint that fits, and remembers the answer.
+
+import { button, make } from "./ui.mjs";
+import { predictions } from "./progress.mjs";
+
+export function start(figure) {
+  const { id, unit, within, answer } = figure.dataset;
+  const right = Number(answer);
+  const answered = figure.querySelector("details.answer");
+  const input = make("input", { type: "text", inputmode: "decimal", size: 10, "aria-label": `Your prediction, in ${unit}`, autocomplete: "off" });
+  const verdict = make("p", { class: "verdict", role: "status" });
+  const form = make("form", { class: "lab-row", onsubmit: judge }, make("label", {}, "Your prediction: ", input, ` ${unit}`), button("Check", undefined, { type: "submit" }));
+  answered.before(form, verdict);
+  const earlier = predictions.get(id);
+  if (earlier !== undefined) {
+    input.value = earlier;
+    say(`Your first answer was ${earlier} ${unit}.`);
+  }
+
+  function say(text) {
+    verdict.textContent = text;
+  }
+
+  function hint(kind) {
+    for (const box of figure.querySelectorAll("div.hint")) box.hidden = !box.classList.contains(kind);
+  }
+
+  function judge(event) {
+    event.preventDefault();
+    // Thousands may be apart, and a comma may stand for the point.
+    const text = input.value.trim().replaceAll(/[\s_]/g, "");
+    const value = Number(/^\d{1,3}(,\d{3})+$/.test(text) ? text.replaceAll(",", "") : text.replace(",", "."));
+    if (text === "" || !Number.isFinite(value)) {
+      say("Enter a number.");
+      figure.dataset.state = "failed";
+      return;
+    }
+    predictions.keep(id, value);
+    const isRight = value === right || (value > 0 && right > 0 && Math.max(value / right, right / value) <= Number(within));
+    hint(isRight ? "none" : value < right ? "low" : "high");
+    say(isRight ? "Yes." : value < right ? "Too low." : "Too high.");
+    verdict.className = `verdict ${isRight ? "right" : "wrong"}`;
+    answered.open = isRight;
+    figure.dataset.state = "done";
+  }
+}

@@ -1,0 +1,92 @@
+//! Runs a kernel of an experiment with chosen numbers, in this process: the same session that a page has in its module.
+
+use anyhow::{Context, Result, anyhow};
+use simt_web::Session;
+use simt_web::answer::{Answer, Failure, Launched};
+use simt_web::request::{Argument, Launch, Request};
+
+/// A launch of a kernel of an experiment.
+pub struct Run<'a> {
+    /// The PTX.
+    pub ptx: &'a str,
+    /// The kernel.
+    pub kernel: &'a str,
+    /// The GPU.
+    pub profile: &'a str,
+    /// Blocks, in two dimensions.
+    pub grid: [u32; 2],
+    /// Threads of a block.
+    pub block: u32,
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+    /// What the parameters get, in order.
+    pub arguments: &'a [Value<'a>],
+    /// The least that the computation reads and writes.
+    pub least_bytes: u64,
+}
+
+/// The value of a parameter.
+pub enum Value<'a> {
+    /// A number.
+    Number(u32),
+    /// A buffer with these contents.
+    Floats(&'a [f32]),
+    /// A buffer with these contents.
+    Bytes(&'a [u8]),
+    /// A buffer of so many bytes for results, which are returned.
+    Results(u64),
+}
+
+/// Runs a kernel. Returns what was counted, and the bytes of its results.
+///
+/// # Errors
+///
+/// What the simulator says against the launch.
+pub fn run(run: &Run<'_>) -> Result<(Launched, Vec<u8>)> {
+    let mut session = Session::default();
+    session.execute(Request::Load { ptx: run.ptx.to_owned() }).map_err(failed)?;
+    let mut results = None;
+    let mut arguments = Vec::new();
+    for value in run.arguments {
+        let contents: Vec<u8> = match value {
+            Value::Number(number) => {
+                arguments.push(Argument::U32 { u32: *number });
+                continue;
+            }
+            Value::Floats(floats) => floats.iter().flat_map(|float| float.to_le_bytes()).collect(),
+            Value::Bytes(bytes) => bytes.to_vec(),
+            Value::Results(bytes) => vec![0; *bytes as usize],
+        };
+        let made = session.execute(Request::Allocate { bytes: contents.len() as u64, label: None }).map_err(failed)?;
+        let Answer::Buffer { buffer, .. } = made else { return Err(anyhow!("no buffer")) };
+        session.upload(buffer, 0, &contents).map_err(failed)?;
+        if let Value::Results(bytes) = value {
+            results = Some((buffer, *bytes));
+        }
+        arguments.push(Argument::Buffer { buffer, offset: 0 });
+    }
+    let launch = Launch {
+        kernel: run.kernel.to_owned(),
+        grid: [run.grid[0], run.grid[1], 1],
+        block: [run.block, 1, 1],
+        shared: run.shared,
+        arguments,
+        profile: run.profile.to_owned(),
+        checks: true,
+        order: simt::WarpOrder::default(),
+        cooperative: false,
+        fuel: 1 << 25,
+        trace: None,
+        steps: None,
+        least_bytes: Some(run.least_bytes),
+    };
+    let Answer::Launched(launched) = session.execute(Request::Launch(Box::new(launch))).map_err(failed)? else {
+        return Err(anyhow!("no answer to a launch"));
+    };
+    let (buffer, bytes) = results.context("the kernel has no results")?;
+    Ok((*launched, session.download(buffer, 0, bytes).map_err(failed)?))
+}
+
+fn failed(failure: Failure) -> anyhow::Error {
+    anyhow!(failure.message)
+}

@@ -1,0 +1,276 @@
+//! A kernel's source with its counts, as `--explain` prints it, and what its lines ask memory for.
+//!
+//! The figure holds everything that a click shows. Only to step through a warp or to change the kernel does a page need the simulator.
+
+use anyhow::{Context, Result, bail};
+use common::gpu::Gpu;
+use common::report::Outcome;
+use common::runner;
+use common::stage::Stage;
+use common::workload::Workload;
+use inspect::explain::{Explanation, Listing, Request, Working};
+use serde::Serialize;
+use simt::Space;
+use simt::finding::AccessOp;
+
+use super::html::{data, escape, figure, table};
+use super::launch;
+use crate::directive::Arguments;
+
+/// Lines before and after the one that `around` names.
+const AROUND: u32 = 4;
+/// At most this many lines without counts are shown between lines with counts.
+const BRIDGED: u32 = 4;
+/// Bytes of a row of banks, and of a line of the L1 cache.
+const ROW_BYTES: u64 = 128;
+
+/// Which lines of a source are shown.
+enum Shown {
+    /// From the first to the last that was counted.
+    Counted,
+    /// From the first line that contains a text to the next one that contains another; `end` is the end of a function.
+    FromTo(String, String),
+    /// Those around a line that contains a text.
+    Around(String),
+}
+
+impl Shown {
+    fn take(arguments: &mut Arguments) -> Result<Self> {
+        match (arguments.option("lines"), arguments.option("around")) {
+            (None, None) => Ok(Self::Counted),
+            (None, Some(text)) => Ok(Self::Around(text)),
+            (Some(lines), None) => {
+                let (from, to) = lines.split_once("..").with_context(|| format!("`lines={lines}` is not `FROM..TO`"))?;
+                Ok(Self::FromTo(from.to_owned(), to.to_owned()))
+            }
+            (Some(_), Some(_)) => bail!("`lines` and `around` exclude each other"),
+        }
+    }
+
+    /// The first and the last line, from 1.
+    fn range(&self, text: &[&str], listing: &Listing) -> Result<(u32, u32)> {
+        let find = |part: &str, from: usize| {
+            let at = text.iter().skip(from).position(|line| line.contains(part));
+            at.map(|at| at + from).with_context(|| format!("no line of {} has `{part}`", listing.file))
+        };
+        let counted = || listing.lines.iter().map(|line| line.number);
+        let (first, last) = (counted().min().unwrap_or(1), counted().max().unwrap_or(1));
+        match self {
+            Self::Counted => Ok((first, last)),
+            Self::Around(part) => {
+                // A text that several kernels have is meant in the one that ran.
+                let at = counted().find(|line| text.get(*line as usize - 1).is_some_and(|line| line.contains(part)));
+                let at = at.map_or_else(|| find(part, 0).map(|at| at as u32 + 1), Ok)?;
+                Ok((at.saturating_sub(AROUND).max(1), (at + AROUND).min(text.len() as u32)))
+            }
+            Self::FromTo(from, to) => {
+                let from = find(from, 0)?;
+                let to = if to == "end" { text.iter().skip(from).position(|line| line.starts_with('}')).map(|at| at + from) } else { Some(find(to, from + 1)?) };
+                Ok((from as u32 + 1, to.with_context(|| format!("{}: the function does not end", listing.file))? as u32 + 1))
+            }
+        }
+    }
+}
+
+/// What the script of the page needs.
+#[derive(Serialize)]
+struct Data<'a> {
+    profile: &'a str,
+    kernels: Vec<KernelData<'a>>,
+}
+
+#[derive(Serialize)]
+struct KernelData<'a> {
+    name: &'a str,
+    requests: Vec<RequestData<'a>>,
+}
+
+/// A request of the first warp. Equal ones of a line are listed once.
+#[derive(PartialEq, Serialize)]
+struct RequestData<'a> {
+    file: &'a str,
+    line: u32,
+    op: AccessOp,
+    space: Space,
+    variable: Option<&'a str>,
+    bytes: u32,
+    lanes: u32,
+    instruction: &'a str,
+    cost: String,
+    /// Offset of each lane from the start of the first row.
+    offsets: Vec<u64>,
+    #[serde(skip)]
+    weight: (u32, u32),
+}
+
+impl<'a> RequestData<'a> {
+    fn of(Request { sample, cost, weight }: Request<'a>) -> Option<Self> {
+        let at = sample.location.source.as_ref()?;
+        let active = |lane: usize| sample.lanes >> lane & 1 != 0;
+        let least = (0..32).filter(|lane| active(*lane)).map(|lane| sample.addresses[lane]).min()?;
+        let base = if sample.space == Space::Global { least / ROW_BYTES * ROW_BYTES } else { 0 };
+        Some(Self {
+            file: &at.file,
+            line: at.line,
+            op: sample.op,
+            space: sample.space,
+            variable: sample.variable.as_deref(),
+            bytes: sample.bytes,
+            lanes: sample.lanes,
+            instruction: sample.location.instruction.trim(),
+            cost,
+            weight,
+            offsets: (0..32).map(|lane| if active(lane) { sample.addresses[lane] - base } else { 0 }).collect(),
+        })
+    }
+
+    /// Whether both ask for the same in the same way; which register they use does not matter.
+    fn is_like(&self, other: &Self) -> bool {
+        (self.file, self.line, self.op, self.space, self.bytes, self.lanes) == (other.file, other.line, other.op, other.space, other.bytes, other.lanes)
+            && self.offsets == other.offsets
+            && self.variable == other.variable
+    }
+}
+
+/// Runs a stage, and shows its source with the counts of each line. `chapter` and `size` name the file of its launches.
+pub fn explain<W: Workload>(
+    gpu: &Gpu,
+    chapter: &str,
+    stage: &Stage<W>,
+    workload: &W,
+    sizes: &[u32],
+    arguments: &mut Arguments,
+) -> Result<String> {
+    let shown = Shown::take(arguments)?;
+    let profile = gpu.profile().context("only the simulator counts lines")?;
+    let before = launch::written()?;
+    let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
+    let Outcome::Verified(measured) = &rows[0].outcome else { bail!("{} is not verified: {:?}", stage.name, rows[0].outcome) };
+    let least_bytes = workload.work().bytes;
+    let explanation = Explanation::new(stage.name, &measured.launches, least_bytes, profile);
+    let listings = explanation.listings();
+    let kernel = &measured.launches.first().context("the stage launches nothing")?.report.kernel;
+    let source = kernels::all().find(|known| known.name == *kernel).with_context(|| format!("{kernel} is no kernel of the book"))?.source;
+    let size = sizes.iter().map(|size| format!("-{size}")).collect::<String>();
+    let file = format!("{chapter}-{}{size}-{}.json", stage.name, profile.name);
+    let stored = launch::Stage { file: &file, name: stage.name, profile: profile.name, least_bytes, source };
+    launch::save(&stored, launch::written()?.difference(&before).cloned())?;
+
+    let mut kernels: Vec<KernelData> = Vec::new();
+    for listing in &listings {
+        if kernels.iter().any(|known| known.name == listing.kernel) {
+            continue;
+        }
+        let mut requests: Vec<RequestData> = Vec::new();
+        for request in explanation.requests(&listing.kernel).into_iter().filter_map(RequestData::of) {
+            if !requests.iter().any(|known| known.is_like(&request)) {
+                requests.push(request);
+            }
+        }
+        // The one to look at comes first.
+        requests.sort_by_key(|request| std::cmp::Reverse(request.weight));
+        kernels.push(KernelData { name: &listing.kernel, requests });
+    }
+    let mut body = format!(
+        "<figcaption><strong><code>{}</code></strong>, line by line: {}, on a simulated {}</figcaption>\n",
+        escape(stage.name),
+        escape(&workload.describe()),
+        escape(profile.product)
+    );
+    for listing in &listings {
+        body += &source_table(listing, &shown, &kernels)?;
+    }
+    body += &explanation.working().as_ref().map(limit).unwrap_or_default();
+    body += &data(&Data { profile: profile.name, kernels })?;
+    Ok(figure("explain", &[("launch", &format!("launches/{file}"))], &body))
+}
+
+/// The lines of a file with their counts.
+fn source_table(listing: &Listing, shown: &Shown, kernels: &[KernelData]) -> Result<String> {
+    let text: Vec<&str> = kernels::text(&listing.file).map(|text| text.lines().collect()).unwrap_or_default();
+    let (first, last) = match shown {
+        // A part of one file; a header that a kernel uses has other lines.
+        Shown::Counted => shown.range(&text, listing)?,
+        _ => match shown.range(&text, listing) {
+            Ok(range) => range,
+            Err(_) if listing.file.ends_with(".cuh") => return Ok(String::new()),
+            Err(error) => return Err(error),
+        },
+    };
+    let line_of = |number: u32| text.get(number as usize - 1).copied().unwrap_or_default();
+    let depth = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let numbers = || first..=last;
+    let indent = numbers().map(line_of).filter(|line| !line.trim().is_empty()).map(depth).min().unwrap_or(0);
+    let has = |column: usize| listing.lines.iter().any(|line| numbers().contains(&line.number) && line.cells[column].is_some());
+    let columns: Vec<usize> = (0..listing.columns.len()).filter(|column| has(*column)).collect();
+    let title = |[upper, lower]: [&str; 2]| format!("<th scope=\"col\">{}<br>{}</th>", escape(upper), escape(lower));
+    let titles: String = columns.iter().map(|column| title(listing.columns[*column])).collect();
+    let name = listing.file.rsplit('/').next().unwrap_or_default();
+    let width = columns.len();
+    let mut rows = String::new();
+    let mut gap = false;
+    for number in numbers() {
+        let counted = listing.lines.iter().find(|line| line.number == number);
+        if counted.is_none() && matches!(shown, Shown::Counted) && far_from_counts(number, listing) {
+            if !std::mem::replace(&mut gap, true) {
+                rows += &format!("<tr class=\"gap\"><td>…</td>{}<td></td></tr>\n", "<td></td>".repeat(width));
+            }
+            continue;
+        }
+        gap = false;
+        let cells: String = match counted {
+            Some(line) => columns.iter().map(|at| format!("<td>{}</td>", escape(line.cells[*at].as_deref().unwrap_or_default()))).collect(),
+            None => "<td></td>".repeat(width),
+        };
+        let asks = kernels.iter().filter(|kernel| kernel.name == listing.kernel).flat_map(|kernel| &kernel.requests);
+        let asks = asks.into_iter().any(|request| request.line == number && request.file == listing.file);
+        let mut classes = Vec::new();
+        classes.extend(counted.filter(|line| line.is_hottest).map(|_| "hot"));
+        classes.extend(asks.then_some("asks"));
+        classes.extend(counted.is_none().then_some("quiet"));
+        let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
+        let line = line_of(number);
+        let code = escape(line.get(indent.min(depth(line))..).unwrap_or(line));
+        rows += &format!("<tr{class} data-line=\"{number}\"><td>{number}</td>{cells}<td><code>{code}</code></td></tr>\n");
+    }
+    Ok(format!(
+        "<div class=\"lab-source\" data-kernel=\"{}\" data-file=\"{}\" data-indent=\"{indent}\"><table>\n<thead><tr><th scope=\"col\">line</th>{titles}<th \
+         scope=\"col\">{}</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n<p class=\"lab-note\">{}</p>\n",
+        escape(&listing.kernel),
+        escape(&listing.file),
+        escape(name),
+        escape(&listing.occupancy)
+    ))
+}
+
+/// Whether a line is in a gap between lines with counts that is too long to show.
+fn far_from_counts(number: u32, listing: &Listing) -> bool {
+    let counted = || listing.lines.iter().map(|line| line.number);
+    let (before, after) = (counted().filter(|line| *line < number).max(), counted().filter(|line| *line > number).min());
+    before.zip(after).is_some_and(|(before, after)| after - before > BRIDGED + 1)
+}
+
+/// What limits the stage, with its working.
+fn limit(working: &Working) -> String {
+    let Working { limit, gpu, least, titles, parts, negligible, as_written } = working;
+    let titles: Vec<String> = titles.map(str::to_owned).to_vec();
+    let rows = |parts: &[[String; 5]]| parts.iter().map(|part| part.to_vec()).collect::<Vec<_>>();
+    let mut text = format!(
+        "<p class=\"lab-limit\">Limited by <strong>{}</strong>, which needs at least {}.</p>\n<details><summary>The working</summary>\n\
+         <p>The least time that each part needs on the {}. It is not a measured time.</p>\n{}",
+        escape(limit),
+        escape(least),
+        escape(gpu),
+        table(&titles, &rows(parts))
+    );
+    if !negligible.is_empty() {
+        text += &format!("<p>Less than 0.1 %: {}.</p>\n", escape(&negligible.join(", ")));
+    }
+    if !as_written.is_empty() {
+        text += &format!(
+            "<p>Not in the bound, because a compiler may need fewer: the time if each PTX instruction stays as it is.</p>\n{}",
+            table(&titles, &rows(as_written))
+        );
+    }
+    text + "</details>\n"
+}

@@ -1,0 +1,48 @@
+//! Text and data inside HTML. A figure is one block of HTML for mdBook, so it must not contain an empty line.
+
+use anyhow::Result;
+use serde::Serialize;
+
+/// A text without the characters that mean something in HTML, attributes included.
+pub fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Data for a script, in an element that a browser does not show.
+///
+/// # Errors
+///
+/// When it cannot be written as JSON.
+pub fn data(value: &impl Serialize) -> Result<String> {
+    // Nothing in it can end the element.
+    let json = serde_json::to_string(value)?.replace('<', "\\u003c");
+    Ok(format!("<script type=\"application/json\">{json}</script>\n"))
+}
+
+/// A figure of a kind, with its attributes and its static version.
+pub fn figure(kind: &str, attributes: &[(&str, &str)], body: &str) -> String {
+    let attributes: String = attributes.iter().map(|(name, value)| format!(" data-{name}=\"{}\"", escape(value))).collect();
+    format!("<figure class=\"lab\" data-lab=\"{kind}\"{attributes}>\n{}\n</figure>\n", body.trim_end())
+}
+
+/// A table with a heading for each column, in a box that scrolls.
+pub fn table(titles: &[String], rows: &[Vec<String>]) -> String {
+    let cells = |tag: &str, cells: &[String]| cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect::<String>();
+    let rows: String = rows.iter().map(|row| format!("<tr>{}</tr>\n", cells("td", row))).collect();
+    format!(
+        "<div class=\"lab-scroll\"><table class=\"lab-numbers\">\n<thead><tr>{}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n",
+        cells("th", titles)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_figure_ends_it_early() {
+        assert_eq!(data(&"</script>").unwrap(), "<script type=\"application/json\">\"\\u003c/script>\"</script>\n");
+        assert_eq!(figure("slide", &[("name", "a\"b")], "<p>x</p>\n"), "<figure class=\"lab\" data-lab=\"slide\" data-name=\"a&quot;b\">\n<p>x</p>\n</figure>\n");
+        assert!(table(&["<".to_owned()], &[vec!["&".to_owned()]]).contains("<th>&lt;</th>"));
+    }
+}

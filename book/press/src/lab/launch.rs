@@ -1,0 +1,207 @@
+//! The launches of a stage as a file, so that a page can repeat them: source, PTX, arguments, and the bytes that they point to.
+//!
+//! The driver writes each launch of the process that simulates for explanations (`SIMCUDA_LAUNCHES`). Here they become one small file.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use driver::settings::LAUNCHES_VARIABLE;
+use kernels::Source;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use simt::Dim3;
+use simt::ptx::{edit, parse, to_line_end};
+
+use crate::root;
+
+/// Most bytes of a file, which a reader's browser fetches.
+const MOST_BYTES: usize = 100_000;
+
+/// Where the files are put, from the root of the repository. `cargo book` copies them into the book.
+pub const FOLDER: &str = "target/book-lab/launches";
+
+/// A launch as the driver writes it.
+#[derive(Deserialize)]
+struct Written {
+    kernel: String,
+    grid: Dim3,
+    block: Dim3,
+    dynamic_shared_bytes: u32,
+    cooperative: bool,
+    arguments: Vec<Value>,
+    buffers: Vec<String>,
+    variables: Vec<WrittenVariable>,
+    ptx: String,
+}
+
+#[derive(Deserialize)]
+struct WrittenVariable {
+    name: String,
+    bytes: String,
+}
+
+/// The file of a stage.
+#[derive(Serialize)]
+struct File<'a> {
+    stage: &'a str,
+    profile: &'a str,
+    least_bytes: u64,
+    source: SourceFile<'a>,
+    launches: Vec<Launch>,
+}
+
+#[derive(Serialize)]
+struct SourceFile<'a> {
+    path: &'a str,
+    text: &'a str,
+    headers: Vec<Header<'a>>,
+}
+
+#[derive(Serialize)]
+struct Header<'a> {
+    name: &'a str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Launch {
+    kernel: String,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u32,
+    cooperative: bool,
+    arguments: Vec<Value>,
+    buffers: Vec<Contents>,
+    variables: Vec<Variable>,
+    /// The module without the kernels that are not launched.
+    ptx: String,
+}
+
+#[derive(Serialize)]
+struct Variable {
+    name: String,
+    contents: Contents,
+}
+
+/// Bytes of memory.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+enum Contents {
+    /// All words are the same.
+    Filled { bytes: usize, word: u32 },
+    /// Two hexadecimal digits each.
+    Bytes { hex: String },
+}
+
+/// The files that the driver has written until now.
+///
+/// # Errors
+///
+/// When this process was not told where they go.
+pub fn written() -> Result<BTreeSet<PathBuf>> {
+    let folder = env::var_os(LAUNCHES_VARIABLE).with_context(|| format!("{LAUNCHES_VARIABLE} is not set"))?;
+    let Ok(files) = fs::read_dir(folder) else { return Ok(BTreeSet::new()) };
+    let ours = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&format!("{}-", std::process::id())));
+    Ok(files.filter_map(|file| Some(file.ok()?.path())).filter(ours).collect())
+}
+
+/// What the file of a stage is made of.
+pub struct Stage<'a> {
+    /// The name of the file, without its folder.
+    pub file: &'a str,
+    /// The name of the stage.
+    pub name: &'a str,
+    /// The GPU.
+    pub profile: &'a str,
+    /// The least that the computation has to read and write.
+    pub least_bytes: u64,
+    /// The source of its kernels.
+    pub source: &'a Source,
+}
+
+/// Makes the file of a stage from those of its launches, and removes them.
+///
+/// # Errors
+///
+/// When a file cannot be read or written, or would be too large for a page.
+pub fn save(stage: &Stage<'_>, launches: impl Iterator<Item = PathBuf>) -> Result<()> {
+    let launch = |path: PathBuf| {
+        let written: Written = serde_json::from_slice(&fs::read(&path)?)?;
+        fs::remove_file(&path)?;
+        let extents = |Dim3 { x, y, z }: Dim3| [x, y, z];
+        Ok(Launch {
+            ptx: only(&written.ptx, &written.kernel)?,
+            kernel: written.kernel,
+            grid: extents(written.grid),
+            block: extents(written.block),
+            shared: written.dynamic_shared_bytes,
+            cooperative: written.cooperative,
+            arguments: written.arguments,
+            buffers: written.buffers.into_iter().map(Contents::of).collect(),
+            variables: written.variables.into_iter().map(|it| Variable { name: it.name, contents: Contents::of(it.bytes) }).collect(),
+        })
+    };
+    let headers = stage.source.headers.iter().map(|header| Header { name: header.name, text: header.text });
+    let file = File {
+        stage: stage.name,
+        profile: stage.profile,
+        least_bytes: stage.least_bytes,
+        source: SourceFile { path: stage.source.path, text: stage.source.cuda, headers: headers.collect() },
+        launches: launches.map(launch).collect::<Result<_>>()?,
+    };
+    let json = serde_json::to_vec(&file)?;
+    ensure!(json.len() <= MOST_BYTES, "{} has {} bytes, more than {MOST_BYTES}; choose a smaller `size`", stage.file, json.len());
+    let folder = root().join(FOLDER);
+    fs::create_dir_all(&folder)?;
+    write(&folder.join(stage.file), &json)
+}
+
+/// Writes a file at once, because the book may be rendered several times in parallel.
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let part = path.with_extension(format!("{}.part", std::process::id()));
+    fs::write(&part, bytes).with_context(|| part.display().to_string())?;
+    Ok(fs::rename(part, path)?)
+}
+
+/// A module without other kernels, and without what only they use.
+fn only(ptx: &str, kernel: &str) -> Result<String> {
+    let module = parse(ptx)?;
+    let others = module.functions.iter().filter(|function| function.is_kernel && function.name != kernel);
+    let text = edit(ptx, others.map(|function| (to_line_end(ptx, function.span.clone()), String::new())).collect());
+    let module = parse(&text)?;
+    let unused = module.unused_variables().map(|variable| (to_line_end(&text, variable.span.clone()), String::new()));
+    Ok(edit(&text, unused.collect()))
+}
+
+impl Contents {
+    fn of(hex: String) -> Self {
+        let word = hex.get(..8).filter(|word| hex.len() % 8 == 0 && hex.as_bytes().chunks(8).all(|other| other == word.as_bytes()));
+        match word.and_then(|word| u32::from_str_radix(word, 16).ok()) {
+            Some(word) => Self::Filled { bytes: hex.len() / 2, word: word.swap_bytes() },
+            None => Self::Bytes { hex },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_holds_one_word_takes_no_room() {
+        assert_eq!(Contents::of("0000c07f0000c07f".to_owned()), Contents::Filled { bytes: 8, word: 0x7fc0_0000 });
+        assert_eq!(Contents::of("01020304".repeat(2) + "05"), Contents::Bytes { hex: "010203040102030405".to_owned() });
+        assert_eq!(Contents::of(String::new()), Contents::Bytes { hex: String::new() });
+    }
+
+    #[test]
+    fn only_the_kernel_that_is_launched_stays() {
+        let text = only(kernels::conv_naive::SOURCE.ptx, "naive").unwrap();
+        let module = parse(&text).unwrap();
+        assert_eq!(module.kernels().map(|kernel| kernel.name).collect::<Vec<_>>(), ["naive"]);
+        assert_eq!(module.files.len(), 1);
+    }
+}

@@ -1,0 +1,437 @@
+//! Experiments with sliders. Without scripts a page has a table of some settings, which is made here by running the kernel; with them, the reader
+//! moves the sliders, and `book/lab/slides/NAME.mjs` runs the same kernel in the page. A test in a browser compares the rows of both.
+
+use anyhow::{Context, Result};
+use common::units::significant;
+use kernels::{Source, slides};
+use serde_json::{Value as Json, json};
+use simt::finding::AccessOp;
+use simt::occupancy::{BlockNeeds, Limit, Occupancy};
+use simt::ptx::register_counts;
+use simt::{AccessSample, Counters, Profile, Space};
+
+use super::bench::{Run, Value, run};
+use super::html::{escape, figure};
+use crate::directive::check;
+
+/// An experiment.
+struct Slide {
+    name: &'static str,
+    title: &'static str,
+    /// What a reader can do, in a sentence.
+    about: &'static str,
+    columns: &'static [&'static str],
+    rows: fn(&Source) -> Result<Vec<Row>>,
+}
+
+/// A row: the settings of the controls, and what comes of them.
+struct Row {
+    settings: Json,
+    cells: Vec<String>,
+}
+
+const SLIDES: [Slide; 7] = [
+    Slide {
+        name: "barriers",
+        title: "Two barriers and a padding",
+        about: "A convolution reads its samples tile by tile from shared memory. Change the tile and its padding, and leave out a barrier.",
+        columns: &["tile", "padding", "barriers", "wavefronts per shared load", "outputs", "found"],
+        rows: barriers,
+    },
+    Slide {
+        name: "bytes",
+        title: "Bytes, words, and seven GPUs",
+        about: "The 32 lanes of a warp read a byte or a word each. Choose how far apart they are, and the generation of the GPU.",
+        columns: &["lanes read", "GPU", "transactions with memory", "bytes moved", "wavefronts in shared memory"],
+        rows: bytes,
+    },
+    Slide {
+        name: "divergence",
+        title: "Who takes the branch",
+        about: "Four warps come to a branch with a loop on either path. Choose the lanes and the warps that take it.",
+        columns: &["lanes that take it", "in warps", "instructions of warps", "lanes active, on average"],
+        rows: divergence,
+    },
+    Slide {
+        name: "occupancy",
+        title: "Longer runs, more registers, fewer warps",
+        about: "Each thread computes a run of outputs. A longer run loads less per multiply-add, and needs more registers.",
+        columns: &["run", "block", "registers", "resident warps", "limited by", "loads per multiply-add"],
+        rows: occupancy,
+    },
+    Slide {
+        name: "stride",
+        title: "Stride and alignment",
+        about: "Neighboring lanes read samples that are a stride apart. Change the stride and the first sample, and count sectors.",
+        columns: &["stride", "first sample", "sectors of the first load", "bytes used", "bytes moved"],
+        rows: stride,
+    },
+    Slide {
+        name: "tile",
+        title: "The shape of a tile",
+        about: "A block loads the rows and the columns of its tile once, and computes all products of the two. Change its shape.",
+        columns: &["rows", "columns", "loads per multiply-add", "multiply-adds per byte", "limited by"],
+        rows: tile,
+    },
+    Slide {
+        name: "window",
+        title: "Window and slices",
+        about: "A thread adds up one window, then only what comes in and what goes out. Cut each column into slices, and there are more threads with more work in all.",
+        columns: &["window", "slices", "threads", "outputs per thread", "loads per output"],
+        rows: window,
+    },
+];
+
+/// The figure of an experiment.
+///
+/// # Errors
+///
+/// When there is no such experiment, or its kernel does not run.
+pub fn slide(name: &str) -> Result<String> {
+    check("experiment", name, SLIDES.iter().map(|slide| slide.name))?;
+    let slide = SLIDES.iter().find(|slide| slide.name == name).context("it was checked")?;
+    let source = slides::named(name).with_context(|| format!("there is no book/lab/slides/{name}.cu"))?;
+    let rows = (slide.rows)(source).with_context(|| format!("the experiment {name}"))?;
+    let titles: String = slide.columns.iter().map(|title| format!("<th scope=\"col\">{}</th>", escape(title))).collect();
+    let row = |Row { settings, cells }: &Row| {
+        let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
+        format!("<tr data-settings=\"{}\">{cells}</tr>\n", escape(&settings.to_string()))
+    };
+    let body = format!(
+        "<figcaption><strong>{}</strong></figcaption>\n<p>{}</p>\n<div class=\"lab-scroll\"><table class=\"lab-numbers lab-settings\">\n\
+         <thead><tr>{titles}</tr></thead>\n<tbody>\n{}</tbody></table></div>\n",
+        escape(slide.title),
+        escape(slide.about),
+        rows.iter().map(row).collect::<String>()
+    );
+    Ok(figure("slide", &[("slide", name)], &body))
+}
+
+/// Whole numbers, so that each sum is exact.
+fn wave(count: usize, period: usize) -> Vec<f32> {
+    (0..count).map(|index| (index * 7 % period) as f32 - (period / 2) as f32).collect()
+}
+
+/// `a / b`, as tables have it.
+fn ratio(a: u64, b: u64) -> String {
+    significant(a as f64 / b.max(1) as f64)
+}
+
+/// The bytes that the lanes of a sample ask for, each once, and the sectors that they are in.
+fn sectors(sample: &AccessSample) -> (usize, usize) {
+    let active = (0..32).filter(|lane| sample.lanes >> lane & 1 != 0);
+    let mut bytes: Vec<u64> = active.flat_map(|lane| (0..u64::from(sample.bytes)).map(move |byte| sample.addresses[lane] + byte)).collect();
+    bytes.sort_unstable();
+    bytes.dedup();
+    let mut sectors: Vec<u64> = bytes.iter().map(|byte| byte / 32).collect();
+    sectors.dedup();
+    (bytes.len(), sectors.len())
+}
+
+fn stride(source: &Source) -> Result<Vec<Row>> {
+    const OUTPUTS: u32 = 1024;
+    const TAPS: u32 = 8;
+    let row = |&(stride, first): &(u32, u32)| {
+        let samples = wave((OUTPUTS + TAPS - 1 + first) as usize, 16);
+        let filter = wave(TAPS as usize, 6);
+        let (launched, _) = run(&Run {
+            ptx: source.ptx,
+            kernel: "strided",
+            profile: "h200",
+            grid: [OUTPUTS.div_ceil(128 * stride), 1],
+            block: 128,
+            shared: 0,
+            arguments: &[
+                Value::Floats(&samples),
+                Value::Floats(&filter),
+                Value::Number(OUTPUTS),
+                Value::Number(TAPS),
+                Value::Number(stride),
+                Value::Number(first),
+                Value::Results(4 * u64::from(OUTPUTS)),
+            ],
+            least_bytes: 4 * u64::from(2 * OUTPUTS + 2 * TAPS),
+        })?;
+        let loads = launched.report.samples.iter().filter(|sample| sample.space == Space::Global && sample.op == AccessOp::Load).map(sectors);
+        // The filter value is the same for all lanes.
+        let (bytes, sectors) = loads.max_by_key(|(bytes, _)| *bytes).context("no load")?;
+        let cells = [stride as usize, first as usize, sectors, bytes, 32 * sectors].map(|number| number.to_string());
+        Ok(Row { settings: json!({ "stride": stride, "first": first }), cells: cells.to_vec() })
+    };
+    [(1, 0), (1, 1), (2, 0), (4, 0), (8, 0), (32, 0), (3, 5)].iter().map(row).collect()
+}
+
+fn divergence(source: &Source) -> Result<Vec<Row>> {
+    const STEPS: u32 = 16;
+    let row = |&(lanes, warps): &(u32, u32)| {
+        let (launched, _) = run(&Run {
+            ptx: source.ptx,
+            kernel: "branch",
+            profile: "h200",
+            grid: [1, 1],
+            block: 128,
+            shared: 0,
+            arguments: &[
+                Value::Floats(&wave(128, 16)),
+                Value::Number(lanes),
+                Value::Number(warps),
+                Value::Number(STEPS),
+                Value::Results(4 * 128),
+            ],
+            least_bytes: 8 * 128,
+        })?;
+        let Counters { ptx_instructions, ptx_thread_instructions, .. } = launched.report.counters;
+        let cells = vec![
+            set(lanes, 32),
+            set(warps, 4),
+            ptx_instructions.to_string(),
+            ratio(ptx_thread_instructions, ptx_instructions),
+        ];
+        Ok(Row { settings: json!({ "lanes": lanes, "warps": warps }), cells })
+    };
+    [(u32::MAX, 0b1111), (u32::MAX, 0b0101), (0xffff, 0b1111), (0x5555_5555, 0b1111), (1, 0b0001), (0, 0b1111)].iter().map(row).collect()
+}
+
+/// The members of a mask in words: how many, and which if they are few.
+fn set(mask: u32, of: u32) -> String {
+    let members: Vec<String> = (0..of).filter(|member| mask >> member & 1 != 0).map(|member| member.to_string()).collect();
+    match members.len() {
+        0 => "none".to_owned(),
+        all if all == of as usize => "all".to_owned(),
+        few if few <= 4 => members.join(", "),
+        many => format!("{many} of {of}"),
+    }
+}
+
+fn barriers(source: &Source) -> Result<Vec<Row>> {
+    const OUTPUTS: u32 = 1000;
+    const TAPS: u32 = 64;
+    const BLOCK: u32 = 64;
+    const RUN: u32 = 4;
+    let signal = wave((OUTPUTS + TAPS - 1) as usize, 16);
+    let filter = wave(TAPS as usize, 6);
+    let right: Vec<f32> = (0..OUTPUTS as usize).map(|i| (0..TAPS as usize).map(|j| signal[i + j] * filter[j]).sum()).collect();
+    let row = |&(tile, padding, loads, sums): &(u32, u32, bool, bool)| {
+        let samples = RUN * BLOCK + tile - 1;
+        let (launched, results) = run(&Run {
+            ptx: source.ptx,
+            kernel: "tiled",
+            profile: "h200",
+            grid: [OUTPUTS.div_ceil(BLOCK * RUN), 1],
+            block: BLOCK,
+            shared: 4 * (samples + samples / 32 * padding),
+            arguments: &[
+                Value::Floats(&signal),
+                Value::Floats(&filter),
+                Value::Number(OUTPUTS),
+                Value::Number(TAPS),
+                Value::Number(tile),
+                Value::Number(padding),
+                Value::Number(loads.into()),
+                Value::Number(sums.into()),
+                Value::Results(4 * u64::from(OUTPUTS)),
+            ],
+            least_bytes: 4 * u64::from(2 * OUTPUTS + 2 * TAPS),
+        })?;
+        let (results, _) = results.as_chunks::<4>();
+        let wrong = results.iter().zip(&right).filter(|(got, right)| f32::from_le_bytes(**got) != **right).count();
+        let Counters { shared_load_wavefronts, shared_load_requests, .. } = launched.report.counters;
+        let cells = vec![
+            tile.to_string(),
+            padding.to_string(),
+            match (loads, sums) {
+                (true, true) => "both",
+                (true, false) => "only after the loads",
+                (false, true) => "only after the sums",
+                (false, false) => "none",
+            }
+            .to_owned(),
+            ratio(shared_load_wavefronts, shared_load_requests),
+            if wrong == 0 { "right".to_owned() } else { format!("{wrong} wrong") },
+            if launched.findings.is_empty() { "nothing" } else { "a race" }.to_owned(),
+        ];
+        Ok(Row { settings: json!({ "tile": tile, "padding": padding, "loads": loads, "sums": sums }), cells })
+    };
+    [(32, 0, true, true), (32, 1, true, true), (32, 4, true, true), (64, 1, true, false), (16, 1, true, false), (32, 1, false, true)]
+        .iter()
+        .map(row)
+        .collect()
+}
+
+fn occupancy(source: &Source) -> Result<Vec<Row>> {
+    const OUTPUTS: u32 = 4096;
+    const TAPS: u32 = 32;
+    let profile = Profile::named("h200").context("the H200 is simulated")?;
+    let registers = register_counts::read(source.ptx, profile.compute_capability);
+    let row = |&(length, block): &(u32, u32)| {
+        let kernel = format!("run_{length}");
+        let signal = wave((OUTPUTS + TAPS + length) as usize, 16);
+        let (launched, _) = run(&Run {
+            ptx: source.ptx,
+            kernel: &kernel,
+            profile: profile.name,
+            grid: [OUTPUTS / (block * length), 1],
+            block,
+            shared: 0,
+            arguments: &[
+                Value::Floats(&signal),
+                Value::Floats(&wave(TAPS as usize, 6)),
+                Value::Number(TAPS),
+                Value::Results(4 * u64::from(OUTPUTS)),
+            ],
+            least_bytes: 4 * u64::from(2 * OUTPUTS + 2 * TAPS),
+        })?;
+        let per_thread = registers.get(&kernel).copied();
+        let needs = BlockNeeds { threads: block, registers_per_thread: per_thread, shared_bytes: 0 };
+        let held = Occupancy::of(profile, needs);
+        let Counters { global_load_bytes, f32_fma, .. } = launched.report.counters;
+        let cells = vec![
+            length.to_string(),
+            block.to_string(),
+            per_thread.map_or_else(String::new, |count| count.to_string()),
+            format!("{} of {}", held.active_warps, held.max_warps),
+            held.limits.iter().map(limit).collect::<Vec<_>>().join(", "),
+            ratio(global_load_bytes / 4, f32_fma),
+        ];
+        Ok(Row { settings: json!({ "run": length, "block": block, "registers": 0 }), cells })
+    };
+    [(1, 128), (2, 128), (4, 128), (8, 128), (16, 128), (16, 32), (1, 32)].iter().map(row).collect()
+}
+
+fn limit(limit: &Limit) -> &'static str {
+    match limit {
+        Limit::Warps => "warps",
+        Limit::Blocks => "blocks",
+        Limit::Registers => "registers",
+        Limit::SharedMemory => "shared memory",
+    }
+}
+
+fn bytes(source: &Source) -> Result<Vec<Row>> {
+    let memory: Vec<u8> = (0..1024).map(|byte| byte as u8).collect();
+    let row = |&(apart, profile): &(u32, &str)| {
+        let words = apart == 0;
+        let out = Value::Results(if words { 128 } else { 32 });
+        let arguments = if words { vec![Value::Bytes(&memory), out] } else { vec![Value::Bytes(&memory), Value::Number(apart), out] };
+        let (launched, _) = run(&Run {
+            ptx: source.ptx,
+            kernel: if words { "words" } else { "bytes" },
+            profile,
+            grid: [1, 1],
+            block: 32,
+            shared: 0,
+            arguments: &arguments,
+            least_bytes: 64,
+        })?;
+        let Counters { global_load_transactions, global_load_sectors, shared_load_wavefronts, .. } = launched.report.counters;
+        let layout = match apart {
+            0 => "words, side by side".to_owned(),
+            1 => "bytes, side by side".to_owned(),
+            _ => format!("bytes, {apart} apart"),
+        };
+        let numbers = [global_load_transactions, 32 * global_load_sectors, shared_load_wavefronts].map(|number| number.to_string());
+        let cells = [layout, profile.to_owned()].into_iter().chain(numbers).collect();
+        Ok(Row { settings: json!({ "apart": apart, "gpu": profile }), cells })
+    };
+    let layouts = [1, 0, 4].into_iter().flat_map(|apart| ["h200", "gtx680", "gtx280", "9800gt"].map(|profile| (apart, profile)));
+    layouts.map(|setting| row(&setting)).collect()
+}
+
+fn window(source: &Source) -> Result<Vec<Row>> {
+    const WIDTH: u32 = 64;
+    const OUTPUTS: u32 = 256;
+    let row = |&(window, slices): &(u32, u32)| {
+        let rows = OUTPUTS.div_ceil(slices);
+        let image = wave((WIDTH * (OUTPUTS + window - 1)) as usize, 16);
+        let (launched, _) = run(&Run {
+            ptx: source.ptx,
+            kernel: "column_sums",
+            profile: "h200",
+            grid: [1, slices],
+            block: WIDTH,
+            shared: 0,
+            arguments: &[
+                Value::Floats(&image),
+                Value::Number(WIDTH),
+                Value::Number(OUTPUTS),
+                Value::Number(window),
+                Value::Number(rows),
+                Value::Results(4 * u64::from(WIDTH * OUTPUTS)),
+            ],
+            least_bytes: 4 * u64::from(WIDTH * (2 * OUTPUTS + window - 1)),
+        })?;
+        let loads = launched.report.counters.global_load_bytes / 4;
+        let numbers = [window, slices, WIDTH * slices, rows].map(|number| number.to_string());
+        let cells = numbers.into_iter().chain([ratio(loads, u64::from(WIDTH * OUTPUTS))]).collect();
+        Ok(Row { settings: json!({ "window": window, "slices": slices }), cells })
+    };
+    [(15, 1), (15, 8), (15, 64), (15, 256), (63, 1), (63, 8), (63, 64)].iter().map(row).collect()
+}
+
+fn tile(source: &Source) -> Result<Vec<Row>> {
+    const SIDE: u32 = 64;
+    const DEPTH: u32 = 32;
+    let (a, b) = (wave((SIDE * DEPTH) as usize, 16), wave((SIDE * DEPTH) as usize, 6));
+    let row = |&(rows, columns): &(u32, u32)| {
+        let (launched, _) = run(&Run {
+            ptx: source.ptx,
+            kernel: "product",
+            profile: "h200",
+            grid: [SIDE / columns, SIDE / rows],
+            block: 64,
+            shared: 4 * DEPTH * (rows + columns),
+            arguments: &[
+                Value::Floats(&a),
+                Value::Floats(&b),
+                Value::Number(SIDE),
+                Value::Number(rows),
+                Value::Number(columns),
+                Value::Results(4 * u64::from(SIDE * SIDE)),
+            ],
+            least_bytes: 4 * u64::from(SIDE * (SIDE + 2 * DEPTH)),
+        })?;
+        let Counters { global_load_bytes, f32_fma, .. } = launched.report.counters;
+        let limit = launched.bound.and_then(|bound| Some(bound.parts.into_iter().next()?.unit)).unwrap_or_default();
+        let cells = vec![
+            rows.to_string(),
+            columns.to_string(),
+            ratio(global_load_bytes / 4, f32_fma),
+            ratio(f32_fma, global_load_bytes),
+            limit,
+        ];
+        Ok(Row { settings: json!({ "rows": rows, "columns": columns }), cells })
+    };
+    [(2, 2), (4, 4), (8, 8), (16, 16), (32, 32), (64, 64), (2, 64), (64, 2)].iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(name: &str) -> Vec<Vec<String>> {
+        let slide = SLIDES.iter().find(|slide| slide.name == name).unwrap();
+        (slide.rows)(slides::named(name).unwrap()).unwrap().into_iter().map(|row| row.cells).collect()
+    }
+
+    #[test]
+    fn each_experiment_has_a_kernel_and_a_cell_for_each_column() {
+        assert_eq!(slides::sources().count(), SLIDES.len());
+        for Slide { name, columns, .. } in SLIDES {
+            assert!(cells(name).iter().all(|row| row.len() == columns.len()), "{name}");
+            assert!(!slide(name).unwrap().contains("\n\n"), "{name}: an empty line ends a block of HTML");
+        }
+    }
+
+    #[test]
+    fn the_numbers_are_those_of_the_formulas() {
+        let column = |name: &str, column: usize| cells(name).into_iter().map(|row| row[column].clone()).collect::<Vec<_>>();
+        assert_eq!(column("stride", 2), ["4", "5", "8", "16", "32", "32", "13"]);
+        // (rows + columns) / (rows * columns).
+        assert_eq!(column("tile", 2), ["1.00", "0.500", "0.250", "0.125", "0.0625", "0.0312", "0.516", "0.516"]);
+        // (window + 2 * (rows - 1)) / rows.
+        assert_eq!(column("window", 4), ["2.05", "2.41", "5.25", "15.0", "2.24", "3.91", "17.2"]);
+        assert_eq!(column("barriers", 5), ["nothing", "nothing", "nothing", "nothing", "a race", "a race"]);
+        // With padding the lanes of most loads are in 32 banks but for the last lane, which is in the bank of the first.
+        assert_eq!(column("barriers", 3)[..2], ["4.00", "1.88"]);
+    }
+}
