@@ -5,6 +5,7 @@
 //! listings are kept like records: each says what it was made from and with what, and is labeled where it is shown when its kernel has changed
 //! since.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -29,6 +30,9 @@ const ARCHITECTURE: &str = "sm_90";
 
 /// How machine code names the constant memory of a module; the kernel's parameters are in another bank.
 const CONSTANT_MEMORY: &str = "c[0x3]";
+
+/// How the lines of `compute-sanitizer` begin.
+const MARK: &str = "=========";
 
 /// Chooses what is shown from those loops of a kernel that have a multiply-add. Each loop is a list of instructions.
 type Choice = fn(Vec<Vec<String>>) -> Option<Vec<String>>;
@@ -125,18 +129,29 @@ fn races(kernel: Kernel, program: &str, arguments: &[&str]) -> Result<(String, S
     };
     let version = run(Command::new(TOOL).arg("--version"))?;
     let version = version.lines().find_map(|line| line.strip_prefix("Version ")).unwrap_or("of unknown version").to_owned();
-    // The program launches the kernel again and again; one launch is enough.
-    let only = format!("kernel_substring={}", kernel.name);
-    let options = ["--tool", "racecheck", "--demangle", "no", "--kernel-name", &only, "--launch-count", "1"];
+    let only = format!("kne={}", kernel.name);
+    let options = ["--tool", "racecheck", "--demangle", "simple", "--kernel-name", &only];
     let report = report(&run(Command::new(TOOL).args(options).arg(&program).args(arguments))?);
     ensure!(report.contains("Race reported"), "{TOOL} found no race:\n{report}");
     Ok((format!("{TOOL} {version}"), report))
 }
 
-/// The lines of a tool's report among those of the program that it watched.
+/// The errors that a tool reports among the lines of the program that it watched. The program launches the kernel again and again, so errors
+/// at the same places are shown once.
 fn report(output: &str) -> String {
-    let lines = output.lines().filter(|line| line.starts_with("=====")).map(str::trim_end).filter(|line| line.contains(' '));
-    lines.map(|line| format!("{line}\n")).collect()
+    let mut errors: Vec<Vec<&str>> = Vec::new();
+    for line in output.lines().filter(|line| line.starts_with(MARK)) {
+        match errors.last_mut() {
+            _ if line.contains(" Error: ") => errors.push(vec![line]),
+            Some(error) if line.trim_start_matches('=').trim_start().starts_with("and ") => error.push(line),
+            _ => {}
+        }
+    }
+    // How often it happened in one launch comes last, in brackets.
+    let places = |error: &[&str]| error.iter().map(|line| line.split(" [").next().unwrap_or(line).to_owned()).collect::<Vec<_>>();
+    let mut seen = HashSet::new();
+    errors.retain(|error| seen.insert(places(error)));
+    errors.concat().iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// The code of a listing, and a last line that says so if its kernel has changed since.
@@ -251,8 +266,10 @@ mod tests {
 
     #[test]
     fn a_report_is_found_among_the_lines_of_the_program() {
-        let output = "========= COMPUTE-SANITIZER\ndevice    NVIDIA H200\n========= Error: Race reported\n========= \n";
-        assert_eq!(report(output), "========= COMPUTE-SANITIZER\n========= Error: Race reported\n");
+        let error = |place: &str, times: u32| format!("{MARK} Error: Race reported between {place}\n{MARK}     and f+0x2 [{times} hazards]\n");
+        let (first, again, second) = (error("f+0x1", 7), error("f+0x1", 8), error("f+0x3", 9));
+        let output = format!("{MARK} COMPUTE-SANITIZER\ndevice\n{first}{MARK} \n{again}{second}naive\n{MARK} RACECHECK SUMMARY: 3 and more\n");
+        assert_eq!(report(&output), format!("{first}{second}"));
     }
 
     #[test]
