@@ -22,12 +22,10 @@ constexpr unsigned RUN = 8;
 extern "C" __global__ void naive(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs,
                                  unsigned taps, float* __restrict__ output)
 {
-    // ANCHOR: guard
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= outputs) {
         return;
     }
-    // ANCHOR_END: guard
     const float* window = signal + i;
     float sum = 0.0f;
     for (unsigned j = 0; j < taps; ++j) {

@@ -6,7 +6,7 @@ use super::shapes::Picture;
 /// Lanes of a warp.
 const LANES: usize = 32;
 /// Lanes of the first warp that take the first path.
-const FIRST: usize = 12;
+const FIRST: usize = 16;
 /// Instructions of each path.
 const PATH: usize = 3;
 /// Width and height of a lane's instruction.
