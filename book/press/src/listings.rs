@@ -266,9 +266,13 @@ mod tests {
 
     #[test]
     fn a_report_is_found_among_the_lines_of_the_program() {
-        let error = |place: &str, times: u32| format!("{MARK} Error: Race reported between {place}\n{MARK}     and f+0x2 [{times} hazards]\n");
+        let error = |place: &str, times: u32| {
+            format!("{MARK} Error: Race reported between {place}\n{MARK}     and f+0x2 [{times} hazards]\n")
+        };
         let (first, again, second) = (error("f+0x1", 7), error("f+0x1", 8), error("f+0x3", 9));
-        let output = format!("{MARK} COMPUTE-SANITIZER\ndevice\n{first}{MARK} \n{again}{second}naive\n{MARK} RACECHECK SUMMARY: 3 and more\n");
+        let output = format!(
+            "{MARK} COMPUTE-SANITIZER\ndevice\n{first}{MARK} \n{again}{second}naive\n{MARK} RACECHECK SUMMARY: 3 and more\n"
+        );
         assert_eq!(report(&output), format!("{first}{second}"));
     }
 

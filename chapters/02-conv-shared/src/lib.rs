@@ -65,14 +65,22 @@ const LESSON: &[Comparison<Convolution>] = &[
         Measure::BankWavefronts,
         "Its lanes pass their sums from register to register instead of through shared memory.",
     ),
-    Comparison::times(NAIVE, BLOCK_SHUFFLE, "With few outputs, a thread for each of them leaves most of the GPU idle.")
-        .otherwise("With this many outputs, a thread for each of them fills the GPU, and adding up the sums of many threads is extra work."),
+    Comparison::times(NAIVE, BLOCK_SHUFFLE, "With few outputs, a thread for each of them leaves most of the GPU idle.").otherwise(
+        "With this many outputs, a thread for each of them fills the GPU, and adding up the sums of many threads is extra work.",
+    ),
 ];
 
 // ANCHOR: launch
 /// Launches one of this chapter's kernels, with so many outputs for each block. Blocks have the size that the kernels were compiled for,
 /// because it is also the size of their arrays in shared memory.
-fn launch(kernel: Kernel, threads: u32, outputs_per_block: u32, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
+fn launch(
+    kernel: Kernel,
+    threads: u32,
+    outputs_per_block: u32,
+    gpu: &Gpu,
+    conv: &Convolution,
+    buffers: &mut Buffers,
+) -> Result<()> {
     let kernel = gpu.kernel(kernel)?;
     let (outputs, taps) = (conv.outputs(), conv.taps());
     let blocks = outputs.div_ceil(outputs_per_block);

@@ -77,7 +77,11 @@ fn many_threads_add_up_an_output_with_barriers_or_without() {
     assert_eq!([count(warp, "barriers"), count(warp, "shared_store_requests")], [0, 0]);
     // One barrier, for 32 warps.
     assert_eq!(count(shuffle, "barriers"), 200 * 32);
-    assert!([block, warp, shuffle].iter().all(|&row| count(row, "shared_load_wavefronts") == count(row, "shared_load_wavefronts_ideal")));
+    assert!(
+        [block, warp, shuffle]
+            .iter()
+            .all(|&row| count(row, "shared_load_wavefronts") == count(row, "shared_load_wavefronts_ideal"))
+    );
 }
 
 #[test]
