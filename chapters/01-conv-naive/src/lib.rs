@@ -35,6 +35,7 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
     sources: &[&kernels::conv_naive::SOURCE],
     stages: &[CPU, CPU_PARALLEL, NAIVE_STRIDED, NAIVE, COPY_ONLY, COPY_ONLY_PINNED, ROUND_TRIP, OVERLAPPED],
     mistakes: &[],
+    variants: &[],
     experiments: &[],
     choice: None,
     lesson: LESSON,

@@ -37,6 +37,7 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
     sources: &[&kernels::conv_naive::SOURCE, &kernels::conv_shared::SOURCE, &reduction::SOURCE],
     stages: &[NAIVE, SHARED, SHARED_WIDE, BLOCK_PER_OUTPUT, WARP_PER_OUTPUT, BLOCK_SHUFFLE],
     mistakes: &[SHARED_MISSING_BARRIER],
+    variants: &[],
     experiments: &[],
     choice: None,
     lesson: LESSON,
