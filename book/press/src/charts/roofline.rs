@@ -29,6 +29,9 @@ const SECTOR_BYTES: f64 = 32.0;
 /// Says what the horizontal axis counts, and how to read the slopes.
 const NOTE: &str = "Bytes of the sectors that are asked for. A stage above a slope gets some of them from a nearer level.";
 
+/// How far up the slope of a cache its words are: near the bend, where there are no dots.
+const SLOPE_WORDS: f64 = 0.8;
+
 /// Draws a dot for each stage that was timed and counted. The option `rivals` names stages of libraries, of which nothing is counted: lines at
 /// their rates.
 pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
@@ -91,12 +94,12 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
 fn draw_caches(plot: &mut Plot, (x, y): (Axis, Axis), run: Run, knee: Point) -> Result<()> {
     let facts = Facts::read()?;
     let group = format!("{}_caches", run.device().trim_start_matches("nvidia-"));
-    for (name, key) in [("L2", "l2"), ("L1", "l1")] {
+    for (name, key) in [("L1", "l1"), ("L2", "l2")] {
         let Ok(rate) = facts.value(&group, key).map(|fact| fact.value) else { continue };
         let (start, bend) = (slope_start(x, y, rate), (knee.1 / rate, knee.1));
         if start.1 < knee.1 {
             plot.line("slope", &[start, bend, knee]);
-            plot.remark(start, bend, 0.125, format!("{name}: {}", units::bandwidth(rate)));
+            plot.remark(start, bend, SLOPE_WORDS, format!("{name}: {}", units::bandwidth(rate)));
         } else {
             plot.line("slope", &[(x.ends.0, knee.1), knee]);
         }
