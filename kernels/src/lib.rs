@@ -5,8 +5,8 @@
 //!
 //! # Layout
 //!
-//! - One module per chapter, [`ceilings`] for the kernels that measure the device, [`slides`] for the experiments in pages. Each `.cu` file is declared once, with
-//!   `source!`, in the module of its chapter.
+//! - One module per chapter, and [`ceilings`] for the kernels that measure the device. Each `.cu` file is declared once, with
+//!   `source!`, in the module of its chapter. [`slides`] has the kernels of experiments in pages.
 //!
 //! # Adding a kernel
 //!
@@ -133,11 +133,12 @@ pub mod window_sums;
 
 /// Every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 15] = [
+    static SOURCES: [&Source; 16] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
         &conv_shared::SOURCE,
+        &conv_shared::reduction::SOURCE,
         &unroll::SOURCE,
         &unroll::tensor::SOURCE,
         &unroll::fft::SOURCE,

@@ -74,6 +74,7 @@ proptest! {
     #[test]
     fn unroll_is_right_where_runs_and_turns_end(conv in convolutions(length(RUNS, 2100), length(SLOTS, 300))) {
         verify(unroll::CHAPTER.stages, &conv)?;
+        verify(unroll::CHAPTER.variants, &conv)?;
     }
 
     #[test]

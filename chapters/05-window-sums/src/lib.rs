@@ -57,6 +57,7 @@ pub static CHAPTER: Chapter<WindowSums> = Chapter {
         tiles::TILE_SCAN,
     ],
     mistakes: &[],
+    variants: &[],
     experiments: &[SUM_ONLY, SQUARES_ONLY],
     choice: None,
     lesson: LESSON,

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use press::archive::Archive;
 use press::counts::count;
-use press::{check, listings, preprocess, readme, rerun, root, simulation, web};
+use press::{check, exercise_data, listings, preprocess, readme, rerun, root, simulation, web};
 
 /// Builds the book from its records.
 #[derive(Parser)]
@@ -45,7 +45,7 @@ enum Action {
     Record(rerun::Arguments),
     /// Count what every kernel does; `record` runs this
     Counts(count::Arguments),
-    /// Make a listing of machine code; `record` runs this
+    /// Make a listing of what NVIDIA's tools say about a kernel; `record` runs this
     Listing(listings::Arguments),
     /// Build the simulator for web pages
     Web(web::Arguments),
@@ -53,6 +53,14 @@ enum Action {
     Preprocess {
         #[command(subcommand)]
         question: Option<Question>,
+    },
+    /// Count what an exercise asks for; the build of the book starts this
+    #[command(hide = true)]
+    Counted {
+        /// The chapter
+        chapter: String,
+        /// The number of the exercise
+        number: u32,
     },
     /// Answer requests on the standard input for one simulated GPU; `preprocess` starts this
     #[command(hide = true)]
@@ -94,6 +102,7 @@ fn run(action: Action) -> Result<ExitCode> {
         Action::Web(arguments) => arguments.run()?,
         Action::Preprocess { question: Some(Question::Supports { renderer: _ }) } => {}
         Action::Preprocess { question: None } => println!("{}", preprocess::preprocess(&input()?, &env::current_exe()?)?),
+        Action::Counted { chapter, number } => println!("{}", exercise_data::counted(&chapter, number)?),
         Action::Simulate { profile } => println!("{}", simulation::serve(&profile, &input()?)?),
     }
     Ok(ExitCode::SUCCESS)

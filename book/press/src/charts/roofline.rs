@@ -70,6 +70,11 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
         y,
         y_words: unit.words,
     });
+    plot.describe(&[
+        ("bytes-per-s", bytes_per_s),
+        ("most-per-s", flat.unwrap_or(knee.1)),
+        ("per-multiply-add", unit.pieces / multiply_adds as f64),
+    ]);
     draw_caches(&mut plot, (x, y), run, knee)?;
     let start = slope_start(x, y, bytes_per_s);
     plot.line("roof", &[start, knee, if flat.is_some() { (x.ends.1, knee.1) } else { (knee.0, y.ends.0) }]);
@@ -180,6 +185,7 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
         y,
         y_words: words,
     });
+    plot.describe(&[("bytes-per-s", floats.bytes_per_s), ("most-per-s", floats.flops), ("per-multiply-add", 2.0)]);
     draw_caches(&mut plot, (x, y), folders.measured, knee)?;
     let start = slope_start(x, y, floats.bytes_per_s);
     plot.line("roof", &[start, knee, (x.ends.1, knee.1)]);
