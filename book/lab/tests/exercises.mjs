@@ -134,7 +134,7 @@ try {
   await Promise.all(opened.map((page) => page.until(all)));
   const shown = await opened[0].evaluate(`[...document.querySelectorAll("[data-exercise]")].map((figure) => figure.dataset.exercise)`);
   const missing = exercises.map(([stem]) => stem).filter((stem) => !shown.includes(stem));
-  await tested("the page has every exercise", () => assert.deepEqual(missing, [], "add them to book/src/exercises.md in this folder"));
+  await tested("the page has every exercise", () => assert.deepEqual(missing, [], "`.ci/web` adds them to the page"));
   if (exercises.some(([, { manifest }]) => manifest.kernel)) await tested("hints, solution, mistakes, cancel", () => behavior(opened[0]));
   const left = [...exercises];
   await Promise.all(
