@@ -251,6 +251,7 @@ at_least_16(const float* __restrict__ signal, const float* __restrict__ filter, 
 }
 // ANCHOR_END: at_least
 
+// ANCHOR: at_least_more
 extern "C" __global__ void __launch_bounds__(RUN_THREADS, 20)
 at_least_20(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs, unsigned taps,
             unsigned slice, float* __restrict__ output)
@@ -271,6 +272,7 @@ at_least_32(const float* __restrict__ signal, const float* __restrict__ filter, 
 {
     convolve_runs<RUN, TILE, Filter::SHARED>(signal, filter, outputs, taps, slice, output);
 }
+// ANCHOR_END: at_least_more
 
 // ANCHOR: add_slices
 // Always in the same order, so the result is the same in every run. Atomic additions would happen in any order.
