@@ -53,7 +53,7 @@ pub fn check<W: Workload>(
 ///
 /// # Errors
 ///
-/// As [`check`]; also when one of the two is not verified at the size that is timed.
+/// As [`check()`]; also when one of the two is not verified at the size that is timed.
 pub fn time<W: Workload>(
     gpu: &Gpu,
     compiler: &Compiler,

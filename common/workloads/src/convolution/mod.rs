@@ -3,7 +3,7 @@
 //! `output[i] = sum over j < taps of signal[i + j] * filter[j]`
 //!
 //! In this form the sum is a **correlation**. A convolution is the same sum with the filter reversed, and
-//! [`Convolution::of_sounds`] reverses it. The original tutorial defines a convolution and computes a correlation. Both are equally fast,
+//! `of_sounds` reverses it. The original tutorial defines a convolution and computes a correlation. Both are equally fast,
 //! but their results differ.
 //!
 //! # How far from the oracle may a result lie?
