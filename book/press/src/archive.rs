@@ -121,15 +121,13 @@ impl Archive {
         self.used.take()
     }
 
-    /// A measured run with the counts of the simulated GPU of the same kind, at the largest size that was counted. At the teaching size, the edges
-    /// of tiles and images are a larger part of the work than at the size that was timed.
+    /// A measured run with the counts of the simulated GPU of the same kind: at the same size if there is such a record, and otherwise at
+    /// the teaching size.
     pub fn pair(&self, name: &str) -> Result<Pair<'_>> {
         let measured = self.run(name)?;
         let device = measured.device().strip_prefix("nvidia-").with_context(|| format!("{name} is not a run on a GPU"))?;
-        let (folder, chapter) = (format!("sim-{device}/"), &measured.record.chapter);
-        let counted = self.runs.iter().filter(|(name, record)| name.starts_with(&folder) && record.chapter == *chapter);
-        let largest = counted.max_by_key(|(_, record)| record.work().multiply_adds);
-        let counted = self.run(largest.map_or(&format!("{folder}{chapter}"), |(name, _)| name))?;
+        let counted = format!("sim-{device}/{}", measured.record.chapter);
+        let counted = self.run(&format!("{counted}.seed")).or_else(|_| self.run(&counted))?;
         Ok(Pair { measured, counted })
     }
 
