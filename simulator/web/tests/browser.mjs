@@ -115,10 +115,10 @@ class Page {
     return result.value;
   }
 
-  /** Waits until an expression is true. */
+  /** Waits until an expression, or what it promises, is true. */
   async until(expression, seconds = 60) {
     const end = Date.now() + 1000 * seconds;
-    while (!(await this.evaluate(`Boolean(${expression})`).catch(() => false))) {
+    while (!(await this.evaluate(`Promise.resolve(${expression}).then(Boolean)`).catch(() => false))) {
       if (Date.now() > end) throw new Error(`after ${seconds} s it is still not true that ${expression}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
