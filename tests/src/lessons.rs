@@ -26,6 +26,7 @@ fn chapters() -> [&'static dyn Checks; 6] {
         &unroll::CHAPTER,
         &correlation_sm_aware::CHAPTER,
         &window_sums::CHAPTER,
+        &histogram::CHAPTER,
         &matmul_tiled::CHAPTER,
     ]
 }

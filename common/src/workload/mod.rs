@@ -6,6 +6,7 @@
 pub mod arguments;
 pub mod convolution;
 pub mod correlation;
+pub mod histogram;
 pub mod image;
 pub mod matmul;
 pub mod origin;
@@ -24,6 +25,7 @@ use arguments::Argument;
 
 pub use convolution::Convolution;
 pub use correlation::Correlation;
+pub use histogram::Histogram;
 pub use image::Border;
 pub use matmul::Matmul;
 pub use window_sums::WindowSums;

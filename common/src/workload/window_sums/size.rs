@@ -60,7 +60,7 @@ impl FromStr for Size {
 
 impl Size {
     /// Refuses what cannot be computed.
-    pub(super) fn check(self, window: u32) -> Result<()> {
+    pub(in crate::workload) fn check(self, window: u32) -> Result<()> {
         let Self { width, height } = self;
         let wrong =
             |reason: String| Err(Error::Size { asked: format!("a window of {window} on an image of {width}x{height}"), reason });
@@ -80,7 +80,7 @@ impl Size {
     }
 
     /// How much memory an image of this size takes.
-    pub(super) fn footprint(self) -> Footprint {
+    pub(in crate::workload) fn footprint(self) -> Footprint {
         let pixels = u64::from(self.width) * u64::from(self.height);
         // A pixel and its two sums. On the host a copy of all that, and for each sum the oracle's two f64.
         let device_bytes = 12 * pixels;
@@ -88,7 +88,7 @@ impl Size {
     }
 
     /// Gray levels of 8 bits.
-    pub(super) fn generate(self, seed: u64) -> Image {
+    pub(in crate::workload) fn generate(self, seed: u64) -> Image {
         let Self { width, height } = self;
         let levels = clouds(width, height, &mut generator(seed));
         Image { width, height, pixels: levels.into_iter().map(i32::from).collect() }
