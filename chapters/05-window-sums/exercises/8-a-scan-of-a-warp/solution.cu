@@ -4,7 +4,7 @@
 //
 // Launch:  two-dimensional grid with a row of blocks for each row of the image; THREADS threads, which load a pixel each and compute PLACES
 //          outputs.
-// Sizes:   any image, any odd window up to WIDEST that is no wider than the image. Beyond its ends a row goes on with its outermost pixels.
+// Sizes:   any image, any odd window up to WIDEST that is no wider than the image. Beyond its ends, a row continues with its outermost pixels.
 // Outputs: a report numbers all sums first, and then all squares.
 
 constexpr int THREADS = 256;
