@@ -38,10 +38,10 @@ const LESSON: &[Comparison<Histogram>] = &[
     Comparison::counts(
         GLOBAL,
         PER_BLOCK,
-        Measure::InstructionsPerMultiplyAdd,
-        "A thread with 64 pixels finds its place in the image once.",
+        Measure::GlobalAtomicOperations,
+        "Blocks count in shared memory, and add to the image's counters once.",
     ),
-    Comparison::times(GLOBAL, PER_BLOCK, "Blocks count in shared memory, and add to the image's counters once."),
+    Comparison::times(GLOBAL, PER_BLOCK, "Blocks do not compete for the same counters."),
     Comparison::times(PER_BLOCK, PER_WARP, "Each warp has counters of its own."),
 ];
 
