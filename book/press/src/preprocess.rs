@@ -18,7 +18,8 @@ pub fn preprocess(input: &[u8], program: &Path) -> Result<String> {
     let mut pages = Vec::new();
     visit(&mut book["items"], &mut |path, text| pages.push(Page { path: format!("book/src/{path}"), text: text.clone() }));
     // Another book that shows a few things, such as that of a test, need not use every fact.
-    let is_ours = context["root"].as_str().is_none_or(|folder| fs::canonicalize(folder).ok() == fs::canonicalize(root().join("book")).ok());
+    let is_ours =
+        context["root"].as_str().is_none_or(|folder| fs::canonicalize(folder).ok() == fs::canonicalize(root().join("book")).ok());
     render(&mut pages, program, is_ours)?;
     let mut rendered = pages.into_iter();
     visit(&mut book["items"], &mut |_, text| *text = rendered.next().map_or_else(String::new, |page| page.text));

@@ -82,7 +82,10 @@ pub fn lab(out: &Path, package: Option<&Path>) -> Result<()> {
     if has_target(&rustc)? {
         modules(out)?;
     } else {
-        eprintln!("pages cannot run kernels: {} has no target {TARGET}, which `rustup target add` installs", Path::new(&rustc).display());
+        eprintln!(
+            "pages cannot run kernels: {} has no target {TARGET}, which `rustup target add` installs",
+            Path::new(&rustc).display()
+        );
     }
     package.map_or(Ok(()), |package| compiler(package, out))
 }

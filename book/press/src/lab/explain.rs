@@ -65,7 +65,11 @@ impl Shown {
             }
             Self::FromTo(from, to) => {
                 let from = find(from, 0)?;
-                let to = if to == "end" { text.iter().skip(from).position(|line| line.starts_with('}')).map(|at| at + from) } else { Some(find(to, from + 1)?) };
+                let to = if to == "end" {
+                    text.iter().skip(from).position(|line| line.starts_with('}')).map(|at| at + from)
+                } else {
+                    Some(find(to, from + 1)?)
+                };
                 Ok((from as u32 + 1, to.with_context(|| format!("{}: the function does not end", listing.file))? as u32 + 1))
             }
         }
@@ -126,7 +130,8 @@ impl<'a> RequestData<'a> {
 
     /// Whether both ask for the same in the same way; which register they use does not matter.
     fn is_like(&self, other: &Self) -> bool {
-        (self.file, self.line, self.op, self.space, self.bytes, self.lanes) == (other.file, other.line, other.op, other.space, other.bytes, other.lanes)
+        (self.file, self.line, self.op, self.space, self.bytes, self.lanes)
+            == (other.file, other.line, other.op, other.space, other.bytes, other.lanes)
             && self.offsets == other.offsets
             && self.variable == other.variable
     }
@@ -150,7 +155,8 @@ pub fn explain<W: Workload>(
     let explanation = Explanation::new(stage.name, &measured.launches, least_bytes, profile);
     let listings = explanation.listings();
     let kernel = &measured.launches.first().context("the stage launches nothing")?.report.kernel;
-    let source = kernels::all().find(|known| known.name == *kernel).with_context(|| format!("{kernel} is no kernel of the book"))?.source;
+    let source =
+        kernels::all().find(|known| known.name == *kernel).with_context(|| format!("{kernel} is no kernel of the book"))?.source;
     let size = sizes.iter().map(|size| format!("-{size}")).collect::<String>();
     let file = format!("{chapter}-{}{size}-{}.json", stage.name, profile.name);
     let stored = launch::Stage { file: &file, name: stage.name, profile: profile.name, least_bytes, source };
@@ -219,7 +225,9 @@ fn source_table(listing: &Listing, shown: &Shown, kernels: &[KernelData]) -> Res
         }
         gap = false;
         let cells: String = match counted {
-            Some(line) => columns.iter().map(|at| format!("<td>{}</td>", escape(line.cells[*at].as_deref().unwrap_or_default()))).collect(),
+            Some(line) => {
+                columns.iter().map(|at| format!("<td>{}</td>", escape(line.cells[*at].as_deref().unwrap_or_default()))).collect()
+            }
             None => "<td></td>".repeat(width),
         };
         let asks = kernels.iter().filter(|kernel| kernel.name == listing.kernel).flat_map(|kernel| &kernel.requests);

@@ -27,7 +27,8 @@ pub fn figure(kind: &str, attributes: &[(&str, &str)], body: &str) -> String {
 
 /// A table with a heading for each column, in a box that scrolls.
 pub fn table(titles: &[String], rows: &[Vec<String>]) -> String {
-    let cells = |tag: &str, cells: &[String]| cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect::<String>();
+    let cells =
+        |tag: &str, cells: &[String]| cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect::<String>();
     let rows: String = rows.iter().map(|row| format!("<tr>{}</tr>\n", cells("td", row))).collect();
     format!(
         "<div class=\"lab-scroll\"><table class=\"lab-numbers\">\n<thead><tr>{}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n",
@@ -42,7 +43,10 @@ mod tests {
     #[test]
     fn nothing_in_a_figure_ends_it_early() {
         assert_eq!(data(&"</script>").unwrap(), "<script type=\"application/json\">\"\\u003c/script>\"</script>\n");
-        assert_eq!(figure("slide", &[("name", "a\"b")], "<p>x</p>\n"), "<figure class=\"lab\" data-lab=\"slide\" data-name=\"a&quot;b\">\n<p>x</p>\n</figure>\n");
+        assert_eq!(
+            figure("slide", &[("name", "a\"b")], "<p>x</p>\n"),
+            "<figure class=\"lab\" data-lab=\"slide\" data-name=\"a&quot;b\">\n<p>x</p>\n</figure>\n"
+        );
         assert!(table(&["<".to_owned()], &[vec!["&".to_owned()]]).contains("<th>&lt;</th>"));
     }
 }

@@ -104,7 +104,9 @@ enum Contents {
 pub fn written() -> Result<BTreeSet<PathBuf>> {
     let folder = env::var_os(LAUNCHES_VARIABLE).with_context(|| format!("{LAUNCHES_VARIABLE} is not set"))?;
     let Ok(files) = fs::read_dir(folder) else { return Ok(BTreeSet::new()) };
-    let ours = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&format!("{}-", std::process::id())));
+    let ours = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&format!("{}-", std::process::id())))
+    };
     Ok(files.filter_map(|file| Some(file.ok()?.path())).filter(ours).collect())
 }
 
@@ -141,7 +143,11 @@ pub fn save(stage: &Stage<'_>, launches: impl Iterator<Item = PathBuf>) -> Resul
             cooperative: written.cooperative,
             arguments: written.arguments,
             buffers: written.buffers.into_iter().map(Contents::of).collect(),
-            variables: written.variables.into_iter().map(|it| Variable { name: it.name, contents: Contents::of(it.bytes) }).collect(),
+            variables: written
+                .variables
+                .into_iter()
+                .map(|it| Variable { name: it.name, contents: Contents::of(it.bytes) })
+                .collect(),
         })
     };
     let headers = stage.source.headers.iter().map(|header| Header { name: header.name, text: header.text });

@@ -120,7 +120,8 @@ fn ratio(a: u64, b: u64) -> String {
 /// The bytes that the lanes of a sample ask for, each once, and the sectors that they are in.
 fn sectors(sample: &AccessSample) -> (usize, usize) {
     let active = (0..32).filter(|lane| sample.lanes >> lane & 1 != 0);
-    let mut bytes: Vec<u64> = active.flat_map(|lane| (0..u64::from(sample.bytes)).map(move |byte| sample.addresses[lane] + byte)).collect();
+    let mut bytes: Vec<u64> =
+        active.flat_map(|lane| (0..u64::from(sample.bytes)).map(move |byte| sample.addresses[lane] + byte)).collect();
     bytes.sort_unstable();
     bytes.dedup();
     let mut sectors: Vec<u64> = bytes.iter().map(|byte| byte / 32).collect();
@@ -152,7 +153,12 @@ fn stride(source: &Source) -> Result<Vec<Row>> {
             ],
             least_bytes: 4 * u64::from(2 * OUTPUTS + 2 * TAPS),
         })?;
-        let loads = launched.report.samples.iter().filter(|sample| sample.space == Space::Global && sample.op == AccessOp::Load).map(sectors);
+        let loads = launched
+            .report
+            .samples
+            .iter()
+            .filter(|sample| sample.space == Space::Global && sample.op == AccessOp::Load)
+            .map(sectors);
         // The filter value is the same for all lanes.
         let (bytes, sectors) = loads.max_by_key(|(bytes, _)| *bytes).context("no load")?;
         let cells = [stride as usize, first as usize, sectors, bytes, 32 * sectors].map(|number| number.to_string());
@@ -181,15 +187,14 @@ fn divergence(source: &Source) -> Result<Vec<Row>> {
             least_bytes: 8 * 128,
         })?;
         let Counters { ptx_instructions, ptx_thread_instructions, .. } = launched.report.counters;
-        let cells = vec![
-            set(lanes, 32),
-            set(warps, 4),
-            ptx_instructions.to_string(),
-            ratio(ptx_thread_instructions, ptx_instructions),
-        ];
+        let cells =
+            vec![set(lanes, 32), set(warps, 4), ptx_instructions.to_string(), ratio(ptx_thread_instructions, ptx_instructions)];
         Ok(Row { settings: json!({ "lanes": lanes, "warps": warps }), cells })
     };
-    [(u32::MAX, 0b1111), (u32::MAX, 0b0101), (0xffff, 0b1111), (0x5555_5555, 0b1111), (1, 0b0001), (0, 0b1111)].iter().map(row).collect()
+    [(u32::MAX, 0b1111), (u32::MAX, 0b0101), (0xffff, 0b1111), (0x5555_5555, 0b1111), (1, 0b0001), (0, 0b1111)]
+        .iter()
+        .map(row)
+        .collect()
 }
 
 /// The members of a mask in words: how many, and which if they are few.
@@ -252,10 +257,17 @@ fn barriers(source: &Source) -> Result<Vec<Row>> {
         ];
         Ok(Row { settings: json!({ "tile": tile, "padding": padding, "loads": loads, "sums": sums }), cells })
     };
-    [(32, 0, true, true), (32, 1, true, true), (32, 4, true, true), (64, 1, true, false), (16, 1, true, false), (32, 1, false, true)]
-        .iter()
-        .map(row)
-        .collect()
+    [
+        (32, 0, true, true),
+        (32, 1, true, true),
+        (32, 4, true, true),
+        (64, 1, true, false),
+        (16, 1, true, false),
+        (32, 1, false, true),
+    ]
+    .iter()
+    .map(row)
+    .collect()
 }
 
 fn occupancy(source: &Source) -> Result<Vec<Row>> {
@@ -312,7 +324,8 @@ fn bytes(source: &Source) -> Result<Vec<Row>> {
     let row = |&(apart, profile): &(u32, &str)| {
         let words = apart == 0;
         let out = Value::Results(if words { 128 } else { 32 });
-        let arguments = if words { vec![Value::Bytes(&memory), out] } else { vec![Value::Bytes(&memory), Value::Number(apart), out] };
+        let arguments =
+            if words { vec![Value::Bytes(&memory), out] } else { vec![Value::Bytes(&memory), Value::Number(apart), out] };
         let (launched, _) = run(&Run {
             ptx: source.ptx,
             kernel: if words { "words" } else { "bytes" },
