@@ -234,6 +234,8 @@ class Explain {
     const body = make("tbody", {});
     for (let line = first; line <= last; line++) {
       const counted = counters.get(line);
+      // Marks for the book's own includes.
+      if (source[line - 1]?.trimStart().startsWith("// ANCHOR")) continue;
       const row = make(
         "tr",
         { "data-line": line, class: [counted ? (counted.ptx_instructions === most ? "hot" : "") : "quiet", requests.has(line) ? "asks" : ""].join(" ").trim() },
@@ -274,6 +276,7 @@ function listenTo(row, asked, done) {
           at = (at + 1) % asked.length;
           show();
           box.querySelector("button")?.focus();
+          done("done");
         });
         box.replaceChildren(drawing(asked[at], row.closest(".lab-source").clientWidth - 30), next || "");
       };

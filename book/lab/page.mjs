@@ -3,6 +3,8 @@
 const started = performance.now();
 
 for (const figure of document.querySelectorAll("figure[data-lab]")) {
+  // mdBook turns pages and searches at single keys, which here mean something else.
+  figure.addEventListener("keydown", (event) => event.stopPropagation());
   import(`./${figure.dataset.lab}.mjs`)
     .then(({ start }) => start(figure))
     .then(() => {

@@ -27,3 +27,10 @@ export const predictions = {
   get: (id) => all().predictions[id]?.answer,
   keep: (id, answer) => change(({ predictions }) => (predictions[id] ??= { answer, date: new Date().toISOString() })),
 };
+
+/** By exercise, `01-conv-naive/2`: the reader's text, how often it was checked, and when it was first passed. */
+export const exercises = {
+  get: (stem) => all().exercises[stem] ?? {},
+  change: (stem, changes) => change(({ exercises }) => (exercises[stem] = { ...exercises[stem], ...changes })),
+  pass: (stem) => exercises.get(stem).passed || exercises.change(stem, { passed: new Date().toISOString() }),
+};

@@ -132,6 +132,6 @@ function banks(svg, request, lane) {
     });
     if (bank % 4 === 0 || bank === 31) svg.append(draw("text", { x: x + lane / 2, y: bottom + most * high + 15, class: "middle" }, bank));
   }
-  svg.append(draw("text", { x: 0, y: bottom + most * high + 32 }, `the 32 banks${most > 1 && conflicts ? `: each serves one word at a time, so this takes ${most} wavefronts` : " of shared memory"}`));
+  svg.append(draw("text", { x: 0, y: bottom + most * high + 32 }, most > 1 && conflicts ? `the 32 banks; each serves one word at a time: ${most} wavefronts` : "the 32 banks of shared memory"));
   return bottom + most * high + 42;
 }

@@ -2,8 +2,9 @@
 
 import { draw, flops } from "./ui.mjs";
 
-/** An H200: bytes per second of its memory, and multiply-adds per second. A multiply-add counts as two operations. */
-export const H200 = { bytes: 4.81e12, multiplyAdds: 33.5e12 };
+/** The H200 of simulator/simt/src/profile.rs: bytes per second of its memory (3201 MHz, two transfers per clock, 6016 bits), and multiply-adds per second
+ (132 SMs, 128 lanes, 1.98 GHz). A multiply-add counts as two operations. */
+export const H200 = { bytes: (2 * 3.201e9 * 6016) / 8, multiplyAdds: 132 * 128 * 1.98e9 };
 
 /** The most multiply-adds per second at an intensity. */
 export const most = (x, { bytes, multiplyAdds } = H200) => Math.min(multiplyAdds, x * bytes);

@@ -23,7 +23,10 @@ export const button = (text, onclick, attributes) => make("button", { type: "but
 /** Three significant digits, as the tables of the book have them. */
 export function significant(value) {
   if (value === 0 || !Number.isFinite(value)) return String(value);
-  const rounded = Number(value.toPrecision(3));
+  // A tie goes to the even digit, as in the press.
+  const [digits, exponent] = Math.abs(value).toExponential(60).replace(".", "").split("e");
+  const isTie = /^50*$/.test(digits.slice(3)) && Number(digits[2]) % 2 === 0;
+  const rounded = isTie ? Math.sign(value) * Number(`${digits.slice(0, 3)}e${Number(exponent) - 2}`) : Number(value.toPrecision(3));
   const before = Math.floor(Math.log10(Math.abs(rounded))) + 1;
   return rounded.toFixed(Math.max(0, 3 - before));
 }

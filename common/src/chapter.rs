@@ -24,6 +24,8 @@ pub struct Chapter<W: Workload> {
     pub stages: &'static [Stage<W>],
     /// Stages with a mistake to learn from, which run only when `--stage` names them.
     pub mistakes: &'static [Stage<W>],
+    /// Right stages that answer one question of the book. They would only make the table longer, so they run only when `--stage` names them.
+    pub variants: &'static [Stage<W>],
     /// Stages with some of their work removed, to find out what limits them.
     pub experiments: &'static [Experiment<W>],
     /// Which of its variants the chapter has chosen for this device and workload, for the lines above the table.
@@ -45,9 +47,9 @@ pub struct UnknownStage {
 }
 
 impl<W: Workload> Chapter<W> {
-    /// Every stage that can be named: the rows, then the mistakes.
+    /// Every stage that can be named: the rows, then the mistakes and the variants.
     pub fn all_stages(&self) -> impl Iterator<Item = &'static Stage<W>> {
-        self.stages.iter().chain(self.mistakes)
+        self.stages.iter().chain(self.mistakes).chain(self.variants)
     }
 
     /// The stage that a person or a file names.
@@ -66,5 +68,10 @@ impl<W: Workload> Chapter<W> {
     /// Whether the stage is there to show a mistake.
     pub fn is_mistake(&self, stage: &Stage<W>) -> bool {
         self.mistakes.contains(stage)
+    }
+
+    /// Whether the stage is one of the variants, which are right and have no row.
+    pub fn is_variant(&self, stage: &Stage<W>) -> bool {
+        self.variants.contains(stage)
     }
 }

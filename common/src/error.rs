@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use cudarc::driver::{DriverError, sys::CUresult};
 use thiserror::Error;
+use workloads::NoSuchSize;
 
 use crate::probe::Unusable;
 use crate::request::{Request, UnknownDevice};
@@ -67,13 +68,8 @@ pub enum Error {
     #[error(transparent)]
     Toolkit(#[from] toolkit::Error),
     /// A size that no computation can have.
-    #[error("there is no run with {asked}: {reason}")]
-    Size {
-        /// The size.
-        asked: String,
-        /// Which sizes are possible.
-        reason: String,
-    },
+    #[error(transparent)]
+    Size(#[from] NoSuchSize),
     /// The data does not fit in memory.
     #[error("this size needs {}, but {place} has only {} free: try a smaller one", bytes(*.needed), bytes(*.available))]
     TooLarge {

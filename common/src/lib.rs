@@ -4,7 +4,7 @@
 //!
 //! Each module uses only modules above it.
 //!
-//! - [`units`] formats numbers for people.
+//! - [`workloads`], a crate of its own, is what is computed: inputs, sizes, oracle, and the least work that it takes.
 //! - [`whole_number`] reads numbers of a command line.
 //! - [`probe`] finds out whether the NVIDIA driver of this machine works.
 //! - [`request`] is what `--device` asks for.
@@ -19,14 +19,14 @@
 //! - [`pinned`] allocates host memory that the device can copy directly.
 //! - [`timing`] times enqueued work with CUDA events.
 //! - [`guard`] is an output on the device that shows missing and stray writes; [`oracles`] compares it with what it should be.
-//! - [`workload`] is what is computed: inputs, sizes, oracle, and the least work that it takes.
+//! - [`workload`] is what a device and a command line add to a workload: buffers, options, the user's files.
 //! - [`ceilings`] measures the highest rates that the device reaches.
 //! - [`observer`] collects what the simulator counted and found.
 //! - [`report`] is the result of a run: a row per stage, where only a verified row can have a time.
 //! - [`stage`] is one way to compute a workload.
 //! - [`runner`] runs stages: poison, run, verify, time, verify again. [`estimate`] says before how long it will take.
 //! - [`record`] is a run for programs, and [`derived`] is what follows from its numbers.
-//! - [`measure`] is a quantity that the simulator counts; [`lesson`] compares stages by such quantities, or by time.
+//! - [`lesson`] compares stages by a quantity that the simulator counts, or by time.
 //! - [`table`] draws a record for people.
 //! - [`chapter`] is a set of stages in order, with its lesson.
 
@@ -44,7 +44,6 @@ pub mod gpu;
 pub mod guard;
 pub mod input_file;
 pub mod lesson;
-pub mod measure;
 pub mod memory;
 pub mod npy;
 pub mod observer;
@@ -60,9 +59,9 @@ pub mod runner;
 pub mod stage;
 pub mod table;
 pub mod timing;
-pub mod units;
 pub mod whole_number;
 pub mod workload;
 
 pub use chapter::Chapter;
 pub use error::{Error, Result};
+pub use workloads::{measure, units};

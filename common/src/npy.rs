@@ -10,16 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::input_file;
 
-/// A matrix of floats, row after row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Matrix {
-    /// Rows, at least one.
-    pub rows: usize,
-    /// Columns, at least one.
-    pub columns: usize,
-    /// `rows * columns` values.
-    pub values: Vec<f32>,
-}
+pub use workloads::matrix::Matrix;
 
 /// A file whose header is read, and whose values are not: they may not fit in the memory of this machine.
 #[derive(Debug)]
@@ -41,74 +32,72 @@ const WHAT: &str = "matrix";
 /// Bytes of the longest header. NumPy itself writes about a hundred.
 const LONGEST_HEADER: usize = 1 << 16;
 
-impl Matrix {
-    /// Reads a file with two dimensions of f32 values, whichever order they are stored in.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`], when the file cannot be read, is damaged, or holds something else.
-    pub fn read(path: &Path) -> Result<Self> {
-        Self::open(path)?.read()
-    }
+/// Reads a file with two dimensions of f32 values, whichever order they are stored in.
+///
+/// # Errors
+///
+/// [`Error::Input`], when the file cannot be read, is damaged, or holds something else.
+pub fn read(path: &Path) -> Result<Matrix> {
+    open(path)?.read()
+}
 
-    /// Reads the header of such a file.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Matrix::read`].
-    pub fn open(path: &Path) -> Result<Unread> {
-        let (file, length) = input_file::open(path, WHAT)?;
-        let bad = |reason: String| Error::Input { what: WHAT, path: path.to_owned(), reason };
-        let mut file = BufReader::new(file);
-        let (header, start) = header(&mut file, length).map_err(bad)?;
-        let Some((kind, fortran_order, sides)) = entries(&header) else {
-            return Err(bad(format!("it is not a .npy file: its header is `{}`", shown(&header))));
-        };
-        let &[rows, columns] = &sides[..] else {
-            return Err(bad(format!("it has {} dimensions, but a matrix has two", sides.len())));
-        };
-        let from_bytes = match kind {
-            "<f4" => f32::from_le_bytes,
-            ">f4" => f32::from_be_bytes,
-            _ => return Err(bad(format!("it holds {}, not f32: convert it with `.astype('float32')`", shown(kind)))),
-        };
-        let shape = format!("{rows} x {columns}");
-        let (Ok(rows), Ok(columns)) = (rows.parse::<usize>(), columns.parse::<usize>()) else {
-            return Err(bad(format!("a matrix of {} cannot be", shown(&shape))));
-        };
-        if rows == 0 || columns == 0 {
-            return Err(bad(format!("a matrix of {shape} is empty")));
-        }
-        let found = length - start;
-        match (rows as u128).checked_mul(columns as u128).and_then(|count| count.checked_mul(4)) {
-            Some(expected) if expected <= u128::from(found) => {}
-            Some(expected) => {
-                return Err(bad(format!("it ends before its {shape} values do: expected {expected} bytes, found {found}")));
-            }
-            None => return Err(bad(format!("it ends before its {shape} values do: found {found} bytes"))),
-        }
-        Ok(Unread { rows, columns, fortran_order, from_bytes, path: path.to_owned(), values: file })
+/// Reads the header of such a file.
+///
+/// # Errors
+///
+/// As for [`read`].
+pub fn open(path: &Path) -> Result<Unread> {
+    let (file, length) = input_file::open(path, WHAT)?;
+    let bad = |reason: String| Error::Input { what: WHAT, path: path.to_owned(), reason };
+    let mut file = BufReader::new(file);
+    let (header, start) = header(&mut file, length).map_err(bad)?;
+    let Some((kind, fortran_order, sides)) = entries(&header) else {
+        return Err(bad(format!("it is not a .npy file: its header is `{}`", shown(&header))));
+    };
+    let &[rows, columns] = &sides[..] else {
+        return Err(bad(format!("it has {} dimensions, but a matrix has two", sides.len())));
+    };
+    let from_bytes = match kind {
+        "<f4" => f32::from_le_bytes,
+        ">f4" => f32::from_be_bytes,
+        _ => return Err(bad(format!("it holds {}, not f32: convert it with `.astype('float32')`", shown(kind)))),
+    };
+    let shape = format!("{rows} x {columns}");
+    let (Ok(rows), Ok(columns)) = (rows.parse::<usize>(), columns.parse::<usize>()) else {
+        return Err(bad(format!("a matrix of {} cannot be", shown(&shape))));
+    };
+    if rows == 0 || columns == 0 {
+        return Err(bad(format!("a matrix of {shape} is empty")));
     }
+    let found = length - start;
+    match (rows as u128).checked_mul(columns as u128).and_then(|count| count.checked_mul(4)) {
+        Some(expected) if expected <= u128::from(found) => {}
+        Some(expected) => {
+            return Err(bad(format!("it ends before its {shape} values do: expected {expected} bytes, found {found}")));
+        }
+        None => return Err(bad(format!("it ends before its {shape} values do: found {found} bytes"))),
+    }
+    Ok(Unread { rows, columns, fortran_order, from_bytes, path: path.to_owned(), values: file })
+}
 
-    /// Writes a file that NumPy reads as a matrix of f32 values.
-    ///
-    /// # Errors
-    ///
-    /// The system's error, when writing fails.
-    pub fn write(&self, file: &mut impl Write) -> std::io::Result<()> {
-        let mut buffered = BufWriter::new(file);
-        let entries = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", self.rows, self.columns);
-        // With the 10 bytes before it, the header is a multiple of 64 bytes long.
-        let length = (10 + entries.len() + 1).next_multiple_of(64) - 10;
-        buffered.write_all(MAGIC)?;
-        buffered.write_all(&[1, 0])?;
-        buffered.write_all(&(length as u16).to_le_bytes())?;
-        writeln!(buffered, "{entries:<0$}", length - 1)?;
-        for value in &self.values {
-            buffered.write_all(&value.to_le_bytes())?;
-        }
-        buffered.flush()
+/// Writes a file that NumPy reads as a matrix of f32 values.
+///
+/// # Errors
+///
+/// The system's error, when writing fails.
+pub fn write(matrix: &Matrix, file: &mut impl Write) -> std::io::Result<()> {
+    let mut buffered = BufWriter::new(file);
+    let entries = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", matrix.rows, matrix.columns);
+    // With the 10 bytes before it, the header is a multiple of 64 bytes long.
+    let length = (10 + entries.len() + 1).next_multiple_of(64) - 10;
+    buffered.write_all(MAGIC)?;
+    buffered.write_all(&[1, 0])?;
+    buffered.write_all(&(length as u16).to_le_bytes())?;
+    writeln!(buffered, "{entries:<0$}", length - 1)?;
+    for value in &matrix.values {
+        buffered.write_all(&value.to_le_bytes())?;
     }
+    buffered.flush()
 }
 
 /// The first bytes of every file. The format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
@@ -119,7 +108,7 @@ impl Unread {
     ///
     /// # Errors
     ///
-    /// As for [`Matrix::read`], and when a value is not finite.
+    /// As for [`read`], and when a value is not finite.
     pub fn read(self) -> Result<Matrix> {
         let Self { rows, columns, fortran_order, from_bytes, path, values: mut file } = self;
         let bad = |reason: String| Error::Input { what: WHAT, path: path.clone(), reason };
@@ -204,14 +193,14 @@ mod tests {
         let path = folder.path().join("a.npy");
         let matrix = Matrix { rows: 2, columns: 3, values: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.5] };
         fs::write(&path, npy("<f4", "False", "(2, 3)", &bytes(&matrix.values))).unwrap();
-        assert_eq!(Matrix::read(&path).unwrap(), matrix);
+        assert_eq!(read(&path).unwrap(), matrix);
         fs::write(&path, npy("<f4", "True", "(2, 3)", &bytes(&[1.0, 4.0, 2.0, 5.0, 3.0, 6.5]))).unwrap();
-        assert_eq!(Matrix::read(&path).unwrap(), matrix);
+        assert_eq!(read(&path).unwrap(), matrix);
         let swapped: Vec<u8> = matrix.values.iter().flat_map(|value| value.to_be_bytes()).collect();
         fs::write(&path, npy(">f4", "False", "(2, 3)", &swapped)).unwrap();
-        assert_eq!(Matrix::read(&path).unwrap(), matrix);
-        matrix.write(&mut File::create(&path).unwrap()).unwrap();
-        assert_eq!(Matrix::read(&path).unwrap(), matrix);
+        assert_eq!(read(&path).unwrap(), matrix);
+        write(&matrix, &mut File::create(&path).unwrap()).unwrap();
+        assert_eq!(read(&path).unwrap(), matrix);
         assert_eq!(fs::read(&path).unwrap(), npy("<f4", "False", "(2, 3)", &bytes(&matrix.values)));
     }
 
@@ -239,10 +228,10 @@ mod tests {
             (b"\x93NUMPY\x07\x00".to_vec(), "not a .npy file"),
         ] {
             fs::write(&path, content).unwrap();
-            let error = Matrix::read(&path).unwrap_err().to_string();
+            let error = read(&path).unwrap_err().to_string();
             assert!(error.contains(words) && error.contains("a.npy") && error.lines().count() == 1, "{words}: {error}");
         }
-        assert!(Matrix::read(folder.path()).unwrap_err().to_string().contains("folder"));
-        assert!(Matrix::read(&folder.path().join("none.npy")).is_err());
+        assert!(read(folder.path()).unwrap_err().to_string().contains("folder"));
+        assert!(read(&folder.path().join("none.npy")).is_err());
     }
 }

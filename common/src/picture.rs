@@ -9,84 +9,28 @@ use crate::error::{Error, Result};
 use crate::input_file;
 use crate::memory;
 
-/// An image of gray levels, row by row from the top.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gray {
-    /// The file's name, or another description of where it comes from.
-    pub name: String,
-    /// Pixels per row, at least one.
-    pub width: u32,
-    /// Rows, at least one.
-    pub height: u32,
-    /// `width * height` gray levels, 0 is black.
-    pub pixels: Vec<u8>,
-}
+pub use workloads::gray::{Gray, Rectangle};
 
-/// A rectangle of pixels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rectangle {
-    /// Column of the left edge.
-    pub x: u32,
-    /// Row of the upper edge.
-    pub y: u32,
-    /// Columns.
-    pub width: u32,
-    /// Rows.
-    pub height: u32,
-}
-
-impl Gray {
-    /// Whether it has several pixels, and all of them have the same gray level.
-    pub fn is_flat(&self) -> bool {
-        self.pixels.len() > 1 && self.pixels.iter().all(|pixel| *pixel == self.pixels[0])
+/// Reads a PNG or PGM file. Colors become gray by their luma (ITU-R BT.709), and 16 bits become 8.
+///
+/// # Errors
+///
+/// [`Error::Input`], when the file cannot be read, is damaged, or has another format.
+pub fn read(path: &Path) -> Result<Gray> {
+    let (mut file, length) = input_file::open(path, "image")?;
+    let bad = |reason: String| Error::Input { what: "image", path: path.to_owned(), reason };
+    let mut bytes = Vec::new();
+    let mut start = |most: u64| (&mut file).take(most).read_to_end(&mut bytes).map_err(|error| bad(error.to_string()));
+    // A long file of another kind is not read.
+    start(SIGNATURE_PNG.len() as u64)?;
+    let is_png = bytes.starts_with(SIGNATURE_PNG);
+    if !is_png && !bytes.starts_with(b"P5") && !bytes.starts_with(b"P2") {
+        return Err(bad("it is neither a PNG nor a PGM".into()));
     }
-
-    /// Reads a PNG or PGM file. Colors become gray by their luma (ITU-R BT.709), and 16 bits become 8.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`], when the file cannot be read, is damaged, or has another format.
-    pub fn read(path: &Path) -> Result<Self> {
-        let (mut file, length) = input_file::open(path, "image")?;
-        let bad = |reason: String| Error::Input { what: "image", path: path.to_owned(), reason };
-        let mut bytes = Vec::new();
-        let mut start = |most: u64| (&mut file).take(most).read_to_end(&mut bytes).map_err(|error| bad(error.to_string()));
-        // A long file of another kind is not read.
-        start(SIGNATURE_PNG.len() as u64)?;
-        let is_png = bytes.starts_with(SIGNATURE_PNG);
-        if !is_png && !bytes.starts_with(b"P5") && !bytes.starts_with(b"P2") {
-            return Err(bad("it is neither a PNG nor a PGM".into()));
-        }
-        require_memory(length)?;
-        file.read_to_end(&mut bytes).map_err(|error| bad(error.to_string()))?;
-        let (width, height, pixels) = if is_png { decode_png(&bytes, bad)? } else { decode_pgm(&bytes).map_err(bad)? };
-        Ok(Self { name: input_file::name(path), width, height, pixels })
-    }
-
-    /// One row of pixels.
-    pub fn row(&self, y: u32) -> &[u8] {
-        let start = y as usize * self.width as usize;
-        &self.pixels[start..start + self.width as usize]
-    }
-
-    /// A part of the image.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`], when the rectangle is empty or reaches over an edge.
-    pub fn crop(&self, part: Rectangle) -> Result<Self> {
-        let Rectangle { x, y, width, height } = part;
-        let inside = |start: u32, length: u32, size: u32| length > 0 && start.checked_add(length).is_some_and(|end| end <= size);
-        if !inside(x, width, self.width) || !inside(y, height, self.height) {
-            return Err(Error::Size {
-                asked: format!("the rectangle {x},{y},{width},{height} of {}", self.name),
-                reason: format!("it has {}x{} pixels", self.width, self.height),
-            });
-        }
-        let columns = x as usize..(x + width) as usize;
-        let pixels = (y..y + height).flat_map(|y| &self.row(y)[columns.clone()]).copied().collect();
-        Ok(Self { name: format!("{} at {x},{y}", self.name), width, height, pixels })
-    }
+    require_memory(length)?;
+    file.read_to_end(&mut bytes).map_err(|error| bad(error.to_string()))?;
+    let (width, height, pixels) = if is_png { decode_png(&bytes, bad)? } else { decode_pgm(&bytes).map_err(bad)? };
+    Ok(Gray { name: input_file::name(path), width, height, pixels })
 }
 
 /// The first bytes of every PNG.
@@ -265,11 +209,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pgm = folder.path().join("steps.pgm");
         std::fs::write(&pgm, b"P5\n3 2\n255\n\x01\x02\x03\x04\x05\x06").unwrap();
-        assert_eq!(Gray::read(&pgm).unwrap().pixels, steps().pixels);
+        assert_eq!(read(&pgm).unwrap().pixels, steps().pixels);
         let png = folder.path().join("steps.png");
         let rgb: Vec<u8> = steps().pixels.iter().flat_map(|&level| [level; 3]).collect();
         write_png(&mut std::fs::File::create(&png).unwrap(), 3, 2, &rgb).unwrap();
-        assert_eq!(Gray::read(&png).unwrap(), Gray { name: "steps.png".into(), ..steps() });
+        assert_eq!(read(&png).unwrap(), Gray { name: "steps.png".into(), ..steps() });
     }
 
     #[test]
@@ -278,7 +222,7 @@ mod tests {
         let path = folder.path().join("other");
         let read = |bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
-            Gray::read(&path).map(|gray| (gray.width, gray.height, gray.pixels)).map_err(|error| error.to_string())
+            read(&path).map(|gray| (gray.width, gray.height, gray.pixels)).map_err(|error| error.to_string())
         };
         assert_eq!(read(b"P2 # digits\n# and comments\n2 1 15\n0 15"), Ok((2, 1, vec![0, 255])));
         assert_eq!(read(b"P5\n1\n2\n65535\n\x00\x00\xff\xff"), Ok((1, 2, vec![0, 255])));
@@ -326,12 +270,12 @@ mod tests {
         write_png(&mut whole, 3, 2, &[7; 18]).unwrap();
         for length in SIGNATURE_PNG.len()..whole.len() {
             fs::write(&path, &whole[..length]).unwrap();
-            let error = Gray::read(&path).unwrap_err().to_string();
+            let error = read(&path).unwrap_err().to_string();
             assert!(error.contains("it ends early: expected") && error.ends_with(&format!("found {length}")), "{error}");
         }
         whole[16..20].copy_from_slice(&u32::MAX.to_be_bytes());
         fs::write(&path, &whole).unwrap();
-        assert!(Gray::read(&path).unwrap_err().to_string().contains("4294967295x2 pixels"));
+        assert!(read(&path).unwrap_err().to_string().contains("4294967295x2 pixels"));
     }
 
     #[test]
@@ -344,9 +288,9 @@ mod tests {
             (b"\x89PNG\r\n\x1a\n", "text.png"),
         ] {
             std::fs::write(&path, content).unwrap();
-            let error = Gray::read(&path).unwrap_err().to_string();
+            let error = read(&path).unwrap_err().to_string();
             assert!(error.contains(words) && error.contains("text.png") && error.lines().count() == 1, "{error}");
         }
-        assert!(Gray::read(folder.path()).unwrap_err().to_string().contains("folder"));
+        assert!(read(folder.path()).unwrap_err().to_string().contains("folder"));
     }
 }

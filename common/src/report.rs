@@ -3,10 +3,8 @@
 //! A row that shows a time must hold a [`Measured`], a `Measured` must hold an [`Accuracy`], and only a comparison with the oracle makes an
 //! `Accuracy`. So there is no way to report the time of a wrong result.
 
-use std::fmt;
-
 use kernels::Kernel;
-use oracles::{Accuracy, Mismatch};
+use oracles::Accuracy;
 use serde::{Deserialize, Serialize};
 use simt::{Counters, Finding};
 
@@ -14,6 +12,8 @@ use crate::error::{Error, Result};
 use crate::observer::Launch;
 use crate::requirement::Unmet;
 use crate::timing::Timing;
+
+pub use workloads::failure::{Failure, Fault};
 
 /// One stage's row.
 #[derive(Clone, Debug)]
@@ -88,77 +88,6 @@ impl Measured {
             dropped => Err(Error::LaunchesDropped { dropped }),
         }
     }
-}
-
-/// Why a stage's result does not count.
-#[derive(Clone, Debug)]
-pub enum Failure {
-    /// It differs from the oracle.
-    Mismatch(Box<Mismatch>),
-    /// It was right at first, and wrong after the stage was repeated for timing.
-    Unstable(Box<Mismatch>),
-    /// The stage changed its inputs, which the next stage reads.
-    InputsChanged,
-    /// The checks found defects, although the result may be right.
-    Defects(Vec<Finding>),
-    /// It differs from the oracle, and the checks found what usually does no harm.
-    Both(Box<Mismatch>, Vec<Finding>),
-    /// The device stopped it.
-    Fault(Box<Fault>),
-}
-
-/// What is known about a stage that the device stopped.
-#[derive(Clone, Debug)]
-pub struct Fault {
-    /// What the driver says.
-    pub error: String,
-    /// What the simulator saw.
-    pub finding: Option<Finding>,
-    /// What else the simulator says, where there is no finding.
-    pub detail: Option<String>,
-}
-
-impl Failure {
-    /// The known defects of the kernel.
-    pub fn findings(&self) -> &[Finding] {
-        match self {
-            Failure::Defects(findings) | Failure::Both(_, findings) => findings,
-            Failure::Fault(fault) => fault.finding.as_slice(),
-            Failure::Mismatch(_) | Failure::Unstable(_) | Failure::InputsChanged => &[],
-        }
-    }
-
-    /// One or two words for a table.
-    pub fn label(&self) -> &'static str {
-        match self {
-            Failure::Mismatch(_) | Failure::Both(..) => "WRONG",
-            Failure::Unstable(_) => "UNSTABLE",
-            Failure::InputsChanged => "INPUTS CHANGED",
-            Failure::Defects(_) => "DEFECT",
-            Failure::Fault(_) => "FAULT",
-        }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Mismatch(mismatch) => write!(f, "{mismatch}"),
-            Failure::Unstable(mismatch) => write!(f, "right at first, wrong when repeated: {mismatch}"),
-            Failure::InputsChanged => write!(f, "the stage changed its inputs, which every other stage reads"),
-            Failure::Defects(findings) => write!(f, "{}", lines(findings)),
-            Failure::Both(mismatch, findings) => write!(f, "{mismatch}\n{}", lines(findings)),
-            Failure::Fault(fault) => match (&fault.finding, &fault.detail) {
-                (Some(finding), _) => write!(f, "{finding}\n  {}", fault.error),
-                (None, Some(detail)) => write!(f, "{detail}\n  {}", fault.error),
-                (None, None) => write!(f, "{}", fault.error),
-            },
-        }
-    }
-}
-
-fn lines(findings: &[Finding]) -> String {
-    findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 impl Row {

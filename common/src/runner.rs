@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use oracles::output::{Downloaded, poison};
 use oracles::{Accuracy, Expected, Mismatch, Oracle, check, progress};
-use simt::Severity;
+use workloads::failure::{compared, without_defects};
 
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
@@ -82,9 +82,6 @@ struct Runner<'a, W: Workload> {
     /// Why the device takes no more work, after a fault.
     lost: Option<String>,
 }
-
-/// Most multiply-adds of a workload whose wrong outputs are compared with those of known mistakes.
-const MOST_TO_RECOGNIZE: u64 = 1 << 24;
 
 /// What [`crate::stage::Launches`] and [`crate::stage::Prepared`] have in common.
 pub type Enqueue<'a, W> = &'a mut dyn FnMut(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
@@ -169,15 +166,9 @@ impl<W: Workload> Runner<'_, W> {
         stage.enqueue(gpu, workload, &mut self.buffers)?;
         gpu.stream.synchronize().map_err(Error::from)?;
         let seen = observer::take(gpu)?;
-        // Before the comparison, because a race explains a wrong result and makes a right one worthless.
-        if seen.findings.iter().any(|finding| finding.kind.severity() == Severity::Error) {
-            return Err(Failure::Defects(seen.findings).into());
-        }
+        without_defects(&seen.findings)?;
         let (accuracy, output) = match self.verified(allowance, stage, Failure::Mismatch) {
-            // What usually does no harm may have done some.
-            Err(RowError::Failure(Failure::Mismatch(mismatch))) if !seen.findings.is_empty() => {
-                return Err(Failure::Both(mismatch, seen.findings).into());
-            }
+            Err(RowError::Failure(failure)) => return Err(failure.beside(seen.findings).into()),
             verified => verified?,
         };
         if repeat == 0 || gpu.is_simulated() {
@@ -203,23 +194,11 @@ impl<W: Workload> Runner<'_, W> {
         if let Some(arrived) = stage.arrived()? {
             got.values = arrived;
         }
-        let accuracy =
-            check(&got, self.workload.oracle(), allowance).map_err(|mismatch| failure(self.recognized(mismatch, &got)))?;
+        let accuracy = compared(self.workload, &got, allowance).map_err(failure)?;
         if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }
         Ok((accuracy, got.values))
-    }
-
-    /// The mismatch with what the workload knows about it: where a row ends, and a mistake that gives just these outputs.
-    fn recognized(&self, mut mismatch: Box<Mismatch>, got: &Downloaded) -> Box<Mismatch> {
-        mismatch.row = self.workload.row_len();
-        mismatch.arrays = self.workload.output_arrays();
-        if self.workload.work().multiply_adds <= MOST_TO_RECOGNIZE {
-            let computes_it = |(_, oracle): &(_, Oracle)| check(got, oracle, 0.0).is_ok();
-            mismatch.looks_like = self.workload.mistakes().into_iter().find(computes_it).map(|(what, _)| what);
-        }
-        mismatch
     }
 
     /// The row of a stage that only copies. It copies the numbers 0, 1, 2, … back, which must arrive bit for bit. The inputs on the device

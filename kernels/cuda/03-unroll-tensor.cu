@@ -156,6 +156,7 @@ tensor_tf32x3(const float* __restrict__ signal, const float* __restrict__ filter
             const unsigned* const of_low = of_high + to_low;
             const unsigned a_high[4] = {of_high[0], of_high[8 * PITCH], of_high[4], of_high[8 * PITCH + 4]};
             const unsigned a_low[4] = {of_low[0], of_low[8 * PITCH], of_low[4], of_low[8 * PITCH + 4]};
+            // ANCHOR: three_products
 #pragma unroll
             for (unsigned part = 0; part < PARTS; ++part) {
                 multiply_add(small[part], a_low, high[(step + PARTS - part) % PARTS]);
@@ -168,6 +169,7 @@ tensor_tf32x3(const float* __restrict__ signal, const float* __restrict__ filter
             for (unsigned part = 0; part < PARTS; ++part) {
                 multiply_add(large[part], a_high, high[(step + PARTS - part) % PARTS]);
             }
+            // ANCHOR_END: three_products
         }
     }
 #pragma unroll

@@ -64,10 +64,12 @@ __device__ void convolve(const float* __restrict__ signal, const float* __restri
             fetch(tile + TAPS);
         }
         const float* window = s_signal + threadIdx.x;
+        // ANCHOR: sum
 #pragma unroll UNROLL
         for (unsigned k = 0; k < TAPS; ++k) {
             sum += window[k] * s_filter[k];
         }
+        // ANCHOR_END: sum
         // All threads have read the tile before any thread overwrites it with the next one.
         __syncthreads();
     }
@@ -169,6 +171,7 @@ __device__ void convolve_runs(const float* __restrict__ signal, const float* __r
         // All threads have written the tile before any thread reads it.
         __syncthreads();
 
+        // ANCHOR: window
         // Sample k of the thread is in slot k % SLOTS. A new sample overwrites one that no output needs any more, and nothing ever
         // moves. Once the loops are unrolled all indices are constants, so slots and sums are registers.
         float window[SLOTS];
@@ -180,11 +183,13 @@ __device__ void convolve_runs(const float* __restrict__ signal, const float* __r
             window[(k + 2) % SLOTS] = next.z;
             window[(k + 3) % SLOTS] = next.w;
         };
+        // ANCHOR_END: window
 #pragma unroll
         for (unsigned k = 0; k < LENGTH; k += VECTOR) {
             fetch(k);
         }
         unsigned at = FILTER == Filter::SHARED ? 0 : tile / VECTOR;
+        // ANCHOR: run_loop
 #pragma unroll 1
         for (; iterations != 0; --iterations) {
 #pragma unroll
@@ -203,10 +208,12 @@ __device__ void convolve_runs(const float* __restrict__ signal, const float* __r
             run += SLOTS / VECTOR;
             at += SLOTS / VECTOR;
         }
+        // ANCHOR_END: run_loop
         // All threads have read the tile before any thread overwrites it with the next one or with its sums.
         __syncthreads();
     }
 
+    // ANCHOR: store_run
     // Through shared memory, so that neighboring threads store neighboring outputs.
 #pragma unroll
     for (unsigned i = 0; i < LENGTH; i += VECTOR) {
@@ -218,6 +225,7 @@ __device__ void convolve_runs(const float* __restrict__ signal, const float* __r
     for (unsigned k = threadIdx.x; k < OUTPUTS && first + k < outputs; k += RUN_THREADS) {
         row[first + k] = s_signal[k];
     }
+    // ANCHOR_END: store_run
 }
 // ANCHOR_END: convolve_runs
 
@@ -230,6 +238,39 @@ register_tile(const float* __restrict__ signal, const float* __restrict__ filter
     convolve_runs<RUN, RUN_TILE, Filter::SHARED>(signal, filter, outputs, taps, slice, output);
 }
 // ANCHOR_END: register_tile
+
+// ANCHOR: at_least
+// The register tile with a promise to the compiler: so many blocks should fit on a multiprocessor at once. The more blocks, the fewer
+// registers a thread may use. What does not fit into them is spilled to local memory. Tiles of TILE taps take 6 KB of shared memory, so
+// that registers alone limit the number of resident blocks.
+extern "C" __global__ void __launch_bounds__(RUN_THREADS, 16)
+at_least_16(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs, unsigned taps,
+            unsigned slice, float* __restrict__ output)
+{
+    convolve_runs<RUN, TILE, Filter::SHARED>(signal, filter, outputs, taps, slice, output);
+}
+// ANCHOR_END: at_least
+
+extern "C" __global__ void __launch_bounds__(RUN_THREADS, 20)
+at_least_20(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs, unsigned taps,
+            unsigned slice, float* __restrict__ output)
+{
+    convolve_runs<RUN, TILE, Filter::SHARED>(signal, filter, outputs, taps, slice, output);
+}
+
+extern "C" __global__ void __launch_bounds__(RUN_THREADS, 24)
+at_least_24(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs, unsigned taps,
+            unsigned slice, float* __restrict__ output)
+{
+    convolve_runs<RUN, TILE, Filter::SHARED>(signal, filter, outputs, taps, slice, output);
+}
+
+extern "C" __global__ void __launch_bounds__(RUN_THREADS, 32)
+at_least_32(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs, unsigned taps,
+            unsigned slice, float* __restrict__ output)
+{
+    convolve_runs<RUN, TILE, Filter::SHARED>(signal, filter, outputs, taps, slice, output);
+}
 
 // ANCHOR: add_slices
 // Always in the same order, so the result is the same in every run. Atomic additions would happen in any order.

@@ -5,8 +5,8 @@
 //!
 //! # Layout
 //!
-//! - One module per chapter, [`ceilings`] for the kernels that measure the device, [`slides`] for the experiments in pages. Each `.cu` file is declared once, with
-//!   `source!`, in the module of its chapter.
+//! - One module per chapter, and [`ceilings`] for the kernels that measure the device. Each `.cu` file is declared once, with
+//!   `source!`, in the module of its chapter. [`slides`] has the kernels of experiments in pages.
 //!
 //! # Adding a kernel
 //!

@@ -16,6 +16,14 @@ source! {
         WIDE_UNROLL = "wide_unroll",
         /// [`RUN`] outputs per thread.
         REGISTER_TILE = "register_tile",
+        /// [`REGISTER_TILE`] with tiles of [`TILE`] taps, compiled for at least 16 resident blocks.
+        AT_LEAST_16 = "at_least_16",
+        /// The same for at least 20.
+        AT_LEAST_20 = "at_least_20",
+        /// The same for at least 24.
+        AT_LEAST_24 = "at_least_24",
+        /// The same for at least 32.
+        AT_LEAST_32 = "at_least_32",
         /// Adds up the partial sums of the slices of the filter.
         ADD_SLICES = "add_slices",
         /// [`REGISTER_TILE`] with the filter in [`C_FILTER`].

@@ -11,7 +11,9 @@ use common::device::Request;
 use common::gpu::Gpu;
 use common::stage::{Run, Stage};
 use common::workload::convolution::TEACHING_SIZE;
-use common::workload::{Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, correlation, matmul, window_sums};
+use common::workload::{
+    Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, correlation, matmul, window_sums,
+};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 

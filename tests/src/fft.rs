@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use common::workload::convolution::Size;
-use common::workload::{Convolution, Workload};
+use common::workload::{Convolution, Problem, Workload};
 use cudarc::cufft::sys::float2;
 use oracles::check;
 use unroll::fft::{Blocks, collect, gather, multiply};

@@ -14,9 +14,9 @@ use crate::repository::{manifest, members, read};
 /// Crates from the bottom up. Each may depend on crates of lower levels only; chapters are named by their prefix.
 const LEVELS: [&[&str]; 8] = [
     &["cudart", "fuzz", "lower", "simt", "kernels", "nvrtc", "oracles"],
-    &["driver", "lower-web", "simt-web", "toolkit"],
-    &["common", "simcuda"],
-    &["conformance", "inspect", "workshop"],
+    &["driver", "lower-web", "simt-web", "toolkit", "workloads"],
+    &["common", "engine", "simcuda"],
+    &["conformance", "engine-web", "inspect", "workshop"],
     &["cli"],
     &["ch0"],
     &["press", "support"],

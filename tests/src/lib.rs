@@ -14,6 +14,7 @@
 //! - `barriers`: every barrier of every kernel is needed.
 //! - `mutants`: kernels that are known to be wrong, each of which must be caught.
 //! - `diagnose`: stages with part of their work taken out.
+//! - `exercises`: the exercises as a web page checks them.
 //! - `lessons`: what the chapters' lessons compare, and the stages that exercises name.
 //! - `planner`: into how many slices the chapters cut their sums.
 //! - `rows`: what the runner makes of stages that fail.
@@ -38,6 +39,7 @@ mod correlation;
 mod cudarc_api;
 mod device;
 mod diagnose;
+mod exercises;
 mod fft;
 mod imports;
 mod lessons;

@@ -5,7 +5,7 @@ use common::report::Outcome;
 use common::runner;
 use common::stage::Stage;
 use common::workload::matmul::Size;
-use common::workload::{Matmul, Workload};
+use common::workload::{Matmul, Problem};
 use matmul_tiled::CHAPTER;
 use matmul_tiled::choice::{Division, Tile};
 use matmul_tiled::slices::{any_order, divided};

@@ -10,7 +10,7 @@ use common::report::{Failure, Outcome, Place};
 use common::runner::{self, Finished};
 use common::stage::{Launches, Stage};
 use common::workload::convolution::{Buffers, Size};
-use common::workload::{Convolution, Workload};
+use common::workload::{Convolution, Problem, Workload};
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::{Kernel, Source};
 use oracles::{Accuracy, Mismatch, check};

@@ -1,7 +1,7 @@
 //! The oracle against an independent formula, and its tolerance against every correct way to sum.
 
 use common::workload::convolution::Size;
-use common::workload::{Convolution, Workload};
+use common::workload::{Convolution, Problem};
 use oracles::check;
 use oracles::output::Downloaded;
 use proptest::prelude::*;

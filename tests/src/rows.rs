@@ -10,7 +10,7 @@ use common::runner;
 use common::stage::{Prepared, Requirement, Run, Stage};
 use common::table::{Drawing, draw};
 use common::workload::convolution::{Buffers, Size};
-use common::workload::{Convolution, Workload};
+use common::workload::{Convolution, Problem};
 use cudarc::driver::CudaSlice;
 use driver::records::KEPT_LAUNCHES;
 

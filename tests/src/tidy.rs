@@ -37,6 +37,10 @@ fn kernels_are_data_oracles_know_no_kernel_and_the_driver_does_not_use_its_users
     };
     assert!(!depends("kernels", "cudarc"), "kernels hold no launch logic");
     assert!(!depends("common/oracles", "kernels") && !depends("common/oracles", "cudarc"), "oracles call no kernels");
+    for pure in ["common/workloads", "common/workshop/engine", "common/workshop/web"] {
+        let impure = ["cudarc", "common", "driver", "kernels", "toolkit"].into_iter().find(|dependency| depends(pure, dependency));
+        assert_eq!(impure, None, "{pure} runs in web pages, without a driver, files or processes");
+    }
     assert!(!depends("simulator/driver", "cudarc"), "cudarc loads the driver; the driver does not use cudarc");
 }
 

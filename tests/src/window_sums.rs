@@ -2,10 +2,10 @@
 //! experiment.
 
 use common::gpu::Gpu;
-use common::picture::Gray;
+use common::picture::{self, Gray};
 use common::stage::Experiment;
 use common::workload::window_sums::{Image, WindowSums, binary};
-use common::workload::{Border, Workload};
+use common::workload::{Border, Problem, Workload};
 use oracles::output::{Downloaded, POISON};
 use oracles::{Expected, check};
 use proptest::prelude::*;
@@ -102,7 +102,7 @@ fn windows_wider_than_their_image_are_refused() {
 
 #[test]
 fn the_pictures_of_the_page_are_what_the_chapter_makes_of_them() {
-    let picture = |name: &str| Gray::read(&support::root().join("book/src/pictures").join(name)).unwrap();
+    let picture = |name: &str| picture::read(&support::root().join("book/src/pictures").join(name)).unwrap();
     let Gray { width, height, pixels, .. } = picture("page.png");
     let image = Image { width, height, pixels: pixels.into_iter().map(i32::from).collect() };
     let sums = WindowSums::new(image, 31, Border::Clamp).unwrap();

@@ -48,12 +48,12 @@ export async function measure({ lanes, warps }, ptx, room) {
 /** Each warp over time: which lanes are active on which path. */
 function timeline(lanes, warps, room) {
   const width = Math.max(300, Math.min(720, room));
-  const [left, top, lane, gap] = [58, 22, 2.4, 14];
+  const [left, top, lane, gap] = [58, 34, 2, 24];
   const height = 32 * lane;
   const path = (width - left - 8) / 2;
   const bottom = top + WARPS * (height + gap);
   const svg = draw("svg", { width, height: bottom + 8, viewBox: `0 0 ${width} ${bottom + 8}`, role: "img", "aria-label": "Each warp over time: the lanes that are active on each path" });
-  svg.append(draw("text", { x: left, y: 12 }, "time →"));
+  svg.append(draw("text", { x: 0, y: 12 }, "each warp over time →"));
   for (let warp = 0; warp < WARPS; warp++) {
     const y = top + warp * (height + gap);
     svg.append(draw("text", { x: 0, y: y + height / 2 + 4 }, `warp ${warp}`));
@@ -68,7 +68,7 @@ function timeline(lanes, warps, room) {
         svg.append(draw("rect", { x: left + at * path, y: y + from * lane + 0.3, width: path - 3, height: (to - from + 1) * lane - 0.6, class: kind }));
         from = to;
       }
-      svg.append(draw("text", { x: left + at * path + 6, y: y + height / 2 + 4, class: "onpath" }, kind === "wanted" ? "the branch" : "the other path"));
+      svg.append(draw("text", { x: left + at * path, y: y - 5 }, kind === "wanted" ? "the branch" : "the other path"));
     });
   }
   return svg;

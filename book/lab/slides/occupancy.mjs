@@ -51,7 +51,7 @@ function slots(active, most, perBlock, room) {
   const rows = Math.ceil(most / columns);
   const height = 20 + rows * cell + 4;
   const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${active} of ${most} places for warps are taken` });
-  svg.append(draw("text", { x: 0, y: 12 }, "places for warps on an SM; neighbors of one shade are one block"));
+  svg.append(draw("text", { x: 0, y: 12 }, "places for warps on an SM, shaded by block"));
   for (let at = 0; at < most; at++) {
     const kind = at >= active ? "idle" : Math.floor(at / perBlock) % 2 === 0 ? "wanted" : "other";
     svg.append(draw("rect", { x: (at % columns) * cell + 1, y: 20 + Math.floor(at / columns) * cell + 1, width: cell - 2, height: cell - 2, rx: 2, class: kind }));

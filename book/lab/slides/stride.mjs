@@ -33,10 +33,10 @@ export async function measure({ stride, first, gpu }, ptx, room) {
   const sample = loads.reduce((best, other) => (touched(other)[0] >= touched(best)[0] ? other : best));
   const [bytes, sectors] = touched(sample);
   const c = answer.report.counters;
-  const moved = (32 * c.global_load_sectors) / c.global_load_bytes;
+  const perRequest = (c.global_load_sectors / c.global_load_requests).toFixed(2);
   return {
     cells: [stride, first, sectors, bytes, 32 * sectors].map(String),
-    sentence: `The first load of a warp touches ${plural(sectors, "sector")}. In the whole launch, ${moved.toFixed(2)} bytes move for each byte that a lane asks for${gpu === "h200" ? "" : ", by the rules of this GPU"}.`,
+    sentence: `The first load of a warp touches ${plural(sectors, "sector")}. All loads of the launch together, those of the filter included, move ${perRequest} sectors per request${gpu === "h200" ? "" : " on this GPU"}.`,
     drawing: drawing({ ...fromSample(sample), cost: `${bytes} different bytes in ${plural(sectors, "sector")} of 32 bytes, so ${32 * sectors} bytes move` }, room),
   };
 }

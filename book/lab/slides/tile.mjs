@@ -1,5 +1,5 @@
-import { roof } from "../roof.mjs";
-import { count, make } from "../ui.mjs";
+import { H200, roof } from "../roof.mjs";
+import { bandwidth, count, flops, make } from "../ui.mjs";
 import { powers, ratio, run, tell, wave } from "./common.mjs";
 
 const [SIDE, DEPTH] = [64, 32];
@@ -27,8 +27,8 @@ export async function measure({ rows, columns }, ptx, room) {
   const intensity = multiplyAdds / asked;
   const perLoad = ratio(asked / 4, multiplyAdds);
   return {
-    cells: [String(rows), String(columns), perLoad, ratio(multiplyAdds, asked), answer.bound.parts[0].unit],
+    cells: [String(rows), String(columns), perLoad, ratio(multiplyAdds, asked), ratio(32 * sectors, multiplyAdds)],
     sentence: `(${rows} + ${columns}) / (${rows} × ${columns}) = ${perLoad} loads per multiply-add. ${count(asked)} bytes are asked for, and ${count(32 * sectors)} move in whole sectors.`,
-    drawing: make("div", {}, roof([{ name: `${rows} × ${columns}`, x: intensity }], room), make("p", { class: "lab-note" }, "The roof is that of an H200's data sheet: 4.81 TB/s of memory, 67 TFLOP/s. The dot is the most that the roof allows if every load came from memory; L1 and L2 serve some.")),
+    drawing: make("div", {}, roof([{ name: `${rows} × ${columns}`, x: intensity }], room), make("p", { class: "lab-note" }, `The roof follows from the clocks and widths of an H200: ${bandwidth(H200.bytes)} of memory, ${flops(2 * H200.multiplyAdds)}. The dot is the most that the roof allows if every load came from memory; L1 and L2 serve some.`)),
   };
 }

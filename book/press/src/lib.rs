@@ -8,12 +8,12 @@
 //! - `archive`: the saved runs. `facts`: numbers from elsewhere, with their sources.
 //! - `values`: numbers of a run, by `expression` and `quantity`; `number` writes them.
 //! - `tables`, `counts`, `instructions`, `functions`, `exercises`, `predict`, `diff`, `ptx`: text and tables. `sources`: where the numbers of a
-//!   page come from.
+//!   page come from. `exercise_data`: what a page needs to check exercises.
 //! - `callouts`: block quotes with a name.
 //! - `charts`: charts of records. `drawing`: SVG for charts and for drawings of memory accesses.
 //! - `lab`: what moves in pages.
 //! - `simulation`: what comes from a run of the simulator.
-//! - `web`: the simulator as a WebAssembly module, and the demo page.
+//! - `web`: the simulator as WebAssembly modules, and the files that move pages.
 //! - `readme`: the tables of the README.
 //! - `manifest`: the list of all records, `book/records.toml`. `check` compares it with the records, `rerun` makes records again, and `stale`
 //!   tells which rows no longer hold. `counts` and `listings` are records that are not runs of chapters.
@@ -27,6 +27,7 @@ pub mod counts;
 mod diff;
 pub mod directive;
 mod drawing;
+pub mod exercise_data;
 mod exercises;
 mod expression;
 mod facts;

@@ -10,7 +10,7 @@ use crate::directive::{Arguments, find, nearest};
 use crate::drawing::concepts;
 use crate::drawing::svg::inline;
 use crate::facts::Facts;
-use crate::lab::slides;
+use crate::lab::{roofline, slides};
 use crate::manifest::Manifest;
 use crate::number::Style;
 use crate::predict::Prediction;
@@ -30,7 +30,7 @@ pub struct Page {
 }
 
 /// The directives besides those of [`simulation::DIRECTIVES`].
-const DIRECTIVES: &str = "run fact table bounds chart counts diff exercise exercises functions predict solutions instructions listing picture profiles ptx-loop suites slide";
+const DIRECTIVES: &str = "run fact table bounds chart counts diff exercise exercises functions predict solutions instructions listing picture profiles ptx-loop roofline suites slide";
 
 /// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own. `whole` says that these are the pages of the
 /// book, so that some page should use each fact.
@@ -156,6 +156,7 @@ impl Press {
             "picture" => concepts::figure(archive, &self.facts, arguments)?.into(),
             "profiles" => tables::profiles().into(),
             "ptx-loop" => ptx::remainder_loop(&arguments.word("a kernel")?)?.into(),
+            "roofline" => roofline::roofline(archive, arguments)?.into(),
             "slide" => slides::slide(&arguments.word("an experiment")?)?.into(),
             "suites" => suites::scoreboard()?.into(),
             _ => bail!("there is no directive {name}{}", nearest(&name, DIRECTIVES.split(' ').chain(simulation::DIRECTIVES))),

@@ -11,6 +11,8 @@ use crate::manifest::{Kind, Manifest};
 /// built. Nothing where a page has no number.
 pub fn of_page(manifest: &Manifest, archive: &Archive, records: &BTreeSet<String>, facts: &[&str], counts: bool) -> Result<String> {
     let mut lines = records.iter().map(|record| line(manifest, archive, record)).collect::<Result<Vec<_>>>()?;
+    // The lines read the records, too, and the next page must not list them.
+    archive.take_used();
     lines.extend(facts.iter().map(|source| format!("- {source}\n")));
     if counts {
         lines.push("- Drawings and listings of single kernels: counted by the simulator when this page was built.\n".to_owned());

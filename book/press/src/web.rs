@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
 use crate::archive::files_below;
+use crate::exercise_data;
 use crate::lab::launch;
 use crate::root;
 
@@ -18,6 +19,12 @@ const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Most bytes of memory that the module takes from a browser.
 const MOST_MEMORY: u64 = 2 << 30;
+
+/// The package with the simulator.
+const ALONE: &str = "simt-web";
+
+/// The package with the simulator and the check of exercises, for the book.
+const WITH_CHECK: &str = "engine-web";
 
 /// What every page needs beside the module, in `simulator/web/js`.
 const SCRIPTS: [&str; 6] = ["simulator.js", "machine.js", "worker.js", "simt.d.ts", "cuda.js", "cuda-worker.js"];
@@ -56,7 +63,7 @@ impl Arguments {
             "{} has no target {TARGET}; `rustup target add {TARGET}` installs it",
             Path::new(&rustc).display()
         );
-        modules(&out)?;
+        modules(&out, ALONE)?;
         self.compiler.map_or(Ok(()), |package| compiler(&package, &out))
     }
 }
@@ -80,19 +87,20 @@ pub fn lab(out: &Path, package: Option<&Path>) -> Result<()> {
     }
     let rustc = rustc();
     if has_target(&rustc)? {
-        modules(out)?;
+        modules(out, WITH_CHECK)?;
     } else {
         eprintln!(
             "pages cannot run kernels: {} has no target {TARGET}, which `rustup target add` installs",
             Path::new(&rustc).display()
         );
     }
+    exercise_data::write(&out.join("exercises"), &env::current_exe()?)?;
     package.map_or(Ok(()), |package| compiler(package, out))
 }
 
-/// Builds the modules, and puts them beside their scripts.
-fn modules(out: &Path) -> Result<()> {
-    let module = build("simt-web")?;
+/// Builds the modules, and puts them beside their scripts. The simulator is that of a package.
+fn modules(out: &Path, simulator: &str) -> Result<()> {
+    let module = build(simulator)?;
     copy(&module, &out.join("simt/simt.wasm"))?;
     copy(&build("lower-web")?, &out.join("simt/lower.wasm"))?;
     for script in SCRIPTS {
@@ -109,7 +117,8 @@ fn compiler(package: &Path, out: &Path) -> Result<()> {
     for file in CLANG {
         copy(&package.join("gen").join(file), &clang.join(file))?;
     }
-    Ok(())
+    // An archive without files in place of the headers and libraries of the C library.
+    Ok(fs::write(clang.join("llvm-resources.tar"), [0; 1024])?)
 }
 
 fn rustc() -> OsString {

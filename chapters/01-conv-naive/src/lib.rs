@@ -35,6 +35,7 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
     sources: &[&kernels::conv_naive::SOURCE],
     stages: &[CPU, CPU_PARALLEL, NAIVE_STRIDED, NAIVE, COPY_ONLY, COPY_ONLY_PINNED, ROUND_TRIP, OVERLAPPED],
     mistakes: &[],
+    variants: &[],
     experiments: &[],
     choice: None,
     lesson: LESSON,
@@ -61,8 +62,8 @@ const LESSON: &[Comparison<Convolution>] = &[
 pub const THREADS: u32 = 256;
 
 // ANCHOR: cpu
-/// The formula as a loop: one output after another, one multiply-add after another. Each addition waits for the previous one, so the CPU
-/// spends most of its time waiting.
+/// The formula as a loop: one output after another, one multiply-add after another. Each addition waits for the
+/// previous one, so the CPU spends most of its time waiting.
 pub const CPU: Stage<Convolution> = Stage::cpu("cpu", "the formula as a plain loop on one core", cpu);
 
 fn cpu(conv: &Convolution, output: &mut [f32]) {
@@ -125,8 +126,8 @@ fn naive_strided(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut output);
-    // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` results; the workload made the
-    // buffers with those lengths.
+    // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` results.
+    // The workload made the buffers with those lengths.
     unsafe { launch.launch(config) }?;
     Ok(())
 }
@@ -144,8 +145,8 @@ fn naive(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut output);
-    // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` results; the workload made the
-    // buffers with those lengths.
+    // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` results.
+    // The workload made the buffers with those lengths.
     unsafe { launch.launch(config) }?;
     Ok(())
 }
@@ -261,8 +262,8 @@ impl Prepared<Convolution> for Pieces {
             stream.memcpy_htod(signal, signal_on_device)?;
             let mut launch = stream.launch_builder(&kernel);
             launch.arg(&*signal_on_device).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut *output_on_device);
-            // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` results; `Pieces::new`
-            // made the buffers of the piece with those lengths.
+            // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs`
+            // results. `Pieces::new` made the buffers of the piece with those lengths.
             unsafe { launch.launch(config) }?;
             stream.memcpy_dtoh(&*output_on_device, output)?;
         }

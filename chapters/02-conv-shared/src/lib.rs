@@ -32,6 +32,7 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
     sources: &[&kernels::conv_naive::SOURCE, &kernels::conv_shared::SOURCE],
     stages: &[NAIVE, SHARED, SHARED_WIDE],
     mistakes: &[SHARED_MISSING_BARRIER],
+    variants: &[],
     experiments: &[],
     choice: None,
     lesson: LESSON,

@@ -56,6 +56,7 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
         fft::FFT,
     ],
     mistakes: &[],
+    variants: &[AT_LEAST_16, AT_LEAST_20, AT_LEAST_24, AT_LEAST_32],
     experiments: &[],
     choice: None,
     lesson: LESSON,
@@ -150,6 +151,33 @@ pub const REGISTER_TILE: Stage<Convolution> = Stage::launches(
     "sixteen neighboring outputs per thread: their samples stay in registers",
     runs::register_tile,
 );
+
+// ANCHOR: at_least
+/// The register tile with a smaller tile of taps, whose 6 KB of shared memory limit nothing: as many blocks are resident as its registers
+/// allow. No promise to the compiler costs it a register.
+pub const AT_LEAST_16: Stage<Convolution> =
+    Stage::launches("at-least-16", "a register tile compiled for at least 16 resident blocks", |gpu, conv, buffers| {
+        runs::whole_filter(kernels::unroll::AT_LEAST_16, gpu, conv, buffers)
+    });
+// ANCHOR_END: at_least
+
+/// A quarter more warps, with fewer registers each.
+pub const AT_LEAST_20: Stage<Convolution> =
+    Stage::launches("at-least-20", "the same for at least 20 resident blocks", |gpu, conv, buffers| {
+        runs::whole_filter(kernels::unroll::AT_LEAST_20, gpu, conv, buffers)
+    });
+
+/// From here on the registers are too few, and the compiler spills.
+pub const AT_LEAST_24: Stage<Convolution> =
+    Stage::launches("at-least-24", "the same for at least 24 resident blocks", |gpu, conv, buffers| {
+        runs::whole_filter(kernels::unroll::AT_LEAST_24, gpu, conv, buffers)
+    });
+
+/// All warps that a multiprocessor holds, each with half the registers that it needs.
+pub const AT_LEAST_32: Stage<Convolution> =
+    Stage::launches("at-least-32", "the same for at least 32 resident blocks", |gpu, conv, buffers| {
+        runs::whole_filter(kernels::unroll::AT_LEAST_32, gpu, conv, buffers)
+    });
 
 /// With sixteen outputs per thread there are too few threads to fill a GPU. Cutting the filter as well makes more.
 pub const SPLIT_FILTER: Stage<Convolution> = Stage::prepared(

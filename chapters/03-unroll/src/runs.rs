@@ -21,7 +21,12 @@ fn grid(outputs: u32, run: u32, slices: u32) -> LaunchConfig {
 // ANCHOR: register_tile
 /// The whole filter as one slice: a block computes its outputs to the end.
 pub fn register_tile(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
-    let kernel = gpu.kernel(kernels::unroll::REGISTER_TILE)?;
+    whole_filter(kernels::unroll::REGISTER_TILE, gpu, conv, buffers)
+}
+
+/// Launches a kernel with the parameters of `register_tile`.
+pub fn whole_filter(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
+    let kernel = gpu.kernel(kernel)?;
     let (outputs, taps, whole) = (conv.outputs(), conv.taps(), filter(conv.taps()).whole());
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);

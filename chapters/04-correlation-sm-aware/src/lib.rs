@@ -59,6 +59,7 @@ pub static CHAPTER: Chapter<Correlation> = Chapter {
         tensor::TENSOR_CORES,
     ],
     mistakes: &[],
+    variants: &[],
     experiments: &[],
     choice: Some(|gpu, correlation| Ok(format!("{}: {}", SHARED_SM.name, chosen(gpu, correlation)?))),
     lesson: LESSON,

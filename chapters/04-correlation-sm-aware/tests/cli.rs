@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use common::picture::{Gray, Rectangle, write_png};
+use common::picture::{self, Gray, Rectangle, write_png};
 
 use support::Binary;
 use support::binary::{count, stage, stderr, verified};
@@ -114,7 +114,7 @@ fn a_part_of_a_picture_is_found_where_it_was_cut_out() {
         let output = BINARY.run(&[&["--input", &path("scene.png"), "--output", &heat], &template[..]].concat());
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert!(stderr(&output).contains("best matches: 1.0000 at 31,12 (10x7)"), "{}", stderr(&output));
-        let heat = Gray::read(Path::new(&heat)).unwrap();
+        let heat = picture::read(Path::new(&heat)).unwrap();
         assert_eq!((heat.width, heat.height), (60 - 9, 40 - 6));
         fs::remove_file(path("heat.png")).unwrap();
     }

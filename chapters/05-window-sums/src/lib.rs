@@ -60,6 +60,7 @@ pub static CHAPTER: Chapter<WindowSums> = Chapter {
         scan::INTEGRAL,
     ],
     mistakes: &[],
+    variants: &[],
     experiments: &[SUM_ONLY, SQUARES_ONLY],
     choice: None,
     lesson: LESSON,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use common::picture::{Gray, write_png};
+use common::picture::{self, write_png};
 
 use support::Binary;
 use support::binary::{count, stage, stderr, stdout, verified};
@@ -89,7 +89,7 @@ fn strokes_are_told_from_paper_wherever_it_is_darker() {
     let output = BINARY.run(&["--input", &path("page.pgm"), "--output", &variance, "--threshold", &binary, "--border", "clamp"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("variance.png (white is a variance of "), "{}", stderr(&output));
-    let [variance, binary] = [variance, binary].map(|path| Gray::read(Path::new(&path)).unwrap());
+    let [variance, binary] = [variance, binary].map(|path| picture::read(Path::new(&path)).unwrap());
     assert_eq!((variance.width, variance.height, variance.pixels.iter().max()), (96, 20, Some(&255)));
     for (at, level) in binary.pixels.iter().enumerate() {
         let (x, y) = (at % 96, at / 96);

@@ -58,6 +58,7 @@ pub static CHAPTER: Chapter<Matmul> = Chapter {
         rival::CUBLAS_TF32,
     ],
     mistakes: &[],
+    variants: &[],
     experiments: &[],
     choice: Some(|gpu, product| Ok(format!("{}: {}", slices::BY_SIZE.name, Division::of(product.size(), multiprocessors(gpu)?)))),
     lesson: LESSON,

@@ -6,7 +6,7 @@ use common::gpu::Gpu;
 use common::planner::{self, Slices, multiprocessors};
 use common::stage::{Prepared, Stage};
 use common::workload::matmul::{Buffers, Size};
-use common::workload::{Matmul, Workload};
+use common::workload::{Matmul, Problem, Workload};
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::matmul::ADD_SLICES;

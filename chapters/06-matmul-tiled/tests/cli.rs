@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use common::npy::Matrix;
+use common::npy::{self, Matrix};
 
 use support::Binary;
 use support::binary::{count, stage, stderr, verified};
@@ -16,7 +16,7 @@ support::chapter_tests!(BINARY);
 fn write(path: &Path, rows: usize, columns: usize) -> Matrix {
     let values = (0..rows * columns).map(|at| (at * 7 % 23) as f32 - 11.0).collect();
     let matrix = Matrix { rows, columns, values };
-    matrix.write(&mut fs::File::create(path).unwrap()).unwrap();
+    npy::write(&matrix, &mut fs::File::create(path).unwrap()).unwrap();
     matrix
 }
 
@@ -77,7 +77,7 @@ fn matrices_come_from_files_and_go_to_one() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("5 x 7 times 7 x 3: a.npy times b.npy"), "{}", stderr(&output));
     let expected: Vec<f32> = (0..15).map(|at| (0..7).map(|l| a.values[at / 3 * 7 + l] * b.values[l * 3 + at % 3]).sum()).collect();
-    assert_eq!(Matrix::read(&path("c.npy")).unwrap(), Matrix { rows: 5, columns: 3, values: expected });
+    assert_eq!(npy::read(&path("c.npy")).unwrap(), Matrix { rows: 5, columns: 3, values: expected });
 }
 
 #[test]

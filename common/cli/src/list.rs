@@ -15,7 +15,13 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: &List<W>) -> Result<ExitC
     let List { stages, width } = request;
     let names = stages.iter().map(|stage| stage.name.len()).max().unwrap_or(0);
     let line = |stage: &Stage<W>| {
-        let note = if chapter.is_mistake(stage) { " (wrong on purpose: runs only when you name it)" } else { "" };
+        let note = if chapter.is_mistake(stage) {
+            " (wrong on purpose: runs only when you name it)"
+        } else if chapter.is_variant(stage) {
+            " (runs only when you name it)"
+        } else {
+            ""
+        };
         wrap_lines(&format!("{:names$}  {}{note}\n", stage.name, stage.idea), *width)
     };
     console::print(&stages.iter().map(line).collect::<String>())?;

@@ -126,10 +126,10 @@ fn chosen<W: Workload>(chapter: &Chapter<W>, names: &[String]) -> Result<Vec<Sta
     Ok(chapter.all_stages().filter(|stage| named.contains(stage)).copied().collect())
 }
 
-/// The stages to list: [`chosen`], and without names the mistakes, too, which run only when they are named.
+/// The stages to list: [`chosen`], and without names those, too, that run only when they are named.
 fn listed<W: Workload>(chapter: &Chapter<W>, names: &[String]) -> Result<Vec<Stage<W>>> {
-    let mistakes = if names.is_empty() { chapter.mistakes } else { &[] };
-    Ok([&chosen(chapter, names)?, mistakes].concat())
+    let (mistakes, variants) = if names.is_empty() { (chapter.mistakes, chapter.variants) } else { (&[][..], &[][..]) };
+    Ok([&chosen(chapter, names)?, mistakes, variants].concat())
 }
 
 /// The stage with this name, which must launch kernels.

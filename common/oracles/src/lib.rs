@@ -15,10 +15,14 @@ pub mod correlation;
 pub mod histogram;
 pub mod matmul;
 pub mod output;
+#[cfg(not(target_arch = "wasm32"))]
 pub mod progress;
 pub mod random;
 pub mod rounding;
 pub mod window_sums;
+
+#[cfg(target_arch = "wasm32")]
+mod silent;
 
 mod check;
 mod expected;
@@ -29,3 +33,5 @@ pub use check::{Accuracy, Oracle, check, same_bits};
 pub use expected::Expected;
 pub use mismatch::{Mismatch, Pattern, Worst, WrongSums};
 pub use sampled::{MOST_PRODUCTS_OF_A_WHOLE_ORACLE, RUN, Sampled};
+#[cfg(target_arch = "wasm32")]
+pub(crate) use silent as progress;

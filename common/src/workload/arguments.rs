@@ -22,14 +22,6 @@ impl Argument {
         let (address, _no_other_stream) = array.device_ptr(stream);
         Argument::Pointer(address)
     }
-
-    /// Its size among the kernel's parameters, in bytes.
-    pub fn bytes(&self) -> usize {
-        match self {
-            Argument::Pointer(_) | Argument::Sum(_) => 8,
-            Argument::Size(_) => 4,
-        }
-    }
 }
 
 /// A launch of `kernel` with these arguments, in this order, yet to be made.

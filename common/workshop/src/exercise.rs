@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use engine::manifest::Manifest;
+
 use crate::error::Unusable;
-use crate::manifest::Manifest;
 use crate::wall::Wall;
 
 /// An exercise as it is in the repository.

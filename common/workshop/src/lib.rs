@@ -10,26 +10,22 @@
 //! Each module uses only modules above it.
 //!
 //! - [`error`]: what can go wrong, apart from the learner's kernel.
-//! - [`manifest`]: what an `exercise.toml` holds.
+//! - [`engine`], a crate of its own, is the check: what an `exercise.toml` holds, the starter, the sizes, the verdict and its words.
 //! - [`wall`]: what a `wall.toml` holds.
-//! - [`text`]: the solution, and the starter made from it.
-//! - [`cases`]: the sizes at which a kernel is checked.
 //! - [`exercise`]: an exercise with its manifest and its solution.
 //! - [`workspace`]: the learner's copies and progress.
-//! - [`check`]: compile, run, compare, count.
-//! - [`feedback`]: what to say about a checked kernel.
+//! - [`native`]: the check with a driver of CUDA, on the simulator or on a GPU.
+//! - [`count`]: counts what a predict exercise asks for.
 //! - [`command`]: `exercise` on the command line of every chapter.
 
-pub mod cases;
-pub mod check;
 pub mod command;
+pub mod count;
 pub mod error;
 pub mod exercise;
-pub mod feedback;
-pub mod manifest;
-pub mod text;
+pub mod native;
 pub mod wall;
 pub mod workspace;
 
+pub use engine::{manifest, text};
 pub use error::{Error, Result, Unusable};
 pub use exercise::{Exercise, root};

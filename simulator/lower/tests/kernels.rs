@@ -16,7 +16,7 @@ type Row = (&'static str, &'static str, [u32; 3], [u32; 3], u32, &'static str);
 const CONV: &str = "f1400 f333 i1000 i333 o1000";
 
 /// The convolutions are the same in `02` and `03`, and so on: one launch for each kernel, with sizes that leave partial tiles.
-const KERNELS: [Row; 57] = [
+const KERNELS: [Row; 61] = [
     ("01-conv-naive", "naive", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("01-conv-naive", "naive_strided", [1, 1, 1], [128, 1, 1], 0, CONV),
     ("02-conv-shared", "shared", [4, 1, 1], [256, 1, 1], 0, CONV),
@@ -27,6 +27,10 @@ const KERNELS: [Row; 57] = [
     ("03-unroll", "unroll_16", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("03-unroll", "wide_unroll", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("03-unroll", "register_tile", [1, 2, 1], [64, 1, 1], 0, "f1400 f333 i1000 i333 i200 o2000"),
+    ("03-unroll", "at_least_16", [1, 2, 1], [64, 1, 1], 0, "f1400 f333 i1000 i333 i200 o2000"),
+    ("03-unroll", "at_least_20", [1, 2, 1], [64, 1, 1], 0, "f1400 f333 i1000 i333 i200 o2000"),
+    ("03-unroll", "at_least_24", [1, 2, 1], [64, 1, 1], 0, "f1400 f333 i1000 i333 i200 o2000"),
+    ("03-unroll", "at_least_32", [1, 2, 1], [64, 1, 1], 0, "f1400 f333 i1000 i333 i200 o2000"),
     ("03-unroll", "add_slices", [4, 1, 1], [256, 1, 1], 0, "f3000 i1000 i3 o1000"),
     ("03-unroll", "constant_filter", [1, 2, 1], [64, 1, 1], 0, "f1400 i1000 i333 i200 o2000"),
     ("03-unroll", "long_run", [1, 2, 1], [64, 1, 1], 0, "f1400 i1000 i333 i200 o2000"),
@@ -119,15 +123,17 @@ const KERNELS: [Row; 57] = [
 ];
 
 /// Exercise, kernel, and the rest as above.
-const EXERCISES: [Row; 17] = [
+const EXERCISES: [Row; 19] = [
     ("01-conv-naive/exercises/2-one-thread-per-output", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("01-conv-naive/exercises/7-neighbors", "convolve", [1, 1, 1], [256, 1, 1], 0, CONV),
     ("02-conv-shared/exercises/2-a-tile", "convolve", [4, 1, 1], [256, 1, 1], 0, "f1400 f200 i1000 i200 o1000"),
     ("02-conv-shared/exercises/3-many-tiles", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("02-conv-shared/exercises/4-one-barrier", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("03-unroll/exercises/2-four-at-a-time", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
-    ("03-unroll/exercises/3-four-outputs", "convolve", [4, 1, 1], [64, 1, 1], 0, CONV),
-    ("03-unroll/exercises/4-odd-runs", "convolve", [2, 1, 1], [64, 1, 1], 0, CONV),
+    ("03-unroll/exercises/3-four-values", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
+    ("03-unroll/exercises/4-four-outputs", "convolve", [4, 1, 1], [64, 1, 1], 0, CONV),
+    ("03-unroll/exercises/6-odd-runs", "convolve", [2, 1, 1], [64, 1, 1], 0, CONV),
+    ("03-unroll/exercises/7-an-array", "convolve", [3, 1, 1], [64, 1, 1], 0, CONV),
     (
         "04-correlation-sm-aware/exercises/2-two-slips",
         "correlate",
@@ -137,7 +143,7 @@ const EXERCISES: [Row; 17] = [
         "b3500 b63 i70 i9 i7 i62 i44 l7000 l90000 o2728",
     ),
     (
-        "04-correlation-sm-aware/exercises/3-four-pixels",
+        "04-correlation-sm-aware/exercises/5-four-pixels",
         "correlate",
         [2, 6, 1],
         [32, 8, 1],
@@ -145,7 +151,7 @@ const EXERCISES: [Row; 17] = [
         "b3500 b63 i70 i50 i9 i7 i62 i44 l7000 l90000 o2728",
     ),
     (
-        "04-correlation-sm-aware/exercises/4-four-outputs",
+        "04-correlation-sm-aware/exercises/6-four-outputs",
         "correlate",
         [1, 6, 1],
         [32, 8, 1],

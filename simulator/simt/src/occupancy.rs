@@ -4,8 +4,8 @@
 //! known if its PTX states them. If it does not, registers limit
 //! nothing here, and the answer is the most that a GPU could hold.
 
-use serde::{Deserialize, Serialize};
 use crate::profile::Profile;
+use serde::{Deserialize, Serialize};
 
 /// Threads in a warp, on every GPU so far.
 pub const WARP_SIZE: u32 = 32;

@@ -3,20 +3,51 @@
 /** The text is not CUDA C that can be compiled. The message is what the compiler says, in NVRTC's form: `file(line): error: …`. */
 export class CompileError extends Error {}
 
+/** The header that gives clang the names of CUDA. A learner may include a cuda.h, which is another file. */
+const PRELUDE = "unrolled-prelude.h";
+
 // As kernels/toolkit calls a clang that has the back end. Its driver does not start in WebAssembly, so these are arguments of the front end.
 const ARGUMENTS = [
   ["-triple", "nvptx64-nvidia-cuda", "-aux-triple", "x86_64-unknown-linux-gnu", "-fcuda-is-device"],
   ["-target-cpu", "sm_80", "-target-feature", "+ptx80", "-target-sdk-version=12.0"],
-  ["-O3", "-std=c++17", "-ffp-contract=fast", "-fdeclspec", "-fno-finite-loops", "-relaxed-aliasing"],
+  ["-std=c++17", "-ffp-contract=fast", "-fdeclspec", "-fno-finite-loops", "-relaxed-aliasing"],
   ["-nostdsysteminc", "-nobuiltininc", "-I."],
   ["-fdiagnostics-format", "msvc", "-fno-show-column", "-fno-diagnostics-show-line-numbers", "-fno-diagnostics-show-option"],
   ["-Wunused-variable", "-Wuninitialized", "-Wno-pass-failed", "-Wno-unknown-pragmas"],
   ["-mllvm", "-inline-threshold=1000000", "-mllvm", "-disable-licm-promotion", "-mllvm", "-sink-common-insts=false"],
   ["-mllvm", "-hoist-common-insts=false", "-mllvm", "-enable-load-in-loop-pre=false"],
-  ["-debug-info-kind=line-directives-only", "-include", "cuda.h", "-emit-llvm", "-o", "kernel.ll", "-x", "cuda", "kernel.cu"],
+  ["-debug-info-kind=line-directives-only", "-include", PRELUDE, "-emit-llvm", "-o", "kernel.ll"],
 ].flat();
 
+/** What differs between the forms of a text: what a GPU would run, without optimization, and without what it prints. */
+const FORMS = {
+  optimized: ["-O3"],
+  plain: ["-O0"],
+  quiet: ["-O3", "-include", "quiet.h"],
+};
+
+/** Headers that people include by habit, as in kernels/toolkit/src/habits.rs: a kernel needs nothing of most of them. */
+const NAMES = ["cuda_runtime.h", "cuda.h", "device_launch_parameters.h", "stdio.h", "cstdio", "stdlib.h", "assert.h", "cassert", "math.h", "cmath"];
+const INTEGERS = `#pragma once
+typedef signed char int8_t; typedef unsigned char uint8_t;
+typedef short int16_t; typedef unsigned short uint16_t;
+typedef int int32_t; typedef unsigned uint32_t;
+typedef long long int64_t; typedef unsigned long long uint64_t;
+`;
+const HEADERS = { ...Object.fromEntries(NAMES.map((name) => [name, ""])), "stdint.h": INTEGERS, cstdint: INTEGERS, "quiet.h": "#define printf(...) 0\n" };
+
 const decoder = new TextDecoder();
+
+/** What clang said in NVRTC's form, as kernels/toolkit/src/clang/messages.rs does it: no sum of warnings, and one of errors that names the text. */
+function likeNvrtc(said, name) {
+  const lines = said.split("\n").flatMap((line) => {
+    if (line.startsWith("In file included from ")) return [];
+    const counted = line.match(/^(.*) generated when compiling for /)?.[1];
+    if (counted === undefined) return [line.trimEnd()];
+    return counted.includes("error") ? ["", `${counted} detected in the compilation of "${name}".`] : [];
+  });
+  return lines.join("\n").trim();
+}
 
 /** A compiler: clang's package, the header that gives it the names of CUDA, and the module that lowers. */
 export class Compiler {
@@ -35,16 +66,19 @@ export class Compiler {
     this.#lower = lower;
   }
 
-  /** Compiles a text, and returns PTX and what the compiler remarks on it. `progress` gets the bytes fetched and those to fetch. */
-  async compile(source, name = "kernel.cu", progress = undefined) {
-    const files = { "cuda.h": this.#header, "kernel.cu": `#line 1 ${JSON.stringify(name)}\n${source}` };
+  /**
+   * Compiles a text, and returns PTX and what the compiler remarks on it. `form` is "optimized", "plain" or "quiet"; `progress` gets the bytes
+   * fetched and those to fetch.
+   */
+  async compile(source, name = "kernel.cu", form = "optimized", progress = undefined) {
+    const files = { ...HEADERS, [PRELUDE]: this.#header, "kernel.cu": `#line 1 ${JSON.stringify(name)}\n${source}` };
     const said = [];
     const listen = (bytes) => bytes && said.push(decoder.decode(bytes));
     const fetchProgress = ({ totalLength, doneLength }) => progress?.(doneLength, totalLength);
-    const remarks = () => said.join("").replaceAll(/^In file included from .*\n/gm, "").trim();
+    const remarks = () => likeNvrtc(said.join(""), name);
     let made;
     try {
-      made = await this.#clang.runLLVM(["clang", "-cc1", ...ARGUMENTS], files, { stdout: listen, stderr: listen, fetchProgress });
+      made = await this.#clang.runLLVM(["clang", "-cc1", ...ARGUMENTS, ...FORMS[form], "-x", "cuda", "kernel.cu"], files, { stdout: listen, stderr: listen, fetchProgress });
     } catch (error) {
       throw new CompileError(remarks() || `the compiler failed: ${error.message}`);
     }

@@ -31,9 +31,19 @@ export class Machine {
 
   /** Sends a request as text, and returns its answer as text. */
   call(request) {
+    return this.#called("call", request);
+  }
+
+  /** Sends a request about an exercise, and returns the answer. Only a module with the check of exercises (engine-web) has one. */
+  check(request) {
+    if (!this.#exports.check) throw new Error("this module has no check of exercises");
+    return JSON.parse(this.#called("check", JSON.stringify(request)));
+  }
+
+  #called(name, request) {
     return this.#guarded(() => {
       this.#fill(encoder.encode(request));
-      this.#exports.call();
+      this.#exports[name]();
       return decoder.decode(this.#output());
     });
   }

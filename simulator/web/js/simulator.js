@@ -66,6 +66,12 @@ export class Simulator {
     return this.#ask({ do: "launch", ...launch, arguments: launch.arguments.map(named) });
   }
 
+  /** Asks the check of exercises; `common/workshop/web` has the requests and the answers. */
+  async check(request) {
+    await this.#running();
+    return this.#send("check", { request });
+  }
+
   /** The GPUs that can be simulated. */
   async profiles() {
     return (await this.#ask({ do: "profiles" })).profiles;

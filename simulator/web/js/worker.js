@@ -9,6 +9,7 @@ const actions = {
     machine = await Machine.make(module);
   },
   ask: ({ request }) => machine.ask(request),
+  check: ({ request }) => machine.check(request),
   upload: ({ buffer, bytes, offset }) => machine.upload(buffer, bytes, offset),
   download: ({ buffer, bytes, offset }) => machine.download(buffer, bytes, offset),
 };

@@ -36,9 +36,19 @@ pub extern "C" fn input(bytes: usize) -> *mut u8 {
 /// Executes the request in the input. Its answer is in the output.
 #[unsafe(no_mangle)]
 pub extern "C" fn call() {
+    note_panics();
+    STATE.with_borrow_mut(|state| state.output = state.session.call(&state.input).into_bytes());
+}
+
+/// Gives the input to a function, and makes the output of what it returns. For modules that can do more than this one.
+pub fn answer(work: fn(&[u8]) -> Vec<u8>) {
+    note_panics();
+    STATE.with_borrow_mut(|state| state.output = work(&state.input));
+}
+
+fn note_panics() {
     static HOOK: std::sync::Once = std::sync::Once::new();
     HOOK.call_once(|| std::panic::set_hook(Box::new(|panic| LAST_WORDS.set(panic.to_string()))));
-    STATE.with_borrow_mut(|state| state.output = state.session.call(&state.input).into_bytes());
 }
 
 /// Writes the input into a buffer. The output is empty, or says what is wrong.

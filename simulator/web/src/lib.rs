@@ -20,7 +20,7 @@
 
 pub mod answer;
 #[cfg(target_arch = "wasm32")]
-mod exports;
+pub mod exports;
 pub mod request;
 pub mod session;
 

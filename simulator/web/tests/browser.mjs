@@ -17,7 +17,7 @@ export async function serve(folders) {
     try {
       const name = file.endsWith("/") ? join(file, "index.html") : file;
       const contents = readFileSync(name);
-      response.writeHead(200, { "content-type": TYPES[extname(name)] ?? "application/octet-stream" }).end(contents);
+      response.writeHead(200, { "content-type": TYPES[extname(name)] ?? "application/octet-stream", "access-control-allow-origin": "*" }).end(contents);
     } catch {
       response.writeHead(404).end("no such file");
     }
@@ -127,7 +127,8 @@ class Page {
   /** Presses a key. */
   async press(key) {
     const code = { ArrowRight: 39, ArrowLeft: 37, Tab: 9, Enter: 13 }[key];
-    for (const type of ["rawKeyDown", "keyUp"]) await this.send("Input.dispatchKeyEvent", { type, key, code: key, windowsVirtualKeyCode: code });
+    const down = key === "Enter" ? { type: "keyDown", text: "\r" } : { type: "rawKeyDown" };
+    for (const event of [down, { type: "keyUp" }]) await this.send("Input.dispatchKeyEvent", { ...event, key, code: key, windowsVirtualKeyCode: code });
   }
 
   /** A picture of the whole page. */

@@ -1,13 +1,13 @@
-// Compiles CUDA C and runs it, in node and in a headless Chromium: `node compile.mjs SITE [PICTURES]`, where SITE is what
-// `cargo book web --demo --compiler FOLDER` writes. Without the compiler the test is skipped, unless UNROLLED_REQUIRE_COMPILER is set.
+// Compiles CUDA C and runs it in node: `node compile.mjs SITE`, where SITE is what `cargo book web --compiler FOLDER` writes. Without the compiler the test
+// is skipped, unless UNROLLED_REQUIRE_COMPILER is set. What readers do with it is tested in book/lab/tests.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { browser, serve } from "./browser.mjs";
 
-const [site, pictures] = process.argv.slice(2);
+const [site] = process.argv.slice(2);
+const slides = new URL("../../../book/lab/slides/", import.meta.url);
 if (!existsSync(join(site, "clang/bundle.js"))) {
   console.log("SKIPPED: the site has no compiler; cargo book web --compiler adds one");
   process.exit(process.env.UNROLLED_REQUIRE_COMPILER ? 1 : 0);
@@ -16,7 +16,7 @@ if (!existsSync(join(site, "clang/bundle.js"))) {
 const load = (file) => import(pathToFileURL(resolve(site, file)));
 const { Compiler, CompileError } = await load("simt/cuda.js");
 const { Machine, SimulatorError } = await load("simt/machine.js");
-const source = readFileSync(join(site, "kernels/strided.cu"), "utf8");
+const source = readFileSync(new URL("stride.cu", slides), "utf8");
 const noGuard = source.replace("if (i >= outputs)", "if (i >= outputs && outputs == 0)");
 assert.notEqual(source, noGuard);
 
@@ -35,7 +35,7 @@ async function run(ptx) {
 }
 
 async function inNode() {
-  const compiler = new Compiler(await load("clang/bundle.js"), readFileSync(join(site, "clang/cuda.h"), "utf8"), await WebAssembly.compile(readFileSync(join(site, "simt/lower.wasm"))));
+  const compiler = new Compiler(await load("clang/bundle.js"), readFileSync(join(site, "simt/cuda.h"), "utf8"), await WebAssembly.compile(readFileSync(join(site, "simt/lower.wasm"))));
   const start = performance.now();
   const { ptx } = await compiler.compile(source, "strided.cu");
   const first = performance.now();
@@ -43,7 +43,7 @@ async function inNode() {
   console.log(`node: the first compilation took ${Math.round(first - start)} ms, the second ${Math.round(performance.now() - first)} ms`);
 
   // The stored PTX is NVRTC's.
-  const [ours, stored] = [await run(ptx), await run(readFileSync(join(site, "kernels/strided.ptx"), "utf8"))];
+  const [ours, stored] = [await run(ptx), await run(readFileSync(new URL("stride.ptx", slides), "utf8"))];
   assert.deepEqual(ours.bytes, stored.bytes);
   assert.deepEqual(ours.answer.findings, []);
   for (const counter of ["global_load_sectors", "global_load_requests", "global_store_sectors", "f32_fma"]) {
@@ -58,44 +58,4 @@ async function inNode() {
   console.log("ok      node");
 }
 
-async function inChromium() {
-  const server = await serve({ "": site });
-  const chromium = await browser();
-  try {
-    const page = await chromium.open(`${server.address}/index.html`);
-    const settled = async (seconds = 120) => {
-      await page.until(`!document.getElementById("build").disabled && document.getElementById("cancel").disabled`, seconds);
-      return page.evaluate("document.body.dataset.state");
-    };
-    const text = (id) => page.evaluate(`document.getElementById("${id}").textContent`);
-    const build = async (source) => {
-      await page.evaluate(`{ document.getElementById("cuda").value = ${JSON.stringify(source)}; document.getElementById("build").click(); }`);
-      return settled();
-    };
-    await page.until("document.body.dataset.firstResultMs");
-    await page.evaluate(`document.getElementById("outputs").value = 1000`);
-    await page.evaluate(`document.getElementById("edit").click()`);
-    const start = performance.now();
-    assert.equal(await build(source), "done", await text("log"));
-    console.log(`Chromium: from the button to the result ${Math.round(performance.now() - start)} ms, with a fetch from this machine`);
-    assert.match(await text("sentence"), /in 4 sectors/);
-    assert.equal(await build(noGuard), "failed");
-    assert.match(await text("problem"), /out of bounds.*strided\.cu:(18|20)/s);
-    if (pictures) await page.picture(join(pictures, "compile-1280.png"));
-    assert.equal(await build(source.replace("float sum", "flaot sum")), "failed");
-    assert.match(await text("log"), /^strided\.cu\(15\): error: unknown type name 'flaot'/);
-    assert.equal(await build(source.replace("j < taps; ++j", "j < taps; j += 0")), "failed");
-    assert.match(await text("problem"), /does not end/);
-    assert.equal(await build(source), "done");
-    assert.equal(await page.evaluate(`document.getElementById("problem").hidden`), true);
-    // The next visit finds the compiler in the browser's cache.
-    assert.ok(await page.evaluate(`caches.open("unrolled-clang").then((cache) => cache.keys()).then((keys) => keys.length >= 4)`));
-    console.log("ok      Chromium");
-  } finally {
-    await chromium.close();
-    server.close();
-  }
-}
-
 await inNode();
-await inChromium();

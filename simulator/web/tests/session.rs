@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use simt_web::Session;
 
-const STRIDED: &str = include_str!("../demo/strided.ptx");
+const STRIDED: &str = include_str!("../../../book/lab/slides/stride.ptx");
 
 fn call(session: &mut Session, request: &Value) -> Value {
     serde_json::from_str(&session.call(request.to_string().as_bytes())).unwrap()
 }
 
-/// A session with the demo's kernel and its buffers: 64 outputs of 2 taps.
+/// A session with a kernel of the book's pages and its buffers: 64 outputs of 2 taps.
 fn session() -> Session {
     let mut session = Session::default();
     let loaded = call(&mut session, &json!({ "do": "load", "ptx": STRIDED }));

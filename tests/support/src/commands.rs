@@ -34,7 +34,7 @@ const NOT_RUN: [(&str, &str); 30] = [
     ("cargo conformance", "needs a network; .ci/run runs it for two suites"),
     ("packages=$(python -c", "sets a variable for the command after it"),
     ("rustup target add", "needs a network"),
-    ("cargo book web", "needs a compiler for WebAssembly; .ci/web runs it"),
+    ("cargo book", "needs mdBook and a compiler for WebAssembly; .ci/web runs it"),
     ("http.server", "serves until it is stopped"),
     ("export", "sets a variable for the command after it"),
     ("cargo test", "is what runs these tests"),

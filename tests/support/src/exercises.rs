@@ -277,7 +277,11 @@ pub fn slips_are_found(binary: &Binary) {
 }
 
 /// Calls a function for each item, on all cores. The results are in no order.
-fn in_parallel<T: Sync, R: Send>(items: &[T], call: impl Fn(&T) -> R + Sync) -> Vec<R> {
+///
+/// # Panics
+///
+/// When the function panics.
+pub fn in_parallel<T: Sync, R: Send>(items: &[T], call: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -109,7 +109,7 @@ fn make(path: &Path) {
         Some("npy") => {
             let (rows, columns) = (40, 40);
             let values = (0..rows * columns).map(|at| (at * 7 % 23) as f32 - 11.0).collect();
-            npy::Matrix { rows, columns, values }.write(&mut file).expect("a matrix");
+            npy::write(&npy::Matrix { rows, columns, values }, &mut file).expect("a matrix");
         }
         Some("png") => {
             let (width, height) = (200, 150);

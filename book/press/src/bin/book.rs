@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use press::archive::Archive;
 use press::counts::count;
-use press::{check, listings, preprocess, readme, rerun, root, simulation, web};
+use press::{check, exercise_data, listings, preprocess, readme, rerun, root, simulation, web};
 
 /// Builds the book from its records.
 #[derive(Parser)]
@@ -54,6 +54,14 @@ enum Action {
         #[command(subcommand)]
         question: Option<Question>,
     },
+    /// Count what an exercise asks for; the build of the book starts this
+    #[command(hide = true)]
+    Counted {
+        /// The chapter
+        chapter: String,
+        /// The number of the exercise
+        number: u32,
+    },
     /// Answer requests on the standard input for one simulated GPU; `preprocess` starts this
     #[command(hide = true)]
     Simulate {
@@ -94,6 +102,7 @@ fn run(action: Action) -> Result<ExitCode> {
         Action::Web(arguments) => arguments.run()?,
         Action::Preprocess { question: Some(Question::Supports { renderer: _ }) } => {}
         Action::Preprocess { question: None } => println!("{}", preprocess::preprocess(&input()?, &env::current_exe()?)?),
+        Action::Counted { chapter, number } => println!("{}", exercise_data::counted(&chapter, number)?),
         Action::Simulate { profile } => println!("{}", simulation::serve(&profile, &input()?)?),
     }
     Ok(ExitCode::SUCCESS)

@@ -23,13 +23,18 @@ use crate::directive::{Arguments, nearest};
 pub fn draw(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
     let kind = arguments.word("the kind of chart")?;
     let name = arguments.word("a record")?;
-    match kind.as_str() {
-        "times" => stages::times(archive.run(&name)?),
-        "shares" => stages::shares(archive, archive.run(&name)?, arguments),
-        "growth" => growth::growth(archive, archive.run(&name)?, arguments),
-        "roofline" => roofline::roofline(archive.pair(&name)?, arguments),
-        "overview" => roofline::overview(&archive.pairs(&name)),
-        _ => bail!("there is no chart {kind}{}", nearest(&kind, ["times", "shares", "growth", "roofline", "overview"])),
+    draw_named(archive, &kind, &name, arguments)
+}
+
+/// Draws a chart of a kind and of a record.
+pub fn draw_named(archive: &Archive, kind: &str, name: &str, arguments: &mut Arguments) -> Result<String> {
+    match kind {
+        "times" => stages::times(archive.run(name)?),
+        "shares" => stages::shares(archive, archive.run(name)?, arguments),
+        "growth" => growth::growth(archive, archive.run(name)?, arguments),
+        "roofline" => roofline::roofline(archive.pair(name)?, arguments),
+        "overview" => roofline::overview(&archive.pairs(name)),
+        _ => bail!("there is no chart {kind}{}", nearest(kind, ["times", "shares", "growth", "roofline", "overview"])),
     }
 }
 

@@ -114,6 +114,15 @@ impl Plot {
         Self { svg, area, axes: (x, y), words, ends: Vec::new(), dots: Vec::new(), remarks: Vec::new() }
     }
 
+    /// Says where the axes are, with more that a script of the page needs to add a point of the reader's.
+    pub fn describe(&mut self, more: &[(&'static str, f64)]) {
+        let Area { left, top, right, bottom } = self.area;
+        let (x, y) = (self.axes.0.ends, self.axes.1.ends);
+        let ends = [("left", left), ("top", top), ("right", right), ("bottom", bottom)];
+        let values = [("x0", x.0), ("x1", x.1), ("y0", y.0), ("y1", y.1)];
+        self.svg.data("axes", ends.iter().chain(&values).chain(more).copied());
+    }
+
     fn at(&self, point: Point) -> Point {
         place(self.area, self.axes, point)
     }

@@ -58,6 +58,11 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
         y,
         y_words: unit.words,
     });
+    plot.describe(&[
+        ("bytes-per-s", bytes_per_s),
+        ("most-per-s", flat.unwrap_or(knee.1)),
+        ("per-multiply-add", unit.pieces / multiply_adds as f64),
+    ]);
     let start = slope_start(x, y, bytes_per_s);
     plot.line("roof", &[start, knee, if flat.is_some() { (x.ends.1, knee.1) } else { (knee.0, y.ends.0) }]);
     if let Some(rate) = flat {
@@ -148,6 +153,7 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
         y,
         y_words: words,
     });
+    plot.describe(&[("bytes-per-s", floats.bytes_per_s), ("most-per-s", floats.flops), ("per-multiply-add", 2.0)]);
     let start = slope_start(x, y, floats.bytes_per_s);
     plot.line("roof", &[start, knee, (x.ends.1, knee.1)]);
     plot.label_end(knee.1, None, format!("f32: {}", words(floats.flops)));

@@ -82,6 +82,12 @@ impl Svg {
         let _ = writeln!(self.0, "<path class=\"{class}\" d=\"{path}\"/>");
     }
 
+    /// Numbers that a script reads; nothing is drawn.
+    pub fn data(&mut self, class: &str, values: impl Iterator<Item = (&'static str, f64)>) {
+        let values: String = values.map(|(name, value)| format!(" data-{name}=\"{value}\"")).collect();
+        let _ = writeln!(self.0, "<g class=\"{class}\"{values}></g>");
+    }
+
     /// Lines from point to point.
     pub fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();

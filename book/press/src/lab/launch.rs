@@ -184,7 +184,9 @@ fn only(ptx: &str, kernel: &str) -> Result<String> {
 
 impl Contents {
     fn of(hex: String) -> Self {
-        let word = hex.get(..8).filter(|word| hex.len() % 8 == 0 && hex.as_bytes().chunks(8).all(|other| other == word.as_bytes()));
+        let word = hex
+            .get(..8)
+            .filter(|word| hex.len().is_multiple_of(8) && hex.as_bytes().chunks(8).all(|other| other == word.as_bytes()));
         match word.and_then(|word| u32::from_str_radix(word, 16).ok()) {
             Some(word) => Self::Filled { bytes: hex.len() / 2, word: word.swap_bytes() },
             None => Self::Bytes { hex },

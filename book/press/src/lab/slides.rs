@@ -70,7 +70,7 @@ const SLIDES: [Slide; 7] = [
         name: "tile",
         title: "The shape of a tile",
         about: "A block loads the rows and the columns of its tile once, and computes all products of the two. Change its shape.",
-        columns: &["rows", "columns", "loads per multiply-add", "multiply-adds per byte", "limited by"],
+        columns: &["rows", "columns", "loads per multiply-add", "multiply-adds per byte", "bytes moved per multiply-add"],
         rows: tile,
     },
     Slide {
@@ -403,14 +403,13 @@ fn tile(source: &Source) -> Result<Vec<Row>> {
             ],
             least_bytes: 4 * u64::from(SIDE * (SIDE + 2 * DEPTH)),
         })?;
-        let Counters { global_load_bytes, f32_fma, .. } = launched.report.counters;
-        let limit = launched.bound.and_then(|bound| Some(bound.parts.into_iter().next()?.unit)).unwrap_or_default();
+        let Counters { global_load_bytes, global_load_sectors, f32_fma, .. } = launched.report.counters;
         let cells = vec![
             rows.to_string(),
             columns.to_string(),
             ratio(global_load_bytes / 4, f32_fma),
             ratio(f32_fma, global_load_bytes),
-            limit,
+            ratio(32 * global_load_sectors, f32_fma),
         ];
         Ok(Row { settings: json!({ "rows": rows, "columns": columns }), cells })
     };

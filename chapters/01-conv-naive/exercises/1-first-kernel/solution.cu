@@ -2,7 +2,8 @@
 //
 // Launch:  blocks of 256 threads, as many as it takes to have a thread for each output.
 
-extern "C" __global__ void convolve(const float* signal, const float* filter, unsigned outputs, unsigned taps, float* output)
+extern "C" __global__ void convolve(const float* signal, const float* filter, unsigned outputs, unsigned taps,
+                                    float* output)
 {
     // The number of this thread, which is the number of its output.
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::inputs::{Convolution, Length};
-use super::size::{SEED_SIZE, Size, TEACHING_SIZE};
+use super::sounds::{Length, of_sounds};
 use crate::atomic_file::AtomicFile;
 use crate::audio::{Sound, Unread};
 use crate::error::Result;
 use crate::gpu::Gpu;
-use crate::workload::{Delivery, Plan, Workload};
+use crate::workload::{Delivery, Plan, check_memory};
+use workloads::Problem;
+use workloads::convolution::{Convolution, SEED_SIZE, Size, TEACHING_SIZE};
 
 /// The command-line options that only convolutions have.
 #[derive(Clone, Debug, Default, Args)]
@@ -37,15 +38,15 @@ pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Convo
         let (input, filter) = (Sound::open(input)?, Sound::open(filter)?);
         let length = |sound: &Unread| Length { name: sound.name.clone(), rate: sound.rate, frames: sound.frames };
         // Before gigabytes of samples are read that do not fit.
-        Length::together(&length(&input), &length(&filter))?.footprint().check(gpu)?;
+        check_memory(Length::together(&length(&input), &length(&filter))?.footprint(), gpu)?;
         let (input, filter) = (input.read()?, filter.read()?);
-        let parts = Convolution::of_sounds(&input, &filter)?;
-        parts[0].footprint().check(gpu)?;
+        let parts = of_sounds(&input, &filter)?;
+        check_memory(parts[0].footprint(), gpu)?;
         let delivery = WetSound { file, rate: input.rate };
         return Ok(Plan { parts, delivery: Some(Box::new(delivery)) });
     }
     let size = options.size.unwrap_or(if gpu.is_simulated() { TEACHING_SIZE } else { SEED_SIZE });
-    size.footprint().check(gpu)?;
+    check_memory(size.footprint(), gpu)?;
     Ok(Plan { parts: vec![Convolution::random(size, seed)], delivery: None })
 }
 

@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 
-use super::inputs::Correlation;
-use super::matches::Findings;
-use super::size::{HEADLINE_SIZE, Size, TEACHING_SIZE};
+use super::findings::Findings;
 use crate::atomic_file::AtomicFile;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
-use crate::picture::{Gray, Rectangle};
+use crate::picture::{self, Rectangle};
 use crate::whole_number::within;
-use crate::workload::Plan;
-use crate::workload::image::{Border, numbers};
-use crate::workload::origin::Origin;
+use crate::workload::{Plan, check_memory};
+use workloads::border::numbers;
+use workloads::correlation::{Correlation, Flat, HEADLINE_SIZE, Size, TEACHING_SIZE};
+use workloads::origin::Origin;
+use workloads::{Border, NoSuchSize, Problem};
 
 /// The command-line options that only correlations have.
 #[derive(Clone, Debug, Default, Args)]
@@ -47,25 +47,16 @@ pub struct Options {
     pub output: Option<PathBuf>,
 }
 
-/// A generated picture without any contrast.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Flat {
-    /// The one that is searched.
-    Image,
-    /// The one that is searched for.
-    Template,
-}
-
 /// A part of a picture, as the command line has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part(pub Rectangle);
 
 impl FromStr for Part {
-    type Err = Error;
+    type Err = NoSuchSize;
 
-    fn from_str(text: &str) -> Result<Self> {
+    fn from_str(text: &str) -> Result<Self, NoSuchSize> {
         let [x, y, width, height] = numbers(text, "expected left, top, width and height as in 40,30,20,16")
-            .map_err(|reason| Error::Size { asked: format!("the template {text:?}"), reason })?;
+            .map_err(|reason| NoSuchSize { asked: format!("the template {text:?}"), reason })?;
         Ok(Part(Rectangle { x, y, width, height }))
     }
 }
@@ -76,10 +67,10 @@ pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Corre
     let file = options.output.as_deref().map(AtomicFile::create).transpose()?;
     let correlation = match &options.input {
         Some(input) => {
-            let image = Gray::read(input)?;
+            let image = picture::read(input)?;
             let template = match (&options.template, &options.template_file) {
                 (Some(Part(part)), _) => image.crop(*part)?,
-                (None, Some(path)) => Gray::read(path)?,
+                (None, Some(path)) => picture::read(path)?,
                 (None, None) => {
                     return Err(Error::Mismatched(format!(
                         "no template to search for in {}: add --template x,y,w,h to take one from it, or --template-file",
@@ -91,21 +82,15 @@ pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Corre
                 words: format!("{} in {}", template.name, image.name),
                 names: vec![("input", json!(image.name)), ("template", json!(template.name))],
             };
-            Correlation { origin, ..Correlation::new(image, template, options.border)? }
+            Correlation::new(image, template, options.border)?.with_origin(origin)
         }
         None => {
             let size = options.size.unwrap_or(if gpu.is_simulated() { TEACHING_SIZE } else { HEADLINE_SIZE });
-            size.footprint().check(gpu)?;
-            let mut correlation = Correlation::random(size, options.border, seed);
-            match options.flat {
-                Some(Flat::Image) => correlation.image.pixels.fill(128),
-                Some(Flat::Template) => correlation.template.pixels.fill(128),
-                None => {}
-            }
-            correlation
+            check_memory(size.footprint(), gpu)?;
+            Correlation::random(size, options.border, seed).flattened(options.flat)
         }
     };
-    super::Workload::footprint(&correlation).check(gpu)?;
+    check_memory(correlation.footprint(), gpu)?;
     let findings = Findings { most: usize::from(options.matches), file };
     Ok(Plan { parts: vec![correlation], delivery: Some(Box::new(findings)) })
 }

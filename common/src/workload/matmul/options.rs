@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::inputs::Matmul;
-use super::size::{HEADLINE_SIZE, Size, TEACHING_SIZE};
 use crate::atomic_file::AtomicFile;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::input_file;
-use crate::npy::Matrix;
-use crate::workload::origin::Origin;
-use crate::workload::{Delivery, Plan, Workload};
+use crate::npy::{self, Matrix};
+use crate::workload::{Delivery, Plan, check_memory};
+use workloads::Problem;
+use workloads::matmul::{HEADLINE_SIZE, Matmul, Size, TEACHING_SIZE};
+use workloads::origin::Origin;
 
 /// The command-line options that only matrix products have.
 #[derive(Clone, Debug, Default, Args)]
@@ -38,18 +38,18 @@ pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Matmu
             let (first, second) = (input_file::name(a), input_file::name(b));
             let origin =
                 Origin::Files { words: format!("{first} times {second}"), names: vec![("a", json!(first)), ("b", json!(second))] };
-            let (a, b) = (Matrix::open(a)?, Matrix::open(b)?);
+            let (a, b) = (npy::open(a)?, npy::open(b)?);
             // Before gigabytes of values are read that do not fit.
-            Size::of_product((a.rows, a.columns), (b.rows, b.columns))?.footprint().check(gpu)?;
-            Matmul { origin, ..Matmul::new(a.read()?, b.read()?)? }
+            check_memory(Size::of_product((a.rows, a.columns), (b.rows, b.columns))?.footprint(), gpu)?;
+            Matmul::new(a.read()?, b.read()?)?.with_origin(origin)
         }
         _ => {
             let size = options.size.unwrap_or(if gpu.is_simulated() { TEACHING_SIZE } else { HEADLINE_SIZE });
-            size.footprint().check(gpu)?;
+            check_memory(size.footprint(), gpu)?;
             Matmul::random(size, seed)?
         }
     };
-    product.footprint().check(gpu)?;
+    check_memory(product.footprint(), gpu)?;
     let delivery = file.map(|file| Box::new(Product { file }) as Box<dyn Delivery<Matmul>>);
     Ok(Plan { parts: vec![product], delivery })
 }
@@ -65,7 +65,7 @@ impl Delivery<Matmul> for Product {
         let Size { m, n, .. } = parts[0].size();
         let product = Matrix { rows: m as usize, columns: n as usize, values: outputs[0].clone() };
         let path = file.path().to_owned();
-        product.write(&mut file).map_err(|error| Error::Encode { what: "matrix", reason: error.to_string() })?;
+        npy::write(&product, &mut file).map_err(|error| Error::Encode { what: "matrix", reason: error.to_string() })?;
         file.commit()?;
         Ok(format!("wrote {}", path.display()))
     }

@@ -1,11 +1,11 @@
 //! What window sums are for: a picture of the variance around each pixel, and black and white with a threshold that follows the light.
 
-use super::inputs::WindowSums;
 use crate::atomic_file::AtomicFile;
 use crate::error::Result;
 use crate::picture::write_png;
 use crate::units::significant;
 use crate::workload::Delivery;
+use workloads::window_sums::WindowSums;
 
 /// The largest standard deviation that gray levels of 8 bits can have, half of them black and half of them white.
 const LARGEST_DEVIATION: f64 = 128.0;
@@ -90,10 +90,10 @@ fn brightness(variances: &[Option<f64>], largest: f64) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Image;
     use super::*;
-    use crate::workload::{Border, Workload};
     use oracles::Expected;
+    use workloads::window_sums::Image;
+    use workloads::{Border, Problem};
 
     /// The sums with a verified output.
     fn computed(width: u32, pixels: &[i32], window: u32, border: Border) -> (WindowSums, Vec<f32>) {

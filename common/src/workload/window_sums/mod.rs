@@ -1,54 +1,20 @@
-//! Window sums: for each pixel of an image, the sum and the sum of squares over a horizontal window around it. Mean and variance of
-//! every neighborhood follow from them, and with these a threshold that adapts to the light.
-//!
-//! With `I` the image's pixels and a window of `w = 2k + 1` pixels:
-//!
-//! ```text
-//! sum(x, y)     = I(x-k, y)  + … + I(x+k, y)
-//! squares(x, y) = I(x-k, y)² + … + I(x+k, y)²
-//! ```
-//!
-//! The output are two arrays, one behind the other, both of the image's size: that of pixel `(x, y)` is at `y * width + x`.
-//!
-//! # What happens near the edge
-//!
-//! [`Border::Valid`]: only where the whole window lies on the image there are sums. The `k` columns at either edge of the output are not
-//! to be touched, which is verified. [`Border::Clamp`]: there are sums for every pixel; beyond its edges a row goes on with the pixel
-//! of its edge. Windows wider than the image are refused in both.
-//!
-//! # How wide must the integers be?
-//!
-//! With pixels of magnitude `p` at most, a sum of squares is at most `w p²`. Workloads with `w p²` of [`SUMS_BELOW`]` = 2^32` or more are
-//! refused, so that a sum of squares fits 32 bits without sign. A sum is at most `w p` in magnitude: for `p` of 2 or more that is half of
-//! `w p²`, and for `p = 1` it is `w`, which is no more than a row has pixels; so it fits 31 bits and a sign. Sums on the way to these, of a
-//! whole row for example, may be larger and wrap round: integers of 32 bits are numbers modulo 2^32, in which a difference is right
-//! when its true value fits. Pixels of 8 bits may have windows of up to 66 051, pixels of 16 bits none but `w = 1`.
-//!
-//! # How far from the oracle may a result lie?
-//!
-//! The sums are integers, and one rounding makes f32 of them: not at all up to `2^24`, and by a half unit in the last place beyond, which is
-//! `2^-24` of the value at most. A stage that adds in f32 says so by its allowance ([`WindowSums::rounding_of_f32_sums`]).
+//! Window sums on a device, and their command line.
 
-mod inputs;
 mod maps;
 mod options;
-mod size;
 
 use cudarc::driver::CudaSlice;
-use oracles::{Oracle, window_sums};
-use serde_json::{Map, Value, json};
 
 use super::arguments::Argument;
-use super::image::Border;
-use super::{Arithmetic, Footprint, Plan, Work, Workload};
+use super::{Plan, Workload};
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::guard::Guarded;
+use workloads::Problem;
 
-pub use inputs::WindowSums;
 pub use maps::{binary, variances};
 pub use options::Options;
-pub use size::{HEADLINE_SIZE, Image, MOST_IMAGE_PIXELS, MOST_ROWS, SUMS_BELOW, Size, TEACHING_SIZE};
+pub use workloads::window_sums::{HEADLINE_SIZE, Image, MOST_IMAGE_PIXELS, MOST_ROWS, SUMS_BELOW, Size, TEACHING_SIZE, WindowSums};
 
 /// The arrays of window sums on a device.
 pub struct Buffers {
@@ -61,55 +27,13 @@ pub struct Buffers {
 impl Workload for WindowSums {
     type Options = Options;
     type Buffers = Buffers;
-    const ARITHMETIC: Arithmetic = Arithmetic::Integers;
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         options::plan(options, seed, gpu)
     }
 
-    fn describe(&self) -> String {
-        let border = if self.border == Border::Clamp { ", border clamp" } else { "" };
-        self.origin.describe(format!("{}x{} pixels, window {}{border}", self.image.width, self.image.height, self.window))
-    }
-
-    fn sizes(&self) -> Map<String, Value> {
-        self.origin.record([
-            ("image_width", json!(self.image.width)),
-            ("image_height", json!(self.image.height)),
-            ("window", json!(self.window)),
-            ("border", json!(self.border)),
-        ])
-    }
-
-    fn work(&self) -> Work {
-        // From one pixel to the next, one pixel is squared and added; what is subtracted was squared before.
-        Work {
-            multiply_adds: self.summed_pixels(),
-            bytes: 4 * self.image.pixels.len() as u64 + 8 * self.summed_pixels(),
-            arithmetic: Self::ARITHMETIC,
-        }
-    }
-
-    fn part(&self, multiply_adds: u64) -> Option<Self> {
-        /// A pixel takes as long as so many multiply-adds elsewhere, because kernels add up its window.
-        const OF_A_PIXEL: u64 = 64;
-        // Whole rows of the picture, with the same window.
-        let rows = multiply_adds / OF_A_PIXEL / u64::from(self.image.width);
-        let height = self.image.height.min(u32::try_from(rows).unwrap_or(u32::MAX).max(1));
-        let pixels = self.image.pixels[..height as usize * self.image.width as usize].to_vec();
-        Self::new(Image { width: self.image.width, height, pixels }, self.window, self.border).ok()
-    }
-
-    fn footprint(&self) -> Footprint {
-        Size { width: self.image.width, height: self.image.height }.footprint()
-    }
-
-    fn output_len(&self) -> usize {
-        2 * self.image.pixels.len()
-    }
-
     fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
-        Ok(Buffers { image: gpu.stream.clone_htod(&self.image.pixels)?, output: Guarded::new(gpu, self.output_len())? })
+        Ok(Buffers { image: gpu.stream.clone_htod(&self.image().pixels)?, output: Guarded::new(gpu, self.output_len())? })
     }
 
     fn output(buffers: &mut Buffers) -> &mut Guarded {
@@ -117,23 +41,12 @@ impl Workload for WindowSums {
     }
 
     fn inputs_intact(&self, gpu: &Gpu, buffers: &Buffers) -> Result<bool> {
-        Ok(gpu.stream.clone_dtoh(&buffers.image)? == self.image.pixels)
-    }
-
-    fn launch_sizes(&self) -> Vec<(&'static str, u32)> {
-        let columns = self.columns();
-        vec![
-            ("width", self.image.width),
-            ("height", self.image.height),
-            ("window", self.window),
-            ("begin", columns.start),
-            ("end", columns.end),
-        ]
+        Ok(gpu.stream.clone_dtoh(&buffers.image)? == self.image().pixels)
     }
 
     fn pointers(&self, gpu: &Gpu, buffers: &Buffers) -> Vec<(&'static str, Argument)> {
         let (stream, output) = (&gpu.stream, buffers.output.view());
-        let (sums, squares) = output.split_at(self.image.pixels.len());
+        let (sums, squares) = output.split_at(self.image().pixels.len());
         vec![
             ("image", Argument::array(&buffers.image, stream)),
             ("sums", Argument::array(&sums, stream)),
@@ -142,107 +55,7 @@ impl Workload for WindowSums {
     }
 
     fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
-        let inverted: Vec<i32> = self.image.pixels.iter().map(|pixel| !pixel).collect();
+        let inverted: Vec<i32> = self.image().pixels.iter().map(|pixel| !pixel).collect();
         Ok(gpu.stream.memcpy_htod(&inverted, &mut buffers.image)?)
-    }
-
-    fn oracle(&self) -> &Oracle {
-        self.oracle
-            .get_or_init(|| Oracle::Whole(window_sums::whole(&self.image.pixels, self.image.width, self.window, self.columns())))
-    }
-
-    fn allowance(&self) -> f64 {
-        self.rounding_of_f32_sums(0)
-    }
-
-    fn row_len(&self) -> Option<usize> {
-        Some(self.image.width as usize)
-    }
-
-    fn output_arrays(&self) -> &'static [&'static str] {
-        &["sums", "squares"]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn image(width: u32, pixels: &[i32]) -> Image {
-        Image { width, height: pixels.len() as u32 / width, pixels: pixels.to_vec() }
-    }
-
-    /// The oracle's values, with `None` for what must stay untouched.
-    fn values(sums: &WindowSums) -> Vec<Option<f64>> {
-        sums.expected().iter().map(|expected| (!expected.is_untouched()).then_some(expected.value)).collect()
-    }
-
-    #[test]
-    fn sums_agree_with_values_worked_out_by_hand() {
-        let sums = WindowSums::new(image(4, &[1, 2, 3, -4, 0, 5, 0, 10]), 3, Border::Valid).unwrap();
-        assert_eq!((sums.columns(), sums.summed_pixels()), (1..3, 4));
-        let untouched = None;
-        #[rustfmt::skip]
-        let expected = [
-            untouched, Some(6.0), Some(1.0), untouched, untouched, Some(5.0), Some(15.0), untouched,
-            untouched, Some(14.0), Some(29.0), untouched, untouched, Some(25.0), Some(125.0), untouched,
-        ];
-        assert_eq!(values(&sums), expected);
-    }
-
-    #[test]
-    fn beyond_the_edges_a_row_goes_on_with_its_edge() {
-        let sums = WindowSums::new(image(3, &[10, 20, 40]), 3, Border::Clamp).unwrap();
-        assert_eq!(values(&sums), [40.0, 70.0, 100.0, 600.0, 2100.0, 3600.0].map(Some));
-        let wide = WindowSums::new(image(5, &[1, 0, 0, 0, 2]), 5, Border::Clamp).unwrap();
-        assert_eq!(values(&wide)[..5], [3.0, 2.0, 3.0, 4.0, 6.0].map(Some));
-    }
-
-    #[test]
-    fn what_is_too_large_to_add_in_32_bits_is_refused_and_what_just_fits_is_exact() {
-        // 15 * 16921² = 4294803615 is below 2^32, and with 16922 it is not.
-        for (pixel, fits) in [(16_921, true), (-16_921, true), (16_922, false), (i32::MIN, false), (i32::MAX, false)] {
-            let sums = WindowSums::new(image(15, &[pixel; 15]), 15, Border::Valid);
-            match sums {
-                Ok(sums) => {
-                    assert!(fits, "{pixel}");
-                    assert_eq!(values(&sums)[22], Some(4_294_803_615.0));
-                    assert_eq!(values(&sums)[7], Some(15.0 * f64::from(pixel)));
-                }
-                Err(error) => assert!(!fits && error.to_string().contains("4294967296"), "{pixel}: {error}"),
-            }
-        }
-        assert!(WindowSums::new(image(1, &[65_535]), 1, Border::Valid).is_ok());
-    }
-
-    #[test]
-    fn up_to_2_to_the_24_nothing_is_rounded() {
-        let tolerance = |pixel: i32| {
-            let sums = WindowSums::new(image(1, &[pixel]), 1, Border::Valid).unwrap();
-            (sums.expected()[1].tolerance, sums.rounding_of_f32_sums(0))
-        };
-        assert_eq!(tolerance(4096), (0.0, 0.0));
-        assert!(WindowSums::new(image(1, &[4096]), 1, Border::Valid).unwrap().rounding_of_f32_sums(1) >= 3.0);
-        let (rounded_once, of_f32_sums) = tolerance(4097);
-        assert!(rounded_once > 1.0 && rounded_once < 1.01 && of_f32_sums >= rounded_once, "{rounded_once} {of_f32_sums}");
-    }
-
-    #[test]
-    fn windows_that_cannot_be_are_refused() {
-        for (window, words) in [(0, "odd"), (4, "odd"), (5, "wider than the image"), (u32::MAX, "wider than the image")] {
-            for border in [Border::Valid, Border::Clamp] {
-                let error = WindowSums::new(image(3, &[1, 2, 3]), window, border).unwrap_err().to_string();
-                assert!(error.contains(words) && error.lines().count() == 1, "{window}: {error}");
-            }
-        }
-    }
-
-    #[test]
-    fn generated_images_repeat_and_differ_between_seeds() {
-        let pixels =
-            |seed| WindowSums::random(Size { width: 33, height: 20 }, 5, Border::Valid, seed).unwrap().image().pixels.clone();
-        assert_eq!(pixels(13), pixels(13));
-        assert_ne!(pixels(13), pixels(14));
-        assert!(pixels(13).iter().all(|pixel| (0..256).contains(pixel)));
     }
 }

@@ -5,17 +5,16 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::inputs::WindowSums;
 use super::maps::Maps;
-use super::size::{HEADLINE_SIZE, Image, Size, TEACHING_SIZE};
 use crate::atomic_file::AtomicFile;
 use crate::error::Result;
 use crate::gpu::Gpu;
-use crate::picture::Gray;
+use crate::picture::{self, Gray};
 use crate::whole_number::within;
-use crate::workload::image::Border;
-use crate::workload::origin::Origin;
-use crate::workload::{Plan, Workload};
+use crate::workload::{Plan, check_memory};
+use workloads::origin::Origin;
+use workloads::window_sums::{DEFAULT_WINDOW, HEADLINE_SIZE, Image, Size, TEACHING_SIZE, WindowSums};
+use workloads::{Border, Problem};
 
 /// The command-line options that only window sums have.
 #[derive(Clone, Debug, Args)]
@@ -24,7 +23,7 @@ pub struct Options {
     #[arg(long, value_name = "WxH")]
     pub size: Option<Size>,
     /// Pixels of the window, an odd number
-    #[arg(long, default_value_t = 15, value_name = "N", value_parser = within(1..=u32::MAX))]
+    #[arg(long, default_value_t = DEFAULT_WINDOW, value_name = "N", value_parser = within(1..=u32::MAX))]
     pub window: u32,
     /// How to treat pixels near the edge
     #[arg(long, value_enum, default_value_t)]
@@ -57,18 +56,18 @@ pub(super) fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Windo
     let maps = Maps { variance: variance?, threshold: threshold?, sensitivity: options.sensitivity };
     let sums = match &options.input {
         Some(input) => {
-            let Gray { name, width, height, pixels } = Gray::read(input)?;
+            let Gray { name, width, height, pixels } = picture::read(input)?;
             let image = Image { width, height, pixels: pixels.into_iter().map(i32::from).collect() };
             let origin = Origin::Files { words: name.clone(), names: vec![("input", json!(name))] };
-            WindowSums { origin, ..WindowSums::new(image, options.window, options.border)? }
+            WindowSums::new(image, options.window, options.border)?.with_origin(origin)
         }
         None => {
             let size = options.size.unwrap_or(if gpu.is_simulated() { TEACHING_SIZE } else { HEADLINE_SIZE });
-            size.footprint().check(gpu)?;
+            check_memory(size.footprint(), gpu)?;
             WindowSums::random(size, options.window, options.border, seed)?
         }
     };
-    sums.footprint().check(gpu)?;
+    check_memory(sums.footprint(), gpu)?;
     Ok(Plan { parts: vec![sums], delivery: maps.delivery() })
 }
 

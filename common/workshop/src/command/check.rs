@@ -11,12 +11,13 @@ use common::probe;
 use common::request::Request;
 use common::units::{factor, milliseconds};
 use common::workload::Workload;
+use engine::check::Text;
+use engine::feedback;
 use toolkit::Compiler;
 
 use super::session::{Session, say, say_failed, short};
-use crate::check::{self, Text};
 use crate::error::{Error, Result};
-use crate::feedback;
+use crate::native;
 
 /// How often `--watch` looks whether the file has changed.
 const POLL: Duration = Duration::from_millis(200);
@@ -45,11 +46,11 @@ impl<W: Workload> Session<'_, W> {
 
     fn on_simulator(&self, compiler: &Compiler, text: Text<'_>, seed: u64) -> Result<ExitCode> {
         let gpu = Gpu::open(&Request::Sim(None))?;
-        let found = check::check::<W>(&gpu, compiler, self.exercise, text, seed)?;
+        let found = native::check::<W>(&gpu, compiler, self.exercise, text, seed)?;
         let name = text.name;
         match found {
             Ok(passed) => {
-                say(&format!("{name}\n{}", feedback::passed(self.exercise, &passed, text)))?;
+                say(&format!("{name}\n{}", feedback::passed(&self.exercise.manifest, &passed, text)))?;
                 self.note_attempt(true)?;
                 if self.options.device == Request::Auto { self.again_on_gpu(seed) } else { Ok(ExitCode::SUCCESS) }
             }
@@ -72,8 +73,8 @@ impl<W: Workload> Session<'_, W> {
         // Without the flag, this check did not run on the simulator first.
         let too = if self.options.if_there_is_one { ", too" } else { "" };
         let baseline = self.exercise.manifest.cases.as_ref().map_or("", |cases| &cases.baseline);
-        let timed = match check::check::<W>(&gpu, compiler, self.exercise, text, seed)? {
-            Ok(_) => check::time(&gpu, compiler, self.exercise, text, self.chapter, SAMPLES)?,
+        let timed = match native::check::<W>(&gpu, compiler, self.exercise, text, seed)? {
+            Ok(_) => native::time(&gpu, compiler, self.exercise, text, self.chapter, SAMPLES)?,
             Err(rejection) => Err(rejection),
         };
         match timed {

@@ -22,8 +22,8 @@ use common::workload::Workload;
 
 use crate::error::{Error, Result};
 use crate::exercise::{Exercise, root};
-use crate::text::Version;
 use crate::workspace::Workspace;
+use engine::text::Version;
 use options::Action;
 use session::{Session, say, show};
 

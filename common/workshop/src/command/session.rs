@@ -7,13 +7,13 @@ use std::time::SystemTime;
 use common::Chapter;
 use common::console;
 use common::workload::Workload;
+use engine::manifest::Target;
+use engine::text::{Version, paragraphs, version};
 use toolkit::Compiler;
 
 use super::options::Options;
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
-use crate::manifest::Target;
-use crate::text::{Version, paragraphs, version};
 use crate::workspace::{Progress, Workspace};
 
 /// The command line for an exercise.

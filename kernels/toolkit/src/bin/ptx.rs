@@ -67,10 +67,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
     }
     if stale > 0 {
-        eprintln!(
-            "error: {stale} of {} texts differ from what their source compiles to: run `cargo ptx`",
-            sources().count()
-        );
+        eprintln!("error: {stale} of {} texts differ from what their source compiles to: run `cargo ptx`", sources().count());
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

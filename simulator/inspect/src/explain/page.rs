@@ -75,7 +75,8 @@ impl Explanation<'_> {
             Some(Unit::L1Shared | Unit::L2 | Unit::Dram) => kernel.wavefronts(line),
             _ => counters.ptx_instructions,
         };
-        let all = || self.kernels.iter().flat_map(|kernel| kernel.lines.iter().map(move |(line, counters)| heat(kernel, line, counters)));
+        let all =
+            || self.kernels.iter().flat_map(|kernel| kernel.lines.iter().map(move |(line, counters)| heat(kernel, line, counters)));
         let most = all().max().filter(|most| *most > 0);
         let mut listings = Vec::new();
         for kernel in &self.kernels {

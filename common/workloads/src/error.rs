@@ -1,0 +1,16 @@
+//! A size that no computation can have.
+
+use thiserror::Error;
+
+/// What a fallible function of this crate returns.
+pub type Result<T, E = NoSuchSize> = std::result::Result<T, E>;
+
+/// A size that no computation can have.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no run with {asked}: {reason}")]
+pub struct NoSuchSize {
+    /// The size.
+    pub asked: String,
+    /// Which sizes are possible.
+    pub reason: String,
+}

@@ -1,0 +1,133 @@
+//! One computation with fixed inputs, and what it takes at least.
+
+use oracles::{Expected, Oracle};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One computation with fixed inputs.
+pub trait Problem: Sized + Send + Sync + 'static {
+    /// Its name, for example `convolution`.
+    const NAME: &'static str;
+    /// The arithmetic of its work.
+    const ARITHMETIC: Arithmetic;
+
+    /// Generated inputs for a case of an exercise: a size and further options, as on the command line of a chapter after `--size`.
+    ///
+    /// # Errors
+    ///
+    /// A message about a case that cannot be read, or a size that no computation can have.
+    fn of_case(case: &str, seed: u64) -> Result<Self, String>;
+
+    /// The sizes for a reader, for example `4096 outputs x 512 taps, seed 13`.
+    fn describe(&self) -> String;
+
+    /// The sizes for a record, by name; with the seed, or `null` where the data are the user's.
+    fn sizes(&self) -> Map<String, Value>;
+
+    /// The least work that the computation takes.
+    fn work(&self) -> Work;
+
+    /// A part of the computation with about so many multiply-adds, to estimate how long the whole takes; `None` if there is none.
+    fn part(&self, multiply_adds: u64) -> Option<Self>;
+
+    /// How much memory a run takes.
+    fn footprint(&self) -> Footprint;
+
+    /// The input arrays by name, as they are in the memory of a device.
+    fn inputs(&self) -> Vec<(&'static str, &[u8])>;
+
+    /// The names of the arrays that the output consists of, one after the other and equally long.
+    fn outputs(&self) -> &'static [&'static str];
+
+    /// Number of outputs, of all arrays together.
+    fn output_len(&self) -> usize;
+
+    /// The sizes that a launch may name.
+    fn launch_sizes(&self) -> Vec<(&'static str, u32)>;
+
+    /// Sums of 64 bits that the host adds up for a kernel, by name.
+    fn sums(&self) -> Vec<(&'static str, i64)> {
+        Vec::new()
+    }
+
+    /// What the output is compared with: expected values, and how far a correct f32 result may lie from them. Computed at the first
+    /// call.
+    fn oracle(&self) -> &Oracle;
+
+    /// How much farther from the oracle than its tolerance an output may be that a learner's kernel computes, in whatever order and type.
+    fn allowance(&self) -> f64 {
+        0.0
+    }
+
+    /// Outputs of a row, where they are a picture or a matrix.
+    fn row_len(&self) -> Option<usize> {
+        None
+    }
+
+    /// Mistakes that beginners make: each a phrase after "a kernel", and what a kernel with it computes. Computed for small workloads, when
+    /// an output is wrong.
+    fn mistakes(&self) -> Vec<(&'static str, Oracle)> {
+        Vec::new()
+    }
+
+    /// The expected value of every output.
+    ///
+    /// # Panics
+    ///
+    /// When the workload has more than [`MOST_PRODUCTS_OF_A_WHOLE_ORACLE`](oracles::MOST_PRODUCTS_OF_A_WHOLE_ORACLE), so that its oracle is sampled.
+    fn expected(&self) -> &[Expected] {
+        self.oracle().whole().expect("the oracle of a small workload has every output")
+    }
+}
+
+/// The least work that a computation takes, however it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Multiply-adds of the direct sum. Where each sum follows from its neighbor, only the remaining ones count.
+    pub multiply_adds: u64,
+    /// Bytes that must be read once and written once.
+    pub bytes: u64,
+    /// What is multiplied.
+    pub arithmetic: Arithmetic,
+}
+
+/// What is multiplied and added, and with it the ceiling that rates are compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arithmetic {
+    /// Single-precision floats: fused multiply-adds.
+    #[default]
+    F32,
+    /// Bytes, summed in 32-bit integers: `dp4a`, four at a time.
+    Bytes,
+    /// 32-bit integers, with one multiply-add per pixel: so little of it that memory is the ceiling, and a rate is one of bytes.
+    Integers,
+}
+
+impl Arithmetic {
+    /// The name of the ceiling that rates are compared with.
+    pub fn ceiling(self) -> &'static str {
+        match self {
+            Arithmetic::F32 => "f32",
+            Arithmetic::Bytes => "dp4a",
+            Arithmetic::Integers => "memory",
+        }
+    }
+
+    /// The unit of work that the simulator's counts are divided by.
+    pub fn piece(self) -> &'static str {
+        match self {
+            Arithmetic::F32 | Arithmetic::Bytes => "multiply-add",
+            Arithmetic::Integers => "pixel",
+        }
+    }
+}
+
+/// The memory that a run takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// On the device.
+    pub device_bytes: u64,
+    /// On the host, for inputs, results and the oracle.
+    pub host_bytes: u64,
+}

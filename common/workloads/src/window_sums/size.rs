@@ -1,0 +1,99 @@
+//! The images whose window sums can be computed.
+
+use std::str::FromStr;
+
+use oracles::random::{clouds, generator};
+
+use crate::border::sides;
+use crate::error::{NoSuchSize, Result};
+use crate::problem::Footprint;
+
+/// No sum of squares is as large.
+pub const SUMS_BELOW: u64 = 1 << 32;
+
+/// Pixels of the largest image: twice as many outputs are counted with 31 bits.
+pub const MOST_IMAGE_PIXELS: u64 = 1 << 29;
+
+/// Rows of the highest image, and blocks of a grid in its second dimension.
+pub const MOST_ROWS: u32 = 65_535;
+
+/// The size at which results are compared. The original text names a window of 15 and no size.
+pub const HEADLINE_SIZE: Size = Size { width: 8192, height: 8192 };
+
+/// Pixels of the window, if nothing else is asked for: that of the original text.
+pub const DEFAULT_WINDOW: u32 = 15;
+
+/// Shows every effect, and a simulated GPU finishes all rows of the chapter within seconds on two cores.
+pub const TEACHING_SIZE: Size = Size { width: 1024, height: 24 };
+
+/// The pixels of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Pixels per row, at least one.
+    pub width: u32,
+    /// Rows, at least one.
+    pub height: u32,
+    /// `width * height` pixels, row by row.
+    pub pixels: Vec<i32>,
+}
+
+/// Width and height of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Pixels per row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+}
+
+impl FromStr for Size {
+    type Err = NoSuchSize;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "seed" {
+            return Ok(HEADLINE_SIZE);
+        }
+        let (width, height) = sides(text, "expected width and height as in 640x480, or `seed`")
+            .map_err(|reason| NoSuchSize { asked: format!("size {text:?}"), reason })?;
+        let size = Size { width, height };
+        size.check(1)?;
+        Ok(size)
+    }
+}
+
+impl Size {
+    /// Refuses what cannot be computed.
+    pub fn check(self, window: u32) -> Result<()> {
+        let Self { width, height } = self;
+        let wrong =
+            |reason: String| Err(NoSuchSize { asked: format!("a window of {window} on an image of {width}x{height}"), reason });
+        if width == 0 || height == 0 {
+            return wrong("every side has at least one pixel".to_owned());
+        }
+        if window.is_multiple_of(2) {
+            return wrong("a window has a pixel in its middle, so its width must be odd".to_owned());
+        }
+        if window > width {
+            return wrong("the window is wider than the image".to_owned());
+        }
+        if height > MOST_ROWS || u64::from(width) * u64::from(height) > MOST_IMAGE_PIXELS {
+            return wrong(format!("an image has {MOST_ROWS} rows at most, and {MOST_IMAGE_PIXELS} pixels in all"));
+        }
+        Ok(())
+    }
+
+    /// How much memory an image of this size takes.
+    pub fn footprint(self) -> Footprint {
+        let pixels = u64::from(self.width) * u64::from(self.height);
+        // A pixel and its two sums. On the host a copy of all that, and for each sum the oracle's two f64.
+        let device_bytes = 12 * pixels;
+        Footprint { device_bytes, host_bytes: device_bytes + 32 * pixels }
+    }
+
+    /// Gray levels of 8 bits.
+    pub fn generate(self, seed: u64) -> Image {
+        let Self { width, height } = self;
+        let levels = clouds(width, height, &mut generator(seed));
+        Image { width, height, pixels: levels.into_iter().map(i32::from).collect() }
+    }
+}

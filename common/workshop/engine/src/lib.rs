@@ -1,0 +1,26 @@
+//! The check of an exercise, wherever it runs: in a terminal, with a driver of CUDA, or in a web page, with the simulator alone.
+//!
+//! A kernel is compiled and run by a [`Device`](device::Device). Everything else is here and nowhere else: the sizes, the orders of the
+//! warps, the comparison, the counts, and the words. So a page and a terminal judge alike.
+//!
+//! # Layout
+//!
+//! Each module uses only modules above it.
+//!
+//! - [`manifest`]: what an `exercise.toml` holds.
+//! - [`text`]: the solution, and the starter made from it.
+//! - [`cases`]: the sizes at which a kernel is checked.
+//! - [`predict`]: what to say about predicted numbers.
+//! - [`device`]: what compiles and runs a kernel.
+//! - [`simulated`]: the simulator as such a device, without a driver.
+//! - [`check`]: compile, run, compare, count.
+//! - [`feedback`]: what to say about a checked kernel.
+
+pub mod cases;
+pub mod check;
+pub mod device;
+pub mod feedback;
+pub mod manifest;
+pub mod predict;
+pub mod simulated;
+pub mod text;
