@@ -28,6 +28,7 @@ pub static CHAPTER: Chapter<Histogram> = Chapter {
     sources: &[&kernel::SOURCE],
     stages: &[CPU, GLOBAL, PER_BLOCK, PER_WARP],
     mistakes: &[],
+    variants: &[],
     experiments: &[],
     choice: None,
     lesson: LESSON,
