@@ -6,7 +6,7 @@ use std::io::{Write, stderr};
 
 use clap::{Args, Parser};
 use common::Chapter;
-use common::workload::{Plan, Problem, Workload};
+use common::workload::{Plan, Workload};
 use engine_web::answer::Answer;
 use engine_web::check::execute;
 use engine_web::request::{Check, Form, Forms, Request};

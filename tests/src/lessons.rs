@@ -19,7 +19,7 @@ trait Checks {
 }
 
 /// All chapters, in order.
-fn chapters() -> [&'static dyn Checks; 6] {
+fn chapters() -> [&'static dyn Checks; 7] {
     [
         &conv_naive::CHAPTER,
         &conv_shared::CHAPTER,
