@@ -61,7 +61,7 @@ impl AtomicFile {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // What any program asks for, before the user's mask. Temporary files would be private.
+            // The mode that any program asks for, before the user's mask. Temporary files would be private.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         #[cfg(unix)]
@@ -154,10 +154,10 @@ impl Seek for AtomicFile {
     }
 }
 
-/// Most links from a path to a file. Linux follows as many.
+/// The most links from a path to a file. Linux has the same limit.
 const MOST_LINKS: usize = 40;
 
-/// Where a file is or will be, however it is named: a link that leads to no file yet is followed as well.
+/// The path where a file is or will be. It also follows a link whose target does not exist yet.
 fn without_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {

@@ -69,7 +69,7 @@ impl Encoding {
     }
 }
 
-/// What the reader reads, for messages about what it does not.
+/// The formats that the reader supports, for messages about others.
 const READ: &str = "integers of 8, 16, 24, or 32 bits and 32-bit floats can be read: convert it, for example with `ffmpeg -i OLD.wav -c:a \
                     pcm_f32le NEW.wav`";
 
@@ -148,7 +148,7 @@ impl Sound {
     }
 }
 
-/// What the file should hold.
+/// The contents of a file, for messages.
 const WHAT: &str = "sound file";
 
 impl Unread {
@@ -250,7 +250,7 @@ impl Format {
         Ok(Self { tag, channels, rate, frame_bytes, bits, valid_bits })
     }
 
-    /// The encoding; or, if it is one that we do not read, what it is.
+    /// The encoding, or the name of an encoding that we do not read.
     fn encoding(&self) -> Result<Encoding, String> {
         let Self { tag, bits, valid_bits, .. } = *self;
         let kind = match (tag, bits) {

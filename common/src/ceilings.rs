@@ -100,7 +100,7 @@ fn flops(gpu: &Gpu) -> Result<f64> {
         let kernel = gpu.kernel(FMA_CHAINS)?;
         let mut launch = gpu.stream.launch_builder(&kernel);
         launch.arg(&rounds).arg(&factor).arg(&addend).arg(result);
-        // SAFETY: the kernel writes one word per thread, and `result` has as many.
+        // SAFETY: the kernel writes one word per thread, and `result` has that many words.
         unsafe { launch.launch(config) }?;
         Ok(())
     })?;
@@ -114,7 +114,7 @@ fn byte_multiply_adds(gpu: &Gpu) -> Result<f64> {
         let kernel = gpu.kernel(dp4a::DP4A_CHAINS)?;
         let mut launch = gpu.stream.launch_builder(&kernel);
         launch.arg(&rounds).arg(&pixels).arg(result);
-        // SAFETY: the kernel writes one word per thread, and `result` has as many.
+        // SAFETY: the kernel writes one word per thread, and `result` has that many words.
         unsafe { launch.launch(config) }?;
         Ok(())
     })?;

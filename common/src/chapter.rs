@@ -16,7 +16,7 @@ pub type Choice<W> = fn(&Gpu, &W) -> Result<String>;
 pub struct Chapter<W: Workload> {
     /// The chapter's name, for example `01-conv-naive`.
     pub name: &'static str,
-    /// What it is about, in one line.
+    /// Its subject, in one line.
     pub about: &'static str,
     /// Its kernels.
     pub sources: &'static [&'static Source],
@@ -30,7 +30,7 @@ pub struct Chapter<W: Workload> {
     pub experiments: &'static [Experiment<W>],
     /// Which of its variants the chapter has chosen for this device and workload, for the lines above the table.
     pub choice: Option<Choice<W>>,
-    /// What the rows show, one comparison per line below the table.
+    /// The lesson of the rows: one comparison per line below the table.
     pub lesson: &'static [Comparison<W>],
 }
 

@@ -26,7 +26,7 @@ pub fn print_answer(answer: &clap::Error) -> Result<()> {
     answer.print().and_then(|()| stdout().flush()).map_err(Error::Output)
 }
 
-/// The width of a line where nobody says another: in a file, for another program, and in a terminal that does not know its width.
+/// The default width of a line: in a file, for another program, and in a terminal that does not know its width.
 pub const USUAL_WIDTH: usize = 80;
 
 /// How many characters a line of stdout may have: what the environment variable `COLUMNS` says, or else the width of the terminal, or else
@@ -80,7 +80,7 @@ pub fn wrap_lines(text: &str, width: usize) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Where the text of a line begins: after its indentation, and after a first word with two spaces or more behind it.
+/// Where the text of a line begins: after its indentation, and after a first word that two or more spaces follow.
 fn start_of_text(line: &str) -> usize {
     let indentation = line.len() - line.trim_start_matches(' ').len();
     let word = line[indentation..].find(' ').map_or(line.len(), |end| indentation + end);

@@ -1,4 +1,4 @@
-//! What follows from a record: rates, shares of a ceiling, counts per piece of work. The table, the lessons and the book show these numbers.
+//! The numbers that follow from a record: rates, shares of a ceiling, counts per piece of work. The table, the lessons and the book show them.
 
 use std::fmt;
 

@@ -13,7 +13,7 @@ use crate::probe::Unusable;
 use crate::request::{Request, UnknownDevice};
 use crate::units::bytes;
 
-/// What a fallible function of this crate returns.
+/// The result of a fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a run, or a part of it, did not work.
@@ -83,7 +83,7 @@ pub enum Error {
     /// A file of inputs that cannot be read.
     #[error("cannot use the {what} {}: {reason}", path.display())]
     Input {
-        /// What the file should hold.
+        /// The expected contents of the file.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -96,7 +96,7 @@ pub enum Error {
     /// A result that cannot be written.
     #[error("cannot write the resulting {what}: {reason}")]
     Encode {
-        /// What the file would hold.
+        /// The contents that the file would have.
         what: &'static str,
         /// Why not.
         reason: String,

@@ -131,7 +131,7 @@ impl<'a, W: Workload> Parts<'a, W> {
         level + 1 < self.parts.len()
     }
 
-    /// What a stage will take for the whole.
+    /// The estimated time of a stage for the whole.
     fn estimate(&mut self, gpu: &Gpu, stage: &Stage<W>) -> Result<Duration> {
         let mut level = 0;
         // Loads the kernels.
@@ -156,7 +156,7 @@ impl<'a, W: Workload> Parts<'a, W> {
 fn extrapolated(smaller: Option<(f64, Duration)>, larger: (f64, Duration), whole: f64) -> Duration {
     let (work, time) = larger;
     match smaller {
-        // What both parts take alike does not grow with the work.
+        // Time that both parts take alike does not grow with the work.
         Some((less_work, less_time)) if less_time < time && less_work < work => {
             time.saturating_add(scaled(time - less_time, (whole - work) / (work - less_work)))
         }
@@ -169,7 +169,7 @@ fn scale<W: Workload>(whole: &W, part: &W) -> f64 {
     whole.work().multiply_adds as f64 / part.work().multiply_adds.max(1) as f64
 }
 
-/// What a stage takes for a part.
+/// The time of a stage for a part.
 fn time_of<W: Workload>(gpu: &Gpu, stage: &Stage<W>, part: &W) -> Result<Duration> {
     let stages = std::slice::from_ref(stage);
     let begun = Instant::now();
@@ -180,7 +180,7 @@ fn time_of<W: Workload>(gpu: &Gpu, stage: &Stage<W>, part: &W) -> Result<Duratio
     })
 }
 
-/// What a slow kernel takes on a GPU with these ceilings, with all of its samples.
+/// The time of a slow kernel on a GPU with these ceilings, with all of its samples.
 fn on_a_gpu(work: Work, ceilings: Ceilings, repeat: usize) -> Duration {
     let arithmetic = ceilings.multiply_adds(work.arithmetic).map_or(0.0, |per_s| work.multiply_adds as f64 / per_s);
     let memory = work.bytes as f64 / ceilings.bytes_per_s;

@@ -34,7 +34,7 @@ pub enum DeviceKind {
     Sim,
 }
 
-/// What a record says about the device that it was made on.
+/// The device that a record was made on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceInfo {
     /// GPU or simulator.
@@ -73,7 +73,7 @@ enum Compiler {
 
 type Modules = HashMap<&'static Source, Arc<CudaModule>>;
 
-/// What is on the device already.
+/// The modules and kernels that are loaded already.
 #[derive(Default)]
 struct Loaded {
     modules: Modules,
@@ -108,7 +108,7 @@ impl Gpu {
         Ok(Gpu { context, stream, info, device, compiler, loaded: Mutex::default() })
     }
 
-    /// What a record says about this device.
+    /// This device, as a record describes it.
     pub fn info(&self) -> &DeviceInfo {
         &self.info
     }

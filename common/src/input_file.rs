@@ -1,6 +1,6 @@
 //! Opens the files that a user names as inputs.
 //!
-//! Their formats have a reader each. What is the same for all is here: a reader must know how long the file is, to tell a file that was cut
+//! Each format has a reader of its own. Here is what they share: a reader must know how long the file is, to tell a file that was cut
 //! short from a whole one before it reads gigabytes. And it must not wait for a pipe that nobody writes to.
 
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! What a chapter's table shows, as data: two stages, what is compared between them, and why they differ.
+//! The lessons of a chapter's table, as data: two stages, what is compared between them, and why they differ.
 //!
 //! A lesson is a list of [`Comparison`]s. [`sentences`] looks up both stages in the record of a run and says what it finds. Stages are given
 //! by their constants, so a misspelled one does not compile; a stage that was not run, or that failed, drops its sentence.
@@ -18,15 +18,15 @@ pub struct Comparison<W: Workload> {
     pub from: Stage<W>,
     /// The stage that has something else.
     pub to: Stage<W>,
-    /// What is compared.
+    /// The quantity that is compared.
     pub quantity: Quantity,
     /// Why they differ: a sentence.
     pub why: &'static str,
-    /// What to say instead where `to` is not the faster one. Of counts there is no such case: they follow from the kernels.
+    /// The sentence to use instead if `to` is not the faster one. Counts have no such case, because they follow from the kernels.
     pub otherwise: Option<&'static str>,
 }
 
-/// What is compared.
+/// The quantity that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// The median time.
@@ -99,7 +99,7 @@ impl Quantity {
     }
 }
 
-/// What a lesson compares among the simulator's counts, in its order.
+/// The simulator's counts that a lesson compares, in its order.
 pub fn measures<W: Workload>(lesson: &[Comparison<W>]) -> Vec<Measure> {
     let measure = |comparison: &Comparison<W>| match comparison.quantity {
         Quantity::Time => None,
@@ -108,7 +108,7 @@ pub fn measures<W: Workload>(lesson: &[Comparison<W>]) -> Vec<Measure> {
     lesson.iter().filter_map(measure).collect()
 }
 
-/// What a run shows, a line for each comparison.
+/// The lesson of a run, a line for each comparison.
 pub fn sentences<W: Workload>(lesson: &[Comparison<W>], record: &Record) -> Vec<String> {
     lesson.iter().filter_map(|comparison| comparison.sentence(record)).collect()
 }

@@ -1,4 +1,4 @@
-//! What a chapter needs to run: a device, honest times, inputs with their expected results, and a table.
+//! Everything that a chapter needs to run: a device, honest times, inputs with their expected results, and a table.
 //!
 //! # Layout
 //!

@@ -26,7 +26,7 @@ pub struct Unread {
     values: BufReader<File>,
 }
 
-/// What a file should hold.
+/// The contents of a file, for messages.
 const WHAT: &str = "matrix";
 
 /// Bytes of the longest header. NumPy itself writes about a hundred.

@@ -1,4 +1,4 @@
-//! What the simulator saw of the launches of a stage. A GPU reports nothing like it.
+//! The simulator's observations of a stage's launches. A GPU reports nothing like them.
 
 use driver::occupancy::Occupancy;
 use driver::records::{Failed, Outcome, Records};
@@ -8,7 +8,7 @@ use crate::console::note;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 
-/// What was seen since the last time.
+/// Everything that was seen since the last time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observed {
     /// Counts over all launches; `None` on a GPU.
@@ -74,7 +74,7 @@ fn records(gpu: &Gpu) -> Result<Option<Records>> {
 }
 
 impl Observed {
-    /// What is missing: a sentence for each kind of thing that the simulator dropped.
+    /// The missing data: a sentence for each kind of record that the simulator dropped.
     pub fn warnings(&self) -> Vec<String> {
         let launches = format!(
             "the simulator dropped the details of {} launches, so nothing is shown per launch or per line; the totals are complete",

@@ -92,7 +92,7 @@ fn decode_png(bytes: &[u8], bad: impl Fn(String) -> Error) -> Result<(u32, u32, 
     Ok((frame.width, frame.height, samples.chunks_exact(pixel_bytes).map(level).collect()))
 }
 
-/// What a PNG lacks that ends before one of its chunks does, or before its last chunk.
+/// The message for a PNG that ends inside a chunk, or before its last chunk.
 fn cut_short(bytes: &[u8]) -> Option<String> {
     let found = bytes.len();
     let mut at = SIGNATURE_PNG.len();

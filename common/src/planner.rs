@@ -25,7 +25,7 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_
 use crate::error::Result;
 use crate::gpu::Gpu;
 
-/// A sum cut into slices of equal length, the last of which may be shorter. None is empty.
+/// A sum cut into slices of equal length. The last slice may be shorter. None is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slices {
     /// The number of slices.

@@ -27,7 +27,7 @@ use crate::workload::{Arithmetic, Work};
 pub struct Record {
     /// The chapter's name, for example `01-conv-naive`.
     pub chapter: String,
-    /// What was checked out; `unknown` outside a repository.
+    /// The commit that was checked out; `unknown` outside a repository.
     pub commit: String,
     /// When, in ISO 8601.
     pub date: String,
@@ -35,7 +35,7 @@ pub struct Record {
     pub device: DeviceInfo,
     /// The workload's sizes, its seed, and the least work that it takes.
     pub workload: Map<String, Value>,
-    /// What the device can do at best; `null` on the simulator.
+    /// The device's ceilings; `null` on the simulator.
     pub ceilings: Option<Ceilings>,
     /// The kernels that measured the ceilings.
     pub ceiling_kernels: KernelDigests,
@@ -66,7 +66,7 @@ pub struct StageRecord {
     pub sampled: Option<usize>,
     /// Why there is no result, when there is none and none was tried.
     pub skipped: Option<String>,
-    /// What is wrong, in a word or two, when its result does not count.
+    /// The reason, in a word or two, if its result does not count.
     pub failure: Option<String>,
     /// The kernels of ours that the stage asked for, to launch them or to choose how to: none of a row on the CPU, of one without a verified
     /// result, and of one that only calls a library.
@@ -148,7 +148,7 @@ impl Record {
         Work { multiply_adds: number("multiply_adds"), bytes: number("least_bytes"), arithmetic: arithmetic.unwrap_or_default() }
     }
 
-    /// What limits a stage on the GPU that was simulated; `None` for stages without counts and on a GPU.
+    /// The bound of a stage on the GPU that was simulated; `None` for stages without counts and on a GPU.
     pub fn bound(&self, stage: &StageRecord) -> Option<Bound> {
         let profile = Profile::named(self.device.profile.as_deref()?)?;
         Some(bound(&stage.counters?, self.work().bytes, profile))
@@ -185,7 +185,7 @@ impl StageRecord {
 }
 
 /// The commit of the source that this binary was built from, with `-dirty` when files differ from it. A binary that runs away from
-/// its repository is told by `UNROLLED_COMMIT`.
+/// its repository takes the commit from `UNROLLED_COMMIT`.
 pub fn commit() -> String {
     if let Ok(commit) = std::env::var("UNROLLED_COMMIT") {
         return commit;

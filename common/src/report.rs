@@ -1,4 +1,4 @@
-//! What a run found out: one row per stage.
+//! The result of a run: one row per stage.
 //!
 //! A row that shows a time must hold a [`Measured`], a `Measured` must hold an [`Accuracy`], and only a comparison with the oracle makes an
 //! `Accuracy`. So there is no way to report the time of a wrong result.
@@ -22,7 +22,7 @@ pub struct Row {
     pub name: &'static str,
     /// Where it runs.
     pub place: Place,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
@@ -38,7 +38,7 @@ pub enum Place {
     Between,
 }
 
-/// What came of a stage.
+/// The outcome of a stage.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// Its result is right.
@@ -51,18 +51,18 @@ pub enum Outcome {
     NotRun(String),
 }
 
-/// What was measured of a stage whose result is right.
+/// The measurements of a stage whose result is right.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// How close the result is: the proof that it was compared with the oracle.
     pub accuracy: Accuracy,
     /// How long it took. There is none on the simulator, whose clock says nothing about a GPU.
     pub timing: Option<Timing>,
-    /// What the simulator counted. There is none on a GPU.
+    /// The simulator's counts. There are none on a GPU.
     pub counters: Option<Box<Counters>>,
-    /// The kernels of ours that the stage asked for: those that it launched, and those by which it chose how to.
+    /// Our kernels that the stage asked for: the ones it launched, and the ones it used to choose a launch.
     pub kernels: Vec<Kernel>,
-    /// What the simulator reported about each launch, in order. Empty if the details of some launches were dropped.
+    /// The simulator's report about each launch, in order. Empty if the details of some launches were dropped.
     pub launches: Vec<Launch>,
     /// Of how many launches the simulator dropped the details.
     pub launches_dropped: u64,
@@ -77,7 +77,7 @@ impl Measured {
         Self { accuracy, timing, counters, kernels, launches, launches_dropped: 0, warnings }
     }
 
-    /// The launches, for whoever needs every one.
+    /// The launches, for callers that need every one.
     ///
     /// # Errors
     ///

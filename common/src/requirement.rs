@@ -1,4 +1,4 @@
-//! What a stage needs and a device or a size does not have.
+//! Requirements of a stage that a device or a size does not meet.
 
 use thiserror::Error;
 
@@ -26,7 +26,7 @@ pub enum Unmet {
     /// The size is beyond what the stage was written for.
     #[error("needs {needed} {what}, the limit is {limit}")]
     Limit {
-        /// What is counted, in the plural.
+        /// The name of what is counted, in the plural.
         what: &'static str,
         /// How many the size needs.
         needed: u64,

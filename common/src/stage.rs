@@ -16,7 +16,7 @@ pub struct Stage<W: Workload> {
     pub name: &'static str,
     /// The idea in one line.
     pub idea: &'static str,
-    /// What it does.
+    /// The function that launches it.
     pub run: Run<W>,
     compute_capability: ComputeCapability,
     requirement: Option<Requirement<W>>,
@@ -97,7 +97,7 @@ pub trait Copies<W: Workload> {
 pub struct Experiment<W: Workload> {
     /// The stage from which work was removed.
     pub stage: Stage<W>,
-    /// What the experiment is called.
+    /// The name of the experiment.
     pub name: &'static str,
     /// The work that remains, in one line.
     pub left: &'static str,

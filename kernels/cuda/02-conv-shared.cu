@@ -21,8 +21,10 @@ template <unsigned TAPS, bool FINISH_TILE = true>
 __device__ void convolve(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs,
                          unsigned taps, float* __restrict__ output)
 {
+    // ANCHOR: tile
     __shared__ float s_signal[BLOCK + TAPS - 1];
     __shared__ float s_filter[TAPS];
+    // ANCHOR_END: tile
 
     const unsigned samples = outputs + taps - 1;
     const unsigned first = blockIdx.x * BLOCK;
@@ -30,6 +32,7 @@ __device__ void convolve(const float* __restrict__ signal, const float* __restri
     for (unsigned tile = 0; tile < taps; tile += TAPS) {
         // The last tile can be shorter.
         const unsigned steps = min(TAPS, taps - tile);
+        // ANCHOR: copy
         for (unsigned k = threadIdx.x; k < steps; k += BLOCK) {
             s_filter[k] = filter[tile + k];
         }
@@ -39,8 +42,11 @@ __device__ void convolve(const float* __restrict__ signal, const float* __restri
             const unsigned i = first + tile + k;
             s_signal[k] = i < samples ? signal[i] : 0.0f;
         }
+        // ANCHOR_END: copy
+        // ANCHOR: use
         // All threads have written the tile before any thread reads it.
         __syncthreads();
+        // ANCHOR: sum
         // Pointers that advance: for `window[k] * s_filter[k]`, a compiler may compute both addresses again in every iteration.
         const float* window = s_signal + threadIdx.x;
         const float* weight = s_filter;
@@ -49,14 +55,20 @@ __device__ void convolve(const float* __restrict__ signal, const float* __restri
         for (unsigned k = 0; k < steps; ++k) {
             sum += *window++ * *weight++;
         }
+        // ANCHOR_END: sum
+        // ANCHOR_END: use
+        // ANCHOR: finish
         if constexpr (FINISH_TILE) {
             // All threads have read the tile before any thread overwrites it with the next one.
             __syncthreads();
         }
+        // ANCHOR_END: finish
     }
+    // ANCHOR: store
     if (first + threadIdx.x < outputs) {
         output[first + threadIdx.x] = sum;
     }
+    // ANCHOR_END: store
 }
 // ANCHOR_END: convolve
 

@@ -134,11 +134,12 @@ pub mod window_sums;
 
 /// Every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 17] = [
+    static SOURCES: [&Source; 18] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
         &conv_shared::SOURCE,
+        &conv_shared::reduction::SOURCE,
         &unroll::SOURCE,
         &unroll::tensor::SOURCE,
         &unroll::fft::SOURCE,

@@ -76,13 +76,17 @@ fn no_barrier_of_a_chapter_can_be_removed() {
 
     let failures = each_is_needed(&conv_shared::CHAPTER, &long(WIDE_TILE));
     let names: Vec<_> = failures.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, ["shared", "shared", "shared-wide", "shared-wide"]);
+    let tiles = names.iter().filter(|name| name.starts_with("shared")).copied().collect::<Vec<_>>();
+    assert_eq!(tiles, ["shared", "shared", "shared-wide", "shared-wide"]);
+    // The compiler has unrolled the eight rounds of the tree, each with its barrier.
+    let missed = |stage| names.iter().filter(|name| **name == stage).count();
+    assert_eq!((missed("block-per-output"), missed("block-shuffle"), names.len()), (8, 1, 4 + 8 + 1));
     let line = |text: &str| {
         let line = 1 + kernels::conv_shared::SOURCE.cuda.lines().position(|line| line.contains(text)).expect("it is in the source");
         format!("02-conv-shared.cu:{line},")
     };
     let (filter, signal, reads) = (line("s_filter[k] = "), line("s_signal[k] = "), line("sum += *window++ * *weight++"));
-    for (name, text) in failures {
+    for (name, text) in failures.iter().filter(|(name, _)| name.starts_with("shared")) {
         assert!(text.contains("data race on shared memory") && text.contains("help: put __syncthreads()"), "{name}:\n{text}");
         assert!((text.contains(&filter) || text.contains(&signal)) && text.contains(&reads), "{name}: both lines in\n{text}");
     }

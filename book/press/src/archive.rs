@@ -20,8 +20,14 @@ pub const STALE_MARK: &str = "†";
 /// Says what [`STALE_MARK`] means.
 pub const STALE_NOTE: &str = "† measured before this kernel last changed";
 
-/// A stage that launches other kernels at another size, so that its counts at one size say nothing about another.
-const BY_SIZE: &str = matmul_tiled::slices::BY_SIZE.name;
+/// Stages whose counts at one size say nothing about another: one launches other kernels there, and the others do work for each output that does
+/// not grow with the filter.
+const BY_SIZE: [&str; 4] = [
+    matmul_tiled::slices::BY_SIZE.name,
+    conv_shared::BLOCK_PER_OUTPUT.name,
+    conv_shared::WARP_PER_OUTPUT.name,
+    conv_shared::BLOCK_SHUFFLE.name,
+];
 
 /// All saved runs.
 pub struct Archive {
@@ -115,13 +121,15 @@ impl Archive {
         self.used.take()
     }
 
-    /// A measured run with the counts of the simulated GPU of the same kind: at the same size if there is such a record, and otherwise at
-    /// the teaching size.
+    /// A measured run with the counts of the simulated GPU of the same kind, at the largest size that was counted. At the teaching size, the edges
+    /// of tiles and images are a larger part of the work than at the size that was timed.
     pub fn pair(&self, name: &str) -> Result<Pair<'_>> {
         let measured = self.run(name)?;
         let device = measured.device().strip_prefix("nvidia-").with_context(|| format!("{name} is not a run on a GPU"))?;
-        let counted = format!("sim-{device}/{}", measured.record.chapter);
-        let counted = self.run(&format!("{counted}.seed")).or_else(|_| self.run(&counted))?;
+        let (folder, chapter) = (format!("sim-{device}/"), &measured.record.chapter);
+        let counted = self.runs.iter().filter(|(name, record)| name.starts_with(&folder) && record.chapter == *chapter);
+        let largest = counted.max_by_key(|(_, record)| record.work().multiply_adds);
+        let counted = self.run(largest.map_or(&format!("{folder}{chapter}"), |(name, _)| name))?;
         Ok(Pair { measured, counted })
     }
 
@@ -234,7 +242,7 @@ impl<'a> Pair<'a> {
     /// The counted stage that corresponds to a measured one.
     pub fn counted_stage(&self, name: &str) -> Option<&'a StageRecord> {
         let stage = self.counted.record.stages.iter().find(|stage| stage.name == name)?;
-        (self.measured.record.work() == self.counted.record.work() || name != BY_SIZE).then_some(stage)
+        (self.measured.record.work() == self.counted.record.work() || !BY_SIZE.contains(&name)).then_some(stage)
     }
 
     /// The stages that were timed and counted. Counts at one size are scaled to another: the counts that limit a stage are those of its inner

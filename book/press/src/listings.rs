@@ -1,8 +1,11 @@
-//! The machine code that the book shows, `book/listings/*.sass`, which `cargo book record` makes from the sources of kernels.
+//! What NVIDIA's tools say about kernels, as the book shows it: machine code in `book/listings/*.sass`, and the reports of
+//! `compute-sanitizer` in `book/listings/*.txt`. `cargo book record` makes them.
 //!
-//! Every version of the compiler makes other machine code, and `nvdisasm` comes with no Python package. So listings are kept like records:
-//! each says what it was made from and with what, and is labeled where it is shown when its kernel has changed since.
+//! Every version of the compiler makes other machine code, and neither `nvdisasm` nor `compute-sanitizer` comes with a Python package. So
+//! listings are kept like records: each says what it was made from and with what, and is labeled where it is shown when its kernel has changed
+//! since.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,7 +14,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use common::atomic_file::AtomicFile;
-use kernels::{Kernel, unroll};
+use kernels::{Kernel, conv_shared, unroll};
 use toolkit::digest;
 use toolkit::input::Input;
 use toolkit::nvrtc::Nvrtc;
@@ -28,14 +31,49 @@ const ARCHITECTURE: &str = "sm_90";
 /// How machine code names the constant memory of a module; the kernel's parameters are in another bank.
 const CONSTANT_MEMORY: &str = "c[0x3]";
 
+/// How the lines of `compute-sanitizer` begin.
+const MARK: &str = "=========";
+
 /// Chooses what is shown from those loops of a kernel that have a multiply-add. Each loop is a list of instructions.
 type Choice = fn(Vec<Vec<String>>) -> Option<Vec<String>>;
 
+/// What a listing shows of its kernel.
+#[derive(Clone, Copy)]
+enum Content {
+    /// A part of its machine code.
+    Code(Choice),
+    /// The races that `compute-sanitizer` finds on a GPU, while a chapter's program runs with these arguments.
+    Races {
+        /// The program, which is next to this one.
+        program: &'static str,
+        /// Its arguments.
+        arguments: &'static [&'static str],
+    },
+}
+
+impl Content {
+    /// The extension of its file.
+    fn extension(self) -> &'static str {
+        match self {
+            Content::Code(_) => "sass",
+            Content::Races { .. } => "txt",
+        }
+    }
+}
+
 /// A listing's name, the kernel, and what of it.
-const LISTINGS: [(&str, Kernel, Choice); 3] = [
-    ("03-unroll.shared", unroll::SHARED, shortest),
-    ("03-unroll.unroll-4", unroll::UNROLL_4, shortest),
-    ("03-unroll.constant-filter", unroll::CONSTANT_FILTER, constants),
+const LISTINGS: [(&str, Kernel, Content); 4] = [
+    (
+        "02-conv-shared.racecheck",
+        conv_shared::SHARED_MISSING_BARRIER,
+        Content::Races {
+            program: "02-conv-shared",
+            arguments: &["--device", "gpu", "--stage", "shared-missing-barrier", "--size", "256x512"],
+        },
+    ),
+    ("03-unroll.shared", unroll::SHARED, Content::Code(shortest)),
+    ("03-unroll.unroll-4", unroll::UNROLL_4, Content::Code(shortest)),
+    ("03-unroll.constant-filter", unroll::CONSTANT_FILTER, Content::Code(constants)),
 ];
 
 /// Which listing to make.
@@ -56,23 +94,64 @@ impl Arguments {
     ///
     /// When a tool is not there, the machine code does not have what the listing shows, or the file cannot be written.
     pub fn run(self) -> Result<()> {
-        let (_, kernel, choice) = LISTINGS.iter().find(|(name, ..)| *name == self.name).context("there is no such listing")?;
+        let (_, kernel, content) = LISTINGS.iter().find(|(name, ..)| *name == self.name).context("there is no such listing")?;
         let file = AtomicFile::create(&self.save)?;
-        let number = ARCHITECTURE.trim_start_matches("sm_").parse()?;
-        let nvrtc = Nvrtc::find_where(|nvrtc| nvrtc.architectures().contains(&number))?;
-        let instructions = choice(loops(&machine_code(&nvrtc, *kernel)?));
-        let instructions = instructions.with_context(|| format!("{} has no loop of the kind that is shown", kernel.name))?;
-        let width = instructions.iter().map(String::len).max().unwrap_or(0);
-        let lines = instructions.iter().map(|instruction| format!("{instruction:<width$}   {}\n", meaning(instruction)));
+        let (maker, lines) = match *content {
+            Content::Code(choice) => code(*kernel, choice)?,
+            Content::Races { program, arguments } => races(*kernel, program, arguments)?,
+        };
         let digest = digest::of(*kernel).with_context(|| format!("{} has no stored PTX: run `cargo ptx`", kernel.name))?;
-        let text = format!(
-            "// kernel: {}\n// digest: {digest}\n// made by: NVRTC {} for {ARCHITECTURE}, nvdisasm; what is on the right is ours\n{}",
-            digest::name(*kernel),
-            nvrtc.build(),
-            lines.collect::<String>(),
-        );
+        let text = format!("// kernel: {}\n// digest: {digest}\n// made by: {maker}\n{lines}", digest::name(*kernel));
         Ok(file.finish(&text)?)
     }
+}
+
+/// What made the machine code of a kernel, and the part of it that is shown, with what each instruction does.
+fn code(kernel: Kernel, choice: Choice) -> Result<(String, String)> {
+    let number = ARCHITECTURE.trim_start_matches("sm_").parse()?;
+    let nvrtc = Nvrtc::find_where(|nvrtc| nvrtc.architectures().contains(&number))?;
+    let instructions = choice(loops(&machine_code(&nvrtc, kernel)?));
+    let instructions = instructions.with_context(|| format!("{} has no loop of the kind that is shown", kernel.name))?;
+    let width = instructions.iter().map(String::len).max().unwrap_or(0);
+    let lines = instructions.iter().map(|instruction| format!("{instruction:<width$}   {}\n", meaning(instruction)));
+    let maker = format!("NVRTC {} for {ARCHITECTURE}, nvdisasm; what is on the right is ours", nvrtc.build());
+    Ok((maker, lines.collect()))
+}
+
+/// What found the races of a kernel, and its report.
+fn races(kernel: Kernel, program: &str, arguments: &[&str]) -> Result<(String, String)> {
+    const TOOL: &str = "compute-sanitizer";
+    let program = std::env::current_exe()?.with_file_name(program);
+    ensure!(program.is_file(), "there is no {}: build that chapter first", program.display());
+    let run = |command: &mut Command| -> Result<String> {
+        let output = command.output().with_context(|| format!("{TOOL} of the CUDA toolkit must be on the PATH"))?;
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    let version = run(Command::new(TOOL).arg("--version"))?;
+    let version = version.lines().find_map(|line| line.strip_prefix("Version ")).unwrap_or("of unknown version").to_owned();
+    let only = format!("kne={}", kernel.name);
+    let options = ["--tool", "racecheck", "--demangle", "simple", "--kernel-name", &only];
+    let report = report(&run(Command::new(TOOL).args(options).arg(&program).args(arguments))?);
+    ensure!(report.contains("Race reported"), "{TOOL} found no race:\n{report}");
+    Ok((format!("{TOOL} {version}"), report))
+}
+
+/// The errors that a tool reports among the lines of the program that it watched. The program launches the kernel again and again, so errors
+/// at the same places are shown once.
+fn report(output: &str) -> String {
+    let mut errors: Vec<Vec<&str>> = Vec::new();
+    for line in output.lines().filter(|line| line.starts_with(MARK)) {
+        match errors.last_mut() {
+            _ if line.contains(" Error: ") => errors.push(vec![line]),
+            Some(error) if line.trim_start_matches('=').trim_start().starts_with("and ") => error.push(line),
+            _ => {}
+        }
+    }
+    // How often it happened in one launch comes last, in brackets.
+    let places = |error: &[&str]| error.iter().map(|line| line.split(" [").next().unwrap_or(line).to_owned()).collect::<Vec<_>>();
+    let mut seen = HashSet::new();
+    errors.retain(|error| seen.insert(places(error)));
+    errors.concat().iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// The code of a listing, and a last line that says so if its kernel has changed since.
@@ -81,10 +160,10 @@ impl Arguments {
 ///
 /// When there is no such listing.
 pub fn read(archive: &Archive, name: &str) -> Result<String> {
-    let path = format!("listings/{name}.sass");
-    let known = || nearest(name, LISTINGS.iter().map(|(name, ..)| *name));
-    let text =
-        fs::read_to_string(root().join("book").join(&path)).with_context(|| format!("there is no book/{path}{}", known()))?;
+    let known = || format!("there is no listing {name}{}", nearest(name, LISTINGS.iter().map(|(name, ..)| *name)));
+    let (.., content) = LISTINGS.iter().find(|(listing, ..)| *listing == name).with_context(known)?;
+    let path = format!("listings/{name}.{}", content.extension());
+    let text = fs::read_to_string(root().join("book").join(&path)).with_context(|| format!("there is no book/{path}"))?;
     archive.note(&path);
     let code: String = text.lines().filter(|line| !line.starts_with("//")).map(|line| format!("{line}\n")).collect();
     let label = if is_stale(&text, Kernels::stored())? { format!("{STALE_NOTE}\n") } else { String::new() };
@@ -184,6 +263,18 @@ fn meaning(instruction: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_is_found_among_the_lines_of_the_program() {
+        let error = |place: &str, times: u32| {
+            format!("{MARK} Error: Race reported between {place}\n{MARK}     and f+0x2 [{times} hazards]\n")
+        };
+        let (first, again, second) = (error("f+0x1", 7), error("f+0x1", 8), error("f+0x3", 9));
+        let output = format!(
+            "{MARK} COMPUTE-SANITIZER\ndevice\n{first}{MARK} \n{again}{second}naive\n{MARK} RACECHECK SUMMARY: 3 and more\n"
+        );
+        assert_eq!(report(&output), format!("{first}{second}"));
+    }
 
     #[test]
     fn what_a_listing_shows_is_found_in_machine_code() {

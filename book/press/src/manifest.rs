@@ -39,6 +39,8 @@ pub enum Needs {
     Gpu,
     /// A GPU, Nsight Compute, and leave to use the GPU's counters.
     Ncu,
+    /// A GPU, and `compute-sanitizer` of the CUDA toolkit.
+    Sanitizer,
     /// `nvdisasm` of the CUDA toolkit, and an NVRTC that makes machine code for compute capability 9.0. No GPU.
     Nvdisasm,
 }
@@ -49,13 +51,14 @@ impl Needs {
         match self {
             Needs::Sim | Needs::Gpu => None,
             Needs::Ncu => Some("ncu"),
+            Needs::Sanitizer => Some("compute-sanitizer"),
             Needs::Nvdisasm => Some("nvdisasm"),
         }
     }
 
     /// Whether it needs a GPU.
     pub fn gpu(self) -> bool {
-        matches!(self, Needs::Gpu | Needs::Ncu)
+        matches!(self, Needs::Gpu | Needs::Ncu | Needs::Sanitizer)
     }
 }
 
@@ -65,6 +68,7 @@ impl fmt::Display for Needs {
             Needs::Sim => "the simulator",
             Needs::Gpu => "a GPU",
             Needs::Ncu => "a GPU and Nsight Compute (`ncu`)",
+            Needs::Sanitizer => "a GPU and `compute-sanitizer` of the CUDA toolkit",
             Needs::Nvdisasm => "`nvdisasm` of the CUDA toolkit",
         })
     }
@@ -77,7 +81,7 @@ pub enum Kind {
     Results,
     /// What was counted of every kernel.
     Counts,
-    /// Machine code.
+    /// What NVIDIA's tools say about kernels.
     Listings,
 }
 

@@ -11,26 +11,31 @@
 //! The stages follow in the order of the table. [`conv_naive::NAIVE`] is the first row, to compare with. The other stages differ only in
 //! their kernels, which are in `kernels/cuda/02-conv-shared.cu`. [`SHARED_MISSING_BARRIER`] has the race that the tutorial of 2008 had, and
 //! runs only when it is named.
+//!
+//! The last three are for few outputs and many taps, where a thread for each output leaves most of the GPU idle. Many threads add up one
+//! output together. Their kernels are in `kernels/cuda/02-conv-shared-reduction.cu`.
 
 use common::Chapter;
 use common::Result;
 use common::gpu::Gpu;
 use common::lesson::Comparison;
 use common::measure::Measure;
+use common::requirement::Unmet;
 use common::stage::Stage;
 use common::workload::Convolution;
 use common::workload::convolution::Buffers;
 use conv_naive::NAIVE;
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;
-use kernels::conv_shared::BLOCK;
+use kernels::conv_shared::{BLOCK, reduction};
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Convolution> = Chapter {
     name: "02-conv-shared",
     about: "convolution with tiles of signal and filter in shared memory",
-    sources: &[&kernels::conv_naive::SOURCE, &kernels::conv_shared::SOURCE],
-    stages: &[NAIVE, SHARED, SHARED_WIDE],
+    sources: &[&kernels::conv_naive::SOURCE, &kernels::conv_shared::SOURCE, &reduction::SOURCE],
+    stages: &[NAIVE, SHARED, SHARED_WIDE, BLOCK_PER_OUTPUT, WARP_PER_OUTPUT, BLOCK_SHUFFLE],
     mistakes: &[SHARED_MISSING_BARRIER],
     variants: &[],
     experiments: &[],
@@ -55,15 +60,32 @@ const LESSON: &[Comparison<Convolution>] = &[
         "A load from shared memory does not have to find its line in a cache first, so warps wait less.",
     ),
     Comparison::times(SHARED, SHARED_WIDE, "Fewer tiles mean fewer copies and fewer barriers."),
+    Comparison::counts(
+        BLOCK_PER_OUTPUT,
+        WARP_PER_OUTPUT,
+        Measure::BankWavefronts,
+        "Its lanes pass their sums from register to register instead of through shared memory.",
+    ),
+    Comparison::times(NAIVE, BLOCK_SHUFFLE, "With few outputs, a thread for each of them leaves most of the GPU idle.").otherwise(
+        "With this many outputs, a thread for each of them fills the GPU, and adding up the sums of many threads is extra work.",
+    ),
 ];
 
 // ANCHOR: launch
-/// Launches one of this chapter's kernels. All have the same grid: a thread for each output, in blocks of the size that the kernels were
-/// compiled for, because it is also the size of their arrays in shared memory.
-fn launch(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
+/// Launches one of this chapter's kernels, with so many outputs for each block. Blocks have the size that the kernels were compiled for,
+/// because it is also the size of their arrays in shared memory.
+fn launch(
+    kernel: Kernel,
+    threads: u32,
+    outputs_per_block: u32,
+    gpu: &Gpu,
+    conv: &Convolution,
+    buffers: &mut Buffers,
+) -> Result<()> {
     let kernel = gpu.kernel(kernel)?;
     let (outputs, taps) = (conv.outputs(), conv.taps());
-    let config = LaunchConfig { grid_dim: (outputs.div_ceil(BLOCK), 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
+    let blocks = outputs.div_ceil(outputs_per_block);
+    let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut output);
@@ -77,18 +99,50 @@ fn launch(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) 
 /// Each value of a tile is loaded once per block instead of once per thread.
 pub const SHARED: Stage<Convolution> =
     Stage::launches("shared", "a tile of signal and filter in shared memory: loaded once per block", |gpu, conv, buffers| {
-        launch(kernels::conv_shared::SHARED, gpu, conv, buffers)
+        launch(kernels::conv_shared::SHARED, BLOCK, BLOCK, gpu, conv, buffers)
     });
 
 /// The samples under neighboring tiles overlap by the length of a block, and the overlap is copied twice. Larger tiles are fewer, so less is
 /// copied.
 pub const SHARED_WIDE: Stage<Convolution> =
     Stage::launches("shared-wide", "tiles of four times as many taps: less is copied twice", |gpu, conv, buffers| {
-        launch(kernels::conv_shared::SHARED_WIDE, gpu, conv, buffers)
+        launch(kernels::conv_shared::SHARED_WIDE, BLOCK, BLOCK, gpu, conv, buffers)
     });
+
+/// One block for each output. Its threads add up their sums in shared memory, half of them in each round.
+pub const BLOCK_PER_OUTPUT: Stage<Convolution> = Stage::launches(
+    "block-per-output",
+    "a block of 256 threads for each output, which add up their sums in shared memory",
+    |gpu, conv, buffers| launch(reduction::BLOCK_PER_OUTPUT, reduction::BLOCK, 1, gpu, conv, buffers),
+)
+.requires(block_for_each_output);
+
+/// The grids of the first GPUs have few blocks.
+fn block_for_each_output(gpu: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
+    let limit = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?;
+    Ok(Unmet::limit("blocks", conv.outputs(), limit.unsigned_abs()))
+}
+
+/// One warp for each output. Its lanes add up their sums with shuffles: without shared memory, and without a barrier.
+pub const WARP_PER_OUTPUT: Stage<Convolution> = Stage::launches(
+    "warp-per-output",
+    "a warp for each output, whose lanes add up their sums with shuffles",
+    |gpu, conv, buffers| {
+        launch(reduction::WARP_PER_OUTPUT, reduction::BLOCK, reduction::BLOCK / reduction::WARP, gpu, conv, buffers)
+    },
+)
+.needs_compute_capability(3, 0);
+
+/// The most threads for each output: shuffles within the warps, then one barrier, then shuffles among the sums of the warps.
+pub const BLOCK_SHUFFLE: Stage<Convolution> = Stage::launches(
+    "block-shuffle",
+    "a block of 1024 threads for each output, with shuffles and one barrier",
+    |gpu, conv, buffers| launch(reduction::BLOCK_SHUFFLE, reduction::WIDE_BLOCK, 1, gpu, conv, buffers),
+)
+.needs_compute_capability(3, 0);
 
 /// The mistake of the tutorial of 2008: the block waits until a tile is written, but not until it has been read.
 pub const SHARED_MISSING_BARRIER: Stage<Convolution> =
     Stage::launches("shared-missing-barrier", "no barrier between using a tile and loading the next", |gpu, conv, buffers| {
-        launch(kernels::conv_shared::SHARED_MISSING_BARRIER, gpu, conv, buffers)
+        launch(kernels::conv_shared::SHARED_MISSING_BARRIER, BLOCK, BLOCK, gpu, conv, buffers)
     });

@@ -25,7 +25,7 @@ pub struct Arguments<O: Args> {
     pub workload: O,
 }
 
-/// What a chapter can do other than run.
+/// Commands other than a run.
 #[derive(Debug, Subcommand)]
 pub enum Action {
     /// Practice: list the chapter's exercises, start one, or check what you wrote

@@ -1,11 +1,11 @@
-//! What can go wrong between a command line and its results.
+//! The errors between a command line and its results.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use thiserror::Error;
 
-/// What a fallible function of this crate returns.
+/// The result of a fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a command did not do what it was asked for.

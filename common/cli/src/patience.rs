@@ -50,7 +50,7 @@ pub fn agree<W: Workload>(
     Ok(estimate.rows())
 }
 
-/// What to do about work that takes a while.
+/// The decision about work that takes a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Start,

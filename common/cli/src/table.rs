@@ -87,7 +87,7 @@ struct View<'a> {
     width: usize,
 }
 
-/// What a table leaves out, and how to see it.
+/// Names what a table leaves out, and how to see it.
 fn not_shown(hidden: &[String], width: usize, full_width: usize) -> String {
     let (names, one) = (hidden.join(", "), &hidden[0]);
     format!("Not shown in {width} columns: {names}. Choose with --columns {one},…; --wide shows all, in {full_width} columns.")

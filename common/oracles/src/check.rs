@@ -11,7 +11,7 @@ use crate::mismatch::{self, Mismatch, Pattern, Worst};
 use crate::output::{Downloaded, POISON};
 use crate::sampled::Sampled;
 
-/// What an output is compared with.
+/// The values to compare an output with.
 #[derive(Clone, Debug)]
 pub enum Oracle {
     /// The expected value of every output.

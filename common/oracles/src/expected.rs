@@ -1,4 +1,4 @@
-//! What one output should be.
+//! The expected value of one output.
 
 use crate::output::POISON;
 

@@ -1,4 +1,4 @@
-//! What each computation should give, and whether an output is that.
+//! The right result of each computation, and the comparison of an output with it.
 //!
 //! An oracle must not share the mistakes of what it checks. So this crate knows no kernel, no device and no file: its functions take
 //! numbers and return numbers, in plain f64 loops or exact integers. It is also the code that `cargo run` has to optimize, because an

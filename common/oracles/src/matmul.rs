@@ -25,10 +25,10 @@ pub struct Shape {
     pub k: usize,
 }
 
-/// What the oracle has computed.
+/// The oracle's results.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// What each output should be.
+    /// The expected value of each output.
     pub oracle: Oracle,
     /// The largest `sum |a[i][l] * b[l][j]|` of all outputs, or an upper bound where the oracle is sampled.
     pub largest_magnitudes: f64,

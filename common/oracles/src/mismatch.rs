@@ -1,4 +1,4 @@
-//! What is wrong with an output, in words: how many elements, which, and what kind of mistake that looks like.
+//! A description of a wrong output: how many elements, which, and what kind of mistake that looks like.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,12 +6,12 @@ use std::ops::Range;
 use crate::expected::Expected;
 use crate::output::{Breach, POISON};
 
-/// What is wrong with an output.
+/// The ways in which an output is wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {
     /// Length of the output.
     pub total: usize,
-    /// Elements outside their tolerance, among those that were compared one by one.
+    /// Elements outside their tolerance, of all that were compared one by one.
     pub wrong: usize,
     /// Elements that still hold the poison.
     pub unwritten: usize,
@@ -51,9 +51,9 @@ pub struct WrongSums {
 pub struct Worst {
     /// Its index.
     pub index: usize,
-    /// What the stage wrote.
+    /// The value that the stage wrote.
     pub got: f32,
-    /// What the oracle says.
+    /// The oracle's value.
     pub expected: Expected,
 }
 

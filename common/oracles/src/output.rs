@@ -7,12 +7,12 @@
 /// `0x7fffffff`, and that of x86 is `0xffc00000`.
 pub const POISON: u32 = 0x7fc0_dead;
 
-/// What a stage left on the device.
+/// The memory that a stage left on the device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Downloaded {
     /// The output.
     pub values: Vec<f32>,
-    /// What it wrote outside the output, if anything.
+    /// Its writes outside the output, if any.
     pub breach: Option<Breach>,
 }
 

@@ -64,7 +64,7 @@ pub struct Progress {
     shown: Option<JoinHandle<()>>,
 }
 
-/// What is known about the work.
+/// The work so far.
 struct State {
     what: String,
     amount: Amount,
@@ -171,7 +171,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         drop(self.done.take());
-        // What is printed next must not be overwritten.
+        // The next output must not be overwritten.
         if let Some(shown) = self.shown.take() {
             let _ = shown.join();
         }

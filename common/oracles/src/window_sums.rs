@@ -9,7 +9,7 @@ use crate::progress;
 use crate::rounding::{EXACT_IN_F32, UNIT_ROUNDOFF};
 
 // ANCHOR: oracle
-/// What each output should be: all sums, then all sums of squares, each from all of its pixels. `pixels` are rows of `width`; a window of
+/// The expected outputs: all sums, then all sums of squares, each from all of its pixels. `pixels` are rows of `width`; a window of
 /// `window` pixels goes on with the pixel of the edge beyond the edges of its row. Outside `columns`, a stage must write nothing.
 pub fn whole(pixels: &[i32], width: u32, window: u32, columns: Range<u32>) -> Vec<Expected> {
     let (row, half) = (width as usize, i64::from(window / 2));

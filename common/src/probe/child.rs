@@ -12,7 +12,7 @@ use std::{env, thread};
 /// The argument with which the program starts itself.
 const ARGUMENT: &str = "--try-the-driver-in-a-child-process";
 
-/// What the child prints when it has survived. A library may print lines of its own before it.
+/// The line that the child prints if it survives. A library may print lines of its own before it.
 const SURVIVED: &str = "the driver answered";
 
 /// How long nothing is said about the wait.
@@ -21,7 +21,7 @@ const SILENCE: Duration = Duration::from_secs(3);
 /// Whether the program can be started again: [`serve`] was called.
 static CAN_START_ITSELF: AtomicBool = AtomicBool::new(false);
 
-/// What became of the child.
+/// The outcome of the child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It survived, or there can be none: a test program does not know the argument.

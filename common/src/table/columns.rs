@@ -17,11 +17,11 @@ pub enum Column {
     Rate,
     OfCeiling,
     SpeedUp,
-    /// What stands for the time on the simulator: the least clocks that the bottleneck needs. A bound and no measurement.
+    /// The replacement for the time on the simulator: the least clocks that the bottleneck needs. A bound, not a measurement.
     Clocks,
     /// The clocks of the first kernel over those of the row.
     Factor,
-    /// What a lesson compares and no other column shows.
+    /// A count that a lesson compares and no other column shows.
     Count(Measure),
     Instructions,
     LoadSectors,
@@ -85,7 +85,7 @@ fn shows(measure: Measure) -> Option<Column> {
 }
 
 impl Column {
-    /// What a command line calls it.
+    /// Its name on the command line.
     pub fn name(self) -> String {
         match self {
             Time => "time".to_owned(),
@@ -211,7 +211,7 @@ fn bound_by(record: &Record, stage: &StageRecord) -> Option<String> {
 /// The verdict of a stage that did not run.
 pub const SKIPPED: &str = "skipped";
 
-/// What came of the stage: the last column.
+/// The outcome of the stage: the last column.
 pub fn verdict(stage: &StageRecord) -> String {
     match (&stage.failure, &stage.skipped) {
         (Some(failure), _) => failure.clone(),

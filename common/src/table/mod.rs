@@ -26,10 +26,10 @@ pub enum Drawing {
     Markdown,
 }
 
-/// What a reader wants to see of a run.
+/// The part of a run that a reader wants to see.
 #[derive(Clone, Copy, Debug)]
 pub struct Wish<'a> {
-    /// What the chapter's lesson compares.
+    /// The columns that the chapter's lesson compares.
     pub lesson: &'a [Measure],
     /// The columns, by name; none means the most important ones.
     pub columns: &'a [String],
@@ -42,7 +42,7 @@ pub struct Wish<'a> {
 pub struct Fitted {
     /// The table.
     pub text: String,
-    /// What belongs under it: what columns mean that are no measurement, and why stages were skipped.
+    /// The notes under it: the meaning of columns that are not measurements, and why stages were skipped.
     pub notes: Vec<String>,
     /// The names of the columns that it leaves out.
     pub hidden: Vec<String>,
@@ -68,7 +68,7 @@ pub fn draw(record: &Record, drawing: Drawing) -> String {
 pub struct ForPage {
     /// The table, as Markdown.
     pub table: String,
-    /// What belongs under it: what is the same in every row, and why stages were skipped.
+    /// The notes under it: what is the same in every row, and why stages were skipped.
     pub notes: Vec<String>,
 }
 
@@ -132,7 +132,7 @@ const VERIFIED: &str = "verified";
 const YES: &str = "yes";
 /// How the verdict of a row begins that was verified by a sample.
 const SAMPLED: &str = "yes (";
-/// What the simulator's columns of clocks are, so that nobody takes them for a measurement.
+/// The meaning of the simulator's columns of clocks, so that nobody takes them for a measurement.
 const CLOCKS: &str = "Clocks: the least that the simulated chip's bottleneck needs, not a measured time. Factor: how many times fewer than the \
                       first kernel's.";
 
@@ -156,7 +156,7 @@ impl Filled {
     }
 }
 
-/// What is always shown of a row.
+/// The cells of a row that are always shown.
 struct Row {
     name: String,
     verdict: String,

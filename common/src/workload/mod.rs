@@ -1,6 +1,6 @@
-//! What a device and a command line add to a workload: buffers, options, the user's files.
+//! Adds to a workload what a device and a command line need: buffers, options, the user's files.
 //!
-//! What is computed, with its oracle, is in [`workloads`].
+//! The computation and its oracle are in [`workloads`].
 
 pub mod arguments;
 pub mod convolution;
@@ -25,7 +25,7 @@ pub trait Workload: Problem {
     /// The inputs and the output on a device.
     type Buffers;
 
-    /// What the command line asks for. Without a size, a GPU gets a size at which it shows what it can do, and a simulated GPU gets
+    /// Plans what the command line asks for. Without a size, a GPU gets a size at which it shows what it can do, and a simulated GPU gets
     /// one that takes seconds.
     ///
     /// # Errors

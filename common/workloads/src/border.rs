@@ -1,4 +1,4 @@
-//! What workloads share: how two sides are written, and of an image, what is outside the edges.
+//! Code that workloads share: how two sides are written, and what is outside the edges of an image.
 
 use std::str::FromStr;
 

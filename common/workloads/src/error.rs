@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// What a fallible function of this crate returns.
+/// The result of a fallible function of this crate.
 pub type Result<T, E = NoSuchSize> = std::result::Result<T, E>;
 
 /// A size that no computation can have.

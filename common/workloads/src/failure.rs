@@ -60,14 +60,14 @@ pub enum Failure {
     Fault(Box<Fault>),
 }
 
-/// What is known about a stage that the device stopped.
+/// The known facts about a stage that the device stopped.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// What the driver says.
+    /// The driver's error.
     pub error: String,
-    /// What the simulator saw.
+    /// The simulator's findings.
     pub finding: Option<Finding>,
-    /// What else the simulator says, where there is no finding.
+    /// The simulator's message, if there is no finding.
     pub detail: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What the chapters compute, independent of how and where: inputs, sizes, the expected result, and the least work that it takes.
+//! The computations of the chapters, independent of how and where: inputs, sizes, the expected result, and the least work that it takes.
 //!
 //! A workload knows no kernel. Stages are checked against it, so it must not share their mistakes: its oracle is a plain loop in f64. It
 //! knows no device and no file either, so the same code checks a kernel in a terminal and in a web page. What a device and a command line

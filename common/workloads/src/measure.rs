@@ -1,4 +1,4 @@
-//! What can be read from the simulator's counts: the same on every machine, and each a reason why a kernel is fast or slow.
+//! Measures from the simulator's counts. They are the same on every machine, and each is a reason why a kernel is fast or slow.
 //!
 //! Lessons compare stages by these, and the targets and predictions of exercises name them. The formula for each is here and nowhere else.
 
@@ -14,7 +14,7 @@ const LANES: u64 = 32;
 /// Multiply-adds of one `dp4a`.
 const PER_DP4A: u64 = 4;
 
-/// Something that the simulator counts. The names are those that an `exercise.toml` uses.
+/// A quantity that the simulator counts. An `exercise.toml` uses the same names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Measure {
     /// 32-byte sectors that a warp's load from global memory touches, on average.
@@ -54,7 +54,7 @@ pub enum Measure {
     /// shared memory. GPUs without an L1 cache have no such banks.
     #[serde(rename = "L1 and shared wavefronts")]
     BankWavefronts,
-    /// Wavefronts in shared memory beyond those that are needed without conflicts, loads and stores together.
+    /// Additional wavefronts in shared memory because of conflicts, of loads and stores together.
     #[serde(rename = "bank conflicts")]
     BankConflicts,
     /// The share of the wavefronts in shared memory that are bank conflicts.

@@ -50,7 +50,7 @@ pub trait Problem: Sized + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// What the output is compared with: expected values, and how far a correct f32 result may lie from them. Computed at the first
+    /// The expected values of the output, and how far a correct f32 result may lie from them. Computed at the first
     /// call.
     fn oracle(&self) -> &Oracle;
 
@@ -87,11 +87,11 @@ pub struct Work {
     pub multiply_adds: u64,
     /// Bytes that must be read once and written once.
     pub bytes: u64,
-    /// What is multiplied.
+    /// The kind of numbers that are multiplied.
     pub arithmetic: Arithmetic,
 }
 
-/// What is multiplied and added, and with it the ceiling that rates are compared with.
+/// The kind of numbers that are multiplied and added. It decides the ceiling that rates are compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Arithmetic {

@@ -1,11 +1,11 @@
-//! What can go wrong with an exercise, apart from the learner's kernel.
+//! The errors of an exercise, apart from those of the learner's kernel.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// What a fallible function of this crate returns.
+/// The result of a fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A defect of an exercise in the repository.
@@ -61,7 +61,7 @@ pub enum Error {
     Unfitting {
         /// The option.
         option: &'static str,
-        /// What the exercise wants.
+        /// What the exercise expects instead.
         why: &'static str,
     },
     /// `--solution` of an exercise that is not passed.

@@ -17,7 +17,7 @@ pub struct Exercise {
     pub number: u32,
     /// Its name in paths.
     pub slug: String,
-    /// What it asks for.
+    /// Its `exercise.toml`.
     pub manifest: Manifest,
     /// The text of its `solution.cu`; empty if nothing is written.
     pub solution: String,

@@ -19,7 +19,7 @@ use toolkit::{Compiler, Error as ToolError};
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 
-/// What some editors write at the start of a file.
+/// The mark that some editors write at the start of a file.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Times on a GPU, in milliseconds.

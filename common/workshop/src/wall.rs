@@ -1,4 +1,4 @@
-//! What an exercise's `wall.toml` holds: answers that learners give, wrong ones and right ones. The tests check every one.
+//! The contents of an exercise's `wall.toml`: wrong and right answers that learners give. The tests check every one.
 
 use serde::Deserialize;
 
@@ -33,7 +33,7 @@ pub struct Wrong {
 /// A right answer that is unusual.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Right {
-    /// What is unusual about it.
+    /// Anything unusual about it.
     pub what: String,
     /// How it differs from the solution.
     #[serde(flatten)]
@@ -51,7 +51,7 @@ pub enum Change {
     Replaced {
         /// Text that occurs once in the solution.
         replace: String,
-        /// What stands there instead.
+        /// The text that replaces it.
         with: String,
     },
     /// Several texts are replaced.
@@ -61,7 +61,7 @@ pub enum Change {
     },
     /// The whole function has another body.
     Body {
-        /// What stands between the braces of the kernel.
+        /// The text between the braces of the kernel.
         body: String,
     },
 }

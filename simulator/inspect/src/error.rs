@@ -1,10 +1,10 @@
-//! What can go wrong when a stage is explained.
+//! The errors of `--explain`.
 
 use thiserror::Error;
 
 use crate::line::Line;
 
-/// What a fallible function of this crate returns.
+/// The result of a fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a stage cannot be explained.

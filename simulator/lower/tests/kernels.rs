@@ -16,11 +16,14 @@ type Row = (&'static str, &'static str, [u32; 3], [u32; 3], u32, &'static str);
 const CONV: &str = "f1400 f333 i1000 i333 o1000";
 
 /// The convolutions are the same in `02` and `03`, and so on: one launch for each kernel, with sizes that leave partial tiles.
-const KERNELS: [Row; 61] = [
+const KERNELS: [Row; 64] = [
     ("01-conv-naive", "naive", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("01-conv-naive", "naive_strided", [1, 1, 1], [128, 1, 1], 0, CONV),
     ("02-conv-shared", "shared", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("02-conv-shared", "shared_wide", [4, 1, 1], [256, 1, 1], 0, "f3400 f2333 i1000 i2333 o1000"),
+    ("02-conv-shared-reduction", "block_per_output", [50, 1, 1], [256, 1, 1], 0, "f1400 f333 i50 i333 o50"),
+    ("02-conv-shared-reduction", "warp_per_output", [7, 1, 1], [256, 1, 1], 0, "f1400 f333 i50 i333 o50"),
+    ("02-conv-shared-reduction", "block_shuffle", [50, 1, 1], [1024, 1, 1], 0, "f3400 f2333 i50 i2333 o50"),
     ("03-unroll", "shared", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("03-unroll", "unroll_4", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("03-unroll", "unroll_8", [4, 1, 1], [256, 1, 1], 0, CONV),
@@ -123,12 +126,16 @@ const KERNELS: [Row; 61] = [
 ];
 
 /// Exercise, kernel, and the rest as above.
-const EXERCISES: [Row; 19] = [
+const EXERCISES: [Row; 23] = [
     ("01-conv-naive/exercises/2-one-thread-per-output", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("01-conv-naive/exercises/7-neighbors", "convolve", [1, 1, 1], [256, 1, 1], 0, CONV),
     ("02-conv-shared/exercises/2-a-tile", "convolve", [4, 1, 1], [256, 1, 1], 0, "f1400 f200 i1000 i200 o1000"),
-    ("02-conv-shared/exercises/3-many-tiles", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
-    ("02-conv-shared/exercises/4-one-barrier", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
+    ("02-conv-shared/exercises/3-wait-for-everyone", "convolve", [4, 1, 1], [256, 1, 1], 0, "f1400 f200 i1000 i200 o1000"),
+    ("02-conv-shared/exercises/4-many-tiles", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
+    ("02-conv-shared/exercises/5-bank-conflicts", "convolve", [5, 1, 1], [1024, 1, 1], 0, "f200 f20 i150 i20 o150"),
+    ("02-conv-shared/exercises/6-one-barrier", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
+    ("02-conv-shared/exercises/7-a-tree", "convolve", [50, 1, 1], [256, 1, 1], 0, "f1400 f333 i50 i333 o50"),
+    ("02-conv-shared/exercises/8-a-shuffle", "convolve", [7, 1, 1], [256, 1, 1], 0, "f1400 f333 i50 i333 o50"),
     ("03-unroll/exercises/2-four-at-a-time", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("03-unroll/exercises/3-four-values", "convolve", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("03-unroll/exercises/4-four-outputs", "convolve", [4, 1, 1], [64, 1, 1], 0, CONV),

@@ -45,7 +45,7 @@ enum Action {
     Record(rerun::Arguments),
     /// Count what every kernel does; `record` runs this
     Counts(count::Arguments),
-    /// Make a listing of machine code; `record` runs this
+    /// Make a listing of what NVIDIA's tools say about a kernel; `record` runs this
     Listing(listings::Arguments),
     /// Build the simulator for web pages
     Web(web::Arguments),

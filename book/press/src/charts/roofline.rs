@@ -1,9 +1,14 @@
-//! What keeps the stages of a chapter from the ceiling: their rates over the arithmetic that they do per byte that they move, under the
-//! roof that memory and arithmetic make.
+//! What limits the stages of a chapter: their rates against the arithmetic that they do per byte, under the roofs that memory, the caches and the
+//! arithmetic units make.
 //!
-//! After Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for multicore architectures", 2009. Their bytes
-//! are those of memory. Ours are the bytes that the loads and stores of the kernels ask for, as the simulator counts them, because that is
-//! what a tile changes: caches serve some of them, so a stage may be above the slope of memory.
+//! After Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for multicore architectures", 2009, with a slope for
+//! each level of memory as in Yang, Kurth and Williams, "Hierarchical Roofline analysis for GPUs", 2020.
+//!
+//! The bytes are those that the loads and stores of a kernel ask for, in whole sectors, as the simulator counts them: that is the traffic of the L1
+//! cache, and what a tile changes. So the slope of L1 is the one that no stage gets above. A stage above the slope of L2 or of memory gets the rest
+//! of its bytes from a nearer level. How many bytes go through L2 and memory is not drawn, because the simulator has no caches to count them with.
+//!
+//! The rates of memory and of arithmetic come from the run itself. Those of the caches were measured by hand, once for a device, and are facts.
 //!
 //! Where so little is computed that memory is the ceiling, the roof ends at a wall: every byte that the result depends on moves once.
 
@@ -16,9 +21,16 @@ use super::rate::{Unit, ceiling, origin, rival, title};
 use crate::archive::{Pair, Run};
 use crate::directive::Arguments;
 use crate::drawing::words::Point;
+use crate::facts::Facts;
 
 /// Bytes of a sector.
 const SECTOR_BYTES: f64 = 32.0;
+
+/// Says what the horizontal axis counts, and how to read the slopes.
+const NOTE: &str = "Bytes of the sectors that are asked for. A stage above a slope gets some of them from a nearer level.";
+
+/// How far up the slope of a cache its words are: near the bend, where there are no dots.
+const SLOPE_WORDS: f64 = 0.8;
 
 /// Draws a dot for each stage that was timed and counted. The option `rivals` names stages of libraries, of which nothing is counted: lines at
 /// their rates.
@@ -49,7 +61,7 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
             origin(&[run]),
             format!("Times: {}", run.path()),
             format!("Bytes: {}, counted by the simulator", pair.counted.path()),
-            "Bytes are those of the sectors that are asked for. L1 and L2 serve some: a stage may be above the slope.".to_owned(),
+            NOTE.to_owned(),
         ],
         height: 470.0,
         x,
@@ -63,6 +75,7 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
         ("most-per-s", flat.unwrap_or(knee.1)),
         ("per-multiply-add", unit.pieces / multiply_adds as f64),
     ]);
+    draw_caches(&mut plot, (x, y), run, knee)?;
     let start = slope_start(x, y, bytes_per_s);
     plot.line("roof", &[start, knee, if flat.is_some() { (x.ends.1, knee.1) } else { (knee.0, y.ends.0) }]);
     if let Some(rate) = flat {
@@ -81,7 +94,25 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     Ok(plot.end())
 }
 
-/// Where the slope of memory enters the picture.
+/// Draws the slopes of the caches up to the height of the knee, where arithmetic or memory is the limit for every stage. Devices without facts about
+/// their caches have none.
+fn draw_caches(plot: &mut Plot, (x, y): (Axis, Axis), run: Run, knee: Point) -> Result<()> {
+    let facts = Facts::read()?;
+    let group = format!("{}_caches", run.device().trim_start_matches("nvidia-"));
+    for (name, key) in [("L1", "l1"), ("L2", "l2")] {
+        let Ok(rate) = facts.value(&group, key).map(|fact| fact.value) else { continue };
+        let (start, bend) = (slope_start(x, y, rate), (knee.1 / rate, knee.1));
+        if start.1 < knee.1 {
+            plot.line("slope", &[start, bend, knee]);
+            plot.remark(start, bend, SLOPE_WORDS, format!("{name}: {}", units::bandwidth(rate)));
+        } else {
+            plot.line("slope", &[(x.ends.0, knee.1), knee]);
+        }
+    }
+    Ok(())
+}
+
+/// Where the slope of a level of memory enters the picture.
 fn slope_start(x: Axis, y: Axis, bytes_per_s: f64) -> Point {
     let start = x.ends.0.max(y.ends.0 / bytes_per_s);
     (start, start * bytes_per_s)
@@ -144,7 +175,8 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
                 folders.counted.device()
             ),
             "Of each chapter the first stage, the fastest one, and the fastest on tensor cores if that is faster still.".to_owned(),
-            "A multiply-add counts as two operations, of whatever numbers. L1 and L2 serve some of the bytes.".to_owned(),
+            "A multiply-add counts as two operations, of whatever numbers.".to_owned(),
+            NOTE.to_owned(),
         ],
         height: 560.0,
         x,
@@ -154,6 +186,7 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
         y_words: words,
     });
     plot.describe(&[("bytes-per-s", floats.bytes_per_s), ("most-per-s", floats.flops), ("per-multiply-add", 2.0)]);
+    draw_caches(&mut plot, (x, y), folders.measured, knee)?;
     let start = slope_start(x, y, floats.bytes_per_s);
     plot.line("roof", &[start, knee, (x.ends.1, knee.1)]);
     plot.label_end(knee.1, None, format!("f32: {}", words(floats.flops)));

@@ -10,6 +10,7 @@ use simt::Counters;
 use super::roofline::{Dot, course};
 use super::*;
 use crate::archive::STALE_NOTE;
+use crate::facts::Facts;
 
 const GPU: &str = "nvidia-h200/06-matmul-tiled";
 const SIM: &str = "sim-h200/06-matmul-tiled";
@@ -128,6 +129,27 @@ fn a_stage_that_memory_feeds_is_on_the_slope_and_one_at_the_ceiling_on_the_flat(
     let along = (dots[0].0 - start.0) / (knee.0 - start.0);
     assert!((0.0..1.0).contains(&along) && near(dots[0], (dots[0].0, start.1 + along * (knee.1 - start.1))), "{dots:?} {roof:?}");
     assert!(svg.contains(">cublas: 45.0 TFLOP/s<"), "{svg}");
+}
+
+#[test]
+fn a_stage_that_a_cache_feeds_is_on_the_slope_of_that_cache() {
+    let facts = Facts::read().unwrap();
+    let rate = |level: &str| facts.value("h200_caches", level).unwrap().value / 1e12;
+    let (near, far) = (rate("l1"), rate("l2"));
+    let measured = product(&[("near", 1.5 * near), ("far", 1.5 * far)], 60.0);
+    let archive = archive([(GPU, measured), (SIM, counts(&[("near", 1.5), ("far", 1.5)], 1))]);
+    let svg = chart(&archive, &format!("roofline {GPU}")).unwrap();
+    let knee = points(&svg, "roof")[1];
+    let slopes = svg.split("<polyline").filter(|line| line.starts_with(" class=\"slope\"")).map(|line| format!("<polyline{line}"));
+    let slopes: Vec<_> = slopes.map(|line| points(&line, "slope")).collect();
+    assert_eq!(slopes.len(), 2, "{svg}");
+    for (dot, slope) in dots(&svg).into_iter().zip(slopes) {
+        let [start, bend, end] = slope[..] else { panic!("{slope:?}") };
+        let along = (dot.0 - start.0) / (bend.0 - start.0);
+        assert!((0.0..1.0).contains(&along), "{dot:?} {slope:?}");
+        assert!((dot.1 - (start.1 + along * (bend.1 - start.1))).abs() < 0.3, "{dot:?} {slope:?}");
+        assert!(end == knee && bend.1 == knee.1, "{slope:?} {knee:?}");
+    }
 }
 
 #[test]

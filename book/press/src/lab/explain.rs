@@ -215,8 +215,9 @@ fn source_table(listing: &Listing, shown: &Shown, kernels: &[KernelData]) -> Res
     let width = columns.len();
     let mut rows = String::new();
     let mut gap = false;
-    // Comments for `{{#include}}` are none for a reader.
-    for number in numbers().filter(|number| !line_of(*number).trim_start().starts_with("// ANCHOR")) {
+    // The marks by which pages include a part are no code.
+    let is_mark = |number: &u32| line_of(*number).trim_start().starts_with("// ANCHOR");
+    for number in numbers().filter(|number| !is_mark(number)) {
         let counted = listing.lines.iter().find(|line| line.number == number);
         if counted.is_none() && matches!(shown, Shown::Counted) && far_from_counts(number, listing) {
             if !std::mem::replace(&mut gap, true) {

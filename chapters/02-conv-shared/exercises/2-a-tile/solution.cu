@@ -17,7 +17,7 @@ extern "C" __global__ void convolve(const float* __restrict__ signal, const floa
     __shared__ float s_filter[TILE];
 
     const unsigned samples = outputs + taps - 1;
-    // The first output of the block, and the first sample of its windows.
+    // The first output of the block, which is also the first sample of its windows.
     const unsigned first = blockIdx.x * BLOCK;
 #ifdef SOLUTION
     for (unsigned k = threadIdx.x; k < taps; k += BLOCK) {
@@ -26,11 +26,11 @@ extern "C" __global__ void convolve(const float* __restrict__ signal, const floa
     for (unsigned k = threadIdx.x; k < BLOCK + taps - 1; k += BLOCK) {
         s_signal[k] = first + k < samples ? signal[first + k] : 0.0f;
     }
-    // The tile is written, by all threads, before any thread reads it.
-    __syncthreads();
 #else
-    // Copy the filter to s_filter, and what the block's windows need of the signal to s_signal.
+    // Copy the filter to s_filter, and the samples of the block's windows to s_signal.
 #endif
+    // All threads have written the tile before any thread reads it.
+    __syncthreads();
     float sum = 0.0f;
     // One multiply-add per iteration. The next chapter does several.
 #pragma unroll 1

@@ -106,7 +106,7 @@ fn driver() -> Line {
     Line::new("NVIDIA driver", found.map_err(|why| format!("{why}; {}", remedy(&why))), State::Missing)
 }
 
-/// What to do about a driver that cannot be used.
+/// The advice for a driver that cannot be used.
 fn remedy(why: &Unusable) -> &'static str {
     match why {
         Unusable::NoLibrary => "chapters run on the simulated GPU; if you have an NVIDIA GPU, install its driver",
@@ -162,7 +162,7 @@ fn library(library: &'static Library) -> Line {
     Line::new(library.title, library.find().map(|path| path.display().to_string()).ok_or_else(missing), State::Missing)
 }
 
-/// What a chapter would run on: opens the device and loads a kernel.
+/// Finds what a chapter would run on: opens the device and loads a kernel.
 fn device() -> Line {
     let open = || -> common::Result<String> {
         let gpu = Gpu::open(&Request::Auto)?;

@@ -14,7 +14,7 @@ use crate::sampled::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
 
 pub use sampled::sampled;
 
-/// What a convolution of these samples should give: every output, or a sample and sums of all where there are too many products.
+/// The expected convolution of these samples: every output, or a sample and sums of all if there are too many products.
 ///
 /// # Panics
 ///

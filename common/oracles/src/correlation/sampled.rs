@@ -57,7 +57,7 @@ impl Search<'_> {
                 for (value, sum) in values.as_flattened_mut().iter_mut().zip(sums.as_flattened()) {
                     *value = n as f64 * *value - sum;
                 }
-                // No coefficient is above 1. What f64 rounds away of this many terms, each of this size at most, is added.
+                // No coefficient is above 1. The rounding error of f64 for this many terms, each of at most this size, is added.
                 let rounded: f64 = indices.clone().map(|index| ROUNDINGS * UNIT_ROUNDOFF * windows[index].1).sum();
                 let terms = (template.len() * RUN) as f64;
                 let magnitudes = MIDDLE as f64 * template_magnitudes * n as f64 * run.len() as f64;
@@ -165,7 +165,7 @@ mod tests {
             Self { width, height, levels }
         }
 
-        /// Clouds, of which a part may serve as a template.
+        /// Clouds. A part of them may be the template.
         fn clouds(width: u32, height: u32) -> Self {
             Self { width, height, levels: clouds(width, height, &mut generator(13)) }
         }
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// Only windows that lie on the image, or one around each pixel.
+    /// Only windows inside the image, or one around each pixel.
     fn search<'a>((image, template): &'a (Picture, Picture), clamp: bool) -> Search<'a> {
         let (image, template) = (image.pixels(), template.pixels());
         if clamp {

@@ -37,7 +37,7 @@ pub fn of_sounds(sound: &Sound, filter: &Sound) -> Result<Vec<Convolution>> {
     (0..channels).map(convolve).collect()
 }
 
-/// What can be known of a sound before it is read.
+/// The facts about a sound that are known before it is read.
 pub struct Length {
     /// The file's name.
     pub name: String,

@@ -1,4 +1,4 @@
-//! What a correlation is for: the best matches of a run, and a picture of them.
+//! Applies a correlation: finds the best matches of a run, and draws them.
 
 use workloads::correlation::{Correlation, Match, best_matches};
 use workloads::gray::Rectangle;
@@ -84,7 +84,7 @@ mod tests {
         let matches = best_matches(&correlation, &coefficients, 1);
         let rgb = heat_map(&correlation, &coefficients, &matches);
         let pixel = |x: usize, y: usize| [rgb[3 * (4 * y + x)], rgb[3 * (4 * y + x) + 1], rgb[3 * (4 * y + x) + 2]];
-        // The template's middle is at (0, 0), so that only its right and its lower edge lie on the picture.
+        // The template's middle is at (0, 0), so only its right and its lower edge are inside the picture.
         assert_eq!((pixel(0, 0), pixel(1, 0), pixel(1, 1), pixel(0, 1)), ([255; 3], FRAME, FRAME, FRAME));
         assert_eq!((pixel(2, 2), pixel(3, 2)), ([0; 3], [0, 85, 255]));
     }

@@ -1,4 +1,4 @@
-//! What window sums are for: a picture of the variance around each pixel, and black and white with a threshold that follows the light.
+//! Applies window sums: a picture of the variance around each pixel, and black and white with a threshold that follows the light.
 
 use crate::atomic_file::AtomicFile;
 use crate::error::Result;
@@ -82,7 +82,7 @@ pub fn binary(sums: &WindowSums, output: &[f32], sensitivity: f64) -> Vec<bool> 
     sums.image().pixels.iter().zip(moments(sums, output)).map(above).collect()
 }
 
-/// Gray levels of which the largest variance is white; black where there is none.
+/// Gray levels: white for the largest variance, black where there is none.
 fn brightness(variances: &[Option<f64>], largest: f64) -> Vec<u8> {
     let level = |variance: f64| if largest > 0.0 { (255.0 * variance / largest).round() as u8 } else { 0 };
     variances.iter().map(|variance| variance.map_or(0, level)).collect()
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_threshold_follows_the_light() {
-        // Ink on paper that grows darker to the right: no single threshold tells the one from the other.
+        // Ink on paper that grows darker to the right: no single threshold separates ink from paper.
         let paper = [200, 190, 180, 170, 160, 150, 140, 130, 120, 110, 100, 90];
         let ink = [2, 6, 10];
         let mut pixels = paper;

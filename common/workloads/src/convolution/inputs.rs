@@ -42,7 +42,9 @@ impl Convolution {
         if taps == 0 || taps > samples || samples > MOST_SAMPLES {
             return Err(NoSuchSize {
                 asked: format!("{samples} samples and {taps} taps"),
-                reason: format!("a filter has 1 tap or more, and a signal as many samples at least and {MOST_SAMPLES} at most"),
+                reason: format!(
+                    "a filter needs at least 1 tap; a signal needs at least as many samples as the filter has taps, and at most {MOST_SAMPLES}"
+                ),
             });
         }
         Ok(Self { signal, filter, origin: Origin::Given, oracle: OnceLock::new() })

@@ -122,7 +122,7 @@ impl Correlation {
         }
     }
 
-    /// The part of the image under the template at an output, as far as it lies on the image.
+    /// The part of the image under the template at an output, without what is outside the image.
     pub fn window(&self, x: u32, y: u32) -> Rectangle {
         let span = |at: u32, corner: i32, length: u32, size: u32| {
             let start = i64::from(at) + i64::from(corner);
@@ -141,7 +141,7 @@ impl Correlation {
         self.sums.get_or_init(|| self.search().sums())
     }
 
-    /// What the oracle computes with.
+    /// The inputs of the oracle.
     pub(super) fn search(&self) -> Search<'_> {
         Search { image: pixels(&self.image), template: pixels(&self.template), corner: self.corner(), outputs: self.outputs() }
     }

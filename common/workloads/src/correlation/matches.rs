@@ -1,4 +1,4 @@
-//! What a correlation is for: where the template matches best.
+//! Finds where the template matches best.
 
 use super::inputs::Correlation;
 use crate::gray::Rectangle;

@@ -9,7 +9,7 @@ use crate::problem::Footprint;
 /// Pixels of the largest template: the bytes of constant memory. `n * 255²` fits 32 bits.
 pub const MOST_TEMPLATE_PIXELS: u64 = 1 << 16;
 
-/// Pixels of the largest image: the three sums of as many outputs are counted with 31 bits.
+/// Pixels of the largest image: 31 bits must be enough to count the three sums of that many outputs.
 pub const MOST_IMAGE_PIXELS: u64 = 1 << 29;
 
 /// Pixels of an image's longest side. A grid has 65 535 blocks at most in its second dimension, and a block 8 rows of threads.

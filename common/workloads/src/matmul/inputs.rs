@@ -40,7 +40,7 @@ impl Matmul {
     ///
     /// # Errors
     ///
-    /// When the first matrix does not have as many columns as the second has rows, or a side is too long.
+    /// If the first matrix's number of columns is not the second one's number of rows, or a side is too long.
     pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
         let size = Size::of_product((a.rows, a.columns), (b.rows, b.columns))?;
         Ok(Self { size, a: a.values, b: b.values, origin: Origin::Given, outcome: OnceLock::new() })

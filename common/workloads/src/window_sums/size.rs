@@ -11,7 +11,7 @@ use crate::problem::Footprint;
 /// No sum of squares is as large.
 pub const SUMS_BELOW: u64 = 1 << 32;
 
-/// Pixels of the largest image: twice as many outputs are counted with 31 bits.
+/// Pixels of the largest image: 31 bits must be enough to count twice that many outputs.
 pub const MOST_IMAGE_PIXELS: u64 = 1 << 29;
 
 /// Rows of the highest image, and blocks of a grid in its second dimension.

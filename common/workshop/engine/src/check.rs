@@ -128,16 +128,15 @@ pub enum Error<E> {
     Device(E),
 }
 
+/// What is known of a kernel that is right, or why it is rejected; or why there is no verdict.
+pub type Verdict<T, E> = Result<Result<T, Rejection>, Error<E>>;
+
 /// Checks a learner's kernel, on the simulator or on a GPU, which counts nothing. Random sizes come from `seed`.
 ///
 /// # Errors
 ///
 /// When the exercise cannot be used, or the device refuses something that is not the kernel's fault.
-pub fn check<P: Problem, D: Device<P>>(
-    device: &D,
-    task: Task<'_>,
-    seed: u64,
-) -> Result<Result<Passed, Rejection>, Error<D::Error>> {
+pub fn check<P: Problem, D: Device<P>>(device: &D, task: Task<'_>, seed: u64) -> Verdict<Passed, D::Error> {
     verdict(Attempt::prepare(device, task).and_then(|attempt| attempt.run_all(seed)))
 }
 
@@ -146,7 +145,7 @@ pub fn check<P: Problem, D: Device<P>>(
 /// # Errors
 ///
 /// As [`check`].
-pub fn run_timed<P: Problem, D: Device<P>>(device: &D, task: Task<'_>) -> Result<Result<(P, Ran), Rejection>, Error<D::Error>> {
+pub fn run_timed<P: Problem, D: Device<P>>(device: &D, task: Task<'_>) -> Verdict<(P, Ran), D::Error> {
     let at_that_size = |attempt: Attempt<'_, P, D>| attempt.run(&attempt.cases.timed, 13, 0, Way::Optimized(WarpOrder::Ascending));
     verdict(Attempt::prepare(device, task).and_then(at_that_size))
 }
@@ -185,7 +184,7 @@ fn cannot_be_launched<E>(reason: impl Into<String>) -> Stop<E> {
 }
 
 /// Tells the kernel's faults and other errors apart.
-fn verdict<T, E>(result: Result<T, Stop<E>>) -> Result<Result<T, Rejection>, Error<E>> {
+fn verdict<T, E>(result: Result<T, Stop<E>>) -> Verdict<T, E> {
     match result {
         Ok(found) => Ok(Ok(found)),
         Err(Stop::Rejection(rejection)) => Ok(Err(*rejection)),

@@ -33,7 +33,7 @@ pub use options::Options;
 ///
 /// # Errors
 ///
-/// What is not the fault of the learner's kernel: an exercise that does not exist, files, a missing compiler.
+/// An error that is not the fault of the learner's kernel: an exercise that does not exist, files, a missing compiler.
 pub fn run<W: Workload>(chapter: &Chapter<W>, options: &Options) -> Result<ExitCode> {
     let root = root();
     let workspace = Workspace::new(&root);

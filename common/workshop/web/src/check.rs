@@ -83,7 +83,7 @@ fn checked<P: Problem>(check: &Check) -> Answer {
     }
 }
 
-/// What the page's compiler made of a form.
+/// The output of the page's compiler for a form.
 fn compilation(forms: &Forms, form: FormKind) -> Compilation<NoVerdict> {
     let (made, name) = match form {
         FormKind::Optimized => (Some(&forms.optimized), "optimized"),

@@ -31,23 +31,23 @@ pub struct Check {
     pub problem: String,
     /// The exercise.
     pub manifest: Manifest,
-    /// What the learner started with.
+    /// The text that the learner started with.
     pub starter: String,
-    /// What the compiler calls the text.
+    /// The name of the text in the compiler's messages.
     pub name: String,
     /// The text.
     pub text: String,
-    /// What the compiler made of it.
+    /// The compiler's output for it.
     pub forms: Forms,
     /// Seed of the random sizes and inputs.
     pub seed: u64,
 }
 
-/// What the compiler made of a text. The forms after the first are needed only if the first was made.
+/// The compiler's output for a text. The forms after the first are needed only if the first was made.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Forms {
-    /// What a GPU would run.
+    /// The PTX that a GPU would run.
     pub optimized: Form,
     /// Without optimization.
     #[serde(default)]
@@ -65,7 +65,7 @@ pub enum Form {
     Made {
         /// The PTX.
         ptx: String,
-        /// What the compiler said about the text.
+        /// The compiler's messages about the text.
         remarks: String,
     },
     /// The compiler refused the text.

@@ -1,4 +1,4 @@
-//! What the numbers of a diagnosis say, in sentences that a reader can check against the table.
+//! The conclusions of a diagnosis, in sentences that a reader can check against the table.
 //!
 //! An experiment that gains almost nothing shows that the stage does not wait for that part. An experiment that gains much shows what the
 //! part costs together with the others, and not that removing another part would gain nothing. If two parts overlap, removing each alone may
@@ -19,7 +19,7 @@ const OVERLAP: f64 = 2.0;
 /// On the simulator, an experiment with at least this share of the whole's bound leaves the bound unchanged: counts have no spread.
 const SAME: f64 = 0.995;
 
-/// What is left in an experiment without all loads.
+/// The work that is left in an experiment without all loads.
 const LEFT: &str = "the rest, arithmetic and the instructions around it,";
 
 /// The conclusions, each a sentence or two.
@@ -137,7 +137,7 @@ fn own_by_times(diagnosis: &Diagnosis) -> Option<String> {
     })
 }
 
-/// What the counts alone say: which part of the chip sets the least time, and how much an experiment gains at most.
+/// The conclusions from the counts alone: which part of the chip sets the least time, and how much an experiment gains at most.
 fn by_counts(diagnosis: &Diagnosis) -> Vec<String> {
     let Ok(Effort::Counted { bound: whole, .. }) = &diagnosis.whole.effort else { return Vec::new() };
     let (Some(binding), Some(profile)) = (whole.binding(), diagnosis.profile) else { return Vec::new() };

@@ -192,7 +192,7 @@ impl<'a, W: Workload> Subject<'a, W> {
         without(&modules, loads)
     }
 
-    /// What the stage takes without some of its loads, and how many of them stay; or why the loads cannot be removed.
+    /// The effort of the stage without some of its loads, and how many of them stay; or why the loads cannot be removed.
     fn without(&mut self, loads: Loads) -> Result<std::result::Result<(Effort, usize), String>> {
         let without = match self.texts(loads) {
             Ok(without) => without,
@@ -204,7 +204,7 @@ impl<'a, W: Workload> Subject<'a, W> {
         Ok(Ok((effort?, without.kept)))
     }
 
-    /// What the stage takes with these texts instead of its sources' own.
+    /// The effort of the stage with these texts instead of its sources' own.
     fn with_texts(&mut self, texts: &[String], loads: Loads) -> Result<Effort> {
         let Self { gpu, workload, repeat, .. } = *self;
         for ((source, _), text) in self.sources.iter().zip(texts) {
@@ -217,7 +217,7 @@ impl<'a, W: Workload> Subject<'a, W> {
         Ok(effort(gpu, counters, timing, self.registers()?, least_bytes))
     }
 
-    /// What a chapter's own experiment takes.
+    /// The effort of a chapter's own experiment.
     fn own(&mut self, experiment: &Experiment<W>) -> Result<Effort> {
         self.gpu.take_requested();
         let (counters, timing) = trial(self.gpu, self.workload, &mut self.buffers, self.repeat, experiment.run)?;
@@ -230,7 +230,7 @@ impl<'a, W: Workload> Subject<'a, W> {
     }
 }
 
-/// What a run took; `least_bytes` is the least that its computation has to read and write.
+/// The effort of a run; `least_bytes` is the least that its computation has to read and write.
 fn effort(gpu: &Gpu, counters: Option<Counters>, timing: Option<Timing>, registers: u32, least_bytes: u64) -> Effort {
     match (timing, gpu.profile()) {
         (None, Some(profile)) => {

@@ -35,7 +35,7 @@ struct Flow<'t> {
     after: Vec<HashSet<&'t str>>,
 }
 
-/// What an instruction does with registers and memory.
+/// The effect of an instruction on registers and memory.
 #[derive(Debug)]
 struct Effect<'t> {
     /// Registers that it writes.

@@ -26,11 +26,11 @@ pub struct Diagnosis {
 pub struct Trial {
     /// Its name.
     pub name: String,
-    /// What is left of the work.
+    /// The work that is left.
     pub left: String,
     /// Which experiment it is.
     pub kind: Kind,
-    /// What it took, or why it was left out.
+    /// Its effort, or why it was left out.
     pub effort: Result<Effort, String>,
 }
 
@@ -45,7 +45,7 @@ pub enum Kind {
     Own,
 }
 
-/// What a trial took.
+/// The effort of a trial.
 #[derive(Clone, Debug)]
 pub enum Effort {
     /// On a GPU.

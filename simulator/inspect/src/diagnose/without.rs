@@ -50,7 +50,7 @@ pub enum Loads {
 }
 
 impl Loads {
-    /// What an experiment without these loads is called.
+    /// The name of an experiment without these loads.
     pub fn without(self) -> &'static str {
         match self {
             Loads::Global => "without global loads",
@@ -151,12 +151,12 @@ impl<'a, 't> Kernel<'a, 't> {
         Self { module, function, mixed: mixed.collect(), used: 0 }
     }
 
-    /// What replaces an instruction after its guard; `None` for an instruction that stays.
+    /// The replacement of an instruction after its guard; `None` for an instruction that stays.
     fn replacement(&mut self, instruction: &Instruction<'t>, loads: Loads) -> Result<Option<String>, Refusal> {
         let spaces = instruction.reads();
         let (root, bulk) = (instruction.root(), instruction.has("bulk"));
         let is_wanted = match root {
-            // What the function loads is unknown.
+            // A function may load anything.
             "call" => true,
             // An atomic operation is more than a load.
             "atom" => false,

@@ -22,7 +22,7 @@ pub struct Grid {
     pub space: Space,
     /// The rows that some lane requests, in the order of addresses.
     pub rows: Vec<Row>,
-    /// What the request costs.
+    /// The cost of the request.
     pub cost: Cost,
     /// Whether words in one column are in one bank and wait for each other: in shared memory, if each lane requests at most one word, on
     /// GPUs with 32 banks of a word.
@@ -42,7 +42,7 @@ pub struct Row {
     pub lanes: [u32; COLUMNS],
 }
 
-/// What a request costs.
+/// The cost of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
     /// In global memory.
@@ -66,7 +66,7 @@ pub enum Cost {
 }
 
 impl Cost {
-    /// What a sample costs by the rules of a GPU generation; `None` for memory without such rules.
+    /// The cost of a sample by the rules of a GPU generation; `None` for memory without such rules.
     pub fn of(sample: &AccessSample, rules: Rules) -> Option<Self> {
         let AccessSample { op, bytes, lanes, addresses, .. } = sample;
         match sample.space {

@@ -37,7 +37,7 @@ use picture::{title, what};
 pub use page::{ListedLine, Listing, Request, Working};
 pub use style::Style;
 
-/// What the simulator reported about a stage.
+/// The simulator's report about a stage.
 pub struct Explanation<'a> {
     stage: &'a str,
     least_bytes: u64,
@@ -87,7 +87,7 @@ impl<'a> Explanation<'a> {
         Rules::of(self.profile.compute_capability)
     }
 
-    /// What all kernels did together.
+    /// The counts of all kernels together.
     fn total(&self) -> Counters {
         self.kernels.iter().fold(Counters::default(), |mut sum, kernel| {
             sum += kernel.counters;
@@ -189,7 +189,7 @@ impl Explanation<'_> {
 }
 
 impl Kernel<'_> {
-    /// What the requests of a line cost, in wavefronts.
+    /// The cost of a line's requests, in wavefronts.
     fn wavefronts(&self, line: &Option<SourceLine>) -> u64 {
         let Some(c) = self.lines.get(line) else { return 0 };
         // Without an L1 cache there are only sectors, four to a line.

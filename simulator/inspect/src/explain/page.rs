@@ -29,7 +29,7 @@ pub struct Listing {
 pub struct ListedLine {
     /// Its number, from 1.
     pub number: u32,
-    /// What was counted.
+    /// The counts.
     pub counters: Counters,
     /// A cell for each column.
     pub cells: Vec<Option<String>>,
@@ -42,7 +42,7 @@ pub struct ListedLine {
 pub struct Request<'a> {
     /// The request.
     pub sample: &'a AccessSample,
-    /// What it costs.
+    /// Its cost.
     pub cost: String,
     /// A key to compare costs.
     pub weight: (u32, u32),
@@ -51,7 +51,7 @@ pub struct Request<'a> {
 /// The bound with its working.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Working {
-    /// What limits the stage.
+    /// The limit of the stage.
     pub limit: String,
     /// The GPU, and the SMs and the clock that the divisions take.
     pub gpu: String,

@@ -59,7 +59,7 @@ pub fn draw(sample: &AccessSample, rules: Rules, style: Style) -> Option<String>
     Some(text)
 }
 
-/// What a request costs, in a sentence.
+/// The cost of a request, in a sentence.
 pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
     let lanes = sample.lanes.count_ones();
     let plural = |number: u32, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
@@ -90,13 +90,13 @@ pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
     }
 }
 
-/// What a picture shows.
+/// The title of a picture.
 pub fn title(sample: &AccessSample) -> String {
     let line = sample.location.source.as_ref().map_or(String::new(), |source| format!(" on line {}", source.line));
     format!("a warp's {}{line}, {} byte{} per lane", what(sample), sample.bytes, if sample.bytes == 1 { "" } else { "s" })
 }
 
-/// What a request does, in which memory.
+/// The operation of a request, and its memory.
 pub fn what(sample: &AccessSample) -> String {
     let op = if sample.op == simt::finding::AccessOp::Load { "load from" } else { "store to" };
     let space = if sample.space == simt::Space::Global { "global" } else { "shared" };

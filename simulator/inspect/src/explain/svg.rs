@@ -1,6 +1,6 @@
 //! A request of a warp as an SVG: the same grid that [`super::picture`] draws with characters, for the book.
 //!
-//! The file stands alone, carries its own title and description, and has colors for light and dark pages.
+//! The file is complete in itself. It has a title, a description, and colors for light and dark pages.
 
 use std::fmt::Write;
 
@@ -130,7 +130,7 @@ fn height(row: &Row) -> u32 {
     CELL + names.saturating_sub(1) * LINE
 }
 
-/// What the colors mean.
+/// The meaning of the colors.
 fn keys(svg: &mut String, grid: &Grid, clashes: bool, y: u32) {
     let counts = || grid.rows.iter().flat_map(|row| row.lanes).map(u32::count_ones);
     let requested = match counts().max() {

@@ -98,7 +98,7 @@ impl Columns {
     }
 }
 
-/// What a line shows of a part.
+/// The cells of a line for a part.
 pub fn cells(part: &Part, longest_ms: f64) -> [String; 5] {
     let amount = if part.of == "bytes" { bytes(part.amount) } else { format!("{} {}", count(part.amount), part.of) };
     let rate = match (part.copies, part.of) {

@@ -1,4 +1,4 @@
-// Exercise: wait half as often.
+// Exercise: one tile after the other.
 //
 //     output[i] = sum over j < taps of signal[i + j] * filter[j],   i < outputs
 //
@@ -13,21 +13,14 @@ constexpr unsigned TILE = 256;
 extern "C" __global__ void convolve(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs,
                                     unsigned taps, float* __restrict__ output)
 {
-    // Two buffers of one tile each.
-    __shared__ float s_signals[2][BLOCK + TILE - 1];
-    __shared__ float s_filters[2][TILE];
+    __shared__ float s_signal[BLOCK + TILE - 1];
+    __shared__ float s_filter[TILE];
 
     const unsigned samples = outputs + taps - 1;
     const unsigned first = blockIdx.x * BLOCK;
     float sum = 0.0f;
     for (unsigned tile = 0; tile < taps; tile += TILE) {
-#ifdef SOLUTION
-        const unsigned buffer = tile / TILE % 2;
-#else
-        const unsigned buffer = 0;
-#endif
-        float* s_signal = s_signals[buffer];
-        float* s_filter = s_filters[buffer];
+        // The last tile may be shorter.
         const unsigned steps = min(TILE, taps - tile);
         for (unsigned k = threadIdx.x; k < steps; k += BLOCK) {
             s_filter[k] = filter[tile + k];
@@ -36,7 +29,7 @@ extern "C" __global__ void convolve(const float* __restrict__ signal, const floa
             const unsigned i = first + tile + k;
             s_signal[k] = i < samples ? signal[i] : 0.0f;
         }
-        // The tile is written, by all threads, before any thread reads it. And the one before has been read.
+        // All threads have written the tile before any thread reads it.
         __syncthreads();
         // One multiply-add per iteration. The next chapter does several.
 #pragma unroll 1
@@ -44,10 +37,7 @@ extern "C" __global__ void convolve(const float* __restrict__ signal, const floa
             sum += s_signal[threadIdx.x + k] * s_filter[k];
         }
 #ifdef SOLUTION
-        // No barrier: the next tile goes where the one before this was, and who gets that far has passed the barrier above,
-        // behind which nobody reads that one any more.
-#else
-        // The tile is read, by all threads, before any thread writes the next one in its place.
+        // All threads have read the tile before any thread overwrites it with the next one.
         __syncthreads();
 #endif
     }
