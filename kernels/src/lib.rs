@@ -126,6 +126,7 @@ pub mod ceilings;
 pub mod conv_naive;
 pub mod conv_shared;
 pub mod correlation;
+pub mod histogram;
 pub mod matmul;
 pub mod slides;
 pub mod unroll;
@@ -133,7 +134,7 @@ pub mod window_sums;
 
 /// Every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 16] = [
+    static SOURCES: [&Source; 18] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
@@ -147,6 +148,8 @@ pub fn sources() -> &'static [&'static Source] {
         &correlation::tensor::SOURCE,
         &window_sums::SOURCE,
         &window_sums::tiles::SOURCE,
+        &window_sums::scan::SOURCE,
+        &histogram::SOURCE,
         &matmul::SOURCE,
         &matmul::asynchronous::SOURCE,
         &matmul::tensor::SOURCE,

@@ -62,3 +62,23 @@ pub mod tiles {
         }
     }
 }
+
+/// Prefix sums of whole rows.
+pub mod scan {
+    source! {
+        "05-window-sums-scan", "compute_70", ["05-window-sums.cuh"];
+
+        kernels {
+            /// The prefix sums of all rows, by decoupled look-back.
+            PREFIX_ROWS = "prefix_rows",
+            /// The sum of each window as the difference of two prefix sums.
+            DIFFERENCES = "differences",
+        }
+        constants {
+            /// Threads of a block of [`PREFIX_ROWS`].
+            SCAN_THREADS = 256,
+            /// Pixels of a block of [`PREFIX_ROWS`].
+            SCAN_TILE = 1024,
+        }
+    }
+}

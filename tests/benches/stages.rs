@@ -11,7 +11,9 @@ use common::device::Request;
 use common::gpu::Gpu;
 use common::stage::{Run, Stage};
 use common::workload::convolution::TEACHING_SIZE;
-use common::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Workload, correlation, matmul, window_sums};
+use common::workload::{
+    Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, correlation, matmul, window_sums,
+};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -30,6 +32,8 @@ fn chapters(criterion: &mut Criterion) {
     rows(criterion, &gpu, &correlation_sm_aware::CHAPTER, &correlation);
     let sums = WindowSums::random(window_sums::TEACHING_SIZE, 15, Border::Valid, 13).expect("a window that fits");
     rows(criterion, &gpu, &::window_sums::CHAPTER, &sums);
+    let counted = Histogram::random(window_sums::TEACHING_SIZE, 13).expect("an image that can be");
+    rows(criterion, &gpu, &histogram::CHAPTER, &counted);
     let product = Matmul::random(matmul::TEACHING_SIZE, 13).expect("sizes that can be");
     rows(criterion, &gpu, &matmul_tiled::CHAPTER, &product);
 }

@@ -108,12 +108,13 @@ fn every_chapter_is_right_and_moves_what_the_book_says_when_clang_compiles_it() 
     if with_gpu(|gpu| !gpu.is_simulated()) {
         return;
     }
-    let chapters: [&dyn Checks; 6] = [
+    let chapters: [&dyn Checks; 7] = [
         &conv_naive::CHAPTER,
         &conv_shared::CHAPTER,
         &unroll::CHAPTER,
         &correlation_sm_aware::CHAPTER,
         &window_sums::CHAPTER,
+        &histogram::CHAPTER,
         &matmul_tiled::CHAPTER,
     ];
     let version = clang.version().to_owned();

@@ -138,6 +138,7 @@ fn a_page_judges_chapter_04_as_a_terminal_does() {
 #[test]
 fn a_page_judges_chapter_05_as_a_terminal_does() {
     examine(&window_sums::CHAPTER);
+    examine(&histogram::CHAPTER);
 }
 
 #[test]

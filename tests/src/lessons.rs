@@ -19,13 +19,14 @@ trait Checks {
 }
 
 /// All chapters, in order.
-fn chapters() -> [&'static dyn Checks; 6] {
+fn chapters() -> [&'static dyn Checks; 7] {
     [
         &conv_naive::CHAPTER,
         &conv_shared::CHAPTER,
         &unroll::CHAPTER,
         &correlation_sm_aware::CHAPTER,
         &window_sums::CHAPTER,
+        &histogram::CHAPTER,
         &matmul_tiled::CHAPTER,
     ]
 }

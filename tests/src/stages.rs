@@ -3,12 +3,13 @@
 use common::report::Outcome;
 use common::runner;
 use common::stage::Stage;
-use common::workload::window_sums::{Size, WindowSums};
-use common::workload::{Border, Workload};
+use common::workload::window_sums::{Image, Size, WindowSums};
+use common::workload::{Border, Histogram, Workload};
 use kernels::unroll::tensor::{COLUMNS, ROWS};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use unroll::tensor::Division;
+use window_sums::scan::INTEGRAL;
 use window_sums::tiles::{ROW_SCAN, SHARED_TILE, SLIDING, TILE_SCAN, VECTOR};
 
 use crate::cases::{convolutions, correlations, length, odd, products, window_sums};
@@ -128,7 +129,7 @@ proptest! {
         sums in window_sums(prop::sample::select(vec![255, 257, 511, 513, 987, 989, 991, 1025]), 1100),
     ) {
         // The stages before these do not cut windows into parts, and take long for wide windows.
-        verify(&[SHARED_TILE, SLIDING, VECTOR, ROW_SCAN, TILE_SCAN], &sums)?;
+        verify(&[SHARED_TILE, SLIDING, VECTOR, ROW_SCAN, TILE_SCAN, INTEGRAL], &sums)?;
     }
 
     #[test]
@@ -140,6 +141,18 @@ proptest! {
         let width = if clamp { places.max(window) } else { places + window - 1 };
         let sums = WindowSums::random(Size { width, height: height as u32 }, window, border, seed).expect("a window that fits");
         verify(window_sums::CHAPTER.stages, &sums)?;
+    }
+
+    #[test]
+    fn histograms_are_right_at_every_size_and_with_few_levels(
+        pixels in prop_oneof![
+            prop::collection::vec(0..256_i32, 1..3000),
+            prop::collection::vec(prop::sample::select(vec![0, 255, 7]), 1..3000),
+            prop::collection::vec(0..256_i32, (kernels::histogram::CHUNK - 2) as usize..(kernels::histogram::CHUNK + 3) as usize),
+        ],
+    ) {
+        let image = Image { width: pixels.len() as u32, height: 1, pixels };
+        verify(histogram::CHAPTER.stages, &Histogram::new(image).expect("gray levels"))?;
     }
 
     #[test]

@@ -33,7 +33,7 @@ macro_rules! chapters {
     };
 }
 
-chapters!(conv_naive, conv_shared, unroll, correlation_sm_aware, window_sums, matmul_tiled);
+chapters!(conv_naive, conv_shared, unroll, correlation_sm_aware, window_sums, histogram, matmul_tiled);
 
 /// Checks that there is a chapter of that name.
 pub fn check(name: &str) -> Result<()> {

@@ -8,17 +8,19 @@
 //! # The stages
 //!
 //! The stages follow in the order of the table, each with the launch that it makes. The kernels are in
-//! `kernels/cuda/05-window-sums.cu` and, from [`tiles::SHARED_TILE`] on, in `…-tiles.cu` beside it.
+//! `kernels/cuda/05-window-sums.cu` and, from [`tiles::SHARED_TILE`] on, in `…-tiles.cu` next to it. [`scan::INTEGRAL`] is in `…-scan.cu`.
 //!
 //! # Layout
 //!
 //! - `launch`: the launch that most stages have in common.
 //! - [`slices`]: the stages that give each thread shared memory of its own.
 //! - [`tiles`]: the stages whose threads share a tile.
+//! - [`scan`]: the stage whose blocks scan whole rows together.
 //! - `halves`: the launches of the experiments that `--diagnose` runs.
 
 mod halves;
 mod launch;
+pub mod scan;
 pub mod slices;
 pub mod tiles;
 
@@ -41,7 +43,7 @@ pub use crate::launch::squares_by_powf;
 pub static CHAPTER: Chapter<WindowSums> = Chapter {
     name: "05-window-sums",
     about: "sums over a window: find the bottleneck, then move the sums on chip",
-    sources: &[&window_sums::SOURCE, &window_sums::tiles::SOURCE],
+    sources: &[&window_sums::SOURCE, &window_sums::tiles::SOURCE, &window_sums::scan::SOURCE],
     stages: &[
         CPU,
         FUSED_GLOBAL,
@@ -55,6 +57,7 @@ pub static CHAPTER: Chapter<WindowSums> = Chapter {
         tiles::VECTOR,
         tiles::ROW_SCAN,
         tiles::TILE_SCAN,
+        scan::INTEGRAL,
     ],
     mistakes: &[],
     variants: &[],

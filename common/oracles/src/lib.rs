@@ -4,7 +4,7 @@
 //! numbers and return numbers, in plain f64 loops or exact integers. It is also the code that `cargo run` has to optimize, because an
 //! oracle does on a CPU what a GPU is for.
 //!
-//! - [`convolution`], [`correlation`], [`matmul`], [`window_sums`]: the oracles.
+//! - [`convolution`], [`correlation`], [`histogram`], [`matmul`], [`window_sums`]: the oracles.
 //! - [`check`]: compares an output with its oracle. [`Mismatch`] says in words what is wrong. [`Sampled`] covers what is too large to
 //!   compute twice.
 //! - [`output`]: how an output shows what was never written, and what was written next to it.
@@ -12,6 +12,7 @@
 
 pub mod convolution;
 pub mod correlation;
+pub mod histogram;
 pub mod matmul;
 pub mod output;
 #[cfg(not(target_arch = "wasm32"))]

@@ -5,6 +5,7 @@
 pub mod arguments;
 pub mod convolution;
 pub mod correlation;
+pub mod histogram;
 pub mod matmul;
 pub mod window_sums;
 
@@ -15,7 +16,7 @@ use crate::memory;
 
 use arguments::Argument;
 
-pub use workloads::{Arithmetic, Border, Convolution, Correlation, Footprint, Matmul, Problem, WindowSums, Work};
+pub use workloads::{Arithmetic, Border, Convolution, Correlation, Footprint, Histogram, Matmul, Problem, WindowSums, Work};
 
 /// A computation on a device.
 pub trait Workload: Problem {

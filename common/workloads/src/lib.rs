@@ -14,7 +14,7 @@
 //! - [`origin`] is where the data came from.
 //! - [`problem`] is one computation with fixed inputs: the trait that all workloads have.
 //! - [`case`] reads the sizes at which an exercise is checked.
-//! - [`convolution`], [`correlation`], [`matmul`], [`window_sums`]: the workloads.
+//! - [`convolution`], [`correlation`], [`matmul`], [`window_sums`], [`histogram`]: the workloads.
 //! - [`measure`] is a quantity that the simulator counts.
 //! - [`failure`] is why a result does not count.
 
@@ -25,6 +25,7 @@ pub mod correlation;
 pub mod error;
 pub mod failure;
 pub mod gray;
+pub mod histogram;
 pub mod matmul;
 pub mod matrix;
 pub mod measure;
@@ -37,6 +38,7 @@ pub use border::Border;
 pub use convolution::Convolution;
 pub use correlation::Correlation;
 pub use error::NoSuchSize;
+pub use histogram::Histogram;
 pub use matmul::Matmul;
 pub use problem::{Arithmetic, Footprint, Problem, Work};
 pub use window_sums::WindowSums;

@@ -87,6 +87,9 @@ pub enum Measure {
     /// Atomic operations of warps, on global and on shared memory.
     #[serde(rename = "atomic operations")]
     AtomicOperations,
+    /// Atomic operations of warps on global memory, for which all blocks compete.
+    #[serde(rename = "atomic operations in global memory")]
+    GlobalAtomicOperations,
 }
 
 impl Measure {
@@ -123,6 +126,7 @@ impl Measure {
             Measure::Barriers => Some(c.barriers as f64),
             Measure::LocalAccesses => Some(c.local_requests as f64),
             Measure::AtomicOperations => Some((c.global_atomic_requests + c.shared_atomic_requests) as f64),
+            Measure::GlobalAtomicOperations => Some(c.global_atomic_requests as f64),
         }
     }
 
@@ -170,6 +174,7 @@ impl Measure {
             Measure::Barriers => "barriers".to_owned(),
             Measure::LocalAccesses => "accesses to local memory".to_owned(),
             Measure::AtomicOperations => "atomic operations".to_owned(),
+            Measure::GlobalAtomicOperations => "atomic operations in global memory".to_owned(),
         }
     }
 
@@ -233,6 +238,7 @@ mod tests {
             "barriers",
             "local memory accesses",
             "atomic operations",
+            "atomic operations in global memory",
         ];
         let Ok(serde_json::Value::Object(counts)) = serde_json::to_value(Counters::default()) else {
             panic!("counters are an object")

@@ -16,7 +16,7 @@ type Row = (&'static str, &'static str, [u32; 3], [u32; 3], u32, &'static str);
 const CONV: &str = "f1400 f333 i1000 i333 o1000";
 
 /// The convolutions are the same in `02` and `03`, and so on: one launch for each kernel, with sizes that leave partial tiles.
-const KERNELS: [Row; 63] = [
+const KERNELS: [Row; 64] = [
     ("01-conv-naive", "naive", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("01-conv-naive", "naive_strided", [1, 1, 1], [128, 1, 1], 0, CONV),
     ("02-conv-shared", "shared", [4, 1, 1], [256, 1, 1], 0, CONV),
@@ -112,6 +112,7 @@ const KERNELS: [Row; 63] = [
     ("05-window-sums-tiles", "vector", [2, 3, 1], [64, 1, 1], 0, "w900 (300,31,0,300) o900 o900"),
     ("05-window-sums-tiles", "row_scan", [1, 3, 1], [256, 1, 1], 0, "w900 (300,31,0,300) o900 o900"),
     ("05-window-sums-tiles", "tile_scan", [1, 3, 1], [128, 1, 1], 0, "w900 (300,31,0,300) o900 o900"),
+    ("05-window-sums-scan", "differences", [2, 3, 1], [256, 1, 1], 0, "w900 (300,31,0,300) w900 w900 o900 o900"),
     ("06-matmul-tiled", "naive", [5, 4, 1], [256, 1, 1], 0, "f2500 f3500 i50 i70 i50 o3500"),
     ("06-matmul-tiled", "tiled", [5, 4, 1], [256, 1, 1], 0, "f2500 f3500 i50 i70 i50 o3500"),
     ("06-matmul-tiled", "register_tile_1d", [2, 1, 1], [512, 1, 1], 0, "f2500 f3500 i50 i70 i50 o3500"),
@@ -164,9 +165,9 @@ const EXERCISES: [Row; 23] = [
         0,
         "b3500 b63 i70 i50 i9 i7 i62 i44 l7000 l90000 o2728",
     ),
-    ("05-window-sums/exercises/2-sums-in-registers", "window_sums", [2, 3, 1], [256, 1, 1], 0, "w900 i300 i31 o900 o900"),
-    ("05-window-sums/exercises/3-a-round-number", "window_sums", [3, 3, 1], [128, 1, 1], 0, "w900 i300 i15 o900 o900"),
-    ("05-window-sums/exercises/4-one-in-one-out", "window_sums", [1, 3, 1], [64, 1, 1], 0, "w900 i300 i31 o900 o900"),
+    ("05-window-sums/exercises/3-sums-in-registers", "window_sums", [2, 3, 1], [256, 1, 1], 0, "w900 i300 i31 o900 o900"),
+    ("05-window-sums/exercises/4-a-round-number", "window_sums", [3, 3, 1], [128, 1, 1], 0, "w900 i300 i15 o900 o900"),
+    ("05-window-sums/exercises/6-one-in-one-out", "window_sums", [1, 3, 1], [64, 1, 1], 0, "w900 i300 i31 o900 o900"),
     ("06-matmul-tiled/exercises/2-a-tile-for-a-block", "multiply", [4, 3, 1], [256, 1, 1], 0, "f1536 f2048 i48 i64 i32 o3072"),
     ("06-matmul-tiled/exercises/3-every-size", "multiply", [5, 4, 1], [256, 1, 1], 0, "f2500 f3500 i50 i70 i50 o3500"),
     ("06-matmul-tiled/exercises/4-a-column-for-a-thread", "multiply", [5, 1, 1], [256, 1, 1], 0, "f2500 f3500 i50 i70 i50 o3500"),

@@ -7,8 +7,9 @@ use anyhow::{Context, Result, ensure};
 use common::gpu::Gpu;
 use common::observer;
 use common::stage::{Run, Stage};
+use common::workload::histogram::LEVELS;
 use common::workload::{
-    Border, Convolution, Correlation, Matmul, WindowSums, Workload, convolution, correlation, matmul, window_sums,
+    Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, convolution, correlation, matmul, window_sums,
 };
 use cudarc::driver::{CudaView, DevicePtr};
 use simt::finding::AccessOp;
@@ -120,6 +121,23 @@ impl Arrays for WindowSums {
             Array::new(gpu, "image", ["pixel", "pixels"], width, &buffers.image.as_view()),
             Array::new(gpu, "sums", ["sum", "sums"], width, &output.slice(..pixels)),
             Array::new(gpu, "squares", ["sum of squares", "sums of squares"], width, &output.slice(pixels..)),
+        ]
+    }
+}
+
+impl Arrays for Histogram {
+    const LAYOUT: Layout = Layout::Stacked;
+
+    fn sized(sizes: &[u32]) -> Result<Self> {
+        let window_sums::Size { width, height } = window_sums::TEACHING_SIZE;
+        let [width, height] = named(sizes, [width, height])?;
+        Ok(Self::random(window_sums::Size { width, height }, SEED)?)
+    }
+
+    fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
+        vec![
+            Array::new(gpu, "image", ["pixel", "pixels"], self.image().width, &buffers.image.as_view()),
+            Array::new(gpu, "histogram", ["count", "counts"], LEVELS as u32, &buffers.output.view()),
         ]
     }
 }

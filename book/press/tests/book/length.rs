@@ -29,7 +29,7 @@ const REFERENCE: [&str; 19] = [
 ];
 
 /// Chapters that are still one long page.
-const LONG: [&str; 2] = ["05-window-sums", "06-matmul-tiled"];
+const LONG: [&str; 1] = ["06-matmul-tiled"];
 
 /// Pages of a chapter that are no steps.
 const NO_STEPS: [&str; 4] = ["index", "results", "did-not-help", "originals"];

@@ -7,7 +7,7 @@ use engine::predict;
 use engine::simulated::{Compilation, Simulated};
 use engine::text::paragraphs;
 use simt::{MemoryError, Profile};
-use workloads::{Convolution, Correlation, Matmul, Problem, WindowSums};
+use workloads::{Convolution, Correlation, Histogram, Matmul, Problem, WindowSums};
 
 use crate::answer::Answer;
 use crate::request::{Check, Form, Forms, Request};
@@ -30,6 +30,7 @@ pub fn execute(request: Request) -> Answer {
         Request::Check(check) => match check.problem.as_str() {
             Convolution::NAME => checked::<Convolution>(&check),
             Correlation::NAME => checked::<Correlation>(&check),
+            Histogram::NAME => checked::<Histogram>(&check),
             Matmul::NAME => checked::<Matmul>(&check),
             WindowSums::NAME => checked::<WindowSums>(&check),
             other => failed(format!("there is no workload {other}")),

@@ -64,7 +64,7 @@ pub struct Program {
     pub stack: Option<Stack>,
     /// Kernels allocate memory.
     pub uses_heap: bool,
-    /// An atomic sum of floats, or the address of an allocation, depends on the order of the blocks.
+    /// An atomic sum of floats, the address of an allocation, or how often a block polls another one depends on the order of the blocks.
     pub order_matters: bool,
     /// A fence, an acquire or a release orders accesses of different threads without a barrier.
     pub has_fences: bool,

@@ -72,6 +72,9 @@ impl<'m, 't> Decoder<'m, 't> {
         let of_function = space == Some(Space::Param);
         let array = self.array_of(base);
         let (space, address) = self.address(base, offset, space, instruction)?;
+        // How often a relaxed load polls what other blocks write depends on when they run.
+        let polls_blocks = semantics.strong && !semantics.volatile && !semantics.acquires && !instruction.opcode.contains(".cta");
+        self.program.order_matters |= polls_blocks && space != Some(Space::Shared);
         let access = Access { of_function, space, address, width, count, signed, registers, kind, semantics, array };
         self.program.accesses.push(access);
         self.emit(Action::Load(self.program.accesses.len() as u32 - 1));

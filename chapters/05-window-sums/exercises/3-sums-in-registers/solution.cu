@@ -3,7 +3,7 @@
 //     sums[x, y] = I[x-k, y] + … + I[x+k, y],   squares[x, y] = I[x-k, y]² + … + I[x+k, y]²,   window = 2k + 1
 //
 // Launch:  two-dimensional grid with a row of blocks for each row of the image; 256 threads with one pixel each.
-// Sizes:   any image, any odd window that is no wider. Beyond its ends a row goes on with its outermost pixels.
+// Sizes:   any image, any odd window that is no wider. Beyond its ends, a row continues with its outermost pixels.
 // Outputs: a report numbers all sums first, and then all squares.
 
 __device__ inline int clamped(int x, int width)

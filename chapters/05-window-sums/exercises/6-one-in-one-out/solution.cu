@@ -3,7 +3,7 @@
 //     sums[x, y] = I[x-k, y] + … + I[x+k, y],   squares[x, y] = I[x-k, y]² + … + I[x+k, y]²,   window = 2k + 1
 //
 // Launch:  two-dimensional grid with a row of blocks for each row of the image; THREADS threads with RUN neighboring pixels each.
-// Sizes:   any image, any odd window up to WIDEST that is no wider than the image. Beyond its ends a row goes on with its outermost pixels.
+// Sizes:   any image, any odd window up to WIDEST that is no wider than the image. Beyond its ends, a row continues with its outermost pixels.
 // Outputs: a report numbers all sums first, and then all squares.
 
 constexpr int THREADS = 64;
@@ -25,10 +25,10 @@ extern "C" __global__ void window_sums(const int* __restrict__ image, int width,
     for (int k = threadIdx.x; k < PLACES + window; k += THREADS) {
         s_tile[k] = image[row + clamped(first - window / 2 + k, width)];
     }
-    // The tile is written, by all threads, before any thread reads it.
+    // All threads have written the tile before any thread reads it.
     __syncthreads();
 
-    // The windows of this thread's run: that of its place r begins at s_run[r].
+    // The window of output r of this thread's run begins at s_run[r].
     const int* s_run = s_tile + threadIdx.x * RUN;
     int sum = 0;
     int square = 0;
@@ -48,7 +48,7 @@ extern "C" __global__ void window_sums(const int* __restrict__ image, int width,
         sum += entering - leaving;
         square += entering * entering - leaving * leaving;
 #else
-        // Here `sum` and `square` are those of the window that begins at s_run[r]. Make them those of the next one.
+        // Here `sum` and `square` belong to the window that begins at s_run[r]. Make them those of the next window.
 #endif
     }
 }

@@ -1,0 +1,120 @@
+//! Chapter 05, histograms: many threads add to few counters.
+//!
+//! # What we compute
+//!
+//! How often each gray level occurs in an image. [`common::workload::histogram`] has the inputs and the oracle.
+//!
+//! # The stages
+//!
+//! The stages follow in the order of the table. The kernels are in `kernels/cuda/05-histogram.cu`. All of them count in integers, and a last
+//! small kernel delivers the counts as the numbers that the table checks.
+
+use common::Chapter;
+use common::Result;
+use common::gpu::Gpu;
+use common::lesson::Comparison;
+use common::measure::Measure;
+use common::stage::Stage;
+use common::workload::Histogram;
+use common::workload::histogram::{Buffers, LEVELS};
+use cudarc::driver::{LaunchConfig, PushKernelArg};
+use kernels::{Kernel, histogram as kernel};
+use rayon::prelude::*;
+
+/// The chapter, for its binary and for the tests.
+pub static CHAPTER: Chapter<Histogram> = Chapter {
+    name: "05-histogram",
+    about: "histograms: many threads add to few counters",
+    sources: &[&kernel::SOURCE],
+    stages: &[CPU, GLOBAL, PER_BLOCK, PER_WARP],
+    mistakes: &[],
+    variants: &[],
+    experiments: &[],
+    choice: None,
+    lesson: LESSON,
+};
+
+/// What the table shows.
+const LESSON: &[Comparison<Histogram>] = &[
+    Comparison::counts(
+        GLOBAL,
+        PER_BLOCK,
+        Measure::GlobalAtomicOperations,
+        "Blocks count in shared memory, and add to the image's counters once.",
+    ),
+    Comparison::times(GLOBAL, PER_BLOCK, "Blocks do not compete for the same counters."),
+    Comparison::times(PER_BLOCK, PER_WARP, "Each warp has counters of its own."),
+];
+
+// ANCHOR: cpu
+/// The formula as a loop, with counters for each piece of work.
+pub const CPU: Stage<Histogram> = Stage::cpu("cpu", "counters for each core, then added up", cpu);
+
+fn cpu(workload: &Histogram, output: &mut [f32]) {
+    let count = |pixels: &[i32]| {
+        let mut counts = [0_u32; LEVELS];
+        for &pixel in pixels {
+            counts[pixel as usize] += 1;
+        }
+        counts
+    };
+    let add = |mut a: [u32; LEVELS], b: [u32; LEVELS]| {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        a
+    };
+    let counts = workload.image().pixels.par_chunks(1 << 16).map(count).reduce(|| [0; LEVELS], add);
+    output.iter_mut().zip(counts).for_each(|(output, count)| *output = count as f32);
+}
+// ANCHOR_END: cpu
+
+// ANCHOR: launch
+/// Sets the counters to zero, counts with blocks that have `pixels` pixels each, and delivers the counts.
+fn count(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers, kernel: Kernel, pixels: u32) -> Result<()> {
+    gpu.stream.memset_zeros(&mut buffers.counts)?;
+    let counting = gpu.kernel(kernel)?;
+    let count = workload.pixels() as i32;
+    let grid_dim = (workload.pixels().div_ceil(pixels), 1, 1);
+    let config = LaunchConfig { grid_dim, block_dim: (kernel::THREADS, 1, 1), shared_mem_bytes: 0 };
+    let mut launch = gpu.stream.launch_builder(&counting);
+    launch.arg(&buffers.image).arg(&count).arg(&mut buffers.counts);
+    // SAFETY: the kernels read `count` pixels of the image, and add to the counter of each; the workload refuses pixels that are no gray
+    // level, and has a counter for each level.
+    unsafe { launch.launch(config) }?;
+    let delivering = gpu.kernel(kernel::DELIVER)?;
+    let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (kernel::LEVELS, 1, 1), shared_mem_bytes: 0 };
+    let mut output = buffers.output.view_mut();
+    let mut launch = gpu.stream.launch_builder(&delivering);
+    launch.arg(&buffers.counts).arg(&mut output);
+    // SAFETY: the kernel has a thread for each level, and the counters and the output have as many elements.
+    unsafe { launch.launch(config) }?;
+    Ok(())
+}
+// ANCHOR_END: launch
+
+// ANCHOR: global
+/// Counters in global memory.
+pub const GLOBAL: Stage<Histogram> = Stage::launches("global", "each thread adds to a counter in global memory", global);
+
+fn global(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers) -> Result<()> {
+    count(gpu, workload, buffers, kernel::GLOBAL, kernel::THREADS)
+}
+// ANCHOR_END: global
+
+// ANCHOR: per_block
+/// Counters in shared memory.
+pub const PER_BLOCK: Stage<Histogram> =
+    Stage::launches("per-block", "each block counts in shared memory, and adds its counts once", per_block);
+
+fn per_block(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers) -> Result<()> {
+    count(gpu, workload, buffers, kernel::PER_BLOCK, kernel::CHUNK)
+}
+// ANCHOR_END: per_block
+
+// ANCHOR: per_warp
+/// Counters for each warp.
+pub const PER_WARP: Stage<Histogram> = Stage::launches("per-warp", "each warp has counters of its own", per_warp);
+
+fn per_warp(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers) -> Result<()> {
+    count(gpu, workload, buffers, kernel::PER_WARP, kernel::CHUNK)
+}
+// ANCHOR_END: per_warp
