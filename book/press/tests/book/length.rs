@@ -29,7 +29,7 @@ const REFERENCE: [&str; 19] = [
 ];
 
 /// Chapters that are still one long page.
-const LONG: [&str; 4] = ["02-conv-shared", "03-unroll", "05-window-sums", "06-matmul-tiled"];
+const LONG: [&str; 3] = ["02-conv-shared", "03-unroll", "05-window-sums"];
 
 /// Pages of a chapter that are no steps.
 const NO_STEPS: [&str; 4] = ["index", "results", "did-not-help", "originals"];
