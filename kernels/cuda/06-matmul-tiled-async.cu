@@ -70,6 +70,7 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
     const bool has_column = first_column + b_at < n;
     const unsigned to_a = static_cast<unsigned>(__cvta_generic_to_shared(s_a)) + (a_at * PITCH + a_row) * sizeof(float);
     const unsigned to_b = static_cast<unsigned>(__cvta_generic_to_shared(s_b)) + (b_row * BLOCK_COLUMNS + b_at) * sizeof(float);
+// ANCHOR: start
     const auto copy = [&](unsigned buffer, unsigned depth, bool is_there) {
         const int rows = is_there && a_at < depth ? rows_left : 0;
 #pragma unroll
@@ -87,6 +88,7 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         from_b += static_cast<size_t>(depth) * n;
         end_group();
     };
+// ANCHOR_END: start
 
     // Lanes 2 i and 2 i + 1 are below each other. Shared memory serves 16 lanes in one wavefront if both lanes of every such pair load the same
     // vector, as they do from `b`, or if lanes that are two apart do, as they do from `a`. Otherwise it serves 8.
@@ -123,6 +125,7 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
     float sum[ROWS][COLUMNS] = {};
     unsigned used = 0, filled = BUFFERS - 1;
 #pragma unroll 1
+// ANCHOR: steps
     for (unsigned slab = 0; slab < slabs; ++slab) {
         const unsigned next = used + 1 == BUFFERS ? 0 : used + 1;
         copy(filled, DEPTH, slab + BUFFERS - 1 < slabs);
@@ -138,6 +141,7 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
                 __syncthreads();
                 load((i + 1) % 2, next, 0);
             }
+// ANCHOR_END: steps
             // Down one column and up the next: one of the two factors is always the same as before, and need not be read from its register again.
 #pragma unroll
             for (unsigned column = 0; column < COLUMNS; ++column) {

@@ -59,6 +59,7 @@ __device__ unsigned rounded(float value)
 }
 // ANCHOR_END: rounded
 
+// ANCHOR: multiply_add
 // sums += A B, with 16 x 8 values of A and 8 x 8 of B, distributed over the lanes of a warp.
 __device__ void multiply_add(float (&sums)[4], const unsigned (&a)[4], const unsigned (&b)[2])
 {
@@ -66,7 +67,9 @@ __device__ void multiply_add(float (&sums)[4], const unsigned (&a)[4], const uns
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+// ANCHOR_END: multiply_add
 
+// ANCHOR: load_matrix
 // Loads 16 x 8 floats. Each lane passes the address of one of the 32 vectors. The instruction moves pairs of 16-bit values; here a pair is a
 // float.
 __device__ void load_matrix(float (&a)[4], unsigned s_vector)
@@ -76,6 +79,7 @@ __device__ void load_matrix(float (&a)[4], unsigned s_vector)
                  : "r"(s_vector)
                  : "memory");
 }
+// ANCHOR_END: load_matrix
 
 // Starts to copy a vector of which only the first `numbers` numbers exist; the others become zeros. Without VECTORS, copies one number at a
 // time.
@@ -210,6 +214,7 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
                     b_part[j + 2][half] = rounded(four.z), b_part[j + 3][half] = rounded(four.w);
                 }
             }
+// ANCHOR: instructions
             // Back and forth: the four registers of `a` stay the same along a row of instructions, and the two of `b` stay the same where one row
             // ends and the next begins.
 #pragma unroll
@@ -220,6 +225,7 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
                     multiply_add(sums[i][j], a_part[i], b_part[j]);
                 }
             }
+// ANCHOR_END: instructions
         }
         filled = used;
         used = next;

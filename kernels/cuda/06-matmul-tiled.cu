@@ -94,11 +94,13 @@ register_tile_1d(const float* __restrict__ a, const float* __restrict__ b, unsig
         __syncthreads();
 #pragma unroll
         for (unsigned i = 0; i < DEPTH; ++i) {
+// ANCHOR: column
             const float of_b = s_b[i][x];
 #pragma unroll
             for (unsigned j = 0; j < COLUMN; ++j) {
                 sum[j] += s_a[y + j][i] * of_b;
             }
+// ANCHOR_END: column
         }
         // All threads have read the tiles before any thread overwrites them with the next ones.
         __syncthreads();
@@ -162,6 +164,7 @@ register_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned
         __syncthreads();
 #pragma unroll
         for (unsigned i = 0; i < DEPTH; ++i) {
+// ANCHOR: outer_product
             float of_a[ROWS], of_b[COLUMNS];
 #pragma unroll
             for (unsigned j = 0; j < ROWS; ++j) {
@@ -178,6 +181,7 @@ register_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned
                     sum[row][column] += of_a[row] * of_b[column];
                 }
             }
+// ANCHOR_END: outer_product
         }
         // All threads have read the tiles before any thread overwrites them with the next ones.
         __syncthreads();
@@ -244,11 +248,13 @@ __device__ void multiply_vectors(const float* __restrict__ a, const float* __res
     const float4* const from_b = s_b + home.column / VECTOR;
     float* const to_a = reinterpret_cast<float*>(s_a) + a_at * PITCH + a_row;
     for (unsigned slab = 0; slab < k; slab += DEPTH) {
+// ANCHOR: ahead
         to_a[0] = a_ahead.x, to_a[PITCH] = a_ahead.y, to_a[2 * PITCH] = a_ahead.z, to_a[3 * PITCH] = a_ahead.w;
         s_b[threadIdx.x] = b_ahead;
         // All threads have written the tiles before any thread reads them.
         __syncthreads();
         fetch(slab + DEPTH);
+// ANCHOR_END: ahead
 #pragma unroll
         for (unsigned i = 0; i < DEPTH; ++i) {
             float in_a[ROWS], in_b[COLUMNS];
@@ -304,6 +310,7 @@ constexpr unsigned LANES_ACROSS = 8;
 constexpr unsigned WARP_ROWS = LANES_DOWN * ROWS;
 constexpr unsigned WARP_COLUMNS = LANES_ACROSS * COLUMNS;
 
+// ANCHOR: place
 // The position of a lane in its warp's rectangle. Lanes 2 i and 2 i + 1 are below each other. Shared memory serves 16 lanes in one wavefront
 // if both lanes of every such pair load the same vector, as they do from `b`, or if lanes that are two apart do, as they do from `a`.
 // Otherwise it serves 8.
@@ -311,6 +318,7 @@ __device__ Place place_of(unsigned lane)
 {
     return {(lane % 2 + lane / 16 * 2) * VECTOR, lane / 2 % LANES_ACROSS * VECTOR};
 }
+// ANCHOR_END: place
 
 // ANCHOR: warp_tile
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
