@@ -5,6 +5,9 @@ use crate::archive::{Archive, Bounded, Pair};
 /// The records of the H200.
 const DEVICE: &str = "nvidia-h200";
 
+/// Stages whose time goes by in a queue that no bound knows of, each with its chapter: atomic additions to one address follow one another.
+const QUEUES: [(&str, &str); 1] = [("05-histogram", "global")];
+
 /// The stages that were measured and counted with the same kernels.
 fn same_kernels<'a>(pair: &Pair<'a>) -> Vec<Bounded<'a>> {
     pair.bounded().into_iter().filter(|row| pair.is_of_same_kernels(row.name)).collect()
@@ -17,7 +20,8 @@ fn no_stage_was_faster_than_its_bound() {
             let (chapter, least_ms) = (&pair.measured.record.chapter, bound.least_ms());
             assert!(least_ms <= median_ms, "{chapter}, {name}: at least {least_ms} ms, and it took {median_ms} ms: {bound:?}");
             // A bound far below the time explains nothing.
-            assert!(least_ms >= median_ms / 10.0, "{chapter}, {name}: at least {least_ms} ms, and it took {median_ms} ms");
+            let is_far = least_ms < median_ms / 10.0;
+            assert_eq!(is_far, QUEUES.contains(&(chapter, name)), "{chapter}, {name}: at least {least_ms} ms, and it took {median_ms} ms");
         }
     }
 }

@@ -139,8 +139,11 @@ mod tests {
         assert!(missing.is_empty(), "not in the notes: {missing:?}");
     }
 
-    /// Whether a text holds a number, with any number of zeros at its end.
+    /// Whether a text holds a number, with any number of zeros at its end. A number with an exponent has to be there as it is.
     fn is_in(number: &str, text: &str) -> bool {
+        if number.contains('e') {
+            return text.split_whitespace().any(|word| word == number);
+        }
         let plain = |number: &str| {
             if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').to_owned() } else { number.to_owned() }
         };
