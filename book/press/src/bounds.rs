@@ -21,7 +21,11 @@ fn no_stage_was_faster_than_its_bound() {
             assert!(least_ms <= median_ms, "{chapter}, {name}: at least {least_ms} ms, and it took {median_ms} ms: {bound:?}");
             // A bound far below the time explains nothing.
             let is_far = least_ms < median_ms / 10.0;
-            assert_eq!(is_far, QUEUES.contains(&(chapter, name)), "{chapter}, {name}: at least {least_ms} ms, and it took {median_ms} ms");
+            assert_eq!(
+                is_far,
+                QUEUES.contains(&(chapter, name)),
+                "{chapter}, {name}: at least {least_ms} ms, and it took {median_ms} ms"
+            );
         }
     }
 }
