@@ -85,6 +85,7 @@ class Exercise {
     next.hidden = false;
     next.open = true;
     const left = this.hints.filter((hint) => hint.hidden).length;
+    exercises.hinted(this.stem, this.hints.length - left);
     this.hintButton.textContent = left === 0 ? "No more hints" : "Next hint";
     this.hintButton.disabled = left === 0;
   }
@@ -118,6 +119,7 @@ class Exercise {
       this.shown.replaceChildren(...(await this.solved()));
       this.shown.hidden = false;
       this.solutionButton.textContent = "Hide it";
+      exercises.solved(this.stem);
     } catch (error) {
       this.status.textContent = error.message;
     }
@@ -138,7 +140,7 @@ class Exercise {
       this.figure.dataset.checkMs = Math.round(performance.now() - start);
       this.status.textContent = answer.passed ? "Passed." : "Not yet.";
       this.show(answer.passed ? "right" : "wrong", answer.message);
-      if (answer.passed) exercises.pass(this.stem);
+      exercises.checked(this.stem, answer.passed);
       this.mark();
       this.judge?.(answer);
       this.figure.dataset.state = "done";

@@ -109,7 +109,7 @@ async function behavior(page) {
   const broken = await check(solution.replace("__global__ void", "__global__ viod"));
   assert.match(broken.text, /^it does not compile:/);
   assert.ok(!broken.text.includes("sm_80"), broken.text);
-  assert.ok((await evaluate(`JSON.parse(localStorage.getItem("unrolled.progress")).exercises["${stem}"].text`)).includes("viod"), "the text is remembered");
+  assert.ok((await evaluate(`JSON.parse(localStorage.getItem("unrolled.exercise.${stem}")).text`)).includes("viod"), "the text is remembered");
   const brace = solution.indexOf("{", solution.indexOf(manifest.kernel.name));
   const endless = await check(`${solution.slice(0, brace + 1)}\nfor (volatile int i = 0; i < 1; i += 0) {}\n${solution.slice(brace + 1)}`);
   assert.match(endless.text, /does not end/);
@@ -145,6 +145,25 @@ try {
       }
     }),
   );
+  // Both pages remember in the same place.
+  const page = await chromium.open(`${server.address}/progress.html`);
+  const journal = `document.querySelector("[data-lab=journal]")`;
+  await page.until(`${journal}?.dataset.state === "ready"`);
+  await tested("all of it is in the file that a leader gets, and is forgotten on demand", async () => {
+    const read = () => page.evaluate(`${journal}.journal()`);
+    const written = Object.entries(await read());
+    assert.deepEqual(written.map(([name]) => name.replace(/(\d)-[^/]*$/, "$1")).sort(), exercises.map(([stem]) => stem).sort());
+    for (const [name, { attempts, checks, passed }] of written) assert.ok(attempts >= 1 && checks >= attempts && !Number.isNaN(Date.parse(passed)), name);
+    const rows = await page.evaluate(`[...${journal}.querySelectorAll(".passed")].map(({ textContent }) => textContent)`);
+    if (!wanted) rows.forEach((row) => assert.match(row, /^(\d+) of \1$/));
+    await page.evaluate(`${journal}.querySelector("[data-action=export]").click()`);
+    assert.match(await page.evaluate(`${journal}.textContent`), /Saved as/);
+    await page.evaluate(`${journal}.querySelector("[data-action=forget]").click()`);
+    assert.equal(Object.keys(await read()).length, written.length, "it asks first");
+    await page.evaluate(`${journal}.querySelector("[data-action=forget]").click()`);
+    assert.deepEqual(await read(), {});
+  });
+  await page.close();
   for (const [width, theme] of [[1280, "light"], [400, "navy"]]) {
     const page = await chromium.open(`${server.address}/exercises.html`, { width });
     await page.until(all);

@@ -36,6 +36,24 @@ pub fn solutions() -> Result<String> {
     Ok(solutions)
 }
 
+/// A table of all chapters with how many exercises a reader has passed, which the page's script fills in.
+pub fn progress() -> Result<String> {
+    let mut rows = String::new();
+    for (chapter, _) in chapters() {
+        let exercises = Exercise::all(root(), chapter)?;
+        let names: Vec<_> = exercises.iter().map(|exercise| format!("{chapter}/{}", exercise.stem())).collect();
+        rows += &format!(
+            "<tr data-exercises=\"{}\"><td>{chapter}</td><td class=\"passed\">{} exercises</td></tr>\n",
+            names.join(" "),
+            exercises.len()
+        );
+    }
+    Ok(format!(
+        "<figure class=\"lab journal\" data-lab=\"journal\">\n<table>\n<thead><tr><th>chapter</th><th>passed</th></tr></thead>\n<tbody>\n{rows}</tbody>\n\
+         </table>\n</figure>"
+    ))
+}
+
 fn list(chapter: &str, exercises: &[Exercise]) -> String {
     let mut list = "| | | |\n|---:|---|---|\n".to_owned();
     for Exercise { number, manifest: Manifest { title, kind, .. }, .. } in exercises {

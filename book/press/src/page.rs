@@ -30,7 +30,7 @@ pub struct Page {
 }
 
 /// The directives besides those of [`simulation::DIRECTIVES`].
-const DIRECTIVES: &str = "run fact table bounds chart counts diff exercise exercises functions predict solutions instructions listing picture profiles ptx-loop roofline suites slide";
+const DIRECTIVES: &str = "run fact table bounds chart counts diff exercise exercises functions predict progress solutions instructions listing picture profiles ptx-loop roofline suites slide";
 
 /// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own. `whole` says that these are the pages of the
 /// book, so that some page should use each fact.
@@ -149,6 +149,7 @@ impl Press {
             "exercise" => exercises::exercise(&arguments.word("an exercise, such as 01-conv-naive/2,")?)?.into(),
             "exercises" => exercises::exercises(&arguments.word("a chapter")?)?.into(),
             "predict" => self.predict(arguments)?,
+            "progress" => exercises::progress()?.into(),
             "functions" => functions::tables().into(),
             "solutions" => exercises::solutions()?.into(),
             "instructions" => instructions::tables().into(),

@@ -1,5 +1,7 @@
 //! A chapter's binary, started the way a person starts it in a terminal.
 
+use std::fs;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
@@ -76,4 +78,15 @@ pub fn stage<'a>(record: &'a Value, name: &str) -> &'a Value {
 /// A count of a stage of a record.
 pub fn count(record: &Value, name: &str, count: &str) -> u64 {
     stage(record, name)["counters"][count].as_u64().unwrap_or_else(|| panic!("{name} has no {count}"))
+}
+
+/// Copies a program, so that the copy can be started. On Unix, a process of its own writes it: a file that another thread's child still holds open for
+/// writing could not be executed.
+pub fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
+    if cfg!(unix) {
+        let status = Command::new("cp").args([from.as_ref(), to.as_ref()]).status().expect("cp can be started");
+        assert!(status.success(), "{status}");
+    } else {
+        fs::copy(from, to).expect("a copy");
+    }
 }

@@ -134,8 +134,10 @@ pub fn save(stage: &Stage<'_>, launches: impl Iterator<Item = PathBuf>) -> Resul
         let written: Written = serde_json::from_slice(&fs::read(&path)?)?;
         fs::remove_file(&path)?;
         let extents = |Dim3 { x, y, z }: Dim3| [x, y, z];
+        let ptx = only(&written.ptx, &written.kernel)?;
+        let kept: BTreeSet<String> = parse(&ptx)?.variables.iter().map(|variable| variable.name.to_string()).collect();
         Ok(Launch {
-            ptx: only(&written.ptx, &written.kernel)?,
+            ptx,
             kernel: written.kernel,
             grid: extents(written.grid),
             block: extents(written.block),
@@ -146,6 +148,7 @@ pub fn save(stage: &Stage<'_>, launches: impl Iterator<Item = PathBuf>) -> Resul
             variables: written
                 .variables
                 .into_iter()
+                .filter(|it| kept.contains(&it.name))
                 .map(|it| Variable { name: it.name, contents: Contents::of(it.bytes) })
                 .collect(),
         })

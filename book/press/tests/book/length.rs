@@ -6,7 +6,7 @@ use press::page::{Page, sources};
 const WORDS: usize = 900;
 
 /// Pages to look things up in. They may be longer.
-const REFERENCE: [&str; 19] = [
+const REFERENCE: [&str; 20] = [
     "SUMMARY",
     "architecture",
     "ci",
@@ -19,6 +19,7 @@ const REFERENCE: [&str; 19] = [
     "instructions",
     "originals",
     "profiles",
+    "progress",
     "reading-the-table",
     "roofline",
     "setup",

@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use support::binary::copy_program;
 use tempfile::TempDir;
 use toolkit::Compiler;
 use toolkit::clang::Clang;
@@ -264,7 +265,7 @@ fn a_check_that_cannot_be_started_says_so() {
     learner.asks(&["2"]);
     // A program that is deleted after its start runs on, but cannot be started again.
     let program = learner.0.path().join("program");
-    fs::copy(env!("CARGO_BIN_EXE_01-conv-naive"), &program).unwrap();
+    copy_program(env!("CARGO_BIN_EXE_01-conv-naive"), &program);
     let script = "exec 3<\"$0\"; rm \"$0\"; exec /proc/self/fd/3 exercise 2 --watch";
     let mut shell = Command::new("sh");
     shell.args(["-c", script]).arg(&program).env("UNROLLED_EXERCISES", learner.0.path()).stdin(Stdio::null());

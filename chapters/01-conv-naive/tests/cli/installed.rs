@@ -1,9 +1,8 @@
 //! The program alone in another folder, as `cargo install` leaves it.
 
-use std::fs;
 use std::process::{Command, Output};
 
-use support::binary::{stderr, stdout};
+use support::binary::{copy_program, stderr, stdout};
 
 use super::BINARY;
 
@@ -11,7 +10,7 @@ use super::BINARY;
 fn alone(arguments: &[&str], library: Option<&str>) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("program");
-    fs::copy(BINARY.path, &program).unwrap();
+    copy_program(BINARY.path, &program);
     let mut command = Command::new(&program);
     command.args(["--device", "sim", "--size", "300x40"]).args(arguments).current_dir(folder.path()).env_clear();
     library.map(|library| command.env("SIMCUDA_LIBRARY", library));

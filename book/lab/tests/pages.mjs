@@ -1,0 +1,122 @@
+// Opens every page of the book in a headless Chromium, and moves what moves in it: `node pages.mjs SITE [PICTURES]`. Each page is opened on a wide
+// screen in light and on a narrow one in dark; with UNROLLED_ALL_SCREENS, also the other way round. What the figures then say is tested by `lab.mjs` and
+// `exercises.mjs`.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { browser, serve } from "../../../simulator/web/tests/browser.mjs";
+
+const [site, pictures] = process.argv.slice(2);
+const SCREENS = [[1280, false], [400, true]];
+if (process.env.UNROLLED_ALL_SCREENS) SCREENS.push([1280, true], [400, false]);
+/** Pages that only repeat others, or lead to one. */
+const OTHERS = ["print.html", "toc.html", "404.html", "index.html"];
+const SIDE_BY_SIDE = 2;
+
+const names = readdirSync(site, { recursive: true })
+  .filter((name) => name.endsWith(".html") && !OTHERS.includes(name) && !name.startsWith("lab/") && name.includes(process.env.ONLY ?? ""))
+  .sort();
+assert.ok(names.length > 0);
+
+/** How a reader moves a figure of each kind, in the page; each says what is wrong, or nothing. */
+const MOVES = `({
+  settled: (figure) => new Promise((resolve) => { const wait = () => (["done", "failed"].includes(figure.dataset.state) ? resolve(figure.dataset.state) : setTimeout(wait, 10)); wait(); }),
+  async react(figure, action) { figure.dataset.state = ""; action(); return (await this.settled(figure)) === "done" ? "" : figure.querySelector("[role=alert]")?.textContent || "it failed"; },
+  async predict(figure) {
+    const { answer } = figure.dataset;
+    for (const [value, said] of [[10 * answer + 10, "Too high."], [answer, "Yes."]]) {
+      figure.querySelector("input").value = value;
+      await this.react(figure, () => figure.querySelector("form").requestSubmit());
+      const verdict = figure.querySelector(".verdict").textContent;
+      if (verdict !== said) return value + " is answered with " + verdict;
+    }
+    return figure.querySelector("details.answer").open ? "" : "the answer is not shown";
+  },
+  async explain(figure) {
+    for (const row of figure.querySelectorAll("tr.asks")) {
+      const wrong = await this.react(figure, () => row.click());
+      if (wrong) return wrong;
+      if (!figure.querySelector(".lab-request svg")) return "there is no drawing of a request";
+    }
+    const step = [...figure.querySelectorAll("button")].find(({ textContent }) => textContent.startsWith("Step through"));
+    return step ? this.react(figure, () => step.click()) : "";
+  },
+  async slide(figure) {
+    for (const control of figure.querySelectorAll("[data-control]")) {
+      const moved = control.querySelector("input, select, button");
+      for (const end of [0, 1]) {
+        const wrong = await this.react(figure, () => {
+          if (moved.type === "range") { moved.value = end ? moved.max : moved.min; moved.dispatchEvent(new Event("input")); }
+          else if (moved.tagName === "SELECT") { moved.selectedIndex = end * (moved.options.length - 1); moved.dispatchEvent(new Event("change")); }
+          else moved.click();
+        });
+        if (wrong) return control.dataset.control + ": " + wrong;
+      }
+    }
+    return figure.querySelector(".lab-drawing svg") ? "" : "there is no drawing";
+  },
+  roofline(figure) { return this.react(figure, () => { const slider = figure.querySelector("input"); slider.value = slider.max; slider.dispatchEvent(new Event("input")); }); },
+  async exercise(figure) {
+    figure.querySelector("[data-action=hint]")?.click();
+    if (!figure.querySelector("[data-action=check]")) return "there is nothing to check it with";
+    return [...figure.querySelectorAll("details.hint")].some(({ hidden }) => !hidden) ? "" : "there is no hint";
+  },
+  journal(figure) { return this.react(figure, () => figure.querySelector("[data-action=forget]").click()); },
+})`;
+
+const server = await serve({ "": site });
+const chromium = await browser();
+const wrong = [];
+const moved = {};
+chromium.onEvent = (method, params) => {
+  if (method === "Runtime.exceptionThrown") wrong.push(`a page threw ${params.exceptionDetails.exception?.description ?? params.exceptionDetails.text}`);
+};
+
+async function look(name, width, dark) {
+  const at = `${name} at ${width} pixels in the ${dark ? "dark" : "light"}`;
+  const page = await chromium.open(`${server.address}/${name}`, { width, dark });
+  try {
+    await page.until(`location.protocol === "http:" && document.readyState === "complete"`);
+    await page.until(`[...document.querySelectorAll("figure[data-lab]")].every(({ dataset }) => dataset.readyMs || dataset.state === "failed")`);
+    const said = await page.evaluate(`(async () => {
+      const moves = ${MOVES};
+      const said = [];
+      for (const [at, figure] of document.querySelectorAll("figure[data-lab]").entries()) {
+        const kind = figure.dataset.lab;
+        said.push([kind, figure.dataset.state === "failed" ? "it does not start" : await moves[kind](figure)]);
+      }
+      return said;
+    })()`);
+    for (const [kind, problem] of said) {
+      moved[kind] = (moved[kind] ?? 0) + 1;
+      if (problem) wrong.push(`${at}: ${kind}: ${problem}`);
+    }
+    const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    if (overflow > 0) wrong.push(`${at}: ${overflow} pixels too wide`);
+    if (pictures) {
+      mkdirSync(pictures, { recursive: true });
+      await page.picture(join(pictures, `${name.replaceAll("/", ".").slice(0, -5)}-${width}${dark ? "-dark" : ""}.png`));
+    }
+  } catch (error) {
+    wrong.push(`${at}: ${error.message}`);
+  }
+  await page.close();
+}
+
+const start = performance.now();
+try {
+  const left = names.flatMap((name) => SCREENS.map((screen) => [name, ...screen]));
+  await Promise.all(
+    Array.from({ length: SIDE_BY_SIDE }, async () => {
+      while (left.length > 0) await look(...left.shift());
+    }),
+  );
+} finally {
+  await chromium.close();
+  server.close();
+}
+const counted = Object.entries(moved).map(([kind, count]) => `${count} ${kind}`).join(", ");
+console.log(`${names.length} pages on ${SCREENS.length} screens in ${Math.round((performance.now() - start) / 1000)} s; moved ${counted || "nothing"}`);
+for (const problem of wrong) console.log(`FAILED  ${problem}`);
+process.exitCode = wrong.length === 0 ? 0 : 1;
