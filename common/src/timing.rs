@@ -14,8 +14,8 @@ use crate::gpu::Gpu;
 const WARM_UP: Duration = Duration::from_millis(100);
 /// The warm-up has at least this many runs.
 const WARM_UP_RUNS: usize = 2;
-/// Shorter runs are timed in batches: the events' clock ticks every half microsecond, and the host needs a few microseconds to enqueue
-/// a run.
+/// Shorter runs are timed in batches: the events' clock ticks every half microsecond, and the host needs a few
+/// microseconds to enqueue a run.
 const SHORTEST_SAMPLE_MS: f64 = 0.02;
 /// How long a batch should take.
 const BATCH_MS: f64 = 0.2;
@@ -53,8 +53,8 @@ impl Timing {
 // ANCHOR: time
 /// Times what `enqueue` puts on the device's stream: a warm-up, then `samples` samples (at least one).
 ///
-/// On the simulator, events record the host's clock. The result then says how fast the simulator is, and no table may show it as the time of
-/// a GPU.
+/// On the simulator, events record the host's clock. The result then says how fast the simulator is, and no table may
+/// show it as the time of a GPU.
 ///
 /// # Errors
 ///

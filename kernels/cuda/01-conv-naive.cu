@@ -8,12 +8,12 @@
 // Since the last stage: this is the first one.
 // Launch:  one-dimensional grid and blocks, any block size; `naive` needs one thread for each output, `naive_strided` one
 //          thread for every RUN outputs.
-// Work:    per output, `taps` multiply-adds and 8 * taps bytes of loads (one sample and one filter value each). Only 4 bytes must be
-//          written and about 4 must be read: every byte is loaded again `taps` times.
+// Work:    per output, `taps` multiply-adds and 8 * taps bytes of loads (one sample and one filter value each). Only 4
+//          bytes must be written and about 4 must be read: every byte is loaded again `taps` times.
 // Sizes:   outputs >= 1, taps >= 1, `outputs + taps - 1` samples in `signal`, at most 2^31 of them.
 
-// Neighboring outputs of one thread of `naive_strided`. A sector, the smallest piece of memory that ever moves, holds 8 floats.
-// So this is the shortest run for which every lane of a warp reads from a different sector.
+// Neighboring outputs of one thread of `naive_strided`. A sector, the smallest piece of memory that ever moves, holds 8
+// floats. So this is the shortest run for which every lane of a warp reads from a different sector.
 constexpr unsigned RUN = 8;
 
 // ANCHOR: naive

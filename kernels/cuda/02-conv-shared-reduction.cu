@@ -1,11 +1,14 @@
 // 02-conv-shared-reduction: many threads add up one output together, for the case of few outputs and many taps.
 //
-// Since 02-conv-shared: a thread has a part of the taps of one output, and no output of its own. The parts are added up at the end: in
-//          shared memory (`block_per_output`), in registers (`warp_per_output`), or in both (`block_shuffle`).
-// Launch:  one-dimensional grid; a block of BLOCK threads for each output (`block_per_output`), or for each BLOCK / WARP outputs
-//          (`warp_per_output`), or a block of WIDE_BLOCK threads for each output (`block_shuffle`).
-// Work:    per output, `taps` multiply-adds, 8 * taps bytes of loads from global memory as in `naive`, and one addition for each thread.
-// Sizes:   outputs >= 1, taps >= 1, `outputs + taps - 1` samples in `signal`, at most 2^31 of them. They need not be multiples of anything.
+// Since 02-conv-shared: a thread has a part of the taps of one output, and no output of its own. The parts are added up
+//          at the end: in shared memory (`block_per_output`), in registers (`warp_per_output`), or in both
+//          (`block_shuffle`).
+// Launch:  one-dimensional grid; a block of BLOCK threads for each output (`block_per_output`), or for each BLOCK /
+//          WARP outputs (`warp_per_output`), or a block of WIDE_BLOCK threads for each output (`block_shuffle`).
+// Work:    per output, `taps` multiply-adds, 8 * taps bytes of loads from global memory as in `naive`, and one addition
+//          for each thread.
+// Sizes:   outputs >= 1, taps >= 1, `outputs + taps - 1` samples in `signal`, at most 2^31 of them. They need not be
+//          multiples of anything.
 
 // Threads of a block of `block_per_output` and `warp_per_output`.
 constexpr unsigned BLOCK = 256;

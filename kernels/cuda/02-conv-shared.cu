@@ -10,7 +10,7 @@
 
 // Outputs of a block, and threads of a block.
 constexpr unsigned BLOCK = 256;
-// Taps of a tile of `shared`: as many as the block has threads, so that each thread copies one filter value and at most two samples.
+// Taps of a tile of `shared`: as many as the block has threads, so each thread copies one filter value and at most two samples.
 constexpr unsigned TILE = 256;
 // Taps of a tile of `shared_wide`: four times as many. The 9 KB that it needs still fit in the 16 KB of the first GPUs.
 constexpr unsigned WIDE_TILE = 1024;
@@ -36,7 +36,7 @@ __device__ void convolve(const float* __restrict__ signal, const float* __restri
         for (unsigned k = threadIdx.x; k < steps; k += BLOCK) {
             s_filter[k] = filter[tile + k];
         }
-        // BLOCK windows of `steps` samples, each shifted by one sample from the previous one. In the last block, some threads have no
+        // BLOCK windows of `steps` samples, each one sample after the previous one. In the last block, some threads have no
         // output, and their windows contain samples that do not exist.
         for (unsigned k = threadIdx.x; k < BLOCK + steps - 1; k += BLOCK) {
             const unsigned i = first + tile + k;
@@ -50,7 +50,7 @@ __device__ void convolve(const float* __restrict__ signal, const float* __restri
         // Pointers that advance: for `window[k] * s_filter[k]`, a compiler may compute both addresses again in every iteration.
         const float* window = s_signal + threadIdx.x;
         const float* weight = s_filter;
-        // One multiply-add per iteration, as written. A modern compiler would do several, which is the subject of the next chapter.
+        // One multiply-add per iteration, as written. Modern compilers do several: see the next chapter.
 #pragma unroll 1
         for (unsigned k = 0; k < steps; ++k) {
             sum += *window++ * *weight++;
@@ -91,7 +91,8 @@ extern "C" __global__ void shared_wide(const float* __restrict__ signal, const f
 // ANCHOR_END: shared_wide
 
 // ANCHOR: shared_missing_barrier
-// Wrong, like the tutorial of 2008: a warp that has finished a tile overwrites it with the next one while slower warps still read it.
+// Wrong, like the tutorial of 2008: a warp that has finished a tile overwrites it with the next one while slower warps
+// still read it.
 extern "C" __global__ void shared_missing_barrier(const float* __restrict__ signal, const float* __restrict__ filter,
                                                   unsigned outputs, unsigned taps, float* __restrict__ output)
 {

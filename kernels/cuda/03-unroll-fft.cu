@@ -1,18 +1,20 @@
 // 03-unroll-fft: the kernels around cuFFT's transforms, which make a convolution of them.
 //
-// The signal is cut into blocks of `length` samples. Each block starts `hop` samples after the previous one. The spectra of a block and of
-// the filter are multiplied bin by bin, which gives their correlation on a ring of `length` samples. Its first `length - taps + 1` values
-// never run over the end of the ring. `hop` is at most that many: the first `hop` values are outputs, and the rest is thrown away.
+// The signal is cut into blocks of `length` samples. Each block starts `hop` samples after the previous one. The
+// spectra of a block and of the filter are multiplied bin by bin, which gives their correlation on a ring of `length`
+// samples. Its first `length - taps + 1` values never run over the end of the ring. `hop` is at most that many: the
+// first `hop` values are outputs, and the rest is thrown away.
 //
 // Since 03-unroll: another algorithm, whose work hardly depends on the number of taps.
-// Launch:  one-dimensional grid and blocks, any block size; one thread per value in `gather` and `collect`, one per bin in `multiply`,
-//          where the second dimension of the grid counts blocks of the signal.
-// Work:    gather: 4 bytes read and 4 written per value; multiply: 16 bytes read and 8 written, 4 multiply-adds per bin and block;
-//          collect: 4 bytes read and 4 written per output.
+// Launch:  one-dimensional grid and blocks, any block size; one thread per value in `gather` and `collect`, one per bin
+//          in `multiply`, where the second dimension of the grid counts blocks of the signal.
+// Work:    gather: 4 bytes read and 4 written per value; multiply: 16 bytes read and 8 written, 4 multiply-adds per bin
+//          and block; collect: 4 bytes read and 4 written per output.
 // Sizes:   1 <= hop <= length - taps + 1; `blocks * hop` is at least `outputs`; `length * (blocks + 1)` is below 2^31.
 
 // ANCHOR: gather
-// Ring 0 of `rings` is the filter, followed by zeros. The others are the blocks of the signal, with zeros after the signal's end.
+// Ring 0 of `rings` is the filter, followed by zeros. The others are the blocks of the signal, with zeros after the
+// signal's end.
 extern "C" __global__ void gather(const float* __restrict__ signal, unsigned samples, const float* __restrict__ filter,
                                   unsigned taps, unsigned length, unsigned hop, unsigned blocks, float* __restrict__ rings)
 {
@@ -33,8 +35,8 @@ extern "C" __global__ void gather(const float* __restrict__ signal, unsigned sam
 // ANCHOR_END: gather
 
 // ANCHOR: multiply
-// The spectrum of each block times the conjugate of the filter's spectrum, which makes it a correlation. A transform and its inverse
-// together multiply by `length`; `scale` divides by it.
+// The spectrum of each block times the conjugate of the filter's spectrum, which makes it a correlation. A transform
+// and its inverse together multiply by `length`; `scale` divides by it.
 extern "C" __global__ void multiply(float2* __restrict__ spectra, unsigned bins, unsigned blocks, float scale)
 {
     const unsigned bin = blockIdx.x * blockDim.x + threadIdx.x;

@@ -2,23 +2,25 @@
 //
 //     output[COLUMNS r + c] = sum over m of A[r][m] * B[m][c],   A[r][m] = signal[COLUMNS r + m],   B[m][c] = filter[m - c]
 //
-// Since 03-unroll: the outputs are arranged in rows of COLUMNS. A is the signal itself, read with a stride of COLUMNS, so its rows
-//          overlap and nothing is copied. B is a band: every column contains the filter, one row lower than in the previous column, and
-//          zeros elsewhere. The zeros are multiplied too: COLUMNS - 1 of them per column, whatever the length of the filter.
+// Since 03-unroll: the outputs are arranged in rows of COLUMNS. A is the signal itself, read with a stride of COLUMNS,
+//          so its rows overlap and nothing is copied. B is a band: every column contains the filter, one row lower than
+//          in the previous column, and zeros elsewhere. The zeros are multiplied too: COLUMNS - 1 of them per column,
+//          whatever the length of the filter.
 //
-//          Tensor cores take factors of 11 binary digits, but an f32 has 24. So each factor becomes the sum of two, high + low, and
-//          each product becomes three: high * high + high * low + low * high. The missing low * low is at most 2^-22 of the product.
+//          Tensor cores take factors of 11 binary digits, but an f32 has 24. So each factor becomes the sum of two,
+//          high + low, and each product becomes three: high * high + high * low + low * high. The missing low * low is
+//          at most 2^-22 of the product.
 //
-// Launch:  blocks of THREADS; blockIdx.x counts tiles of ROWS * COLUMNS outputs, blockIdx.y slices of `lines` rows of taps. With
-//          several slices the results are partial sums, one row of `outputs` for each slice, for `add_slices` of 03-unroll.
-//          Dynamic shared memory: (ROWS + lines) * PITCH * 8 bytes for tensor_tf32x3; (ROWS + lines) * HALF_PITCH * 4 bytes and
-//          (COLUMNS * lines + MARGIN) * 8 bytes for tensor_f16x3.
+// Launch:  blocks of THREADS; blockIdx.x counts tiles of ROWS * COLUMNS outputs, blockIdx.y slices of `lines` rows of
+//          taps. With several slices the results are partial sums, one row of `outputs` for each slice, for
+//          `add_slices` of 03-unroll. Dynamic shared memory: (ROWS + lines) * PITCH * 8 bytes for tensor_tf32x3; (ROWS
+//          + lines) * HALF_PITCH * 4 bytes and (COLUMNS * lines + MARGIN) * 8 bytes for tensor_f16x3.
 // Work:    per output, 3 (taps + COLUMNS - 1) multiply-adds on tensor cores, rounded up to the next multiple of COLUMNS.
-//          A warp multiplies 16 rows by COLUMNS columns. For every 8 taps (16 with f16) it loads 16 x 8 (16 x 16) samples and
-//          8 x 8 (16 x 8) values of the band, both as high and low parts.
+//          A warp multiplies 16 rows by COLUMNS columns. For every 8 taps (16 with f16) it loads 16 x 8 (16 x 16)
+//          samples and 8 x 8 (16 x 8) values of the band, both as high and low parts.
 // Sizes:   outputs >= 1, taps >= 1, `outputs + taps - 1` samples in `signal`, at most 2^31 of them. All are finite, because
-//          samples next to the filter are multiplied by zeros, and below 3.4e38, because the high part is rounded up. `signal` starts
-//          at a multiple of 16 bytes. Every slice has at least one row of taps.
+//          samples next to the filter are multiplied by zeros, and below 3.4e38, because the high part is rounded up.
+//          `signal` starts at a multiple of 16 bytes. Every slice has at least one row of taps.
 
 // Outputs of a row: the distance from one row of A to the next.
 constexpr unsigned COLUMNS = 64;
@@ -31,8 +33,8 @@ constexpr unsigned N = 8;
 constexpr unsigned PARTS = COLUMNS / N;
 // Resident blocks per multiprocessor: with 12 warps, its tensor cores are never idle for long.
 constexpr unsigned BLOCKS_PER_SM = 3;
-// Length of a row of the tile in shared memory, in floats. The padding of 4 floats shifts each row by 4 banks, so the 8 rows and
-// 4 columns that a warp loads at a time are in 32 different banks.
+// Length of a row of the tile in shared memory, in floats. The padding of 4 floats shifts each row by 4 banks, so the 8
+// rows and 4 columns that a warp loads at a time are in 32 different banks.
 constexpr unsigned PITCH = 68;
 static_assert(PITCH == COLUMNS + 4, "the padding moves rows by 4 banks");
 // The same in f16: the 8 rows of 16 bytes that `ldmatrix` loads at a time are in 32 different banks.
@@ -107,7 +109,8 @@ tensor_tf32x3(const float* __restrict__ signal, const float* __restrict__ filter
     // The last slice can be shorter.
     const unsigned end = min(lines, (taps + 2 * COLUMNS - 2) / COLUMNS - first_line);
     const unsigned first = (blockIdx.x * ROWS + first_line) * COLUMNS;
-    // For the next row of taps, every row of outputs needs the next row of the signal. So the whole tile is ROWS + end rows of the signal.
+    // For the next row of taps, every row of outputs needs the next row of the signal. So the whole tile is ROWS + end
+    // rows of the signal.
     for (unsigned i = threadIdx.x; i < (ROWS + end) * (COLUMNS / 4); i += THREADS) {
         const float4 four = samples_from(signal, first + 4 * i, samples);
         const Split x = split(four.x), y = split(four.y), z = split(four.z), w = split(four.w);
@@ -119,15 +122,15 @@ tensor_tf32x3(const float* __restrict__ signal, const float* __restrict__ filter
     __syncthreads();
 
     const unsigned warp = threadIdx.x / 32, group = threadIdx.x % 32 / 4, member = threadIdx.x % 4;
-    // The small products have separate sums. A tensor core cuts off all digits that are more than 25 below the first digit of the largest
-    // term. Added to the large products, the small ones would lose most of theirs.
+    // The small products have separate sums. A tensor core cuts off all digits that are more than 25 below the first
+    // digit of the largest term. Added to the large products, the small ones would lose most of theirs.
     float large[PARTS][4] = {};
     float small[PARTS][4] = {};
     // A lane's value of B at tap m and column c depends only on m - c. So column c of one step is column c + 8 of the next,
     // and each step loads only one column: column `part` of step `step` is in slot (step - part) modulo PARTS.
     unsigned high[PARTS][2], low[PARTS][2];
-    // The tap of this lane in column 0, which can be before the first. It is signed so that the taps of all steps are one address with
-    // different offsets.
+    // The tap of this lane in column 0, which can be before the first. It is signed so that the taps of all steps are
+    // one address with different offsets.
     int tap = static_cast<int>(first_line * COLUMNS + member - group);
     const auto weight = [&](int tap) { return static_cast<unsigned>(tap) < taps ? filter[tap] : 0.0f; };
     const auto load_column = [&](unsigned slot, float upper, float lower) {
@@ -219,8 +222,8 @@ __device__ float scaled(float value, int exponent)
     return value * power_of_two(half) * power_of_two(max(-126, min(127, exponent - half)));
 }
 
-// The exponent of the power of two that brings the number with the bits `largest` to at least 2^14 and below 2^15. The range of f16 ends at
-// 65504.
+// The exponent of the power of two that brings the number with the bits `largest` to at least 2^14 and below 2^15. The
+// range of f16 ends at 65504.
 __device__ int scale_of(unsigned largest)
 {
     if (largest == 0) {
@@ -235,8 +238,9 @@ constexpr unsigned MAXIMA = 128;
 constexpr unsigned MAXIMA_THREADS = 256;
 
 // ANCHOR: magnitudes
-// The largest magnitudes of signal and filter, as bits: the bits of positive floats have the same order as the floats. Launch: MAXIMA blocks
-// of MAXIMA_THREADS. `maxima` gets one number per block for the signal, and then one per block for the filter.
+// The largest magnitudes of signal and filter, as bits: the bits of positive floats have the same order as the floats.
+// Launch: MAXIMA blocks of MAXIMA_THREADS. `maxima` gets one number per block for the signal, and then one per block
+// for the filter.
 extern "C" __global__ void magnitudes(const float* __restrict__ signal, unsigned samples, const float* __restrict__ filter,
                                       unsigned taps, unsigned* __restrict__ maxima)
 {
@@ -284,9 +288,9 @@ __device__ void load_matrix(unsigned (&a)[4], const unsigned short* s_half_row)
 }
 
 // ANCHOR: tensor_f16x3
-// The same with f16, of which tensor cores multiply twice as many in the same time. An f16 has as many digits as tf32 but a much smaller
-// range of exponents. So signal and filter are scaled into this range by powers of two, which follow from `maxima`. Values that are 2^39
-// times smaller than the largest are lost.
+// The same with f16, of which tensor cores multiply twice as many in the same time. An f16 has as many digits as tf32
+// but a much smaller range of exponents. So signal and filter are scaled into this range by powers of two, which follow
+// from `maxima`. Values that are 2^39 times smaller than the largest are lost.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 tensor_f16x3(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs, unsigned taps,
              unsigned lines, const unsigned* __restrict__ maxima, float* __restrict__ output)
@@ -326,8 +330,8 @@ tensor_f16x3(const float* __restrict__ signal, const float* __restrict__ filter,
         *reinterpret_cast<uint2*>(s_high + at) = make_uint2(xy.high, zw.high);
         *reinterpret_cast<uint2*>(s_low + at) = make_uint2(xy.low, zw.low);
     }
-    // Every filter value is in two pairs, one with the next value and one with the previous value. A lane needs two neighbors in one
-    // register, and the first of them can have an odd index.
+    // Every filter value is in two pairs, one with the next value and one with the previous value. A lane needs two
+    // neighbors in one register, and the first of them can have an odd index.
     for (unsigned i = threadIdx.x; i < COLUMNS * end + MARGIN; i += THREADS) {
         const unsigned tap = first_line * COLUMNS + i - MARGIN;
         const float weight = tap < taps ? filter[tap] : 0.0f, next = tap + 1 < taps ? filter[tap + 1] : 0.0f;
@@ -340,8 +344,9 @@ tensor_f16x3(const float* __restrict__ signal, const float* __restrict__ filter,
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, member = lane % 4;
     float large[PARTS][4] = {};
     float small[PARTS][4] = {};
-    // As in tensor_tf32x3, but a step is two columns long: column `part` of step `step` is in slot (2 step - part) modulo PARTS. Its two
-    // registers are 8 taps apart, as columns are, so the second is also the first of the next slot.
+    // As in tensor_tf32x3, but a step is two columns long: column `part` of step `step` is in slot (2 step - part)
+    // modulo PARTS. Its two registers are 8 taps apart, as columns are, so the second is also the first of the next
+    // slot.
     unsigned high[PARTS][2], low[PARTS][2];
     const uint2* pair = s_weights + MARGIN + 2 * member - group;
     uint2 last = *(pair - N * (PARTS - 1));

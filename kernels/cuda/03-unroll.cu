@@ -1,20 +1,21 @@
-// 03-unroll: the same multiply-adds with fewer instructions around them, then with fewer loads from shared memory, until little remains
-// but multiply-adds.
+// 03-unroll: the same multiply-adds with fewer instructions around them, then with fewer loads from shared memory,
+// until little remains but multiply-adds.
 //
 //     output[i] = sum over j < taps of signal[i + j] * filter[j],   i < outputs
 //
-// Since 02-conv-shared: `unroll_*` do several steps of the inner loop per iteration. `register_tile` and the kernels after it give each
-//          thread a run of neighboring outputs. Their windows overlap, so one load of a sample from shared memory serves every
-//          output of the run.
+// Since 02-conv-shared: `unroll_*` do several steps of the inner loop per iteration. `register_tile` and the kernels
+//          after it give each thread a run of neighboring outputs. Their windows overlap, so one load of a sample from
+//          shared memory serves every output of the run.
 // Launch:  shared, unroll_*, wide_unroll: one thread for each output, BLOCK threads per block, one-dimensional.
-//          The others: one thread for each run of outputs, RUN_THREADS threads per block. blockIdx.x counts tiles of outputs and
-//          blockIdx.y counts slices of the filter. With several slices the results are partial sums, one row of `outputs` for each slice,
-//          which `add_slices` adds up: one thread for each output, any block size.
-// Work:    per output, `taps` multiply-adds. Bytes that a thread loads from shared memory for each of them: 8 in `shared`, `unroll_*`
-//          and `wide_unroll`; 0.5 in `register_tile` (4 / RUN for the samples and 4 / RUN for the filter); 0.25 in
-//          `constant_filter`; 0.14 in `long_run`.
-// Sizes:   outputs >= 1, taps >= 1, `outputs + taps - 1` samples in `signal`, at most 2^31 of them. They need not be multiples of anything. Tiles
-//          are padded with zeros, and a sample may be multiplied by one of them, so samples have to be finite.
+//          The others: one thread for each run of outputs, RUN_THREADS threads per block. blockIdx.x counts tiles of
+//          outputs and blockIdx.y counts slices of the filter. With several slices the results are partial sums, one
+//          row of `outputs` for each slice, which `add_slices` adds up: one thread for each output, any block size.
+// Work:    per output, `taps` multiply-adds. Bytes that a thread loads from shared memory for each of them: 8 in
+//          `shared`, `unroll_*` and `wide_unroll`; 0.5 in `register_tile` (4 / RUN for the samples and 4 / RUN for the
+//          filter); 0.25 in `constant_filter`; 0.14 in `long_run`.
+// Sizes:   outputs >= 1, taps >= 1, `outputs + taps - 1` samples in `signal`, at most 2^31 of them. They need not be
+//          multiples of anything. Tiles are padded with zeros, and a sample may be multiplied by one of them, so
+//          samples have to be finite.
 
 // Outputs of a block with one thread for each, and taps of its tile.
 constexpr unsigned BLOCK = 256;
@@ -23,9 +24,9 @@ constexpr unsigned TILE = 256;
 constexpr unsigned WIDE_TILE = 1024;
 
 // ANCHOR: convolve
-// The kernels of chapter 02, with three changes. UNROLL steps of the inner loop become one iteration. Every tile has TAPS taps, the last
-// one padded with zeros: the compiler knows how often the loop runs, and needs no second loop for a remainder. And the next tile is on
-// its way from global memory while this one is used.
+// The kernels of chapter 02, with three changes. UNROLL steps of the inner loop become one iteration. Every tile has
+// TAPS taps, the last one padded with zeros: the compiler knows how often the loop runs, and needs no second loop for a
+// remainder. And the next tile is on its way from global memory while this one is used.
 template <unsigned TAPS, unsigned UNROLL>
 __device__ void convolve(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs,
                          unsigned taps, float* __restrict__ output)
@@ -124,14 +125,14 @@ constexpr unsigned RUN_THREADS = 64;
 // Neighboring outputs of a thread, and taps of a tile.
 constexpr unsigned RUN = 16;
 constexpr unsigned RUN_TILE = 1024;
-// The same in `long_run`. A run is seven vectors. With an odd number of vectors, eight neighboring lanes that load one vector each use
-// eight different groups of four banks. With an even number there would be bank conflicts.
+// The same in `long_run`. A run is seven vectors. With an odd number of vectors, eight neighboring lanes that load one
+// vector each use eight different groups of four banks. With an even number there would be bank conflicts.
 constexpr unsigned LONG_RUN = 28;
 constexpr unsigned LONG_TILE = 2048;
 // Floats of a vector, the most that a thread loads at once.
 constexpr unsigned VECTOR = 4;
-// Samples in a thread's window, and steps of the inner loop that become one iteration: after SLOTS steps, the window is back at its first
-// slot.
+// Samples in a thread's window, and steps of the inner loop that become one iteration: after SLOTS steps, the window is
+// back at its first slot.
 constexpr unsigned SLOTS = 32;
 // Filter values that fit in constant memory, which they fill: 64 KB.
 constexpr unsigned CONSTANT_TAPS = 16384;
@@ -146,7 +147,8 @@ template <unsigned LENGTH, unsigned TAPS, Filter FILTER>
 __device__ void convolve_runs(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs,
                               unsigned taps, unsigned slice, float* __restrict__ output)
 {
-    static_assert(LENGTH % VECTOR == 0 && LENGTH + VECTOR <= SLOTS && TAPS % SLOTS == 0, "the window has room for the next vector");
+    static_assert(LENGTH % VECTOR == 0 && LENGTH + VECTOR <= SLOTS && TAPS % SLOTS == 0,
+                  "the window has room for the next vector");
     constexpr unsigned OUTPUTS = RUN_THREADS * LENGTH;
     __shared__ float4 s_vectors[(OUTPUTS + TAPS) / VECTOR];
     __shared__ float4 s_filter[FILTER == Filter::SHARED ? TAPS / VECTOR : 1];
@@ -172,8 +174,8 @@ __device__ void convolve_runs(const float* __restrict__ signal, const float* __r
         __syncthreads();
 
         // ANCHOR: window
-        // Sample k of the thread is in slot k % SLOTS. A new sample overwrites one that no output needs any more, and nothing ever
-        // moves. Once the loops are unrolled all indices are constants, so slots and sums are registers.
+        // Sample k of the thread is in slot k % SLOTS. A new sample overwrites one that no output needs any more, and
+        // nothing ever moves. Once the loops are unrolled all indices are constants, so slots and sums are registers.
         float window[SLOTS];
         const float4* run = s_vectors + threadIdx.x * (LENGTH / VECTOR);
         const auto fetch = [&](unsigned k) {
@@ -240,9 +242,9 @@ register_tile(const float* __restrict__ signal, const float* __restrict__ filter
 // ANCHOR_END: register_tile
 
 // ANCHOR: at_least
-// The register tile with a promise to the compiler: so many blocks should fit on a multiprocessor at once. The more blocks, the fewer
-// registers a thread may use. What does not fit into them is spilled to local memory. Tiles of TILE taps take 6 KB of shared memory, so
-// that registers alone limit the number of resident blocks.
+// The register tile with a promise to the compiler: so many blocks should fit on a multiprocessor at once. The more
+// blocks, the fewer registers a thread may use. What does not fit into them is spilled to local memory. Tiles of TILE
+// taps take 6 KB of shared memory, so that registers alone limit the number of resident blocks.
 extern "C" __global__ void __launch_bounds__(RUN_THREADS, 16)
 at_least_16(const float* __restrict__ signal, const float* __restrict__ filter, unsigned outputs, unsigned taps,
             unsigned slice, float* __restrict__ output)
@@ -292,10 +294,11 @@ extern "C" __global__ void add_slices(const float* __restrict__ partial, unsigne
 // ANCHOR_END: add_slices
 
 // ANCHOR: constant_filter
-// The `taps` filter values come from constant memory. All lanes need the same value, so a multiply-add can read it from a register that
-// the whole warp shares. Only two of its three operands then come from the lanes' own registers.
+// The `taps` filter values come from constant memory. All lanes need the same value, so a multiply-add can read it from
+// a register that the whole warp shares. Only two of its three operands then come from the lanes' own registers.
 extern "C" __global__ void __launch_bounds__(RUN_THREADS)
-constant_filter(const float* __restrict__ signal, unsigned outputs, unsigned taps, unsigned slice, float* __restrict__ output)
+constant_filter(const float* __restrict__ signal, unsigned outputs, unsigned taps, unsigned slice,
+                float* __restrict__ output)
 {
     convolve_runs<RUN, RUN_TILE, Filter::CONSTANT>(signal, nullptr, outputs, taps, slice, output);
 }

@@ -1,10 +1,11 @@
 // 04-correlation-sm-aware-dp4a: the same sums, four pixels at a time.
 //
-// Since `04-correlation-sm-aware.cu`: `dp4a`, one instruction that multiplies four bytes by four others and adds all products to a
-// 32-bit sum. It came with compute capability 6.1, so these kernels have a file of their own.
-// Launch:  two-dimensional grid, blocks of BLOCK_X x BLOCK_Y threads; all but `column_sums` have dynamic shared memory for a tile, in rows
-//          of `pitch` bytes. Outputs per thread: 1 in `dp4a`, VECTOR x 1 in `dp4a_tile` and `row_sums`, VECTOR x TALL in `products`, 1 x RUN
-//          in `column_sums`. `fill_words`: one-dimensional, one thread per word.
+// Since `04-correlation-sm-aware.cu`: `dp4a`, one instruction that multiplies four bytes by four others and adds all
+//          products to a 32-bit sum. It came with compute capability 6.1, so these kernels have a file of their own.
+// Launch:  two-dimensional grid, blocks of BLOCK_X x BLOCK_Y threads; all but `column_sums` have dynamic shared memory
+//          for a tile, in rows of `pitch` bytes. Outputs per thread: 1 in `dp4a`, VECTOR x 1 in `dp4a_tile` and
+//          `row_sums`, VECTOR x TALL in `products`, 1 x RUN in `column_sums`. `fill_words`: one-dimensional, one thread
+//          per word.
 // Work:    per output and four template pixels, three dp4a in `dp4a` and `dp4a_tile` and one in `products`.
 // Sizes:   any image; a template whose rows, each padded to whole words, have at most MOST_WORDS words together.
 
@@ -19,16 +20,17 @@ constexpr int TALL = 8;
 // Output rows of each thread of `column_sums`.
 constexpr int RUN = 32;
 
-// The template, row by row, each row padded with zeros to whole words. For `products`, TALL - 1 rows of zeros follow the last one.
+// The template, row by row, each row padded with zeros to whole words. For `products`, TALL - 1 rows of zeros follow
+// the last one.
 __constant__ unsigned c_words[MOST_WORDS];
 
 extern __shared__ unsigned s_words[];
 
 // ANCHOR: fill_words
-// Packs the template into words, one per thread. `words` is the address of `c_words`: a kernel can write it like any other memory, as long as
-// no kernel that runs at the same time reads it. Blocks are one-dimensional.
-extern "C" __global__ void fill_words(const unsigned char* __restrict__ template_pixels, int template_width, int template_height,
-                                      unsigned* __restrict__ words)
+// Packs the template into words, one per thread. `words` is the address of `c_words`: a kernel can write it like any
+// other memory, as long as no kernel that runs at the same time reads it. Blocks are one-dimensional.
+extern "C" __global__ void fill_words(const unsigned char* __restrict__ template_pixels, int template_width,
+                                      int template_height, unsigned* __restrict__ words)
 {
     const int words_per_row = (template_width + VECTOR - 1) / VECTOR;
     const int at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -82,7 +84,8 @@ __device__ void accumulate(Sums& sums, unsigned pixels, unsigned wanted, unsigne
 // ANCHOR_END: accumulate
 
 // ANCHOR: dp4a
-// One output per thread. Its window can start at any byte, but shared memory is read in words: two neighboring words are shifted into one.
+// One output per thread. Its window can start at any byte, but shared memory is read in words: two neighboring words
+// are shifted into one.
 extern "C" __global__ void dp4a(const unsigned char* __restrict__ image, Shape shape, int pitch, float* __restrict__ output)
 {
     load_tile(reinterpret_cast<unsigned char*>(s_words), pitch, image, shape, blockIdx.x * BLOCK_X + shape.corner_x,
@@ -112,9 +115,10 @@ extern "C" __global__ void dp4a(const unsigned char* __restrict__ image, Shape s
 constexpr int WIDE_X = BLOCK_X * VECTOR;
 
 // ANCHOR: dp4a_tile
-// VECTOR neighboring outputs per thread. Their windows start at the four bytes of one word, so the two image words that one output reads
-// serve all four, and so does the template word.
-extern "C" __global__ void dp4a_tile(const unsigned char* __restrict__ image, Shape shape, int pitch, float* __restrict__ output)
+// VECTOR neighboring outputs per thread. Their windows start at the four bytes of one word, so the two image words that
+// one output reads serve all four, and so does the template word.
+extern "C" __global__ void dp4a_tile(const unsigned char* __restrict__ image, Shape shape, int pitch,
+                                     float* __restrict__ output)
 {
     load_tile(reinterpret_cast<unsigned char*>(s_words), pitch, image, shape, blockIdx.x * WIDE_X + shape.corner_x,
               blockIdx.y * BLOCK_Y + shape.corner_y, pitch, BLOCK_Y + shape.template_height - 1);
@@ -149,9 +153,11 @@ extern "C" __global__ void dp4a_tile(const unsigned char* __restrict__ image, Sh
 // ANCHOR_END: dp4a_tile
 
 // ANCHOR: row_sums
-// ΣI and ΣI² over every window in a single row, for all `rows + template_height - 1` rows that the outputs need. They do not depend on
-// the template, and the sum over a window is the sum over its rows. VECTOR neighboring windows per thread, as in `dp4a_tile`.
-extern "C" __global__ void row_sums(const unsigned char* __restrict__ image, Shape shape, int pitch, uint2* __restrict__ of_rows)
+// ΣI and ΣI² over every window in a single row, for all `rows + template_height - 1` rows that the outputs need. They
+// do not depend on the template, and the sum over a window is the sum over its rows. VECTOR neighboring windows per
+// thread, as in `dp4a_tile`.
+extern "C" __global__ void row_sums(const unsigned char* __restrict__ image, Shape shape, int pitch,
+                                    uint2* __restrict__ of_rows)
 {
     load_tile(reinterpret_cast<unsigned char*>(s_words), pitch, image, shape, blockIdx.x * WIDE_X + shape.corner_x,
               blockIdx.y * BLOCK_Y + shape.corner_y, pitch, BLOCK_Y);
@@ -183,8 +189,8 @@ extern "C" __global__ void row_sums(const unsigned char* __restrict__ image, Sha
 // ANCHOR_END: row_sums
 
 // ANCHOR: column_sums
-// The sums over the windows, from the sums over their rows. Each thread goes down RUN outputs: from one output to the next, one row enters
-// the window and one row leaves it.
+// The sums over the windows, from the sums over their rows. Each thread goes down RUN outputs: from one output to the
+// next, one row enters the window and one row leaves it.
 extern "C" __global__ void column_sums(const uint2* __restrict__ of_rows, Shape shape, uint2* __restrict__ of_windows)
 {
     const int x = blockIdx.x * BLOCK_X + threadIdx.x;
@@ -217,10 +223,11 @@ extern "C" __global__ void column_sums(const uint2* __restrict__ of_rows, Shape 
 // ANCHOR: products
 // Only ΣIT, for VECTOR x TALL outputs per thread; the other two sums come from `column_sums`.
 //
-// A word of the image belongs to TALL outputs below each other, with a different row of the template for each. Rows of zeros, before the
-// template in `wanted` and after it in constant memory, make it unnecessary to test which of these rows exist.
-extern "C" __global__ void products(const unsigned char* __restrict__ image, const uint2* __restrict__ of_windows, Shape shape, int pitch,
-                                    float* __restrict__ output)
+// A word of the image belongs to TALL outputs below each other, with a different row of the template for each. Rows of
+// zeros, before the template in `wanted` and after it in constant memory, make it unnecessary to test which of these
+// rows exist.
+extern "C" __global__ void products(const unsigned char* __restrict__ image, const uint2* __restrict__ of_windows,
+                                    Shape shape, int pitch, float* __restrict__ output)
 {
     load_tile(reinterpret_cast<unsigned char*>(s_words), pitch, image, shape, blockIdx.x * WIDE_X + shape.corner_x,
               blockIdx.y * BLOCK_Y * TALL + shape.corner_y, pitch, BLOCK_Y * TALL + shape.template_height - 1);

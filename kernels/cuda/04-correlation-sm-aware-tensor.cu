@@ -1,12 +1,13 @@
 // 04-correlation-sm-aware-tensor: the products ΣIT as matrix products, on tensor cores.
 //
-// Since `04-correlation-sm-aware-dp4a.cu`: write a row of the template into every column of a matrix, one row further down each time. This
-// is a band matrix. A row of image pixels times the band gives this template row's contribution to a row of neighboring outputs. From
-// compute capability 8.0 on, one instruction per warp multiplies 16x32 bytes by 32x8 bytes.
-// Launch:  two-dimensional grid, blocks of BLOCK_X x BLOCK_Y threads, WIDE x TALL outputs per block. `fill_bands`: one-dimensional, one
-//          thread per word.
-// Work:    per output and template pixel, K * STEPS / CHUNK = 64 / 56 multiply-adds on tensor cores: of the K * STEPS rows of a band, CHUNK
-//          hold the template.
+// Since `04-correlation-sm-aware-dp4a.cu`: write a row of the template into every column of a matrix, one row further
+//          down each time. This is a band matrix. A row of image pixels times the band gives this template row's
+//          contribution to a row of neighboring outputs. From compute capability 8.0 on, one instruction per warp
+//          multiplies 16x32 bytes by 32x8 bytes.
+// Launch:  two-dimensional grid, blocks of BLOCK_X x BLOCK_Y threads, WIDE x TALL outputs per block. `fill_bands`:
+//          one-dimensional, one thread per word.
+// Work:    per output and template pixel, K * STEPS / CHUNK = 64 / 56 multiply-adds on tensor cores: of the K * STEPS
+//          rows of a band, CHUNK hold the template.
 // Sizes:   any image, any template: the template is cut into pieces CHUNK wide and ROWS high.
 
 #include "04-correlation.cuh"
@@ -34,10 +35,10 @@ constexpr int TALL = 128;
 static_assert(TALL == BLOCK_Y * M);
 
 // ANCHOR: fill_bands
-// Writes the bands one after the other, one for each row of each piece of the template. Word d has the pixels d - (N - 1) to d - (N - 1) + 3
-// of that row, and zeros beyond its ends. So the four pixels from any index on are in one word.
-extern "C" __global__ void fill_bands(const unsigned char* __restrict__ template_pixels, int template_width, int template_height,
-                                      unsigned* __restrict__ bands)
+// Writes the bands one after the other, one for each row of each piece of the template. Word d has the pixels d - (N -
+// 1) to d - (N - 1) + 3 of that row, and zeros beyond its ends. So the four pixels from any index on are in one word.
+extern "C" __global__ void fill_bands(const unsigned char* __restrict__ template_pixels, int template_width,
+                                      int template_height, unsigned* __restrict__ bands)
 {
     const int at = blockIdx.x * blockDim.x + threadIdx.x;
     const int d = at % BAND_WORDS;
@@ -60,7 +61,8 @@ extern "C" __global__ void fill_bands(const unsigned char* __restrict__ template
 
 // ANCHOR: multiply
 // One matrix product: `sums` += `image` x `band`, with the fragments that PTX defines for this shape.
-__device__ void multiply(int (&sums)[4], unsigned upper, unsigned lower, unsigned upper_right, unsigned lower_right, const unsigned (&band)[2])
+__device__ void multiply(int (&sums)[4], unsigned upper, unsigned lower, unsigned upper_right, unsigned lower_right,
+                         const unsigned (&band)[2])
 {
     asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
@@ -83,8 +85,9 @@ __device__ void load_band(unsigned (&band)[STEPS][2], const unsigned* band_of_ro
 // ANCHOR: tensor
 // M x WIDE outputs per warp. For each row of the template, STEPS products for every N output columns.
 //
-// 16 neighboring pixels are the right half of one product and the left half of the next. The pixels of a band's lower product are also those
-// of the upper product for the outputs 32 columns to the right. So each pixel is read once and used in up to four products.
+// 16 neighboring pixels are the right half of one product and the left half of the next. The pixels of a band's lower
+// product are also those of the upper product for the outputs 32 columns to the right. So each pixel is read once and
+// used in up to four products.
 extern "C" __global__ void tensor(const unsigned char* __restrict__ image, const unsigned* __restrict__ bands,
                                   const uint2* __restrict__ of_windows, Shape shape, float* __restrict__ output)
 {

@@ -10,7 +10,8 @@ constexpr int BLOCK_Y = 8;
 struct Shape {
     int image_width, image_height;
     int template_width, template_height;
-    // Position in the image of the template's upper left corner for output (0, 0); negative where the template can extend past the edge.
+    // Position in the image of the template's upper left corner for output (0, 0); negative where the template can
+    // extend past the edge.
     int corner_x, corner_y;
     // Outputs.
     int columns, rows;
@@ -47,10 +48,10 @@ __device__ inline int clamped(int position, int length)
 }
 
 // ANCHOR: tile
-// Copies `width` x `height` pixels of the image, starting at (left, top), into rows of `pitch` bytes. The edge is handled here, once
-// per pixel, so the loops over the template need not know about it.
-__device__ inline void load_tile(unsigned char* s_image, int pitch, const unsigned char* __restrict__ image, const Shape& shape, int left,
-                                 int top, int width, int height)
+// Copies `width` x `height` pixels of the image, starting at (left, top), into rows of `pitch` bytes. The edge is
+// handled here, once per pixel, so the loops over the template need not know about it.
+__device__ inline void load_tile(unsigned char* s_image, int pitch, const unsigned char* __restrict__ image,
+                                 const Shape& shape, int left, int top, int width, int height)
 {
     for (int j = threadIdx.y; j < height; j += BLOCK_Y) {
         const unsigned char* row = image + static_cast<size_t>(clamped(top + j, shape.image_height)) * shape.image_width;

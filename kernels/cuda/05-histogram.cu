@@ -3,8 +3,8 @@
 //     histogram[level] = number of pixels with image[i] = level,   0 <= level < LEVELS
 //
 // Since the window sums: no thread has an output of its own. Many threads add to few counters.
-// Launch:  `global` has a thread for each pixel, in blocks of THREADS; `per_block` and `per_warp` have a block of THREADS threads for each CHUNK
-//          pixels; `deliver` has one block of LEVELS threads.
+// Launch:  `global` has a thread for each pixel, in blocks of THREADS; `per_block` and `per_warp` have a block of
+//          THREADS threads for each CHUNK pixels; `deliver` has one block of LEVELS threads.
 // Work:    per pixel, 4 bytes read and one counter incremented. `counts` has to be zero before.
 // Sizes:   any number of pixels below 2^31. Pixels are gray levels from 0 to LEVELS - 1.
 
@@ -17,7 +17,8 @@ constexpr int WARPS = THREADS / 32;
 constexpr int CHUNK = 16384;
 
 // ANCHOR: global
-// Each thread adds 1 to the counter of its pixel. An atomic addition reads, adds and writes as one step, so that no increment is lost.
+// Each thread adds 1 to the counter of its pixel. An atomic addition reads, adds and writes as one step, so that no
+// increment is lost.
 extern "C" __global__ void __launch_bounds__(THREADS) global(const int* __restrict__ image, int pixels, unsigned* counts)
 {
     const int i = blockIdx.x * THREADS + threadIdx.x;
@@ -75,7 +76,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) per_warp(const int* __rest
 
 // ANCHOR: deliver
 // The counts as the numbers that this chapter's tables check.
-extern "C" __global__ void __launch_bounds__(LEVELS) deliver(const unsigned* __restrict__ counts, float* __restrict__ histogram)
+extern "C" __global__ void __launch_bounds__(LEVELS) deliver(const unsigned* __restrict__ counts,
+    float* __restrict__ histogram)
 {
     histogram[threadIdx.x] = static_cast<float>(counts[threadIdx.x]);
 }

@@ -1,11 +1,13 @@
 // 05-window-sums-scan: window sums as differences of prefix sums of whole rows, which blocks compute together.
 //
-// Since `tile_scan`: the prefix sums are those of a row, not of a tile, and they are stored. Any window of any width is then two loads away.
-// Launch:  `prefix_rows` has a block of SCAN_THREADS threads for each tile of each row, in one dimension; `differences` has a row of blocks of
-//          BLOCK threads for each row of the image.
+// Since `tile_scan`: the prefix sums are those of a row, not of a tile, and they are stored. Any window of any width is
+//          then two loads away.
+// Launch:  `prefix_rows` has a block of SCAN_THREADS threads for each tile of each row, in one dimension; `differences`
+//          has a row of blocks of BLOCK threads for each row of the image.
 // Work:    per pixel, `prefix_rows` reads 4 bytes and writes 8. Per output, `differences` reads 16 and writes 8.
-// Sizes:   as for `05-window-sums.cu`. `state` has to be zero before each launch of `prefix_rows`: one word, then two for each tile of each
-//          row. Prefix sums may wrap around; the difference of two of them is right when its true value fits.
+// Sizes:   as for `05-window-sums.cu`. `state` has to be zero before each launch of `prefix_rows`: one word, then two
+//          for each tile of each row. Prefix sums may wrap around; the difference of two of them is right when its true
+//          value fits.
 
 #include "05-window-sums.cuh"
 
@@ -23,8 +25,8 @@ constexpr unsigned AGGREGATE = 1;
 constexpr unsigned PREFIX = 2;
 
 // ANCHOR: publish
-// One word of 64 bits holds a sum and what kind of sum it is, so nobody ever sees one without the other. "Relaxed" accesses of the whole
-// GPU go to L2, where all blocks see them.
+// One word of 64 bits holds a sum and what kind of sum it is, so nobody ever sees one without the other. "Relaxed"
+// accesses of the whole GPU go to L2, where all blocks see them.
 __device__ inline void publish(unsigned long long* word, unsigned kind, unsigned sum)
 {
     const unsigned long long both = static_cast<unsigned long long>(kind) << 32 | sum;
@@ -40,8 +42,8 @@ __device__ inline unsigned long long published(const unsigned long long* word)
 // ANCHOR_END: publish
 
 // ANCHOR: look_back
-// The sum of all tiles of the row before this one. `own` is the sum of this tile. A tile publishes its own sum at once, so that others do not
-// wait for its prefix.
+// The sum of all tiles of the row before this one. `own` is the sum of this tile. A tile publishes its own sum at once,
+// so that others do not wait for its prefix.
 __device__ unsigned look_back(unsigned long long* tiles, int tile, unsigned own)
 {
     publish(tiles + tile, tile == 0 ? PREFIX : AGGREGATE, own);
@@ -82,13 +84,14 @@ __device__ inline unsigned warp_sum_to(unsigned sum)
 
 // ANCHOR: prefix_rows
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS)
-prefix_rows(const int* __restrict__ image, Shape shape, int rows, unsigned long long* state, unsigned* __restrict__ pixels_to,
-            unsigned* __restrict__ squares_to)
+prefix_rows(const int* __restrict__ image, Shape shape, int rows, unsigned long long* state,
+            unsigned* __restrict__ pixels_to, unsigned* __restrict__ squares_to)
 {
     __shared__ unsigned s_ticket;
     __shared__ unsigned s_warps[2][SCAN_WARPS];
     __shared__ unsigned s_before[2];
-    // Blocks start in any order. A ticket numbers them in the order in which they do start, so every tile that this one waits for has begun.
+    // Blocks start in any order. A ticket numbers them in the order in which they do start, so every tile that this one
+    // waits for has begun.
     if (threadIdx.x == 0) {
         s_ticket = static_cast<unsigned>(atomicAdd(state, 1ull));
     }
@@ -157,7 +160,8 @@ prefix_rows(const int* __restrict__ image, Shape shape, int rows, unsigned long 
         *reinterpret_cast<uint4*>(pixels_to + at) =
             make_uint4(pixels_before + run[0], pixels_before + run[1], pixels_before + run[2], pixels_before + run[3]);
         *reinterpret_cast<uint4*>(squares_to + at) =
-            make_uint4(squares_before + squares[0], squares_before + squares[1], squares_before + squares[2], squares_before + squares[3]);
+            make_uint4(squares_before + squares[0], squares_before + squares[1],
+                       squares_before + squares[2], squares_before + squares[3]);
     } else {
 #pragma unroll
         for (int i = 0; i < SCAN_RUN; ++i) {
@@ -171,11 +175,11 @@ prefix_rows(const int* __restrict__ image, Shape shape, int rows, unsigned long 
 // ANCHOR_END: prefix_rows
 
 // ANCHOR: differences
-// A window's sum is all pixels up to its last one, minus all pixels before its first one. Where the window reaches beyond the row, the
-// outermost pixel counts once for each column that is missing.
+// A window's sum is all pixels up to its last one, minus all pixels before its first one. Where the window reaches
+// beyond the row, the outermost pixel counts once for each column that is missing.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-differences(const int* __restrict__ image, Shape shape, const unsigned* __restrict__ pixels_to, const unsigned* __restrict__ squares_to,
-            float* __restrict__ sums, float* __restrict__ squares)
+differences(const int* __restrict__ image, Shape shape, const unsigned* __restrict__ pixels_to,
+            const unsigned* __restrict__ squares_to, float* __restrict__ sums, float* __restrict__ squares)
 {
     const int x = shape.begin + blockIdx.x * BLOCK + threadIdx.x;
     const int k = shape.window / 2;

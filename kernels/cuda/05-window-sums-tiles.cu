@@ -1,22 +1,28 @@
 // 05-window-sums-tiles: the same sums from tiles of a row in shared memory, which all threads of a block use.
 //
-// Since `registers`: each pixel is loaded once per block, not once per window. Later kernels compute a window's sum from its neighbor's.
-// Launch:  two-dimensional grid with a row of blocks for each row of the image. With `from` = begin / WARP * WARP, a row has
+// Since `registers`: each pixel is loaded once per block, not once per window. Later kernels compute a window's sum
+//          from its neighbor's.
+// Launch:  two-dimensional grid with a row of blocks for each row of the image. With `from` = begin / WARP * WARP, a
+//          row has
 //            shared_tile: blocks of BLOCK outputs, starting at `begin`, one output per thread;
 //            sliding:     blocks of RUN_THREADS * RUN outputs, starting at `begin`;
 //            vector:      blocks of RUN_THREADS * VECTOR outputs, starting at `from`;
 //            row_scan:    one block of ROW_THREADS threads;
-//            tile_scan:   blocks of (TILE - window - 3) / WARP * WARP outputs, starting at `from`, with TILE_THREADS threads.
-// Work:    per output, 4 bytes read and 8 written; everything else comes from a cache or from shared memory. Per output, `shared_tile` adds
-//          `window` pixels, `sliding` and `vector` add a fraction of that, and the scans add a few.
-// Sizes:   as for `05-window-sums.cu`. `tile_scan` needs at least 32 outputs per block, so a window of at most TILE - WARP - 3.
+//            tile_scan:   blocks of (TILE - window - 3) / WARP * WARP outputs, starting at `from`, with TILE_THREADS
+//            threads.
+// Work:    per output, 4 bytes read and 8 written; everything else comes from a cache or from shared memory. Per
+//          output, `shared_tile` adds `window` pixels, `sliding` and `vector` add a fraction of that, and the scans add
+//          a few.
+// Sizes:   as for `05-window-sums.cu`. `tile_scan` needs at least 32 outputs per block, so a window of at most TILE -
+//          WARP - 3.
 
 #include "05-window-sums.cuh"
 
 constexpr int WARP = 32;
 // Words in a vector.
 constexpr int VECTOR = 4;
-// Window pixels that `shared_tile`, `sliding` and `vector` handle per iteration, so that their tiles do not grow with the window.
+// Window pixels that `shared_tile`, `sliding` and `vector` handle per iteration, so that their tiles do not grow with
+// the window.
 constexpr int PART = 256;
 // Threads of a block of `sliding` and `vector`. With small blocks, one block adds while another one loads.
 constexpr int RUN_THREADS = 64;
@@ -31,7 +37,8 @@ constexpr int TILE = 1024;
 static_assert(TILE == TILE_THREADS * TILE_RUN);
 
 // ANCHOR: sums
-// Integers: sums are exact in any order, and a pixel that was added can be subtracted again. Intermediate values may wrap around. The final
+// Integers: sums are exact in any order, and a pixel that was added can be subtracted again. Intermediate values may
+//           wrap around. The final
 // sum fits in an int, and the final sum of squares in an unsigned.
 struct Sums {
     unsigned pixels, squares;
@@ -73,8 +80,8 @@ __device__ inline float squares_of(const Sums& sums)
 }
 
 // ANCHOR: load_tile
-// Loads `count` pixels of a row, starting at `left`, with all THREADS of the block. THREADS is a constant so that the compiler unrolls the
-// loop, and a thread has several loads in flight.
+// Loads `count` pixels of a row, starting at `left`, with all THREADS of the block. THREADS is a constant so that the
+// compiler unrolls the loop, and a thread has several loads in flight.
 template <int THREADS>
 __device__ void load_tile(int* s_tile, const int* __restrict__ row, int left, int count, int width)
 {
@@ -85,7 +92,8 @@ __device__ void load_tile(int* s_tile, const int* __restrict__ row, int left, in
 // ANCHOR_END: load_tile
 
 // ANCHOR: shared_tile
-// One output per thread, and the pixels of all windows of the block in shared memory. A window wider than PART is added up in pieces.
+// One output per thread, and the pixels of all windows of the block in shared memory. A window wider than PART is added
+// up in pieces.
 extern "C" __global__ void __launch_bounds__(BLOCK)
 shared_tile(const int* __restrict__ image, Shape shape, float* __restrict__ sums, float* __restrict__ squares)
 {
@@ -113,8 +121,8 @@ shared_tile(const int* __restrict__ image, Shape shape, float* __restrict__ sums
 // ANCHOR_END: shared_tile
 
 // ANCHOR: slide_run
-// Adds to each output of a run the sums over `count` pixels of its window. `window` has the sums for the first output. The sums for each
-// further output are those of the previous one, moved by a pixel.
+// Adds to each output of a run the sums over `count` pixels of its window. `window` has the sums for the first output.
+// The sums for each further output are those of the previous one, moved by a pixel.
 template <int LENGTH>
 __device__ void slide_run(Sums (&run)[LENGTH], Sums window, const int* s_run, int count)
 {
@@ -128,8 +136,8 @@ __device__ void slide_run(Sums (&run)[LENGTH], Sums window, const int* s_run, in
 // ANCHOR_END: slide_run
 
 // ANCHOR: sliding
-// A thread has RUN neighboring outputs, whose windows share all but a few pixels. Its results go through shared memory, so that
-// neighboring threads store neighboring outputs.
+// A thread has RUN neighboring outputs, whose windows share all but a few pixels. Its results go through shared memory,
+// so that neighboring threads store neighboring outputs.
 extern "C" __global__ void __launch_bounds__(RUN_THREADS)
 sliding(const int* __restrict__ image, Shape shape, float* __restrict__ sums, float* __restrict__ squares)
 {
@@ -189,8 +197,8 @@ __device__ inline void store_vector(float* __restrict__ row, int x, const Shape&
 // ANCHOR_END: store_vector
 
 // ANCHOR: vector
-// Runs of four outputs, which can be stored as vectors. The first window of a run begins at a multiple of four in the tile, so it can be read
-// as vectors.
+// Runs of four outputs, which can be stored as vectors. The first window of a run begins at a multiple of four in the
+// tile, so it can be read as vectors.
 extern "C" __global__ void __launch_bounds__(RUN_THREADS)
 vector(const int* __restrict__ image, Shape shape, float* __restrict__ sums, float* __restrict__ squares)
 {
@@ -229,7 +237,8 @@ vector(const int* __restrict__ image, Shape shape, float* __restrict__ sums, flo
 // ANCHOR_END: vector
 
 // ANCHOR: warp_scan
-// For each lane, the sum of its own `sums` and those of all lanes before it. After the step with distance d, the sum covers 2 d lanes.
+// For each lane, the sum of its own `sums` and those of all lanes before it. After the step with distance d, the sum
+// covers 2 d lanes.
 __device__ inline Sums warp_scan(Sums sums)
 {
     const int lane = threadIdx.x % WARP;
@@ -245,8 +254,8 @@ __device__ inline Sums warp_scan(Sums sums)
 // ANCHOR_END: warp_scan
 
 // ANCHOR: block_scan
-// For each thread, the sum of the `sums` of all threads before it. `total` is the sum over all threads of the block. No thread may still be
-// reading `s_totals`: a second scan needs another array, or a barrier in between.
+// For each thread, the sum of the `sums` of all threads before it. `total` is the sum over all threads of the block. No
+// thread may still be reading `s_totals`: a second scan needs another array, or a barrier in between.
 template <int WARPS>
 __device__ Sums block_scan(const Sums& sums, Sums (&s_totals)[WARPS], Sums& total)
 {
@@ -271,9 +280,9 @@ __device__ Sums block_scan(const Sums& sums, Sums (&s_totals)[WARPS], Sums& tota
 // ANCHOR_END: block_scan
 
 // ANCHOR: row_scan
-// Windows of any width. From one output to the next, the sum changes by the pixel that enters minus the pixel that leaves. So every sum is
-// the first one plus a prefix sum of these changes. A block goes along a whole row. It finds the pixels that leave in a cache, because it
-// read them when they entered.
+// Windows of any width. From one output to the next, the sum changes by the pixel that enters minus the pixel that
+// leaves. So every sum is the first one plus a prefix sum of these changes. A block goes along a whole row. It finds
+// the pixels that leave in a cache, because it read them when they entered.
 extern "C" __global__ void __launch_bounds__(ROW_THREADS)
 row_scan(const int* __restrict__ image, Shape shape, float* __restrict__ sums, float* __restrict__ squares)
 {
@@ -300,8 +309,8 @@ row_scan(const int* __restrict__ image, Shape shape, float* __restrict__ sums, f
             slide(change, pixel(x + i + half), pixel(x + i - half - 1));
             run[i] = change;
         }
-        // Two sets of totals alternate: while some threads read those of this iteration, others may already write those of the next. No thread is
-        // two iterations ahead, because each iteration has a barrier.
+        // Two sets of totals alternate: while some threads read those of this iteration, others may already write those
+        // of the next. No thread is two iterations ahead, because each iteration has a barrier.
         Sums total;
         const Sums before = window + block_scan(change, s_totals[set], total);
         set ^= 1;
@@ -311,14 +320,15 @@ row_scan(const int* __restrict__ image, Shape shape, float* __restrict__ sums, f
             run[i] = before + run[i];
         }
         store_vector(sums + row, x, shape, {sum_of(run[0]), sum_of(run[1]), sum_of(run[2]), sum_of(run[3])});
-        store_vector(squares + row, x, shape, {squares_of(run[0]), squares_of(run[1]), squares_of(run[2]), squares_of(run[3])});
+        store_vector(squares + row, x, shape,
+                     {squares_of(run[0]), squares_of(run[1]), squares_of(run[2]), squares_of(run[3])});
     }
 }
 // ANCHOR_END: row_scan
 
 // ANCHOR: tile_scan
-// Loads TILE_RUN pixels, starting at `x`, which is a multiple of four pixels after the image's first pixel: as vectors, or one by one at the
-// ends of the row.
+// Loads TILE_RUN pixels, starting at `x`, which is a multiple of four pixels after the image's first pixel: as vectors,
+// or one by one at the ends of the row.
 __device__ inline void load_run(int (&pixels)[TILE_RUN], const int* __restrict__ row, int x, int width)
 {
     if (x >= 0 && x + TILE_RUN <= width) {
@@ -338,7 +348,8 @@ __device__ inline void load_run(int (&pixels)[TILE_RUN], const int* __restrict__
     }
 }
 
-// Each pixel is loaded once and added once. A window's sum is the difference of two prefix sums of the tile, however wide the window.
+// Each pixel is loaded once and added once. A window's sum is the difference of two prefix sums of the tile, however
+// wide the window.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
 tile_scan(const int* __restrict__ image, Shape shape, float* __restrict__ sums, float* __restrict__ squares)
 {
@@ -347,8 +358,8 @@ tile_scan(const int* __restrict__ image, Shape shape, float* __restrict__ sums, 
     const int row = blockIdx.y * shape.width;
     const int places = (TILE - shape.window - (VECTOR - 1)) / WARP * WARP;
     const int first = shape.begin / WARP * WARP + blockIdx.x * places;
-    // The tile begins at the pixel before the first window, or up to three pixels earlier, so that vectors are aligned. The index can be
-    // negative; as an unsigned it wraps around at a multiple of four.
+    // The tile begins at the pixel before the first window, or up to three pixels earlier, so that vectors are aligned.
+    // The index can be negative; as an unsigned it wraps around at a multiple of four.
     const int before = first - shape.window / 2 - 1;
     const int skipped = static_cast<unsigned>(row + before) % VECTOR;
     int pixels[TILE_RUN];
@@ -381,7 +392,8 @@ tile_scan(const int* __restrict__ image, Shape shape, float* __restrict__ sums, 
     for (int k = threadIdx.x; k < places; k += TILE_THREADS) {
         const int x = first + k;
         if (x >= shape.begin && x < shape.end) {
-            const Sums window = {s_pixels_to[k + shape.window] - s_pixels_to[k], s_squares_to[k + shape.window] - s_squares_to[k]};
+            const Sums window = {s_pixels_to[k + shape.window] - s_pixels_to[k],
+                                 s_squares_to[k + shape.window] - s_squares_to[k]};
             sums[row + x] = sum_of(window);
             squares[row + x] = squares_of(window);
         }

@@ -3,18 +3,20 @@
 //     sums[x, y] = I[x-k, y] + … + I[x+k, y],   squares[x, y] = I[x-k, y]² + … + I[x+k, y]²,   window = 2k + 1
 //
 // Since the last chapter: hardly any arithmetic, so memory is the bottleneck.
-// Launch:  two-dimensional grid with a row of blocks for each row of the image. Blocks have BLOCK threads; in `shared_slices` any number,
-//          with 2 * pitch floats of dynamic shared memory per thread.
-// Work:    per output, 2 * window additions and window multiplications. At least 4 bytes must be read and 8 written. The kernels that
-//          keep their sums in global memory read and write them again for every term.
-// Sizes:   any image, and any odd window that is not wider. Columns `begin` to `end - 1` have outputs; the kernels do not touch the others.
-//          Beyond its ends, a row continues with its outermost pixels. window * pixel² is below 2^32, so 32-bit integers are wide enough.
+// Launch:  two-dimensional grid with a row of blocks for each row of the image. Blocks have BLOCK threads; in
+//          `shared_slices` any number, with 2 * pitch floats of dynamic shared memory per thread.
+// Work:    per output, 2 * window additions and window multiplications. At least 4 bytes must be read and 8 written.
+//          The kernels that keep their sums in global memory read and write them again for every term.
+// Sizes:   any image, and any odd window that is not wider. Columns `begin` to `end - 1` have outputs; the kernels do
+//          not touch the others. Beyond its ends, a row continues with its outermost pixels. window * pixel² is below
+//          2^32, so 32-bit integers are wide enough.
 
 #include "05-window-sums.cuh"
 
 // ANCHOR: fused_global
-// The original's first version. Both accumulators stay in global memory, where each term is added to them, and `pow` computes the squares.
-// The original calls `pow(x, 2)` with a float and an int. What this means depends on the compiler; here it is the function in single precision.
+// The original's first version. Both accumulators stay in global memory, where each term is added to them, and `pow`
+// computes the squares. The original calls `pow(x, 2)` with a float and an int. What this means depends on the
+// compiler; here it is the function in single precision.
 extern "C" __global__ void fused_global(const int* image, Shape shape, float* sums, float* squares)
 {
     const int x = shape.begin + blockIdx.x * BLOCK + threadIdx.x;
@@ -84,9 +86,9 @@ extern "C" __global__ void split_global(const int* image, Shape shape, float* su
 // ANCHOR_END: split_global
 
 // ANCHOR: shared_slices
-// Each thread has two slices of shared memory to itself: it copies its window there and adds up in the first word of each slice. No
-// other thread reads a slice, so no barrier is needed. `pitch` is the distance between slices in words. In the original it is `window`,
-// which is odd, so the lanes' first words are in different banks.
+// Each thread has two slices of shared memory to itself: it copies its window there and adds up in the first word of
+// each slice. No other thread reads a slice, so no barrier is needed. `pitch` is the distance between slices in words.
+// In the original it is `window`, which is odd, so the lanes' first words are in different banks.
 extern "C" __global__ void shared_slices(const int* image, Shape shape, int pitch, float* sums, float* squares)
 {
     extern __shared__ float s_slices[];
@@ -130,9 +132,10 @@ extern "C" __global__ void multiply(const int* image, Shape shape, float* sums, 
 // ANCHOR_END: multiply
 
 // ANCHOR: registers
-// The accumulators are in registers. They are integers, so nothing is rounded until the end. `__restrict__` promises that no array is
-// written through a pointer to another.
-extern "C" __global__ void registers(const int* __restrict__ image, Shape shape, float* __restrict__ sums, float* __restrict__ squares)
+// The accumulators are in registers. They are integers, so nothing is rounded until the end. `__restrict__` promises
+// that no array is written through a pointer to another.
+extern "C" __global__ void registers(const int* __restrict__ image, Shape shape, float* __restrict__ sums,
+                                     float* __restrict__ squares)
 {
     const int x = shape.begin + blockIdx.x * BLOCK + threadIdx.x;
     const int row = blockIdx.y * shape.width;

@@ -2,14 +2,16 @@
 //
 //     c[row][column] = sum over i < k of a[row][i] * b[i][column],   row < m, column < n
 //
-// Since 06-matmul-tiled: asynchronous copies from global to shared memory need no registers on the way. So two further pairs of tiles are on
-//          their way while one is used, and the registers hold twice as many outputs. The first numbers of the next tiles are
-//          loaded from shared memory before the last numbers of the current tiles are used.
-// Launch:  blockIdx.x counts tiles of columns, blockIdx.y tiles of rows, and blockIdx.z slices of `slice` columns of `a`. With several
-//          slices the results are partial sums, and those of slice z start z m n numbers after `c`, for `add_slices`.
-//          double_buffered*: LARGE_ROWS x LARGE_COLUMNS outputs, LARGE_THREADS threads.
-//          small_tile*: SMALL_ROWS x SMALL_COLUMNS outputs, SMALL_THREADS threads.
-// Work:    per output, k multiply-adds. Bytes that a thread loads from shared memory for each: 0.75 in `double_buffered`, 1 in `small_tile`.
+// Since 06-matmul-tiled: asynchronous copies from global to shared memory need no registers on the way. So two further
+//          pairs of tiles are on their way while one is used, and the registers hold twice as many outputs. The first
+//          numbers of the next tiles are loaded from shared memory before the last numbers of the current tiles are
+//          used.
+// Launch:  blockIdx.x counts tiles of columns, blockIdx.y tiles of rows, and blockIdx.z slices of `slice` columns of
+//          `a`. With several slices the results are partial sums, and those of slice z start z m n numbers after `c`,
+//          for `add_slices`. double_buffered*: LARGE_ROWS x LARGE_COLUMNS outputs, LARGE_THREADS threads. small_tile*:
+//          SMALL_ROWS x SMALL_COLUMNS outputs, SMALL_THREADS threads.
+// Work:    per output, k multiply-adds. Bytes that a thread loads from shared memory for each: 0.75 in
+//          `double_buffered`, 1 in `small_tile`.
 // Sizes:   m, n, k >= 1, slice >= 1. n has to be a multiple of 4, except for the kernels with `_any`.
 
 #include "06-matmul-tiled.cuh"
@@ -39,8 +41,8 @@ __device__ void spread(float* to, float4 four)
 enum class Results { KEEP, PASS_BY };
 
 // ANCHOR: multiply
-// DOWN x ACROSS warps, each of LANES_DOWN x LANES_ACROSS lanes, each of ROWS x COLUMNS outputs. DEPTH columns of `a` and rows of `b` are one
-// pair of tiles.
+// DOWN x ACROSS warps, each of LANES_DOWN x LANES_ACROSS lanes, each of ROWS x COLUMNS outputs. DEPTH columns of `a`
+// and rows of `b` are one pair of tiles.
 template <unsigned DOWN, unsigned ACROSS, unsigned ROWS, unsigned COLUMNS, unsigned DEPTH, bool VECTORS, Results RESULTS>
 __device__ void multiply(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
                          unsigned slice, float* __restrict__ c)
@@ -69,7 +71,8 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
     const int rows_left = static_cast<int>(m - first_row - a_row);
     const bool has_column = first_column + b_at < n;
     const unsigned to_a = static_cast<unsigned>(__cvta_generic_to_shared(s_a)) + (a_at * PITCH + a_row) * sizeof(float);
-    const unsigned to_b = static_cast<unsigned>(__cvta_generic_to_shared(s_b)) + (b_row * BLOCK_COLUMNS + b_at) * sizeof(float);
+    const unsigned to_b =
+        static_cast<unsigned>(__cvta_generic_to_shared(s_b)) + (b_row * BLOCK_COLUMNS + b_at) * sizeof(float);
 // ANCHOR: start
     const auto copy = [&](unsigned buffer, unsigned depth, bool is_there) {
         const int rows = is_there && a_at < depth ? rows_left : 0;
@@ -90,8 +93,9 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
     };
 // ANCHOR_END: start
 
-    // Lanes 2 i and 2 i + 1 are below each other. Shared memory serves 16 lanes in one wavefront if both lanes of every such pair load the same
-    // vector, as they do from `b`, or if lanes that are two apart do, as they do from `a`. Otherwise it serves 8.
+    // Lanes 2 i and 2 i + 1 are below each other. Shared memory serves 16 lanes in one wavefront if both lanes of every
+    // such pair load the same vector, as they do from `b`, or if lanes that are two apart do, as they do from `a`.
+    // Otherwise it serves 8.
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const unsigned home_row = warp / ACROSS * LANES_DOWN * ROWS + (lane % 2 + lane / 16 * 2) * VECTOR;
     const unsigned home_column = warp % ACROSS * LANES_ACROSS * COLUMNS + lane / 2 % LANES_ACROSS * VECTOR;
@@ -136,13 +140,14 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
                 load((i + 1) % 2, used, i + 1);
             } else {
                 wait_for_groups<BUFFERS - 2>();
-                // All threads have copied the next tiles before any thread reads them, and all have read the current tiles before any thread
-                // overwrites them.
+                // All threads have copied the next tiles before any thread reads them, and all have read the current
+                // tiles before any thread overwrites them.
                 __syncthreads();
                 load((i + 1) % 2, next, 0);
             }
 // ANCHOR_END: steps
-            // Down one column and up the next: one of the two factors is always the same as before, and need not be read from its register again.
+            // Down one column and up the next: one of the two factors is always the same as before, and need not be
+            // read from its register again.
 #pragma unroll
             for (unsigned column = 0; column < COLUMNS; ++column) {
 #pragma unroll
@@ -156,8 +161,8 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         used = next;
     }
 
-    // One by one: to store four at a time, the compiler would put four neighbors into consecutive registers, whose banks conflict with those of
-    // the factors.
+    // One by one: to store four at a time, the compiler would put four neighbors into consecutive registers, whose
+    // banks conflict with those of the factors.
     c += static_cast<size_t>(blockIdx.z) * m * n;
 #pragma unroll
     for (unsigned i = 0; i < ROWS; ++i) {
@@ -180,16 +185,16 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
 
 // ANCHOR: double_buffered
 extern "C" __global__ void __launch_bounds__(LARGE_THREADS)
-double_buffered(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, unsigned slice,
-                float* __restrict__ c)
+double_buffered(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
+                unsigned slice, float* __restrict__ c)
 {
     multiply<4, 2, 8, 16, 8, true, Results::PASS_BY>(a, b, m, n, k, slice, c);
 }
 
 // The same for any n, where not all rows start at a multiple of 16 bytes.
 extern "C" __global__ void __launch_bounds__(LARGE_THREADS)
-double_buffered_any(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, unsigned slice,
-                    float* __restrict__ c)
+double_buffered_any(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
+                    unsigned slice, float* __restrict__ c)
 {
     multiply<4, 2, 8, 16, 8, false, Results::KEEP>(a, b, m, n, k, slice, c);
 }

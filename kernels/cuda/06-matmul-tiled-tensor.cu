@@ -2,14 +2,16 @@
 //
 //     c[row][column] = sum over i < k of tf32(a[row][i]) * tf32(b[i][column]),   row < m, column < n
 //
-// Since 06-matmul-tiled-async: a warp multiplies 16 x 8 by 8 x 8 numbers with one instruction. The tile of `a` need not be transposed, because
-//          `ldmatrix` distributes a square of it over the lanes as the instruction needs it.
-// Launch:  blocks of THREADS; gridDim.x is the number of tiles of COLUMNS columns, gridDim.y is the number of tiles of ROWS rows, and blockIdx.z
-//          counts slices of `slice` columns of `a`. With several slices the results are partial sums, and those of slice z start z m n
-//          numbers after `c`, for `add_slices` of 06-matmul-tiled. SHARED_BYTES bytes of dynamic shared memory.
-// Work:    per output, k multiply-adds on tensor cores. For every 8 columns of `a`, a warp loads 64 x 8 numbers of `a` and 8 x 64 of `b`, which
-//          are enough for 32 instructions.
-// Sizes:   m, n, k, slice >= 1. `tensor_tf32` copies vectors: k, n and slice have to be multiples of 4. `tensor_tf32_any` takes all sizes.
+// Since 06-matmul-tiled-async: a warp multiplies 16 x 8 by 8 x 8 numbers with one instruction. The tile of `a` need not
+//          be transposed, because `ldmatrix` distributes a square of it over the lanes as the instruction needs it.
+// Launch:  blocks of THREADS; gridDim.x is the number of tiles of COLUMNS columns, gridDim.y is the number of tiles of
+//          ROWS rows, and blockIdx.z counts slices of `slice` columns of `a`. With several slices the results are
+//          partial sums, and those of slice z start z m n numbers after `c`, for `add_slices` of 06-matmul-tiled.
+//          SHARED_BYTES bytes of dynamic shared memory.
+// Work:    per output, k multiply-adds on tensor cores. For every 8 columns of `a`, a warp loads 64 x 8 numbers of `a`
+//          and 8 x 64 of `b`, which are enough for 32 instructions.
+// Sizes:   m, n, k, slice >= 1. `tensor_tf32` copies vectors: k, n and slice have to be multiples of 4.
+//          `tensor_tf32_any` takes all sizes.
 
 #include "06-matmul-tiled.cuh"
 
@@ -29,13 +31,14 @@ constexpr unsigned BUFFERS = 3;
 // Instructions that cover the outputs of a warp, down and across: each has 16 rows and 8 columns.
 constexpr unsigned DOWN = WARP_ROWS / 16;
 constexpr unsigned ACROSS = WARP_COLUMNS / 8;
-// Blocks are numbered along rows of TILES_WIDE tiles, row by row. So blocks that run at the same time share tiles of both `a` and `b`, and
-// request fewer different numbers from L2.
+// Blocks are numbered along rows of TILES_WIDE tiles, row by row. So blocks that run at the same time share tiles of
+// both `a` and `b`, and request fewer different numbers from L2.
 constexpr unsigned TILES_WIDE = 8;
 // Floats of a vector.
 constexpr unsigned VECTOR = 4;
-// Lengths of the rows of the tiles, in floats. The padding of 4 floats shifts each row of `a` by 4 banks, so the 8 vectors that `ldmatrix` loads
-// at a time are in 32 banks. The padding of 8 floats does the same for the 4 rows x 2 vectors of `b` that 8 lanes load.
+// Lengths of the rows of the tiles, in floats. The padding of 4 floats shifts each row of `a` by 4 banks, so the 8
+// vectors that `ldmatrix` loads at a time are in 32 banks. The padding of 8 floats does the same for the 4 rows x 2
+// vectors of `b` that 8 lanes load.
 constexpr unsigned A_PITCH = DEPTH + 4;
 constexpr unsigned B_PITCH = COLUMNS + 8;
 constexpr unsigned BUFFER = ROWS * A_PITCH + DEPTH * B_PITCH;
@@ -48,10 +51,11 @@ constexpr unsigned B_STEP = THREADS / (COLUMNS / VECTOR);
 static_assert(ROWS % A_STEP == 0 && DEPTH % B_STEP == 0, "each thread copies as many vectors as any other");
 
 // ANCHOR: rounded
-// A tensor core reads 11 binary digits of a factor and cuts off the rest. Adding half of the last digit first turns this into rounding to
-// the nearest number, with ties away from zero. `cvt.rna.tf32` does the same, but compiles to three instructions on this chip, where this
-// is one. Infinity stays infinity. The NaNs that computations produce stay NaNs (0x7fc00000, 0xffc00000, and 0x7fffffff, for which the addition
-// wraps around and the maximum picks the old value). Other NaNs may become infinity, or, from 0xfffff000 on, zero.
+// A tensor core reads 11 binary digits of a factor and cuts off the rest. Adding half of the last digit first turns
+// this into rounding to the nearest number, with ties away from zero. `cvt.rna.tf32` does the same, but compiles to
+// three instructions on this chip, where this is one. Infinity stays infinity. The NaNs that computations produce stay
+// NaNs (0x7fc00000, 0xffc00000, and 0x7fffffff, for which the addition wraps around and the maximum picks the old
+// value). Other NaNs may become infinity, or, from 0xfffff000 on, zero.
 __device__ unsigned rounded(float value)
 {
     const int bits = __float_as_int(value);
@@ -70,8 +74,8 @@ __device__ void multiply_add(float (&sums)[4], const unsigned (&a)[4], const uns
 // ANCHOR_END: multiply_add
 
 // ANCHOR: load_matrix
-// Loads 16 x 8 floats. Each lane passes the address of one of the 32 vectors. The instruction moves pairs of 16-bit values; here a pair is a
-// float.
+// Loads 16 x 8 floats. Each lane passes the address of one of the 32 vectors. The instruction moves pairs of 16-bit
+// values; here a pair is a float.
 __device__ void load_matrix(float (&a)[4], unsigned s_vector)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -81,8 +85,8 @@ __device__ void load_matrix(float (&a)[4], unsigned s_vector)
 }
 // ANCHOR_END: load_matrix
 
-// Starts to copy a vector of which only the first `numbers` numbers exist; the others become zeros. Without VECTORS, copies one number at a
-// time.
+// Starts to copy a vector of which only the first `numbers` numbers exist; the others become zeros. Without VECTORS,
+// copies one number at a time.
 template <bool VECTORS>
 __device__ void start_vector(unsigned s_to, const float* from, int numbers)
 {
@@ -141,8 +145,8 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         }
     };
 
-    // Where the instruction has column g, a lane has column 4 g + part for instruction `part`. So it loads its numbers for four instructions
-    // at once.
+    // Where the instruction has column g, a lane has column 4 g + part for instruction `part`. So it loads its numbers
+    // for four instructions at once.
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, member = lane % 4;
     const unsigned warp_row = warp / WARPS_ACROSS * WARP_ROWS, warp_column = warp % WARPS_ACROSS * WARP_COLUMNS;
     const unsigned at_a = s_first + ((warp_row + lane % 16) * A_PITCH + lane / 16 * VECTOR) * sizeof(float);
@@ -160,7 +164,8 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         for (unsigned half = 0; half < 2; ++half) {
 #pragma unroll
             for (unsigned j = 0; j < ACROSS / VECTOR; ++j) {
-                of_b[slot][half][j] = *reinterpret_cast<const float4*>(tile_of_b + (step * STEP + 4 * half) * B_PITCH + j * 32);
+                const float* from = tile_of_b + (step * STEP + 4 * half) * B_PITCH + j * 32;
+                of_b[slot][half][j] = *reinterpret_cast<const float4*>(from);
             }
         }
     };
@@ -192,8 +197,8 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
                 load((step + 1) % 2, used, step + 1);
             } else {
                 wait_for_groups<BUFFERS - 2>();
-                // All threads have copied the next tiles before any thread reads them, and all have read the current tiles before any thread
-                // overwrites them.
+                // All threads have copied the next tiles before any thread reads them, and all have read the current
+                // tiles before any thread overwrites them.
                 __syncthreads();
                 load((step + 1) % 2, next, 0);
             }
@@ -215,8 +220,8 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
                 }
             }
 // ANCHOR: instructions
-            // Back and forth: the four registers of `a` stay the same along a row of instructions, and the two of `b` stay the same where one row
-            // ends and the next begins.
+            // Back and forth: the four registers of `a` stay the same along a row of instructions, and the two of `b`
+            // stay the same where one row ends and the next begins.
 #pragma unroll
             for (unsigned i = 0; i < DOWN; ++i) {
 #pragma unroll
@@ -231,8 +236,8 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         used = next;
     }
 
-    // In each instruction, a lane has columns 2 t and 2 t + 1, where t is `member`, of rows `group` and `group + 8`. With four instructions, these
-    // are 8 neighboring columns of the output.
+    // In each instruction, a lane has columns 2 t and 2 t + 1, where t is `member`, of rows `group` and `group + 8`.
+    // With four instructions, these are 8 neighboring columns of the output.
     c += static_cast<size_t>(blockIdx.z) * m * n;
 #pragma unroll
     for (unsigned i = 0; i < 2 * DOWN; ++i) {
@@ -241,8 +246,8 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         for (unsigned j = 0; j < 2 * ACROSS; j += VECTOR) {
             const unsigned column = first_column + warp_column + j / 8 * 32 + member * 8 + j % 8;
             const unsigned part = j / 8 * VECTOR, of_lane = i % 2 * 2 + j / VECTOR % 2;
-            const float four[VECTOR] = {sums[i / 2][part][of_lane], sums[i / 2][part + 1][of_lane], sums[i / 2][part + 2][of_lane],
-                                        sums[i / 2][part + 3][of_lane]};
+            const float four[VECTOR] = {sums[i / 2][part][of_lane], sums[i / 2][part + 1][of_lane],
+                                        sums[i / 2][part + 2][of_lane], sums[i / 2][part + 3][of_lane]};
             float* const to = c + static_cast<size_t>(row) * n + column;
             if (VECTORS) {
                 if (row < m && column < n) {
@@ -271,8 +276,8 @@ tensor_tf32(const float* __restrict__ a, const float* __restrict__ b, unsigned m
 
 // The same for sizes where not all rows start at a multiple of 16 bytes.
 extern "C" __global__ void __launch_bounds__(THREADS)
-tensor_tf32_any(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, unsigned slice,
-                float* __restrict__ c)
+tensor_tf32_any(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
+                unsigned slice, float* __restrict__ c)
 {
     multiply<false>(a, b, m, n, k, slice, c);
 }

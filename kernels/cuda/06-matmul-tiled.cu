@@ -2,26 +2,26 @@
 //
 //     c[row][column] = sum over i < k of a[row][i] * b[i][column],   row < m, column < n, all three row by row without gaps
 //
-// Since 05: inputs are reused, each number of `a` n times and each number of `b` m times. `tiled` loads them from device memory once for a
-//          block's tile of outputs. `register_tile*` loads them from shared memory once for a thread's tile, and in `warp_tile` the
-//          threads of a warp share these loads.
+// Since 05: inputs are reused, each number of `a` n times and each number of `b` m times. `tiled` loads them from
+//          device memory once for a block's tile of outputs. `register_tile*` loads them from shared memory once for a
+//          thread's tile, and in `warp_tile` the threads of a warp share these loads.
 // Launch:  blockIdx.x counts tiles of columns and blockIdx.y tiles of rows; one-dimensional blocks.
 //          naive, tiled: tiles of TILE x TILE outputs, TILE * TILE threads.
 //          register_tile_1d: COLUMN_TILE x COLUMN_TILE outputs, COLUMN_THREADS threads.
 //          register_tile, vector, warp_tile: BLOCK_ROWS x BLOCK_COLUMNS outputs, THREADS threads.
 //          add_slices: one-dimensional, one thread for each output.
-// Work:    per output, k multiply-adds. Bytes that a thread loads for each of them: 8 from global memory in `naive`, 8 from shared memory
-//          in `tiled`, 4.5 in `register_tile_1d`, 1 in `register_tile` and the kernels after it.
-// Sizes:   m, n, k >= 1; they need not be multiples of anything. m k, k n and m n may exceed 2^32; m, n and k are at most 2^31. Tiles of
-//          both matrices are padded with zeros, so padding is only ever multiplied by zeros.
+// Work:    per output, k multiply-adds. Bytes that a thread loads for each of them: 8 from global memory in `naive`, 8
+//          from shared memory in `tiled`, 4.5 in `register_tile_1d`, 1 in `register_tile` and the kernels after it.
+// Sizes:   m, n, k >= 1; they need not be multiples of anything. m k, k n and m n may exceed 2^32; m, n and k are at
+//          most 2^31. Tiles of both matrices are padded with zeros, so padding is only ever multiplied by zeros.
 
 // Rows and columns of the tiles of `naive` and `tiled`.
 constexpr unsigned TILE = 16;
 
 // ANCHOR: naive
 // One output per thread. The lanes of half a warp read the same number of `a` and neighboring numbers of `b`.
-extern "C" __global__ void naive(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
-                                 float* __restrict__ c)
+extern "C" __global__ void naive(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n,
+                                 unsigned k, float* __restrict__ c)
 {
     const unsigned row = blockIdx.y * TILE + threadIdx.x / TILE;
     const unsigned column = blockIdx.x * TILE + threadIdx.x % TILE;
@@ -88,8 +88,10 @@ register_tile_1d(const float* __restrict__ a, const float* __restrict__ b, unsig
     const unsigned a_row = threadIdx.x / DEPTH, a_at = threadIdx.x % DEPTH, b_at = threadIdx.x / COLUMN_TILE;
     float sum[COLUMN] = {};
     for (unsigned slab = 0; slab < k; slab += DEPTH) {
-        s_a[a_row][a_at] = first_row + a_row < m && slab + a_at < k ? a[static_cast<size_t>(first_row + a_row) * k + slab + a_at] : 0.0f;
-        s_b[b_at][x] = first_column + x < n && slab + b_at < k ? b[static_cast<size_t>(slab + b_at) * n + first_column + x] : 0.0f;
+        s_a[a_row][a_at] =
+            first_row + a_row < m && slab + a_at < k ? a[static_cast<size_t>(first_row + a_row) * k + slab + a_at] : 0.0f;
+        s_b[b_at][x] =
+            first_column + x < n && slab + b_at < k ? b[static_cast<size_t>(slab + b_at) * n + first_column + x] : 0.0f;
         // All threads have written the tiles before any thread reads them.
         __syncthreads();
 #pragma unroll
@@ -130,8 +132,8 @@ constexpr unsigned ACROSS = BLOCK_COLUMNS / COLUMNS;
 constexpr unsigned VECTOR = 4;
 
 // ANCHOR: register_tile
-// ROWS x COLUMNS outputs for each thread: ROWS + COLUMNS numbers from shared memory are enough for ROWS * COLUMNS multiply-adds. The tile of
-// `a` is transposed, so that the numbers that a thread needs are neighbors.
+// ROWS x COLUMNS outputs for each thread: ROWS + COLUMNS numbers from shared memory are enough for ROWS * COLUMNS
+// multiply-adds. The tile of `a` is transposed, so that the numbers that a thread needs are neighbors.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 register_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
               float* __restrict__ c)
@@ -199,8 +201,8 @@ register_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned
 }
 // ANCHOR_END: register_tile
 
-// Four neighboring numbers of a row of `length` numbers, with zeros after its end. The matrix starts at a multiple of 16 bytes, so if
-// `length` is a multiple of 4, the row does, too.
+// Four neighboring numbers of a row of `length` numbers, with zeros after its end. The matrix starts at a multiple of
+// 16 bytes, so if `length` is a multiple of 4, the row does, too.
 __device__ float4 four_of(const float* __restrict__ row, unsigned at, unsigned length)
 {
     if (length % VECTOR == 0) {
@@ -213,20 +215,22 @@ __device__ float4 four_of(const float* __restrict__ row, unsigned at, unsigned l
 // Length of a row of the transposed tile of `a`. The padding of 4 floats shifts each row by 4 banks.
 constexpr unsigned PITCH = BLOCK_ROWS + 4;
 
-// The first row and column of a thread in its block's tile. The others are in groups of four, STEP_DOWN and STEP_ACROSS apart.
+// The first row and column of a thread in its block's tile. The others are in groups of four, STEP_DOWN and STEP_ACROSS
+// apart.
 struct Place {
     unsigned row;
     unsigned column;
 };
 
 // ANCHOR: multiply_vectors
-// As `register_tile`, but loads four numbers at a time, from global and from shared memory. The next tiles are on their way while these
-// are used.
+// As `register_tile`, but loads four numbers at a time, from global and from shared memory. The next tiles are on their
+// way while these are used.
 template <unsigned STEP_DOWN, unsigned STEP_ACROSS>
-__device__ void multiply_vectors(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
-                                 Place home, float* __restrict__ c)
+__device__ void multiply_vectors(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n,
+                                 unsigned k, Place home, float* __restrict__ c)
 {
-    static_assert(BLOCK_ROWS * DEPTH == THREADS * VECTOR && BLOCK_COLUMNS * DEPTH == THREADS * VECTOR, "a vector of each tile for each thread");
+    static_assert(BLOCK_ROWS * DEPTH == THREADS * VECTOR && BLOCK_COLUMNS * DEPTH == THREADS * VECTOR,
+                  "a vector of each tile for each thread");
     __shared__ float4 s_a[DEPTH * PITCH / VECTOR];
     __shared__ float4 s_b[DEPTH * BLOCK_COLUMNS / VECTOR];
     const unsigned first_row = blockIdx.y * BLOCK_ROWS, first_column = blockIdx.x * BLOCK_COLUMNS;
@@ -311,9 +315,9 @@ constexpr unsigned WARP_ROWS = LANES_DOWN * ROWS;
 constexpr unsigned WARP_COLUMNS = LANES_ACROSS * COLUMNS;
 
 // ANCHOR: place
-// The position of a lane in its warp's rectangle. Lanes 2 i and 2 i + 1 are below each other. Shared memory serves 16 lanes in one wavefront
-// if both lanes of every such pair load the same vector, as they do from `b`, or if lanes that are two apart do, as they do from `a`.
-// Otherwise it serves 8.
+// The position of a lane in its warp's rectangle. Lanes 2 i and 2 i + 1 are below each other. Shared memory serves 16
+// lanes in one wavefront if both lanes of every such pair load the same vector, as they do from `b`, or if lanes that
+// are two apart do, as they do from `a`. Otherwise it serves 8.
 __device__ Place place_of(unsigned lane)
 {
     return {(lane % 2 + lane / 16 * 2) * VECTOR, lane / 2 % LANES_ACROSS * VECTOR};
@@ -322,7 +326,8 @@ __device__ Place place_of(unsigned lane)
 
 // ANCHOR: warp_tile
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
-warp_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k, float* __restrict__ c)
+warp_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
+          float* __restrict__ c)
 {
     constexpr unsigned WARPS_ACROSS = BLOCK_COLUMNS / WARP_COLUMNS;
     const unsigned warp = threadIdx.x / 32;
@@ -334,8 +339,8 @@ warp_tile(const float* __restrict__ a, const float* __restrict__ b, unsigned m, 
 // ANCHOR_END: warp_tile
 
 // ANCHOR: add_slices
-// Adds the partial sums from 06-matmul-tiled-async and -tensor, always in the same order, so the result is the same in every run. Atomic
-// additions would happen in any order. One thread for each output.
+// Adds the partial sums from 06-matmul-tiled-async and -tensor, always in the same order, so the result is the same in
+// every run. Atomic additions would happen in any order. One thread for each output.
 extern "C" __global__ void add_slices(const float* __restrict__ partial, unsigned long long outputs, unsigned slices,
                                       float* __restrict__ c)
 {

@@ -7,9 +7,11 @@ template <unsigned BYTES>
 __device__ inline void start_copy(unsigned s_to, const float* from, bool is_there)
 {
     if (BYTES == 16) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s_to), "l"(from), "r"(is_there ? 16 : 0) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                     ::"r"(s_to), "l"(from), "r"(is_there ? 16 : 0) : "memory");
     } else {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(s_to), "l"(from), "r"(is_there ? 4 : 0) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+                     ::"r"(s_to), "l"(from), "r"(is_there ? 4 : 0) : "memory");
     }
 }
 

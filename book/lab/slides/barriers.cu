@@ -1,6 +1,8 @@
-// Of the experiment `barriers`: a convolution whose samples come tile by tile through shared memory. Each barrier can be left out.
+// Of the experiment `barriers`: a convolution whose samples come tile by tile through shared memory. Each barrier can
+// be left out.
 //
-// Launch:  blocks of one dimension, one thread for every RUN outputs; shared memory for RUN * blockDim.x + tile - 1 samples and their padding.
+// Launch:  blocks of one dimension, one thread for every RUN outputs; shared memory for RUN * blockDim.x + tile - 1
+//          samples and their padding.
 // Sizes:   outputs >= 1, taps a multiple of the tile.
 
 // Neighboring outputs of a thread. Lanes read shared memory RUN words apart, which are RUN wavefronts without padding.

@@ -1,4 +1,5 @@
-// Of the experiment `bytes`: a warp reads from global and from shared memory. Its lanes read bytes that are `apart`, or words side by side.
+// Of the experiment `bytes`: a warp reads from global and from shared memory. Its lanes read bytes that are `apart`, or
+// words side by side.
 //
 // Launch:  one block of one warp.
 

@@ -1,10 +1,12 @@
-// Of the experiment `occupancy`: a convolution with a run of neighboring outputs for each thread. A longer run loads less and needs more registers.
+// Of the experiment `occupancy`: a convolution with a run of neighboring outputs for each thread. A longer run loads
+// less and needs more registers.
 //
 // Launch:  blocks of one dimension, one thread for every run.
 // Sizes:   outputs a multiple of the threads and the run, taps a multiple of the longest run.
 
 template<unsigned RUN>
-__device__ void convolve(const float* __restrict__ signal, const float* __restrict__ filter, unsigned taps, float* __restrict__ output)
+__device__ void convolve(const float* __restrict__ signal, const float* __restrict__ filter, unsigned taps,
+                         float* __restrict__ output)
 {
     const unsigned first = (blockIdx.x * blockDim.x + threadIdx.x) * RUN;
     float sums[RUN] = {};
@@ -33,27 +35,32 @@ __device__ void convolve(const float* __restrict__ signal, const float* __restri
     }
 }
 
-extern "C" __global__ void run_1(const float* __restrict__ signal, const float* __restrict__ filter, unsigned taps, float* __restrict__ output)
+extern "C" __global__ void run_1(const float* __restrict__ signal, const float* __restrict__ filter, unsigned taps,
+                                 float* __restrict__ output)
 {
     convolve<1>(signal, filter, taps, output);
 }
 
-extern "C" __global__ void run_2(const float* __restrict__ signal, const float* __restrict__ filter, unsigned taps, float* __restrict__ output)
+extern "C" __global__ void run_2(const float* __restrict__ signal, const float* __restrict__ filter, unsigned taps,
+                                 float* __restrict__ output)
 {
     convolve<2>(signal, filter, taps, output);
 }
 
-extern "C" __global__ void run_4(const float* __restrict__ signal, const float* __restrict__ filter, unsigned taps, float* __restrict__ output)
+extern "C" __global__ void run_4(const float* __restrict__ signal, const float* __restrict__ filter, unsigned taps,
+                                 float* __restrict__ output)
 {
     convolve<4>(signal, filter, taps, output);
 }
 
-extern "C" __global__ void run_8(const float* __restrict__ signal, const float* __restrict__ filter, unsigned taps, float* __restrict__ output)
+extern "C" __global__ void run_8(const float* __restrict__ signal, const float* __restrict__ filter, unsigned taps,
+                                 float* __restrict__ output)
 {
     convolve<8>(signal, filter, taps, output);
 }
 
-extern "C" __global__ void run_16(const float* __restrict__ signal, const float* __restrict__ filter, unsigned taps, float* __restrict__ output)
+extern "C" __global__ void run_16(const float* __restrict__ signal, const float* __restrict__ filter, unsigned taps,
+                                  float* __restrict__ output)
 {
     convolve<16>(signal, filter, taps, output);
 }

@@ -1,7 +1,7 @@
 // Of the experiment `stride`: the naive convolution of chapter 01, with two numbers to play with.
 //
-// Each thread computes `run` neighboring outputs, so neighboring lanes read samples that are `run` apart. `first` is the sample
-// that the very first thread starts with.
+// Each thread computes `run` neighboring outputs, so neighboring lanes read samples that are `run` apart. `first` is
+// the sample that the very first thread starts with.
 extern "C" __global__ void strided(const float* signal, const float* filter, unsigned outputs, unsigned taps, unsigned run,
                                    unsigned first, float* output)
 {

@@ -210,6 +210,9 @@ impl<'a> Run<'a> {
         if let (Some(image), Some(window)) = (pair("image_width", "image_height"), size("window")) {
             return format!("{image} pixels, window {window}{border}");
         }
+        if let Some(image) = pair("image_width", "image_height") {
+            return format!("{image} pixels");
+        }
         if let (Some(m), Some(n), Some(k)) = (size("m"), size("n"), size("k")) {
             return format!("{m} x {k} times {k} x {n}");
         }

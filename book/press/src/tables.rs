@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use common::gpu::DeviceKind;
+use common::report::Place;
 use common::table::{self, ForPage};
 use common::units;
 use common::workload::Work;
@@ -50,6 +51,10 @@ pub fn run(archive: &Archive, name: &str) -> Result<Shown> {
     // The names of stale stages have a mark.
     let mut marked = run.record.clone();
     marked.stages.iter_mut().for_each(|stage| stage.name = run.label(&stage.name));
+    // The simulator has counts and no times, and a processor the reverse.
+    if marked.device.kind == DeviceKind::Sim {
+        marked.stages.retain(|stage| stage.place == Place::Device);
+    }
     let ForPage { table, mut notes } = table::for_page(&marked);
     let device = &run.record.device;
     let kind = if device.kind == DeviceKind::Sim { "simulated " } else { "" };

@@ -57,8 +57,8 @@ const LESSON: &[Comparison<Convolution>] = &[
         .otherwise("At this size, the copies are too short for their overlap to be worth the additional launches."),
 ];
 
-/// Threads per block: a multiple of the 32 lanes of a warp, and few enough that every GPU can hold several blocks at once. The threads of
-/// a block share nothing in this chapter, so nothing else depends on the number.
+/// Threads per block: a multiple of the 32 lanes of a warp, and few enough that every GPU can hold several blocks at
+/// once. The threads of a block share nothing in this chapter, so nothing else depends on the number.
 pub const THREADS: u32 = 256;
 
 // ANCHOR: cpu
@@ -78,8 +78,8 @@ fn cpu(conv: &Convolution, output: &mut [f32]) {
 // ANCHOR_END: cpu
 
 // ANCHOR: cpu-parallel
-/// A fair comparison for a GPU: all cores, each with a run of neighboring outputs at a time. Their sums do not depend on each other, so
-/// the compiler keeps them in vector registers.
+/// A fair comparison for a GPU: all cores, each with a run of neighboring outputs at a time. Their sums do not depend
+/// on each other, so the compiler keeps them in vector registers.
 pub const CPU_PARALLEL: Stage<Convolution> =
     Stage::cpu("cpu-parallel", "all cores, neighboring outputs in vector registers", cpu_parallel);
 
@@ -110,8 +110,8 @@ fn cpu_parallel(conv: &Convolution, output: &mut [f32]) {
 // ANCHOR_END: cpu-parallel
 
 // ANCHOR: naive-strided
-/// The same division of the work on a GPU: each thread computes a run of neighboring outputs. In each step, the 32 threads of a warp then
-/// read 32 samples that are far apart, and memory moves a whole sector for each of them.
+/// The same division of the work on a GPU: each thread computes a run of neighboring outputs. In each step, the 32
+/// threads of a warp then read 32 samples that are far apart, and memory moves a whole sector for each of them.
 pub const NAIVE_STRIDED: Stage<Convolution> = Stage::launches(
     "naive-strided",
     "each thread computes a run of neighboring outputs, so a warp reads samples that are far apart",
@@ -134,8 +134,8 @@ fn naive_strided(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result
 // ANCHOR_END: naive-strided
 
 // ANCHOR: naive
-/// One thread per output, so that neighboring threads read neighboring samples: a warp's samples are side by side, in four or five
-/// sectors.
+/// One thread per output, so that neighboring threads read neighboring samples: a warp's samples are side by side, in
+/// four or five sectors.
 pub const NAIVE: Stage<Convolution> = Stage::launches("naive", "one thread per output, so a warp reads neighboring samples", naive);
 
 fn naive(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
@@ -153,8 +153,9 @@ fn naive(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
 // ANCHOR_END: naive
 
 // ANCHOR: copy-only
-/// No computation, only the copies that every program with its data on the host has to make: the inputs to the device, the outputs back,
-/// in ordinary host memory. The system may move or swap such memory at any time, so the driver first copies it to memory of its own.
+/// No computation, only the copies that every program with its data on the host has to make: the inputs to the device,
+/// the outputs back, in ordinary host memory. The system may move or swap such memory at any time, so the driver first
+/// copies it to memory of its own.
 pub const COPY_ONLY: Stage<Convolution> =
     Stage::copies("copy-only", "no computation: inputs to the device and outputs back, ordinary host memory", |_, conv| {
         Ok(Box::new(HostMemory {
@@ -208,8 +209,8 @@ pub const ROUND_TRIP: Stage<Convolution> =
         Ok(Box::new(Pieces::new(gpu, conv, 1)?))
     });
 
-/// The same in pieces, each on a stream of its own: the device copies one piece in, computes another and copies a third back at the same
-/// time.
+/// The same in pieces, each on a stream of its own: the device copies one piece in, computes another and copies a third
+/// back at the same time.
 pub const OVERLAPPED: Stage<Convolution> =
     Stage::prepared("overlapped", "the same in eight pieces, each on a stream of its own", |gpu, conv| {
         Ok(Box::new(Pieces::new(gpu, conv, 8)?))

@@ -72,8 +72,8 @@ const LESSON: &[Comparison<Convolution>] = &[
 ];
 
 // ANCHOR: launch
-/// Launches one of this chapter's kernels, with so many outputs for each block. Blocks have the size that the kernels were compiled for,
-/// because it is also the size of their arrays in shared memory.
+/// Launches one of this chapter's kernels, with so many outputs for each block. Blocks have the size that the kernels
+/// were compiled for, because it is also the size of their arrays in shared memory.
 fn launch(
     kernel: Kernel,
     threads: u32,
@@ -89,8 +89,8 @@ fn launch(
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut output);
-    // SAFETY: the kernels read `outputs + taps - 1` samples and `taps` filter values, and write `outputs` results; the workload made the
-    // buffers with those lengths.
+    // SAFETY: the kernels read `outputs + taps - 1` samples and `taps` filter values, and write `outputs` results; the
+    // workload made the buffers with those lengths.
     unsafe { launch.launch(config) }?;
     Ok(())
 }
@@ -102,8 +102,8 @@ pub const SHARED: Stage<Convolution> =
         launch(kernels::conv_shared::SHARED, BLOCK, BLOCK, gpu, conv, buffers)
     });
 
-/// The samples under neighboring tiles overlap by the length of a block, and the overlap is copied twice. Larger tiles are fewer, so less is
-/// copied.
+/// The samples under neighboring tiles overlap by the length of a block, and the overlap is copied twice. Larger tiles
+/// are fewer, so less is copied.
 pub const SHARED_WIDE: Stage<Convolution> =
     Stage::launches("shared-wide", "tiles of four times as many taps: less is copied twice", |gpu, conv, buffers| {
         launch(kernels::conv_shared::SHARED_WIDE, BLOCK, BLOCK, gpu, conv, buffers)

@@ -96,8 +96,8 @@ pub struct Blocks {
 impl Blocks {
     /// Shorter transforms are not worth their launches.
     const SHORTEST: u32 = 1024;
-    /// Blocks this many times as long as the filter waste little of a transform; longer ones only need more steps. For short filters we
-    /// try blocks up to [`Self::LONG_ENOUGH`] anyway, because fewer blocks need less launching.
+    /// Blocks this many times as long as the filter waste little of a transform; longer ones only need more steps. For
+    /// short filters we try blocks up to [`Self::LONG_ENOUGH`] anyway, because fewer blocks need less launching.
     const LONGEST: u32 = 32;
     const LONG_ENOUGH: u32 = 8192;
 
@@ -178,7 +178,8 @@ impl Fft {
     fn new(gpu: &Gpu, blocks: Blocks) -> Result<Self> {
         cufft()?;
         let (length, count) = (blocks.length as i32, blocks.count as i32);
-        // A batch of `length` numbers each, one right after the other, and the same for the `length / 2 + 1` bins of each spectrum.
+        // A batch of `length` numbers each, one right after the other, and the same for the `length / 2 + 1` bins of
+        // each spectrum.
         let forward = CudaFft::plan_1d(length, cufftType::CUFFT_R2C, count + 1, gpu.stream.clone()).map_err(failed("plan"))?;
         let inverse = CudaFft::plan_1d(length, cufftType::CUFFT_C2R, count, gpu.stream.clone()).map_err(failed("plan"))?;
         let rings = gpu.stream.alloc_zeros((blocks.length * (blocks.count + 1)) as usize)?;
@@ -218,7 +219,8 @@ pub fn gather(gpu: &Gpu, conv: &Convolution, buffers: &Buffers, blocks: Blocks, 
     let kernel = gpu.kernel(GATHER)?;
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.signal).arg(&samples).arg(&buffers.filter).arg(&taps).arg(&length).arg(&hop).arg(&count).arg(rings);
-    // SAFETY: the kernel reads `samples` samples and `taps` filter values, and writes `length * (count + 1)` values, which `rings` has.
+    // SAFETY: the kernel reads `samples` samples and `taps` filter values, and writes `length * (count + 1)` values,
+    // which `rings` has.
     unsafe { launch.launch(one_for_each(length * (count + 1))) }?;
     Ok(())
 }
@@ -254,8 +256,8 @@ pub fn collect(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers, blocks: Blo
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(rings).arg(&length).arg(&hop).arg(&outputs).arg(&mut output);
-    // SAFETY: the kernel reads the first `hop` of every `length` values until it has `outputs`, which the blocks have, and writes `outputs`
-    // values, which `output` has.
+    // SAFETY: the kernel reads the first `hop` of every `length` values until it has `outputs`, which the blocks have,
+    // and writes `outputs` values, which `output` has.
     unsafe { launch.launch(one_for_each(outputs)) }?;
     Ok(())
 }

@@ -107,21 +107,23 @@ fn launch(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) 
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&mut output);
-    // SAFETY: the kernels read `outputs + taps - 1` samples and `taps` filter values, and write `outputs` results; the workload made the
-    // buffers with those lengths.
+    // SAFETY: the kernels read `outputs + taps - 1` samples and `taps` filter values, and write `outputs` results; the
+    // workload made the buffers with those lengths.
     unsafe { launch.launch(config) }?;
     Ok(())
 }
 // ANCHOR_END: launch
 
-/// The end of chapter 02: both operands in shared memory. Each multiply-add comes with two loads and the instructions of a loop.
+/// The end of chapter 02: both operands in shared memory. Each multiply-add comes with two loads and the instructions
+/// of a loop.
 pub const SHARED: Stage<Convolution> = Stage::launches(
     "shared",
     "a tile of signal and filter in shared memory, one multiply-add per iteration",
     |gpu, conv, buffers| launch(kernels::unroll::SHARED, gpu, conv, buffers),
 );
 
-/// Unrolling by 4 removes three quarters of the loop overhead. The filter is loaded in vectors of four, with a quarter of the loads.
+/// Unrolling by 4 removes three quarters of the loop overhead. The filter is loaded in vectors of four, with a quarter
+/// of the loads.
 pub const UNROLL_4: Stage<Convolution> =
     Stage::launches("unroll-4", "four multiply-adds per iteration of the loop", |gpu, conv, buffers| {
         launch(kernels::unroll::UNROLL_4, gpu, conv, buffers)
@@ -153,8 +155,8 @@ pub const REGISTER_TILE: Stage<Convolution> = Stage::launches(
 );
 
 // ANCHOR: at_least
-/// The register tile with a smaller tile of taps, whose 6 KB of shared memory limit nothing: as many blocks are resident as its registers
-/// allow. No promise to the compiler costs it a register.
+/// The register tile with a smaller tile of taps, whose 6 KB of shared memory limit nothing: as many blocks are
+/// resident as its registers allow. No promise to the compiler costs it a register.
 pub const AT_LEAST_16: Stage<Convolution> =
     Stage::launches("at-least-16", "a register tile compiled for at least 16 resident blocks", |gpu, conv, buffers| {
         runs::whole_filter(kernels::unroll::AT_LEAST_16, gpu, conv, buffers)

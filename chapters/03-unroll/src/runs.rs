@@ -31,8 +31,8 @@ pub fn whole_filter(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&whole.length).arg(&mut output);
-    // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` results for each slice, of which
-    // there is one; the workload made the buffers with those lengths.
+    // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` results for
+    // each slice, of which there is one; the workload made the buffers with those lengths.
     unsafe { launch.launch(grid(outputs, RUN, whole.count)) }?;
     Ok(())
 }
@@ -64,8 +64,9 @@ impl Prepared<Convolution> for SplitFilter {
         let (outputs, taps, slices) = (conv.outputs(), conv.taps(), self.slices);
         let mut launch = gpu.stream.launch_builder(&kernel);
         launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&slices.length).arg(&mut self.partial);
-        // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` partial sums for each slice;
-        // the workload made the buffers with those lengths, and `prepare` made `partial` for all slices.
+        // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` partial
+        // sums for each slice; the workload made the buffers with those lengths, and `prepare` made `partial` for all
+        // slices.
         unsafe { launch.launch(grid(outputs, RUN, slices.count)) }?;
         add_slices(gpu, &self.partial, outputs, slices.count, &mut buffers.output.view_mut())
     }
@@ -83,16 +84,16 @@ pub(crate) fn add_slices(
     let config = LaunchConfig { grid_dim: (outputs.div_ceil(BLOCK), 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(partial).arg(&outputs).arg(&slices).arg(output);
-    // SAFETY: the kernel reads `slices` rows of `outputs` partial sums and writes `outputs` results; the stage made `partial` with that many
-    // rows, and its first kernel has written them; `output` has `outputs` values.
+    // SAFETY: the kernel reads `slices` rows of `outputs` partial sums and writes `outputs` results; the stage made
+    // `partial` with that many rows, and its first kernel has written them; `output` has `outputs` values.
     unsafe { launch.launch(config) }?;
     Ok(())
 }
 // ANCHOR_END: split_filter
 
 // ANCHOR: constant_filter
-/// The filter in pieces that fit constant memory. Each piece is copied there and then convolved, in slices, with the samples from its first
-/// tap on.
+/// The filter in pieces that fit constant memory. Each piece is copied there and then convolved, in slices, with the
+/// samples from its first tap on.
 pub struct ConstantFilter {
     kernel: Kernel,
     run: u32,
@@ -129,9 +130,10 @@ impl Prepared<Convolution> for ConstantFilter {
             let mut partial = self.partial.slice_mut(rows as usize * outputs as usize..);
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&signal).arg(&outputs).arg(&taps).arg(&self.slices.length).arg(&mut partial);
-            // SAFETY: the kernel reads `outputs + taps - 1` samples, which the workload's signal has from `start` on; it reads `taps` values of
-            // `c_filter` and zeros after them up to a multiple of `SLOTS`, which were just copied there; and it writes a row of `outputs`
-            // partial sums for each slice, for which `prepare` made `partial`.
+            // SAFETY: the kernel reads `outputs + taps - 1` samples, which the workload's signal has from `start` on;
+            // it reads `taps` values of `c_filter` and zeros after them up to a multiple of `SLOTS`, which were just
+            // copied there; and it writes a row of `outputs` partial sums for each slice, for which `prepare` made
+            // `partial`.
             unsafe { launch.launch(grid(outputs, self.run, slices)) }?;
             rows += slices;
         }
@@ -139,12 +141,14 @@ impl Prepared<Convolution> for ConstantFilter {
     }
 }
 
-/// Copies `taps` filter values from `start` on to where the kernel reads them, and zeros after them up to a multiple of [`SLOTS`].
+/// Copies `taps` filter values from `start` on to where the kernel reads them, and zeros after them up to a multiple of
+/// [`SLOTS`].
 fn copy_to_constant_memory(gpu: &Gpu, buffers: &Buffers, start: u32, taps: u32) -> Result<()> {
     let (start, taps) = (start as usize, taps as usize);
     let module = gpu.module(&SOURCE)?;
     let mut bytes = module.get_global(C_FILTER, &gpu.stream)?;
-    // SAFETY: `c_filter` is an array of `CONSTANT_TAPS` floats, a constant that a test compares with the `.cu`; every bit pattern is an f32.
+    // SAFETY: `c_filter` is an array of `CONSTANT_TAPS` floats, a constant that a test compares with the `.cu`; every
+    // bit pattern is an f32.
     let mut c_filter = unsafe { bytes.transmute_mut::<f32>(CONSTANT_TAPS as usize) }.expect("the array has that length");
     gpu.stream.memcpy_dtod(&buffers.filter.slice(start..start + taps), &mut c_filter.slice_mut(..taps))?;
     let padded = taps.next_multiple_of(SLOTS as usize);

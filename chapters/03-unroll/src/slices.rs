@@ -12,11 +12,11 @@ use kernels::unroll::{RUN_THREADS, SLOTS};
 const WARPS: u64 = (RUN_THREADS / 32) as u64;
 /// A multiprocessor has four sub-partitions, each with a quarter of its arithmetic and with warps of its own.
 const SUB_PARTITIONS: u64 = 4;
-/// A warp that is alone in its sub-partition now and then waits for its own results: it needs a quarter more time than its share of the
-/// time that two warps need.
+/// A warp that is alone in its sub-partition now and then waits for its own results: it needs a quarter more time than
+/// its share of the time that two warps need.
 const ALONE: f64 = 1.25;
-/// The cost of a slice besides its taps, copying samples and storing sums, as a number of taps. An estimate: it only matters between
-/// numbers of slices that are otherwise nearly equal.
+/// The cost of a slice besides its taps, copying samples and storing sums, as a number of taps. An estimate: it only
+/// matters between numbers of slices that are otherwise nearly equal.
 const COPYING: f64 = 64.0;
 /// Taps of the shortest slice. A block copies all samples under its outputs for every slice, however short.
 const SHORTEST: u32 = 256;

@@ -81,17 +81,19 @@ fn largest(values: &[f32]) -> f64 {
     values.iter().fold(0.0, |largest, value| largest.max(f64::from(value.abs())))
 }
 
-/// The error of tf32 below its normal numbers: the smallest step is `2^-136`, so a factor is accurate to two `u` of itself or to `2^-137`,
-/// whichever is more. That matters where either the signal or the filter is tiny and the other one is huge.
+/// The error of tf32 below its normal numbers: the smallest step is `2^-136`, so a factor is accurate to two `u` of
+/// itself or to `2^-137`, whichever is more. That matters where either the signal or the filter is tiny and the other
+/// one is huge.
 fn lost_below_tf32(conv: &Convolution) -> f64 {
     f64::from(conv.taps()) * (largest(conv.signal()) + largest(conv.filter())) * 2.0_f64.powi(-137)
 }
 
 /// The error of f16 below its normal numbers.
 ///
-/// Scaled so that the largest magnitude is between `2^14` and `2^15`, a number is accurate to half of the smallest step, `2^-25`, or to two
-/// `u` of itself, whichever is more. The workload's tolerance already has the second. The first is at most `2^-39` of the largest
-/// magnitude, in each of the two factors of each product: `2 * 2^-39 * taps * max |signal| * max |filter|` in an output.
+/// Scaled so that the largest magnitude is between `2^14` and `2^15`, a number is accurate to half of the smallest
+/// step, `2^-25`, or to two `u` of itself, whichever is more. The workload's tolerance already has the second. The
+/// first is at most `2^-39` of the largest magnitude, in each of the two factors of each product: `2 * 2^-39 * taps *
+/// max |signal| * max |filter|` in an output.
 fn lost_below_f16(conv: &Convolution) -> f64 {
     f64::from(conv.taps()) * largest(conv.signal()) * largest(conv.filter()) * 2.0_f64.powi(-38)
 }
@@ -174,7 +176,8 @@ impl Sums {
     }
 
     // ANCHOR: slices
-    /// Calls `multiply` to enqueue the product, with the launch shape and where to write, and adds the slices if there are several.
+    /// Calls `multiply` to enqueue the product, with the launch shape and where to write, and adds the slices if there
+    /// are several.
     fn enqueue(
         &mut self,
         gpu: &Gpu,
@@ -211,9 +214,10 @@ impl Prepared<Convolution> for Tf32x3 {
         self.0.enqueue(gpu, conv, shared_bytes, &mut buffers.output.view_mut(), |config, lines, sums| {
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&lines).arg(sums);
-            // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` sums for each slice of the
-            // grid; the workload made its buffers with those lengths, and `Sums` passes the output for a single slice and memory for
-            // every slice otherwise. The block has the shared memory of a tile of `ROWS + lines` rows.
+            // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` sums
+            // for each slice of the grid; the workload made its buffers with those lengths, and `Sums` passes the
+            // output for a single slice and memory for every slice otherwise. The block has the shared memory of a tile
+            // of `ROWS + lines` rows.
             unsafe { launch.launch(config) }?;
             Ok(())
         })
@@ -234,8 +238,8 @@ impl Prepared<Convolution> for F16x3 {
         let config = LaunchConfig { grid_dim: (MAXIMA, 1, 1), block_dim: (MAXIMA_THREADS, 1, 1), shared_mem_bytes: 0 };
         let mut launch = gpu.stream.launch_builder(&magnitudes);
         launch.arg(&buffers.signal).arg(&samples).arg(&buffers.filter).arg(&taps).arg(&mut self.maxima);
-        // SAFETY: the kernel reads `samples` samples and `taps` filter values, the lengths of the workload's buffers, and writes two numbers for
-        // each of its `MAXIMA` blocks; the stage made `maxima` with that length.
+        // SAFETY: the kernel reads `samples` samples and `taps` filter values, the lengths of the workload's buffers,
+        // and writes two numbers for each of its `MAXIMA` blocks; the stage made `maxima` with that length.
         unsafe { launch.launch(config) }?;
 
         let kernel = gpu.kernel(TENSOR_F16X3)?;
@@ -247,10 +251,11 @@ impl Prepared<Convolution> for F16x3 {
         self.sums.enqueue(gpu, conv, shared_bytes, &mut buffers.output.view_mut(), |config, lines, sums| {
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&lines).arg(maxima).arg(sums);
-            // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` sums for each slice of the
-            // grid; the workload made its buffers with those lengths, and `Sums` passes the output for a single slice and memory for
-            // every slice otherwise. It also reads all of `maxima`, which the kernel before it wrote. The block has the shared memory
-            // of a tile of `ROWS + lines` rows and of the filter values under it.
+            // SAFETY: the kernel reads `outputs + taps - 1` samples and `taps` filter values, and writes `outputs` sums
+            // for each slice of the grid; the workload made its buffers with those lengths, and `Sums` passes the
+            // output for a single slice and memory for every slice otherwise. It also reads all of `maxima`, which the
+            // kernel before it wrote. The block has the shared memory of a tile of `ROWS + lines` rows and of the
+            // filter values under it.
             unsafe { launch.launch(config) }?;
             Ok(())
         })

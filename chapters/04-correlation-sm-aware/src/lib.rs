@@ -147,8 +147,9 @@ fn global(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&buffers.template).arg(&shape).arg(&mut output);
-    // SAFETY: the kernel reads the pixels of the image and of the template, with positions outside the image moved to its edge, and writes a
-    // result for each output; the workload made the buffers with those lengths, which `shape` gives.
+    // SAFETY: the kernel reads the pixels of the image and of the template, with positions outside the image moved to
+    // its edge, and writes a result for each output; the workload made the buffers with those lengths, which `shape`
+    // gives.
     unsafe { launch.launch(one_each(correlation, 0)) }?;
     Ok(())
 }
@@ -165,15 +166,15 @@ fn constant(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Resu
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&mut output);
-    // SAFETY: the kernel reads the pixels of the image, with positions outside moved to its edge, and writes a result for each output; the
-    // workload made the buffers with those lengths, which `shape` gives. It reads the template from constant memory, where
-    // `fill_constant` has copied all of it.
+    // SAFETY: the kernel reads the pixels of the image, with positions outside moved to its edge, and writes a result
+    // for each output; the workload made the buffers with those lengths, which `shape` gives. It reads the template
+    // from constant memory, where `fill_constant` has copied all of it.
     unsafe { launch.launch(one_each(correlation, 0)) }?;
     Ok(())
 }
 
-/// Copies the template from its buffer to the module's variable, as `cudaMemcpyToSymbol` does. The variable holds the largest template that
-/// the workload accepts.
+/// Copies the template from its buffer to the module's variable, as `cudaMemcpyToSymbol` does. The variable holds the
+/// largest template that the workload accepts.
 fn fill_constant(gpu: &Gpu, buffers: &Buffers) -> Result<()> {
     let module = gpu.module(&correlation::SOURCE)?;
     let mut symbol = module.get_global(correlation::TEMPLATE, &gpu.stream)?;
@@ -208,10 +209,10 @@ pub fn with_tile(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, ke
     if let TileKernel::CoefficientsAndSums(_) = kernel {
         launch.arg(&mut buffers.sums);
     }
-    // SAFETY: the kernel reads the pixels of the image, with positions outside moved to its edge, and writes a result for each output, and
-    // three sums for each output where its variant says so; the workload made the buffers with those lengths, which `shape` gives. It
-    // reads the template from constant memory, where `fill_constant` has copied all of it, and its tile has the bytes that the launch
-    // gives it.
+    // SAFETY: the kernel reads the pixels of the image, with positions outside moved to its edge, and writes a result
+    // for each output, and three sums for each output where its variant says so; the workload made the buffers with
+    // those lengths, which `shape` gives. It reads the template from constant memory, where `fill_constant` has copied
+    // all of it, and its tile has the bytes that the launch gives it.
     unsafe { launch.launch(one_each(correlation, tile.bytes())) }?;
     Ok(())
 }
@@ -254,7 +255,8 @@ fn shared_unroll_4(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) 
 // ANCHOR_END: shared_unroll_4
 
 // ANCHOR: shared_sums
-/// The same, which also stores ΣI, ΣI² and ΣIT of every output. No kernel does that without a tile, so the stage needs the tile to fit.
+/// The same, which also stores ΣI, ΣI² and ΣIT of every output. No kernel does that without a tile, so the stage needs
+/// the tile to fit.
 pub const SHARED_SUMS: Stage<Correlation> =
     Stage::launches("shared-sums", "unrolled, and the three sums are stored as well", shared_sums).requires(|gpu, correlation| {
         let template = correlation.template();

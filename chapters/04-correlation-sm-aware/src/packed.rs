@@ -23,8 +23,8 @@ fn template_words(correlation: &Correlation) -> u32 {
     words_per_row(correlation) * (correlation.template().height + TALL - 1)
 }
 
-/// The tile of a block whose threads have `wide` outputs side by side and `tall` below each other: whole words, and one more at the end
-/// of each row, because a window that starts inside a word also ends inside one.
+/// The tile of a block whose threads have `wide` outputs side by side and `tall` below each other: whole words, and one
+/// more at the end of each row, because a window that starts inside a word also ends inside one.
 fn tile(correlation: &Correlation, wide: u32, tall: u32) -> Tile {
     let pitch = (BLOCK_X * wide).next_multiple_of(VECTOR) + (words_per_row(correlation) + 1) * VECTOR;
     Tile { pitch, rows: BLOCK_Y * tall + correlation.template().height - 1 }
@@ -56,8 +56,8 @@ fn fill_words(gpu: &Gpu, correlation: &Correlation, buffers: &Buffers) -> Result
     let blocks = template_words(correlation).div_ceil(THREADS);
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.template).arg(&width).arg(&height).arg(&words);
-    // SAFETY: the kernel reads `width * height` pixels, the length of the workload's template, and writes `template_words` words to the symbol,
-    // which holds `MOST_WORDS`; the stages require that many to be enough.
+    // SAFETY: the kernel reads `width * height` pixels, the length of the workload's template, and writes
+    // `template_words` words to the symbol, which holds `MOST_WORDS`; the stages require that many to be enough.
     unsafe { launch.launch(LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }) }?;
     Ok(())
 }
@@ -76,9 +76,9 @@ fn one_output(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Re
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut output);
-    // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each output; the workload made the
-    // buffers with those lengths, which `shape` gives. It reads the template's words, which `fill_words` has written, and its tile has the
-    // bytes that the launch gives it.
+    // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each
+    // output; the workload made the buffers with those lengths, which `shape` gives. It reads the template's words,
+    // which `fill_words` has written, and its tile has the bytes that the launch gives it.
     unsafe { launch.launch(config(correlation, 1, 1)) }?;
     Ok(())
 }
@@ -98,17 +98,17 @@ fn four_outputs(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> 
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut output);
-    // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each output; the workload made the
-    // buffers with those lengths, which `shape` gives. It reads the template's words, which `fill_words` has written, and its tile has the
-    // bytes that the launch gives it.
+    // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each
+    // output; the workload made the buffers with those lengths, which `shape` gives. It reads the template's words,
+    // which `fill_words` has written, and its tile has the bytes that the launch gives it.
     unsafe { launch.launch(config(correlation, VECTOR, 1)) }?;
     Ok(())
 }
 // ANCHOR_END: dp4a_tile
 
 // ANCHOR: box_sums
-/// The sums of the image's pixels do not depend on the template. They are computed beforehand, by running sums, so only the products remain
-/// in the inner loop.
+/// The sums of the image's pixels do not depend on the template. They are computed beforehand, by running sums, so only
+/// the products remain in the inner loop.
 pub const BOX_SUMS: Stage<Correlation> = Stage::prepared(
     "box-sums",
     "sums of pixels by running sums; only the products remain in the inner loop",
@@ -149,9 +149,9 @@ impl BoxSums {
             block_dim: (BLOCK_X, BLOCK_Y, 1),
             shared_mem_bytes: row_tile.bytes(),
         };
-        // SAFETY: the kernel reads the image, with positions outside moved to its edge, whose length the workload's `shape` gives, and writes a
-        // pair for every column and every row that an output reads; `new` made `of_rows` with that many. Its tile has the bytes that the
-        // launch gives it.
+        // SAFETY: the kernel reads the image, with positions outside moved to its edge, whose length the workload's
+        // `shape` gives, and writes a pair for every column and every row that an output reads; `new` made `of_rows`
+        // with that many. Its tile has the bytes that the launch gives it.
         unsafe { launch.launch(config) }?;
 
         let column_sums = gpu.kernel(dp4a::COLUMN_SUMS)?;
@@ -162,8 +162,8 @@ impl BoxSums {
             block_dim: (BLOCK_X, BLOCK_Y, 1),
             shared_mem_bytes: 0,
         };
-        // SAFETY: the kernel reads the pairs in `of_rows`, all of which the kernel before it wrote, and writes a pair for every output; `new` made
-        // `of_windows` with that many.
+        // SAFETY: the kernel reads the pairs in `of_rows`, all of which the kernel before it wrote, and writes a pair
+        // for every output; `new` made `of_windows` with that many.
         unsafe { launch.launch(config) }?;
         Ok(())
     }
@@ -178,9 +178,10 @@ impl Prepared<Correlation> for BoxSums {
         let mut output = buffers.output.view_mut();
         let mut launch = gpu.stream.launch_builder(&products);
         launch.arg(&buffers.image).arg(&self.of_windows).arg(&shape).arg(&pitch).arg(&mut output);
-        // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each output; the workload made
-        // the buffers with those lengths, which `shape` gives. It reads a pair of `of_windows` for each output, which `sum` has written, and
-        // the template's words, which `fill_words` has written. Its tile has the bytes that the launch gives it.
+        // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each
+        // output; the workload made the buffers with those lengths, which `shape` gives. It reads a pair of
+        // `of_windows` for each output, which `sum` has written, and the template's words, which `fill_words` has
+        // written. Its tile has the bytes that the launch gives it.
         unsafe { launch.launch(config(correlation, VECTOR, TALL)) }?;
         Ok(())
     }

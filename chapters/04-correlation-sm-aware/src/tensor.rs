@@ -43,8 +43,8 @@ impl Prepared<Correlation> for Tensor {
         let mut launch = gpu.stream.launch_builder(&fill_bands);
         launch.arg(&buffers.template).arg(&width).arg(&height).arg(&mut self.bands);
         let blocks = band_words(correlation).div_ceil(THREADS);
-        // SAFETY: the kernel reads `width * height` pixels, the length of the workload's template, and writes `band_words` words, the length with
-        // which the stage made `bands`.
+        // SAFETY: the kernel reads `width * height` pixels, the length of the workload's template, and writes
+        // `band_words` words, the length with which the stage made `bands`.
         unsafe { launch.launch(LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }) }?;
 
         let tensor = gpu.kernel(TENSOR)?;
@@ -58,9 +58,9 @@ impl Prepared<Correlation> for Tensor {
             block_dim: (BLOCK_X, BLOCK_Y, 1),
             shared_mem_bytes: 0,
         };
-        // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each output; the workload made
-        // the buffers with those lengths, which `shape` gives. It reads the bands, which the kernel before it wrote, and a pair of
-        // `of_windows` for each output, which `sum` has written.
+        // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each
+        // output; the workload made the buffers with those lengths, which `shape` gives. It reads the bands, which the
+        // kernel before it wrote, and a pair of `of_windows` for each output, which `sum` has written.
         unsafe { launch.launch(config) }?;
         Ok(())
     }

@@ -77,8 +77,8 @@ fn count(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers, kernel: Kernel,
     let config = LaunchConfig { grid_dim, block_dim: (kernel::THREADS, 1, 1), shared_mem_bytes: 0 };
     let mut launch = gpu.stream.launch_builder(&counting);
     launch.arg(&buffers.image).arg(&count).arg(&mut buffers.counts);
-    // SAFETY: the kernels read `count` pixels of the image, and add to the counter of each; the workload refuses pixels that are no gray
-    // level, and has a counter for each level.
+    // SAFETY: the kernels read `count` pixels of the image, and add to the counter of each; the workload refuses pixels
+    // that are no gray level, and has a counter for each level.
     unsafe { launch.launch(config) }?;
     let delivering = gpu.kernel(kernel::DELIVER)?;
     let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (kernel::LEVELS, 1, 1), shared_mem_bytes: 0 };

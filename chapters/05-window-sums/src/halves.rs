@@ -18,9 +18,9 @@ pub(crate) fn sum_only(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) 
     let (mut sums, _) = output.split_at_mut(buffers.image.len());
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&mut sums);
-    // SAFETY: with a row of blocks for each row of the image, the kernel reads its pixels, with positions beyond the row moved to its edge, and
-    // writes a sum for each column from `begin` to `end`; the workload made the image and each half of the output as long as `shape` and
-    // the rows of the grid say.
+    // SAFETY: with a row of blocks for each row of the image, the kernel reads its pixels, with positions beyond the
+    // row moved to its edge, and writes a sum for each column from `begin` to `end`; the workload made the image and
+    // each half of the output as long as `shape` and the rows of the grid say.
     unsafe { launch.launch(one_each(workload)) }?;
     Ok(())
 }
@@ -33,9 +33,9 @@ pub(crate) fn squares_only(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffe
     let (_, mut squares) = output.split_at_mut(buffers.image.len());
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&mut squares);
-    // SAFETY: with a row of blocks for each row of the image, the kernel reads its pixels, with positions beyond the row moved to its edge, and
-    // writes a sum of squares for each column from `begin` to `end`; the workload made the image and each half of the output as long as
-    // `shape` and the rows of the grid say.
+    // SAFETY: with a row of blocks for each row of the image, the kernel reads its pixels, with positions beyond the
+    // row moved to its edge, and writes a sum of squares for each column from `begin` to `end`; the workload made the
+    // image and each half of the output as long as `shape` and the rows of the grid say.
     unsafe { launch.launch(one_each(workload)) }?;
     Ok(())
 }

@@ -47,15 +47,15 @@ pub(crate) fn launch(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers, ke
     let (mut sums, mut squares) = output.split_at_mut(buffers.image.len());
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&mut sums).arg(&mut squares);
-    // SAFETY: with a row of blocks for each row of the image, the kernels read its pixels, with positions beyond the row moved to its edge, and
-    // write a sum and a sum of squares for each column from `begin` to `end`; the workload made the image and each half of the output as
-    // long as `shape` and the rows of the grid say.
+    // SAFETY: with a row of blocks for each row of the image, the kernels read its pixels, with positions beyond the
+    // row moved to its edge, and write a sum and a sum of squares for each column from `begin` to `end`; the workload
+    // made the image and each half of the output as long as `shape` and the rows of the grid say.
     unsafe { launch.launch(config) }?;
     Ok(())
 }
 
-/// The rounding errors of stages that add results of `powf`, which CUDA promises to 4 units in the last place (CUDA C++ Programming Guide,
-/// "Mathematical Functions").
+/// The rounding errors of stages that add results of `powf`, which CUDA promises to 4 units in the last place (CUDA C++
+/// Programming Guide, "Mathematical Functions").
 pub fn squares_by_powf(workload: &WindowSums) -> f64 {
     workload.rounding_of_f32_sums(4)
 }

@@ -45,18 +45,18 @@ impl Prepared<WindowSums> for Integral {
         let config = LaunchConfig { grid_dim: (tiles(workload), 1, 1), block_dim: (SCAN_THREADS, 1, 1), shared_mem_bytes: 0 };
         let mut launch = gpu.stream.launch_builder(&scan);
         launch.arg(&buffers.image).arg(&shape).arg(&rows).arg(&mut self.state).arg(&mut self.pixels_to).arg(&mut self.squares_to);
-        // SAFETY: there is a block for each tile of each row, and each takes a ticket below their number. A block reads the pixels of its
-        // tile that are in its row, writes a prefix sum of each in either array, which are as long as the image, and reads and writes its
-        // row's words of `state`, which has two for each tile after the tickets.
+        // SAFETY: there is a block for each tile of each row, and each takes a ticket below their number. A block reads
+        // the pixels of its tile that are in its row, writes a prefix sum of each in either array, which are as long as
+        // the image, and reads and writes its row's words of `state`, which has two for each tile after the tickets.
         unsafe { launch.launch(config) }?;
         let differences = gpu.kernel(DIFFERENCES)?;
         let mut output = buffers.output.view_mut();
         let (mut sums, mut squares) = output.split_at_mut(buffers.image.len());
         let mut launch = gpu.stream.launch_builder(&differences);
         launch.arg(&buffers.image).arg(&shape).arg(&self.pixels_to).arg(&self.squares_to).arg(&mut sums).arg(&mut squares);
-        // SAFETY: with a row of blocks for each row of the image, the kernel reads pixels and prefix sums of its row, with positions beyond
-        // the row moved to its edge, and writes a sum and a sum of squares for each column from `begin` to `end`; all arrays are as long as
-        // the image.
+        // SAFETY: with a row of blocks for each row of the image, the kernel reads pixels and prefix sums of its row,
+        // with positions beyond the row moved to its edge, and writes a sum and a sum of squares for each column from
+        // `begin` to `end`; all arrays are as long as the image.
         unsafe { launch.launch(one_each(workload)) }?;
         Ok(())
     }

@@ -80,10 +80,11 @@ fn launch(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers, pitch: u32) -
     let (mut sums, mut squares) = output.split_at_mut(buffers.image.len());
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut sums).arg(&mut squares);
-    // SAFETY: with a row of blocks for each row of the image, the kernel reads its pixels, with positions beyond the row moved to its edge, and
-    // writes a sum and a sum of squares for each column from `begin` to `end`; the workload made the image and each half of the output as
-    // long as `shape` and the rows of the grid say. Each thread uses two slices of `pitch` words, at least a window, and the launch gives
-    // the block shared memory for those of all its threads.
+    // SAFETY: with a row of blocks for each row of the image, the kernel reads its pixels, with positions beyond the
+    // row moved to its edge, and writes a sum and a sum of squares for each column from `begin` to `end`; the workload
+    // made the image and each half of the output as long as `shape` and the rows of the grid say. Each thread uses two
+    // slices of `pitch` words, at least a window, and the launch gives the block shared memory for those of all its
+    // threads.
     unsafe { launch.launch(config) }?;
     Ok(())
 }

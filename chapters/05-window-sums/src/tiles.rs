@@ -79,7 +79,8 @@ fn tile_scan(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<
 }
 // ANCHOR_END: tile_scan
 
-/// Outputs of a tile: those whose windows, with the pixel before them, are in the tile wherever it begins, and a multiple of a warp's width.
+/// Outputs of a tile: those whose windows, with the pixel before them, are in the tile wherever it begins, and a
+/// multiple of a warp's width.
 fn outputs_of_tile(window: u32) -> u32 {
     (TILE - window - (kernel::VECTOR - 1)) / WARP * WARP
 }

@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn small_and_narrow_products_get_small_tiles_and_slices() {
-        // The best of all divisions that were measured on an H200, by replayed graphs or, the last one, in a run of the chapter.
+        // The best of all divisions that were measured on an H200, by replayed graphs or, the last one, in a run of the
+        // chapter.
         for ((m, n, k), tile, slices) in [
             ((4096, 4096, 4096), Tile::Large, 1),
             ((8192, 8192, 8192), Tile::Large, 1),

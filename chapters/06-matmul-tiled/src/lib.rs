@@ -107,8 +107,8 @@ fn launch(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers, kernel: Kernel, co
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.a).arg(&buffers.b).arg(&m).arg(&n).arg(&k).arg(&mut output);
-    // SAFETY: the kernels read `m * k` and `k * n` numbers and write `m * n`, whatever the grid; the workload made the matrices with those
-    // lengths.
+    // SAFETY: the kernels read `m * k` and `k * n` numbers and write `m * n`, whatever the grid; the workload made the
+    // matrices with those lengths.
     unsafe { launch.launch(config) }?;
     Ok(())
 }

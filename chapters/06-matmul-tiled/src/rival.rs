@@ -56,7 +56,8 @@ struct Library {
 
 fn prepare(gpu: &Gpu, compute_type: ComputeType) -> Result<Box<dyn Prepared<Matmul>>> {
     gpu.context.bind_to_thread()?;
-    // SAFETY: the context is current, and it lives as long as the device, which outlives its stages; so does its default stream.
+    // SAFETY: the context is current, and it lives as long as the device, which outlives its stages; so does its
+    // default stream.
     let blas = unsafe { CudaBlas::new(gpu.stream.cu_stream().cast()) }?;
     Ok(Box::new(Library { blas, compute_type }))
 }
@@ -69,7 +70,8 @@ impl Prepared<Matmul> for Library {
         let (b, _b_is_read) = buffers.b.device_ptr(&gpu.stream);
         let (c, _c_is_written) = output.device_ptr_mut(&gpu.stream);
         gpu.context.bind_to_thread()?;
-        // SAFETY: the buffers have m * k, k * n and m * n numbers, row by row without gaps, and they outlive the work on the stream.
+        // SAFETY: the buffers have m * k, k * n and m * n numbers, row by row without gaps, and they outlive the work
+        // on the stream.
         Ok(unsafe { self.blas.gemm_ex(row_by_row(product.size(), a, b, c, self.compute_type)) }?)
     }
 }

@@ -103,8 +103,9 @@ impl Prepared<Matmul> for Sliced {
             None => launch.arg(&mut output),
             Some(partial) => launch.arg(partial),
         };
-        // SAFETY: the kernel reads `m * k` and `k * n` numbers, and writes `m * n` for each slice; the workload made the matrices with those
-        // lengths, and for several slices `prepare` made `partial` with `m * n` numbers for each.
+        // SAFETY: the kernel reads `m * k` and `k * n` numbers, and writes `m * n` for each slice; the workload made
+        // the matrices with those lengths, and for several slices `prepare` made `partial` with `m * n` numbers for
+        // each.
         unsafe { launch.launch(config) }?;
         if let Some(partial) = &self.partial {
             add_slices(gpu, product, partial, count, buffers)?;
@@ -123,8 +124,9 @@ pub(crate) fn add_slices(gpu: &Gpu, product: &Matmul, partial: &CudaSlice<f32>, 
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(partial).arg(&outputs).arg(&slices).arg(&mut output);
-    // SAFETY: the kernel reads `slices` rows of `m * n` partial sums and writes `m * n` results; the stage made `partial` with that many rows,
-    // and its first kernel has written them; the workload made the output with `m * n` values.
+    // SAFETY: the kernel reads `slices` rows of `m * n` partial sums and writes `m * n` results; the stage made
+    // `partial` with that many rows, and its first kernel has written them; the workload made the output with `m * n`
+    // values.
     unsafe { launch.launch(config) }?;
     Ok(())
 }

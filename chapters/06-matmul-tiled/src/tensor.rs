@@ -23,9 +23,10 @@ pub const TENSOR_TF32: Stage<Matmul> = Stage::prepared("tensor-tf32", "tensor co
     })
     .with_allowance(rounded_factors);
 
-/// The rounding errors of a product on tensor cores. Each factor is rounded to the nearest number of 11 digits, an error of up to `2^-11` of
-/// itself, so a product is off by at most `2^-10 + 2^-22` of itself. When a tensor core adds, it cuts off all digits more than 23 below
-/// the largest of the numbers, for each of up to nine numbers: `2^-19` of the magnitudes for every eight columns of A is more than that.
+/// The rounding errors of a product on tensor cores. Each factor is rounded to the nearest number of 11 digits, an
+/// error of up to `2^-11` of itself, so a product is off by at most `2^-10 + 2^-22` of itself. When a tensor core adds,
+/// it cuts off all digits more than 23 below the largest of the numbers, for each of up to nine numbers: `2^-19` of the
+/// magnitudes for every eight columns of A is more than that.
 pub fn rounded_factors(product: &Matmul) -> f64 {
     let of_factors = 2.0_f64.powi(-10) + 2.0_f64.powi(-22);
     let of_sums = f64::from(product.size().k.div_ceil(8)) * 2.0_f64.powi(-19);
@@ -38,8 +39,9 @@ struct Tensor {
     partial: Option<CudaSlice<f32>>,
 }
 
-/// A block has a multiprocessor to itself. No constants were fitted for this kernel (`kernels/NOTES.md`, "06-matmul-tiled", "The choice by
-/// size"): slices are cut only as long as there is an idle multiprocessor for each, and no shorter than [`SHORTEST`].
+/// A block has a multiprocessor to itself. No constants were fitted for this kernel (`kernels/NOTES.md`,
+/// "06-matmul-tiled", "The choice by size"): slices are cut only as long as there is an idle multiprocessor for each,
+/// and no shorter than [`SHORTEST`].
 struct OneBlockEach;
 
 impl Model for OneBlockEach {
@@ -87,9 +89,9 @@ impl Prepared<Matmul> for Tensor {
             None => launch.arg(&mut output),
             Some(partial) => launch.arg(partial),
         };
-        // SAFETY: the kernel reads `m * k` and `k * n` numbers, and writes `m * n` for each slice; the workload made the matrices with those
-        // lengths, and for several slices `prepare` made `partial` with `m * n` numbers for each. The launch gives the block shared memory
-        // for all pairs of tiles.
+        // SAFETY: the kernel reads `m * k` and `k * n` numbers, and writes `m * n` for each slice; the workload made
+        // the matrices with those lengths, and for several slices `prepare` made `partial` with `m * n` numbers for
+        // each. The launch gives the block shared memory for all pairs of tiles.
         unsafe { launch.launch(config) }?;
         if let Some(partial) = &self.partial {
             add_slices(gpu, product, partial, self.slices.count, buffers)?;

@@ -166,7 +166,7 @@ const EXERCISES: [Row; 23] = [
         "b3500 b63 i70 i50 i9 i7 i62 i44 l7000 l90000 o2728",
     ),
     ("05-window-sums/exercises/3-sums-in-registers", "window_sums", [2, 3, 1], [256, 1, 1], 0, "w900 i300 i31 o900 o900"),
-    ("05-window-sums/exercises/4-a-round-number", "window_sums", [3, 3, 1], [128, 1, 1], 0, "w900 i300 i15 o900 o900"),
+    ("05-window-sums/exercises/4-slices-of-16-words", "window_sums", [3, 3, 1], [128, 1, 1], 0, "w900 i300 i15 o900 o900"),
     ("05-window-sums/exercises/6-one-in-one-out", "window_sums", [1, 3, 1], [64, 1, 1], 0, "w900 i300 i31 o900 o900"),
     ("06-matmul-tiled/exercises/2-a-tile-for-a-block", "multiply", [4, 3, 1], [256, 1, 1], 0, "f1536 f2048 i48 i64 i32 o3072"),
     ("06-matmul-tiled/exercises/3-every-size", "multiply", [5, 4, 1], [256, 1, 1], 0, "f2500 f3500 i50 i70 i50 o3500"),

@@ -168,6 +168,13 @@ pub fn solutions_pass_on_a_gpu(binary: &Binary, with: With) {
     }
 }
 
+/// Of how many answers of a wall one is tried with clang, besides those that clang has words of its own for. What the check says depends on the
+/// compiler in few places, and a compilation takes longer than the rest of a check.
+const ONE_OF: usize = 3;
+
+/// Set to `1`, all answers are tried with clang.
+const EVERY_ANSWER: &str = "UNROLLED_EVERY_ANSWER";
+
 /// The check rejects every wrong answer of the walls with the words that name its mistake, and passes every right one.
 pub fn walls_stand(binary: &Binary, with: With) {
     let mut answers = Vec::new();
@@ -179,7 +186,11 @@ pub fn walls_stand(binary: &Binary, with: With) {
             (what, change, [Some(says), clang_says], 1)
         });
         let right = asked.wall.right.iter().map(|Right { what, change, says }| (what, change, [Some(says), None], 0));
-        for (what, change, says, expected) in wrong.chain(right) {
+        for (at, (what, change, says, expected)) in wrong.chain(right).enumerate() {
+            let is_tried = with == With::Nvrtc || says[1].is_some() || at % ONE_OF == asked.number as usize % ONE_OF;
+            if !is_tried && !env::var(EVERY_ANSWER).is_ok_and(|value| value == "1") {
+                continue;
+            }
             let answer = change.apply(&solution).unwrap_or_else(|error| panic!("{}, {what}: {error}", asked.stem()));
             let says: Vec<String> = says.into_iter().flatten().cloned().collect();
             answers.push((asked.clone(), what.clone(), answer, says, expected));

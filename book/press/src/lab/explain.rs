@@ -2,7 +2,7 @@
 //!
 //! The figure holds everything that a click shows. Only to step through a warp or to change the kernel does a page need the simulator.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use common::gpu::Gpu;
 use common::report::Outcome;
 use common::runner;
@@ -183,9 +183,9 @@ pub fn explain<W: Workload>(
         escape(&workload.describe()),
         escape(profile.product)
     );
-    for listing in &listings {
-        body += &source_table(listing, &shown, &kernels)?;
-    }
+    let tables = listings.iter().map(|listing| source_table(listing, &shown, &kernels)).collect::<Result<String>>()?;
+    ensure!(!tables.is_empty(), "none of the lines to show was executed");
+    body += &tables;
     body += &explanation.working().as_ref().map(limit).unwrap_or_default();
     body += &data(&Data { profile: profile.name, kernels })?;
     Ok(figure("explain", &[("launch", &format!("launches/{file}"))], &body))
@@ -209,6 +209,10 @@ fn source_table(listing: &Listing, shown: &Shown, kernels: &[KernelData]) -> Res
     let indent = numbers().map(line_of).filter(|line| !line.trim().is_empty()).map(depth).min().unwrap_or(0);
     let has = |column: usize| listing.lines.iter().any(|line| numbers().contains(&line.number) && line.cells[column].is_some());
     let columns: Vec<usize> = (0..listing.columns.len()).filter(|column| has(*column)).collect();
+    if columns.is_empty() {
+        // Another kernel of the stage executed these lines.
+        return Ok(String::new());
+    }
     let title = |[upper, lower]: [&str; 2]| format!("<th scope=\"col\">{}<br>{}</th>", escape(upper), escape(lower));
     let titles: String = columns.iter().map(|column| title(listing.columns[*column])).collect();
     let name = listing.file.rsplit('/').next().unwrap_or_default();

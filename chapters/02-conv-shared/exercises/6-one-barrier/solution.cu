@@ -44,7 +44,8 @@ extern "C" __global__ void convolve(const float* __restrict__ signal, const floa
             sum += s_signal[threadIdx.x + k] * s_filter[k];
         }
 #ifdef SOLUTION
-        // No barrier: the next tile goes to the buffer of the previous one, and no thread reads that after the barrier above.
+        // No barrier: the next tile goes to the buffer of the previous one, and no thread reads that after the barrier
+        // above.
 #else
         // All threads have read the tile before any thread overwrites it with the next one.
         __syncthreads();

@@ -6,7 +6,8 @@
 //
 // Launch:  blocks of 32 x 8 threads, as many as it takes to have a thread for each place.
 
-extern "C" __global__ void correlate(const unsigned char* __restrict__ image, const unsigned char* __restrict__ template_pixels,
+extern "C" __global__ void correlate(const unsigned char* __restrict__ image,
+                                     const unsigned char* __restrict__ template_pixels,
                                      int image_width, int template_width, int template_height, int columns, int rows,
                                      long long template_sum, long long template_variance, float* __restrict__ output)
 {

@@ -5,10 +5,12 @@
 // with the sums over the n pixels of the template, I the image's pixels under it and T its own.
 //
 // Launch:  blocks of 32 x 8 threads, as many as it takes to have a thread for each output.
-// Sizes:   any image, and any template of 65536 pixels at most that is no larger than the image. For output (x, y) its upper left
-//          corner lies on pixel (x, y), and all of it on the image. template_sum is ΣT, template_variance n ΣT² - (ΣT)².
+// Sizes:   any image, and any template of 65536 pixels at most that is no larger than the image. For output (x, y) its
+//          upper left corner lies on pixel (x, y), and all of it on the image. template_sum is ΣT, template_variance n
+//          ΣT² - (ΣT)².
 
-extern "C" __global__ void correlate(const unsigned char* __restrict__ image, const unsigned char* __restrict__ template_pixels,
+extern "C" __global__ void correlate(const unsigned char* __restrict__ image,
+                                     const unsigned char* __restrict__ template_pixels,
                                      int image_width, int template_width, int template_height, int columns, int rows,
                                      long long template_sum, long long template_variance, float* __restrict__ output)
 {

@@ -10,9 +10,11 @@ constexpr int PITCH = 64;
 // Rows of the tile at most.
 constexpr int ROWS = 8 + 31;
 
-extern "C" __global__ void correlate(const unsigned char* __restrict__ image, const unsigned char* __restrict__ template_pixels,
+extern "C" __global__ void correlate(const unsigned char* __restrict__ image,
+                                     const unsigned char* __restrict__ template_pixels,
                                      int image_width, int image_height, int template_width, int template_height, int columns,
-                                     int rows, long long template_sum, long long template_variance, float* __restrict__ output)
+                                     int rows, long long template_sum, long long template_variance,
+                                     float* __restrict__ output)
 {
     __shared__ unsigned char s_image[ROWS * PITCH];
     const int tile_x = blockIdx.x * 32;

@@ -29,9 +29,11 @@ __device__ unsigned counting(int i, int template_width)
     return left >= VECTOR ? 0xffffffffu : 0xffffffffu >> 8 * (VECTOR - left);
 }
 
-extern "C" __global__ void correlate(const unsigned char* __restrict__ image, const unsigned char* __restrict__ template_pixels,
+extern "C" __global__ void correlate(const unsigned char* __restrict__ image,
+                                     const unsigned char* __restrict__ template_pixels,
                                      int image_width, int image_height, int template_width, int template_height, int columns,
-                                     int rows, long long template_sum, long long template_variance, float* __restrict__ output)
+                                     int rows, long long template_sum, long long template_variance,
+                                     float* __restrict__ output)
 {
     __shared__ unsigned s_image[(BLOCK_Y + LONGEST - 1) * PITCH];
     // Each row of the template filled up with zeros to whole words.

@@ -2,8 +2,10 @@
 //
 //     sums[x, y] = I[x-k, y] + … + I[x+k, y],   squares[x, y] = I[x-k, y]² + … + I[x+k, y]²,   window = 2k + 1
 //
-// Launch:  two-dimensional grid with a row of blocks for each row of the image; THREADS threads with RUN neighboring pixels each.
-// Sizes:   any image, any odd window up to WIDEST that is no wider than the image. Beyond its ends, a row continues with its outermost pixels.
+// Launch:  two-dimensional grid with a row of blocks for each row of the image; THREADS threads with RUN neighboring
+//          pixels each.
+// Sizes:   any image, any odd window up to WIDEST that is no wider than the image. Beyond its ends, a row continues
+//          with its outermost pixels.
 // Outputs: a report numbers all sums first, and then all squares.
 
 constexpr int THREADS = 64;

@@ -2,8 +2,8 @@
 //
 //     c[row][column] = sum over i < k of a[row][i] * b[i][column],   row < m, column < n, all three row after row without gaps
 //
-// Launch:  a block of TILE * TILE threads for each tile of TILE_ROWS x TILE outputs, as many as it takes; blockIdx.x counts tiles of
-//          columns, blockIdx.y of rows.
+// Launch:  a block of TILE * TILE threads for each tile of TILE_ROWS x TILE outputs, as many as it takes; blockIdx.x
+//          counts tiles of columns, blockIdx.y of rows.
 // Sizes:   m, n, k >= 1, no multiples of anything; no matrix has 2^32 numbers or more. Tiles are filled up with zeros.
 
 constexpr unsigned TILE = 16;
@@ -16,8 +16,8 @@ constexpr unsigned TILE_ROWS = 16;
 // Outputs of a thread: in one column, TILE rows apart.
 constexpr unsigned OUTPUTS = TILE_ROWS / TILE;
 
-extern "C" __global__ void multiply(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
-                                    float* __restrict__ c)
+extern "C" __global__ void multiply(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n,
+                                    unsigned k, float* __restrict__ c)
 {
     __shared__ float s_a[TILE_ROWS][TILE];
     __shared__ float s_b[TILE][TILE];

@@ -2,7 +2,8 @@
 //
 //     c[row][column] = sum over i < k of a[row][i] * b[i][column],   row < m, column < n, all three row by row without gaps
 //
-// Launch:  a block of TILE * TILE threads for each tile of TILE x TILE outputs; blockIdx.x counts tiles of columns, blockIdx.y of rows.
+// Launch:  a block of TILE * TILE threads for each tile of TILE x TILE outputs; blockIdx.x counts tiles of columns,
+//          blockIdx.y of rows.
 // Sizes:   m, n, k >= 1; no matrix has 2^32 numbers or more. Tiles are filled up with zeros.
 
 constexpr unsigned TILE = 16;
@@ -13,8 +14,8 @@ constexpr unsigned PITCH = TILE + 2;
 constexpr unsigned PITCH = TILE;
 #endif
 
-extern "C" __global__ void multiply(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
-                                    float* __restrict__ c)
+extern "C" __global__ void multiply(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n,
+                                    unsigned k, float* __restrict__ c)
 {
     // Row i of this tile is column i of the tile of `a`.
     __shared__ float s_a[TILE][PITCH];

@@ -2,7 +2,8 @@
 //
 //     c[row][column] = sum over i < k of a[row][i] * b[i][column],   row < m, column < n, all three row by row without gaps
 //
-// Launch:  a block of TILE * TILE threads for each tile of TILE x TILE outputs; blockIdx.x counts tiles of columns, blockIdx.y of rows.
+// Launch:  a block of TILE * TILE threads for each tile of TILE x TILE outputs; blockIdx.x counts tiles of columns,
+//          blockIdx.y of rows.
 // Sizes:   m, n, k >= 1; no matrix has 2^32 numbers or more. Tiles are filled up with zeros.
 
 constexpr unsigned TILE = 16;
@@ -17,7 +18,8 @@ __device__ unsigned address_of(const void* s_pointer)
 // Starts to copy a float to shared memory, or to write a zero if there is nothing to copy.
 __device__ void start_copy(float* s_to, const float* from, bool is_there)
 {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address_of(s_to)), "l"(from), "r"(is_there ? 4 : 0) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+                 ::"r"(address_of(s_to)), "l"(from), "r"(is_there ? 4 : 0) : "memory");
 }
 
 // Prepares an mbarrier, of which each phase ends with this many arrivals.
@@ -44,8 +46,8 @@ __device__ void wait_for_phase(unsigned long long* s_barrier, unsigned parity)
     }
 }
 
-extern "C" __global__ void multiply(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
-                                    float* __restrict__ c)
+extern "C" __global__ void multiply(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n,
+                                    unsigned k, float* __restrict__ c)
 {
     __shared__ float s_a[BUFFERS][TILE][TILE];
     __shared__ float s_b[BUFFERS][TILE][TILE];

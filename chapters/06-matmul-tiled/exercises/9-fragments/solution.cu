@@ -5,8 +5,9 @@
 // Launch:  a block of one warp for each tile of 16 x 8 outputs; blockIdx.x counts tiles of columns, blockIdx.y of rows.
 // Sizes:   m, n, k >= 1; no matrix has 2^32 numbers or more.
 
-// sums += A B, with 16 x 8 numbers of A and 8 x 8 of B, as `mma.m16n8k8` spreads them over the lanes. The lanes exchange their numbers with shuffles
-// and compute in floats, so that no rounding of factors hides a mistake; it is slow.
+// sums += A B, with 16 x 8 numbers of A and 8 x 8 of B, as `mma.m16n8k8` spreads them over the lanes. The lanes
+// exchange their numbers with shuffles and compute in floats, so that no rounding of factors hides a mistake; it is
+// slow.
 __device__ void multiply_add(float (&sums)[4], const float (&a)[4], const float (&b)[2])
 {
     const unsigned group = threadIdx.x / 4, member = threadIdx.x % 4;
@@ -23,8 +24,8 @@ __device__ void multiply_add(float (&sums)[4], const float (&a)[4], const float 
     }
 }
 
-extern "C" __global__ void multiply(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
-                                    float* __restrict__ c)
+extern "C" __global__ void multiply(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n,
+                                    unsigned k, float* __restrict__ c)
 {
     const unsigned first_row = blockIdx.y * 16, first_column = blockIdx.x * 8;
     // This lane is 4 g + t.
@@ -42,7 +43,8 @@ extern "C" __global__ void multiply(const float* __restrict__ a, const float* __
         const float of_a[4] = {from_a(g, t), from_a(g + 8, t), from_a(g, t + 4), from_a(g + 8, t + 4)};
         const float of_b[2] = {from_b(t, g), from_b(t + 4, g)};
 #else
-        // This lane's four numbers of `a` and two of `b`, in the order of the table: from_a(row, column) and from_b(row, column).
+        // This lane's four numbers of `a` and two of `b`, in the order of the table: from_a(row, column) and
+        // from_b(row, column).
         const float of_a[4] = {};
         const float of_b[2] = {};
 #endif

@@ -2,11 +2,12 @@
 //
 //     sums[x, y] = I[x-k, y] + … + I[x+k, y],   squares[x, y] = I[x-k, y]² + … + I[x+k, y]²,   window = 2k + 1
 //
-// Each thread has two slices of shared memory to itself: it writes its terms there, and adds them up in the first word of each slice. No
-// other thread reads a slice, so no barrier is needed.
+// Each thread has two slices of shared memory to itself: it writes its terms there, and adds them up in the first word
+// of each slice. No other thread reads a slice, so no barrier is needed.
 //
 // Launch:  two-dimensional grid with a row of blocks for each row of the image; THREADS threads with one pixel each.
-// Sizes:   any image, any odd window up to WIDEST that is no wider than the image. Beyond its ends, a row continues with its outermost pixels.
+// Sizes:   any image, any odd window up to WIDEST that is no wider than the image. Beyond its ends, a row continues
+//          with its outermost pixels.
 // Outputs: a report numbers all sums first, and then all squares.
 
 constexpr int THREADS = 128;
