@@ -35,7 +35,8 @@ class Explain {
 
   start() {
     for (const table of this.#tables) this.#listen(table);
-    this.#figure.querySelector(".lab-limit")?.before(make("p", { class: "lab-hint" }, "Click a line with a mark, or its number, to see what its first warp asks memory for."));
+    const asks = this.#figure.querySelector("tr.asks");
+    if (asks) this.#figure.querySelector(".lab-limit")?.before(make("p", { class: "lab-hint" }, "Click a line with a mark, or its number, to see what its first warp asks memory for."));
     this.#tools = make("div", { class: "lab-tools" });
     this.#figure.append(this.#tools);
     hasSimulator().then((has) => {

@@ -17,6 +17,11 @@ export function start(figure) {
     say(`Your first answer was ${earlier} ${unit}.`);
   }
 
+  // What changed is not told before the reader has said what to expect, or has asked for the answer.
+  const curtain = earlier === undefined && curtainAfter(figure);
+  const reveal = () => curtain && curtain.open();
+  answered.addEventListener("toggle", () => answered.open && reveal());
+
   function say(text) {
     verdict.textContent = text;
   }
@@ -38,9 +43,31 @@ export function start(figure) {
     predictions.keep(id, value);
     const isRight = value === right || (value > 0 && right > 0 && Math.max(value / right, right / value) <= Number(within));
     hint(isRight ? "none" : value < right ? "low" : "high");
-    say(isRight ? "Yes." : value < right ? "Too low." : "Too high.");
+    say(value === right ? "Yes." : isRight ? `Close: it is ${answer} ${unit}.` : value < right ? "Too low." : "Too high.");
     verdict.className = `verdict ${isRight ? "right" : "wrong"}`;
     answered.open = isRight;
+    if (isRight) reveal();
     figure.dataset.state = "done";
   }
+}
+
+/** Hides the section "What changed" after a question, behind a button. */
+function curtainAfter(figure) {
+  let heading = figure.nextElementSibling;
+  while (heading && !(heading.tagName === "H2" && /^what-(changed|happened)/.test(heading.id))) {
+    // The next question has a section of its own.
+    if (heading.matches("figure.predict")) return undefined;
+    heading = heading.nextElementSibling;
+  }
+  if (!heading || location.hash === `#${heading.id}`) return undefined;
+  const hidden = [];
+  for (let next = heading.nextElementSibling; next && next.tagName !== "H2" && !next.textContent.startsWith("Next:"); next = next.nextElementSibling) hidden.push(next);
+  const open = () => {
+    hidden.forEach((element) => (element.hidden = false));
+    note.remove();
+  };
+  const note = make("p", { class: "curtain" }, "Answer the question above first, or ", button("show it now", open));
+  hidden.forEach((element) => (element.hidden = true));
+  heading.after(note);
+  return { open };
 }

@@ -89,7 +89,7 @@ const tests = {
     await new Promise((resolve) => setTimeout(resolve, 300));
     assert.equal(await reader.state(0), undefined);
     assert.ok((await reader.count(0, ".lab-source tr")) > 5);
-    assert.match(await reader.text(0, ".lab-limit"), /^Limited by L1\/shared/);
+    assert.match(await reader.text(0, ".lab-limit"), /^Lower bound: L1\/shared/);
     await reader.close();
     bare.close();
   },

@@ -12,7 +12,7 @@ const SCREENS = [[1280, false], [400, true]];
 if (process.env.UNROLLED_ALL_SCREENS) SCREENS.push([1280, true], [400, false]);
 /** Pages that only repeat others, or lead to one. */
 const OTHERS = ["print.html", "toc.html", "404.html", "index.html"];
-const SIDE_BY_SIDE = 2;
+const SIDE_BY_SIDE = 4;
 
 const names = readdirSync(site, { recursive: true })
   .filter((name) => name.endsWith(".html") && !OTHERS.includes(name) && !name.startsWith("lab/") && name.includes(process.env.ONLY ?? ""))

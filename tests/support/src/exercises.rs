@@ -144,8 +144,9 @@ pub fn starters_fail_as_promised(binary: &Binary, with: With) {
 pub fn solutions_pass(binary: &Binary, with: With) {
     let mut wrong = Vec::new();
     for asked in written(binary, with) {
-        // A learner's checks count their seed up.
-        for seed in [13, 14, 17, 20] {
+        // A learner's checks count their seed up. What a size shows does not depend on the compiler.
+        let seeds: &[u32] = if with == With::Nvrtc { &[13, 14, 17, 20] } else { &[13] };
+        for &seed in seeds {
             let (status, said) = checked_with_seed(binary, with, &asked, &text(&asked, Version::Solution), "sim", seed);
             if status != Some(0) || !said.contains("passed: right at all") {
                 wrong.push(format!("the solution of {}: expected status 0, got {status:?} and\n{said}", asked.stem()));

@@ -270,7 +270,7 @@ fn limit(working: &Working) -> String {
     let titles: Vec<String> = titles.map(str::to_owned).to_vec();
     let rows = |parts: &[[String; 5]]| parts.iter().map(|part| part.to_vec()).collect::<Vec<_>>();
     let mut text = format!(
-        "<p class=\"lab-limit\">Limited by <strong>{}</strong>, which needs at least {}.</p>\n<details><summary>The working</summary>\n\
+        "<p class=\"lab-limit\">Lower bound: <strong>{}</strong> needs at least {}.</p>\n<details><summary>The working</summary>\n\
          <p>The least time that each part needs on the {}. It is not a measured time.</p>\n{}",
         escape(limit),
         escape(least),

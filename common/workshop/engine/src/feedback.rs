@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::mem::discriminant;
 
 use oracles::{Mismatch, Pattern};
-use simt::{Finding, FindingKind, Location, Space};
+use simt::{Dim3, Finding, FindingKind, Location, Space};
 use workloads::failure::{Failure, Fault};
 use workloads::units::significant;
 
 use crate::check::{Passed, Rejection, Text};
-use crate::manifest::{Manifest, Target};
+use crate::manifest::{Kind, Manifest, Target};
 use crate::text::paragraphs;
 
 const MISSING_HEADER: &str = "\nA kernel of an exercise needs no header: remove the line. What CUDA C has built in is there without one, and so are the integers \
@@ -77,7 +77,9 @@ pub fn passed(manifest: &Manifest, passed: &Passed, text: Text<'_>) -> String {
     if !passed.counted.is_empty() {
         message += ", no races found in shared or global memory";
     }
-    for (target, counted) in manifest.targets.iter().zip(&passed.counted) {
+    // In other exercises the targets only keep out what misses the point.
+    let shown = if manifest.kind == Kind::Optimize { &manifest.targets[..] } else { &[] };
+    for (target, counted) in shown.iter().zip(&passed.counted) {
         message += &format!("\n        {}; {}", target.measure.words(*counted, passed.arithmetic), wanted(target));
     }
     message += &remark("It is right, and the check has a remark", &passed.warnings, text);
@@ -207,13 +209,17 @@ fn of_fault(fault: &Fault) -> Option<String> {
                       should share.";
         return Some(advice.to_owned());
     }
-    let Some(Finding { kind: FindingKind::OutOfBounds { access, .. }, .. }) = &fault.finding else { return None };
+    let Some(Finding { kind: FindingKind::OutOfBounds { access, .. }, block, thread, .. }) = &fault.finding else { return None };
     Some(if access.space == Space::Shared {
         "Either an index is past the end of the array in shared memory, or the array is too small: what is the largest index that this line \
          can have?"
             .to_owned()
     } else if access.space == Space::Local {
         "An index is past the end of an array that each thread has for itself: what is the largest index that this line can have?"
+            .to_owned()
+    } else if [block, thread].iter().all(|place| **place == Dim3::new(0, 0, 0)) {
+        "The first thread always has an output, so a guard does not help here. What is the largest index that this line can have, and how long is \
+         the array?"
             .to_owned()
     } else {
         "The grid consists of whole blocks, so the last block has threads without an output, and the last tile reaches past the input. Such \

@@ -96,7 +96,7 @@ pub fn draw(profile: &Profile, facts: &Facts) -> Result<Picture> {
         "Registers: what multiply-adds at full rate read. Latencies: measured on a GH200, which has the same SMs.",
     );
     let caption =
-        "Each memory is larger than the one above it, serves fewer bytes per clock, and takes longer to answer.".to_owned();
+        "Each memory is farther away than the one above it, serves fewer bytes per clock, and takes longer to answer.".to_owned();
     Ok(Picture { svg, caption })
 }
 
