@@ -1,4 +1,4 @@
-// Exercise: a round number.
+// Exercise: slices of 16 words.
 //
 //     sums[x, y] = I[x-k, y] + … + I[x+k, y],   squares[x, y] = I[x-k, y]² + … + I[x+k, y]²,   window = 2k + 1
 //
@@ -11,7 +11,7 @@
 // Outputs: a report numbers all sums first, and then all squares.
 
 constexpr int THREADS = 128;
-constexpr int WIDEST = 15;
+[[maybe_unused]] constexpr int WIDEST = 15;
 #ifdef SOLUTION
 // Words from one thread's slice to the next one's. An odd number has no factor in common with the 32 banks.
 constexpr int PITCH = 17;
