@@ -1,6 +1,9 @@
 //! Pages are short, and each step says its point first.
 
+use press::chapters::chapters;
 use press::page::{Page, sources};
+use press::root;
+use workshop::Exercise;
 
 /// The most words of a page.
 const WORDS: usize = 900;
@@ -79,6 +82,22 @@ fn each_step_says_its_point_in_one_sentence() {
         let sentence = first.strip_prefix(POINT).unwrap_or_else(|| panic!("{}: does not begin with {POINT:?}", page.path));
         let ends = sentence.matches(". ").count() + usize::from(sentence.ends_with('.'));
         assert_eq!(ends, 1, "{}: {step} begins with {ends} sentences", page.path);
+    }
+}
+
+#[test]
+fn each_step_asks_its_reader_something_and_each_exercise_is_on_one_page() {
+    let pages = sources().unwrap();
+    for page in &pages {
+        let is_step = name(page).split_once('/').is_some_and(|(_, step)| !NO_STEPS.contains(&step));
+        assert!(!is_step || page.text.contains("{{exercise ") || page.text.contains("{{predict "), "{} asks nothing", page.path);
+    }
+    for (chapter, _) in chapters() {
+        for exercise in Exercise::all(root(), chapter).unwrap() {
+            let directive = format!("{{{{exercise {chapter}/{}}}}}", exercise.number);
+            let on: Vec<_> = pages.iter().filter(|page| page.text.contains(&directive)).map(|page| &page.path).collect();
+            assert_eq!(on.len(), 1, "{directive} is on {on:?}");
+        }
     }
 }
 
