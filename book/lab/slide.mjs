@@ -129,6 +129,8 @@ class Slide {
         drawing.replaceChildren(result.drawing ?? "");
         problem.replaceChildren(...findings(result.findings ?? []), result.more ?? "");
         for (const row of rows) row.classList.toggle("same", Object.entries(JSON.parse(row.dataset.settings)).every(([name, value]) => settings[name] === value));
+        // A row of the table that has these settings says the same.
+        now.hidden = rows.some((row) => row.classList.contains("same"));
         state = "done";
       } catch (error) {
         problem.replaceChildren(make("div", { class: "lab-finding error" }, make("pre", {}, failure(error))));
