@@ -241,7 +241,7 @@ fn of_outputs(mismatch: &Mismatch, right: usize) -> Option<String> {
     } else if unwritten == wrong {
         "These outputs are stored by nobody: which thread should store them, and what stops it, the guard or its index?"
     } else if worst.is_some_and(|worst| worst.got.is_nan() && worst.expected.value.is_finite()) && *unwritten == 0 {
-        "NaN is what 0/0 and the root of a negative number give: which of these can happen here, and what belongs in its place?"
+        "NaN is what 0/0 and the root of a negative number give, and what outputs and shared memory hold before anything is stored there: which of these is it here?"
     } else if let Some(array) = mismatch.wrong_array() {
         return Some(format!(
             "All of {array} is wrong, and nothing else: look at how these values are computed, and where they are stored."

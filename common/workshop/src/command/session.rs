@@ -107,7 +107,7 @@ impl<W: Workload> Session<'_, W> {
             // Better now than after they have written.
             Err(why) => format!("\n\n{}", Error::NoCompiler { why, predict: self.predict.clone() }),
         };
-        say(&format!("{task}\nyour copy   {copy}{kept}\n\nedit it, then check it with the same command: {call}{compiler}"))
+        say(&format!("{task}\nyour copy   {copy}{kept}\n\nedit it, then check it with the same command:\n{call}{compiler}"))
     }
 }
 
