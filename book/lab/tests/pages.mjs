@@ -1,6 +1,6 @@
 // Opens every page of the book in a headless Chromium, and moves what moves in it: `node pages.mjs SITE [PICTURES]`. Each page is opened on a wide
-// screen in light and on a narrow one in dark; with UNROLLED_ALL_SCREENS, also the other way round. What the figures then say is tested by `lab.mjs` and
-// `exercises.mjs`.
+// screen in light and on a narrow one in dark, and its figures are moved on one of the two, by turns. With UNROLLED_ALL_SCREENS, each page is also opened
+// the other way round, and figures are moved on all screens. What the figures then say is tested by `lab.mjs` and `exercises.mjs`.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync } from "node:fs";
@@ -9,7 +9,8 @@ import { browser, serve } from "../../../simulator/web/tests/browser.mjs";
 
 const [site, pictures] = process.argv.slice(2);
 const SCREENS = [[1280, false], [400, true]];
-if (process.env.UNROLLED_ALL_SCREENS) SCREENS.push([1280, true], [400, false]);
+const ALL = Boolean(process.env.UNROLLED_ALL_SCREENS);
+if (ALL) SCREENS.push([1280, true], [400, false]);
 /** Pages that only repeat others, or lead to one. */
 const OTHERS = ["print.html", "toc.html", "404.html", "index.html"];
 const SIDE_BY_SIDE = 4;
@@ -73,13 +74,13 @@ chromium.onEvent = (method, params) => {
   if (method === "Runtime.exceptionThrown") wrong.push(`a page threw ${params.exceptionDetails.exception?.description ?? params.exceptionDetails.text}`);
 };
 
-async function look(name, width, dark) {
+async function look(name, moves, width, dark) {
   const at = `${name} at ${width} pixels in the ${dark ? "dark" : "light"}`;
   const page = await chromium.open(`${server.address}/${name}`, { width, dark });
   try {
     await page.until(`location.protocol === "http:" && document.readyState === "complete"`);
-    await page.until(`[...document.querySelectorAll("figure[data-lab]")].every(({ dataset }) => dataset.readyMs || dataset.state === "failed")`);
-    const said = await page.evaluate(`(async () => {
+    if (moves) await page.until(`[...document.querySelectorAll("figure[data-lab]")].every(({ dataset }) => dataset.readyMs || dataset.state === "failed")`);
+    const said = !moves ? [] : await page.evaluate(`(async () => {
       const moves = ${MOVES};
       const said = [];
       for (const [at, figure] of document.querySelectorAll("figure[data-lab]").entries()) {
@@ -106,7 +107,7 @@ async function look(name, width, dark) {
 
 const start = performance.now();
 try {
-  const left = names.flatMap((name) => SCREENS.map((screen) => [name, ...screen]));
+  const left = names.flatMap((name, number) => SCREENS.map((screen, at) => [name, ALL || at === number % SCREENS.length, ...screen]));
   await Promise.all(
     Array.from({ length: SIDE_BY_SIDE }, async () => {
       while (left.length > 0) await look(...left.shift());
