@@ -109,6 +109,59 @@ pub enum FindingKind {
         /// Blocks of the grid.
         blocks: u64,
     },
+    /// Every live block of a cluster waits for others.
+    ClusterDeadlock {
+        /// The blocks that wait, in order of their ranks, and where.
+        waiting: Vec<ClusterWait>,
+        /// Blocks that have ended.
+        ended: u32,
+    },
+    /// The barrier of the cluster used wrongly.
+    InvalidClusterBarrier {
+        /// The defect.
+        misuse: ClusterBarrierMisuse,
+    },
+    /// An access to the shared memory of a block that the cluster does not have.
+    NoSuchBlock {
+        /// The access, with the offset in that memory.
+        access: Access,
+        /// The rank that the address names.
+        rank: u64,
+        /// Blocks of the cluster.
+        blocks: u32,
+    },
+    /// An access to the shared memory of another block of the cluster by an instruction that can only access the block's own.
+    OtherBlocksMemory {
+        /// The access, with the offset in that memory.
+        access: Access,
+        /// The rank of that block.
+        rank: u64,
+    },
+    /// An access to the shared memory of a block that has ended, or that nothing keeps from ending before. The kernel went on.
+    EndedBlock {
+        /// The access, with the offset in that memory.
+        access: Access,
+        /// Index of that block in the grid.
+        owner: Dim3,
+    },
+    /// `setmaxnreg` with a count on the wrong side of what the threads have.
+    InvalidRegisterCount {
+        /// Registers that each thread has.
+        held: u32,
+        /// Registers that it would have.
+        count: u32,
+        /// The instruction is `setmaxnreg.inc`.
+        grows: bool,
+    },
+    /// Every live warp of the block waits, and some for registers that no warp gives back.
+    RegisterDeadlock {
+        /// Registers that each thread would have.
+        count: u32,
+        /// Registers of the block that no warp holds.
+        free: u32,
+    },
+    /// An instruction that all four warps of a warpgroup must execute, and that only some of them did. The kernel went on.
+    PartialWarpgroup,
     /// A handle that stands for no texture or surface, or for one of the other kind.
     InvalidTexture {
         /// The handle.
@@ -277,6 +330,39 @@ impl fmt::Display for MbarrierMisuse {
     }
 }
 
+/// The ways to misuse the barrier of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "misuse", rename_all = "kebab-case")]
+pub enum ClusterBarrierMisuse {
+    /// Only some of a warp's threads reached an instruction with `.aligned`.
+    Divergent,
+    /// A thread arrived and did not wait before it arrived again.
+    ArrivedTwice,
+    /// A thread waits that has not arrived.
+    NotArrived,
+}
+
+/// A block that waits for others of its cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClusterWait {
+    /// Index of the block in the grid.
+    pub block: Dim3,
+    /// Where its first waiting warp is.
+    pub location: Location,
+}
+
+impl fmt::Display for ClusterBarrierMisuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ClusterBarrierMisuse::Divergent => {
+                "reached by only part of a warp: with .aligned, all threads of the warp must execute the same instruction"
+            }
+            ClusterBarrierMisuse::ArrivedTwice => "where a thread arrives a second time without having waited",
+            ClusterBarrierMisuse::NotArrived => "where a thread waits without having arrived",
+        })
+    }
+}
+
 /// The other side of a race.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherAccess {
@@ -305,6 +391,9 @@ impl FindingKind {
     /// A suggested fix, for the kinds that have one.
     pub fn help(&self) -> Option<&'static str> {
         match self {
+            FindingKind::Race { same_block: false, access: Access { space: Space::Shared, .. }, .. } => {
+                Some("put cluster.sync() between the two accesses, where every thread of the cluster reaches it")
+            }
             FindingKind::Race { same_block: false, .. } => Some(
                 "blocks run in any order and at the same time: let each write places of its own, use atomics, or launch a second kernel",
             ),
@@ -338,6 +427,19 @@ impl FindingKind {
                  expect_tx must name the bytes of all copies together",
             ),
             FindingKind::GridDeadlock { .. } => Some("let every block of the grid reach each barrier of the grid, equally often"),
+            FindingKind::EndedBlock { .. } => Some(
+                "let all blocks of the cluster meet at cluster.sync() after the last access to each other's shared memory, before any of them ends",
+            ),
+            FindingKind::ClusterDeadlock { .. } => Some(
+                "let every block of the cluster reach each barrier of the cluster, equally often, before it waits for anything else",
+            ),
+            FindingKind::OtherBlocksMemory { .. } => {
+                Some("use ld.shared::cluster and its like, or a generic pointer: plain .shared means the block's own memory")
+            }
+            FindingKind::NoSuchBlock { .. } => Some("compare the rank with cluster.num_blocks() before mapping an address to it"),
+            FindingKind::RegisterDeadlock { .. } => Some(
+                "the registers of a block are those of its launch: let other warpgroups execute setmaxnreg.dec before, with enough of them",
+            ),
             FindingKind::AbsentLane { .. } => Some(
                 "name only lanes that execute the exchange, and let each of them read one that is named; use the value nowhere else",
             ),
@@ -495,6 +597,34 @@ impl fmt::Display for FindingKind {
             }
             FindingKind::GridDeadlock { ended, blocks } => {
                 write!(f, "deadlock: the blocks wait for one another, and {ended} of the {blocks} have ended")
+            }
+            FindingKind::ClusterDeadlock { waiting, ended } => {
+                write!(f, "deadlock: the blocks of a cluster wait for one another")?;
+                if *ended > 0 {
+                    write!(f, ", and {ended} of them ended before")?;
+                }
+                waiting.iter().try_for_each(|ClusterWait { block, location }| write!(f, "\n  block {block} waits at {location}"))
+            }
+            FindingKind::InvalidClusterBarrier { misuse } => write!(f, "barrier of the cluster, {misuse}"),
+            FindingKind::NoSuchBlock { access, rank, blocks } => {
+                write!(f, "no such block: {access} of the block with rank {rank}, in a cluster of {blocks}")
+            }
+            FindingKind::OtherBlocksMemory { access, rank } => {
+                write!(f, "another block's memory: {access} of the block with rank {rank}, which this instruction cannot reach")
+            }
+            FindingKind::EndedBlock { access, owner } => {
+                write!(f, "memory of a block that may have ended: {access} of block {owner}, which does not wait for it")
+            }
+            FindingKind::InvalidRegisterCount { held, count, grows } => {
+                let (less, instruction) = if *grows { ("less", "setmaxnreg.inc") } else { ("more", "setmaxnreg.dec") };
+                write!(f, "{instruction} to {count} registers, which is {less} than the {held} that each thread has")
+            }
+            FindingKind::RegisterDeadlock { count, free } => {
+                write!(f, "deadlock: a warpgroup waits for {count} registers per thread, ")?;
+                write!(f, "but no warp gives any back, and the block has {free} left")
+            }
+            FindingKind::PartialWarpgroup => {
+                write!(f, "executed by only part of a warpgroup: all four warps must execute the same instruction")
             }
             FindingKind::InvalidTexture { handle } => {
                 write!(f, "{handle:#x} is not the handle of a texture or surface that this instruction can use")

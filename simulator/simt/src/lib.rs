@@ -32,6 +32,7 @@
 #![forbid(unsafe_op_in_unsafe_fn)]
 
 pub mod bound;
+pub mod cluster;
 pub mod counters;
 mod device_runtime;
 mod error;
@@ -52,10 +53,11 @@ pub mod steps;
 pub mod texture;
 mod windows;
 
+pub use cluster::ClusterMisuse;
 pub use counters::{AccessSample, Counters, LineCounters, Touched};
 pub use error::LoadError;
 pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space};
-pub use geometry::{Dim3, LaunchConfig};
+pub use geometry::{ClusterBounds, Dim3, LaunchConfig};
 pub use image::Image;
 pub use launch::{LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, WarpOrder, launch};
 pub use memory::{Heap, Mapped, Memory, MemoryError, Replaced, Rights};

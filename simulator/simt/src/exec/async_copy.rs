@@ -123,7 +123,7 @@ impl Core<'_> {
     /// Whether `bytes` bytes from an address on are in the block's shared memory, and no unfinished copy writes them.
     #[inline(always)]
     pub fn may_take(&self, address: u64, bytes: u64) -> bool {
-        address.saturating_add(bytes) <= u64::from(self.machine.shared_bytes)
+        address.wrapping_sub(self.shared_base.into()).saturating_add(bytes) <= u64::from(self.machine.shared_bytes)
             && (self.copies.count == 0 || !self.copies.touch(address, bytes))
     }
 

@@ -91,14 +91,60 @@ impl Core<'_> {
     pub fn check_shared(&mut self, request: &Request<'_>) -> Result<(), Stop> {
         let bytes = u64::from(request.bytes);
         let span = Span::of(request);
-        let highest = span.highest & WINDOW_OFFSET;
+        let (base, lowest, highest) = (self.shared_base.into(), span.lowest & WINDOW_OFFSET, span.highest & WINDOW_OFFSET);
         let in_window = span.highest >> 56 <= 1 && span.lowest >> 56 == span.highest >> 56;
         let aligned = span.low_bits & (bytes - 1) == 0;
-        if !(aligned && in_window && highest + bytes <= u64::from(self.machine.shared_bytes)) {
-            self.check_private(Space::Shared, request, self.machine.shared_bytes as usize)?;
+        let inside = lowest >= base && highest - base + bytes <= u64::from(self.machine.shared_bytes);
+        if !(aligned && in_window && inside) {
+            self.check_cluster_shared(request)?;
         }
         self.watch_unfinished(request);
         Ok(())
+    }
+
+    /// The same where some addresses are outside the block's own shared memory.
+    #[cold]
+    fn check_cluster_shared(&mut self, request: &Request<'_>) -> Result<(), Stop> {
+        let clusters = self.machine.clusters;
+        if clusters.blocks == 1 {
+            return self.check_private(Space::Shared, request, self.machine.shared_bytes as usize);
+        }
+        let Request { op, bytes, mask, addresses, pc, .. } = *request;
+        let offset = |lane: usize| in_space(addresses[lane]);
+        let access = |lanes: u32| {
+            let address = clusters.in_block(offset(lanes.trailing_zeros() as usize));
+            Access { space: Space::Shared, op, address, bytes }
+        };
+        let rank = |lanes: u32| clusters.rank_at(offset(lanes.trailing_zeros() as usize));
+        let misaligned = lanes_where(mask, |lane| !addresses[lane].is_multiple_of(u64::from(bytes)));
+        if misaligned != 0 {
+            return Err(self.fault(FindingKind::Misaligned { access: access(misaligned) }, request.of(misaligned)));
+        }
+        let nobodys = lanes_where(mask, |lane| clusters.rank_at(offset(lane)) >= u64::from(clusters.blocks));
+        if nobodys != 0 {
+            let kind = FindingKind::NoSuchBlock { access: access(nobodys), rank: rank(nobodys), blocks: clusters.blocks };
+            return Err(self.fault(kind, request.of(nobodys)));
+        }
+        let outside =
+            lanes_where(mask, |lane| clusters.in_block(offset(lane)) + u64::from(bytes) > u64::from(self.machine.shared_bytes));
+        if outside != 0 {
+            return Err(self.out_of_bounds(Space::Shared, &request.of(outside)));
+        }
+        let own = clusters.rank_at(self.shared_base.into());
+        let others = lanes_where(mask, |lane| clusters.rank_at(offset(lane)) != own);
+        if others != 0 && !self.machine.program.reaches_cluster.get(pc as usize).is_some_and(|reaches| *reaches) {
+            let kind = FindingKind::OtherBlocksMemory { access: access(others), rank: rank(others) };
+            return Err(self.fault(kind, request.of(others)));
+        }
+        Ok(())
+    }
+
+    /// Whether any active lane's address is in the shared memory of another block.
+    #[inline(always)]
+    pub fn reaches_another_block(&self, request: &Request<'_>) -> bool {
+        let clusters = &self.machine.clusters;
+        let own = clusters.rank_at(self.shared_base.into());
+        clusters.blocks > 1 && lanes_where(request.mask, |lane| clusters.rank_at(request.offset(lane).into()) != own) != 0
     }
 
     /// Checks that every active lane's address is aligned and below the size of a memory that starts at 0.
@@ -122,7 +168,10 @@ impl Core<'_> {
 
     /// The fault of a request outside a memory of the block or the thread, or of an operation that this memory does not have.
     pub fn out_of_bounds(&self, space: Space, request: &Request<'_>) -> Stop {
-        let address = in_space(request.addresses[request.first_lane()]);
+        let mut address = in_space(request.addresses[request.first_lane()]);
+        if space == Space::Shared && self.machine.clusters.blocks > 1 {
+            address = self.machine.clusters.in_block(address);
+        }
         let (owner, there) = match space {
             Space::Shared => ("the block's shared memory", u64::from(self.machine.shared_bytes)),
             Space::Local => ("the thread's local memory", u64::from(self.machine.program.local_bytes)),

@@ -46,12 +46,13 @@ impl Copy {
 
 impl Copies {
     pub fn new(machine: &Machine<'_>) -> Self {
-        if machine.program.copies.is_empty() && machine.program.bulk_copies.is_empty() {
+        if machine.program.copies.is_empty() && machine.program.bulk_copies.is_empty() && machine.program.cluster_copies.is_empty()
+        {
             return Self { by_warp: Vec::new(), bulk: Vec::new(), words: Vec::new(), count: 0 };
         }
-        let warps = machine.config.block.volume().div_ceil(LANES as u64);
+        let warps = machine.config.block.volume().div_ceil(LANES as u64) * u64::from(machine.clusters.blocks);
         let by_warp = (0..warps).map(|_| Pending::default()).collect();
-        Self { by_warp, bulk: Vec::new(), words: vec![0; machine.shared_bytes.div_ceil(256) as usize], count: 0 }
+        Self { by_warp, bulk: Vec::new(), words: vec![0; machine.clusters.bytes().div_ceil(256) as usize], count: 0 }
     }
 
     /// Forgets the copies of the previous block, which may have ended without waiting for them.

@@ -1,5 +1,6 @@
 //! The state of one worker.
 
+use super::cluster_barrier::ClusterBarrier;
 use super::copies::Copies;
 use super::fates::Fates;
 use super::machine::Machine;
@@ -7,6 +8,7 @@ use super::memo::Slot;
 use super::printed::Printed;
 use super::recording::Recording;
 use super::stats::Stats;
+use super::warpgroup::RegisterPool;
 use super::watch::Watch;
 use crate::instructions::Executor;
 
@@ -14,8 +16,10 @@ use crate::instructions::Executor;
 pub struct Core<'a> {
     pub machine: &'a Machine<'a>,
     pub stats: Stats,
-    /// The block's shared memory, in words.
+    /// The shared memory of the cluster's blocks, in words, each at its [base](super::clusters::Clusters::base).
     pub shared: Vec<u32>,
+    /// Where that of the block starts whose warp is running.
+    pub shared_base: u32,
     /// The memo of each load and store.
     pub slots: Vec<Slot>,
     /// The output of the current block.
@@ -36,8 +40,14 @@ pub struct Core<'a> {
     pub traces: bool,
     /// The record of a warp of the current block, until it is full.
     pub recording: Option<Box<Recording<'a>>>,
-    /// The warp that is running.
+    /// The warp that is running; the warps of a cluster's blocks are numbered one block after the other.
     pub warp: u32,
+    /// The first warp of its block.
+    pub first_warp: u32,
+    /// The barrier of the cluster.
+    pub cluster_barrier: ClusterBarrier,
+    /// The registers of the running block that its warpgroups pass on.
+    pub register_pool: RegisterPool,
     /// Remaining fuel of the block, in warp instructions.
     pub fuel: u64,
     /// The arithmetic, for the host's processor.
@@ -53,7 +63,8 @@ impl<'a> Core<'a> {
         Self {
             machine,
             stats: Stats::new(machine.program),
-            shared: vec![0; machine.shared_bytes.div_ceil(4) as usize],
+            shared: vec![0; machine.clusters.bytes().div_ceil(4) as usize],
+            shared_base: 0,
             slots: machine.program.accesses.iter().map(|_| Slot::default()).collect(),
             printed: Printed::default(),
             copies: Copies::new(machine),
@@ -66,6 +77,9 @@ impl<'a> Core<'a> {
             traces: false,
             recording: None,
             warp: 0,
+            first_warp: 0,
+            cluster_barrier: ClusterBarrier::default(),
+            register_pool: RegisterPool::default(),
             executor: Executor::new(machine.portable),
             fuel: 0,
             fates: Fates::default(),

@@ -14,7 +14,6 @@
 //! As with `cp.async`, the bytes of a copy arrive at the latest moment: when a thread tests a barrier that is missing nothing but
 //! bytes.
 
-use super::copies::Bulk;
 use super::core::Core;
 use super::machine::Stop;
 use super::request::{Pattern, Request, lane_addresses, lanes_of};
@@ -26,7 +25,7 @@ use crate::registers::{LANES, Registers};
 const MOST: u32 = (1 << 20) - 1;
 
 /// The bytes of a bulk copy and its addresses are multiples of this.
-const UNIT: u32 = 16;
+pub const UNIT: u32 = 16;
 
 /// A barrier's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +87,8 @@ impl State {
 pub struct OpenPhase {
     /// Address of the barrier.
     offset: u32,
-    pc: u32,
-    warp: u32,
+    pub pc: u32,
+    pub warp: u32,
     lane: u32,
 }
 
@@ -176,6 +175,11 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
     Ok(open_phase)
 }
 
+/// Whether an initialized barrier is there.
+pub fn is_initialized(core: &Core<'_>, offset: u32) -> bool {
+    State::of(core.double(offset)).is_some()
+}
+
 /// Starts the bulk copies of the lanes in `mask`.
 pub fn begin_bulk(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, pc: u32) -> Result<(), Stop> {
     let machine = core.machine;
@@ -187,23 +191,14 @@ pub fn begin_bulk(core: &mut Core<'_>, registers: &Registers, index: u32, mask: 
     core.check_shared(&barrier)?;
     for lane in lanes_of(mask) {
         let barrier = barrier.of(1 << lane);
-        let offset = barrier.offset(lane);
-        if State::of(core.double(offset)).is_none() {
-            let misuse = MbarrierMisuse::NotInitialized;
-            return Err(core.fault(FindingKind::InvalidMbarrier { address: offset.into(), misuse }, barrier));
-        }
-        core.watch_shared_store(&barrier, lane, Semantics { strong: true, ..Semantics::default() }, false);
         let bytes = registers.words(copy.bytes)[lane];
         if !bytes.is_multiple_of(UNIT) {
             return Err(core.fault(FindingKind::InvalidBulkCopy { bytes }, barrier));
         }
         let mut data = Vec::new();
         for at in (0..u64::from(bytes)).step_by(UNIT as usize) {
-            let [to, from] = [targets[lane], sources[lane]].map(|start| [start.wrapping_add(at); LANES]);
-            let to = Request { op: AccessOp::Store, bytes: UNIT, addresses: &to, ..barrier };
-            core.check_shared(&to)?;
-            core.watch_shared_store(&to, lane, Semantics::default(), false);
-            let read = Request { op: AccessOp::Load, addresses: &from, ..to };
+            let from = [sources[lane].wrapping_add(at); LANES];
+            let read = Request { op: AccessOp::Load, bytes: UNIT, addresses: &from, ..barrier };
             core.check_global(&read)?;
             core.watch_global_load(&read, Pattern::Same(from[lane]), source.semantics);
             let mut unit = [0; UNIT as usize / 4];
@@ -212,9 +207,17 @@ pub fn begin_bulk(core: &mut Core<'_>, registers: &Registers, index: u32, mask: 
             }
             data.extend(unit);
         }
-        // A thread that sees the phase end sees the copied bytes, and everything that the copying thread did before.
-        if let Some(watch) = &mut core.watch {
-            watch.arrive_in_memory(core.warp, offset);
+        match copy.receivers {
+            None => core.send(targets[lane], UNIT, data, &barrier)?,
+            Some(receivers) => {
+                let receivers = registers.words(receivers)[lane];
+                for (target, place) in core.in_blocks(targets[lane], receivers).zip(core.in_blocks(barriers[lane], receivers)) {
+                    let there = [place; LANES];
+                    let barrier = Request { addresses: &there, ..barrier };
+                    core.check_shared(&barrier)?;
+                    core.send(target, UNIT, data.clone(), &barrier)?;
+                }
+            }
         }
         let sectors = u64::from(((sources[lane] % 32) as u32 + bytes).div_ceil(32));
         let stats = &mut core.stats.accesses[copy.source as usize];
@@ -222,9 +225,6 @@ pub fn begin_bulk(core: &mut Core<'_>, registers: &Registers, index: u32, mask: 
         stats.sectors += sectors;
         stats.sectors_ideal += u64::from(bytes.div_ceil(32));
         stats.global_bytes += u64::from(bytes);
-        let target = (targets[lane] & crate::windows::WINDOW_OFFSET) as u32;
-        let bulk = Bulk { barrier: offset, warp: core.warp, lane: lane as u32, pc, target, data };
-        core.begin_bulk(bulk);
     }
     Ok(())
 }

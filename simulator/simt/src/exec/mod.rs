@@ -7,7 +7,7 @@
 //! - [`cost`]: counts what a request costs, with [`memo`]s of the last costs.
 //! - [`atomics`]: `atom` and `red`, which read and write in one step.
 //! - [`async_copy`]: copies that the threads do not wait for, kept in [`copies`].
-//! - [`mbarrier`]: barriers in shared memory, and the bulk copies that they count.
+//! - [`mbarrier`]: barriers in shared memory, and the bulk copies that they count. [`cluster_copy`]: those to other blocks of the cluster.
 //! - [`matrix`]: loads and stores of matrices.
 //! - [`tensor`]: products of matrices.
 //! - [`texture`]: textures and surfaces.
@@ -19,6 +19,8 @@
 //! - [`trace`]: records which bytes of global memory one block accesses.
 //! - [`record`]: records the instructions of one warp, step by step, in its [`recording`].
 //! - [`block`]: the warps of a block and their barriers.
+//! - [`cluster`]: the blocks of a cluster, which run side by side, and the [`cluster_barrier`]. [`clusters`] says which blocks these are.
+//! - [`warpgroup`]: `setmaxnreg`, with which warpgroups pass registers to each other.
 //! - [`warp_order`]: the order in which the warps of a block take turns.
 //! - [`grid`]: runs the blocks on the cores of the host. [`machine`] is what all workers share, [`core`] what each has.
 //! - [`stats`]: the counts of each instruction.
@@ -28,6 +30,10 @@ mod async_copy;
 mod atomics;
 mod block;
 mod bounds;
+mod cluster;
+mod cluster_barrier;
+mod cluster_copy;
+pub mod clusters;
 mod copies;
 mod core;
 mod cost;
@@ -51,4 +57,5 @@ mod texture;
 mod trace;
 mod warp;
 pub mod warp_order;
+mod warpgroup;
 pub mod watch;

@@ -8,7 +8,7 @@ use super::machine::Stop;
 use super::mbarrier::{self, OpenPhase};
 use super::request::{lanes_of, lanes_where};
 use super::stack::{self, Saved};
-use super::{access, async_copy, atomics, exchange, heap, matrix, print, texture};
+use super::{access, async_copy, atomics, cluster_barrier, cluster_copy, exchange, heap, matrix, print, texture, warpgroup};
 use crate::finding::FindingKind;
 use crate::program::{Action, NOWHERE, Poll, Question, TRUE, is_barrier};
 use crate::registers::{FULL, Kind, LANES, Lane, Reg, Registers};
@@ -79,18 +79,26 @@ pub enum Pause {
     Arrived { barrier: u32, warps: Option<u32> },
     /// It tested a phase of a barrier in shared memory that is not over. Other warps may end the phase.
     OpenPhase(OpenPhase),
+    /// At the barrier of the cluster, until this phase is over.
+    AtCluster { phase: u32, pc: u32 },
+    /// It waits until the block has this many registers for each of its threads.
+    Registers { count: u32, pc: u32 },
     /// Its turn is over.
     Turn,
 }
 
 impl Warp {
-    pub fn new(core: &Core<'_>) -> Self {
+    /// A warp of the block with this rank in every cluster.
+    pub fn new(core: &Core<'_>, rank: u32) -> Self {
         let program = core.machine.program;
         let mut registers = Registers::new(program.rows, program.predicates);
-        for (register, kind, value) in &core.machine.constants {
+        let base = core.machine.clusters.base(rank).into();
+        let addresses =
+            core.machine.shared_addresses.iter().map(|(register, kind, offset)| (*register, *kind, offset.wrapping_add(base)));
+        for (register, kind, value) in core.machine.constants.iter().copied().chain(addresses) {
             match kind {
-                Kind::Double => registers.doubles_mut(*register).fill(*value),
-                _ => registers.words_mut(*register).fill(*value as u32),
+                Kind::Double => registers.doubles_mut(register).fill(value),
+                _ => registers.words_mut(register).fill(value as u32),
             }
         }
         let local = vec![[0; LANES]; program.local_bytes as usize / 4];
@@ -141,7 +149,7 @@ impl Warp {
         let mut path = self.path;
         let turn = if core.machine.cooperative { COOPERATIVE_TURN } else { TURN }.min(core.fuel);
         let mut executed = 0;
-        let recording = core.recording.as_ref().is_some_and(|recording| recording.is_of(core.warp));
+        let recording = core.recording.as_ref().is_some_and(|recording| recording.is_of(core.warp - core.first_warp));
         let pause = loop {
             if path.pc == path.reconverge || path.lanes == 0 {
                 match self.waiting.pop() {
@@ -187,6 +195,7 @@ impl Warp {
                 Action::Tensor(index) => matrix::execute(core, &mut self.registers, index, at)?,
                 Action::Texture(index) => texture::execute(core, &mut self.registers, index, active, at)?,
                 Action::Copy(index) => async_copy::begin(core, &self.registers, index, active, at)?,
+                Action::ClusterCopy(index) => cluster_copy::begin(core, &self.registers, index, active, at)?,
                 Action::BulkCopy(index) => mbarrier::begin_bulk(core, &self.registers, index, active, at)?,
                 Action::CommitCopies => core.copies.commit(core.warp, active),
                 Action::WaitForCopies { pending } => async_copy::wait(core, pending, active),
@@ -234,6 +243,19 @@ impl Warp {
                 Action::Barrier { barrier, threads, waits, poll } => {
                     if let Some(pause) = self.barrier(core, &mut path, (barrier, threads, waits, poll), active, at)? {
                         break pause;
+                    }
+                }
+                Action::ClusterArrive { releases, aligned } => {
+                    cluster_barrier::arrive(core, active, self.live, (releases, aligned), at)?;
+                }
+                Action::ClusterWait { acquires, aligned } => {
+                    if let Some(pause) = self.cluster_wait(core, &mut path, (acquires, aligned), active, at)? {
+                        break pause;
+                    }
+                }
+                Action::SetRegisters { count, grows } => {
+                    if !warpgroup::set(core, (count, grows), active, self.live, at)? {
+                        break Pause::Registers { count, pc: at };
                     }
                 }
                 Action::Mbarrier(index) => {
@@ -361,6 +383,31 @@ impl Warp {
         Ok(Some(if waits { Pause::Barrier { barrier, warps, pc: at, votes } } else { Pause::Arrived { barrier, warps } }))
     }
 
+    /// Waits at the barrier of the cluster, once its phase is over, or until it is.
+    #[cold]
+    fn cluster_wait(
+        &mut self,
+        core: &mut Core<'_>,
+        path: &mut Path,
+        kind: (bool, bool),
+        active: u32,
+        at: u32,
+    ) -> Result<Option<Pause>, Stop> {
+        if cluster_barrier::wait(core, active, self.live, kind, at)? {
+            return Ok(None);
+        }
+        // It is executed again when the phase is over, and counted then.
+        let stats = &mut core.stats.instructions[at as usize];
+        (stats.warps, stats.lanes) = (stats.warps - 1, stats.lanes - u64::from(active.count_ones()));
+        if active == self.live || self.parked.is_some() {
+            path.pc = at;
+            return Ok(Some(Pause::AtCluster { phase: core.cluster_barrier.phase, pc: at }));
+        }
+        // Other lanes of the warp may have to arrive first.
+        self.park(path, active, at);
+        Ok(None)
+    }
+
     /// Sets the lanes in `parking` aside at a barrier until the warp's other lanes have ended.
     #[cold]
     fn park(&mut self, path: &mut Path, parking: u32, at: u32) {
@@ -418,6 +465,11 @@ impl Warp {
         self.live.count_ones()
     }
 
+    /// The same as a mask of lanes.
+    pub fn live(&self) -> u32 {
+        self.live
+    }
+
     /// The instruction that the warp would execute next.
     pub fn pc(&self) -> u32 {
         self.path.pc
@@ -436,6 +488,6 @@ fn groups(masks: &[u32; LANES], active: u32) -> impl Iterator<Item = u32> {
 
 /// The stop for a defect of the kernel, by the lanes in `lanes` at an instruction.
 #[cold]
-fn fault(core: &Core<'_>, kind: FindingKind, lanes: u32, pc: u32) -> Stop {
+pub fn fault(core: &Core<'_>, kind: FindingKind, lanes: u32, pc: u32) -> Stop {
     Stop::Fault { kind: Box::new(kind), pc, warp: core.warp, lane: lanes.trailing_zeros(), lanes: lanes.count_ones() }
 }

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use super::arrays::Arrays;
 use super::call_graph::CallGraph;
+use super::cluster_ops::reaches_cluster;
 use super::code::{Action, ConstantValue, FrameLayout, Inst, Param, Program, SharedVariable, Special};
 use super::fate::fate;
 use super::fixed::{FIRST_PREDICATE, NOWHERE, SINK, TRUE};
@@ -436,6 +437,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let operands = instruction.operands.as_slice();
         match root {
             "ld" | "ldu" => self.load(instruction)?,
+            "st" if instruction.has("async") => self.store_async(instruction)?,
             "st" => self.store(instruction)?,
             "atom" | "red" => self.atomic(instruction)?,
             "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => self.tensor_instruction(instruction)?,
@@ -446,7 +448,11 @@ impl<'m, 't> Decoder<'m, 't> {
             "cvta" => self.convert_address(instruction)?,
             "cvt" => self.convert(instruction)?,
             "setp" => self.compare(instruction)?,
-            "mapa" | "getctarank" => return Err(self.unsupported(&format!("{} (clusters of blocks)", instruction.opcode))),
+            "mapa" => self.map_to_block(instruction)?,
+            "getctarank" => self.rank_of_address(instruction)?,
+            "isspacep" if matches!(instruction.opcode, "isspacep.shared" | "isspacep.shared::cta") => {
+                self.is_own_shared(instruction)?
+            }
             "set" => self.compare_into_register(instruction)?,
             "lop3" if operands.len() == 6 => self.lookup_and_test(instruction)?,
             "add" | "addc" | "sub" | "subc" | "mad" | "madc" if instructions::carries(instruction.opcode) => {
@@ -462,8 +468,9 @@ impl<'m, 't> Decoder<'m, 't> {
                 [Operand::Name(label)] => self.branch(label),
                 _ => return Err(self.operands_of(instruction)),
             },
-            // Overlap of kernels and redistribution of registers between warps are not modeled.
-            "griddepcontrol" | "setmaxnreg" => {
+            "setmaxnreg" => self.set_registers(instruction)?,
+            // A launch begins when the one before it has ended, so there is nothing to wait for.
+            "griddepcontrol" => {
                 self.requires(instruction, (9, 0))?;
                 self.emit(Action::Nothing);
             }
@@ -501,6 +508,7 @@ impl<'m, 't> Decoder<'m, 't> {
         for origin in self.program.origins.iter_mut().skip(first + 1) {
             origin.counts = false;
         }
+        self.program.reaches_cluster.resize(self.program.code.len(), reaches_cluster(instruction.opcode));
         Ok(())
     }
 

@@ -188,6 +188,9 @@ fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> 
         | Action::Free { .. }
         | Action::CommitCopies
         | Action::WaitForCopies { .. }
+        | Action::ClusterArrive { .. }
+        | Action::ClusterWait { .. }
+        | Action::SetRegisters { .. }
         | Action::Fence
         | Action::Clock { .. }
         | Action::CopyLocal { .. }
@@ -204,6 +207,7 @@ fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> 
         Action::Copy(_)
         | Action::Mbarrier(_)
         | Action::BulkCopy(_)
+        | Action::ClusterCopy(_)
         | Action::Texture(_)
         | Action::NoTarget { .. }
         | Action::Exchange(_) => Effect::Matters,

@@ -85,7 +85,8 @@ impl Facts {
         let mut facts = Self { known: vec![Known::ZERO; rows], products: products_for_sums(program, rows) };
         for constant in &program.constants {
             facts.known[constant.register as usize] = match constant.value {
-                ConstantValue::Bits(bits) => Known::constant(bits, constant.kind),
+                // Each block's part of the shared memory of its cluster starts at a multiple of what an access may need.
+                ConstantValue::Bits(bits) | ConstantValue::Shared(bits) => Known::constant(bits, constant.kind),
                 ConstantValue::Address { .. } | ConstantValue::Param { .. } => Known::NOTHING,
             };
         }
@@ -245,7 +246,8 @@ pub fn constant(program: &Program, register: Reg) -> Option<u64> {
     let place = program.constants.partition_point(|constant| constant.register < register);
     match program.constants.get(place) {
         Some(constant) if constant.register == register => match constant.value {
-            ConstantValue::Bits(bits) => Some(bits),
+            // All addresses in shared memory have the same part in front.
+            ConstantValue::Bits(bits) | ConstantValue::Shared(bits) => Some(bits),
             ConstantValue::Address { .. } | ConstantValue::Param { .. } => None,
         },
         _ => None,
@@ -315,6 +317,7 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         Action::Store(_)
         | Action::Copy(_)
         | Action::BulkCopy(_)
+        | Action::ClusterCopy(_)
         | Action::CommitCopies
         | Action::WaitForCopies { .. }
         | Action::Branch { .. }
@@ -328,6 +331,9 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         | Action::Allocate { .. }
         | Action::Free { .. }
         | Action::Barrier { poll: None, .. }
+        | Action::ClusterArrive { .. }
+        | Action::ClusterWait { .. }
+        | Action::SetRegisters { .. }
         | Action::Fence
         | Action::WarpSync { .. }
         | Action::CopyLocal { .. }

@@ -5,6 +5,8 @@ mod async_ops;
 mod call_graph;
 mod calls;
 mod carry;
+mod cluster_copies;
+mod cluster_ops;
 mod code;
 mod compare;
 mod copy_ops;
@@ -31,14 +33,14 @@ mod warp_ops;
 
 pub use call_graph::{CallGraph, address_of_function};
 pub use code::{
-    Action, Axis, ConstantValue, Exchange, FrameLayout, Param, Poll, Program, Question, ShuffleMode, Special, VoteMode,
+    Action, Axis, Constant, ConstantValue, Exchange, FrameLayout, Param, Poll, Program, Question, ShuffleMode, Special, VoteMode,
 };
 pub use decode::{decode_kernel, globals};
 pub use fate::{is_stored, used_elements};
 pub use fixed::{NOWHERE, SINK, TRUE};
 pub use operations::{
-    Access, Address, Atomic, AtomicOp, FragmentAccess, MOST_ELEMENTS, MachineRequest, Matrices, MbarrierOp, MultiplyAdd,
-    OutsideSurface, Phase, Semantics, TensorOp, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery,
+    Access, Address, Atomic, AtomicOp, ClusterSource, FragmentAccess, MOST_ELEMENTS, MachineRequest, Matrices, MbarrierOp,
+    MultiplyAdd, OutsideSurface, Phase, Semantics, TensorOp, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery,
 };
 pub use origin::{Origin, SourceMap};
 pub use warp_ops::is_barrier;

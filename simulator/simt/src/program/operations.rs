@@ -188,6 +188,27 @@ pub struct BulkCopy {
     pub bytes: Reg,
     /// The barrier that expects the bytes.
     pub barrier: Address,
+    /// A bit for each block of the cluster that receives the bytes, at the same offset in its shared memory; without it, the target's.
+    pub receivers: Option<Reg>,
+}
+
+/// `cp.async.bulk` from the block's shared memory to another block's, and `st.async`, which a barrier there counts.
+#[derive(Clone, Copy, Debug)]
+pub struct ClusterCopy {
+    /// The target in shared memory of the cluster.
+    pub target: Address,
+    /// The barrier that expects the bytes.
+    pub barrier: Address,
+    pub source: ClusterSource,
+}
+
+/// What such a copy sends.
+#[derive(Clone, Copy, Debug)]
+pub enum ClusterSource {
+    /// Bytes of the block's shared memory.
+    Memory { address: Address, bytes: Reg },
+    /// Elements in registers.
+    Registers { registers: [Reg; 4], kind: Kind, count: u32 },
 }
 
 /// An instruction that all lanes of a warp execute together.

@@ -32,9 +32,7 @@ impl<'m, 't> Decoder<'m, 't> {
             opcode if opcode.starts_with("redux.sync.") && opcode.ends_with(".f32") => {
                 Err(self.unsupported(&format!("{} (of f32, from .target sm_100a on)", instruction.opcode)))
             }
-            opcode if opcode.starts_with("barrier.cluster.") => {
-                Err(self.unsupported(&format!("{} (clusters of blocks)", instruction.opcode)))
-            }
+            opcode if opcode.starts_with("barrier.cluster.") => self.cluster_barrier(instruction),
             "activemask.b32" => {
                 let [destination] = instruction.operands.as_slice() else {
                     return Err(self.operands_of(instruction));

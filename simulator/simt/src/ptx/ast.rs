@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use crate::geometry::ClusterBounds;
+
 /// A module: header, variables, functions.
 #[derive(Debug, Default)]
 pub struct Module<'t> {
@@ -34,6 +36,8 @@ pub struct Function<'t> {
     pub params: Vec<Variable<'t>>,
     /// `.maxntid` or `.reqntid`: the product of its extents.
     pub max_threads: Option<u32>,
+    /// What it says about clusters of blocks.
+    pub cluster: ClusterBounds,
     pub body: Option<Vec<Statement<'t>>>,
     /// The text between the braces of its body.
     pub body_span: Option<Range<usize>>,

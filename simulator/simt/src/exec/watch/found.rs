@@ -24,6 +24,10 @@ pub enum Defect {
     Uninitialized { access: Access },
     /// The access touches bytes that an unfinished copy, started at `copy`, will write.
     UnfinishedCopy { access: Access, copy: Site },
+    /// The access is to the shared memory of a block that has ended, or may have.
+    EndedBlock { access: Access, owner: u64 },
+    /// Other warps of the warpgroup do not execute the instruction.
+    PartialWarpgroup,
     /// The lane reads the register of a lane of its warp that has ended, or that is no member of the exchange.
     AbsentLane { source: u32 },
     /// Threads have ended without reaching a barrier of the block.
@@ -48,6 +52,8 @@ enum Kind {
     OutsideArray,
     Uninitialized,
     UnfinishedCopy,
+    EndedBlock,
+    PartialWarpgroup,
     AbsentLane,
     EndedBeforeBarrier,
     DifferentBarriers,
@@ -77,6 +83,8 @@ impl Found {
             Defect::OutsideArray { .. } => (Kind::OutsideArray, site.pc),
             Defect::Uninitialized { .. } => (Kind::Uninitialized, site.pc),
             Defect::UnfinishedCopy { copy, .. } => (Kind::UnfinishedCopy, copy.pc),
+            Defect::EndedBlock { .. } => (Kind::EndedBlock, site.pc),
+            Defect::PartialWarpgroup => (Kind::PartialWarpgroup, site.pc),
             Defect::AbsentLane { .. } => (Kind::AbsentLane, site.pc),
             Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
             Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),

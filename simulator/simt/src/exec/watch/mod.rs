@@ -5,6 +5,7 @@
 //! - [`order`]: the happens-before order of a block's accesses.
 //! - [`shared`]: the shadow of a block's shared memory.
 //! - [`global_shadow`]: the shadow of global memory, which all blocks share.
+//! - [`visits`]: accesses of a cluster's blocks to each other's shared memory.
 //! - [`watcher`]: all of these, for one worker.
 //! - [`shared_notes`], [`global`]: the calls that a core makes for each access.
 //! - [`found`]: the defects found, each once.
@@ -19,6 +20,7 @@ mod mark;
 mod order;
 mod shared;
 mod shared_notes;
+mod visits;
 mod watcher;
 
 pub use watcher::Watch;

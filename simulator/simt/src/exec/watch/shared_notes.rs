@@ -34,7 +34,9 @@ impl Core<'_> {
         let (start, end) = (variable.offset, variable.offset + variable.bytes.unwrap_or(u32::MAX / 2));
         let bytes = request.bytes;
         let is_inside = |offset: u32| offset >= start && offset + bytes <= end;
-        let first = request.offset(request.first_lane());
+        let clusters = self.machine.clusters;
+        let is_inside = |offset: u32| is_inside(clusters.in_block(offset.into()) as u32);
+        let first = clusters.in_block(request.offset(request.first_lane()).into()) as u32;
         let all_inside = match pattern {
             Pattern::Same(_) => is_inside(first),
             Pattern::Run(_) => first >= start && first + bytes * LANES as u32 <= end,
