@@ -5,7 +5,6 @@
 use thiserror::Error;
 
 use crate::geometry::{ClusterBounds, Dim3};
-use crate::launch::LaunchOptions;
 use crate::profile::Profile;
 
 /// The compute capability from which on blocks form clusters.
@@ -63,13 +62,18 @@ pub enum ClusterMisuse {
     Missing,
 }
 
-/// The clusters that a launch has, if it has any.
+/// The clusters that a launch has, if it has any, given those that it asks for and whether they may have more than 8 blocks.
 ///
 /// # Errors
 ///
 /// See [`ClusterMisuse`].
-pub fn check(bounds: ClusterBounds, grid: Dim3, options: &LaunchOptions, profile: &Profile) -> Result<Option<Dim3>, ClusterMisuse> {
-    let cluster = match (options.cluster, bounds.required) {
+pub fn check(
+    bounds: ClusterBounds,
+    grid: Dim3,
+    (asked, large): (Option<Dim3>, bool),
+    profile: &Profile,
+) -> Result<Option<Dim3>, ClusterMisuse> {
+    let cluster = match (asked, bounds.required) {
         (None, None) if bounds.explicit => return Err(ClusterMisuse::Missing),
         (None, None) => return Ok(None),
         (Some(asked), Some(required)) if asked != required => return Err(ClusterMisuse::NotAsRequired { asked, required }),
@@ -82,7 +86,7 @@ pub fn check(bounds: ClusterBounds, grid: Dim3, options: &LaunchOptions, profile
     if blocks == 0 {
         return Err(ClusterMisuse::Empty { asked: cluster });
     }
-    let limit = if options.large_clusters { MOST_BLOCKS } else { PORTABLE_BLOCKS }.min(bounds.most.unwrap_or(u32::MAX));
+    let limit = if large { MOST_BLOCKS } else { PORTABLE_BLOCKS }.min(bounds.most.unwrap_or(u32::MAX));
     if blocks > limit.into() {
         return Err(ClusterMisuse::TooLarge { blocks, limit });
     }

@@ -119,6 +119,11 @@ counters! {
     shared_store_wavefronts_ideal,
     /// Atomic operations on shared memory: warp instructions.
     shared_atomic_requests,
+    /// Loads, stores and atomic operations on the shared memory of other blocks of the cluster: warp instructions. They are no requests to
+    /// shared memory.
+    cluster_requests,
+    /// The 32-byte sectors that these move.
+    cluster_sectors,
     /// Loads that the machine code merges with an earlier load of neighboring words: warp instructions of PTX that make no request
     /// of their own. The request of the earlier load covers all of them.
     merged_loads,

@@ -236,7 +236,8 @@ pub fn launch(
 ) -> Result<LaunchReport, LaunchError> {
     let kernel = image.kernel(kernel).ok_or_else(|| LaunchMisuse::NoSuchKernel(kernel.to_owned()))?;
     check_shape(kernel, config, profile)?;
-    let cluster = cluster::check(kernel.cluster(), config.grid, options, profile).map_err(LaunchMisuse::from)?;
+    let cluster = cluster::check(kernel.cluster(), config.grid, (options.cluster, options.large_clusters), profile)
+        .map_err(LaunchMisuse::from)?;
     if params.len() != kernel.param_bytes() {
         let (expected, got) = (kernel.param_bytes(), params.len());
         return Err(LaunchMisuse::Parameters { kernel: kernel.name().to_owned(), expected, got }.into());

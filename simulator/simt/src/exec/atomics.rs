@@ -92,8 +92,8 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 core.check_global(request)?;
             }
             Space::Shared => {
-                core.stats.atomics[index as usize][1] += 1;
                 core.check_shared(request)?;
+                core.count_shared_atomic(request);
             }
             space => return Err(core.out_of_bounds(space, request)),
         }

@@ -130,21 +130,26 @@ impl Core<'_> {
         if outside != 0 {
             return Err(self.out_of_bounds(Space::Shared, &request.of(outside)));
         }
-        let own = clusters.rank_at(self.shared_base.into());
-        let others = lanes_where(mask, |lane| clusters.rank_at(offset(lane)) != own);
-        if others != 0 && !self.machine.program.reaches_cluster.get(pc as usize).is_some_and(|reaches| *reaches) {
-            let kind = FindingKind::OtherBlocksMemory { access: access(others), rank: rank(others) };
-            return Err(self.fault(kind, request.of(others)));
-        }
-        Ok(())
+        if self.machine.program.reaches_cluster.get(pc as usize) == Some(&true) { Ok(()) } else { self.check_own_shared(request) }
     }
 
-    /// Whether any active lane's address is in the shared memory of another block.
-    #[inline(always)]
-    pub fn reaches_another_block(&self, request: &Request<'_>) -> bool {
+    /// Checks that no active lane's address is in the shared memory of another block.
+    pub fn check_own_shared(&self, request: &Request<'_>) -> Result<(), Stop> {
+        let others = self.lanes_at_others(request);
+        if others == 0 {
+            return Ok(());
+        }
+        let (clusters, request) = (self.machine.clusters, request.of(others));
+        let offset = request.offset(request.first_lane()).into();
+        let access = Access { space: Space::Shared, op: request.op, address: clusters.in_block(offset), bytes: request.bytes };
+        Err(self.fault(FindingKind::OtherBlocksMemory { access, rank: clusters.rank_at(offset) }, request))
+    }
+
+    /// The active lanes whose address is in the shared memory of another block.
+    pub fn lanes_at_others(&self, request: &Request<'_>) -> u32 {
         let clusters = &self.machine.clusters;
         let own = clusters.rank_at(self.shared_base.into());
-        clusters.blocks > 1 && lanes_where(request.mask, |lane| clusters.rank_at(request.offset(lane).into()) != own) != 0
+        lanes_where(request.mask, |lane| clusters.rank_at(request.offset(lane).into()) != own)
     }
 
     /// Checks that every active lane's address is aligned and below the size of a memory that starts at 0.

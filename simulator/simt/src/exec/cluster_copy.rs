@@ -50,17 +50,7 @@ fn read(core: &mut Core<'_>, from: u64, bytes: u32, request: &Request<'_>) -> Re
         let addresses = [from.wrapping_add(at); LANES];
         let part = Request { op: AccessOp::Load, bytes: UNIT, addresses: &addresses, ..*request };
         core.check_shared(&part)?;
-        if core.reaches_another_block(&part) {
-            let clusters = core.machine.clusters;
-            let access = crate::finding::Access {
-                space: crate::finding::Space::Shared,
-                op: AccessOp::Load,
-                address: clusters.in_block(part.offset(part.first_lane()).into()),
-                bytes: UNIT,
-            };
-            let rank = clusters.rank_at(part.offset(part.first_lane()).into());
-            return Err(core.fault(FindingKind::OtherBlocksMemory { access, rank }, part));
-        }
+        core.check_own_shared(&part)?;
         core.watch_shared_load(&part, Pattern::Same(addresses[0]), Semantics::default());
         let word = part.offset(part.first_lane()) as usize / 4;
         data.extend_from_slice(&core.shared[word..word + UNIT as usize / 4]);

@@ -16,8 +16,9 @@ pub struct Stats {
     pub instructions: Vec<InstructionStats>,
     /// By index of the load or store.
     pub accesses: Vec<AccessStats>,
-    /// Requests by index of the atomic operation, global and shared.
-    pub atomics: Vec<[u64; 2]>,
+    /// By index of the atomic operation: requests to global memory, to the block's shared memory, to that of other blocks, and the sectors
+    /// of these.
+    pub atomics: Vec<[u64; 4]>,
     /// The output of blocks.
     pub printed: OfBlocks,
     /// A request by index of the load or store, from the worker that had the first block.
@@ -51,6 +52,8 @@ pub struct AccessStats {
     pub merged: u64,
     pub const_requests: u64,
     pub local_requests: u64,
+    pub cluster_requests: u64,
+    pub cluster_sectors: u64,
 }
 
 impl AccessStats {
@@ -67,6 +70,8 @@ impl AccessStats {
         counters.merged_loads = self.merged;
         counters.const_load_requests = self.const_requests;
         counters.local_requests = self.local_requests;
+        counters.cluster_requests = self.cluster_requests;
+        counters.cluster_sectors = self.cluster_sectors;
     }
 
     fn count_store(&self, counters: &mut Counters) {
@@ -80,6 +85,8 @@ impl AccessStats {
         counters.shared_store_wavefronts_ideal = self.wavefronts_ideal;
         counters.merged_stores = self.merged;
         counters.local_requests = self.local_requests;
+        counters.cluster_requests = self.cluster_requests;
+        counters.cluster_sectors = self.cluster_sectors;
     }
 }
 
@@ -88,7 +95,7 @@ impl Stats {
         Self {
             instructions: vec![InstructionStats::default(); program.code.len()],
             accesses: vec![AccessStats::default(); program.accesses.len()],
-            atomics: vec![[0; 2]; program.atomics.len()],
+            atomics: vec![[0; 4]; program.atomics.len()],
             printed: OfBlocks::default(),
             samples: vec![None; program.accesses.len()],
             touched: BTreeSet::new(),
@@ -115,10 +122,11 @@ impl Stats {
             sum.merged += part.merged;
             sum.const_requests += part.const_requests;
             sum.local_requests += part.local_requests;
+            sum.cluster_requests += part.cluster_requests;
+            sum.cluster_sectors += part.cluster_sectors;
         }
         for (sum, part) in self.atomics.iter_mut().zip(&other.atomics) {
-            sum[0] += part[0];
-            sum[1] += part[1];
+            sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
         self.printed.append(&other.printed);
         for (kept, other) in self.samples.iter_mut().zip(&other.samples) {
@@ -228,11 +236,12 @@ impl Stats {
                 TensorOp::Transpose { .. } => counters.warp_exchanges = acting,
             },
             Action::Atomic(index) => {
-                let [global, shared] = self.atomics[index as usize];
+                let [global, shared, requests, sectors] = self.atomics[index as usize];
+                (counters.cluster_requests, counters.cluster_sectors) = (requests, sectors);
                 counters.global_atomic_requests = global;
                 counters.shared_atomic_requests = shared;
             }
-            Action::Barrier { .. } => counters.barriers = acting,
+            Action::Barrier { .. } | Action::ClusterWait { .. } => counters.barriers = acting,
             Action::Branch { .. } => {
                 counters.branches = warps;
                 counters.divergent_branches = divergent;
