@@ -7,6 +7,7 @@
 mod before_init;
 mod capture;
 mod client;
+mod clusters;
 mod contexts;
 mod cooperative;
 mod device;
