@@ -4,10 +4,13 @@
 //! launch that the host asked for wrongly is [`LaunchError::Misuse`](crate::LaunchError::Misuse), and a kernel that does not end is
 //! [`LaunchError::OutOfFuel`](crate::LaunchError::OutOfFuel).
 
+pub mod wgmma;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::wgmma::WgmmaMisuse;
 use crate::geometry::Dim3;
 
 /// A defect of a kernel, with the instruction and the thread where it was found.
@@ -290,6 +293,8 @@ pub enum FindingKind {
         /// The other instruction.
         other: Box<Location>,
     },
+    /// A product of `wgmma` that is used wrongly.
+    Wgmma(WgmmaMisuse),
 }
 
 /// The ways to misuse a barrier in shared memory.
@@ -384,6 +389,7 @@ impl FindingKind {
             | FindingKind::Race { volatile: true, .. }
             | FindingKind::EndedBeforeBarrier { .. }
             | FindingKind::DifferentBarriers { .. } => Severity::Warning,
+            FindingKind::Wgmma(misuse) => misuse.severity(),
             _ => Severity::Error,
         }
     }
@@ -446,6 +452,7 @@ impl FindingKind {
             FindingKind::DifferentBarriers { .. } => {
                 Some("__syncthreads() in a branch is allowed only where all threads of the block take the same branch")
             }
+            FindingKind::Wgmma(misuse) => Some(misuse.help()),
             _ => None,
         }
     }
@@ -706,6 +713,7 @@ impl fmt::Display for FindingKind {
                 let threads = if *ended == 1 { "1 thread has" } else { &format!("{ended} threads have") };
                 write!(f, "barrier {barrier} reached by part of the block: {threads} ended before")
             }
+            FindingKind::Wgmma(misuse) => write!(f, "{misuse}"),
             FindingKind::DifferentBarriers { barrier, other } => {
                 write!(f, "barrier {barrier} reached at different instructions: other warps wait at {other}")
             }
@@ -722,8 +730,12 @@ impl fmt::Display for Finding {
             write!(f, " and {} more of its warp", lanes - 1)?;
         }
         write!(f, "\n  at {location}")?;
-        if let FindingKind::Race { other, .. } = kind {
-            let OtherAccess { op, block: other_block, thread, location } = &**other;
+        let other = match kind {
+            FindingKind::Race { other, .. } => Some(&**other),
+            FindingKind::Wgmma(misuse) => misuse.other(),
+            _ => None,
+        };
+        if let Some(OtherAccess { op, block: other_block, thread, location }) = other {
             let of_block = if other_block == block { String::new() } else { format!("block {other_block}, ") };
             write!(f, "\n  and {op} by {of_block}thread {thread}\n  at {location}")?;
         }

@@ -11,9 +11,9 @@ use crate::exec::clusters::Clusters;
 use crate::exec::grid::{self, Stopped};
 use crate::exec::machine::{Machine, Stop, thread_index};
 pub use crate::exec::warp_order::WarpOrder;
-use crate::exec::watch::found::{Defect, Entry};
+use crate::exec::watch::found::{Defect, Entry, Site, WgmmaDefect};
 use crate::exec::watch::global_shadow::GlobalShadow;
-use crate::finding::{Finding, FindingKind, Location, OtherAccess};
+use crate::finding::{AccessOp, Finding, FindingKind, Location, OtherAccess, WgmmaMisuse};
 use crate::geometry::Dim3;
 pub use crate::geometry::LaunchConfig;
 use crate::image::Image;
@@ -22,6 +22,7 @@ use crate::memory::{Heap, Memory};
 use crate::module::Kernel;
 use crate::profile::Profile;
 use crate::program::{Constant, ConstantValue, MachineRequest, SourceMap};
+use crate::registers::LANES;
 use crate::steps::StepRecord;
 use crate::texture::Bindings;
 
@@ -415,6 +416,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
         Defect::DifferentBarriers { barrier, other } => {
             FindingKind::DifferentBarriers { barrier, other: Box::new(location(other.pc)) }
         }
+        Defect::Wgmma(defect) => FindingKind::Wgmma(misuse_of_wgmma(defect, site, machine, map)),
     };
     Finding {
         kind,
@@ -424,6 +426,33 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
         lanes: 1,
         times,
         location: location(site.pc),
+    }
+}
+
+fn misuse_of_wgmma(defect: WgmmaDefect, site: Site, machine: &Machine<'_>, map: &SourceMap) -> WgmmaMisuse {
+    let location = |pc: u32| Box::new(map.location(machine.program.origins[pc as usize]));
+    // A product of a warp reads for all of its lanes.
+    let product = |Site { block, thread, pc }: Site| {
+        Box::new(OtherAccess {
+            op: AccessOp::Load,
+            block: machine.config.grid.index_of(block),
+            thread: machine.config.block.index_of(thread.into()),
+            location: *location(pc),
+        })
+    };
+    match defect {
+        WgmmaDefect::RegisterInUse { product, usage } => WgmmaMisuse::RegisterInUse { usage, product: location(product) },
+        WgmmaDefect::Unfenced { access, moves } => WgmmaMisuse::Unfenced { access: access.map(location), moves },
+        WgmmaDefect::SharedInUse { access, product: reader } => {
+            let place = machine.place(&access, site.block);
+            WgmmaMisuse::SharedInUse { access: machine.in_block(access), place, product: product(reader) }
+        }
+        WgmmaDefect::Descriptor { descriptor, defect } => WgmmaMisuse::Descriptor { descriptor, defect },
+        WgmmaDefect::Abandoned { committed } => WgmmaMisuse::Abandoned { committed },
+        WgmmaDefect::Disagreement { other } => {
+            let of_warp = |(pc, warp)| product(Site { block: site.block, thread: warp * LANES as u32, pc });
+            WgmmaMisuse::Disagreement { other: other.map(of_warp) }
+        }
     }
 }
 

@@ -152,6 +152,9 @@ impl Block {
                 if core.machine.program.has_cluster_barrier {
                     cluster_barrier::note_live(core, if pause == Pause::Done { 0 } else { warp.live() });
                 }
+                if pause == Pause::Done && core.products.are_watched {
+                    core.end_products();
+                }
                 match pause {
                     Pause::Done => states[number] = State::Done,
                     Pause::Barrier { barrier, warps, pc, votes } => states[number] = State::Waiting { barrier, warps, pc, votes },

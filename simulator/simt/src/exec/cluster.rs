@@ -71,6 +71,7 @@ impl<'a> Cluster<'a> {
         let clusters = core.machine.clusters;
         core.shared.fill(0);
         core.copies.clear();
+        core.products.clear();
         if let Some(watch) = &mut core.watch {
             watch.start((0..clusters.blocks).map(|rank| clusters.block(number, rank)));
         }

@@ -5,6 +5,7 @@ use super::copies::Copies;
 use super::fates::Fates;
 use super::machine::Machine;
 use super::memo::Slot;
+use super::products::Products;
 use super::printed::Printed;
 use super::recording::Recording;
 use super::stats::Stats;
@@ -26,6 +27,8 @@ pub struct Core<'a> {
     pub printed: Printed,
     /// Unfinished copies into shared memory.
     pub copies: Copies,
+    /// Unfinished products of `wgmma`.
+    pub products: Products,
     /// A barrier in shared memory has changed since this flag was last reset.
     pub mbarriers_moved: bool,
     /// The warp looked for a change that others make: a volatile, relaxed, or acquiring load, or an atomic operation. Reset before its turn.
@@ -68,6 +71,7 @@ impl<'a> Core<'a> {
             slots: machine.program.accesses.iter().map(|_| Slot::default()).collect(),
             printed: Printed::default(),
             copies: Copies::new(machine),
+            products: Products::new(machine),
             mbarriers_moved: false,
             polled: false,
             changed: false,

@@ -10,6 +10,7 @@
 //! - [`mbarrier`]: barriers in shared memory, and the bulk copies that they count. [`cluster_copy`]: those to other blocks of the cluster.
 //! - [`matrix`]: loads and stores of matrices.
 //! - [`tensor`]: products of matrices.
+//! - [`wgmma`]: asynchronous products of four warps, kept in [`products`]. [`descriptor`] says where their operands are.
 //! - [`texture`]: textures and surfaces.
 //! - [`stack`]: the stack of recursive functions.
 //! - [`heap`]: `malloc` and `free`.
@@ -37,6 +38,7 @@ pub mod clusters;
 mod copies;
 mod core;
 mod cost;
+mod descriptor;
 mod exchange;
 mod fates;
 pub mod grid;
@@ -47,6 +49,7 @@ mod mbarrier;
 mod memo;
 mod print;
 mod printed;
+mod products;
 mod record;
 mod recording;
 mod request;
@@ -59,3 +62,4 @@ mod warp;
 pub mod warp_order;
 mod warpgroup;
 pub mod watch;
+mod wgmma;

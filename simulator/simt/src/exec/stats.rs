@@ -6,7 +6,7 @@ use super::printed::OfBlocks;
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::finding::{AccessOp, Space};
 use crate::instructions::{Class, TABLE};
-use crate::program::{Action, Exchange, FragmentAccess, Matrices, Origin, Program, SourceMap, TensorOp};
+use crate::program::{Action, Exchange, FragmentAccess, Matrices, Origin, Program, SourceMap, TensorOp, WgmmaStep};
 use crate::registers::LANES;
 
 /// The counts of one worker.
@@ -235,6 +235,11 @@ impl Stats {
                 }
                 TensorOp::Transpose { .. } => counters.warp_exchanges = acting,
             },
+            Action::Wgmma(WgmmaStep::Start(index)) => {
+                let wgmma = &program.wgmmas[index as usize];
+                counters.tensor_multiply_adds = acting * wgmma.shape.multiply_adds();
+                counters.tensor_factor_bytes = counters.tensor_multiply_adds * wgmma.a_number.bytes() as u64;
+            }
             Action::Atomic(index) => {
                 let [global, shared, requests, sectors] = self.atomics[index as usize];
                 (counters.cluster_requests, counters.cluster_sectors) = (requests, sectors);

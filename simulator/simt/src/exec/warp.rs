@@ -8,7 +8,7 @@ use super::machine::Stop;
 use super::mbarrier::{self, OpenPhase};
 use super::request::{lanes_of, lanes_where};
 use super::stack::{self, Saved};
-use super::{access, async_copy, atomics, cluster_barrier, cluster_copy, exchange, heap, matrix, print, texture, warpgroup};
+use super::{access, async_copy, atomics, cluster_barrier, cluster_copy, exchange, heap, matrix, print, texture, warpgroup, wgmma};
 use crate::finding::FindingKind;
 use crate::program::{Action, NOWHERE, Poll, Question, TRUE, is_barrier};
 use crate::registers::{FULL, Kind, LANES, Lane, Reg, Registers};
@@ -150,6 +150,8 @@ impl Warp {
         let turn = if core.machine.cooperative { COOPERATIVE_TURN } else { TURN }.min(core.fuel);
         let mut executed = 0;
         let recording = core.recording.as_ref().is_some_and(|recording| recording.is_of(core.warp - core.first_warp));
+        // Nearly all programs need neither, and pay for one test.
+        let attentive = recording || core.products.are_watched;
         let pause = loop {
             if path.pc == path.reconverge || path.lanes == 0 {
                 match self.waiting.pop() {
@@ -163,8 +165,13 @@ impl Warp {
             let inst = &code[at as usize];
             let guard = self.registers.predicate(inst.guard);
             let active = path.lanes & if inst.negated { !guard } else { guard };
-            if recording {
-                core.record(&self.registers, at, active);
+            if attentive {
+                if recording {
+                    core.record(&self.registers, at, active);
+                }
+                if core.products.are_watched && active != 0 {
+                    core.note_mentions(at);
+                }
             }
             let stats = &mut core.stats.instructions[at as usize];
             stats.warps += 1;
@@ -193,6 +200,8 @@ impl Warp {
                 Action::Atomic(index) => atomics::execute(core, &mut self.registers, index, active, at)?,
                 Action::Tensor(_) if active != FULL => return Err(fault(core, FindingKind::PartialWarp, active, at)),
                 Action::Tensor(index) => matrix::execute(core, &mut self.registers, index, at)?,
+                Action::Wgmma(_) if active != FULL => return Err(fault(core, FindingKind::PartialWarp, active, at)),
+                Action::Wgmma(step) => wgmma::execute(core, &mut self.registers, step, at)?,
                 Action::Texture(index) => texture::execute(core, &mut self.registers, index, active, at)?,
                 Action::Copy(index) => async_copy::begin(core, &self.registers, index, active, at)?,
                 Action::ClusterCopy(index) => cluster_copy::begin(core, &self.registers, index, active, at)?,

@@ -5,6 +5,7 @@ use super::operations::{
     Access, AsyncCopy, Atomic, AtomicOp, BulkCopy, ClusterCopy, MachineRequest, Mbarrier, TensorOp, TextureOp,
 };
 use super::origin::Origin;
+use super::wgmma::{Mentions, Wgmma, WgmmaStep};
 use crate::finding::Space;
 use crate::instructions::Alu;
 use crate::registers::{Kind, Reg};
@@ -30,6 +31,10 @@ pub struct Program {
     pub atomics: Vec<Atomic>,
     /// Operations on matrices.
     pub tensor_ops: Vec<TensorOp>,
+    /// Asynchronous products of matrices.
+    pub wgmmas: Vec<Wgmma>,
+    /// The instructions that name registers of these.
+    pub mentions: Mentions,
     /// Copies from global to shared memory that the threads do not wait for.
     pub copies: Vec<AsyncCopy>,
     /// Operations on barriers in shared memory.
@@ -133,6 +138,8 @@ pub enum Action {
     Atomic(u32),
     /// Index into [`Program::tensor_ops`].
     Tensor(u32),
+    /// A step of asynchronous products.
+    Wgmma(WgmmaStep),
     /// Index into [`Program::textures`].
     Texture(u32),
     /// Index into [`Program::copies`].

@@ -16,6 +16,7 @@ use super::named::{NamedRegisters, rows};
 use super::operations::{Access, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
 use super::scope::{Scopes, Symbol};
+use super::wgmma::Mentions;
 use crate::error::{LoadError, syntax};
 use crate::finding::{Location, Space};
 use crate::instructions::{self, Alu};
@@ -102,6 +103,8 @@ pub(super) struct Decoder<'m, 't> {
     pub(super) current: usize,
     /// The current function, if it is recursive.
     pub(super) recursive: Option<Recursive>,
+    /// Where the text names registers, if it has asynchronous products: ranges of the code, and a register in each.
+    pub(super) mentions: Vec<(u32, u32, Reg)>,
 }
 
 impl<'m, 't> Decoder<'m, 't> {
@@ -127,6 +130,7 @@ impl<'m, 't> Decoder<'m, 't> {
             guard: (TRUE, false),
             current: 0,
             recursive: None,
+            mentions: Vec::new(),
         }
     }
 
@@ -282,6 +286,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let facts = Facts::of(&self.program, self.next_row);
         self.weigh_loads();
         self.program.machine_requests = machine_requests(&self.program, &facts);
+        self.program.mentions = Mentions::of(&self.program, &self.mentions);
         self.program.multiplies_24 = facts.multiplications_of_24_bits(&self.program);
         self.program
     }
@@ -335,11 +340,15 @@ impl<'m, 't> Decoder<'m, 't> {
                     Some(guard) => (self.register(guard.name, Kind::Predicate)?, guard.negated),
                     None => (TRUE, false),
                 };
+                let first = self.program.code.len();
                 let decoded = match self.with_vectors_expanded(instruction) {
                     Some(expanded) => self.instruction(&expanded),
                     None => self.instruction(instruction),
                 };
                 decoded.map_err(|error| self.named(error, instruction))?;
+                if self.module.is_specific {
+                    self.note_mentions(instruction, first);
+                }
                 self.guard = (TRUE, false);
             }
         }
@@ -441,6 +450,7 @@ impl<'m, 't> Decoder<'m, 't> {
             "st" => self.store(instruction)?,
             "atom" | "red" => self.atomic(instruction)?,
             "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => self.tensor_instruction(instruction)?,
+            "wgmma" => self.wgmma_instruction(instruction)?,
             "tex" | "tld4" | "txq" | "suld" | "sust" | "suq" => self.texture_instruction(instruction)?,
             "cp" => self.copy_instruction(instruction)?,
             "mbarrier" => self.mbarrier_instruction(instruction)?,

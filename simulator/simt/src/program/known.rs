@@ -5,6 +5,7 @@
 //! little, because compilers write most registers in one place only.
 
 use super::code::{Action, ConstantValue, Exchange, Inst, Program, Question, VoteMode};
+use super::wgmma::WgmmaStep;
 use super::operations::{FragmentAccess, Matrices, MbarrierOp, MultiplyAdd, TensorOp, TextureOp};
 use crate::finding::Space;
 use crate::instructions::{Alu, TABLE};
@@ -305,6 +306,9 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
             TensorOp::Transpose { destination, .. } => each(*destination, Kind::Word),
             TensorOp::StoreFragment(_) | TensorOp::StoreMatrices(_) => {}
         },
+        Action::Wgmma(WgmmaStep::Start(index)) => {
+            program.wgmmas[index as usize].d.iter().for_each(|register| each(*register, Kind::Word));
+        }
         Action::Texture(index) => match program.textures[index as usize] {
             TextureOp::Fetch { results, .. } => results.iter().for_each(|register| each(*register, Kind::Word)),
             TextureOp::Query { result, .. } => each(result, Kind::Word),
@@ -318,6 +322,7 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         | Action::Copy(_)
         | Action::BulkCopy(_)
         | Action::ClusterCopy(_)
+        | Action::Wgmma(_)
         | Action::CommitCopies
         | Action::WaitForCopies { .. }
         | Action::Branch { .. }

@@ -30,6 +30,8 @@ mod tensor_ops;
 mod texture_ops;
 mod video_ops;
 mod warp_ops;
+mod wgmma;
+mod wgmma_ops;
 
 pub use call_graph::{CallGraph, address_of_function};
 pub use code::{
@@ -44,3 +46,4 @@ pub use operations::{
 };
 pub use origin::{Origin, SourceMap};
 pub use warp_ops::is_barrier;
+pub use wgmma::{FactorA, Mentions, ROWS_OF_WARP, Wgmma, WgmmaStep};

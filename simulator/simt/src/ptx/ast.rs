@@ -18,6 +18,8 @@ pub struct Module<'t> {
     pub version: (u32, u32),
     /// `.target sm_XY` as a compute capability.
     pub target: (u32, u32),
+    /// The target ends with a letter, as in `sm_90a`: the code runs on this compute capability only, and may use all that it has.
+    pub is_specific: bool,
     /// `.file index "name"`
     pub files: Vec<(u32, &'t str)>,
     /// Module-scope variables.

@@ -56,7 +56,7 @@ impl<'t> Parser<'t> {
                     has_version = true;
                 }
                 Kind::Word(".target") => {
-                    module.target = self.target()?;
+                    (module.target, module.is_specific) = self.target()?;
                     module.directives.push(self.span_from(start));
                 }
                 Kind::Word(".address_size") => {
@@ -123,19 +123,20 @@ impl<'t> Parser<'t> {
     }
 
     /// `sm_86` or `sm_90a`, perhaps followed by options.
-    fn target(&mut self) -> Parsed<(u32, u32)> {
+    fn target(&mut self) -> Parsed<((u32, u32), bool)> {
         let line = self.line();
         let found = self.next();
-        let digits = match found {
-            Kind::Word(word) => word.strip_prefix("sm_").map(|name| name.trim_end_matches(|c: char| c.is_ascii_lowercase())),
+        let name = match found {
+            Kind::Word(word) => word.strip_prefix("sm_"),
             _ => None,
         };
+        let digits = name.map(|name| name.trim_end_matches(|c: char| c.is_ascii_lowercase()));
         let number: u32 =
             digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| expected(line, "a target such as sm_86", found))?;
         while self.accept(b',') {
             self.word("an option of the target")?;
         }
-        Ok((number / 10, number % 10))
+        Ok(((number / 10, number % 10), name != digits))
     }
 
     /// `1 "name"`, perhaps followed by a time and a size.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::finding::wgmma::{DescriptorDefect, RegisterUse};
 use crate::finding::{Access, AccessOp};
 
 /// A thread at an instruction.
@@ -34,6 +35,39 @@ pub enum Defect {
     EndedBeforeBarrier { barrier: u32, ended: u32 },
     /// Warps wait for each other at different barrier instructions.
     DifferentBarriers { barrier: u32, other: Site },
+    /// `wgmma` is misused.
+    Wgmma(WgmmaDefect),
+}
+
+/// A misuse of `wgmma`. Products are given by their instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WgmmaDefect {
+    /// The instruction uses a register of an unfinished product.
+    RegisterInUse { product: u32, usage: RegisterUse },
+    /// No fence orders the product after an access to one of its registers.
+    Unfenced { access: Option<u32>, moves: bool },
+    /// The access writes bytes that an unfinished product reads.
+    SharedInUse { access: Access, product: Site },
+    /// The product's descriptor is doubtful.
+    Descriptor { descriptor: u64, defect: DescriptorDefect },
+    /// The warp ended without waiting for the product.
+    Abandoned { committed: bool },
+    /// Another warp of the warpgroup executed another product, given with the warp, or none.
+    Disagreement { other: Option<(u32, u32)> },
+}
+
+impl WgmmaDefect {
+    /// A number of the kind of misuse, and the other instruction.
+    fn key(self, pc: u32) -> (Kind, u32) {
+        match self {
+            Self::RegisterInUse { product, .. } => (Kind::RegisterInUse, product),
+            Self::Unfenced { access, .. } => (Kind::Unfenced, access.unwrap_or(pc)),
+            Self::SharedInUse { product, .. } => (Kind::SharedInUse, product.pc),
+            Self::Descriptor { .. } => (Kind::Descriptor, pc),
+            Self::Abandoned { .. } => (Kind::Abandoned, pc),
+            Self::Disagreement { other } => (Kind::Disagreement, other.map_or(pc, |(pc, _)| pc)),
+        }
+    }
 }
 
 /// A defect at a place in the program.
@@ -57,6 +91,12 @@ enum Kind {
     AbsentLane,
     EndedBeforeBarrier,
     DifferentBarriers,
+    RegisterInUse,
+    Unfenced,
+    SharedInUse,
+    Descriptor,
+    Abandoned,
+    Disagreement,
 }
 
 /// The identity of a defect: its kind and its instructions, in either order.
@@ -88,6 +128,7 @@ impl Found {
             Defect::AbsentLane { .. } => (Kind::AbsentLane, site.pc),
             Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
             Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),
+            Defect::Wgmma(defect) => defect.key(site.pc),
         };
         let key = (site.pc.min(other), site.pc.max(other), kind);
         let entry = self.entries.entry(key).or_insert(Entry { times: 0, ..found });

@@ -8,6 +8,7 @@
 //! - [`visits`]: accesses of a cluster's blocks to each other's shared memory.
 //! - [`watcher`]: all of these, for one worker.
 //! - [`shared_notes`], [`global`]: the calls that a core makes for each access.
+//! - [`products`]: the use of `wgmma`.
 //! - [`found`]: the defects found, each once.
 //!
 //! None of these defects stops a kernel, because none stops a GPU. The ones that do are checked in [`super::bounds`].
@@ -18,6 +19,7 @@ mod global;
 pub mod global_shadow;
 mod mark;
 mod order;
+mod products;
 mod shared;
 mod shared_notes;
 mod visits;

@@ -69,6 +69,9 @@ impl Core<'_> {
     /// Notes a store of one lane to shared memory, before it happens. `same` says that it leaves the bytes unchanged.
     #[inline(always)]
     pub fn watch_shared_store(&mut self, request: &Request<'_>, lane: usize, semantics: Semantics, same: bool) {
+        if self.products.count != 0 {
+            self.note_store_in_use(request, lane);
+        }
         let warp = self.warp;
         let Some(watch) = &mut self.watch else { return };
         watch.shared_store(request, lane, semantics, warp, same);

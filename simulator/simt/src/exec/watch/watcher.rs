@@ -161,7 +161,7 @@ impl Watch {
         self.found.add(self.site(pc, warp, lane), defect);
     }
 
-    fn site(&self, pc: u32, warp: u32, lane: usize) -> Site {
+    pub(super) fn site(&self, pc: u32, warp: u32, lane: usize) -> Site {
         Site { block: self.block_of(warp), thread: warp % self.warps_per_block * LANES as u32 + lane as u32, pc }
     }
 
