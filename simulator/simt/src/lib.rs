@@ -56,7 +56,7 @@ mod windows;
 pub use cluster::ClusterMisuse;
 pub use counters::{AccessSample, Counters, LineCounters, Touched};
 pub use error::LoadError;
-pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space};
+pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space, WgmmaMisuse};
 pub use geometry::{ClusterBounds, Dim3, LaunchConfig};
 pub use image::Image;
 pub use launch::{LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, WarpOrder, launch};

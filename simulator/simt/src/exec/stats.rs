@@ -6,7 +6,9 @@ use super::printed::OfBlocks;
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::finding::{AccessOp, Space};
 use crate::instructions::{Class, TABLE};
-use crate::program::{Action, Exchange, FragmentAccess, Matrices, Origin, Program, SourceMap, TensorOp, WgmmaStep};
+use crate::program::{
+    Action, Exchange, FactorA, FragmentAccess, Matrices, Origin, Program, ROWS_OF_WARP, SourceMap, TensorOp, WgmmaStep,
+};
 use crate::registers::LANES;
 
 /// The counts of one worker.
@@ -239,6 +241,10 @@ impl Stats {
                 let wgmma = &program.wgmmas[index as usize];
                 counters.tensor_multiply_adds = acting * wgmma.shape.multiply_adds();
                 counters.tensor_factor_bytes = counters.tensor_multiply_adds * wgmma.a_number.bytes() as u64;
+                // Measured with Nsight Compute 2025.3 on an H200, for 64 to 256 columns of tf32, f16 and s8, swizzled and not.
+                // Four rows of A or columns of B, with 32 bytes each, take one, and the four warps share them.
+                let in_shared = wgmma.shape.n + if matches!(wgmma.a, FactorA::Shared(_)) { 4 * ROWS_OF_WARP } else { 0 };
+                counters.tensor_shared_wavefronts = acting * in_shared as u64 / (4 * 4);
             }
             Action::Atomic(index) => {
                 let [global, shared, requests, sectors] = self.atomics[index as usize];

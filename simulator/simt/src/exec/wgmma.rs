@@ -35,6 +35,10 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, step: WgmmaStep, 
             let first_kept = of_warp.groups.saturating_sub(pending);
             let finished = of_warp.unfinished.iter().take_while(|product| product.group < first_kept).count();
             finish(core, registers, finished);
+            // All lanes have waited until the products have read what they read.
+            if let (Some(watch), true) = (&mut core.watch, finished > 0) {
+                watch.synchronize_lanes(core.warp, FULL, FULL);
+            }
         }
     }
     Ok(())

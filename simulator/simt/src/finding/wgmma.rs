@@ -111,7 +111,7 @@ impl WgmmaMisuse {
         match self {
             Self::RegisterInUse { .. } => {
                 "put wgmma.wait_group before the access, and bind the registers to it, as in asm volatile(\"\" : \"+f\"(d[i]) :: \"memory\"), \
-                 so that the compiler does not move the access"
+                 so that the compiler does not move the access; ptxas may insert a wait by itself (it says C7517), and nothing overlaps then"
             }
             Self::Unfenced { access: None, .. } => "every warp of the warpgroup must execute wgmma.fence before its first product",
             Self::Unfenced { moves: true, .. } => {

@@ -75,6 +75,8 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         since(8, 9, "mma.sync of e4m3 and e5m2", "with sums of f16 and f32"),
         since(7, 5, "ldmatrix, movmatrix", "matrices of 8 × 8 elements of 16 bits"),
         since(9, 0, "stmatrix", "as `ldmatrix`"),
+        since(9, 0, "wgmma.mma_async", "on `sm_90a` only: f16, bf16, tf32, s8, u8, e4m3 and e5m2, with A in registers or in shared memory; all swizzles; not sparse, and not of single bits"),
+        since(9, 0, "wgmma.fence, wgmma.commit_group, wgmma.wait_group", "a product arrives at the wait for its group"),
     ]),
     ("Lanes of a warp", &[
         other("shfl.sync, vote.sync", "all modes; before sm_70 also without `.sync`"),
