@@ -78,11 +78,8 @@ impl Descriptor {
                 let offset = if transposed {
                     let (block, k) = ((unit / GROUP) as u32, (unit % GROUP) as u32);
                     let per_row = width / UNIT;
-                    let far = if width == UNIT {
-                        group * stride + block * leading
-                    } else {
-                        group / per_row * leading + block * stride
-                    };
+                    let far =
+                        if width == UNIT { group * stride + block * leading } else { group / per_row * leading + block * stride };
                     far + group % per_row * UNIT + k * width
                 } else {
                     let (row, unit) = ((unit / UNITS_OF_K) as u32, (unit % UNITS_OF_K) as u32);
@@ -97,6 +94,6 @@ impl Descriptor {
 
     /// The address of a unit, whose place in its row of 128 bytes depends on the number of the row.
     fn swizzled(&self, address: u32) -> u32 {
-        address ^ ((address >> 7).wrapping_sub(self.base_offset) & self.mask()) * UNIT
+        address ^ (((address >> 7).wrapping_sub(self.base_offset) & self.mask()) * UNIT)
     }
 }

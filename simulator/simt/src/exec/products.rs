@@ -84,8 +84,7 @@ pub struct Agreed {
 
 impl Products {
     pub fn new(machine: &Machine<'_>) -> Self {
-        let mut products =
-            Self { by_warp: Vec::new(), by_group: Vec::new(), readers: Vec::new(), count: 0, are_watched: false };
+        let mut products = Self { by_warp: Vec::new(), by_group: Vec::new(), readers: Vec::new(), count: 0, are_watched: false };
         if !machine.program.wgmmas.is_empty() {
             let (warps, blocks) = (machine.config.block.volume().div_ceil(LANES as u64) as usize, machine.clusters.blocks as usize);
             let slots = vec![0; machine.program.mentions.registers.len()];

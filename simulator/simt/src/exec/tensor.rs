@@ -28,8 +28,8 @@ use crate::instructions::float::{canonical32, round32};
 use crate::instructions::format::Rounding;
 use crate::instructions::half::{self, Bf16, F16, Half};
 use crate::instructions::quarter;
-use crate::program::{MultiplyAdd, Wgmma};
 use crate::program::fragment::{Fragment, Number, Shape};
+use crate::program::{MultiplyAdd, Wgmma};
 use crate::registers::{LANES, Registers};
 
 /// Executes a product of all lanes.

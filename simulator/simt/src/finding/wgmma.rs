@@ -130,7 +130,9 @@ impl WgmmaMisuse {
             Self::Descriptor { .. } => {
                 "align the matrix to 1024, 512 or 256 bytes for swizzles of 128, 64 and 32 bytes, or set the base offset"
             }
-            Self::Abandoned { committed: false } => "put wgmma.commit_group after the last product, and wgmma.wait_group after that",
+            Self::Abandoned { committed: false } => {
+                "put wgmma.commit_group after the last product, and wgmma.wait_group after that"
+            }
             Self::Abandoned { committed: true } => "put wgmma.wait_group.sync.aligned 0 before the results are used",
             Self::NoWarpgroup { .. } => "launch a multiple of 128 threads",
             Self::Disagreement { .. } => "let no condition that differs between the warps of a warpgroup decide about its products",
@@ -203,7 +205,10 @@ impl fmt::Display for DescriptorDefect {
                 write!(f, "the matrix has bytes at {address:#x} in shared memory, and the block has {bytes} bytes")
             }
             Self::Misaligned { address, unit } => {
-                write!(f, "the swizzled matrix at {address:#x} in shared memory starts at no multiple of {unit}, and its base offset says otherwise")
+                write!(
+                    f,
+                    "the swizzled matrix at {address:#x} in shared memory starts at no multiple of {unit}, and its base offset says otherwise"
+                )
             }
             Self::ReservedBits => write!(f, "bits that must be zero are set"),
             Self::NotUniform => write!(f, "other lanes of the warp have another one"),

@@ -5,8 +5,8 @@
 //! little, because compilers write most registers in one place only.
 
 use super::code::{Action, ConstantValue, Exchange, Inst, Program, Question, VoteMode};
-use super::wgmma::WgmmaStep;
 use super::operations::{FragmentAccess, Matrices, MbarrierOp, MultiplyAdd, TensorOp, TextureOp};
+use super::wgmma::WgmmaStep;
 use crate::finding::Space;
 use crate::instructions::{Alu, TABLE};
 use crate::registers::{Kind, Reg};

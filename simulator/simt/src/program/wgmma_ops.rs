@@ -25,10 +25,8 @@ impl<'m, 't> Decoder<'m, 't> {
         if !self.module.is_specific || self.module.target != (9, 0) {
             let (major, minor) = self.module.target;
             let letter = if self.module.is_specific { "a" } else { "" };
-            let message = format!(
-                "{} needs .target sm_90a, found sm_{major}{minor}{letter}; compile for compute_90a",
-                instruction.opcode
-            );
+            let message =
+                format!("{} needs .target sm_90a, found sm_{major}{minor}{letter}; compile for compute_90a", instruction.opcode);
             return Err(syntax(instruction.line, message));
         }
         let step = match instruction.opcode.strip_prefix("wgmma.").unwrap_or_default() {

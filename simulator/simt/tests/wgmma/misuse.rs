@@ -59,9 +59,8 @@ fn pair(kernel: &str, check: impl Fn(&[Finding])) {
 /// The line of CUDA C of a finding, and the line of its other side.
 fn lines(finding: &Finding) -> [&'static str; 2] {
     let other = misuse(finding).other_location();
-    [Some(&finding.location), other].map(|location| {
-        location.and_then(|location| location.source.as_ref()).map_or("", |source| line(source.line))
-    })
+    [Some(&finding.location), other]
+        .map(|location| location.and_then(|location| location.source.as_ref()).map_or("", |source| line(source.line)))
 }
 
 /// wgmma.mma_async, wgmma.wait_group: the registers of D and A must not be accessed before the wait for the product.
@@ -74,9 +73,9 @@ fn registers_of_an_unfinished_product_are_left_alone() {
         ("chain", RegisterUse::ReadsSum, ""),
     ] {
         pair(kernel, |wrong| {
-            let in_use = wrong.iter().find(|finding| {
-                matches!(misuse(finding), WgmmaMisuse::RegisterInUse { usage, .. } if *usage == expected)
-            });
+            let in_use = wrong
+                .iter()
+                .find(|finding| matches!(misuse(finding), WgmmaMisuse::RegisterInUse { usage, .. } if *usage == expected));
             let finding = in_use.unwrap_or_else(|| panic!("{kernel}: {wrong:?}"));
             let [at, product] = lines(finding);
             assert!(at.contains(access) && product.contains("MULTIPLY"), "{finding}");
@@ -134,9 +133,8 @@ fn operands_of_an_unfinished_product_are_left_alone() {
 fn products_are_committed_and_waited_for() {
     for (kernel, was_committed) in [("no_commit", false), ("no_wait", true)] {
         pair(kernel, |wrong| {
-            let is_abandoned = |finding: &&Finding| {
-                matches!(misuse(finding), WgmmaMisuse::Abandoned { committed } if *committed == was_committed)
-            };
+            let is_abandoned =
+                |finding: &&Finding| matches!(misuse(finding), WgmmaMisuse::Abandoned { committed } if *committed == was_committed);
             let finding = wrong.iter().find(is_abandoned).unwrap_or_else(|| panic!("{kernel}: {wrong:?}"));
             assert!(lines(finding)[0].contains("MULTIPLY"), "{finding}");
             assert_eq!(finding.times, 4, "once for each warp");
@@ -160,7 +158,11 @@ fn the_warps_of_a_warpgroup_execute_the_same_products() {
     for (threads, is_right) in [(32, false), (96, false), (127, false)] {
         let found = try_run(&gpu, "k_chain", threads, Params::new(), Params::new());
         let expected = WgmmaMisuse::NoWarpgroup { threads: threads.into() };
-        assert_eq!(found.iter().any(|finding| finding.kind == FindingKind::Wgmma(expected.clone())), !is_right, "{threads}: {found:?}");
+        assert_eq!(
+            found.iter().any(|finding| finding.kind == FindingKind::Wgmma(expected.clone())),
+            !is_right,
+            "{threads}: {found:?}"
+        );
     }
 }
 
@@ -203,7 +205,9 @@ fn descriptors_describe_matrices_in_shared_memory() {
 #[test]
 fn only_sm_90a_has_wgmma() {
     for (target, has_it) in [("sm_90a", true), ("sm_90", false), ("sm_100a", false), ("sm_80", false)] {
-        let ptx = format!(".version 8.0\n.target {target}\n.address_size 64\n.visible .entry k()\n{{\nwgmma.fence.sync.aligned;\nret;\n}}\n");
+        let ptx = format!(
+            ".version 8.0\n.target {target}\n.address_size 64\n.visible .entry k()\n{{\nwgmma.fence.sync.aligned;\nret;\n}}\n"
+        );
         match Module::parse(&ptx) {
             Ok(_) => assert!(has_it, "{target}"),
             Err(LoadError::Syntax { message, line: 6 }) if !has_it => {

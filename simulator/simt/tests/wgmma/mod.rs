@@ -184,7 +184,8 @@ fn operands_lie_where_an_h200_reads_them() {
         let n = product.n();
         let weighted = |(position, word): (usize, &u32)| {
             let (thread, register) = (position / product.registers(), position % product.registers());
-            let (row, column) = (thread / 32 * 16 + thread % 32 / 4 + register / 2 % 2 * 8, register / 4 * 8 + thread % 4 * 2 + register % 2);
+            let (row, column) =
+                (thread / 32 * 16 + thread % 32 / 4 + register / 2 % 2 * 8, register / 4 * 8 + thread % 4 * 2 + register % 2);
             let value = if product.types()[0] == "s32" { i64::from(*word as i32) } else { f32::from_bits(*word) as i64 };
             value * (row * n + column + 1) as i64
         };
