@@ -88,13 +88,8 @@ impl Products {
         if !machine.program.wgmmas.is_empty() {
             let (warps, blocks) = (machine.config.block.volume().div_ceil(LANES as u64) as usize, machine.clusters.blocks as usize);
             let slots = vec![0; machine.program.mentions.registers.len()];
-            let of_warp = OfWarp {
-                named: slots.clone(),
-                written: slots.clone(),
-                in_d: slots.clone(),
-                in_a: slots,
-                ..OfWarp::default()
-            };
+            let of_warp =
+                OfWarp { named: slots.clone(), written: slots.clone(), in_d: slots.clone(), in_a: slots, ..OfWarp::default() };
             products.by_warp = vec![of_warp; warps * blocks];
             products.by_group = vec![Group::default(); warps.div_ceil(WARPS as usize) * blocks];
             products.readers = vec![0; machine.clusters.bytes().div_ceil(UNIT) as usize];
