@@ -1,7 +1,9 @@
 //! Whole programs with `wgmma`, against plain loops: `programs.cu`, next to the PTX that NVRTC 12.0 makes of it (`compute_90a`,
 //! `-lineinfo`).
 
-use crate::common::{Numbers, Params, every_way};
+use simt::{Dim3, FindingKind, LaunchOptions};
+
+use crate::common::{Gpu, Numbers, Params, every_way};
 
 const PROGRAMS: &str = include_str!("programs.ptx");
 
@@ -68,4 +70,18 @@ fn groups_are_waited_for_one_by_one() {
         assert_eq!(gpu.read::<i32>(d, 1024), expected);
         assert_eq!(report.findings, []);
     });
+}
+
+#[test]
+fn each_block_of_a_cluster_reads_its_own_shared_memory() {
+    let (a, b) = (numbers(17, 64 * 32), numbers(19, 8 * 32));
+    let once: Vec<i32> = product(&a, &b, 32).into_iter().map(|sum| sum as i32).collect();
+    let options = LaunchOptions { cluster: Some(Dim3::new(2, 1, 1)), ..LaunchOptions::default() };
+    let gpu = Gpu::with_options(PROGRAMS, options);
+    let [a, b] = [&a, &b].map(|matrix| gpu.buffer(&matrix.iter().map(|value| *value as i8).collect::<Vec<_>>()));
+    let d = gpu.poisoned::<i32>(1024);
+    // Both blocks store the same.
+    let report = gpu.launch("k_bytes", 2, 128, 0, &Params::new().with(a).with(b).with(d));
+    assert_eq!(gpu.read::<i32>(d, 512), once);
+    assert!(!report.findings.iter().any(|finding| matches!(finding.kind, FindingKind::Wgmma(_))), "{:?}", report.findings);
 }
