@@ -106,7 +106,7 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         124 => 0,                          // DMA-BUF
         125 => on_linux(profile),          // events shared between processes
         126 => 1,                          // memory synchronization domains: only the default one
-        127 => 0,                          // tensor maps
+        127 => since(profile, 9, 0),       // tensor maps
         128 => 0,                          // fabric handles
         129 => 0,                          // unified function pointers
         130 => 0,                          // not a NUMA node of its own

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 pub use self::wgmma::WgmmaMisuse;
 use crate::geometry::Dim3;
 
+mod bulk;
+
 /// A defect of a kernel, with the instruction and the thread where it was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -104,6 +106,15 @@ pub enum FindingKind {
         arrivals: u32,
         /// Bytes that it is still missing; negative if more arrived than were expected.
         bytes: i32,
+        /// What the phase has counted.
+        #[serde(default)]
+        phase: Option<PhaseReport>,
+        /// The other warps that wait for a barrier in shared memory.
+        #[serde(default)]
+        others: Vec<Waiter>,
+        /// A wait in a loop, in the same block, that a thread passed twice for one phase.
+        #[serde(default)]
+        stale: Option<Box<Location>>,
     },
     /// Every live block of a cooperative launch waits for a change of memory that none of them makes.
     GridDeadlock {
@@ -184,10 +195,49 @@ pub enum FindingKind {
         /// The defect.
         misuse: MbarrierMisuse,
     },
-    /// A bulk copy whose size is not a multiple of 16 bytes.
+    /// A bulk copy that is asked for wrongly.
     InvalidBulkCopy {
-        /// The bytes.
-        bytes: u32,
+        /// The defect.
+        misuse: BulkCopyMisuse,
+    },
+    /// The async proxy reads shared memory that a thread wrote, with no proxy fence between. The kernel went on.
+    MissingProxyFence {
+        /// The read.
+        access: Access,
+        /// The variable that holds those bytes.
+        place: Option<Nearest>,
+        /// The write.
+        writer: Box<OtherAccess>,
+        /// A thread executed a proxy fence after it had waited for the write, but the thread that wrote did not before the others waited
+        /// for it.
+        late: bool,
+    },
+    /// A write to shared memory that a bulk copy to global memory has yet to read.
+    OverwritesStore {
+        /// The write.
+        access: Access,
+        /// The variable that holds those bytes.
+        place: Option<Nearest>,
+        /// The copy.
+        store: Box<Location>,
+    },
+    /// A block ended before its bulk copy had read shared memory, as far as its threads could know.
+    UnwaitedStore {
+        /// The copy is in a group that was committed.
+        committed: bool,
+    },
+    /// A thread waited for a phase whose end it had already seen, and then accessed bytes that a copy may be writing or another thread using.
+    StaleWait {
+        /// The access.
+        access: Access,
+        /// Where the barrier is, an offset in shared memory.
+        barrier: u64,
+        /// The parity of the phase that the wait named.
+        parity: u32,
+        /// The wait.
+        wait: Box<Location>,
+        /// The other access, or the copy.
+        other: Box<Location>,
     },
     /// An instruction that all 32 threads of a warp must execute together, and that only some of them reached.
     PartialWarp,
@@ -297,6 +347,8 @@ pub enum FindingKind {
     Wgmma(WgmmaMisuse),
 }
 
+pub use bulk::{BulkCopyMisuse, PhaseReport, Waiter};
+
 /// The ways to misuse a barrier in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "misuse", rename_all = "kebab-case")]
@@ -319,6 +371,13 @@ pub enum MbarrierMisuse {
     TooManyBytes,
     /// An arrival that must not end the phase would end it.
     EndsPhase,
+    /// More bytes came than were expected, so that the phase cannot end.
+    MoreBytes {
+        /// Bytes that were expected.
+        expected: u64,
+        /// Bytes that came.
+        came: u64,
+    },
 }
 
 impl fmt::Display for MbarrierMisuse {
@@ -330,6 +389,9 @@ impl fmt::Display for MbarrierMisuse {
                 write!(f, "where {count} arrive and the phase lacks {lacking}")
             }
             MbarrierMisuse::TooManyBytes => write!(f, "which cannot count so many bytes: at most 1048575 may be lacking"),
+            MbarrierMisuse::MoreBytes { expected, came } => {
+                write!(f, "whose phase cannot end: {came} bytes came and {expected} were expected")
+            }
             MbarrierMisuse::EndsPhase => write!(f, "whose phase an arrival with .noComplete would end"),
         }
     }
@@ -386,6 +448,7 @@ impl FindingKind {
     pub fn severity(&self) -> Severity {
         match self {
             FindingKind::Race { same_warp: true, .. }
+            | FindingKind::MissingProxyFence { late: true, .. }
             | FindingKind::Race { volatile: true, .. }
             | FindingKind::EndedBeforeBarrier { .. }
             | FindingKind::DifferentBarriers { .. } => Severity::Warning,
@@ -428,6 +491,24 @@ impl FindingKind {
             FindingKind::DivergentBarrier { .. } | FindingKind::EndedBeforeBarrier { .. } => {
                 Some("let threads without work go on to the barrier instead of returning or branching around it")
             }
+            FindingKind::MissingProxyFence { .. } => Some(
+                "let each thread that writes execute fence.proxy.async.shared::cta after its writes, then __syncthreads() (or an arrival), then \
+                 start the copy",
+            ),
+            FindingKind::OverwritesStore { .. } => Some(
+                "let the thread that began the copy commit it and wait for cp.async.bulk.wait_group.read, and let the others meet it at a \
+                 barrier after that",
+            ),
+            FindingKind::UnwaitedStore { .. } => Some(
+                "put cp.async.bulk.commit_group and cp.async.bulk.wait_group.read 0 after the copy, in the thread that began it",
+            ),
+            FindingKind::StaleWait { .. } | FindingKind::MbarrierDeadlock { stale: Some(_), .. } => Some(
+                "change the parity each time that the same barrier is waited for: 0 for its first phase, 1 for its second, 0 for its third",
+            ),
+            FindingKind::MbarrierDeadlock { .. } if self.is_for_the_next_phase() => Some(
+                "the phase before is over, and nothing came in this one: does the wait name the wrong parity? It is 0 for the first phase, 1 \
+                 for the second",
+            ),
             FindingKind::MbarrierDeadlock { .. } => Some(
                 "a phase ends when as many threads have arrived as the barrier was initialized for, and as many bytes as were expected: \
                  expect_tx must name the bytes of all copies together",
@@ -596,11 +677,12 @@ impl fmt::Display for FindingKind {
             FindingKind::Deadlock { barrier } => {
                 write!(f, "deadlock: threads wait at barrier {barrier} for threads that will never arrive")
             }
-            FindingKind::MbarrierDeadlock { address, arrivals, bytes } => {
+            FindingKind::MbarrierDeadlock { address, arrivals, bytes, phase, .. } => {
                 let (arrival, byte) =
                     (if *arrivals == 1 { "arrival" } else { "arrivals" }, if *bytes == 1 { "byte" } else { "bytes" });
                 write!(f, "deadlock: threads wait for the mbarrier at {address:#x} in shared memory, ")?;
-                write!(f, "whose phase lacks {arrivals} {arrival} and {bytes} {byte} that will never come")
+                write!(f, "whose phase lacks {arrivals} {arrival} and {bytes} {byte} that will never come")?;
+                phase.as_ref().map_or(Ok(()), |phase| phase.describe(*arrivals, f))
             }
             FindingKind::GridDeadlock { ended, blocks } => {
                 write!(f, "deadlock: the blocks wait for one another, and {ended} of the {blocks} have ended")
@@ -642,7 +724,45 @@ impl fmt::Display for FindingKind {
             FindingKind::InvalidMbarrier { address, misuse } => {
                 write!(f, "mbarrier at {address:#x} in shared memory, {misuse}")
             }
-            FindingKind::InvalidBulkCopy { bytes } => write!(f, "bulk copy of {bytes} bytes, which is no multiple of 16"),
+            FindingKind::InvalidBulkCopy { misuse } => write!(f, "bulk copy {misuse}"),
+            FindingKind::MissingProxyFence { access, place, late, .. } => {
+                write!(
+                    f,
+                    "no proxy fence: the async proxy reads {} bytes at {:#x} in shared memory",
+                    access.bytes, access.address
+                )?;
+                if let Some(place) = place {
+                    write!(f, ", {place}")?;
+                }
+                write!(f, ", which a thread wrote before, ")?;
+                f.write_str(if *late {
+                    "and only a thread that waited for it executed fence.proxy.async, not the one that wrote"
+                } else {
+                    "and nothing makes that write visible to the async proxy"
+                })
+            }
+            FindingKind::OverwritesStore { access, place, store } => {
+                write!(f, "overwritten too early: {access}")?;
+                if let Some(place) = place {
+                    write!(f, ", {place}")?;
+                }
+                write!(f, ", which is still to be read by the copy begun at {store}")
+            }
+            FindingKind::UnwaitedStore { committed } => {
+                write!(
+                    f,
+                    "bulk copy to global memory that nothing waits for: the block ends, and with it the shared memory that it reads"
+                )?;
+                if *committed { Ok(()) } else { write!(f, "; it is in no group, because no commit follows it") }
+            }
+            FindingKind::StaleWait { access, barrier, parity, wait, other } => {
+                write!(f, "stale wait: {access}, which races with {other}; ")?;
+                write!(
+                    f,
+                    "the wait at {wait} for parity {parity} of the mbarrier at {barrier:#x} returned at once, because this thread had "
+                )?;
+                write!(f, "already seen that phase end")
+            }
             FindingKind::PartialWarp => {
                 write!(f, "reached by only part of a warp: all 32 threads must execute this instruction together")
             }
@@ -730,8 +850,18 @@ impl fmt::Display for Finding {
             write!(f, " and {} more of its warp", lanes - 1)?;
         }
         write!(f, "\n  at {location}")?;
+        if let FindingKind::MbarrierDeadlock { others, stale, .. } = kind {
+            others.iter().try_for_each(|waiter| write!(f, "\n  {waiter}"))?;
+            if let Some(wait) = stale {
+                write!(
+                    f,
+                    "\n  before that, a wait returned at once, because its thread had already seen that phase end, at {wait}"
+                )?;
+            }
+        }
         let other = match kind {
             FindingKind::Race { other, .. } => Some(&**other),
+            FindingKind::MissingProxyFence { writer, .. } => Some(&**writer),
             FindingKind::Wgmma(misuse) => misuse.other(),
             _ => None,
         };

@@ -411,6 +411,29 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
             FindingKind::EndedBlock { access: machine.in_block(access), owner: config.grid.index_of(owner) }
         }
         Defect::PartialWarpgroup => FindingKind::PartialWarpgroup,
+        Defect::MissingProxyFence { access, writer, writer_op, late } => FindingKind::MissingProxyFence {
+            access: machine.in_block(access),
+            place: machine.place(&access, site.block),
+            writer: Box::new(OtherAccess {
+                op: writer_op,
+                block: config.grid.index_of(writer.block),
+                thread: config.block.index_of(writer.thread.into()),
+                location: location(writer.pc),
+            }),
+            late,
+        },
+        Defect::OverwritesStore { access, store } => {
+            let place = machine.place(&access, site.block);
+            FindingKind::OverwritesStore { access: machine.in_block(access), place, store: Box::new(location(store.pc)) }
+        }
+        Defect::UnwaitedStore { committed } => FindingKind::UnwaitedStore { committed },
+        Defect::StaleWait { access, wait, other } => FindingKind::StaleWait {
+            access: machine.in_block(access),
+            barrier: wait.barrier.into(),
+            parity: wait.is_odd.into(),
+            wait: Box::new(location(wait.pc)),
+            other: Box::new(location(other.pc)),
+        },
         Defect::AbsentLane { source } => FindingKind::AbsentLane { source },
         Defect::EndedBeforeBarrier { barrier, ended } => FindingKind::EndedBeforeBarrier { barrier, ended },
         Defect::DifferentBarriers { barrier, other } => {

@@ -21,6 +21,7 @@
 //! - [`ptx`]: PTX text as a syntax tree, and answers to what other programs ask about it.
 //! - [`mod@steps`]: the record of one warp, instruction by instruction.
 //! - [`instructions`]: the arithmetic, one table of spellings and meanings.
+//! - [`tensor_map`]: how a tensor lies in memory, and which box of it a copy moves.
 //! - [`texture`]: images in memory, and how a coordinate becomes a value.
 //! - `program`: decodes a syntax tree into the instructions of one kernel.
 //! - `device_runtime`: functions of a library that kernels may call.
@@ -50,6 +51,7 @@ mod program;
 pub mod ptx;
 mod registers;
 pub mod steps;
+pub mod tensor_map;
 pub mod texture;
 mod windows;
 

@@ -37,6 +37,7 @@ mod pools;
 mod primary;
 mod streams;
 mod support;
+mod tensor_maps;
 mod textures;
 mod unsupported;
 mod values;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::bulk;
 use super::cluster_barrier;
 use super::core::Core;
 use super::machine::{Stop, thread_index};
@@ -182,6 +183,7 @@ impl Block {
         let is_stuck = if tests { *rounds_in_vain > PATIENCE } else { !moved };
         if states.iter().all(|state| *state == State::Done) {
             note_partial_warpgroups(core);
+            bulk::end_block(core, warps.len() as u32)?;
             return Ok(Progress::Done);
         }
         Ok(match is_stuck {
@@ -213,7 +215,13 @@ impl Block {
     pub fn deadlock(&self, core: &Core<'_>) -> Stop {
         let fault = |kind, warp, pc| Stop::Fault { kind: Box::new(kind), pc, warp, lane: 0, lanes: LANES as u32 };
         match self.waits() {
-            Wait::Phase(open_phase) => mbarrier::deadlock(core, open_phase),
+            Wait::Phase(_) => {
+                let waits = self.states.iter().filter_map(|state| match state {
+                    State::Testing(open_phase) => Some(*open_phase),
+                    _ => None,
+                });
+                mbarrier::deadlock(core, &waits.collect::<Vec<_>>())
+            }
             Wait::Registers { warp, count, pc } => {
                 fault(FindingKind::RegisterDeadlock { count, free: core.register_pool.free }, warp, pc)
             }

@@ -72,6 +72,8 @@ impl<'a> Cluster<'a> {
         core.shared.fill(0);
         core.copies.clear();
         core.products.clear();
+        core.stores.clear();
+        core.phases.clear();
         if let Some(watch) = &mut core.watch {
             watch.start((0..clusters.blocks).map(|rank| clusters.block(number, rank)));
         }

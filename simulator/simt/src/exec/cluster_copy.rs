@@ -1,14 +1,16 @@
 //! What a thread sends to the shared memory of other blocks of its cluster, where a barrier counts the bytes: `st.async`, and
 //! `cp.async.bulk` from one shared memory to another. Which blocks receive a copy that goes to several of them.
 
-use super::copies::Bulk;
+use super::bulk::UNIT;
+use super::copies::{Bulk, Unit};
 use super::core::Core;
 use super::machine::Stop;
-use super::mbarrier::{UNIT, is_initialized};
-use super::request::{Pattern, Request, lane_addresses, lanes_of};
-use crate::finding::{AccessOp, FindingKind, MbarrierMisuse};
+use super::mbarrier::is_initialized;
+use super::request::{Request, lane_addresses, lanes_of};
+use crate::finding::{AccessOp, BulkCopyMisuse, FindingKind, MbarrierMisuse};
 use crate::program::{ClusterSource, Semantics};
 use crate::registers::{Kind, LANES, Registers};
+use crate::windows::WINDOW_OFFSET;
 
 /// Starts the copies of the lanes in `mask`.
 pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, pc: u32) -> Result<(), Stop> {
@@ -22,7 +24,7 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
             ClusterSource::Memory { address, bytes } => {
                 let bytes = registers.words(bytes)[lane];
                 if !bytes.is_multiple_of(UNIT) {
-                    return Err(core.fault(FindingKind::InvalidBulkCopy { bytes }, barrier));
+                    return Err(core.fault(FindingKind::InvalidBulkCopy { misuse: BulkCopyMisuse::Size { bytes } }, barrier));
                 }
                 read(core, lane_addresses(registers, &address)[lane], bytes, &barrier)?
             }
@@ -34,11 +36,12 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
                 sources.iter().take(count as usize).map(|source| registers.words(*source)[lane]).collect()
             }
         };
-        let unit = match copy.source {
-            ClusterSource::Memory { .. } => UNIT,
-            ClusterSource::Registers { .. } => 4 * data.len() as u32,
-        };
-        core.send(targets[lane], unit, data, &barrier)?;
+        // An address outside shared memory is found before its low bits are taken for an offset.
+        let first = 4 * data.len().min(UNIT as usize / 4) as u32;
+        core.check_shared(&Request { op: AccessOp::Store, bytes: first.max(4), addresses: &targets, ..barrier })?;
+        let target = (targets[lane] & WINDOW_OFFSET) as u32;
+        let units = (target..).step_by(UNIT as usize).zip(data.chunks(UNIT as usize / 4));
+        core.send(units.map(|(place, words)| Unit::new(place, words)).collect(), &barrier)?;
     }
     Ok(())
 }
@@ -51,7 +54,7 @@ fn read(core: &mut Core<'_>, from: u64, bytes: u32, request: &Request<'_>) -> Re
         let part = Request { op: AccessOp::Load, bytes: UNIT, addresses: &addresses, ..*request };
         core.check_shared(&part)?;
         core.check_own_shared(&part)?;
-        core.watch_shared_load(&part, Pattern::Same(addresses[0]), Semantics::default());
+        core.watch_async_read(&part);
         let word = part.offset(part.first_lane()) as usize / 4;
         data.extend_from_slice(&core.shared[word..word + UNIT as usize / 4]);
     }
@@ -59,8 +62,8 @@ fn read(core: &mut Core<'_>, from: u64, bytes: u32, request: &Request<'_>) -> Re
 }
 
 impl Core<'_> {
-    /// Starts the copy of `data`, in pieces of `unit` bytes, for the one lane of a request to the barrier that counts it.
-    pub fn send(&mut self, target: u64, unit: u32, data: Vec<u32>, barrier: &Request<'_>) -> Result<(), Stop> {
+    /// Starts the copy of these pieces, for the one lane of a request to the barrier that counts them.
+    pub fn send(&mut self, units: Vec<Unit>, barrier: &Request<'_>) -> Result<(), Stop> {
         let lane = barrier.first_lane();
         let offset = barrier.offset(lane);
         if !is_initialized(self, offset) {
@@ -68,18 +71,17 @@ impl Core<'_> {
             return Err(self.fault(FindingKind::InvalidMbarrier { address: offset.into(), misuse }, *barrier));
         }
         self.watch_shared_store(barrier, lane, Semantics { strong: true, ..Semantics::default() }, false);
-        for at in (0..4 * data.len() as u64).step_by(unit as usize) {
-            let to = [target.wrapping_add(at); LANES];
-            let to = Request { op: AccessOp::Store, bytes: unit, addresses: &to, ..*barrier };
+        for unit in &units {
+            let to = [unit.place.into(); LANES];
+            let to = Request { op: AccessOp::Store, bytes: unit.bytes, addresses: &to, ..*barrier };
             self.check_shared(&to)?;
-            self.watch_shared_store(&to, lane, Semantics::default(), false);
+            self.watch_async_write(&to, lane);
         }
         // A thread that sees the phase end sees the copied bytes, and everything that the copying thread did before.
         if let Some(watch) = &mut self.watch {
             watch.arrive_in_memory(self.warp, offset);
         }
-        let target = (target & crate::windows::WINDOW_OFFSET) as u32;
-        self.begin_bulk(Bulk { barrier: offset, warp: self.warp, lane: lane as u32, pc: barrier.pc, target, data });
+        self.begin_bulk(Bulk { barrier: offset, warp: self.warp, lane: lane as u32, pc: barrier.pc, units });
         Ok(())
     }
 

@@ -1,10 +1,12 @@
 //! The state of one worker.
 
+use super::bulk::Stores;
 use super::cluster_barrier::ClusterBarrier;
 use super::copies::Copies;
 use super::fates::Fates;
 use super::machine::Machine;
 use super::memo::Slot;
+use super::phases::Phases;
 use super::printed::Printed;
 use super::products::Products;
 use super::recording::Recording;
@@ -29,6 +31,10 @@ pub struct Core<'a> {
     pub copies: Copies,
     /// Unfinished products of `wgmma`.
     pub products: Products,
+    /// Unfinished bulk copies from shared memory.
+    pub stores: Stores,
+    /// What the barriers in shared memory have counted.
+    pub phases: Phases,
     /// A barrier in shared memory has changed since this flag was last reset.
     pub mbarriers_moved: bool,
     /// The warp looked for a change that others make: a volatile, relaxed, or acquiring load, or an atomic operation. Reset before its turn.
@@ -72,6 +78,8 @@ impl<'a> Core<'a> {
             printed: Printed::default(),
             copies: Copies::new(machine),
             products: Products::new(machine),
+            stores: Stores::new(machine),
+            phases: Phases::default(),
             mbarriers_moved: false,
             polled: false,
             changed: false,

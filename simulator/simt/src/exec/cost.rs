@@ -147,6 +147,28 @@ impl Core<'_> {
         self.keep_sample(Space::Shared, request);
     }
 
+    /// Counts bytes in a row that a bulk copy loads. The copy engine fetches up to 128 bytes at once, and sectors also come for bytes outside a
+    /// tensor, whose values are made up on the way.
+    pub fn count_load_row(&mut self, request: &Request<'_>, address: u64, bytes: u32) {
+        let piece = |at: u32| (address.wrapping_add(at.into()) % 32) as u32 + (bytes - at).min(128);
+        let sectors = (0..bytes).step_by(128).map(|at| u64::from(piece(at).div_ceil(32))).sum();
+        self.count_bulk(request, sectors, bytes);
+    }
+
+    /// Counts bytes in a row that a bulk copy stores.
+    pub fn count_store_row(&mut self, request: &Request<'_>) {
+        let start = (request.addresses[request.first_lane()] % 32) as u32;
+        self.count_bulk(request, u64::from((start + request.bytes).div_ceil(32)), request.bytes);
+    }
+
+    fn count_bulk(&mut self, request: &Request<'_>, sectors: u64, bytes: u32) {
+        let stats = &mut self.stats.accesses[request.index as usize];
+        stats.transactions += sectors;
+        stats.sectors += sectors;
+        stats.sectors_ideal += u64::from(bytes.div_ceil(32));
+        stats.global_bytes += u64::from(bytes);
+    }
+
     /// Counts a request to a memory that has neither sectors nor wavefronts.
     #[inline(always)]
     pub fn count_other(&mut self, request: &Request<'_>, space: Space) {

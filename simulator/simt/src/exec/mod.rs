@@ -7,7 +7,8 @@
 //! - [`cost`]: counts what a request costs, with [`memo`]s of the last costs.
 //! - [`atomics`]: `atom` and `red`, which read and write in one step.
 //! - [`async_copy`]: copies that the threads do not wait for, kept in [`copies`].
-//! - [`mbarrier`]: barriers in shared memory, and the bulk copies that they count. [`cluster_copy`]: those to other blocks of the cluster.
+//! - [`bulk`]: copies that one thread starts for the whole block, and boxes of tensors. [`cluster_copy`]: those to other blocks of the cluster.
+//! - [`mbarrier`]: barriers in shared memory, and [`phases`], which is what they have counted.
 //! - [`matrix`]: loads and stores of matrices.
 //! - [`tensor`]: products of matrices.
 //! - [`wgmma`]: asynchronous products of four warps, kept in [`products`]. [`descriptor`] says where their operands are.
@@ -31,6 +32,7 @@ mod async_copy;
 mod atomics;
 mod block;
 mod bounds;
+mod bulk;
 mod cluster;
 mod cluster_barrier;
 mod cluster_copy;
@@ -47,6 +49,7 @@ pub mod machine;
 mod matrix;
 mod mbarrier;
 mod memo;
+mod phases;
 mod print;
 mod printed;
 mod products;

@@ -7,7 +7,8 @@ use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::finding::{AccessOp, Space};
 use crate::instructions::{Class, TABLE};
 use crate::program::{
-    Action, Exchange, FactorA, FragmentAccess, Matrices, Origin, Program, ROWS_OF_WARP, SourceMap, TensorOp, WgmmaStep,
+    Action, BulkDirection, Exchange, FactorA, FragmentAccess, Matrices, Origin, Program, ROWS_OF_WARP, SourceMap, TensorOp,
+    WgmmaStep,
 };
 use crate::registers::LANES;
 
@@ -220,8 +221,12 @@ impl Stats {
                 counters.async_copy_requests = acting;
             }
             Action::BulkCopy(index) => {
-                let source = program.bulk_copies[index as usize].source;
-                self.accesses[source as usize].count_load(&mut counters);
+                let copy = &program.bulk_copies[index as usize];
+                let access = &self.accesses[copy.access as usize];
+                match copy.direction {
+                    BulkDirection::Load { .. } => access.count_load(&mut counters),
+                    BulkDirection::Store { .. } => access.count_store(&mut counters),
+                }
                 counters.async_copy_requests = lanes;
             }
             Action::Tensor(index) => match &program.tensor_ops[index as usize] {

@@ -8,7 +8,9 @@ use super::machine::Stop;
 use super::mbarrier::{self, OpenPhase};
 use super::request::{lanes_of, lanes_where};
 use super::stack::{self, Saved};
-use super::{access, async_copy, atomics, cluster_barrier, cluster_copy, exchange, heap, matrix, print, texture, warpgroup, wgmma};
+use super::{
+    access, async_copy, atomics, bulk, cluster_barrier, cluster_copy, exchange, heap, matrix, print, texture, warpgroup, wgmma,
+};
 use crate::finding::FindingKind;
 use crate::program::{Action, NOWHERE, Poll, Question, TRUE, is_barrier};
 use crate::registers::{FULL, Kind, LANES, Lane, Reg, Registers};
@@ -205,7 +207,14 @@ impl Warp {
                 Action::Texture(index) => texture::execute(core, &mut self.registers, index, active, at)?,
                 Action::Copy(index) => async_copy::begin(core, &self.registers, index, active, at)?,
                 Action::ClusterCopy(index) => cluster_copy::begin(core, &self.registers, index, active, at)?,
-                Action::BulkCopy(index) => mbarrier::begin_bulk(core, &self.registers, index, active, at)?,
+                Action::BulkCopy(index) => bulk::begin(core, &self.registers, index, active, at)?,
+                Action::CommitBulk => core.stores.commit(core.warp, active),
+                Action::WaitForBulk { pending } => bulk::wait(core, pending, active)?,
+                Action::ProxyFence => {
+                    if let Some(watch) = &mut core.watch {
+                        watch.proxy_fence(core.warp, active);
+                    }
+                }
                 Action::CommitCopies => core.copies.commit(core.warp, active),
                 Action::WaitForCopies { pending } => async_copy::wait(core, pending, active),
                 Action::CopyLocal { from, to, bytes } => self.copy_local(from, to, bytes, active),

@@ -235,9 +235,10 @@ impl Core<'_> {
     fn read_units(&mut self, units: &[u32], pc: u32) -> Result<(), Stop> {
         for units in units.chunks(LANES) {
             let addresses = unit_addresses(units);
-            self.check_shared(&unit_request(&addresses, units.len(), pc))?;
+            let request = unit_request(&addresses, units.len(), pc);
+            self.check_shared(&request)?;
+            self.watch_async_read(&request);
         }
-        self.note_read(units, pc);
         Ok(())
     }
 

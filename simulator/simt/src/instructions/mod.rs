@@ -61,7 +61,9 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         since(8, 0, "cp.async.mbarrier.arrive", "with `.noinc` and without; the copies are finished at once"),
         since(9, 0, "cp.async.bulk.prefetch", "accepted; it changes nothing"),
         since(8, 0, "createpolicy", "a number, which changes nothing"),
-        since(9, 0, "cp.async.bulk", "from global to shared memory, also with `.multicast::cluster`, and from one block's to another's, with an `mbarrier` that counts the bytes"),
+        since(9, 0, "cp.async.bulk", "between global and shared memory, also with `.multicast::cluster`, and from one block's to another's, with an `mbarrier` that counts the bytes or in groups"),
+        since(9, 0, "cp.async.bulk.tensor", "boxes of tensors of 1 to 5 dimensions, `.tile` only, not interleaved, also with `.multicast::cluster`; `.prefetch` is accepted and changes nothing"),
+        since(9, 0, "cp.reduce.async.bulk, cp.reduce.async.bulk.tensor", "to global memory, every function"),
         since(9, 0, "st.async", "32 and 64 bits, alone or as `.v2` and `.v4`, with an `mbarrier` that counts the bytes"),
     ]),
     ("Textures and surfaces", &[
@@ -89,7 +91,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         other("bar, barrier", "`sync`, `arrive` and `red`, with a number of threads"),
         since(9, 0, "barrier.cluster", "`arrive` and `wait`, with and without `.aligned`; `.relaxed`"),
         since(9, 0, "mapa, getctarank", "addresses in shared memory and generic ones"),
-        other("membar, fence", "every scope; `fence.proxy.async` and `fence.mbarrier_init` are accepted"),
+        other("membar, fence", "every scope; what `fence.proxy.async` orders is checked, and `fence.mbarrier_init` is accepted"),
         since(8, 0, "mbarrier", "`init`, `inval`, `arrive`, `arrive_drop`, `test_wait`, `pending_count`, from 9.0 on also `expect_tx`, `complete_tx` and `try_wait`, and arrivals at other blocks of the cluster"),
     ]),
     ("Flow of control", &[

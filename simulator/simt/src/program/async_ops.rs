@@ -1,10 +1,9 @@
-//! Decodes barriers in shared memory, and the bulk copies that complete their phases: `mbarrier` and `cp.async.bulk`.
+//! Decodes barriers in shared memory: `mbarrier`.
 
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
 use super::fixed::SINK;
-use super::memory_ops::without_policy;
-use super::operations::{Address, BulkCopy, MOST_ELEMENTS, Mbarrier, MbarrierOp, Phase};
+use super::operations::{Address, Mbarrier, MbarrierOp, Phase};
 use crate::error::LoadError;
 use crate::finding::Space;
 use crate::instructions::Alu;
@@ -119,42 +118,6 @@ impl<'m, 't> Decoder<'m, 't> {
             self.program.has_fences = true;
             self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
         }
-        Ok(())
-    }
-
-    /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [target], [source], bytes, [barrier]{, cache policy}`
-    pub(super) fn bulk_copy(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        let kind = instruction.opcode.strip_suffix(".L2::cache_hint").unwrap_or(instruction.opcode);
-        if kind == "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes" {
-            return self.copy_between_blocks(instruction);
-        }
-        let (kind, is_multicast) = match kind.strip_suffix(".multicast::cluster") {
-            Some(kind) => (kind, true),
-            None => (kind, false),
-        };
-        if !matches!(
-            kind,
-            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                | "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes"
-        ) {
-            return Err(self.unsupported(instruction.opcode));
-        }
-        self.requires(instruction, (9, 0))?;
-        let (operands, receivers) = match without_policy(instruction) {
-            [operands @ .., receivers] if is_multicast => (operands, Some(self.source(receivers, Kind::Word)?)),
-            operands => (operands, None),
-        };
-        let [target, Operand::Address(from, from_offset), bytes, barrier] = operands else {
-            return Err(self.operands_of(instruction));
-        };
-        let target = self.in_shared(target, Some(Space::Shared), instruction)?;
-        let barrier = self.in_shared(barrier, Some(Space::Shared), instruction)?;
-        let bytes = self.source(bytes, Kind::Word)?;
-        let source = self.shared_work(instruction, *from, *from_offset, Some(Space::Global), [SINK; MOST_ELEMENTS], 16)?;
-        self.program.bulk_copies.push(BulkCopy { source, target, bytes, barrier, receivers });
-        self.program.has_fences = true;
-        self.program.orders_blocks |= is_multicast;
-        self.emit(Action::BulkCopy(self.program.bulk_copies.len() as u32 - 1));
         Ok(())
     }
 

@@ -13,7 +13,9 @@ use crate::registers::Kind;
 impl<'t> Decoder<'_, 't> {
     /// `cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [target], [source], bytes, [barrier]`
     pub(super) fn copy_between_blocks(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        self.requires(instruction, (9, 0))?;
+        if instruction.opcode != "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes" {
+            return Err(self.unsupported(instruction.opcode));
+        }
         let [target, source, bytes, barrier] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
         let [target, address, barrier] =
             [target, source, barrier].map(|place| self.in_shared(place, Some(Space::Shared), instruction));

@@ -45,6 +45,8 @@ pub struct Program {
     pub bulk_copies: Vec<BulkCopy>,
     /// Copies and stores to other blocks of the cluster.
     pub cluster_copies: Vec<ClusterCopy>,
+    /// The async proxy accesses shared memory: bulk copies and `wgmma`.
+    pub has_async_proxy: bool,
     /// The requests that the machine code makes of the loads and stores.
     pub machine_requests: Vec<MachineRequest>,
     /// Which instructions multiply in 24 bits, by index in the code.
@@ -152,6 +154,12 @@ pub enum Action {
     ClusterCopy(u32),
     /// Commits the copies started since the last commit as a group.
     CommitCopies,
+    /// Commits the bulk copies to global memory that the thread started since its last commit as a group.
+    CommitBulk,
+    /// Waits until at most `pending` of the thread's groups of bulk copies to global memory are unfinished.
+    WaitForBulk { pending: u32 },
+    /// Orders the thread's earlier accesses to shared memory with later ones of the async proxy.
+    ProxyFence,
     /// Waits until at most `pending` of the thread's groups are unfinished; without a number, until all copies are finished.
     WaitForCopies { pending: Option<u32> },
     /// Goes on at `target`; lanes that diverge reconverge at `reconverge`.

@@ -195,6 +195,9 @@ fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> 
         | Action::Allocate { .. }
         | Action::Free { .. }
         | Action::CommitCopies
+        | Action::CommitBulk
+        | Action::WaitForBulk { .. }
+        | Action::ProxyFence
         | Action::WaitForCopies { .. }
         | Action::ClusterArrive { .. }
         | Action::ClusterWait { .. }

@@ -324,6 +324,9 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         | Action::ClusterCopy(_)
         | Action::Wgmma(_)
         | Action::CommitCopies
+        | Action::CommitBulk
+        | Action::WaitForBulk { .. }
+        | Action::ProxyFence
         | Action::WaitForCopies { .. }
         | Action::Branch { .. }
         | Action::Call { .. }

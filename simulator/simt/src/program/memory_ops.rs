@@ -306,7 +306,7 @@ impl<'m, 't> Decoder<'m, 't> {
 }
 
 /// The operation of an `atom` or `red` on that type. Some are only for vectors.
-fn atomic_op(name: &str, ty: &str, is_vector: bool) -> Option<AtomicOp> {
+pub(super) fn atomic_op(name: &str, ty: &str, is_vector: bool) -> Option<AtomicOp> {
     Some(match (name, ty) {
         ("add", "f32") => AtomicOp::AddF32,
         ("add", "f64") => AtomicOp::AddF64,

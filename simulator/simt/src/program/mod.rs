@@ -2,6 +2,7 @@
 
 mod arrays;
 mod async_ops;
+mod bulk_ops;
 mod call_graph;
 mod calls;
 mod carry;
@@ -33,6 +34,7 @@ mod warp_ops;
 mod wgmma;
 mod wgmma_ops;
 
+pub use bulk_ops::typed_reduction;
 pub use call_graph::{CallGraph, address_of_function};
 pub use code::{
     Action, Axis, Constant, ConstantValue, Exchange, FrameLayout, Param, Poll, Program, Question, ShuffleMode, Special, VoteMode,
@@ -41,8 +43,9 @@ pub use decode::{decode_kernel, globals};
 pub use fate::{is_stored, used_elements};
 pub use fixed::{NOWHERE, SINK, TRUE};
 pub use operations::{
-    Access, Address, Atomic, AtomicOp, ClusterSource, FragmentAccess, MOST_ELEMENTS, MachineRequest, Matrices, MbarrierOp,
-    MultiplyAdd, OutsideSurface, Phase, Semantics, TensorOp, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery,
+    Access, Address, Atomic, AtomicOp, BulkDirection, BulkExtent, ClusterSource, FragmentAccess, MOST_ELEMENTS, MachineRequest,
+    Matrices, MbarrierOp, MultiplyAdd, OutsideSurface, Phase, Reduction, Semantics, TensorOp, TextureHandle, TextureLevel,
+    TextureOp, TexturePlace, TextureQuery,
 };
 pub use origin::{Origin, SourceMap};
 pub use warp_ops::is_barrier;

@@ -37,7 +37,10 @@ impl<'m, 't> Decoder<'m, 't> {
                 _ => return Err(self.operands_of(instruction)),
             },
             opcode => match opcode.strip_prefix("mma_async.sync.aligned.") {
-                Some(modifiers) => self.wgmma(instruction, &modifiers.split('.').collect::<Vec<_>>())?,
+                Some(modifiers) => {
+                    self.program.has_async_proxy = true;
+                    self.wgmma(instruction, &modifiers.split('.').collect::<Vec<_>>())?
+                }
                 None => return Err(self.unsupported(instruction.opcode)),
             },
         };

@@ -19,4 +19,5 @@ mod merging;
 mod numbers;
 mod recursion;
 mod tensor;
+mod tensor_copy;
 mod textures;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::exec::phases::Wait;
 use crate::finding::wgmma::{DescriptorDefect, RegisterUse};
 use crate::finding::{Access, AccessOp};
 
@@ -29,6 +30,14 @@ pub enum Defect {
     EndedBlock { access: Access, owner: u64 },
     /// Other warps of the warpgroup do not execute the instruction.
     PartialWarpgroup,
+    /// The async proxy reads bytes that `writer` wrote without a proxy fence, or with one that came after others had waited.
+    MissingProxyFence { access: Access, writer: Site, writer_op: AccessOp, late: bool },
+    /// The access writes bytes that an unfinished store, started at `store`, will read.
+    OverwritesStore { access: Access, store: Site },
+    /// The block ends before the store is waited for.
+    UnwaitedStore { committed: bool },
+    /// The access races with one at `other`, and its thread's last wait named a phase whose end the thread had already seen.
+    StaleWait { access: Access, wait: Wait, other: Site },
     /// The lane reads the register of a lane of its warp that has ended, or that is no member of the exchange.
     AbsentLane { source: u32 },
     /// Threads have ended without reaching a barrier of the block.
@@ -88,6 +97,10 @@ enum Kind {
     UnfinishedCopy,
     EndedBlock,
     PartialWarpgroup,
+    MissingProxyFence,
+    OverwritesStore,
+    UnwaitedStore,
+    StaleWait,
     AbsentLane,
     EndedBeforeBarrier,
     DifferentBarriers,
@@ -125,6 +138,10 @@ impl Found {
             Defect::UnfinishedCopy { copy, .. } => (Kind::UnfinishedCopy, copy.pc),
             Defect::EndedBlock { .. } => (Kind::EndedBlock, site.pc),
             Defect::PartialWarpgroup => (Kind::PartialWarpgroup, site.pc),
+            Defect::MissingProxyFence { writer, .. } => (Kind::MissingProxyFence, writer.pc),
+            Defect::OverwritesStore { store, .. } => (Kind::OverwritesStore, store.pc),
+            Defect::UnwaitedStore { .. } => (Kind::UnwaitedStore, site.pc),
+            Defect::StaleWait { other, .. } => (Kind::StaleWait, other.pc),
             Defect::AbsentLane { .. } => (Kind::AbsentLane, site.pc),
             Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
             Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),

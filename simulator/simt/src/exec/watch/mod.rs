@@ -6,6 +6,7 @@
 //! - [`shared`]: the shadow of a block's shared memory.
 //! - [`global_shadow`]: the shadow of global memory, which all blocks share.
 //! - [`visits`]: accesses of a cluster's blocks to each other's shared memory.
+//! - [`proxy`], [`proxy_notes`]: what bulk copies and tensor cores access past the threads.
 //! - [`watcher`]: all of these, for one worker.
 //! - [`shared_notes`], [`global`]: the calls that a core makes for each access.
 //! - [`products`]: the use of `wgmma`.
@@ -20,6 +21,8 @@ pub mod global_shadow;
 mod mark;
 mod order;
 mod products;
+mod proxy;
+mod proxy_notes;
 mod shared;
 mod shared_notes;
 mod visits;

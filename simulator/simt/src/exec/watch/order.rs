@@ -170,6 +170,12 @@ impl Order {
         own.now += 1;
     }
 
+    /// The time of a proxy fence, and what the warp knows then. Its later accesses are not before the fence.
+    pub fn mark_fence(&mut self, warp: u32) -> (u32, VClock) {
+        let time = self.now(warp);
+        (time, self.release(warp))
+    }
+
     pub fn fence(&mut self, warp: u32) {
         let released = self.release(warp);
         let own = &mut self.warps[warp as usize];

@@ -3,6 +3,7 @@
 use super::found::{Defect, Found, Site};
 use super::mark::{Mark, Strength};
 use super::order::Order;
+use super::proxy::Proxy;
 use super::shared::{Conflict, Shadow};
 use super::visits::ClusterVisits;
 use crate::exec::clusters::Clusters;
@@ -17,6 +18,7 @@ use crate::registers::LANES;
 pub struct Watch {
     pub(super) order: Order,
     pub(super) shared: Shadow,
+    pub(super) proxy: Option<Box<Proxy>>,
     pub found: Found,
     /// The blocks of the current cluster, by rank.
     blocks: Vec<u64>,
@@ -48,6 +50,7 @@ impl Watch {
         Self {
             order: Order::default(),
             shared: Shadow::new(clusters.bytes(), program.narrowest_access(Space::Shared), only_full_barriers),
+            proxy: Proxy::new(machine),
             found: Found::default(),
             blocks: Vec::new(),
             warps_per_block: machine.config.block.volume().div_ceil(LANES as u64) as u32,
@@ -65,6 +68,9 @@ impl Watch {
         self.order.start(warps, self.blocks.len());
         self.shared.start();
         self.visits.start(self.blocks.len(), warps);
+        if let Some(proxy) = &mut self.proxy {
+            proxy.start(warps);
+        }
     }
 
     /// The block with this first warp goes on.
@@ -158,11 +164,11 @@ impl Watch {
 
     /// Adds a defect of a lane.
     pub(super) fn report(&mut self, defect: Defect, pc: u32, warp: u32, lane: usize) {
-        self.found.add(self.site(pc, warp, lane), defect);
+        self.found.add(self.site(pc, warp, lane as u32), defect);
     }
 
-    pub(super) fn site(&self, pc: u32, warp: u32, lane: usize) -> Site {
-        Site { block: self.block_of(warp), thread: warp % self.warps_per_block * LANES as u32 + lane as u32, pc }
+    pub(super) fn site(&self, pc: u32, warp: u32, lane: u32) -> Site {
+        Site { block: self.block_of(warp), thread: warp % self.warps_per_block * LANES as u32 + lane, pc }
     }
 
     /// Notes that only a part of a warp's warpgroup executed an instruction.
@@ -187,8 +193,14 @@ impl Watch {
     /// Notes that a request touches bytes that an unfinished copy will write, whichever thread started the copy.
     pub fn unfinished_copy(&mut self, request: &Request<'_>, warp: u32, (copy_pc, copy_warp, copy_lane): (u32, u32, u32)) {
         let lane = request.first_lane();
-        let copy = self.site(copy_pc, copy_warp, copy_lane as usize);
-        self.report(Defect::UnfinishedCopy { access: shared_access(request, lane), copy }, request.pc, warp, lane);
+        let copy = self.site(copy_pc, copy_warp, copy_lane);
+        let access = shared_access(request, lane);
+        let thread = warp * LANES as u32 + lane as u32;
+        let defect = match self.stale_wait([copy_pc; 2], [thread; 2]) {
+            Some(wait) => Defect::StaleWait { access, wait, other: copy },
+            None => Defect::UnfinishedCopy { access, copy },
+        };
+        self.report(defect, request.pc, warp, lane);
     }
 
     fn race(&mut self, conflict: Conflict, request: &Request<'_>, strength: Strength, warp: u32, lane: usize) {
@@ -200,9 +212,15 @@ impl Watch {
             (_, false) => AccessOp::Load,
         };
         let same_warp = other.warp() == warp;
-        let other = self.site(other.pc(), other.warp(), other.lane() as usize);
+        let other_thread = other.thread();
+        let other = self.site(other.pc(), other.warp(), other.lane());
         let access = shared_access(request, lane);
-        self.report(Defect::Race { access, other, other_op, same_warp, volatile }, request.pc, warp, lane);
+        let thread = warp * LANES as u32 + lane as u32;
+        let defect = match self.stale_wait([request.pc, other.pc], [thread, other_thread]) {
+            Some(wait) => Defect::StaleWait { access, wait, other },
+            None => Defect::Race { access, other, other_op, same_warp, volatile },
+        };
+        self.report(defect, request.pc, warp, lane);
     }
 }
 
@@ -261,6 +279,9 @@ impl Watch {
         self.note_visit(mark, shared_access(request, lane));
         if let Some(conflict) = self.shared.write(&self.order, mark, offset, request.bytes, same) {
             self.race(conflict, request, strength, warp, lane);
+        }
+        if let Some(proxy) = &mut self.proxy {
+            proxy.write(mark, offset, request.bytes);
         }
         if semantics.strong && self.has_fences {
             self.order.write(warp, shared_address(offset), semantics.releases);
