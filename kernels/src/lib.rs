@@ -134,7 +134,7 @@ pub mod window_sums;
 
 /// Every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 18] = [
+    static SOURCES: [&Source; 20] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
@@ -153,6 +153,8 @@ pub fn sources() -> &'static [&'static Source] {
         &matmul::SOURCE,
         &matmul::asynchronous::SOURCE,
         &matmul::tensor::SOURCE,
+        &matmul::hopper::SOURCE,
+        &matmul::split::SOURCE,
     ];
     &SOURCES
 }
