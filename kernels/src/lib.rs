@@ -26,7 +26,8 @@ pub struct Source {
     pub headers: &'static [Header],
     /// The stored PTX; empty when it has not been made yet.
     pub ptx: &'static str,
-    /// The lowest virtual architecture that the kernels need, and that the stored PTX is made for.
+    /// The lowest virtual architecture that the kernels need, and that the stored PTX is made for. With a letter at its end (`compute_90a`), it
+    /// is the only one that has what they need.
     pub architecture: &'static str,
     /// The `extern "C"` names of its kernels.
     pub kernels: &'static [&'static str],
@@ -146,6 +147,8 @@ pub fn sources() -> &'static [&'static Source] {
         &correlation::SOURCE,
         &correlation::dp4a::SOURCE,
         &correlation::tensor::SOURCE,
+        &correlation::hopper::SOURCE,
+        &correlation::fft::SOURCE,
         &window_sums::SOURCE,
         &window_sums::tiles::SOURCE,
         &window_sums::scan::SOURCE,

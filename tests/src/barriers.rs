@@ -139,7 +139,8 @@ fn no_barrier_of_a_chapter_can_be_removed() {
         "tensor",
         "tensor",
     ];
-    assert_eq!(names, expected);
+    // Four of the seven are the turns of the warpgroups that share the outputs.
+    assert_eq!(names, [&expected[..], &["wgmma"; 7]].concat());
     for (name, text) in failures {
         assert!(text.contains("race on shared memory"), "{name}:\n{text}");
     }
