@@ -135,7 +135,7 @@ pub mod window_sums;
 
 /// Every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 20] = [
+    static SOURCES: [&Source; 22] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
