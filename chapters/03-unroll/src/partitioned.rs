@@ -1,0 +1,233 @@
+//! The convolution by Fourier transforms of our own: the algorithm of [`fft`](crate::fft), in two or three launches instead of five.
+//!
+//! # Overlap-save, in parts
+//!
+//! A transform of [`POINTS`] points fits one block of threads: registers hold the points, and shared memory exchanges them. A filter of
+//! [`MOST_TAPS_OF_ONE_PART`] taps or fewer fits such a transform, and leaves enough of it for outputs. Then one kernel does everything: it
+//! transforms a block of the signal, multiplies, and transforms back.
+//!
+//! A longer filter is cut into parts of [`PART`] taps (*uniformly partitioned* overlap-save). Block `m` of the outputs is the sum, over the
+//! parts `p`, of block `m + p` of the signal convolved with part `p` of the filter. The sum is taken over the spectra, so each block of
+//! the signal is transformed once, and each block of the outputs is transformed back once.
+//!
+//! # Two blocks in one transform
+//!
+//! The points of a transform are complex, and samples are real. The convolution with a real filter treats the real and the imaginary
+//! parts alike and keeps them apart. So the first half of the signal's blocks goes into the real parts and the second half into the
+//! imaginary parts: such a pair costs one transform.
+//!
+//! # How exact it is
+//!
+//! As exact as [`fft`](crate::fft), for the same reasons: `u log2(n) * max |x| * ||h||` beyond the workload's tolerance. With several parts
+//! in place of the whole filter, the errors of part `p` are proportional to the norm of that part. They are independent, so their squares add up,
+//! as the squares of the parts' norms do.
+
+use std::f64::consts::TAU;
+
+use common::Result;
+use common::gpu::Gpu;
+use common::requirement::Unmet;
+use common::stage::{Prepared, Stage};
+use common::workload::Convolution;
+use common::workload::convolution::Buffers;
+use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
+use kernels::unroll::partitioned::{CONVOLVE, MULTIPLY_PARTS, PAIRS, PART, POINTS, RADIX, THREADS, TRANSFORM, TRANSFORM_BACK};
+
+use crate::fft::spread_over_the_ring;
+
+/// Transforms in shared memory, with the products between them.
+pub const FFT_PARTITIONED: Stage<Convolution> = Stage::prepared(
+    "fft-partitioned",
+    "transforms of our own, each in one block of threads, that cut, multiply, and collect as well",
+    |gpu, conv| Ok(Box::new(Partitioned::prepare(gpu, conv)?)),
+)
+.requires(room_for_spectra)
+.with_allowance(|conv| spread_over_the_ring(conv, POINTS));
+
+/// A longer filter leaves a transform too few outputs: it is cut into parts.
+pub const MOST_TAPS_OF_ONE_PART: u32 = 2560;
+
+/// How filter and signal are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// Parts of the filter.
+    pub parts: u32,
+    /// Outputs of a block, and samples from the start of one block to the next.
+    pub hop: u32,
+    /// Pairs of blocks: block `i` and block `i + pairs` share a transform.
+    pub pairs: u32,
+}
+
+impl Cut {
+    /// Cuts a convolution so that no block runs over the end of a ring of [`POINTS`].
+    pub fn of(outputs: u32, taps: u32) -> Self {
+        if taps > MOST_TAPS_OF_ONE_PART {
+            return Self { parts: taps.div_ceil(PART), hop: PART, pairs: outputs.div_ceil(2 * PART) };
+        }
+        let pairs = outputs.div_ceil(2 * (POINTS - taps + 1));
+        // Spread the outputs evenly over the blocks, so that the last one is not nearly empty.
+        Self { parts: 1, hop: outputs.div_ceil(2 * pairs), pairs }
+    }
+
+    /// Pairs of blocks of the signal. The last pair of outputs also needs those that its other parts meet.
+    fn signal_pairs(&self) -> u32 {
+        self.pairs + self.parts - 1
+    }
+
+    /// Samples from the real to the imaginary parts of a pair.
+    fn distance(&self) -> u32 {
+        self.pairs * self.hop
+    }
+
+    /// Spectra that are kept between launches: of the filter, and, if it has several parts, of the signal and the outputs.
+    fn spectra(&self) -> u32 {
+        if self.parts == 1 { 1 } else { self.parts + self.signal_pairs() + self.pairs }
+    }
+}
+
+/// More spectra than this are not worth their memory.
+const MOST_BYTES: u64 = 4 << 30;
+
+fn room_for_spectra(_: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
+    let bytes = u64::from(Cut::of(conv.outputs(), conv.taps()).spectra()) * u64::from(POINTS) * 8;
+    Ok(Unmet::limit("bytes for spectra", bytes, MOST_BYTES))
+}
+
+/// The rotations between the passes of a transform, `e^(-2 pi i a b / n)` as pairs of real and imaginary parts: `a` below
+/// [`RADIX`] and `b` below `n / RADIX`, for all points and then for a tile of [`THREADS`].
+pub fn turns() -> Vec<f32> {
+    let table = |n: u32| {
+        let angle = move |a: u32, b: u32| -TAU * f64::from(a * b) / f64::from(n);
+        (0..RADIX).flat_map(move |a| (0..n / RADIX).flat_map(move |b| [angle(a, b).cos() as f32, angle(a, b).sin() as f32]))
+    };
+    table(POINTS).chain(table(THREADS)).collect()
+}
+
+/// What the launches keep from one call to the next.
+struct Partitioned {
+    cut: Cut,
+    turns: CudaSlice<f32>,
+    /// Spectra of the parts of the filter and, after them, of the signal.
+    spectra: CudaSlice<f32>,
+    /// Spectra of the outputs; empty if the filter has one part.
+    sums: CudaSlice<f32>,
+}
+
+impl Partitioned {
+    fn prepare(gpu: &Gpu, conv: &Convolution) -> Result<Self> {
+        let cut = Cut::of(conv.outputs(), conv.taps());
+        let (kept, summed) = if cut.parts == 1 { (1, 0) } else { (cut.parts + cut.signal_pairs(), cut.pairs) };
+        let values = |spectra: u32| 2 * POINTS as usize * spectra as usize;
+        // SAFETY: the launches write all spectra before they read them.
+        let (spectra, sums) = unsafe { (gpu.stream.alloc(values(kept))?, gpu.stream.alloc(values(summed).max(1))?) };
+        Ok(Self { cut, turns: gpu.stream.clone_htod(&turns())?, spectra, sums })
+    }
+}
+
+/// A block of threads for each transform.
+fn transforms(count: u32) -> LaunchConfig {
+    LaunchConfig { grid_dim: (count, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
+}
+
+// ANCHOR: launches
+impl Prepared<Convolution> for Partitioned {
+    fn enqueue(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
+        if self.cut.parts == 1 {
+            // Only the filter: `convolve` transforms the signal itself.
+            self.transform(gpu, conv, buffers, POINTS, 1)?;
+            self.convolve(gpu, conv, buffers)
+        } else {
+            self.transform(gpu, conv, buffers, PART, self.cut.parts + self.cut.signal_pairs())?;
+            self.multiply_parts(gpu)?;
+            self.transform_back(gpu, conv, buffers)
+        }
+    }
+}
+// ANCHOR_END: launches
+
+impl Partitioned {
+    /// Transforms the parts of the filter, `part` taps each, and after them the pairs of the signal: `blocks` altogether.
+    fn transform(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &Buffers, part: u32, blocks: u32) -> Result<()> {
+        let kernel = gpu.kernel(TRANSFORM)?;
+        let (samples, taps, parts, distance) = (conv.signal().len() as u32, conv.taps(), self.cut.parts, self.cut.distance());
+        let mut launch = gpu.stream.launch_builder(&kernel);
+        launch.arg(&buffers.signal).arg(&samples).arg(&buffers.filter).arg(&taps).arg(&parts).arg(&part).arg(&distance);
+        launch.arg(&self.turns).arg(&mut self.spectra);
+        // SAFETY: the kernel reads `samples` samples, `taps` filter values, and the rotations, and writes a spectrum for each
+        // block; the workload made its buffers with those lengths, and `prepare` made `spectra` for as many blocks.
+        unsafe { launch.launch(transforms(blocks)) }?;
+        Ok(())
+    }
+
+    /// Convolves with the only part of the filter.
+    fn convolve(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
+        let kernel = gpu.kernel(CONVOLVE)?;
+        let (samples, outputs, hop, distance) = (conv.signal().len() as u32, conv.outputs(), self.cut.hop, self.cut.distance());
+        let mut output = buffers.output.view_mut();
+        let mut launch = gpu.stream.launch_builder(&kernel);
+        launch.arg(&buffers.signal).arg(&samples).arg(&self.spectra).arg(&hop).arg(&distance).arg(&self.turns);
+        launch.arg(&outputs).arg(&mut output);
+        // SAFETY: the kernel reads `samples` samples, one spectrum, which `transform` wrote, and the rotations, and writes
+        // `outputs` results; the workload made its buffers with those lengths.
+        unsafe { launch.launch(transforms(self.cut.pairs)) }?;
+        Ok(())
+    }
+
+    /// Adds up the products of spectra, bin by bin.
+    fn multiply_parts(&mut self, gpu: &Gpu) -> Result<()> {
+        let kernel = gpu.kernel(MULTIPLY_PARTS)?;
+        let Cut { parts, pairs, .. } = self.cut;
+        let grid_dim = (POINTS / THREADS, pairs.div_ceil(PAIRS), 1);
+        let mut launch = gpu.stream.launch_builder(&kernel);
+        launch.arg(&self.spectra).arg(&parts).arg(&pairs).arg(&mut self.sums);
+        // SAFETY: the kernel reads the spectra of `parts` parts and of `pairs + parts - 1` pairs after them, all of which
+        // `transform` wrote, and writes `pairs` spectra; `prepare` made both buffers with those lengths.
+        unsafe { launch.launch(LaunchConfig { grid_dim, block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }) }?;
+        Ok(())
+    }
+
+    /// Makes outputs of the sums.
+    fn transform_back(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
+        let kernel = gpu.kernel(TRANSFORM_BACK)?;
+        let (outputs, distance) = (conv.outputs(), self.cut.distance());
+        let mut output = buffers.output.view_mut();
+        let mut launch = gpu.stream.launch_builder(&kernel);
+        launch.arg(&self.sums).arg(&distance).arg(&self.turns).arg(&outputs).arg(&mut output);
+        // SAFETY: the kernel reads a spectrum for each block, which `multiply_parts` wrote, and the rotations, and writes
+        // `outputs` results; the workload made `output` with that length.
+        unsafe { launch.launch(transforms(self.cut.pairs)) }?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_cover_the_outputs_and_run_over_no_ring() {
+        for outputs in [1, 2, 1000, 4095, 294_912, 10_000_019] {
+            for taps in [1, 2, MOST_TAPS_OF_ONE_PART, MOST_TAPS_OF_ONE_PART + 1, 4096, 4097, 32_768] {
+                let cut @ Cut { parts, hop, pairs } = Cut::of(outputs, taps);
+                let of_part = taps.div_ceil(parts).max(if parts > 1 { PART } else { 1 });
+                assert!(hop + of_part - 1 <= POINTS && parts * of_part >= taps, "{outputs} x {taps}: {cut:?}");
+                assert!(2 * pairs * hop >= outputs && (2 * pairs - 1) * hop < outputs + hop, "{outputs} x {taps}: {cut:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_original_size_has_a_transform_for_most_multiprocessors_of_an_h200() {
+        let cut = Cut::of(294_912, 32_768);
+        assert_eq!((cut, cut.parts + cut.signal_pairs()), (Cut { parts: 16, hop: 2048, pairs: 72 }, 103));
+    }
+
+    #[test]
+    fn rotations_are_those_of_a_circle() {
+        let turns = turns();
+        assert_eq!(turns.len(), 2 * (POINTS + THREADS) as usize);
+        let of = |a: usize, b: usize| (turns[2 * (a * 256 + b)], turns[2 * (a * 256 + b) + 1]);
+        // No rotation, and an eighth of the circle, clockwise.
+        assert_eq!((of(0, 255), of(4, 128)), ((1.0, 0.0), (0.5_f32.sqrt(), -0.5_f32.sqrt())));
+    }
+}
