@@ -9,7 +9,7 @@
 //          their own: they are part of the transforms.
 // Launch:  256 threads per block, 16 points per thread. `transform`: a block for each part of the filter, then one for each
 //          pair of blocks of the signal. `convolve` and `transform_back`: a block for each pair of blocks of the output.
-//          `multiply_parts`: one thread per bin in x, and 8 pairs of blocks of the output in y.
+//          `multiply_parts`: threads in x for the bins, a warp of them in each block, and in y for 8 pairs of the output each.
 // Work:    a transform of 4,096 points: about 150 multiply-adds, additions, or multiplications per point and 32 bytes of
 //          shared memory per point in each of two exchanges. multiply_parts: 4 multiply-adds per bin, part, and pair.
 // Sizes:   convolve: `hop + taps - 1` is at most 4,096. The others: parts and blocks of 2,048.
@@ -69,72 +69,104 @@ __device__ void dft16(float2 (&v)[RADIX])
 }
 // ANCHOR_END: dft
 
+// The rotations by 1 and 2, 3 and 4, and 8 and 12 times an angle. All from 1 to 15 times are products of two of these.
+struct Rotations {
+    float4 by_1_2, by_3_4, by_8_12;
+};
+
+__device__ Rotations load_rotations(const float4* __restrict__ table, unsigned angle, unsigned angles)
+{
+    return {table[angle], table[angles + angle], table[2 * angles + angle]};
+}
+
+// Rotates point i by i times the angle.
+__device__ void rotate(float2 (&v)[RADIX], const Rotations& by)
+{
+    const float2 low[4] = {{1.0f, 0.0f}, {by.by_1_2.x, by.by_1_2.y}, {by.by_1_2.z, by.by_1_2.w}, {by.by_3_4.x, by.by_3_4.y}};
+    const float2 high[4] = {{1.0f, 0.0f}, {by.by_3_4.z, by.by_3_4.w}, {by.by_8_12.x, by.by_8_12.y}, {by.by_8_12.z, by.by_8_12.w}};
+    for (unsigned i = 1; i < RADIX; ++i) {
+        v[i] = v[i] * (i < 4 ? low[i] : i % 4 == 0 ? high[i / 4] : high[i / 4] * low[i % 4]);
+    }
+}
+
 // ANCHOR: passes
-// Three passes of `dft16` over an index of three digits. Before the first pass, thread t has the points t + 256 i. After
-// the last one, it has the bins t / 16 + 16 (t % 16) + 256 i. `turns` holds the rotations between the passes: first
-// row i, column t of e^(-2 pi i t / 4096), and then, from `NEAR` on, the same for 256.
-constexpr unsigned NEAR = POINTS;
 // Threads 16 k to 16 k + 15 share tile k of 16 x 16 points in shared memory. A row has one place more than it has points:
 // threads that read a column start in different banks.
 constexpr unsigned PITCH = RADIX + 1;
 constexpr unsigned TILE = RADIX * PITCH;
 
-__device__ void transform_forth(float2 (&v)[RADIX], const float2* __restrict__ turns, float2* s_points)
-{
-    const unsigned t = threadIdx.x, row = t / RADIX, column = t % RADIX;
-    float2* const s_tile = s_points + row * TILE;
-    dft16(v);
-    for (unsigned i = 0; i < RADIX; ++i) {
-        s_points[i * TILE + row * PITCH + column] = i == 0 ? v[i] : v[i] * turns[i * THREADS + t];
-    }
-    // Orders the writes to all tiles before the reads of one.
-    __syncthreads();
-    for (unsigned i = 0; i < RADIX; ++i) {
-        v[i] = s_tile[i * PITCH + column];
-    }
-    dft16(v);
-    // From here on, the 16 threads of a tile, which are in one warp, exchange points. Orders their reads before their writes.
-    __syncwarp();
-    for (unsigned i = 0; i < RADIX; ++i) {
-        s_tile[i * PITCH + column] = i == 0 ? v[i] : v[i] * turns[NEAR + i * RADIX + column];
-    }
-    // Orders the writes of rows before the reads of columns.
-    __syncwarp();
-    for (unsigned i = 0; i < RADIX; ++i) {
-        v[i] = s_tile[column * PITCH + i];
-    }
-    dft16(v);
-}
+// What a thread needs for the three passes of a transform.
+struct Passes {
+    unsigned row, column;
+    // Between the first two passes, the points of a thread turn by multiples of its share of the whole circle, and between
+    // the last two by multiples of its share in a tile.
+    Rotations far, near;
+    float2* s_points;
+    float2* s_tile;
 
-// The same passes from the last to the first: from the order of the bins to the order of the points.
-__device__ void transform_from_bins(float2 (&v)[RADIX], const float2* __restrict__ turns, float2* s_points)
-{
-    const unsigned t = threadIdx.x, row = t / RADIX, column = t % RADIX;
-    float2* const s_tile = s_points + row * TILE;
-    dft16(v);
-    // Orders the reads of a transform before this one, which were of the same tile, before these writes.
-    __syncwarp();
-    for (unsigned i = 0; i < RADIX; ++i) {
-        s_tile[column * PITCH + i] = i == 0 ? v[i] : v[i] * turns[NEAR + i * RADIX + column];
+    // `turns` holds the rotations for each of 256 threads, and then those for each of the 16 threads of a tile.
+    __device__ Passes(const float4* __restrict__ turns, float2* s_points)
+        : row(threadIdx.x / RADIX), column(threadIdx.x % RADIX), far(load_rotations(turns, threadIdx.x, THREADS)),
+          near(load_rotations(turns + 3 * THREADS, threadIdx.x % RADIX, RADIX)), s_points(s_points), s_tile(s_points + row * TILE)
+    {
     }
-    // Orders the writes of columns before the reads of rows.
-    __syncwarp();
-    for (unsigned i = 0; i < RADIX; ++i) {
-        v[i] = s_tile[i * PITCH + column];
+
+    // Before it, thread t has the points t + 256 i. After it, thread t has the bins t / 16 + 16 (t % 16) + 256 i.
+    __device__ void forth(float2 (&v)[RADIX]) const
+    {
+        dft16(v);
+        rotate(v, far);
+        for (unsigned i = 0; i < RADIX; ++i) {
+            s_points[i * TILE + row * PITCH + column] = v[i];
+        }
+        // Orders the writes to all tiles before the reads of one.
+        __syncthreads();
+        for (unsigned i = 0; i < RADIX; ++i) {
+            v[i] = s_tile[i * PITCH + column];
+        }
+        dft16(v);
+        rotate(v, near);
+        // From here on, the 16 threads of a tile, which are in one warp, exchange points. Orders their reads before their writes.
+        __syncwarp();
+        for (unsigned i = 0; i < RADIX; ++i) {
+            s_tile[i * PITCH + column] = v[i];
+        }
+        // Orders the writes of rows before the reads of columns.
+        __syncwarp();
+        for (unsigned i = 0; i < RADIX; ++i) {
+            v[i] = s_tile[column * PITCH + i];
+        }
+        dft16(v);
     }
-    dft16(v);
-    // Orders these reads before the writes to the same tile.
-    __syncwarp();
-    for (unsigned i = 0; i < RADIX; ++i) {
-        s_tile[i * PITCH + column] = v[i] * turns[row * THREADS + i * RADIX + column];
+
+    // The same passes from the last to the first: from the order of the bins to the order of the points.
+    __device__ void from_bins(float2 (&v)[RADIX]) const
+    {
+        dft16(v);
+        rotate(v, near);
+        for (unsigned i = 0; i < RADIX; ++i) {
+            s_tile[column * PITCH + i] = v[i];
+        }
+        // Orders the writes of columns before the reads of rows.
+        __syncwarp();
+        for (unsigned i = 0; i < RADIX; ++i) {
+            v[i] = s_tile[i * PITCH + column];
+        }
+        dft16(v);
+        // Orders these reads before the writes to the same tile.
+        __syncwarp();
+        for (unsigned i = 0; i < RADIX; ++i) {
+            s_tile[i * PITCH + column] = v[i];
+        }
+        // Orders the writes of all tiles before the reads across them.
+        __syncthreads();
+        for (unsigned i = 0; i < RADIX; ++i) {
+            v[i] = s_points[i * TILE + row * PITCH + column];
+        }
+        rotate(v, far);
+        dft16(v);
     }
-    // Orders the writes to all tiles before the reads across them.
-    __syncthreads();
-    for (unsigned i = 0; i < RADIX; ++i) {
-        v[i] = s_points[i * TILE + row * PITCH + column];
-    }
-    dft16(v);
-}
+};
 // ANCHOR_END: passes
 
 __device__ float sample_or_zero(const float* __restrict__ signal, unsigned samples, unsigned at)
@@ -178,9 +210,10 @@ __device__ float2 conjugate_product(float2 signal, float2 filter)
 // Block b makes the spectrum of part b of the filter, or, after the `parts`, of pair b - parts of the signal.
 extern "C" __global__ void __launch_bounds__(THREADS)
 transform(const float* __restrict__ signal, unsigned samples, const float* __restrict__ filter, unsigned taps, unsigned parts,
-          unsigned part, unsigned distance, const float2* __restrict__ turns, float2* __restrict__ spectra)
+          unsigned part, unsigned distance, const float4* __restrict__ turns, float2* __restrict__ spectra)
 {
     __shared__ float2 s_points[RADIX * TILE];
+    const Passes passes(turns, s_points);
     float2 v[RADIX];
     if (blockIdx.x < parts) {
         for (unsigned i = 0; i < RADIX; ++i) {
@@ -191,7 +224,7 @@ transform(const float* __restrict__ signal, unsigned samples, const float* __res
     } else {
         load_pair(v, signal, samples, (blockIdx.x - parts) * part, distance);
     }
-    transform_forth(v, turns, s_points);
+    passes.forth(v);
     for (unsigned i = 0; i < RADIX; ++i) {
         spectra[blockIdx.x * POINTS + i * THREADS + threadIdx.x] = v[i];
     }
@@ -200,19 +233,23 @@ transform(const float* __restrict__ signal, unsigned samples, const float* __res
 
 // ANCHOR: convolve
 // A filter of one part: from the samples to the outputs in one kernel.
-extern "C" __global__ void __launch_bounds__(THREADS, 3)
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
 convolve(const float* __restrict__ signal, unsigned samples, const float2* __restrict__ filter, unsigned hop, unsigned distance,
-         const float2* __restrict__ turns, unsigned outputs, float* __restrict__ output)
+         const float4* turns, unsigned outputs, float* __restrict__ output)
 {
     __shared__ float2 s_points[RADIX * TILE];
+    const Passes forth(turns, s_points);
     float2 v[RADIX];
     const unsigned start = blockIdx.x * hop;
     load_pair(v, signal, samples, start, distance);
-    transform_forth(v, turns, s_points);
+    forth.forth(v);
     for (unsigned i = 0; i < RADIX; ++i) {
         v[i] = conjugate_product(v[i], filter[i * THREADS + threadIdx.x]);
     }
-    transform_from_bins(v, turns, s_points);
+    // The last exchange and the next one are within the same tile: orders the reads before the writes.
+    __syncwarp();
+    // Loads the rotations again. `turns` is not `__restrict__`, so the compiler cannot keep them in registers, which are scarce.
+    Passes(turns, s_points).from_bins(v);
     store_pair(v, output, outputs, start, distance, hop);
 }
 // ANCHOR_END: convolve
@@ -222,7 +259,7 @@ convolve(const float* __restrict__ signal, unsigned samples, const float2* __res
 // slides over the pairs of the signal for `PAIRS` sums: each part takes one load of the signal and one of the filter.
 extern "C" __global__ void multiply_parts(const float2* __restrict__ spectra, unsigned parts, unsigned pairs, float2* __restrict__ sums)
 {
-    const unsigned bin = blockIdx.x * blockDim.x + threadIdx.x, first = blockIdx.y * PAIRS;
+    const unsigned bin = blockIdx.x * blockDim.x + threadIdx.x, first = (blockIdx.y * blockDim.y + threadIdx.y) * PAIRS;
     const unsigned last = pairs + parts - 2;
     const float2* const filter = spectra + bin;
     const float2* const signal = spectra + parts * POINTS + bin;
@@ -232,16 +269,18 @@ extern "C" __global__ void multiply_parts(const float2* __restrict__ spectra, un
         sum[i] = make_float2(0.0f, 0.0f);
     }
     for (unsigned begin = 0; begin < parts; begin += PAIRS) {
-        // Unrolled, so that each index of `window` is a constant, and the window slides without moving a register.
-        #pragma unroll
+        // All loads of an iteration before the arithmetic, so that they are under way together.
+        float2 weights[PAIRS], next[PAIRS];
         for (unsigned p = 0; p < PAIRS; ++p) {
-            if (begin + p < parts) {
-                const float2 weight = filter[(begin + p) * POINTS];
-                for (unsigned i = 0; i < PAIRS; ++i) {
-                    sum[i] = sum[i] + conjugate_product(window[(p + i) % PAIRS], weight);
-                }
-                window[p] = signal[min(first + begin + p + PAIRS, last) * POINTS];
+            weights[p] = begin + p < parts ? filter[(begin + p) * POINTS] : make_float2(0.0f, 0.0f);
+            next[p] = signal[min(first + begin + p + PAIRS, last) * POINTS];
+        }
+        for (unsigned p = 0; p < PAIRS; ++p) {
+            // Each index is a constant after unrolling, so the window slides without moving a register.
+            for (unsigned i = 0; i < PAIRS; ++i) {
+                sum[i] = sum[i] + conjugate_product(window[(p + i) % PAIRS], weights[p]);
             }
+            window[p] = next[p];
         }
     }
     for (unsigned i = 0; i < PAIRS; ++i) {
@@ -254,15 +293,16 @@ extern "C" __global__ void multiply_parts(const float2* __restrict__ spectra, un
 
 // ANCHOR: transform_back
 extern "C" __global__ void __launch_bounds__(THREADS)
-transform_back(const float2* __restrict__ sums, unsigned distance, const float2* __restrict__ turns, unsigned outputs,
+transform_back(const float2* __restrict__ sums, unsigned distance, const float4* __restrict__ turns, unsigned outputs,
                float* __restrict__ output)
 {
     __shared__ float2 s_points[RADIX * TILE];
+    const Passes passes(turns, s_points);
     float2 v[RADIX];
     for (unsigned i = 0; i < RADIX; ++i) {
         v[i] = sums[blockIdx.x * POINTS + i * THREADS + threadIdx.x];
     }
-    transform_from_bins(v, turns, s_points);
+    passes.from_bins(v);
     store_pair(v, output, outputs, blockIdx.x * PART, distance, PART);
 }
 // ANCHOR_END: transform_back

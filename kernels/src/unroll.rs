@@ -130,7 +130,7 @@ pub mod partitioned {
             POINTS = 4096,
             /// Points that a thread transforms at once.
             RADIX = 16,
-            /// Threads of a block that transforms, and of one that multiplies.
+            /// Threads of a block that transforms.
             THREADS = 256,
             /// Taps of a part and outputs of a block, if the filter has several parts.
             PART = 2048,

@@ -45,7 +45,7 @@ pub const FFT_PARTITIONED: Stage<Convolution> = Stage::prepared(
 .with_allowance(|conv| spread_over_the_ring(conv, POINTS));
 
 /// A longer filter leaves a transform too few outputs: it is cut into parts.
-pub const MOST_TAPS_OF_ONE_PART: u32 = 2560;
+pub const MOST_TAPS_OF_ONE_PART: u32 = 3072;
 
 /// How filter and signal are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,15 +93,27 @@ fn room_for_spectra(_: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
     Ok(Unmet::limit("bytes for spectra", bytes, MOST_BYTES))
 }
 
-/// The rotations between the passes of a transform, `e^(-2 pi i a b / n)` as pairs of real and imaginary parts: `a` below
-/// [`RADIX`] and `b` below `n / RADIX`, for all points and then for a tile of [`THREADS`].
+/// The rotations between the passes of a transform, as pairs of real and imaginary parts: for each of [`THREADS`] shares of a circle
+/// of [`POINTS`], and then for each of [`RADIX`] shares of one of [`THREADS`], the share 1 and 2 times, 3 and 4 times, and 8 and 12 times.
 pub fn turns() -> Vec<f32> {
-    let table = |n: u32| {
-        let angle = move |a: u32, b: u32| -TAU * f64::from(a * b) / f64::from(n);
-        (0..RADIX).flat_map(move |a| (0..n / RADIX).flat_map(move |b| [angle(a, b).cos() as f32, angle(a, b).sin() as f32]))
-    };
-    table(POINTS).chain(table(THREADS)).collect()
+    const TIMES: [[u32; 2]; 3] = [[1, 2], [3, 4], [8, 12]];
+    let mut turns = Vec::new();
+    for (points, shares) in [(POINTS, THREADS), (THREADS, RADIX)] {
+        for pair in TIMES {
+            for (share, times) in (0..shares).flat_map(|share| pair.map(|times| (share, times))) {
+                // Clockwise, as a transform rotates.
+                let (sine, cosine) = (-TAU * f64::from(share * times) / f64::from(points)).sin_cos();
+                turns.extend([cosine as f32, sine as f32]);
+            }
+        }
+    }
+    turns
 }
+
+/// Bins of a block of `multiply_parts`, one per lane.
+const BINS: u32 = 32;
+/// The most warps of such a block.
+const MOST_GROUPS: u32 = 16;
 
 /// What the launches keep from one call to the next.
 struct Partitioned {
@@ -177,12 +189,19 @@ impl Partitioned {
     fn multiply_parts(&mut self, gpu: &Gpu) -> Result<()> {
         let kernel = gpu.kernel(MULTIPLY_PARTS)?;
         let Cut { parts, pairs, .. } = self.cut;
-        let grid_dim = (POINTS / THREADS, pairs.div_ceil(PAIRS), 1);
+        // Warps of a block take the same bins, so that a spectrum that several of them read comes from L1.
+        let groups = pairs.div_ceil(PAIRS);
+        let chunks = groups.div_ceil(MOST_GROUPS);
+        let config = LaunchConfig {
+            grid_dim: (POINTS / BINS, chunks, 1),
+            block_dim: (BINS, groups.div_ceil(chunks), 1),
+            shared_mem_bytes: 0,
+        };
         let mut launch = gpu.stream.launch_builder(&kernel);
         launch.arg(&self.spectra).arg(&parts).arg(&pairs).arg(&mut self.sums);
         // SAFETY: the kernel reads the spectra of `parts` parts and of `pairs + parts - 1` pairs after them, all of which
         // `transform` wrote, and writes `pairs` spectra; `prepare` made both buffers with those lengths.
-        unsafe { launch.launch(LaunchConfig { grid_dim, block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }) }?;
+        unsafe { launch.launch(config) }?;
         Ok(())
     }
 
@@ -225,9 +244,13 @@ mod tests {
     #[test]
     fn rotations_are_those_of_a_circle() {
         let turns = turns();
-        assert_eq!(turns.len(), 2 * (POINTS + THREADS) as usize);
-        let of = |a: usize, b: usize| (turns[2 * (a * 256 + b)], turns[2 * (a * 256 + b) + 1]);
-        // No rotation, and an eighth of the circle, clockwise.
-        assert_eq!((of(0, 255), of(4, 128)), ((1.0, 0.0), (0.5_f32.sqrt(), -0.5_f32.sqrt())));
+        assert_eq!(turns.len(), 3 * 4 * (THREADS + RADIX) as usize);
+        let of = |at: usize| (turns[2 * at], turns[2 * at + 1]);
+        let close = |(x, y): (f32, f32), real: f32, imaginary: f32| (x - real).abs() < 1e-7 && (y - imaginary).abs() < 1e-7;
+        let (points, half) = (2 * THREADS as usize, 0.5_f32.sqrt());
+        // No rotation; 4 times a 32nd of a circle; and, in a tile, 8 times another 32nd.
+        assert!(close(of(0), 1.0, 0.0) && close(of(1), 1.0, 0.0));
+        assert!(close(of(points + 2 * 128 + 1), half, -half), "{:?}", of(points + 2 * 128 + 1));
+        assert!(close(of(3 * points + 2 * 32 + 2 * 8), 0.0, -1.0), "{:?}", of(3 * points + 2 * 32 + 2 * 8));
     }
 }
