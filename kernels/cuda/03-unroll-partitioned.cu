@@ -84,6 +84,7 @@ __device__ void rotate(float2 (&v)[RADIX], const Rotations& by)
 {
     const float2 low[4] = {{1.0f, 0.0f}, {by.by_1_2.x, by.by_1_2.y}, {by.by_1_2.z, by.by_1_2.w}, {by.by_3_4.x, by.by_3_4.y}};
     const float2 high[4] = {{1.0f, 0.0f}, {by.by_3_4.z, by.by_3_4.w}, {by.by_8_12.x, by.by_8_12.y}, {by.by_8_12.z, by.by_8_12.w}};
+    #pragma unroll
     for (unsigned i = 1; i < RADIX; ++i) {
         v[i] = v[i] * (i < 4 ? low[i] : i % 4 == 0 ? high[i / 4] : high[i / 4] * low[i % 4]);
     }
@@ -206,23 +207,59 @@ __device__ float2 conjugate_product(float2 signal, float2 filter)
     return make_float2(signal.x * filter.x + signal.y * filter.y, signal.x * filter.y - signal.y * filter.x);
 }
 
+// A part of the filter, followed by zeros.
+__device__ void load_part(float2 (&v)[RADIX], const float* __restrict__ filter, unsigned taps, unsigned start, unsigned part)
+{
+    for (unsigned i = 0; i < RADIX; ++i) {
+        const unsigned n = i * THREADS + threadIdx.x, tap = start + n;
+        // A transform forth and one back multiply by the number of points. It is a power of two, so this rounds nothing.
+        v[i] = make_float2(n < part && tap < taps ? filter[tap] * (1.0f / POINTS) : 0.0f, 0.0f);
+    }
+}
+
+// ANCHOR: convolve
+// A short filter: everything in one kernel. Each block transforms the filter, keeps its spectrum in registers, and convolves
+// every pair that is its turn. That is quicker than a launch that transforms the filter once for all blocks.
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
+convolve(const float* __restrict__ signal, unsigned samples, const float* __restrict__ filter, unsigned taps, unsigned hop,
+         unsigned pairs, const float4* __restrict__ turns, unsigned outputs, float* __restrict__ output)
+{
+    __shared__ float2 s_points[RADIX * TILE];
+    const Passes passes(turns, s_points);
+    float2 weights[RADIX];
+    load_part(weights, filter, taps, 0, taps);
+    passes.forth(weights);
+    for (unsigned pair = blockIdx.x; pair < pairs; pair += gridDim.x) {
+        const unsigned start = pair * hop, distance = pairs * hop;
+        float2 v[RADIX];
+        load_pair(v, signal, samples, start, distance);
+        // Orders the last reads of the transform before this one before its first writes.
+        __syncthreads();
+        passes.forth(v);
+        for (unsigned i = 0; i < RADIX; ++i) {
+            v[i] = conjugate_product(v[i], weights[i]);
+        }
+        // The last exchange and the next one are within the same tile, so a warp has to wait only for itself.
+        __syncwarp();
+        passes.from_bins(v);
+        store_pair(v, output, outputs, start, distance, hop);
+    }
+}
+// ANCHOR_END: convolve
+
 // ANCHOR: transform
 // Block b makes the spectrum of part b of the filter, or, after the `parts`, of pair b - parts of the signal.
 extern "C" __global__ void __launch_bounds__(THREADS)
 transform(const float* __restrict__ signal, unsigned samples, const float* __restrict__ filter, unsigned taps, unsigned parts,
-          unsigned part, unsigned distance, const float4* __restrict__ turns, float2* __restrict__ spectra)
+          unsigned distance, const float4* __restrict__ turns, float2* __restrict__ spectra)
 {
     __shared__ float2 s_points[RADIX * TILE];
     const Passes passes(turns, s_points);
     float2 v[RADIX];
     if (blockIdx.x < parts) {
-        for (unsigned i = 0; i < RADIX; ++i) {
-            const unsigned n = i * THREADS + threadIdx.x, tap = blockIdx.x * part + n;
-            // A transform forth and one back multiply by the number of points. It is a power of two, so this rounds nothing.
-            v[i] = make_float2(n < part && tap < taps ? filter[tap] * (1.0f / POINTS) : 0.0f, 0.0f);
-        }
+        load_part(v, filter, taps, blockIdx.x * PART, PART);
     } else {
-        load_pair(v, signal, samples, (blockIdx.x - parts) * part, distance);
+        load_pair(v, signal, samples, (blockIdx.x - parts) * PART, distance);
     }
     passes.forth(v);
     for (unsigned i = 0; i < RADIX; ++i) {
@@ -230,29 +267,6 @@ transform(const float* __restrict__ signal, unsigned samples, const float* __res
     }
 }
 // ANCHOR_END: transform
-
-// ANCHOR: convolve
-// A filter of one part: from the samples to the outputs in one kernel.
-extern "C" __global__ void __launch_bounds__(THREADS, 2)
-convolve(const float* __restrict__ signal, unsigned samples, const float2* __restrict__ filter, unsigned hop, unsigned distance,
-         const float4* turns, unsigned outputs, float* __restrict__ output)
-{
-    __shared__ float2 s_points[RADIX * TILE];
-    const Passes forth(turns, s_points);
-    float2 v[RADIX];
-    const unsigned start = blockIdx.x * hop;
-    load_pair(v, signal, samples, start, distance);
-    forth.forth(v);
-    for (unsigned i = 0; i < RADIX; ++i) {
-        v[i] = conjugate_product(v[i], filter[i * THREADS + threadIdx.x]);
-    }
-    // The last exchange and the next one are within the same tile: orders the reads before the writes.
-    __syncwarp();
-    // Loads the rotations again. `turns` is not `__restrict__`, so the compiler cannot keep them in registers, which are scarce.
-    Passes(turns, s_points).from_bins(v);
-    store_pair(v, output, outputs, start, distance, hop);
-}
-// ANCHOR_END: convolve
 
 // ANCHOR: multiply_parts
 // Pair m of the output is the sum, over the parts p of the filter, of pair m + p of the signal times part p. The thread

@@ -116,10 +116,10 @@ pub mod partitioned {
         "03-unroll-partitioned", "compute_50", [];
 
         kernels {
-            /// The spectra of the filter's parts and of the signal's pairs of blocks.
-            TRANSFORM = "transform",
             /// A filter of one part: transforms, multiplies, and transforms back.
             CONVOLVE = "convolve",
+            /// The spectra of the filter's parts and of the signal's pairs of blocks.
+            TRANSFORM = "transform",
             /// The sums of products of spectra for a filter of several parts.
             MULTIPLY_PARTS = "multiply_parts",
             /// From those sums to the outputs.

@@ -1,10 +1,10 @@
-//! The convolution by Fourier transforms of our own: the algorithm of [`fft`](crate::fft), in two or three launches instead of five.
+//! The convolution by Fourier transforms of our own: the algorithm of [`fft`](crate::fft), in one or three launches instead of five.
 //!
 //! # Overlap-save, in parts
 //!
 //! A transform of [`POINTS`] points fits one block of threads: registers hold the points, and shared memory exchanges them. A filter of
 //! [`MOST_TAPS_OF_ONE_PART`] taps or fewer fits such a transform, and leaves enough of it for outputs. Then one kernel does everything: it
-//! transforms a block of the signal, multiplies, and transforms back.
+//! transforms the filter and a block of the signal, multiplies, and transforms back.
 //!
 //! A longer filter is cut into parts of [`PART`] taps (*uniformly partitioned* overlap-save). Block `m` of the outputs is the sum, over the
 //! parts `p`, of block `m + p` of the signal convolved with part `p` of the filter. The sum is taken over the spectra, so each block of
@@ -26,6 +26,7 @@ use std::f64::consts::TAU;
 
 use common::Result;
 use common::gpu::Gpu;
+use common::planner;
 use common::requirement::Unmet;
 use common::stage::{Prepared, Stage};
 use common::workload::Convolution;
@@ -39,7 +40,7 @@ use crate::fft::spread_over_the_ring;
 pub const FFT_PARTITIONED: Stage<Convolution> = Stage::prepared(
     "fft-partitioned",
     "transforms of our own, each in one block of threads, that cut, multiply, and collect as well",
-    |gpu, conv| Ok(Box::new(Partitioned::prepare(gpu, conv)?)),
+    prepare,
 )
 .requires(room_for_spectra)
 .with_allowance(|conv| spread_over_the_ring(conv, POINTS));
@@ -69,28 +70,30 @@ impl Cut {
         Self { parts: 1, hop: outputs.div_ceil(2 * pairs), pairs }
     }
 
-    /// Pairs of blocks of the signal. The last pair of outputs also needs those that its other parts meet.
-    fn signal_pairs(&self) -> u32 {
-        self.pairs + self.parts - 1
+    /// Spectra of the parts of the filter and of the pairs of the signal. The last pair of outputs needs pairs of the signal after its own:
+    /// one for each further part.
+    fn transforms(&self) -> u32 {
+        self.parts + self.pairs + self.parts - 1
     }
 
     /// Samples from the real to the imaginary parts of a pair.
     fn distance(&self) -> u32 {
         self.pairs * self.hop
     }
+}
 
-    /// Spectra that are kept between launches: of the filter, and, if it has several parts, of the signal and the outputs.
-    fn spectra(&self) -> u32 {
-        if self.parts == 1 { 1 } else { self.parts + self.signal_pairs() + self.pairs }
-    }
+fn prepare(gpu: &Gpu, conv: &Convolution) -> Result<Box<dyn Prepared<Convolution>>> {
+    let cut = Cut::of(conv.outputs(), conv.taps());
+    Ok(if cut.parts == 1 { Box::new(OnePart::prepare(gpu, cut)?) } else { Box::new(Parts::prepare(gpu, cut)?) })
 }
 
 /// More spectra than this are not worth their memory.
 const MOST_BYTES: u64 = 4 << 30;
 
 fn room_for_spectra(_: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
-    let bytes = u64::from(Cut::of(conv.outputs(), conv.taps()).spectra()) * u64::from(POINTS) * 8;
-    Ok(Unmet::limit("bytes for spectra", bytes, MOST_BYTES))
+    let cut = Cut::of(conv.outputs(), conv.taps());
+    let spectra = if cut.parts == 1 { 0 } else { cut.transforms() + cut.pairs };
+    Ok(Unmet::limit("bytes for spectra", u64::from(spectra) * u64::from(POINTS) * 8, MOST_BYTES))
 }
 
 /// The rotations between the passes of a transform, as pairs of real and imaginary parts: for each of [`THREADS`] shares of a circle
@@ -110,91 +113,105 @@ pub fn turns() -> Vec<f32> {
     turns
 }
 
-/// Bins of a block of `multiply_parts`, one per lane.
-const BINS: u32 = 32;
-/// The most warps of such a block.
-const MOST_GROUPS: u32 = 16;
-
-/// What the launches keep from one call to the next.
-struct Partitioned {
-    cut: Cut,
-    turns: CudaSlice<f32>,
-    /// Spectra of the parts of the filter and, after them, of the signal.
-    spectra: CudaSlice<f32>,
-    /// Spectra of the outputs; empty if the filter has one part.
-    sums: CudaSlice<f32>,
-}
-
-impl Partitioned {
-    fn prepare(gpu: &Gpu, conv: &Convolution) -> Result<Self> {
-        let cut = Cut::of(conv.outputs(), conv.taps());
-        let (kept, summed) = if cut.parts == 1 { (1, 0) } else { (cut.parts + cut.signal_pairs(), cut.pairs) };
-        let values = |spectra: u32| 2 * POINTS as usize * spectra as usize;
-        // SAFETY: the launches write all spectra before they read them.
-        let (spectra, sums) = unsafe { (gpu.stream.alloc(values(kept))?, gpu.stream.alloc(values(summed).max(1))?) };
-        Ok(Self { cut, turns: gpu.stream.clone_htod(&turns())?, spectra, sums })
-    }
-}
-
 /// A block of threads for each transform.
 fn transforms(count: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (count, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
 }
 
-// ANCHOR: launches
-impl Prepared<Convolution> for Partitioned {
-    fn enqueue(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
-        if self.cut.parts == 1 {
-            // Only the filter: `convolve` transforms the signal itself.
-            self.transform(gpu, conv, buffers, POINTS, 1)?;
-            self.convolve(gpu, conv, buffers)
-        } else {
-            self.transform(gpu, conv, buffers, PART, self.cut.parts + self.cut.signal_pairs())?;
-            self.multiply_parts(gpu)?;
-            self.transform_back(gpu, conv, buffers)
-        }
+// ANCHOR: one_part
+/// A filter that fits one transform.
+struct OnePart {
+    cut: Cut,
+    /// Blocks of threads: no more than are resident at once, because each of them transforms the filter.
+    blocks: u32,
+    turns: CudaSlice<f32>,
+}
+
+impl OnePart {
+    /// Blocks of [`CONVOLVE`] on a multiprocessor, for which it is compiled.
+    const RESIDENT: u32 = 2;
+
+    fn prepare(gpu: &Gpu, cut: Cut) -> Result<Self> {
+        let rounds = cut.pairs.div_ceil(Self::RESIDENT * planner::multiprocessors(gpu)?);
+        Ok(Self { cut, blocks: cut.pairs.div_ceil(rounds), turns: gpu.stream.clone_htod(&turns())? })
     }
 }
-// ANCHOR_END: launches
 
-impl Partitioned {
-    /// Transforms the parts of the filter, `part` taps each, and after them the pairs of the signal: `blocks` altogether.
-    fn transform(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &Buffers, part: u32, blocks: u32) -> Result<()> {
+impl Prepared<Convolution> for OnePart {
+    fn enqueue(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
+        let kernel = gpu.kernel(CONVOLVE)?;
+        let (samples, taps, outputs) = (conv.signal().len() as u32, conv.taps(), conv.outputs());
+        let Cut { hop, pairs, .. } = self.cut;
+        let mut output = buffers.output.view_mut();
+        let mut launch = gpu.stream.launch_builder(&kernel);
+        launch.arg(&buffers.signal).arg(&samples).arg(&buffers.filter).arg(&taps).arg(&hop).arg(&pairs).arg(&self.turns);
+        launch.arg(&outputs).arg(&mut output);
+        // SAFETY: the kernel reads `samples` samples, `taps` filter values, and the rotations, and writes `outputs` results;
+        // the workload and `turns` made the buffers with those lengths.
+        unsafe { launch.launch(transforms(self.blocks)) }?;
+        Ok(())
+    }
+}
+// ANCHOR_END: one_part
+
+// ANCHOR: parts
+/// A filter in several parts.
+struct Parts {
+    cut: Cut,
+    turns: CudaSlice<f32>,
+    /// Spectra of the parts of the filter and, after them, of the pairs of the signal.
+    spectra: CudaSlice<f32>,
+    /// Spectra of the pairs of the outputs.
+    sums: CudaSlice<f32>,
+}
+
+impl Parts {
+    fn prepare(gpu: &Gpu, cut: Cut) -> Result<Self> {
+        let values = |spectra: u32| 2 * POINTS as usize * spectra as usize;
+        // SAFETY: the launches write all spectra before they read them.
+        let (spectra, sums) = unsafe { (gpu.stream.alloc(values(cut.transforms()))?, gpu.stream.alloc(values(cut.pairs))?) };
+        Ok(Self { cut, turns: gpu.stream.clone_htod(&turns())?, spectra, sums })
+    }
+}
+
+impl Prepared<Convolution> for Parts {
+    fn enqueue(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
+        self.transform(gpu, conv, buffers)?;
+        self.multiply(gpu)?;
+        self.transform_back(gpu, conv, buffers)
+    }
+}
+// ANCHOR_END: parts
+
+impl Parts {
+    /// Bins of a block of [`MULTIPLY_PARTS`], one per lane.
+    const BINS: u32 = 32;
+    /// The most warps of such a block.
+    const MOST_GROUPS: u32 = 16;
+
+    /// Transforms the parts of the filter and the pairs of the signal.
+    fn transform(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &Buffers) -> Result<()> {
         let kernel = gpu.kernel(TRANSFORM)?;
         let (samples, taps, parts, distance) = (conv.signal().len() as u32, conv.taps(), self.cut.parts, self.cut.distance());
         let mut launch = gpu.stream.launch_builder(&kernel);
-        launch.arg(&buffers.signal).arg(&samples).arg(&buffers.filter).arg(&taps).arg(&parts).arg(&part).arg(&distance);
+        launch.arg(&buffers.signal).arg(&samples).arg(&buffers.filter).arg(&taps).arg(&parts).arg(&distance);
         launch.arg(&self.turns).arg(&mut self.spectra);
         // SAFETY: the kernel reads `samples` samples, `taps` filter values, and the rotations, and writes a spectrum for each
-        // block; the workload made its buffers with those lengths, and `prepare` made `spectra` for as many blocks.
-        unsafe { launch.launch(transforms(blocks)) }?;
-        Ok(())
-    }
-
-    /// Convolves with the only part of the filter.
-    fn convolve(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
-        let kernel = gpu.kernel(CONVOLVE)?;
-        let (samples, outputs, hop, distance) = (conv.signal().len() as u32, conv.outputs(), self.cut.hop, self.cut.distance());
-        let mut output = buffers.output.view_mut();
-        let mut launch = gpu.stream.launch_builder(&kernel);
-        launch.arg(&buffers.signal).arg(&samples).arg(&self.spectra).arg(&hop).arg(&distance).arg(&self.turns);
-        launch.arg(&outputs).arg(&mut output);
-        // SAFETY: the kernel reads `samples` samples, one spectrum, which `transform` wrote, and the rotations, and writes
-        // `outputs` results; the workload made its buffers with those lengths.
-        unsafe { launch.launch(transforms(self.cut.pairs)) }?;
+        // block; the workload and `turns` made the buffers with those lengths, and `prepare` made `spectra` for that many blocks.
+        unsafe { launch.launch(transforms(self.cut.transforms())) }?;
         Ok(())
     }
 
     /// Adds up the products of spectra, bin by bin.
-    fn multiply_parts(&mut self, gpu: &Gpu) -> Result<()> {
+    fn multiply(&mut self, gpu: &Gpu) -> Result<()> {
         let kernel = gpu.kernel(MULTIPLY_PARTS)?;
         let Cut { parts, pairs, .. } = self.cut;
         // Warps of a block take the same bins, so that a spectrum that several of them read comes from L1.
         let groups = pairs.div_ceil(PAIRS);
-        let chunks = groups.div_ceil(MOST_GROUPS);
+        let chunks = groups.div_ceil(Self::MOST_GROUPS);
         let config = LaunchConfig {
-            grid_dim: (POINTS / BINS, chunks, 1),
-            block_dim: (BINS, groups.div_ceil(chunks), 1),
+            grid_dim: (POINTS / Self::BINS, chunks, 1),
+            block_dim: (Self::BINS, groups.div_ceil(chunks), 1),
             shared_mem_bytes: 0,
         };
         let mut launch = gpu.stream.launch_builder(&kernel);
@@ -212,8 +229,8 @@ impl Partitioned {
         let mut output = buffers.output.view_mut();
         let mut launch = gpu.stream.launch_builder(&kernel);
         launch.arg(&self.sums).arg(&distance).arg(&self.turns).arg(&outputs).arg(&mut output);
-        // SAFETY: the kernel reads a spectrum for each block, which `multiply_parts` wrote, and the rotations, and writes
-        // `outputs` results; the workload made `output` with that length.
+        // SAFETY: the kernel reads a spectrum for each block, which `multiply` had written, and the rotations, and writes `outputs`
+        // results; the workload made `output` with that length.
         unsafe { launch.launch(transforms(self.cut.pairs)) }?;
         Ok(())
     }
@@ -238,7 +255,7 @@ mod tests {
     #[test]
     fn the_original_size_has_a_transform_for_most_multiprocessors_of_an_h200() {
         let cut = Cut::of(294_912, 32_768);
-        assert_eq!((cut, cut.parts + cut.signal_pairs()), (Cut { parts: 16, hop: 2048, pairs: 72 }, 103));
+        assert_eq!((cut, cut.transforms()), (Cut { parts: 16, hop: 2048, pairs: 72 }, 103));
     }
 
     #[test]
