@@ -179,6 +179,7 @@ __device__ float sample_or_zero(const float* __restrict__ signal, unsigned sampl
 __device__ void load_pair(float2 (&v)[RADIX], const float* __restrict__ signal, unsigned samples, unsigned start,
                           unsigned distance)
 {
+    #pragma unroll
     for (unsigned i = 0; i < RADIX; ++i) {
         const unsigned at = start + i * THREADS + threadIdx.x;
         v[i] = make_float2(sample_or_zero(signal, samples, at), sample_or_zero(signal, samples, at + distance));
@@ -189,6 +190,7 @@ __device__ void load_pair(float2 (&v)[RADIX], const float* __restrict__ signal, 
 __device__ void store_pair(const float2 (&v)[RADIX], float* __restrict__ output, unsigned outputs, unsigned start,
                            unsigned distance, unsigned hop)
 {
+    #pragma unroll
     for (unsigned i = 0; i < RADIX; ++i) {
         const unsigned n = i * THREADS + threadIdx.x, at = start + n;
         if (n < hop && at < outputs) {
@@ -212,7 +214,7 @@ __device__ void load_part(float2 (&v)[RADIX], const float* __restrict__ filter, 
 {
     for (unsigned i = 0; i < RADIX; ++i) {
         const unsigned n = i * THREADS + threadIdx.x, tap = start + n;
-        // A transform forth and one back multiply by the number of points. It is a power of two, so this rounds nothing.
+        // A transform forth and one back multiply by the number of points. Dividing by a power of two rounds no normal number.
         v[i] = make_float2(n < part && tap < taps ? filter[tap] * (1.0f / POINTS) : 0.0f, 0.0f);
     }
 }
@@ -289,6 +291,7 @@ extern "C" __global__ void multiply_parts(const float2* __restrict__ spectra, un
             weights[p] = begin + p < parts ? filter[(begin + p) * POINTS] : make_float2(0.0f, 0.0f);
             next[p] = signal[min(first + begin + p + PAIRS, last) * POINTS];
         }
+        #pragma unroll
         for (unsigned p = 0; p < PAIRS; ++p) {
             // Each index is a constant after unrolling, so the window slides without moving a register.
             for (unsigned i = 0; i < PAIRS; ++i) {
