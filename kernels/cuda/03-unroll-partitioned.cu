@@ -26,11 +26,17 @@ constexpr unsigned PAIRS = 8;
 
 __device__ float2 operator+(float2 a, float2 b) { return make_float2(a.x + b.x, a.y + b.y); }
 __device__ float2 operator-(float2 a, float2 b) { return make_float2(a.x - b.x, a.y - b.y); }
-__device__ float2 operator*(float2 a, float2 b) { return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
+// Says which product is fused with the addition, so that the result is the same with every compiler.
+__device__ float2 operator*(float2 a, float2 b) { return make_float2(fmaf(a.x, b.x, -(a.y * b.y)), fmaf(a.x, b.y, a.y * b.x)); }
+__device__ float2 multiply_add(float2 a, float2 b, float2 sum)
+{
+    return make_float2(fmaf(a.x, b.x, fmaf(-a.y, b.y, sum.x)), fmaf(a.x, b.y, fmaf(a.y, b.x, sum.y)));
+}
+__device__ float2 conjugate(float2 a) { return make_float2(a.x, -a.y); }
 __device__ float2 minus_i_times(float2 a) { return make_float2(a.y, -a.x); }
 
 // ANCHOR: dft
-__device__ void dft4(float2& a, float2& b, float2& c, float2& d)
+__device__ __forceinline__ void dft4(float2& a, float2& b, float2& c, float2& d)
 {
     const float2 even = a + c, odd = b + d, even_difference = a - c, odd_difference = minus_i_times(b - d);
     a = even + odd;
@@ -40,7 +46,7 @@ __device__ void dft4(float2& a, float2& b, float2& c, float2& d)
 }
 
 // Four transforms of 4 points, a rotation by the angle of each pair of indices, and four more.
-__device__ void dft16(float2 (&v)[RADIX])
+__device__ __forceinline__ void dft16(float2 (&v)[RADIX])
 {
     constexpr float COS = 0.92387953f, SIN = 0.38268343f, HALF = 0.70710678f;
     for (unsigned i = 0; i < 4; ++i) {
@@ -80,7 +86,7 @@ __device__ Rotations load_rotations(const float4* __restrict__ table, unsigned a
 }
 
 // Rotates point i by i times the angle.
-__device__ void rotate(float2 (&v)[RADIX], const Rotations& by)
+__device__ __forceinline__ void rotate(float2 (&v)[RADIX], const Rotations& by)
 {
     const float2 low[4] = {{1.0f, 0.0f}, {by.by_1_2.x, by.by_1_2.y}, {by.by_1_2.z, by.by_1_2.w}, {by.by_3_4.x, by.by_3_4.y}};
     const float2 high[4] = {{1.0f, 0.0f}, {by.by_3_4.z, by.by_3_4.w}, {by.by_8_12.x, by.by_8_12.y}, {by.by_8_12.z, by.by_8_12.w}};
@@ -113,7 +119,7 @@ struct Passes {
     }
 
     // Before it, thread t has the points t + 256 i. After it, thread t has the bins t / 16 + 16 (t % 16) + 256 i.
-    __device__ void forth(float2 (&v)[RADIX]) const
+    __device__ __forceinline__ void forth(float2 (&v)[RADIX]) const
     {
         dft16(v);
         rotate(v, far);
@@ -141,7 +147,7 @@ struct Passes {
     }
 
     // The same passes from the last to the first: from the order of the bins to the order of the points.
-    __device__ void from_bins(float2 (&v)[RADIX]) const
+    __device__ __forceinline__ void from_bins(float2 (&v)[RADIX]) const
     {
         dft16(v);
         rotate(v, near);
@@ -202,13 +208,6 @@ __device__ void store_pair(const float2 (&v)[RADIX], float* __restrict__ output,
     }
 }
 
-// The conjugate of a product with the filter's conjugate, which makes it a correlation. Transforming the conjugate forth
-// is transforming back.
-__device__ float2 conjugate_product(float2 signal, float2 filter)
-{
-    return make_float2(signal.x * filter.x + signal.y * filter.y, signal.x * filter.y - signal.y * filter.x);
-}
-
 // A part of the filter, followed by zeros.
 __device__ void load_part(float2 (&v)[RADIX], const float* __restrict__ filter, unsigned taps, unsigned start, unsigned part)
 {
@@ -238,8 +237,10 @@ convolve(const float* __restrict__ signal, unsigned samples, const float* __rest
         // Orders the last reads of the transform before this one before its first writes.
         __syncthreads();
         passes.forth(v);
+        // The filter's conjugate makes a correlation of the product. The conjugate of all of it makes `from_bins`, which runs
+        // forth, a transform back.
         for (unsigned i = 0; i < RADIX; ++i) {
-            v[i] = conjugate_product(v[i], weights[i]);
+            v[i] = conjugate(v[i]) * weights[i];
         }
         // The last exchange and the next one are within the same tile, so a warp has to wait only for itself.
         __syncwarp();
@@ -271,8 +272,8 @@ transform(const float* __restrict__ signal, unsigned samples, const float* __res
 // ANCHOR_END: transform
 
 // ANCHOR: multiply_parts
-// Pair m of the output is the sum, over the parts p of the filter, of pair m + p of the signal times part p. The thread
-// slides over the pairs of the signal for `PAIRS` sums: each part takes one load of the signal and one of the filter.
+// Pair m of the output is the sum, over the parts p of the filter, of pair m + p of the signal times part p, conjugated as in
+// `convolve`. The thread slides over the pairs of the signal for `PAIRS` sums: each part takes one load of the signal and one of the filter.
 extern "C" __global__ void multiply_parts(const float2* __restrict__ spectra, unsigned parts, unsigned pairs, float2* __restrict__ sums)
 {
     const unsigned bin = blockIdx.x * blockDim.x + threadIdx.x, first = (blockIdx.y * blockDim.y + threadIdx.y) * PAIRS;
@@ -295,7 +296,7 @@ extern "C" __global__ void multiply_parts(const float2* __restrict__ spectra, un
         for (unsigned p = 0; p < PAIRS; ++p) {
             // Each index is a constant after unrolling, so the window slides without moving a register.
             for (unsigned i = 0; i < PAIRS; ++i) {
-                sum[i] = sum[i] + conjugate_product(window[(p + i) % PAIRS], weights[p]);
+                sum[i] = multiply_add(conjugate(window[(p + i) % PAIRS]), weights[p], sum[i]);
             }
             window[p] = next[p];
         }
