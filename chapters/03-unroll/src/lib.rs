@@ -103,6 +103,17 @@ const LESSON: &[Comparison<Convolution>] = &[
         .otherwise("A filter this short is summed sooner than it is transformed."),
     Comparison::times(tensor::F16X3, fft::FFT, "At this length, the better algorithm beats the faster arithmetic.")
         .otherwise("At this length, the faster arithmetic beats the better algorithm."),
+    Comparison::counts(
+        LONG_RUN,
+        partitioned::FFT_PARTITIONED,
+        Measure::InstructionsPerMultiplyAdd,
+        "A transform takes a few steps for each point, and a sum one for each tap.",
+    ),
+    Comparison::times(
+        fft::FFT,
+        partitioned::FFT_PARTITIONED,
+        "A transform that fits one block of threads leaves no work for launches before and after it.",
+    ),
 ];
 
 // ANCHOR: launch
