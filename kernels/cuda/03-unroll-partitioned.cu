@@ -133,8 +133,7 @@ struct Passes {
         }
         dft16(v);
         rotate(v, near);
-        // From here on, the 16 threads of a tile, which are in one warp, exchange points. Orders their reads before their writes.
-        __syncwarp();
+        // From here on, the 16 threads of a tile exchange points, which are in one warp. Each writes where it has read.
         for (unsigned i = 0; i < RADIX; ++i) {
             s_tile[i * PITCH + column] = v[i];
         }
@@ -160,8 +159,6 @@ struct Passes {
             v[i] = s_tile[i * PITCH + column];
         }
         dft16(v);
-        // Orders these reads before the writes to the same tile.
-        __syncwarp();
         for (unsigned i = 0; i < RADIX; ++i) {
             s_tile[i * PITCH + column] = v[i];
         }
@@ -230,20 +227,19 @@ convolve(const float* __restrict__ signal, unsigned samples, const float* __rest
     float2 weights[RADIX];
     load_part(weights, filter, taps, 0, taps);
     passes.forth(weights);
+    // Orders its last reads, within tiles, before the first writes of the next transform, across them. No other transform needs
+    // that: each begins by writing where its threads have read.
+    __syncthreads();
     for (unsigned pair = blockIdx.x; pair < pairs; pair += gridDim.x) {
         const unsigned start = pair * hop, distance = pairs * hop;
         float2 v[RADIX];
         load_pair(v, signal, samples, start, distance);
-        // Orders the last reads of the transform before this one before its first writes.
-        __syncthreads();
         passes.forth(v);
         // The filter's conjugate makes a correlation of the product. The conjugate of all of it makes `from_bins`, which runs
         // forth, a transform back.
         for (unsigned i = 0; i < RADIX; ++i) {
             v[i] = conjugate(v[i]) * weights[i];
         }
-        // The last exchange and the next one are within the same tile, so a warp has to wait only for itself.
-        __syncwarp();
         passes.from_bins(v);
         store_pair(v, output, outputs, start, distance, hop);
     }

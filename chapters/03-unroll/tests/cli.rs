@@ -107,11 +107,11 @@ fn a_block_transforms_a_short_filter_once_for_all_its_pairs_and_a_long_one_comes
         assert_eq!(record["stages"][0]["verified"], true, "{size}");
         count(&record, "fft-partitioned", "barriers")
     };
-    // 19 pairs of blocks, and 16 resident blocks of threads on 8 multiprocessors: two rounds of 10 blocks. Each of their 8 warps waits once in
-    // the transform of the filter, and three times in each pair.
-    assert_eq!(barriers("sim:gtx680", "40000x3000"), 8 * (10 + 3 * 19));
+    // 19 pairs of blocks, and 16 resident blocks of threads on 8 multiprocessors: two rounds of 10 blocks. Each of their 8 warps waits twice for
+    // the transform of the filter, and twice for each pair.
+    assert_eq!(barriers("sim:gtx680", "40000x3000"), 8 * (2 * 10 + 2 * 19));
     // Each of the 132 multiprocessors of an H200 could have two.
-    assert_eq!(barriers("sim", "40000x3000"), 8 * (19 + 3 * 19));
+    assert_eq!(barriers("sim", "40000x3000"), 8 * (2 * 19 + 2 * 19));
     // One part more than fits. Parts of 2048 taps: 2 of the filter, 10 pairs of the outputs, and 11 of the signal.
     assert_eq!(barriers("sim", "40000x3073"), 8 * (2 + 11 + 10));
 }
