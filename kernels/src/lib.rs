@@ -135,7 +135,7 @@ pub mod window_sums;
 
 /// Every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 22] = [
+    static SOURCES: [&Source; 23] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
@@ -144,6 +144,7 @@ pub fn sources() -> &'static [&'static Source] {
         &unroll::SOURCE,
         &unroll::tensor::SOURCE,
         &unroll::fft::SOURCE,
+        &unroll::partitioned::SOURCE,
         &correlation::SOURCE,
         &correlation::dp4a::SOURCE,
         &correlation::tensor::SOURCE,

@@ -14,14 +14,15 @@ use conv_shared::SHARED_MISSING_BARRIER;
 use kernels::conv_shared::{TILE, WIDE_TILE};
 use kernels::{Kernel, Source};
 use simt::ptx::{Barrier, edit, parse};
+use unroll::partitioned::FFT_PARTITIONED;
 
 use crate::device::with_gpu;
 
-/// For each barrier of a kernel, the text without that barrier and the barrier's line.
-fn without_each_barrier(ptx: &str, kernel: &str) -> Vec<(u32, String)> {
+/// For each barrier of a kind in a kernel, the text without that barrier and the barrier's line.
+fn without_each(kind: Barrier, ptx: &str, kernel: &str) -> Vec<(u32, String)> {
     let module = parse(ptx).unwrap();
     let kernel = module.kernel(kernel).expect("a kernel of the module");
-    let barriers = kernel.instructions().filter(|instruction| instruction.barrier() == Some(Barrier::Block));
+    let barriers = kernel.instructions().filter(|instruction| instruction.barrier() == Some(kind));
     barriers.map(|barrier| (barrier.line, edit(ptx, vec![(barrier.span.clone(), String::new())]))).collect()
 }
 
@@ -38,8 +39,19 @@ fn outcome<W: Workload>(stage: &Stage<W>, source: &'static Source, ptx: Option<S
 /// Removes each barrier of each kernel that a chapter's stages launch, in turn; the stage must fail each time, or be warned of a race
 /// within a warp where the barrier orders nothing else, and neither with all barriers in. What was said of it, barrier by barrier.
 fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'static str, String)> {
+    let stages: Vec<_> = chapter.stages.iter().filter(|stage| stage.place() == Place::Device).copied().collect();
+    each_of_kind_is_needed(Barrier::Block, chapter.sources, &stages, workload)
+}
+
+/// The same for the barriers of one kind, in the kernels of some stages.
+fn each_of_kind_is_needed<W: Workload>(
+    kind: Barrier,
+    sources: &[&'static Source],
+    stages: &[Stage<W>],
+    workload: &W,
+) -> Vec<(&'static str, String)> {
     let mut failures = Vec::new();
-    for stage in chapter.stages.iter().filter(|stage| stage.place() == Place::Device) {
+    for stage in stages {
         let intact = with_gpu(|gpu| runner::run(gpu, &[*stage], workload, 0)).unwrap().rows.remove(0);
         if matches!(intact.outcome, Outcome::Skipped(_)) {
             continue;
@@ -47,9 +59,9 @@ fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'sta
         let Some(measured) = intact.measured() else { panic!("{} with all its barriers: {:?}", stage.name, intact.outcome) };
         assert!(measured.warnings.is_empty(), "{} with all its barriers: {:?}", stage.name, measured.warnings);
         let launched: BTreeSet<&str> = measured.launches.iter().map(|launch| launch.report.kernel.as_str()).collect();
-        let of_chapter = |kernel: &Kernel| chapter.sources.contains(&kernel.source);
+        let of_chapter = |kernel: &Kernel| sources.contains(&kernel.source);
         for kernel in kernels::all().filter(of_chapter).filter(|kernel| launched.contains(kernel.name)) {
-            for (line, ptx) in without_each_barrier(kernel.source.ptx, kernel.name) {
+            for (line, ptx) in without_each(kind, kernel.source.ptx, kernel.name) {
                 match outcome(stage, kernel.source, Some(ptx), workload) {
                     Outcome::Failed(failure) => failures.push((stage.name, failure.to_string())),
                     Outcome::Verified(measured) if !measured.warnings.is_empty() => {
@@ -62,6 +74,21 @@ fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'sta
         }
     }
     failures
+}
+
+#[test]
+fn no_barrier_of_a_transform_can_be_removed_not_even_those_of_a_warp() {
+    if !with_gpu(|gpu| gpu.is_simulated()) {
+        return;
+    }
+    let missed = |kind, taps| {
+        let conv = Convolution::random(Size { outputs: 300, taps }, 13);
+        each_of_kind_is_needed(kind, unroll::CHAPTER.sources, &[FFT_PARTITIONED], &conv).len()
+    };
+    // `convolve` transforms twice forth and once back, and the block waits once more between the first two.
+    assert_eq!((missed(Barrier::Block, 600), missed(Barrier::Warp, 600)), (4, 3));
+    // `transform` and `transform_back`.
+    assert_eq!((missed(Barrier::Block, 4097), missed(Barrier::Warp, 4097)), (2, 2));
 }
 
 #[test]
@@ -99,6 +126,8 @@ fn no_barrier_of_a_chapter_can_be_removed() {
     // Of the last one, one is in the kernel that looks for the largest magnitudes.
     let tensor = ["tensor-tf32x3", "tensor-f16x3"].map(missed);
     assert_eq!((tiles, runs, tensor), ([2; 5], [3; 4], [1, 3]));
+    // A filter of three parts: one in each of the two kernels that transform.
+    assert_eq!(missed("fft-partitioned"), 2);
     for (name, text) in failures {
         assert!(text.contains("data race on shared memory"), "{name}:\n{text}");
     }
@@ -165,7 +194,7 @@ fn the_barrier_that_a_kernel_lacks_on_purpose_is_missed_at_sizes_of_two_tiles_an
 fn only_barriers_are_removed_and_only_those_of_one_kernel() {
     let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry one()\n{\nbar.sync \t0;\n}\n.visible .entry two()\n{\n\
                mov.u32 %r1, 0;\n  bar.sync \t0;\n@%p1 bar.red.popc.u32 %r2, 0, %p2;\nbar.warp.sync -1;\nbar.arrive 1, 64;\n// bar.sync\n}\n";
-    let lines = |kernel| without_each_barrier(ptx, kernel).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
+    let lines = |kernel| without_each(Barrier::Block, ptx, kernel).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
     assert_eq!((lines("one"), lines("two")), (vec![6], vec![11, 12]));
-    assert_eq!(without_each_barrier(ptx, "two")[1].1, ptx.replace("@%p1 bar.red.popc.u32 %r2, 0, %p2;", ""));
+    assert_eq!(without_each(Barrier::Block, ptx, "two")[1].1, ptx.replace("@%p1 bar.red.popc.u32 %r2, 0, %p2;", ""));
 }
