@@ -189,7 +189,13 @@ impl Core<'_> {
     }
 
     pub fn fault(&self, kind: FindingKind, Request { mask, pc, .. }: Request<'_>) -> Stop {
-        Stop::Fault { kind: Box::new(kind), pc, warp: self.warp, lane: mask.trailing_zeros(), lanes: mask.count_ones() }
+        self.stop(kind, mask, pc)
+    }
+
+    /// The stop for a defect of the kernel, by the lanes in `lanes` at an instruction.
+    #[cold]
+    pub fn stop(&self, kind: FindingKind, lanes: u32, pc: u32) -> Stop {
+        Stop::Fault { kind: Box::new(kind), pc, warp: self.warp, lane: lanes.trailing_zeros(), lanes: lanes.count_ones() }
     }
 }
 

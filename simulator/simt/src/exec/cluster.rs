@@ -5,8 +5,8 @@ use super::core::Core;
 use super::machine::Stop;
 use super::printed::Printed;
 use super::recording::Recording;
+use super::register_pool::RegisterPool;
 use super::warp::Warp;
-use super::warpgroup::RegisterPool;
 use crate::finding::{ClusterWait, FindingKind};
 use crate::registers::LANES;
 

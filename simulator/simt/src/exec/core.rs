@@ -1,7 +1,6 @@
 //! The state of one worker.
 
-use super::bulk::Stores;
-use super::cluster_barrier::ClusterBarrier;
+use super::cluster_phase::ClusterBarrier;
 use super::copies::Copies;
 use super::fates::Fates;
 use super::machine::Machine;
@@ -10,8 +9,9 @@ use super::phases::Phases;
 use super::printed::Printed;
 use super::products::Products;
 use super::recording::Recording;
+use super::register_pool::RegisterPool;
 use super::stats::Stats;
-use super::warpgroup::RegisterPool;
+use super::stores::Stores;
 use super::watch::Watch;
 use crate::instructions::Executor;
 

@@ -200,9 +200,9 @@ impl Warp {
                 Action::Load(index) => access::load(core, &mut self.registers, &self.local, index, active, at)?,
                 Action::Store(index) => access::store(core, &self.registers, &mut self.local, index, active, at)?,
                 Action::Atomic(index) => atomics::execute(core, &mut self.registers, index, active, at)?,
-                Action::Tensor(_) if active != FULL => return Err(fault(core, FindingKind::PartialWarp, active, at)),
+                Action::Tensor(_) if active != FULL => return Err(core.stop(FindingKind::PartialWarp, active, at)),
                 Action::Tensor(index) => matrix::execute(core, &mut self.registers, index, at)?,
-                Action::Wgmma(_) if active != FULL => return Err(fault(core, FindingKind::PartialWarp, active, at)),
+                Action::Wgmma(_) if active != FULL => return Err(core.stop(FindingKind::PartialWarp, active, at)),
                 Action::Wgmma(step) => wgmma::execute(core, &mut self.registers, step, at)?,
                 Action::Texture(index) => texture::execute(core, &mut self.registers, index, active, at)?,
                 Action::Copy(index) => async_copy::begin(core, &self.registers, index, active, at)?,
@@ -227,7 +227,7 @@ impl Warp {
                     let limit = core.machine.stack_bytes;
                     let calling = self.registers.predicate(callers) ^ if negated { FULL } else { 0 };
                     stack::save(core.machine.program, &mut self.registers, memory, (function, limit), (active, calling))
-                        .map_err(|overflow| fault(core, overflow, active, at))?;
+                        .map_err(|overflow| core.stop(overflow, active, at))?;
                 }
                 Action::Restore { function } => {
                     stack::restore(core.machine.program, &mut self.registers, &self.saved, function, active);
@@ -253,9 +253,9 @@ impl Warp {
                 }
                 Action::Return if path.depth > 0 => self.leave_function(&mut path, active),
                 Action::Return | Action::Exit => self.end_threads(&mut path, active),
-                Action::Trap => return Err(fault(core, FindingKind::Trap, active, at)),
+                Action::Trap => return Err(core.stop(FindingKind::Trap, active, at)),
                 Action::NoTarget { register, kind } => {
-                    return Err(fault(core, FindingKind::NoTarget { value: self.first_value(register, kind, active) }, active, at));
+                    return Err(core.stop(FindingKind::NoTarget { value: self.first_value(register, kind, active) }, active, at));
                 }
 
                 Action::Barrier { barrier, threads, waits, poll } => {
@@ -379,11 +379,11 @@ impl Warp {
         let barrier = self.first_value(barrier, Kind::Word, active) as u32;
         let threads = threads.map(|threads| self.first_value(threads, Kind::Word, active) as u32);
         if !is_barrier(barrier, threads) {
-            return Err(fault(core, FindingKind::InvalidBarrier { barrier, threads }, active, at));
+            return Err(core.stop(FindingKind::InvalidBarrier { barrier, threads }, active, at));
         }
         if active != self.live {
             if !core.machine.independent_lanes || self.parked.is_some() {
-                return Err(fault(core, FindingKind::DivergentBarrier { barrier }, active, at));
+                return Err(core.stop(FindingKind::DivergentBarrier { barrier }, active, at));
             }
             self.park(path, active, at);
             // The barrier is executed again, and counted then.
@@ -502,10 +502,4 @@ fn groups(masks: &[u32; LANES], active: u32) -> impl Iterator<Item = u32> {
         open &= !lanes_where(open, |lane| masks[lane] == mask);
         Some(mask)
     })
-}
-
-/// The stop for a defect of the kernel, by the lanes in `lanes` at an instruction.
-#[cold]
-pub fn fault(core: &Core<'_>, kind: FindingKind, lanes: u32, pc: u32) -> Stop {
-    Stop::Fault { kind: Box::new(kind), pc, warp: core.warp, lane: lanes.trailing_zeros(), lanes: lanes.count_ones() }
 }

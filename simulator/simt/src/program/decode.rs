@@ -4,19 +4,19 @@ use rustc_hash::FxHashMap as HashMap;
 
 use super::arrays::Arrays;
 use super::call_graph::CallGraph;
-use super::cluster_ops::reaches_cluster;
 use super::code::{Action, ConstantValue, FrameLayout, Inst, Param, Program, SharedVariable, Special};
 use super::fate::fate;
 use super::fixed::{FIRST_PREDICATE, NOWHERE, SINK, TRUE};
 use super::flow::resolve_reconvergence;
 use super::frame::{Frame, Function, Place, Recursive};
 use super::known::Facts;
+use super::mentions::mentions;
 use super::merging::machine_requests;
 use super::named::{NamedRegisters, rows};
 use super::operations::{Access, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
+use super::reach::reaches_cluster;
 use super::scope::{Scopes, Symbol};
-use super::wgmma::Mentions;
 use crate::error::{LoadError, syntax};
 use crate::finding::{Location, Space};
 use crate::instructions::{self, Alu};
@@ -286,7 +286,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let facts = Facts::of(&self.program, self.next_row);
         self.weigh_loads();
         self.program.machine_requests = machine_requests(&self.program, &facts);
-        self.program.mentions = Mentions::of(&self.program, &self.mentions);
+        self.program.mentions = mentions(&self.program, &self.mentions);
         self.program.multiplies_24 = facts.multiplications_of_24_bits(&self.program);
         self.program
     }

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use super::UNIT;
 use crate::tensor_map::{Swizzle, TensorMap};
+
+/// The bytes of a bulk copy and its addresses are multiples of this.
+pub const UNIT: u32 = 16;
 
 /// The bytes that a bulk copy moves.
 #[derive(Clone, Debug)]

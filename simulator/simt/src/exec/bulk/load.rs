@@ -1,6 +1,6 @@
 //! Bulk copies to shared memory, whose bytes a barrier counts.
 
-use super::{Footprint, UNIT};
+use super::footprint::{Footprint, UNIT};
 use crate::exec::copies::Unit;
 use crate::exec::core::Core;
 use crate::exec::machine::Stop;

@@ -1,6 +1,6 @@
 //! Reads a tensor map from where a kernel says it is.
 
-use super::UNIT;
+use super::footprint::UNIT;
 use crate::exec::core::Core;
 use crate::exec::machine::Stop;
 use crate::exec::request::Request;

@@ -4,13 +4,13 @@
 //! As with `cp.async`, what a copy does happens at the latest moment: the bytes of a load arrive when a thread tests its barrier, and a
 //! store reads shared memory when its thread waits for it, or when the block ends.
 
-mod footprint;
+pub mod footprint;
 mod load;
 mod map;
 mod store;
 
-pub use footprint::Footprint;
-pub use store::{Stores, end_block, wait};
+pub use footprint::{Footprint, UNIT};
+pub use store::{end_block, wait};
 
 use super::core::Core;
 use super::machine::Stop;
@@ -19,9 +19,6 @@ use crate::finding::{AccessOp, BulkCopyMisuse, FindingKind, Space};
 use crate::program::{BulkDirection, BulkExtent};
 use crate::registers::{LANES, Registers};
 use crate::windows::WINDOW_OFFSET;
-
-/// The bytes of a bulk copy and its addresses are multiples of this.
-pub const UNIT: u32 = 16;
 
 /// Boxes of tensors begin in shared memory at multiples of this.
 const BOX_ALIGN: u32 = 128;

@@ -1,75 +1,15 @@
 //! Bulk copies to global memory, which their thread commits in groups and waits for.
 
-use super::UNIT;
-use super::footprint::{Footprint, Row};
+use super::footprint::{Footprint, Row, UNIT};
 use crate::exec::atomics;
 use crate::exec::core::Core;
-use crate::exec::machine::{Machine, Stop};
-use crate::exec::request::{Request, lanes_of};
+use crate::exec::machine::Stop;
+use crate::exec::request::Request;
+use crate::exec::stores::Store;
 use crate::finding::{AccessOp, BulkCopyMisuse, FindingKind};
 use crate::program::{AtomicOp, Reduction, Semantics, typed_reduction};
 use crate::registers::LANES;
 use crate::tensor_map::{Element, TensorMap};
-
-/// The unfinished stores of a block, in the order in which they started.
-#[derive(Debug, Default)]
-pub struct Stores {
-    pub pending: Vec<Store>,
-    /// Groups that each thread has committed.
-    groups: Vec<u32>,
-}
-
-/// A store that one thread started.
-#[derive(Debug)]
-pub struct Store {
-    pub warp: u32,
-    pub lane: u32,
-    /// The instruction.
-    pub pc: u32,
-    /// Index of the access that it counts as.
-    index: u32,
-    /// Number of its group, which may not be committed yet.
-    group: u32,
-    footprint: Footprint,
-    reduction: Option<(AtomicOp, u32)>,
-}
-
-impl Store {
-    /// Whether it reads some of the `bytes` bytes of shared memory from an offset on.
-    pub fn reads(&self, offset: u32, bytes: u32) -> bool {
-        self.footprint.units().any(|unit| unit < offset + bytes && offset < unit + UNIT)
-    }
-}
-
-impl Stores {
-    pub fn new(machine: &Machine<'_>) -> Self {
-        let of_block = machine.config.block.volume().next_multiple_of(LANES as u64) as usize;
-        let threads = of_block * machine.clusters.blocks as usize;
-        let groups = if machine.program.bulk_copies.is_empty() { Vec::new() } else { vec![0; threads] };
-        Self { pending: Vec::new(), groups }
-    }
-
-    pub fn clear(&mut self) {
-        self.pending.clear();
-        self.groups.fill(0);
-    }
-
-    fn groups(&mut self, warp: u32, lane: u32) -> &mut u32 {
-        &mut self.groups[warp as usize * LANES + lane as usize]
-    }
-
-    /// Commits a group of each lane in `mask`.
-    pub fn commit(&mut self, warp: u32, mask: u32) {
-        if !self.groups.is_empty() {
-            lanes_of(mask).for_each(|lane| *self.groups(warp, lane as u32) += 1);
-        }
-    }
-
-    /// Whether the store is in a group that was committed.
-    pub fn is_committed(&self, store: &Store) -> bool {
-        store.group < self.groups[store.warp as usize * LANES + store.lane as usize]
-    }
-}
 
 /// Starts the store of one lane. `request` is to its first bytes in shared memory.
 pub fn begin(core: &mut Core<'_>, footprint: Footprint, reduction: Option<Reduction>, request: &Request<'_>) -> Result<(), Stop> {
