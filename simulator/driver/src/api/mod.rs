@@ -38,7 +38,6 @@ mod reference;
 mod refused;
 mod run;
 mod stream;
-mod tensor_map;
 mod texture;
 mod transfer;
 mod user_object;

@@ -7,7 +7,6 @@
 mod before_init;
 mod capture;
 mod client;
-mod clusters;
 mod contexts;
 mod cooperative;
 mod device;
@@ -37,7 +36,6 @@ mod pools;
 mod primary;
 mod streams;
 mod support;
-mod tensor_maps;
 mod textures;
 mod unsupported;
 mod values;

@@ -1,7 +1,8 @@
 //! Decodes moves and conversions: between registers and their parts, of addresses, and between registers of different widths.
 
-use super::code::{Action, ConstantValue, Special};
+use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
+use super::fixed::FALSE;
 use super::scope::special;
 use crate::error::LoadError;
 use crate::instructions::{self, Alu, Row};
@@ -30,9 +31,7 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             [destination, Operand::Name("%is_explicit_cluster")] => {
                 let destination = self.destination(destination, Kind::Predicate)?;
-                let zero = self.constant(ConstantValue::Bits(0), Kind::Word);
-                let is_explicit = self.special(Special::IsExplicitCluster, Kind::Word);
-                self.alu(Alu::SetpNe32, destination, &[is_explicit, zero]);
+                self.alu(Alu::MovPred, destination, &[FALSE]);
                 Ok(())
             }
             [destination, Operand::Name(clock @ ("%clock" | "%clock64" | "%globaltimer" | "%globaltimer_lo"))] => {
@@ -166,7 +165,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let [destination, source] = instruction.operands.as_slice() else {
             return Err(self.operands_of(instruction));
         };
-        // All blocks of a cluster are in one window, each with a part of its own.
+        // A cluster has one block here, and its shared memory is the block's.
         let opcode =
             ["::cta", "::cluster", "::entry"].iter().fold(instruction.opcode.to_owned(), |opcode, scope| opcode.replace(scope, ""));
         let (alu, operand) = match opcode.as_str() {
