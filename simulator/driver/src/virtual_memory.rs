@@ -73,7 +73,8 @@ impl Physical {
     /// Releases the memory. It goes when nothing is mapped to it.
     pub fn release(&self, handles: &Handles) -> Result<()> {
         let mut references = lock(&self.references);
-        *references -= 1;
+        // Another thread may have released it since this one looked it up.
+        *references = references.checked_sub(1).ok_or_else(|| CuResult::INVALID_VALUE.because("the memory is released"))?;
         if *references == 0 {
             handles.remove::<Retained>(self.handle)?;
         }

@@ -3,6 +3,7 @@
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use cudarc::driver::sys::{self, CUresult};
 
@@ -16,15 +17,51 @@ pub const FIRST_LISTED: u8 = 72;
 /// A call: a number that selects the function, and numbers to make its arguments from.
 pub type Call = (u8, u32, u32, u32);
 
-/// Returns memory of the program's own that is never freed, so that it can be used at any time: one of a few places of 1 MiB. Pages cost
-/// nothing until they are touched.
+const PLACE: usize = (1 << 20) + 8;
+
+/// Makes places of 1 MiB that are never freed. Pages cost nothing until they are touched.
+fn places(number: usize) -> usize {
+    vec![0u64; number * PLACE / 8].leak().as_mut_ptr().expose_provenance()
+}
+
+/// Returns memory of the program's own that is never freed, for data: one of a few places of 1 MiB. Copies and kernels of any thread may
+/// write it at any time.
 pub fn own_memory() -> *mut c_void {
     const PLACES: usize = 64;
-    const BYTES: usize = (1 << 20) + 8;
-    static MEMORY: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    static MEMORY: OnceLock<usize> = OnceLock::new();
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let base = *MEMORY.get_or_init(|| vec![0u64; PLACES * BYTES / 8].leak().as_mut_ptr().expose_provenance());
-    std::ptr::with_exposed_provenance_mut(base + NEXT.fetch_add(1, Ordering::Relaxed) % PLACES * BYTES)
+    let base = *MEMORY.get_or_init(|| places(PLACES));
+    std::ptr::with_exposed_provenance_mut(base + NEXT.fetch_add(1, Ordering::Relaxed) % PLACES * PLACE)
+}
+
+/// Memory for the arguments of one call, such as structures and counts: places of 1 MiB that only this thread writes, because a program
+/// may not change what a call still reads. It is never freed, in case that something keeps a pointer. The next thread uses it again.
+struct Arguments(usize);
+
+/// The memory that no thread uses now.
+static UNUSED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// The most arguments that a call has.
+pub const ARGUMENTS: usize = 12;
+
+impl Default for Arguments {
+    fn default() -> Self {
+        let unused = UNUSED.lock().expect("nothing panics with it").pop();
+        Self(unused.unwrap_or_else(|| places(ARGUMENTS)))
+    }
+}
+
+impl Drop for Arguments {
+    fn drop(&mut self) {
+        UNUSED.lock().expect("nothing panics with it").push(self.0);
+    }
+}
+
+/// Returns this thread's memory for an argument.
+pub fn argument_memory(index: usize) -> *mut u64 {
+    thread_local!(static MEMORY: Arguments = Arguments::default());
+    assert!(index < ARGUMENTS);
+    std::ptr::with_exposed_provenance_mut(MEMORY.with(|memory| memory.0) + index * PLACE)
 }
 
 /// Returns the text of a module, either undamaged or with a few bytes changed or removed.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use cudarc::driver::sys::CUresult;
 
-use super::calls::{FIRST_LISTED, KERNELS, module_text, own_memory};
+use super::calls::{ARGUMENTS, FIRST_LISTED, KERNELS, argument_memory, module_text, own_memory};
 use super::given::{Given, Kind, size};
 use crate::support::cu;
 
@@ -101,11 +101,12 @@ pub fn call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Option<
     let text = module_text(a, b);
     let names = [c"counter", c"managed", KERNELS[0], KERNELS[1], KERNELS[2], KERNELS[4]];
     let mut result = None;
-    // Each argument has memory of its own, in case it is a pointer. It is never freed, because a graph may keep the pointer.
-    let mut arguments = [0u64; 12];
-    for (argument, letter) in arguments.iter_mut().zip(signature.split(' ').filter(|letter| !letter.is_empty())) {
-        let place = own_memory().cast::<u64>();
-        // SAFETY: the place has a megabyte, is never freed, and only this thread uses it for a while. Nothing reads a reference to it.
+    // Each argument has memory of its own, in case it is a pointer.
+    let mut arguments = [0u64; ARGUMENTS];
+    let letters = signature.split(' ').filter(|letter| !letter.is_empty());
+    for (index, (argument, letter)) in arguments.iter_mut().zip(letters).enumerate() {
+        let place = argument_memory(index);
+        // SAFETY: the place has a megabyte, is never freed, and only this thread uses it. Nothing reads a reference to it.
         let put = |index: usize, value: u64| unsafe { place.add(index).write_volatile(value) };
         let mut choice = || numbers.next();
         *argument = match letter.as_bytes() {
@@ -121,7 +122,8 @@ pub fn call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Option<
             b"u" => u64::from(choice() % 4) * (2 << 20),
             b"d" => u64::from([0, 0, 0, 0, 0, 0, 1, u32::MAX][choice() as usize % 8]),
             b"-" => 0,
-            b"h" => place.expose_provenance() as u64,
+            // A graph may keep it.
+            b"h" => own_memory().expose_provenance() as u64,
             b"t" => names[choice() as usize % names.len()].as_ptr().expose_provenance() as u64,
             b"x" => text.as_ptr().expose_provenance() as u64,
             // The parameters of a kernel: each is a pointer to the place.
