@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use simt::Profile;
 use toolkit::input::Input;
 use toolkit::nvrtc::Nvrtc;
-use toolkit::recipe::{PINNED_VERSION, options};
+use toolkit::recipe::{OWN_INSTRUCTIONS, PINNED_VERSION, options};
 
 use crate::capability::ComputeCapability;
 use crate::device::{self, Device, Request};
@@ -212,7 +212,12 @@ impl Gpu {
     /// When the source does not compile or has no PTX.
     pub fn ptx(&self, source: &Source) -> Result<String> {
         match &self.compiler {
-            Compiler::Nvrtc { nvrtc, architecture } => Ok(nvrtc.compile(Input::of(source), &options(architecture))?),
+            Compiler::Nvrtc { nvrtc, architecture } => {
+                // A kernel with a generation's own instructions is for that one and no other.
+                let own = source.architecture.ends_with(OWN_INSTRUCTIONS);
+                let architecture = if own { source.architecture } else { architecture };
+                Ok(nvrtc.compile(Input::of(source), &options(architecture))?)
+            }
             Compiler::Stored if source.ptx.is_empty() => Err(Error::NoPtx { path: source.ptx_path.to_owned() }),
             Compiler::Stored => Ok(source.ptx.to_owned()),
         }

@@ -15,6 +15,22 @@ pub enum Unmet {
         /// That of the device.
         available: ComputeCapability,
     },
+    /// The stage uses instructions of one generation, and the device is of another.
+    #[error("needs compute capability {needed} and no other, the device has {available}")]
+    OtherGeneration {
+        /// The only one that has what the stage uses.
+        needed: ComputeCapability,
+        /// That of the device.
+        available: ComputeCapability,
+    },
+    /// The copy engine needs rows that start at multiples of 16 bytes.
+    #[error("needs rows that start at multiples of 16 bytes, so {what} has to be a multiple of 4: it is {size}")]
+    Alignment {
+        /// The name of the size.
+        what: &'static str,
+        /// What it is.
+        size: u32,
+    },
     /// A block needs more shared memory than it can have.
     #[error("needs {needed} bytes of shared memory per block, the device has {available}")]
     SharedMemory {
@@ -81,6 +97,14 @@ mod tests {
                 "needs 65528 bytes of shared memory per block, the device has 49152",
             ),
             (Unmet::Limit { what: "pixels per window", needed: 991, limit: 989 }, "needs 991 pixels per window, the limit is 989"),
+            (
+                Unmet::OtherGeneration { needed: ComputeCapability::new(9, 0), available: ComputeCapability::new(10, 0) },
+                "needs compute capability 9.0 and no other, the device has 10.0",
+            ),
+            (
+                Unmet::Alignment { what: "k", size: 5 },
+                "needs rows that start at multiples of 16 bytes, so k has to be a multiple of 4: it is 5",
+            ),
             (Unmet::Gpu { library: "cuFFT" }, "cuFFT needs a GPU: the simulator does not execute its machine code"),
         ] {
             assert_eq!(unmet.to_string(), text);

@@ -19,6 +19,7 @@ pub struct Stage<W: Workload> {
     /// The function that launches it.
     pub run: Run<W>,
     compute_capability: ComputeCapability,
+    only_this_generation: bool,
     requirement: Option<Requirement<W>>,
     allowance: Option<Allowance<W>>,
     library: Option<&'static str>,
@@ -128,12 +129,17 @@ impl<W: Workload> Stage<W> {
 
     const fn new(name: &'static str, idea: &'static str, run: Run<W>) -> Self {
         let compute_capability = ComputeCapability::new(0, 0);
-        Self { name, idea, run, compute_capability, requirement: None, allowance: None, library: None }
+        Self { name, idea, run, compute_capability, only_this_generation: false, requirement: None, allowance: None, library: None }
     }
 
     /// Skips the stage on devices below this compute capability.
     pub const fn needs_compute_capability(self, major: u32, minor: u32) -> Self {
         Self { compute_capability: ComputeCapability::new(major, minor), ..self }
+    }
+
+    /// Skips the stage on devices of any other compute capability, for instructions that no other generation has.
+    pub const fn needs_generation(self, major: u32, minor: u32) -> Self {
+        Self { only_this_generation: true, ..self.needs_compute_capability(major, minor) }
     }
 
     /// Skips the stage where this requirement is not met.
@@ -175,6 +181,9 @@ impl<W: Workload> Stage<W> {
         let (needed, available) = (self.compute_capability, gpu.info().compute_capability);
         if available < needed {
             return Ok(Some(Unmet::ComputeCapability { needed, available }));
+        }
+        if self.only_this_generation && available != needed {
+            return Ok(Some(Unmet::OtherGeneration { needed, available }));
         }
         self.requirement.map_or(Ok(None), |requirement| requirement(gpu, workload))
     }

@@ -96,3 +96,65 @@ pub mod tensor {
         }
     }
 }
+
+/// The image itself as a matrix, on the tensor cores of compute capability 9.0.
+pub mod hopper {
+    source! {
+        "04-correlation-sm-aware-hopper", "compute_90a", ["04-correlation.cuh", "04-correlation-windows.cuh", "hopper.cuh", "04-correlation-wgmma.cuh"];
+
+        kernels {
+            /// 128 rows of outputs per block.
+            WGMMA_128 = "wgmma_128",
+            /// 64 rows of outputs per block.
+            WGMMA_64 = "wgmma_64",
+            /// 16 rows of outputs per block.
+            WGMMA_16 = "wgmma_16",
+            /// 8 rows of outputs per block.
+            WGMMA_8 = "wgmma_8",
+        }
+        constants {
+            /// The most columns of a template.
+            MOST_COLUMNS = 128,
+            /// Bytes of an aligned copy, and of a unit of a band.
+            UNIT = 16,
+            /// Output columns of a block.
+            WIDE = 128,
+            /// Output rows that are multiplied with the same rows of pixels.
+            DOWN = 4,
+            /// Columns of the tile that a lane sums.
+            LANE_COLUMNS = 8,
+            /// The most columns of a piece of the template.
+            PIECE_COLUMNS = 64,
+            /// The most rows of a piece of the template.
+            PIECE_ROWS = 52,
+            /// Words of a padded row of a piece.
+            PADDED_WORDS = 25,
+            /// Threads of a block of [`WGMMA_128`].
+            TALL_THREADS = 256,
+            /// Threads of a block of the other kernels.
+            THREADS = 512,
+        }
+    }
+}
+
+/// The kernels around cuFFT's transforms.
+pub mod fft {
+    source! {
+        "04-correlation-sm-aware-fft", "compute_80", ["04-correlation.cuh", "04-correlation-windows.cuh"];
+
+        kernels {
+            /// Cuts the image into tiles.
+            GATHER_TILES = "gather_tiles",
+            /// Makes coefficients of the correlations of the tiles.
+            FINISH_TILES = "finish_tiles",
+        }
+        constants {
+            /// What is subtracted from each pixel.
+            MIDDLE_GRAY = 128,
+            /// Threads of a block of [`FINISH_TILES`].
+            FINISH_THREADS = 256,
+            /// Output rows of a block of [`FINISH_TILES`].
+            FINISH_ROWS = 32,
+        }
+    }
+}

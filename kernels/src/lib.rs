@@ -26,7 +26,8 @@ pub struct Source {
     pub headers: &'static [Header],
     /// The stored PTX; empty when it has not been made yet.
     pub ptx: &'static str,
-    /// The lowest virtual architecture that the kernels need, and that the stored PTX is made for.
+    /// The lowest virtual architecture that the kernels need, and that the stored PTX is made for. With a letter at its end (`compute_90a`), it
+    /// is the only one that has what they need.
     pub architecture: &'static str,
     /// The `extern "C"` names of its kernels.
     pub kernels: &'static [&'static str],
@@ -134,7 +135,7 @@ pub mod window_sums;
 
 /// Every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 18] = [
+    static SOURCES: [&Source; 23] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
@@ -143,9 +144,12 @@ pub fn sources() -> &'static [&'static Source] {
         &unroll::SOURCE,
         &unroll::tensor::SOURCE,
         &unroll::fft::SOURCE,
+        &unroll::partitioned::SOURCE,
         &correlation::SOURCE,
         &correlation::dp4a::SOURCE,
         &correlation::tensor::SOURCE,
+        &correlation::hopper::SOURCE,
+        &correlation::fft::SOURCE,
         &window_sums::SOURCE,
         &window_sums::tiles::SOURCE,
         &window_sums::scan::SOURCE,
@@ -153,6 +157,8 @@ pub fn sources() -> &'static [&'static Source] {
         &matmul::SOURCE,
         &matmul::asynchronous::SOURCE,
         &matmul::tensor::SOURCE,
+        &matmul::hopper::SOURCE,
+        &matmul::split::SOURCE,
     ];
     &SOURCES
 }

@@ -94,3 +94,71 @@ pub mod tensor {
         }
     }
 }
+
+/// Hopper's copy engine and tensor cores: compute capability 9.0 and no other.
+pub mod hopper {
+    source! {
+        "06-matmul-tiled-hopper", "compute_90a", ["hopper.cuh", "06-matmul-tiled-hopper.cuh"];
+
+        kernels {
+            /// Waits for each pair of tiles.
+            WGMMA = "wgmma",
+            /// Copies [`STAGES`] pairs of tiles in the background.
+            WGMMA_RING = "wgmma_ring",
+            /// One warpgroup copies, two multiply. Blocks may take several tiles of the output.
+            WGMMA_TF32 = "wgmma_tf32",
+        }
+        constants {
+            /// Output rows of a block.
+            ROWS = 256,
+            /// Output columns of a block.
+            COLUMNS = 128,
+            /// Columns of A, and rows of B, in a tile.
+            DEPTH = 32,
+            /// Columns of B that are copied at a time.
+            BOX = 32,
+            /// Threads of a block that multiply.
+            CONSUMERS = 256,
+            /// Bytes of a pair of tiles.
+            STAGE_BYTES = 49_152,
+            /// Pairs of tiles in shared memory.
+            STAGES = 4,
+            /// Bytes of the barriers after them.
+            BARRIER_BYTES = 64,
+            /// Threads of a block with a warpgroup that copies.
+            THREADS = 384,
+        }
+    }
+}
+
+/// Factors in two parts, on Hopper's tensor cores.
+pub mod split {
+    source! {
+        "06-matmul-tiled-split", "compute_90a", ["hopper.cuh", "06-matmul-tiled-hopper.cuh"];
+
+        kernels {
+            /// The low parts of a matrix.
+            SPLIT_OFF_LOW = "split_off_low",
+            /// Three products of high and low parts.
+            TENSOR_3XTF32 = "tensor_3xtf32",
+        }
+        constants {
+            /// Output rows of a block.
+            ROWS = 128,
+            /// Output columns of a block.
+            COLUMNS = 128,
+            /// Columns of A, and rows of B, in a tile.
+            DEPTH = 32,
+            /// Columns of B that are copied at a time.
+            BOX = 32,
+            /// Bytes of a tile of A, one of its low part, and one of B.
+            STAGE_BYTES = 49_152,
+            /// Such triples in shared memory.
+            STAGES = 4,
+            /// Bytes of the barriers after them.
+            BARRIER_BYTES = 64,
+            /// Threads of a block.
+            THREADS = 384,
+        }
+    }
+}

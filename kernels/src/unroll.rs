@@ -109,3 +109,33 @@ pub mod fft {
         }
     }
 }
+
+/// Transforms of our own, with the products of spectra.
+pub mod partitioned {
+    source! {
+        "03-unroll-partitioned", "compute_50", [];
+
+        kernels {
+            /// A filter of one part: transforms, multiplies, and transforms back.
+            CONVOLVE = "convolve",
+            /// The spectra of the filter's parts and of the signal's pairs of blocks.
+            TRANSFORM = "transform",
+            /// The sums of products of spectra for a filter of several parts.
+            MULTIPLY_PARTS = "multiply_parts",
+            /// From those sums to the outputs.
+            TRANSFORM_BACK = "transform_back",
+        }
+        constants {
+            /// Points of a transform.
+            POINTS = 4096,
+            /// Points that a thread transforms at once.
+            RADIX = 16,
+            /// Threads of a block that transforms.
+            THREADS = 256,
+            /// Taps of a part and outputs of a block, if the filter has several parts.
+            PART = 2048,
+            /// Pairs of blocks of the output for which a thread of [`MULTIPLY_PARTS`] adds up products.
+            PAIRS = 8,
+        }
+    }
+}

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use common::Chapter;
+use common::gpu::Gpu;
 use common::report::{Outcome, Place};
 use common::runner;
 use common::stage::Stage;
@@ -13,55 +14,124 @@ use common::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Wor
 use conv_shared::SHARED_MISSING_BARRIER;
 use kernels::conv_shared::{TILE, WIDE_TILE};
 use kernels::{Kernel, Source};
+use simt::ptx::ast::Instruction;
 use simt::ptx::{Barrier, edit, parse};
+use unroll::partitioned::FFT_PARTITIONED;
 
 use crate::device::with_gpu;
 
-/// For each barrier of a kernel, the text without that barrier and the barrier's line.
-fn without_each_barrier(ptx: &str, kernel: &str) -> Vec<(u32, String)> {
+/// A kernel from which an instruction was taken.
+#[derive(Debug)]
+pub struct Lesser {
+    pub stage: &'static str,
+    pub kernel: &'static str,
+    /// The opcode of what was taken, and its line of PTX.
+    pub opcode: String,
+    pub line: u32,
+    /// How the stage failed, or what it was warned of; nothing if nobody missed the instruction.
+    pub said: Option<String>,
+}
+
+/// What takes the place of an instruction when it is taken out; `None` for an instruction that stays.
+pub type Replacement = fn(&Instruction<'_>) -> Option<String>;
+
+/// For each instruction of a kernel that has a replacement, its opcode, its line, and the text with the replacement.
+fn without_each(ptx: &str, kernel: &str, replacement: Replacement) -> Vec<(String, u32, String)> {
     let module = parse(ptx).unwrap();
     let kernel = module.kernel(kernel).expect("a kernel of the module");
-    let barriers = kernel.instructions().filter(|instruction| instruction.barrier() == Some(Barrier::Block));
-    barriers.map(|barrier| (barrier.line, edit(ptx, vec![(barrier.span.clone(), String::new())]))).collect()
+    let taken = kernel.instructions().filter_map(|instruction| Some((instruction, replacement(instruction)?)));
+    taken
+        .map(|(instruction, text)| {
+            (instruction.opcode.to_owned(), instruction.line, edit(ptx, vec![(instruction.span.clone(), text)]))
+        })
+        .collect()
 }
 
 /// The outcome of a stage whose PTX file is replaced by this text.
-fn outcome<W: Workload>(stage: &Stage<W>, source: &'static Source, ptx: Option<String>, workload: &W) -> Outcome {
-    with_gpu(|gpu| {
-        gpu.replace_ptx(source, ptx).unwrap();
-        let finished = runner::run(gpu, &[*stage], workload, 0).unwrap();
-        gpu.replace_ptx(source, None).unwrap();
-        finished.rows.into_iter().next().expect("a row for a stage").outcome
-    })
+fn outcome<W: Workload>(gpu: &Gpu, stage: &Stage<W>, source: &'static Source, ptx: Option<String>, workload: &W) -> Outcome {
+    gpu.replace_ptx(source, ptx).unwrap();
+    let finished = runner::run(gpu, &[*stage], workload, 0).unwrap();
+    gpu.replace_ptx(source, None).unwrap();
+    finished.rows.into_iter().next().expect("a row for a stage").outcome
 }
 
-/// Removes each barrier of each kernel that a chapter's stages launch, in turn; the stage must fail each time, or be warned of a race
-/// within a warp where the barrier orders nothing else, and neither with all barriers in. What was said of it, barrier by barrier.
-fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'static str, String)> {
-    let mut failures = Vec::new();
-    for stage in chapter.stages.iter().filter(|stage| stage.place() == Place::Device) {
-        let intact = with_gpu(|gpu| runner::run(gpu, &[*stage], workload, 0)).unwrap().rows.remove(0);
-        if matches!(intact.outcome, Outcome::Skipped(_)) {
-            continue;
-        }
-        let Some(measured) = intact.measured() else { panic!("{} with all its barriers: {:?}", stage.name, intact.outcome) };
-        assert!(measured.warnings.is_empty(), "{} with all its barriers: {:?}", stage.name, measured.warnings);
+/// Takes each instruction that has a replacement out of each kernel that the stages launch, in turn, and runs the stage. With all of
+/// them in, the stage must be right, and be warned of nothing. `lend` lends the device for one run.
+pub fn without_each_in_turn<W: Workload>(
+    sources: &[&'static Source],
+    stages: &[Stage<W>],
+    workload: &W,
+    replacement: Replacement,
+    lend: fn(&mut dyn FnMut(&Gpu) -> Outcome) -> Outcome,
+) -> Vec<Lesser> {
+    let mut lesser = Vec::new();
+    for stage in stages.iter().filter(|stage| stage.place() == Place::Device) {
+        let measured = match lend(&mut |gpu| runner::run(gpu, &[*stage], workload, 0).unwrap().rows.remove(0).outcome) {
+            Outcome::Verified(measured) => measured,
+            Outcome::Skipped(_) => continue,
+            other => panic!("{} as it is: {other:?}", stage.name),
+        };
+        assert!(measured.warnings.is_empty(), "{} as it is: {:?}", stage.name, measured.warnings);
         let launched: BTreeSet<&str> = measured.launches.iter().map(|launch| launch.report.kernel.as_str()).collect();
-        let of_chapter = |kernel: &Kernel| chapter.sources.contains(&kernel.source);
+        let of_chapter = |kernel: &Kernel| sources.contains(&kernel.source);
         for kernel in kernels::all().filter(of_chapter).filter(|kernel| launched.contains(kernel.name)) {
-            for (line, ptx) in without_each_barrier(kernel.source.ptx, kernel.name) {
-                match outcome(stage, kernel.source, Some(ptx), workload) {
-                    Outcome::Failed(failure) => failures.push((stage.name, failure.to_string())),
+            for (opcode, line, ptx) in without_each(kernel.source.ptx, kernel.name, replacement) {
+                let said = match lend(&mut |gpu| outcome(gpu, stage, kernel.source, Some(ptx.clone()), workload)) {
+                    Outcome::Failed(failure) => Some(failure.to_string()),
                     Outcome::Verified(measured) if !measured.warnings.is_empty() => {
-                        let warnings: Vec<String> = measured.warnings.iter().map(ToString::to_string).collect();
-                        failures.push((stage.name, warnings.join("\n")));
+                        Some(measured.warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
                     }
-                    other => panic!("nobody misses the barrier of line {line} of {}: {other:?}", kernel.source.ptx_path),
-                }
+                    _ => None,
+                };
+                lesser.push(Lesser { stage: stage.name, kernel: kernel.name, opcode, line, said });
             }
         }
     }
-    failures
+    lesser
+}
+
+/// A barrier between the threads of a block is taken out.
+fn barrier(instruction: &Instruction<'_>) -> Option<String> {
+    (instruction.barrier() == Some(Barrier::Block)).then(String::new)
+}
+
+/// A barrier between the lanes of a warp is taken out.
+fn barrier_of_warp(instruction: &Instruction<'_>) -> Option<String> {
+    (instruction.barrier() == Some(Barrier::Warp)).then(String::new)
+}
+
+/// Removes each barrier of each kernel that a chapter's stages launch, in turn; the stage must fail each time, or be warned of a race
+/// within a warp where the barrier orders nothing else. What was said of it, barrier by barrier.
+fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'static str, String)> {
+    each_of_kind_is_needed(barrier, chapter.sources, chapter.stages, workload)
+}
+
+/// The same for the barriers of one kind, in the kernels of some stages.
+fn each_of_kind_is_needed<W: Workload>(
+    kind: Replacement,
+    sources: &[&'static Source],
+    stages: &[Stage<W>],
+    workload: &W,
+) -> Vec<(&'static str, String)> {
+    let missed = |Lesser { stage, kernel, line, said, .. }: Lesser| {
+        (stage, said.unwrap_or_else(|| panic!("nobody misses the barrier of line {line} of {kernel}, launched by {stage}")))
+    };
+    without_each_in_turn(sources, stages, workload, kind, |run| with_gpu(|gpu| run(gpu))).into_iter().map(missed).collect()
+}
+
+#[test]
+fn no_barrier_of_a_transform_can_be_removed_not_even_those_of_a_warp() {
+    if !with_gpu(|gpu| gpu.is_simulated()) {
+        return;
+    }
+    let missed = |kind: Replacement, taps| {
+        let conv = Convolution::random(Size { outputs: 300, taps }, 13);
+        each_of_kind_is_needed(kind, unroll::CHAPTER.sources, &[FFT_PARTITIONED], &conv).len()
+    };
+    // `convolve` transforms twice forth and once back, and the block waits once more between the first two.
+    assert_eq!((missed(barrier, 600), missed(barrier_of_warp, 600)), (4, 3));
+    // `transform` and `transform_back`.
+    assert_eq!((missed(barrier, 4097), missed(barrier_of_warp, 4097)), (2, 2));
 }
 
 #[test]
@@ -99,6 +169,8 @@ fn no_barrier_of_a_chapter_can_be_removed() {
     // Of the last one, one is in the kernel that looks for the largest magnitudes.
     let tensor = ["tensor-tf32x3", "tensor-f16x3"].map(missed);
     assert_eq!((tiles, runs, tensor), ([2; 5], [3; 4], [1, 3]));
+    // A filter of three parts: one in each of the two kernels that transform.
+    assert_eq!(missed("fft-partitioned"), 2);
     for (name, text) in failures {
         assert!(text.contains("data race on shared memory"), "{name}:\n{text}");
     }
@@ -139,7 +211,8 @@ fn no_barrier_of_a_chapter_can_be_removed() {
         "tensor",
         "tensor",
     ];
-    assert_eq!(names, expected);
+    // Four of the seven are the turns of the warpgroups that share the outputs.
+    assert_eq!(names, [&expected[..], &["wgmma"; 7]].concat());
     for (name, text) in failures {
         assert!(text.contains("race on shared memory"), "{name}:\n{text}");
     }
@@ -152,7 +225,7 @@ fn the_barrier_that_a_kernel_lacks_on_purpose_is_missed_at_sizes_of_two_tiles_an
     }
     let fails = |taps| {
         let conv = Convolution::random(Size { outputs: 300, taps }, 13);
-        match outcome(&SHARED_MISSING_BARRIER, &kernels::conv_shared::SOURCE, None, &conv) {
+        match with_gpu(|gpu| outcome(gpu, &SHARED_MISSING_BARRIER, &kernels::conv_shared::SOURCE, None, &conv)) {
             Outcome::Failed(failure) => failure.to_string().contains("data race on shared memory"),
             other => panic!("{other:?}"),
         }
@@ -164,7 +237,7 @@ fn the_barrier_that_a_kernel_lacks_on_purpose_is_missed_at_sizes_of_two_tiles_an
 fn only_barriers_are_removed_and_only_those_of_one_kernel() {
     let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry one()\n{\nbar.sync \t0;\n}\n.visible .entry two()\n{\n\
                mov.u32 %r1, 0;\n  bar.sync \t0;\n@%p1 bar.red.popc.u32 %r2, 0, %p2;\nbar.warp.sync -1;\nbar.arrive 1, 64;\n// bar.sync\n}\n";
-    let lines = |kernel| without_each_barrier(ptx, kernel).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
+    let lines = |kernel| without_each(ptx, kernel, barrier).into_iter().map(|(_, line, _)| line).collect::<Vec<_>>();
     assert_eq!((lines("one"), lines("two")), (vec![6], vec![11, 12]));
-    assert_eq!(without_each_barrier(ptx, "two")[1].1, ptx.replace("@%p1 bar.red.popc.u32 %r2, 0, %p2;", ""));
+    assert_eq!(without_each(ptx, "two", barrier)[1].2, ptx.replace("@%p1 bar.red.popc.u32 %r2, 0, %p2;", ""));
 }

@@ -7,6 +7,7 @@ use common::stage::Stage;
 use common::workload::Border;
 use common::workload::Workload;
 use common::workload::correlation::{Buffers, Correlation, NO_SUM, Size};
+use correlation_sm_aware::hopper::{Block, with_block};
 use correlation_sm_aware::variant::{Attributes, Multiply, Tile, TileKernel, Variant};
 use correlation_sm_aware::{CONSTANT, SHARED, SHARED_SM, SHARED_SUMS, SHARED_UNROLL_4, with_tile};
 use kernels::Kernel;
@@ -45,6 +46,45 @@ fn stored(gpu: &Gpu, correlation: &Correlation, kernel: Kernel) -> Vec<u32> {
     let tile = Tile::of_block((template.width, template.height));
     with_tile(gpu, correlation, &mut buffers, TileKernel::CoefficientsAndSums(kernel), tile).unwrap();
     gpu.stream.clone_dtoh(&buffers.sums).unwrap()
+}
+
+/// A stage that launches the kernel with blocks of one height, whichever height the size would get.
+macro_rules! height {
+    ($index:literal) => {
+        Stage::launches(
+            concat!("height ", $index),
+            "whatever the size",
+            |gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers| with_block(gpu, correlation, buffers, Block::ALL[$index]),
+        )
+        .needs_generation(9, 0)
+    };
+}
+
+/// Every kernel for Hopper's tensor cores.
+const HEIGHTS: [Stage<Correlation>; 4] = [height!(0), height!(1), height!(2), height!(3)];
+
+proptest! {
+    #![proptest_config(Config::with_cases(12))]
+
+    #[test]
+    fn hoppers_kernels_are_right_where_blocks_and_pieces_of_the_template_end(
+        width in prop::sample::select(vec![1, 15, 16, 17, 49, 52, 64, 65, 97, 128]),
+        height in prop::sample::select(vec![1, 2, 3, 49, 51, 52, 53, 105]),
+        columns in prop::sample::select(vec![1, 16, 127, 128, 129]),
+        rows in prop::sample::select(vec![1, 7, 8, 9, 63, 65, 127, 129]),
+        clamp in any::<bool>(), seed in any::<u64>(),
+    ) {
+        let (image, border) = if clamp {
+            ((columns.max(width), rows.max(height)), Border::Clamp)
+        } else {
+            ((columns + width - 1, rows + height - 1), Border::Valid)
+        };
+        let correlation = Correlation::random(Size { image, template: (width, height) }, border, seed);
+        let rows = with_gpu(|gpu| runner::run(gpu, &HEIGHTS, &correlation, 0)).unwrap().rows;
+        for row in rows {
+            prop_assert!(matches!(row.outcome, Outcome::Verified(_) | Outcome::Skipped(_)), "{}: {:?}", row.name, row.outcome);
+        }
+    }
 }
 
 proptest! {

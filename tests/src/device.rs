@@ -43,6 +43,12 @@ pub fn with_gpu<R>(test: impl FnOnce(&Gpu) -> R) -> R {
     }
 }
 
+/// Lends a simulator that nobody else uses, for a test in a process of its own: a fault of a kernel makes the device useless to whoever
+/// shares it, until the last of them gives it back.
+pub fn with_own_simulator<R>(test: impl FnOnce(&Gpu) -> R) -> R {
+    test(&Gpu::open(&Request::Sim(None)).unwrap_or_else(|error| panic!("the test has no device: {error}")))
+}
+
 /// Runs one ignored test in a process of its own, because it leaves the process unusable. Returns what it printed.
 pub fn in_own_process(test: &str) -> String {
     let output = Command::new(env::current_exe().expect("a running program has a path"))

@@ -12,6 +12,7 @@
 //! - `matmul`: the oracle of chapter 06, and every tile with every number of slices.
 //! - `tensor`, `fft`: what tensor cores and transforms need so that their results are right.
 //! - `barriers`: every barrier of every kernel is needed.
+//! - `synchronization`: so is every fence, wait and arrival.
 //! - `mutants`: kernels that are known to be wrong, each of which must be caught.
 //! - `diagnose`: stages with part of their work taken out.
 //! - `exercises`: the exercises as a web page checks them.
@@ -51,6 +52,7 @@ mod planner;
 mod repository;
 mod rows;
 mod stages;
+mod synchronization;
 mod tensor;
 mod tidy;
 mod window_sums;

@@ -37,6 +37,14 @@ fn sizes_of_every_kind_are_computed() {
         (3, 700, 40),
         (700, 3, 40),
         (2, 1, 1500),
+        // Where Hopper's copy engine can work: rows that start at multiples of 16 bytes. With parts of tiles and of boxes on every
+        // side, an odd and an even number of slabs, and more slabs than the ring has stages.
+        (1, 4, 4),
+        (129, 132, 36),
+        (257, 124, 64),
+        (130, 260, 300),
+        // More tiles than an H200 has multiprocessors, in several bands.
+        (2100, 2180, 8),
         // More tiles in a row than a group of the tensor cores' blocks has, with a remainder.
         (130, 2400, 8),
     ];

@@ -5,9 +5,11 @@ use common::runner;
 use common::stage::Stage;
 use common::workload::window_sums::{Image, Size, WindowSums};
 use common::workload::{Border, Histogram, Workload};
+use kernels::unroll::partitioned::PART;
 use kernels::unroll::tensor::{COLUMNS, ROWS};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
+use unroll::partitioned::{FFT_PARTITIONED, MOST_TAPS_OF_ONE_PART};
 use unroll::tensor::Division;
 use window_sums::scan::INTEGRAL;
 use window_sums::tiles::{ROW_SCAN, SHARED_TILE, SLIDING, TILE_SCAN, VECTOR};
@@ -90,6 +92,16 @@ proptest! {
     #[test]
     fn unroll_is_right_where_constant_memory_is_full(conv in convolutions(1..100_usize, length(CONSTANT_TAPS, 2 * CONSTANT_TAPS + 1))) {
         verify(unroll::CHAPTER.stages, &conv)?;
+    }
+
+    #[test]
+    fn transforms_are_right_where_a_filter_is_cut_into_parts(
+        conv in convolutions(
+            prop_oneof![length(PART as usize, 9000), length(2, 40)],
+            prop_oneof![length(PART as usize, 7000), length(MOST_TAPS_OF_ONE_PART as usize, 3100)],
+        ),
+    ) {
+        verify(&[FFT_PARTITIONED], &conv)?;
     }
 
     #[test]

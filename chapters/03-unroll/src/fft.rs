@@ -47,7 +47,7 @@ pub const FFT: Stage<Convolution> =
         Ok(Box::new(fastest(gpu, conv)?))
     })
     .requires(requirement)
-    .with_allowance(spread_over_the_ring)
+    .with_allowance(|conv| spread_over_the_ring(conv, longest(conv)))
     .calls("cuFFT");
 
 fn requirement(gpu: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
@@ -73,13 +73,18 @@ fn failed(action: &str) -> impl Fn(CufftError) -> toolkit::Error {
     move |CufftError(status)| toolkit::Error::Call { library: "cuFFT", action: action.to_owned(), reason: format!("{status:?}") }
 }
 
-/// The largest rounding errors that the stage may have beyond the workload's tolerance; derived at the head of this file.
-fn spread_over_the_ring(conv: &Convolution) -> f64 {
+/// The longest transform that the stage may choose.
+fn longest(conv: &Convolution) -> u32 {
+    Blocks::candidates(conv.outputs(), conv.taps()).iter().map(|blocks| blocks.length).max().unwrap_or(2)
+}
+
+/// The largest rounding errors that transforms of `length` points may have beyond the workload's tolerance; derived at the head of this
+/// file.
+pub(crate) fn spread_over_the_ring(conv: &Convolution, length: u32) -> f64 {
     const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
-    let longest = Blocks::candidates(conv.outputs(), conv.taps()).iter().map(|blocks| blocks.length).max().unwrap_or(2);
     let largest = conv.signal().iter().fold(0.0_f64, |largest, sample| largest.max(f64::from(sample.abs())));
     let norm = conv.filter().iter().map(|weight| f64::from(*weight).powi(2)).sum::<f64>().sqrt();
-    UNIT_ROUNDOFF * f64::from(longest).log2() * largest * norm
+    UNIT_ROUNDOFF * f64::from(length).log2() * largest * norm
 }
 
 /// How the signal is cut.

@@ -8,16 +8,17 @@
 //!
 //! The stages follow in the order of the table, and each adds one idea. Up to [`WIDE_UNROLL`] they are those of the tutorial of 2008: a
 //! thread for each output, and the inner loop unrolled. After it, each thread has a run of neighboring outputs, whose windows overlap, and
-//! keeps the samples that they share in registers. The kernels are in `kernels/cuda/03-unroll.cu` and, for the last three stages, in
-//! `…-tensor.cu` and `…-fft.cu` beside it.
+//! keeps the samples that they share in registers. The kernels are in `kernels/cuda/03-unroll.cu` and, for the last four stages, in
+//! `…-tensor.cu`, `…-fft.cu`, and `…-partitioned.cu` beside it.
 //!
 //! # Layout
 //!
 //! - [`runs`]: launches of the kernels whose threads have runs of outputs; [`slices`]: what the planner has to know about them.
 //! - [`tensor`]: the convolution as a product of matrices, for tensor cores.
-//! - [`fft`]: the rival, another algorithm.
+//! - [`fft`]: the rival, another algorithm; [`partitioned`]: the same algorithm with transforms of our own.
 
 pub mod fft;
+pub mod partitioned;
 pub mod runs;
 pub mod slices;
 pub mod tensor;
@@ -40,7 +41,12 @@ use crate::runs::{ConstantFilter, SplitFilter};
 pub static CHAPTER: Chapter<Convolution> = Chapter {
     name: "03-unroll",
     about: "convolution unrolled, then held in registers",
-    sources: &[&kernels::unroll::SOURCE, &kernels::unroll::tensor::SOURCE, &kernels::unroll::fft::SOURCE],
+    sources: &[
+        &kernels::unroll::SOURCE,
+        &kernels::unroll::tensor::SOURCE,
+        &kernels::unroll::fft::SOURCE,
+        &kernels::unroll::partitioned::SOURCE,
+    ],
     stages: &[
         SHARED,
         UNROLL_4,
@@ -54,6 +60,7 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
         tensor::TF32X3,
         tensor::F16X3,
         fft::FFT,
+        partitioned::FFT_PARTITIONED,
     ],
     mistakes: &[],
     variants: &[AT_LEAST_16, AT_LEAST_20, AT_LEAST_24, AT_LEAST_32],
@@ -96,6 +103,17 @@ const LESSON: &[Comparison<Convolution>] = &[
         .otherwise("A filter this short is summed sooner than it is transformed."),
     Comparison::times(tensor::F16X3, fft::FFT, "At this length, the better algorithm beats the faster arithmetic.")
         .otherwise("At this length, the faster arithmetic beats the better algorithm."),
+    Comparison::counts(
+        LONG_RUN,
+        partitioned::FFT_PARTITIONED,
+        Measure::InstructionsPerMultiplyAdd,
+        "A transform takes a few steps for each point, and a sum one for each tap.",
+    ),
+    Comparison::times(
+        fft::FFT,
+        partitioned::FFT_PARTITIONED,
+        "A transform that fits one block of threads leaves no work for launches before and after it.",
+    ),
 ];
 
 // ANCHOR: launch

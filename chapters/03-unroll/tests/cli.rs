@@ -10,7 +10,7 @@ support::chapter_tests!(BINARY);
 const STAGES: [&str; 9] =
     ["shared", "unroll-4", "unroll-8", "unroll-16", "wide-unroll", "register-tile", "split-filter", "constant-filter", "long-run"];
 /// The rows of tensor cores and of another algorithm.
-const OTHERS: [&str; 3] = ["tensor-tf32x3", "tensor-f16x3", "fft"];
+const OTHERS: [&str; 4] = ["tensor-tf32x3", "tensor-f16x3", "fft", "fft-partitioned"];
 
 #[test]
 fn every_row_is_verified_at_sizes_of_every_kind_on_every_gpu() {
@@ -21,7 +21,7 @@ fn every_row_is_verified_at_sizes_of_every_kind_on_every_gpu() {
         let stages = record["stages"].as_array().expect("an array");
         assert_eq!(stages.iter().map(|stage| stage["name"].as_str().unwrap()).collect::<Vec<_>>(), [&STAGES[..], &OTHERS].concat());
         // Tensor cores with tf32 came with compute capability 8.0, and cuFFT is made for GPUs.
-        let skipped: &[&str] = if device == "sim" { &["fft"] } else { &OTHERS };
+        let skipped: &[&str] = if device == "sim" { &["fft"] } else { &OTHERS[..3] };
         for stage in stages {
             let is_skipped = skipped.contains(&stage["name"].as_str().unwrap());
             assert_eq!(
@@ -98,6 +98,22 @@ fn a_filter_longer_than_constant_memory_comes_in_parts() {
     // Three slices of 13344 taps at most. Each takes whole iterations of 32 steps for the 1792 outputs of a block.
     let turns = |taps: u64| taps.div_ceil(32) * 32;
     assert_eq!(count(&record, "long-run", "f32_fma"), 1792 * (2 * turns(13_344) + turns(40_000 - 2 * 13_344)));
+}
+
+#[test]
+fn a_block_transforms_a_short_filter_once_for_all_its_pairs_and_a_long_one_comes_in_parts() {
+    let barriers = |device, size| {
+        let record = BINARY.record(device, &["--size", size, "--stage", "fft-partitioned"]);
+        assert_eq!(record["stages"][0]["verified"], true, "{size}");
+        count(&record, "fft-partitioned", "barriers")
+    };
+    // 19 pairs of blocks, and 16 resident blocks of threads on 8 multiprocessors: two rounds of 10 blocks. Each of their 8 warps waits twice for
+    // the transform of the filter, and twice for each pair.
+    assert_eq!(barriers("sim:gtx680", "40000x3000"), 8 * (2 * 10 + 2 * 19));
+    // Each of the 132 multiprocessors of an H200 could have two.
+    assert_eq!(barriers("sim", "40000x3000"), 8 * (2 * 19 + 2 * 19));
+    // One part more than fits. Parts of 2048 taps: 2 of the filter, 10 pairs of the outputs, and 11 of the signal.
+    assert_eq!(barriers("sim", "40000x3073"), 8 * (2 + 11 + 10));
 }
 
 /// The share of PTX instructions that `--explain` shows beside a line of the source, in percent.

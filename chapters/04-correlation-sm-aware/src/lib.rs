@@ -11,14 +11,17 @@
 //! # The stages
 //!
 //! The stages follow in the order of the table, each with the launch that it makes. The kernels are in
-//! `kernels/cuda/04-correlation-sm-aware.cu` and, for what not every generation has, in `…-dp4a.cu` and `…-tensor.cu` beside it.
+//! `kernels/cuda/04-correlation-sm-aware.cu` and, for what not every generation has, in `…-dp4a.cu`, `…-tensor.cu` and `…-hopper.cu` beside it.
 //!
 //! # Layout
 //!
 //! - `shape`: what every kernel is given; [`variant`]: which kernel a device gets.
 //! - [`packed`]: the stages that multiply four pixels with one instruction.
-//! - [`tensor`]: the stage that multiplies matrices.
+//! - [`tensor`]: the stage that multiplies matrices; [`hopper`]: the one for the tensor cores of compute capability 9.0.
+//! - [`fft`]: the rival, by transforms.
 
+pub mod fft;
+pub mod hopper;
 pub mod packed;
 mod shape;
 pub mod tensor;
@@ -35,6 +38,7 @@ use common::workload::Correlation;
 use common::workload::correlation::Buffers;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::correlation::{self, BLOCK_X, BLOCK_Y};
+use kernels::unroll;
 use rayon::prelude::*;
 
 use crate::shape::Shape;
@@ -44,7 +48,14 @@ use crate::variant::{Attributes, Tile, TileKernel, TileKernels, Variant, chosen}
 pub static CHAPTER: Chapter<Correlation> = Chapter {
     name: "04-correlation-sm-aware",
     about: "template matching, with kernels for each generation of GPUs",
-    sources: &[&correlation::SOURCE, &correlation::dp4a::SOURCE, &correlation::tensor::SOURCE],
+    sources: &[
+        &correlation::SOURCE,
+        &correlation::dp4a::SOURCE,
+        &correlation::tensor::SOURCE,
+        &correlation::hopper::SOURCE,
+        &correlation::fft::SOURCE,
+        &unroll::fft::SOURCE,
+    ],
     stages: &[
         CPU,
         GLOBAL,
@@ -57,6 +68,8 @@ pub static CHAPTER: Chapter<Correlation> = Chapter {
         packed::DP4A_TILE,
         packed::BOX_SUMS,
         tensor::TENSOR_CORES,
+        hopper::WGMMA,
+        fft::FFT,
     ],
     mistakes: &[],
     variants: &[],
@@ -95,6 +108,11 @@ const LESSON: &[Comparison<Correlation>] = &[
     Comparison::times(SHARED, packed::DP4A_TILE, "`dp4a` is an instruction that only some generations have."),
     Comparison::times(packed::DP4A_TILE, tensor::TENSOR_CORES, "Tensor cores multiply bytes faster still.")
         .otherwise("There are too few outputs for its large blocks."),
+    Comparison::times(
+        tensor::TENSOR_CORES,
+        hopper::WGMMA,
+        "The tensor cores read the image where it lies, and one kernel does the work of four.",
+    ),
 ];
 
 /// A grid with one output per thread.

@@ -13,7 +13,7 @@ const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_04-correlation-sm-awar
 
 support::chapter_tests!(BINARY);
 
-const STAGES: [&str; 11] = [
+const STAGES: [&str; 12] = [
     "cpu",
     "global",
     "constant",
@@ -25,6 +25,7 @@ const STAGES: [&str; 11] = [
     "dp4a-tile",
     "box-sums",
     "tensor",
+    "wgmma",
 ];
 
 /// A PNG of a picture.
@@ -51,7 +52,7 @@ fn every_generation_gets_its_kernels_and_all_of_them_are_right() {
         ("sim:gtx680", "32 bits", "shared-sums"),
         ("sim:t4", "32 bits", "box-sums"),
         ("sim:a100", "32 bits", "tensor"),
-        ("sim:h200", "32 bits", "tensor"),
+        ("sim:h200", "32 bits", "wgmma"),
     ] {
         let arguments = ["--size", "70x50,19x9"];
         let output = BINARY.run_on(device, &arguments);

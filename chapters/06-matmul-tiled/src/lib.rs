@@ -8,18 +8,23 @@
 //! # The stages
 //!
 //! The stages follow in the order of the table, each with the tile that its blocks compute. The kernels are in
-//! `kernels/cuda/06-matmul-tiled.cu` and, for what needs compute capability 8.0, in `…-async.cu` and `…-tensor.cu` beside it.
+//! `kernels/cuda/06-matmul-tiled.cu` and, for what needs compute capability 8.0, in `…-async.cu` and `…-tensor.cu` beside it; for what only 9.0
+//! has, in `…-hopper.cu` and `…-split.cu`.
 //!
 //! # Layout
 //!
 //! - [`slices`]: the stages with asynchronous copies, which can cut the sum into slices; [`choice`]: which tile and slices a size gets.
-//! - [`tensor`]: the stage on tensor cores.
+//! - [`tensor`]: the stage on tensor cores. [`hopper`]: the stages on those of Hopper, and [`split`] the one that is as accurate as f32;
+//!   [`tensor_map`] describes their matrices to the copy engine.
 //! - [`rival`]: NVIDIA's own library.
 
 pub mod choice;
+pub mod hopper;
 pub mod rival;
 pub mod slices;
+pub mod split;
 pub mod tensor;
+pub mod tensor_map;
 
 use common::Chapter;
 use common::Result;
@@ -41,7 +46,13 @@ use crate::choice::Division;
 pub static CHAPTER: Chapter<Matmul> = Chapter {
     name: "06-matmul-tiled",
     about: "the product of two matrices, from one thread per element to the vendor's library",
-    sources: &[&matmul::SOURCE, &matmul::asynchronous::SOURCE, &matmul::tensor::SOURCE],
+    sources: &[
+        &matmul::SOURCE,
+        &matmul::asynchronous::SOURCE,
+        &matmul::tensor::SOURCE,
+        &matmul::hopper::SOURCE,
+        &matmul::split::SOURCE,
+    ],
     stages: &[
         CPU,
         NAIVE,
@@ -54,6 +65,11 @@ pub static CHAPTER: Chapter<Matmul> = Chapter {
         slices::SMALL_TILE,
         slices::BY_SIZE,
         tensor::TENSOR_TF32,
+        hopper::WGMMA,
+        hopper::WGMMA_RING,
+        hopper::WGMMA_PRODUCER,
+        hopper::WGMMA_TF32,
+        split::TENSOR_3XTF32,
         rival::CUBLAS,
         rival::CUBLAS_TF32,
     ],

@@ -62,7 +62,8 @@ fn padding_and_transposing_leave_no_bank_conflicts() {
             - count(&record, name, "shared_store_wavefronts_ideal")
     };
     assert!(conflicts("register-tile") > 0);
-    for name in ["tiled", "vector", "warp-tile", "double-buffered", "tensor-tf32"] {
+    let names = ["tiled", "vector", "warp-tile", "double-buffered", "tensor-tf32", "wgmma", "wgmma-tf32", "tensor-3xtf32"];
+    for name in names {
         assert_eq!(conflicts(name), 0, "{name}");
     }
 }

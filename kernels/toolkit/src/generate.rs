@@ -66,7 +66,9 @@ fn relative(file: &str, source: &Source) -> String {
     let headers = source.headers.iter().map(|header| (header.name, header.path));
     let mut known = headers.chain([(source.path, source.path)]);
     let file = file.replace('\\', "/");
-    known.find(|(name, _)| file.ends_with(name)).map_or(file.clone(), |(_, path)| path.to_owned())
+    // The whole name: that of one header may be the end of another's.
+    let is_called = |name: &str| file.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'));
+    known.find(|(name, _)| is_called(name)).map_or(file.clone(), |(_, path)| path.to_owned())
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use simt::ptx::register_counts;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::nvrtc::Nvrtc;
-use crate::recipe::options;
+use crate::recipe::{OWN_INSTRUCTIONS, options};
 
 /// The architectures for which registers are counted: those of the simulated GPUs that current compilers still know.
 pub const ARCHITECTURES: [u32; 4] = [75, 80, 89, 90];
@@ -30,11 +30,16 @@ const SIZED_VALUE: u8 = 4;
 /// The comments for a source: one line for each architecture that is not older than `architecture` (virtual) and that this compiler
 /// supports. An architecture for which the source does not compile has no line; its registers are then unknown.
 pub fn comments(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str) -> String {
-    let oldest: u32 = architecture.trim_start_matches("compute_").parse().unwrap_or(0);
+    let oldest = architecture.trim_start_matches("compute_");
+    // PTX for `compute_90a` runs on 9.0 and nowhere else.
+    let only = oldest.strip_suffix(OWN_INSTRUCTIONS);
+    let oldest: u32 = only.unwrap_or(oldest).parse().unwrap_or(0);
     let known = nvrtc.architectures();
+    let fits = |target: u32| if only.is_some() { target == oldest } else { target >= oldest };
     let mut comments = String::new();
-    for target in ARCHITECTURES.into_iter().filter(|target| *target >= oldest && known.contains(target)) {
-        let cubin = nvrtc.compile_to_cubin(input, &options(&format!("sm_{target}")));
+    for target in ARCHITECTURES.into_iter().filter(|target| fits(*target) && known.contains(target)) {
+        let suffix = only.map_or(String::new(), |_| OWN_INSTRUCTIONS.to_string());
+        let cubin = nvrtc.compile_to_cubin(input, &options(&format!("sm_{target}{suffix}")));
         if let Some(counts) = cubin.ok().and_then(|cubin| of_cubin(&cubin).ok()) {
             comments += &register_counts::comment(target, &counts);
         }

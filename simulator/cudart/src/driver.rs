@@ -266,6 +266,8 @@ functions! {
         shared_bytes: usize,
         flags: u32,
     );
+    fn cuOccupancyMaxActiveClusters(clusters: Ptr<i32>, function: Handle, config: Ptr<LaunchConfig>);
+    fn cuOccupancyMaxPotentialClusterSize(size: Ptr<i32>, function: Handle, config: Ptr<LaunchConfig>);
     fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: Ptr<usize>, function: Handle, blocks: i32, threads: i32);
     fn cuLaunchKernelEx(config: Ptr<LaunchConfig>, function: Handle, arguments: Ptr<Ptr<c_void>>, extra: Ptr<Ptr<c_void>>);
 }

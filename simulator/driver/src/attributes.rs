@@ -100,13 +100,13 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
         115 => since(profile, 6, 0),       // memory pools
         116..=118 => 0,                    // remote access
         119 => on_linux(profile),          // sharing pools between processes by file descriptors
-        120 => 0,                          // clusters of blocks
+        120 => since(profile, 9, 0),       // clusters of blocks
         121 => 0,                          // deferred mapping of arrays
         122 | 123 => since(profile, 6, 0), // stream operations on values of 64 bits, and waiting until one lacks a bit
         124 => 0,                          // DMA-BUF
         125 => on_linux(profile),          // events shared between processes
         126 => 1,                          // memory synchronization domains: only the default one
-        127 => 0,                          // tensor maps
+        127 => since(profile, 9, 0),       // tensor maps
         128 => 0,                          // fabric handles
         129 => 0,                          // unified function pointers
         130 => 0,                          // not a NUMA node of its own

@@ -12,6 +12,7 @@ pub fn is_same(first: &Finding, second: &Finding) -> bool {
             (FindingKind::Race { other: first, .. }, FindingKind::Race { other: second, .. }) => {
                 same_line(&first.location, &second.location)
             }
+            (FindingKind::Wgmma(first), FindingKind::Wgmma(second)) => discriminant(first) == discriminant(second),
             (first, second) => discriminant(first) == discriminant(second),
         }
 }

@@ -40,6 +40,7 @@ const REMARKS: &[(&str, &str)] = &[
     ("cuLibraryLoadData", "needs PTX; a cubin is refused"),
     ("cuTexObjectCreate", "no compressed formats, no filtering across the edges of a cube, no anisotropic filtering"),
     ("cuTexRefSetMaxAnisotropy", "stored, without effect"),
+    ("cuTensorMapEncodeTiled", "copies of interleaved tensors are refused when they start; the promotion is without effect"),
     ("cuStreamSetAttribute", "stored, without effect"),
 ];
 

@@ -16,7 +16,7 @@ type Row = (&'static str, &'static str, [u32; 3], [u32; 3], u32, &'static str);
 const CONV: &str = "f1400 f333 i1000 i333 o1000";
 
 /// The convolutions are the same in `02` and `03`, and so on: one launch for each kernel, with sizes that leave partial tiles.
-const KERNELS: [Row; 64] = [
+const KERNELS: [Row; 68] = [
     ("01-conv-naive", "naive", [4, 1, 1], [256, 1, 1], 0, CONV),
     ("01-conv-naive", "naive_strided", [1, 1, 1], [128, 1, 1], 0, CONV),
     ("02-conv-shared", "shared", [4, 1, 1], [256, 1, 1], 0, CONV),
@@ -40,6 +40,10 @@ const KERNELS: [Row; 64] = [
     ("03-unroll-fft", "gather", [5, 1, 1], [256, 1, 1], 0, "f1000 i1000 f33 i33 i128 i96 i9 o1280"),
     ("03-unroll-fft", "multiply", [1, 3, 1], [128, 1, 1], 0, "f800 i100 i3 p0.125"),
     ("03-unroll-fft", "collect", [4, 1, 1], [256, 1, 1], 0, "f1400 i128 i96 i900 o900"),
+    ("03-unroll-partitioned", "transform", [4, 1, 1], [256, 1, 1], 0, "f6000 i6000 f3000 i3000 i2 i2048 f3264 o32768"),
+    ("03-unroll-partitioned", "convolve", [1, 1, 1], [256, 1, 1], 0, "f5000 i5000 f100 i100 i2000 i1 f3264 i3900 o3900"),
+    ("03-unroll-partitioned", "multiply_parts", [128, 1, 1], [32, 2, 1], 0, "f229376 i2 i13 o106496"),
+    ("03-unroll-partitioned", "transform_back", [1, 1, 1], [256, 1, 1], 0, "f8192 i2048 f3264 i4000 o4000"),
     ("03-unroll-tensor", "magnitudes", [128, 1, 1], [256, 1, 1], 0, "f40000 i40000 f300 i300 o256"),
     ("03-unroll-tensor", "tensor_tf32x3", [1, 1, 1], [128, 1, 1], 39168, "f5000 f333 i4000 i333 i8 o4000"),
     ("03-unroll-tensor", "tensor_f16x3", [1, 1, 1], [128, 1, 1], 26000, "f5000 f333 i4000 i333 i8 w256 o4000"),
@@ -183,9 +187,10 @@ const FEATURES: [Row; 5] = [
 ];
 
 /// Kernels whose counts of accesses differ from those of clang's back end, each with the reason.
-const DIFFERENT: [(&str, &str, &str); 5] = [
+const DIFFERENT: [(&str, &str, &str); 6] = [
     ("03-unroll/exercises/3-four-values", "convolve", "clang splits a load of four values into two pairs"),
     ("features", "calls", "a function reads structures where they were passed, and LLVM's back end copies them to local memory"),
+    ("03-unroll-partitioned", "convolve", "LLVM's back end computes once what the three transforms of a thread have in common"),
     ("05-window-sums", "shared_slices", "LLVM's back end looks for redundant loads once more, and saves the first in a loop"),
     ("06-matmul-tiled", "vector", "a structure that is passed by value is read back from local memory before the call"),
     ("06-matmul-tiled", "warp_tile", "as `vector`"),

@@ -61,11 +61,16 @@ counters! {
     int_other,
     /// Four-way byte dot products, per lane (`dp4a`: 4 multiply-adds each).
     dp4a,
-    /// Multiply-adds of tensor cores (`mma`, `wmma.mma`): m n k of each product, once per warp.
+    /// Multiply-adds of tensor cores (`mma`, `wmma.mma`, `wgmma`): m n k of each product, once per warp, which has a quarter of the rows of
+    /// `wgmma`.
     tensor_multiply_adds,
     /// The same, each weighted by the bytes of one factor, because a tensor core does half as many per clock when factors are twice
     /// as wide.
     tensor_factor_bytes,
+    /// Wavefronts of the operands that tensor cores read from shared memory by themselves (`wgmma`): 128 bytes each. Those of B are
+    /// read once for four warps. Nsight Compute has them in `l1tex__data_pipe_lsu_wavefronts_mem_shared.sum`, but not in its parts for
+    /// loads and stores.
+    tensor_shared_wavefronts,
     /// Conversions between types, per lane.
     conversions,
     /// Special functions (division, square root, reciprocal, transcendental), per lane.
@@ -119,6 +124,11 @@ counters! {
     shared_store_wavefronts_ideal,
     /// Atomic operations on shared memory: warp instructions.
     shared_atomic_requests,
+    /// Loads, stores and atomic operations on the shared memory of other blocks of the cluster: warp instructions. They are no requests to
+    /// shared memory.
+    cluster_requests,
+    /// The 32-byte sectors that these move.
+    cluster_sectors,
     /// Loads that the machine code merges with an earlier load of neighboring words: warp instructions of PTX that make no request
     /// of their own. The request of the earlier load covers all of them.
     merged_loads,

@@ -4,11 +4,17 @@
 //! launch that the host asked for wrongly is [`LaunchError::Misuse`](crate::LaunchError::Misuse), and a kernel that does not end is
 //! [`LaunchError::OutOfFuel`](crate::LaunchError::OutOfFuel).
 
+pub mod wgmma;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::wgmma::WgmmaMisuse;
 use crate::geometry::Dim3;
+
+mod bulk;
+mod text;
 
 /// A defect of a kernel, with the instruction and the thread where it was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +107,15 @@ pub enum FindingKind {
         arrivals: u32,
         /// Bytes that it is still missing; negative if more arrived than were expected.
         bytes: i32,
+        /// What the phase has counted.
+        #[serde(default)]
+        phase: Option<PhaseReport>,
+        /// The other warps that wait for a barrier in shared memory.
+        #[serde(default)]
+        others: Vec<Waiter>,
+        /// A wait in a loop, in the same block, that a thread passed twice for one phase.
+        #[serde(default)]
+        stale: Option<Box<Location>>,
     },
     /// Every live block of a cooperative launch waits for a change of memory that none of them makes.
     GridDeadlock {
@@ -109,6 +124,59 @@ pub enum FindingKind {
         /// Blocks of the grid.
         blocks: u64,
     },
+    /// Every live block of a cluster waits for others.
+    ClusterDeadlock {
+        /// The blocks that wait, in order of their ranks, and where.
+        waiting: Vec<ClusterWait>,
+        /// Blocks that have ended.
+        ended: u32,
+    },
+    /// The barrier of the cluster used wrongly.
+    InvalidClusterBarrier {
+        /// The defect.
+        misuse: ClusterBarrierMisuse,
+    },
+    /// An access to the shared memory of a block that the cluster does not have.
+    NoSuchBlock {
+        /// The access, with the offset in that memory.
+        access: Access,
+        /// The rank that the address names.
+        rank: u64,
+        /// Blocks of the cluster.
+        blocks: u32,
+    },
+    /// An access to the shared memory of another block of the cluster by an instruction that can only access the block's own.
+    OtherBlocksMemory {
+        /// The access, with the offset in that memory.
+        access: Access,
+        /// The rank of that block.
+        rank: u64,
+    },
+    /// An access to the shared memory of a block that has ended, or that nothing keeps from ending before. The kernel went on.
+    EndedBlock {
+        /// The access, with the offset in that memory.
+        access: Access,
+        /// Index of that block in the grid.
+        owner: Dim3,
+    },
+    /// `setmaxnreg` with a count on the wrong side of what the threads have.
+    InvalidRegisterCount {
+        /// Registers that each thread has.
+        held: u32,
+        /// Registers that it would have.
+        count: u32,
+        /// The instruction is `setmaxnreg.inc`.
+        grows: bool,
+    },
+    /// Every live warp of the block waits, and some for registers that no warp gives back.
+    RegisterDeadlock {
+        /// Registers that each thread would have.
+        count: u32,
+        /// Registers of the block that no warp holds.
+        free: u32,
+    },
+    /// An instruction that all four warps of a warpgroup must execute, and that only some of them did. The kernel went on.
+    PartialWarpgroup,
     /// A handle that stands for no texture or surface, or for one of the other kind.
     InvalidTexture {
         /// The handle.
@@ -128,10 +196,49 @@ pub enum FindingKind {
         /// The defect.
         misuse: MbarrierMisuse,
     },
-    /// A bulk copy whose size is not a multiple of 16 bytes.
+    /// A bulk copy that is asked for wrongly.
     InvalidBulkCopy {
-        /// The bytes.
-        bytes: u32,
+        /// The defect.
+        misuse: BulkCopyMisuse,
+    },
+    /// The async proxy reads shared memory that a thread wrote, with no proxy fence between. The kernel went on.
+    MissingProxyFence {
+        /// The read.
+        access: Access,
+        /// The variable that holds those bytes.
+        place: Option<Nearest>,
+        /// The write.
+        writer: Box<OtherAccess>,
+        /// A thread executed a proxy fence after it had waited for the write, but the thread that wrote did not before the others waited
+        /// for it.
+        late: bool,
+    },
+    /// A write to shared memory that a bulk copy to global memory has yet to read.
+    OverwritesStore {
+        /// The write.
+        access: Access,
+        /// The variable that holds those bytes.
+        place: Option<Nearest>,
+        /// The copy.
+        store: Box<Location>,
+    },
+    /// A block ended before its bulk copy had read shared memory, as far as its threads could know.
+    UnwaitedStore {
+        /// The copy is in a group that was committed.
+        committed: bool,
+    },
+    /// A thread waited for a phase whose end it had already seen, and then accessed bytes that a copy may be writing or another thread using.
+    StaleWait {
+        /// The access.
+        access: Access,
+        /// Where the barrier is, an offset in shared memory.
+        barrier: u64,
+        /// The parity of the phase that the wait named.
+        parity: u32,
+        /// The wait.
+        wait: Box<Location>,
+        /// The other access, or the copy.
+        other: Box<Location>,
     },
     /// An instruction that all 32 threads of a warp must execute together, and that only some of them reached.
     PartialWarp,
@@ -237,7 +344,11 @@ pub enum FindingKind {
         /// The other instruction.
         other: Box<Location>,
     },
+    /// A product of `wgmma` that is used wrongly.
+    Wgmma(WgmmaMisuse),
 }
+
+pub use bulk::{BulkCopyMisuse, PhaseReport, Waiter};
 
 /// The ways to misuse a barrier in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -261,6 +372,13 @@ pub enum MbarrierMisuse {
     TooManyBytes,
     /// An arrival that must not end the phase would end it.
     EndsPhase,
+    /// More bytes came than were expected, so that the phase cannot end.
+    MoreBytes {
+        /// Bytes that were expected.
+        expected: u64,
+        /// Bytes that came.
+        came: u64,
+    },
 }
 
 impl fmt::Display for MbarrierMisuse {
@@ -272,8 +390,44 @@ impl fmt::Display for MbarrierMisuse {
                 write!(f, "where {count} arrive and the phase lacks {lacking}")
             }
             MbarrierMisuse::TooManyBytes => write!(f, "which cannot count so many bytes: at most 1048575 may be lacking"),
+            MbarrierMisuse::MoreBytes { expected, came } => {
+                write!(f, "whose phase cannot end: {came} bytes came and {expected} were expected")
+            }
             MbarrierMisuse::EndsPhase => write!(f, "whose phase an arrival with .noComplete would end"),
         }
+    }
+}
+
+/// The ways to misuse the barrier of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "misuse", rename_all = "kebab-case")]
+pub enum ClusterBarrierMisuse {
+    /// Only some of a warp's threads reached an instruction with `.aligned`.
+    Divergent,
+    /// A thread arrived and did not wait before it arrived again.
+    ArrivedTwice,
+    /// A thread waits that has not arrived.
+    NotArrived,
+}
+
+/// A block that waits for others of its cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClusterWait {
+    /// Index of the block in the grid.
+    pub block: Dim3,
+    /// Where its first waiting warp is.
+    pub location: Location,
+}
+
+impl fmt::Display for ClusterBarrierMisuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ClusterBarrierMisuse::Divergent => {
+                "reached by only part of a warp: with .aligned, all threads of the warp must execute the same instruction"
+            }
+            ClusterBarrierMisuse::ArrivedTwice => "where a thread arrives a second time without having waited",
+            ClusterBarrierMisuse::NotArrived => "where a thread waits without having arrived",
+        })
     }
 }
 
@@ -295,9 +449,11 @@ impl FindingKind {
     pub fn severity(&self) -> Severity {
         match self {
             FindingKind::Race { same_warp: true, .. }
+            | FindingKind::MissingProxyFence { late: true, .. }
             | FindingKind::Race { volatile: true, .. }
             | FindingKind::EndedBeforeBarrier { .. }
             | FindingKind::DifferentBarriers { .. } => Severity::Warning,
+            FindingKind::Wgmma(misuse) => misuse.severity(),
             _ => Severity::Error,
         }
     }
@@ -305,6 +461,9 @@ impl FindingKind {
     /// A suggested fix, for the kinds that have one.
     pub fn help(&self) -> Option<&'static str> {
         match self {
+            FindingKind::Race { same_block: false, access: Access { space: Space::Shared, .. }, .. } => {
+                Some("put cluster.sync() between the two accesses, where every thread of the cluster reaches it")
+            }
             FindingKind::Race { same_block: false, .. } => Some(
                 "blocks run in any order and at the same time: let each write places of its own, use atomics, or launch a second kernel",
             ),
@@ -333,17 +492,49 @@ impl FindingKind {
             FindingKind::DivergentBarrier { .. } | FindingKind::EndedBeforeBarrier { .. } => {
                 Some("let threads without work go on to the barrier instead of returning or branching around it")
             }
+            FindingKind::MissingProxyFence { .. } => Some(
+                "let each thread that writes execute fence.proxy.async.shared::cta after its writes, then __syncthreads() (or an arrival), then \
+                 start the copy",
+            ),
+            FindingKind::OverwritesStore { .. } => Some(
+                "let the thread that began the copy commit it and wait for cp.async.bulk.wait_group.read, and let the others meet it at a \
+                 barrier after that",
+            ),
+            FindingKind::UnwaitedStore { .. } => Some(
+                "put cp.async.bulk.commit_group and cp.async.bulk.wait_group.read 0 after the copy, in the thread that began it",
+            ),
+            FindingKind::StaleWait { .. } | FindingKind::MbarrierDeadlock { stale: Some(_), .. } => Some(
+                "change the parity each time that the same barrier is waited for: 0 for its first phase, 1 for its second, 0 for its third",
+            ),
+            FindingKind::MbarrierDeadlock { .. } if self.is_for_the_next_phase() => Some(
+                "the phase before is over, and nothing came in this one: does the wait name the wrong parity? It is 0 for the first phase, 1 \
+                 for the second",
+            ),
             FindingKind::MbarrierDeadlock { .. } => Some(
                 "a phase ends when as many threads have arrived as the barrier was initialized for, and as many bytes as were expected: \
                  expect_tx must name the bytes of all copies together",
             ),
             FindingKind::GridDeadlock { .. } => Some("let every block of the grid reach each barrier of the grid, equally often"),
+            FindingKind::EndedBlock { .. } => Some(
+                "let all blocks of the cluster meet at cluster.sync() after the last access to each other's shared memory, before any of them ends",
+            ),
+            FindingKind::ClusterDeadlock { .. } => Some(
+                "let every block of the cluster reach each barrier of the cluster, equally often, before it waits for anything else",
+            ),
+            FindingKind::OtherBlocksMemory { .. } => {
+                Some("use ld.shared::cluster and its like, or a generic pointer: plain .shared means the block's own memory")
+            }
+            FindingKind::NoSuchBlock { .. } => Some("compare the rank with cluster.num_blocks() before mapping an address to it"),
+            FindingKind::RegisterDeadlock { .. } => Some(
+                "the registers of a block are those of its launch: let other warpgroups execute setmaxnreg.dec before, with enough of them",
+            ),
             FindingKind::AbsentLane { .. } => Some(
                 "name only lanes that execute the exchange, and let each of them read one that is named; use the value nowhere else",
             ),
             FindingKind::DifferentBarriers { .. } => {
                 Some("__syncthreads() in a branch is allowed only where all threads of the block take the same branch")
             }
+            FindingKind::Wgmma(misuse) => Some(misuse.help()),
             _ => None,
         }
     }
@@ -403,206 +594,4 @@ pub struct Nearest {
     pub offset: i64,
     /// The allocation had been freed before the access.
     pub freed: bool,
-}
-
-impl fmt::Display for Space {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Space::Global => "global",
-            Space::Shared => "shared",
-            Space::Const => "constant",
-            Space::Local => "local",
-            Space::Param => "parameter",
-        })
-    }
-}
-
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(source) = &self.source {
-            write!(f, "{source}, ")?;
-        }
-        if let Some(caller) = &self.inlined_at {
-            write!(f, "inlined at {caller}, ")?;
-        }
-        write!(f, "PTX line {}: {}", self.ptx_line, self.instruction)
-    }
-}
-
-impl fmt::Display for SourceLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
-    }
-}
-
-impl fmt::Display for AccessOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            AccessOp::Load => "load",
-            AccessOp::Store => "store",
-            AccessOp::Atomic => "atomic operation",
-        })
-    }
-}
-
-impl fmt::Display for Access {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { space, op, address, bytes } = self;
-        let plural = if *bytes == 1 { "byte" } else { "bytes" };
-        write!(f, "{op} of {bytes} {plural} at {address:#x} in {space} memory")
-    }
-}
-
-impl fmt::Display for Nearest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { allocation, bytes, offset, freed, .. } = self;
-        let freed = if *freed { ", which was freed before" } else { "" };
-        if *offset < 0 {
-            write!(f, "{} bytes before {allocation}{freed}", offset.unsigned_abs())
-        } else if *offset as u64 >= *bytes {
-            write!(f, "{} bytes past the end of {allocation}{freed}", *offset as u64 - bytes)
-        } else {
-            write!(f, "at offset {offset} of {allocation}{freed}")
-        }
-    }
-}
-
-impl fmt::Display for FindingKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FindingKind::OutOfBounds { access, nearest } => {
-                write!(f, "out of bounds: {access}")?;
-                match nearest {
-                    Some(nearest) => write!(f, ", {nearest}"),
-                    None => write!(f, ", which belongs to no allocation"),
-                }
-            }
-            FindingKind::Misaligned { access } => {
-                write!(f, "misaligned: {access}, which is no multiple of {}", access.bytes)
-            }
-            FindingKind::Null { access } => write!(f, "null pointer: {access}"),
-            FindingKind::DivergentBarrier { barrier } => {
-                write!(f, "barrier {barrier} reached by only part of a warp: every thread of the block must reach the same barrier")
-            }
-            FindingKind::Deadlock { barrier } => {
-                write!(f, "deadlock: threads wait at barrier {barrier} for threads that will never arrive")
-            }
-            FindingKind::MbarrierDeadlock { address, arrivals, bytes } => {
-                let (arrival, byte) =
-                    (if *arrivals == 1 { "arrival" } else { "arrivals" }, if *bytes == 1 { "byte" } else { "bytes" });
-                write!(f, "deadlock: threads wait for the mbarrier at {address:#x} in shared memory, ")?;
-                write!(f, "whose phase lacks {arrivals} {arrival} and {bytes} {byte} that will never come")
-            }
-            FindingKind::GridDeadlock { ended, blocks } => {
-                write!(f, "deadlock: the blocks wait for one another, and {ended} of the {blocks} have ended")
-            }
-            FindingKind::InvalidTexture { handle } => {
-                write!(f, "{handle:#x} is not the handle of a texture or surface that this instruction can use")
-            }
-            FindingKind::OutsideSurface { at: [x, y, z], extent: [width, height, depth] } => {
-                write!(f, "texel ({x},{y},{z}) is outside a surface of {width} x {height} x {depth}")
-            }
-            FindingKind::InvalidMbarrier { address, misuse } => {
-                write!(f, "mbarrier at {address:#x} in shared memory, {misuse}")
-            }
-            FindingKind::InvalidBulkCopy { bytes } => write!(f, "bulk copy of {bytes} bytes, which is no multiple of 16"),
-            FindingKind::PartialWarp => {
-                write!(f, "reached by only part of a warp: all 32 threads must execute this instruction together")
-            }
-            FindingKind::UnfinishedCopy { access, copy } => {
-                write!(f, "unfinished asynchronous copy: {access}, which is still to be written by the copy begun at {copy}")
-            }
-            FindingKind::InvalidBarrier { barrier, threads } => match threads {
-                Some(threads) if *barrier < 16 => {
-                    write!(f, "barrier {barrier} for {threads} threads: the number must be a multiple of 32 and not 0")
-                }
-                _ => write!(f, "barrier {barrier} does not exist: a block has barriers 0 to 15"),
-            },
-            FindingKind::NoTarget { value } => {
-                write!(f, "a call or a jump to {value:#x}, which is none of the functions or places it can lead to")
-            }
-            FindingKind::InvalidFree { address, nearest } => {
-                write!(f, "free({address:#x}): ")?;
-                match nearest {
-                    Some(nearest) if nearest.freed => write!(f, "freed before; it was {}", nearest.allocation),
-                    Some(nearest) => write!(f, "malloc did not return this address, which is {nearest}"),
-                    None => write!(f, "malloc did not return this address"),
-                }
-            }
-            FindingKind::StackOverflow { limit } => {
-                write!(f, "stack overflow: functions call each other deeper than {limit} bytes of stack per thread allow; ")?;
-                write!(f, "`cudaDeviceSetLimit(cudaLimitStackSize, …)` changes that")
-            }
-            FindingKind::Assert { condition, file, line, function } => {
-                write!(f, "assertion `{condition}` failed in {function} ({file}:{line})")
-            }
-            FindingKind::Trap => write!(f, "the kernel executed a trap"),
-            FindingKind::Race { access, place, other, volatile, .. } => {
-                let space = access.space;
-                write!(f, "data race on {space} memory: {access}")?;
-                if let Some(place) = place {
-                    write!(f, ", {place}")?;
-                }
-                write!(f, ", and {} of the same bytes by another thread, with nothing between that orders them", other.op)?;
-                if *volatile { write!(f, " (volatile orders nothing)") } else { Ok(()) }
-            }
-            FindingKind::OutsideArray { access, array, array_offset, array_bytes, place } => {
-                let end = i64::from(*array_bytes);
-                let (distance, side) = if *array_offset < 0 {
-                    (-array_offset, "before the start")
-                } else {
-                    ((array_offset - end).max(0), "past the end")
-                };
-                write!(f, "outside its array: {access}, {distance} bytes {side} of {array} ({array_bytes} bytes)")?;
-                match place {
-                    Some(place) => write!(f, ", {place}"),
-                    None => Ok(()),
-                }
-            }
-            FindingKind::Uninitialized { access, place } => {
-                write!(f, "uninitialized: {access}")?;
-                if let Some(place) = place {
-                    write!(f, ", {place}")?;
-                }
-                write!(f, ", where nothing was written before")
-            }
-            FindingKind::AbsentLane { source } => {
-                write!(
-                    f,
-                    "undefined value: lane {source} of the warp has ended or takes no part in the exchange, and its value is stored"
-                )
-            }
-            FindingKind::EndedBeforeBarrier { barrier, ended } => {
-                let threads = if *ended == 1 { "1 thread has" } else { &format!("{ended} threads have") };
-                write!(f, "barrier {barrier} reached by part of the block: {threads} ended before")
-            }
-            FindingKind::DifferentBarriers { barrier, other } => {
-                write!(f, "barrier {barrier} reached at different instructions: other warps wait at {other}")
-            }
-        }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, kernel, block, thread, lanes, times, location } = self;
-        let severity = if kind.severity() == Severity::Warning { "warning: " } else { "" };
-        write!(f, "{severity}{kind}\n  in kernel {kernel}, block {block}, thread {thread}")?;
-        if *lanes > 1 {
-            write!(f, " and {} more of its warp", lanes - 1)?;
-        }
-        write!(f, "\n  at {location}")?;
-        if let FindingKind::Race { other, .. } = kind {
-            let OtherAccess { op, block: other_block, thread, location } = &**other;
-            let of_block = if other_block == block { String::new() } else { format!("block {other_block}, ") };
-            write!(f, "\n  and {op} by {of_block}thread {thread}\n  at {location}")?;
-        }
-        if *times > 1 {
-            write!(f, "\n  ({times} times in this launch)")?;
-        }
-        if let Some(help) = kind.help() {
-            write!(f, "\n  help: {help}")?;
-        }
-        Ok(())
-    }
 }

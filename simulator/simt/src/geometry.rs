@@ -59,6 +59,17 @@ pub struct LaunchConfig {
     pub dynamic_shared_bytes: u32,
 }
 
+/// What the text of a kernel says about the clusters that its blocks form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClusterBounds {
+    /// `.reqnctapercluster`: every launch has clusters of these extents.
+    pub required: Option<Dim3>,
+    /// `.explicitcluster`: every launch must have clusters.
+    pub explicit: bool,
+    /// `.maxclusterrank`: the most blocks that a cluster may have.
+    pub most: Option<u32>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

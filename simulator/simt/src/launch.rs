@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::cluster::{self, ClusterMisuse};
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
+use crate::exec::clusters::Clusters;
 use crate::exec::grid::{self, Stopped};
 use crate::exec::machine::{Machine, Stop, thread_index};
 pub use crate::exec::warp_order::WarpOrder;
-use crate::exec::watch::found::{Defect, Entry};
+use crate::exec::watch::found::{Defect, Entry, Site, WgmmaDefect};
 use crate::exec::watch::global_shadow::GlobalShadow;
-use crate::finding::{Finding, FindingKind, Location, OtherAccess};
+use crate::finding::{AccessOp, Finding, FindingKind, Location, OtherAccess, WgmmaMisuse};
 use crate::geometry::Dim3;
 pub use crate::geometry::LaunchConfig;
 use crate::image::Image;
@@ -19,7 +21,8 @@ use crate::memory::rules::Rules;
 use crate::memory::{Heap, Memory};
 use crate::module::Kernel;
 use crate::profile::Profile;
-use crate::program::{ConstantValue, MachineRequest, SourceMap};
+use crate::program::{Constant, ConstantValue, MachineRequest, SourceMap};
+use crate::registers::LANES;
 use crate::steps::StepRecord;
 use crate::texture::Bindings;
 
@@ -40,6 +43,12 @@ pub struct LaunchOptions {
     pub checks: bool,
     /// All blocks are there at once and take turns, so that they can wait for one another at a barrier of the grid.
     pub cooperative: bool,
+    /// The clusters that the launch asks for. Without them, those that the kernel requires; without these, every block is alone.
+    pub cluster: Option<Dim3>,
+    /// Clusters may have more than 8 blocks, which not every GPU with clusters can run.
+    pub large_clusters: bool,
+    /// Registers of each thread, if they are known: what `setmaxnreg` redistributes.
+    pub registers_per_thread: Option<u32>,
     /// Bytes that the stack of recursive functions may have in each thread.
     pub stack_bytes: u32,
     /// Bytes of `printf` output that a launch keeps, as many as a GPU keeps by CUDA's documentation. The newest output overwrites the
@@ -70,6 +79,9 @@ impl Default for LaunchOptions {
             portable: false,
             checks: true,
             cooperative: false,
+            cluster: None,
+            large_clusters: false,
+            registers_per_thread: None,
             // As CUDA.
             stack_bytes: 1024,
             heap: Arc::default(),
@@ -189,6 +201,9 @@ pub enum LaunchMisuse {
         /// Name of the profile.
         profile: &'static str,
     },
+    /// Clusters that the device, the kernel or the grid does not allow.
+    #[error("{0}")]
+    Cluster(#[from] ClusterMisuse),
     /// No memory is left for the barrier of the grid.
     #[error("no memory is left for the barrier of the grid")]
     NoWorkspace,
@@ -222,20 +237,25 @@ pub fn launch(
 ) -> Result<LaunchReport, LaunchError> {
     let kernel = image.kernel(kernel).ok_or_else(|| LaunchMisuse::NoSuchKernel(kernel.to_owned()))?;
     check_shape(kernel, config, profile)?;
+    let cluster = cluster::check(kernel.cluster(), config.grid, (options.cluster, options.large_clusters), profile)
+        .map_err(LaunchMisuse::from)?;
     if params.len() != kernel.param_bytes() {
         let (expected, got) = (kernel.param_bytes(), params.len());
         return Err(LaunchMisuse::Parameters { kernel: kernel.name().to_owned(), expected, got }.into());
     }
     let program = &kernel.program;
-    let constants = program.constants.iter().map(|constant| {
+    let (shared_addresses, constants): (Vec<_>, Vec<_>) =
+        program.constants.iter().partition(|constant| matches!(constant.value, ConstantValue::Shared(_)));
+    let values = |constant: &&Constant| {
         let value = match constant.value {
-            ConstantValue::Bits(bits) => bits,
+            ConstantValue::Bits(bits) | ConstantValue::Shared(bits) => bits,
             ConstantValue::Address { variable, offset } => image.address(variable).wrapping_add_signed(offset),
             ConstantValue::Param { offset, width, signed } => param(params, offset, width, signed),
         };
         (constant.register, constant.kind, value)
-    });
+    };
     let map = &image.module().map;
+    let shared_bytes = shared_bytes(kernel, config);
     let workspace = if options.cooperative { Workspace::new(memory)? } else { Workspace::none(memory) };
     if program.uses_heap {
         options.heap.make(memory);
@@ -251,8 +271,11 @@ pub fn launch(
         program,
         config,
         params,
-        constants: constants.collect(),
-        shared_bytes: shared_bytes(kernel, config),
+        constants: constants.iter().map(values).collect(),
+        shared_addresses: shared_addresses.iter().map(values).collect(),
+        shared_bytes,
+        clusters: Clusters::new(config.grid, cluster, shared_bytes),
+        registers_per_thread: options.registers_per_thread,
         stack_bytes: options.stack_bytes,
         heap: &options.heap,
         multiprocessors: profile.multiprocessors,
@@ -356,8 +379,8 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
     let location = |pc: u32| map.location(machine.program.origins[pc as usize]);
     let kind = match defect {
         Defect::Race { access, other, other_op, same_warp, volatile } => FindingKind::Race {
-            access,
-            place: machine.place(&access),
+            access: machine.in_block(access),
+            place: machine.place(&access, site.block),
             other: Box::new(OtherAccess {
                 op: other_op,
                 block: config.grid.index_of(other.block),
@@ -371,20 +394,52 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
         Defect::OutsideArray { access, array } => {
             let variable = &machine.program.shared_variables[array as usize];
             FindingKind::OutsideArray {
-                access,
+                access: machine.in_block(access),
                 array: variable.name.clone(),
-                array_offset: access.address as i64 - i64::from(variable.offset),
+                array_offset: machine.in_block(access).address as i64 - i64::from(variable.offset),
                 array_bytes: variable.bytes.unwrap_or(0),
-                place: machine.place(&access),
+                place: machine.place(&access, site.block),
             }
         }
-        Defect::Uninitialized { access } => FindingKind::Uninitialized { access, place: machine.place(&access) },
-        Defect::UnfinishedCopy { access, copy } => FindingKind::UnfinishedCopy { access, copy: Box::new(location(copy.pc)) },
+        Defect::Uninitialized { access } => {
+            FindingKind::Uninitialized { access: machine.in_block(access), place: machine.place(&access, site.block) }
+        }
+        Defect::UnfinishedCopy { access, copy } => {
+            FindingKind::UnfinishedCopy { access: machine.in_block(access), copy: Box::new(location(copy.pc)) }
+        }
+        Defect::EndedBlock { access, owner } => {
+            FindingKind::EndedBlock { access: machine.in_block(access), owner: config.grid.index_of(owner) }
+        }
+        Defect::PartialWarpgroup => FindingKind::PartialWarpgroup,
+        Defect::MissingProxyFence { access, writer, writer_op, late } => FindingKind::MissingProxyFence {
+            access: machine.in_block(access),
+            place: machine.place(&access, site.block),
+            writer: Box::new(OtherAccess {
+                op: writer_op,
+                block: config.grid.index_of(writer.block),
+                thread: config.block.index_of(writer.thread.into()),
+                location: location(writer.pc),
+            }),
+            late,
+        },
+        Defect::OverwritesStore { access, store } => {
+            let place = machine.place(&access, site.block);
+            FindingKind::OverwritesStore { access: machine.in_block(access), place, store: Box::new(location(store.pc)) }
+        }
+        Defect::UnwaitedStore { committed } => FindingKind::UnwaitedStore { committed },
+        Defect::StaleWait { access, wait, other } => FindingKind::StaleWait {
+            access: machine.in_block(access),
+            barrier: wait.barrier.into(),
+            parity: wait.is_odd.into(),
+            wait: Box::new(location(wait.pc)),
+            other: Box::new(location(other.pc)),
+        },
         Defect::AbsentLane { source } => FindingKind::AbsentLane { source },
         Defect::EndedBeforeBarrier { barrier, ended } => FindingKind::EndedBeforeBarrier { barrier, ended },
         Defect::DifferentBarriers { barrier, other } => {
             FindingKind::DifferentBarriers { barrier, other: Box::new(location(other.pc)) }
         }
+        Defect::Wgmma(defect) => FindingKind::Wgmma(misuse_of_wgmma(defect, site, machine, map)),
     };
     Finding {
         kind,
@@ -394,6 +449,33 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
         lanes: 1,
         times,
         location: location(site.pc),
+    }
+}
+
+fn misuse_of_wgmma(defect: WgmmaDefect, site: Site, machine: &Machine<'_>, map: &SourceMap) -> WgmmaMisuse {
+    let location = |pc: u32| Box::new(map.location(machine.program.origins[pc as usize]));
+    // A product of a warp reads for all of its lanes.
+    let product = |Site { block, thread, pc }: Site| {
+        Box::new(OtherAccess {
+            op: AccessOp::Load,
+            block: machine.config.grid.index_of(block),
+            thread: machine.config.block.index_of(thread.into()),
+            location: *location(pc),
+        })
+    };
+    match defect {
+        WgmmaDefect::RegisterInUse { product, usage } => WgmmaMisuse::RegisterInUse { usage, product: location(product) },
+        WgmmaDefect::Unfenced { access, moves } => WgmmaMisuse::Unfenced { access: access.map(location), moves },
+        WgmmaDefect::SharedInUse { access, product: reader } => {
+            let place = machine.place(&access, site.block);
+            WgmmaMisuse::SharedInUse { access: machine.in_block(access), place, product: product(reader) }
+        }
+        WgmmaDefect::Descriptor { descriptor, defect } => WgmmaMisuse::Descriptor { descriptor, defect },
+        WgmmaDefect::Abandoned { committed } => WgmmaMisuse::Abandoned { committed },
+        WgmmaDefect::Disagreement { other } => {
+            let of_warp = |(pc, warp)| product(Site { block: site.block, thread: warp * LANES as u32, pc });
+            WgmmaMisuse::Disagreement { other: other.map(of_warp) }
+        }
     }
 }
 

@@ -21,6 +21,7 @@
 //! - [`ptx`]: PTX text as a syntax tree, and answers to what other programs ask about it.
 //! - [`mod@steps`]: the record of one warp, instruction by instruction.
 //! - [`instructions`]: the arithmetic, one table of spellings and meanings.
+//! - [`tensor_map`]: how a tensor lies in memory, and which box of it a copy moves.
 //! - [`texture`]: images in memory, and how a coordinate becomes a value.
 //! - `program`: decodes a syntax tree into the instructions of one kernel.
 //! - `device_runtime`: functions of a library that kernels may call.
@@ -32,6 +33,7 @@
 #![forbid(unsafe_op_in_unsafe_fn)]
 
 pub mod bound;
+pub mod cluster;
 pub mod counters;
 mod device_runtime;
 mod error;
@@ -49,13 +51,15 @@ mod program;
 pub mod ptx;
 mod registers;
 pub mod steps;
+pub mod tensor_map;
 pub mod texture;
 mod windows;
 
+pub use cluster::ClusterMisuse;
 pub use counters::{AccessSample, Counters, LineCounters, Touched};
 pub use error::LoadError;
-pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space};
-pub use geometry::{Dim3, LaunchConfig};
+pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space, WgmmaMisuse};
+pub use geometry::{ClusterBounds, Dim3, LaunchConfig};
 pub use image::Image;
 pub use launch::{LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, WarpOrder, launch};
 pub use memory::{Heap, Mapped, Memory, MemoryError, Replaced, Rights};

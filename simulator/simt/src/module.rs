@@ -3,6 +3,7 @@
 use crate::device_runtime;
 use crate::error::LoadError;
 use crate::finding::Space;
+use crate::geometry::ClusterBounds;
 pub use crate::program::Param;
 use crate::program::{CallGraph, Program, SourceMap, address_of_function, decode_kernel, globals};
 pub use crate::ptx::ast::Opaque;
@@ -59,7 +60,9 @@ impl Module {
         for (index, function) in kernels {
             let name = function.name.to_owned();
             match decode_kernel(&tree, index, &call_graph, &map) {
-                Ok((program, params)) => runnable.push(Kernel { name, params, max_threads: function.max_threads, program }),
+                Ok((program, params)) => {
+                    runnable.push(Kernel { name, params, max_threads: function.max_threads, cluster: function.cluster, program })
+                }
                 Err(error @ LoadError::Unsupported { .. }) => refused.push((name, error)),
                 Err(error) => return Err(error),
             }
@@ -112,6 +115,7 @@ pub struct Kernel {
     name: String,
     params: Vec<Param>,
     max_threads: Option<u32>,
+    cluster: ClusterBounds,
     pub(crate) program: Program,
 }
 
@@ -144,6 +148,11 @@ impl Kernel {
     /// The most threads per block that the kernel was compiled for (`.maxntid`), if it states a limit.
     pub fn max_threads(&self) -> Option<u32> {
         self.max_threads
+    }
+
+    /// What its text says about clusters of blocks.
+    pub fn cluster(&self) -> ClusterBounds {
+        self.cluster
     }
 }
 

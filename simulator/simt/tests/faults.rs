@@ -391,8 +391,6 @@ fn what_cannot_be_executed_is_named_with_its_lines() {
         ("min.f32x2 %rd1, %rd2, %rd3;", "min.f32x2"),
         ("atom.global.add.f16 %r1, [%rd1], %r2;", "atom.global.add.f16"),
         ("ld.global.v8.f32 %f1, [%rd1];", "ld.global.v8.f32 (32 bytes at once, from .target sm_100 on)"),
-        ("mapa.u64 %rd1, %rd2, %r1;", "mapa.u64 (clusters of blocks)"),
-        ("barrier.cluster.arrive;", "barrier.cluster.arrive (clusters of blocks)"),
         ("redux.sync.min.f32 %f1, %f2, -1;", "redux.sync.min.f32 (of f32, from .target sm_100a on)"),
         ("shfl.idx.b32 %r1, %r2, %r3, 31;", "shfl.idx.b32 (without .sync, from .target sm_70 on)"),
     ] {

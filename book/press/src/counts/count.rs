@@ -88,7 +88,7 @@ impl Arguments {
 fn with_stored_ptx() -> Result<Gpu> {
     let gpu = Gpu::open(&Request::Gpu)?;
     let capability = gpu.context.compute_capability()?;
-    let needed = |source: &Source| source.architecture.trim_start_matches("compute_").parse().unwrap_or(0);
+    let needed = |source: &Source| source.architecture.trim_start_matches("compute_").trim_end_matches('a').parse().unwrap_or(0);
     for source in kernels::sources().iter().filter(|source| needed(source) <= 10 * capability.0 + capability.1) {
         gpu.replace_ptx(source, Some(source.ptx.to_owned()))?;
     }

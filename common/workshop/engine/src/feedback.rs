@@ -184,6 +184,7 @@ fn locations(finding: &Finding) -> Vec<&Location> {
         FindingKind::Race { other, .. } => Some(&other.location),
         FindingKind::UnfinishedCopy { copy, .. } => Some(copy.as_ref()),
         FindingKind::DifferentBarriers { other, .. } => Some(other.as_ref()),
+        FindingKind::Wgmma(misuse) => misuse.other_location(),
         _ => None,
     };
     [&finding.location].into_iter().chain(other).collect()

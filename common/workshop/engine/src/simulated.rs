@@ -132,10 +132,13 @@ fn fault(error: LaunchError) -> Failure {
             FindingKind::Misaligned { .. } => "misaligned address",
             FindingKind::Assert { .. } => "device-side assert triggered",
             FindingKind::StackOverflow { .. } => "hardware stack error",
+            FindingKind::OtherBlocksMemory { .. } => "an illegal instruction was encountered",
             FindingKind::DivergentBarrier { .. }
             | FindingKind::Deadlock { .. }
             | FindingKind::MbarrierDeadlock { .. }
-            | FindingKind::GridDeadlock { .. } => "the launch timed out and was terminated",
+            | FindingKind::GridDeadlock { .. }
+            | FindingKind::ClusterDeadlock { .. }
+            | FindingKind::RegisterDeadlock { .. } => "the launch timed out and was terminated",
             _ => "unspecified launch failure",
         },
         LaunchError::OutOfFuel { .. } => "the launch timed out and was terminated",

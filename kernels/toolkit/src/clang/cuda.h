@@ -16,6 +16,12 @@
 #define __shared__ __attribute__((shared, annotate("")))
 #define __constant__ __attribute__((constant))
 #define __forceinline__ __inline__ __attribute__((always_inline))
+// From clang 20 on. Before, a parameter whose address is taken may be a copy, which the copy engine refuses.
+#if __has_attribute(grid_constant)
+#define __grid_constant__ __attribute__((grid_constant))
+#else
+#define __grid_constant__
+#endif
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __builtin_align__(bytes) __attribute__((aligned(bytes)))

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
+use super::launch::Config;
 use crate::driver;
 use crate::error::Result;
 use crate::export::exports;
@@ -99,6 +100,16 @@ exports! {
         let found = registry::kernel(stub);
         kernel.put(found.unwrap_or(stub.address() as Handle))?;
         found.map(drop)
+    }
+
+    fn cudaOccupancyMaxActiveClusters(clusters: Ptr<i32>, stub: Ptr<c_void>, config: Ptr<Config>) {
+        let mut config = config.read()?.of_driver()?;
+        driver::cuOccupancyMaxActiveClusters(clusters, registry::function(stub)?, Ptr::to(&mut config))
+    }
+
+    fn cudaOccupancyMaxPotentialClusterSize(size: Ptr<i32>, stub: Ptr<c_void>, config: Ptr<Config>) {
+        let mut config = config.read()?.of_driver()?;
+        driver::cuOccupancyMaxPotentialClusterSize(size, registry::function(stub)?, Ptr::to(&mut config))
     }
 
     fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks: Ptr<i32>, stub: Ptr<c_void>, threads: i32, shared_bytes: usize) {

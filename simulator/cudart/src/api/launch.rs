@@ -63,6 +63,18 @@ impl Config {
     fn plain(grid: Dim3, block: Dim3, shared_bytes: usize, stream: Handle) -> Self {
         Self { grid, block, shared_bytes, stream, attributes: Ptr::NULL, attribute_count: 0 }
     }
+
+    /// The same for the driver.
+    pub fn of_driver(self) -> Result<LaunchConfig> {
+        Ok(LaunchConfig {
+            grid: self.grid.array(),
+            block: self.block.array(),
+            shared_bytes: u32::try_from(self.shared_bytes).map_err(|_| Code::INVALID_VALUE)?,
+            stream: self.stream,
+            attributes: self.attributes,
+            attribute_count: self.attribute_count,
+        })
+    }
 }
 
 /// Writes out what the program has printed. A kernel of the simulator prints past the program's own buffer, and what the program printed
@@ -85,14 +97,7 @@ fn flush_output() {
 fn launch(kernel: Handle, config: Config, arguments: Ptr<Ptr<c_void>>) -> Result {
     context::ensure()?;
     flush_output();
-    let mut config = LaunchConfig {
-        grid: config.grid.array(),
-        block: config.block.array(),
-        shared_bytes: u32::try_from(config.shared_bytes).map_err(|_| Code::INVALID_VALUE)?,
-        stream: config.stream,
-        attributes: config.attributes,
-        attribute_count: config.attribute_count,
-    };
+    let mut config = config.of_driver()?;
     driver::cuLaunchKernelEx(Ptr::to(&mut config), kernel, arguments, Ptr::NULL).map_err(|code| match code {
         // The runtime has an error of its own for a shape that no kernel may have.
         Code::INVALID_VALUE if !is_possible(&config) => Code::INVALID_CONFIGURATION,

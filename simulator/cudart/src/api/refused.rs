@@ -87,9 +87,6 @@ refused! {
         cudaIpcCloseMemHandle cudaIpcGetEventHandle cudaIpcGetMemHandle cudaIpcOpenEventHandle cudaIpcOpenMemHandle
         cudaMemPoolExportPointer cudaMemPoolExportToShareableHandle cudaMemPoolImportFromShareableHandle cudaMemPoolImportPointer;
 
-    "clusters of blocks", "launch without them":
-        cudaOccupancyMaxActiveClusters cudaOccupancyMaxPotentialClusterSize;
-
     "batches of copies and hints", "copy one by one":
         cudaMemDiscardAndPrefetchBatchAsync cudaMemDiscardAndPrefetchBatchAsync_ptsz cudaMemDiscardBatchAsync
         cudaMemDiscardBatchAsync_ptsz cudaMemPrefetchBatchAsync cudaMemPrefetchBatchAsync_ptsz cudaMemRangeGetAttribute

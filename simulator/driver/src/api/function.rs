@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char};
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-use simt::{Kernel, Profile};
+use simt::{ClusterBounds, Dim3, Kernel, Profile};
 
 use super::context::Context;
 use super::image::LoadedImage;
@@ -19,12 +19,18 @@ use crate::result::{CuResult, Result};
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` and `_PREFERRED_SHARED_MEMORY_CARVEOUT`
 const MAX_DYNAMIC_SHARED: u32 = 8;
 const CARVEOUT: u32 = 9;
-/// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED` and `_CLUSTER_SCHEDULING_POLICY_PREFERENCE`
+/// `CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET`, `_REQUIRED_CLUSTER_WIDTH`, `_HEIGHT` and `_DEPTH`,
+/// `_NON_PORTABLE_CLUSTER_SIZE_ALLOWED` and `_CLUSTER_SCHEDULING_POLICY_PREFERENCE`
+const CLUSTER_MUST_BE_SET: u32 = 10;
+const REQUIRED_CLUSTER: u32 = 11;
+const LAST_REQUIRED_CLUSTER: u32 = 13;
 const NON_PORTABLE_CLUSTER: u32 = 14;
 const CLUSTER_POLICY: u32 = 15;
 /// The highest values of `CUfunc_cache` and of `CUsharedconfig`.
 pub const LAST_CACHE_CONFIG: u32 = 3;
 const LAST_SHARED_CONFIG: u32 = 2;
+/// `CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING`
+const LAST_CLUSTER_POLICY: i32 = 2;
 
 /// A kernel of a loaded module.
 #[derive(Debug)]
@@ -37,6 +43,10 @@ pub struct Function {
     /// Dynamic shared memory that the program opted in to; negative if it has not opted in.
     opted_in_shared: AtomicI32,
     carveout: AtomicI32,
+    /// The extents of the clusters that the program requires; zeros if it requires none.
+    required_cluster: [AtomicI32; 3],
+    large_clusters: AtomicI32,
+    cluster_policy: AtomicI32,
     pub old_launch: Mutex<OldLaunch>,
 }
 
@@ -80,6 +90,9 @@ impl Function {
             module,
             opted_in_shared: AtomicI32::new(-1),
             carveout: AtomicI32::new(-1),
+            required_cluster: Default::default(),
+            large_clusters: AtomicI32::new(0),
+            cluster_policy: AtomicI32::new(0),
             old_launch: Mutex::default(),
         }
     }
@@ -136,6 +149,19 @@ impl Function {
         self.max_threads_by_registers(profile).map_or(by_bounds, |threads| threads.min(by_bounds))
     }
 
+    /// Returns what a launch must do about clusters, by the kernel's text or by what the program has set.
+    pub fn cluster_bounds(&self) -> ClusterBounds {
+        let bounds = self.kernel().cluster();
+        let [x, y, z] = self.required_cluster.each_ref().map(|extent| extent.load(Relaxed) as u32);
+        let set = (x > 0 && y > 0 && z > 0).then(|| Dim3::new(x, y, z));
+        ClusterBounds { required: bounds.required.or(set), ..bounds }
+    }
+
+    /// Whether clusters may have more than 8 blocks.
+    pub fn allows_large_clusters(&self) -> bool {
+        self.large_clusters.load(Relaxed) != 0
+    }
+
     pub fn attribute(&self, attribute: u32, profile: &Profile) -> Option<i32> {
         let kernel = self.kernel();
         let module = self.image.image().module();
@@ -151,7 +177,17 @@ impl Function {
             7 => 0, // compiled to cache global loads
             MAX_DYNAMIC_SHARED => self.max_dynamic_shared(profile) as i32,
             CARVEOUT => self.carveout.load(Relaxed),
-            10..=CLUSTER_POLICY => 0, // clusters of blocks
+            CLUSTER_MUST_BE_SET => {
+                let bounds = kernel.cluster();
+                i32::from(bounds.explicit || bounds.required.is_some())
+            }
+            REQUIRED_CLUSTER..=LAST_REQUIRED_CLUSTER => {
+                let place = (attribute - REQUIRED_CLUSTER) as usize;
+                let of_text = kernel.cluster().required.map(|Dim3 { x, y, z }| [x, y, z][place] as i32);
+                of_text.unwrap_or_else(|| self.required_cluster[place].load(Relaxed))
+            }
+            NON_PORTABLE_CLUSTER => self.large_clusters.load(Relaxed),
+            CLUSTER_POLICY => self.cluster_policy.load(Relaxed),
             _ => return None,
         })
     }
@@ -174,10 +210,19 @@ impl Function {
                 self.carveout.store(value, Relaxed);
                 Ok(())
             }
-            // Permissions for clusters, which cannot be launched anyway.
-            NON_PORTABLE_CLUSTER | CLUSTER_POLICY => Ok(()),
-            10..NON_PORTABLE_CLUSTER => {
-                Err(CuResult::NOT_SUPPORTED.because("clusters of blocks are not supported by the simulator; launch without them"))
+            NON_PORTABLE_CLUSTER => {
+                self.large_clusters.store(i32::from(value != 0), Relaxed);
+                Ok(())
+            }
+            // A preference for where blocks run, which has no effect here.
+            CLUSTER_POLICY if (0..=LAST_CLUSTER_POLICY).contains(&value) => {
+                self.cluster_policy.store(value, Relaxed);
+                Ok(())
+            }
+            // What the kernel's text requires cannot be changed.
+            REQUIRED_CLUSTER..=LAST_REQUIRED_CLUSTER if self.kernel().cluster().required.is_none() && value >= 0 => {
+                self.required_cluster[(attribute - REQUIRED_CLUSTER) as usize].store(value, Relaxed);
+                Ok(())
             }
             _ => CuResult::INVALID_VALUE.err(),
         }

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use simt::cluster::{self, ClusterMisuse};
 use simt::{Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
 
 use super::context::Context;
@@ -47,6 +48,8 @@ pub struct Launch {
     pub function: Arc<Function>,
     pub config: LaunchConfig,
     pub grid: Grid,
+    /// The clusters that it asks for.
+    pub cluster: Option<Dim3>,
     parameters: Vec<u8>,
     /// Attributes that a program set on the node of a graph, by number.
     pub attributes: BTreeMap<u32, AttributeValue>,
@@ -62,6 +65,7 @@ impl Clone for Launch {
             function: self.function.clone(),
             config: self.config,
             grid: self.grid,
+            cluster: self.cluster,
             parameters: self.parameters.clone(),
             attributes: self.attributes.clone(),
             listed: Vec::new(),
@@ -76,13 +80,14 @@ impl Launch {
         handle: Handle,
         function: Arc<Function>,
         config: LaunchConfig,
-        grid: Grid,
+        (grid, cluster): (Grid, Option<Dim3>),
         pack: impl FnOnce(&Function) -> Result<Vec<u8>>,
     ) -> Result<Self> {
         check_resources(&function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
         check_grid(driver, &function, config, grid)?;
+        check_cluster(driver, &function, config, cluster)?;
         let parameters = pack(&function)?;
-        Ok(Self { handle, function, config, grid, parameters, attributes: BTreeMap::new(), listed: Vec::new() })
+        Ok(Self { handle, function, config, grid, cluster, parameters, attributes: BTreeMap::new(), listed: Vec::new() })
     }
 
     pub fn context(&self) -> &Arc<Context> {
@@ -93,6 +98,13 @@ impl Launch {
     pub fn set_grid(&mut self, driver: &Driver, grid: Grid) -> Result<()> {
         check_grid(driver, &self.function, self.config, grid)?;
         self.grid = grid;
+        Ok(())
+    }
+
+    /// Changes the clusters that it asks for.
+    pub fn set_cluster(&mut self, driver: &Driver, cluster: Option<Dim3>) -> Result<()> {
+        check_cluster(driver, &self.function, self.config, cluster)?;
+        self.cluster = cluster;
         Ok(())
     }
 
@@ -118,7 +130,7 @@ impl Launch {
 
     fn execute(&self, driver: &Driver) -> Result<()> {
         let (function, config) = (&self.function, self.config);
-        let (image, kernel, options) = (function.image.image(), function.name(), options(driver, self.context(), self.grid)?);
+        let (image, kernel, options) = (function.image.image(), function.name(), options(driver, self)?);
         keep(driver, image, kernel, (config, options.cooperative, driver.profile.name), &self.parameters);
         let outcome = match simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options) {
             Ok(report) => {
@@ -139,6 +151,22 @@ impl Launch {
         driver.note_launch(LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome });
         Ok(())
     }
+}
+
+/// Refuses clusters that the device, the kernel or the grid does not allow.
+fn check_cluster(driver: &Driver, function: &Function, config: LaunchConfig, asked: Option<Dim3>) -> Result<()> {
+    let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
+    let refused = |misuse: ClusterMisuse| {
+        let failure = code_of_clusters(misuse).because(format!("kernel {}: {misuse}", readable(function.name())));
+        driver.note_refusal(&failure);
+        failure
+    };
+    cluster::check(bounds, config.grid, (asked, large), driver.profile).map(drop).map_err(refused)
+}
+
+/// Returns what an H200's driver returns for clusters that cannot be. What the driver of a GPU without clusters returns was not tried.
+pub fn code_of_clusters(misuse: ClusterMisuse) -> CuResult {
+    if matches!(misuse, ClusterMisuse::Unsupported { .. }) { CuResult::NOT_SUPPORTED } else { CuResult::INVALID_CLUSTER_SIZE }
 }
 
 /// Refuses a cooperative launch of more blocks than the device can hold.
@@ -208,7 +236,8 @@ pub fn check_shape(config: LaunchConfig, profile: &Profile) -> Result<()> {
 }
 
 /// Returns how to execute a launch, from the settings in force.
-fn options(driver: &Driver, context: &Context, grid: Grid) -> Result<LaunchOptions> {
+fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
+    let (context, function) = (launch.context(), &launch.function);
     let settings = driver::settings()?;
     let defaults = LaunchOptions::default();
     Ok(LaunchOptions {
@@ -217,7 +246,10 @@ fn options(driver: &Driver, context: &Context, grid: Grid) -> Result<LaunchOptio
         checks: settings.checks.unwrap_or(defaults.checks),
         warp_order: settings.warp_order.unwrap_or(defaults.warp_order),
         garbage: settings.garbage.unwrap_or(defaults.garbage),
-        cooperative: grid == Grid::Cooperative,
+        cooperative: launch.grid == Grid::Cooperative,
+        cluster: launch.cluster.or(function.cluster_bounds().required),
+        large_clusters: function.allows_large_clusters(),
+        registers_per_thread: function.registers_per_thread(),
         stack_bytes: context.stack_bytes(),
         printed_bytes: context.printed_bytes(),
         heap: context.heap(),
@@ -268,18 +300,22 @@ fn code_of(error: &LaunchError) -> CuResult {
         LaunchError::Fault { finding, .. } => match finding.kind {
             FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => CuResult::ILLEGAL_ADDRESS,
             FindingKind::Misaligned { .. } => CuResult::MISALIGNED_ADDRESS,
+            FindingKind::OtherBlocksMemory { .. } => CuResult::ILLEGAL_INSTRUCTION,
             FindingKind::Assert { .. } => CuResult::ASSERT,
             FindingKind::StackOverflow { .. } => CuResult::HARDWARE_STACK_ERROR,
             // A GPU hangs here until its watchdog, if it has one, stops the kernel.
             FindingKind::DivergentBarrier { .. }
             | FindingKind::Deadlock { .. }
             | FindingKind::MbarrierDeadlock { .. }
+            | FindingKind::ClusterDeadlock { .. }
+            | FindingKind::RegisterDeadlock { .. }
             | FindingKind::GridDeadlock { .. } => CuResult::LAUNCH_TIMEOUT,
             // A trap, or anything else that stops a kernel. What hardware does not notice is in the report of a launch that succeeds.
             _ => CuResult::LAUNCH_FAILED,
         },
         LaunchError::OutOfFuel { .. } => CuResult::LAUNCH_TIMEOUT,
         LaunchError::Misuse(LaunchMisuse::NoSuchKernel(_)) => CuResult::NOT_FOUND,
+        LaunchError::Misuse(LaunchMisuse::Cluster(misuse)) => code_of_clusters(*misuse),
         LaunchError::Misuse(_) => CuResult::INVALID_VALUE,
     }
 }

@@ -22,6 +22,7 @@ const COOPERATIVE: u32 = 2;
 const SYNCHRONIZATION_POLICY: u32 = 3;
 const CLUSTER_DIMENSION: u32 = 4;
 const PROGRAMMATIC_EVENT: u32 = 7;
+const PREFERRED_CLUSTER_DIMENSION: u32 = 11;
 const COMPLETION_EVENT: u32 = 12;
 const DEVICE_UPDATABLE: u32 = 13;
 const LAST_ATTRIBUTE: u32 = 14;
@@ -31,7 +32,7 @@ pub fn launch(
     handle: Handle,
     config: LaunchConfig,
     stream: Handle,
-    grid: Grid,
+    shape: (Grid, Option<Dim3>),
     pack: impl FnOnce(&Function) -> Result<Vec<u8>>,
 ) -> Result<()> {
     let (driver, context) = context::current()?;
@@ -40,7 +41,7 @@ pub fn launch(
     if function.context.handle != context.handle {
         return CuResult::INVALID_HANDLE.err();
     }
-    let mut launch = Launch::new(driver, handle, function, config, grid, pack)?;
+    let mut launch = Launch::new(driver, handle, function, config, shape, pack)?;
     if stream::is_capturing(stream)? {
         kernel::check_shape(config, driver.profile)?;
         launch.set_priority(stream::priority(stream)?);
@@ -48,9 +49,10 @@ pub fn launch(
     stream::submit(stream, Operation::Kernel(launch))
 }
 
-/// Reads the attributes of a launch. Most only affect speed or order, and can be ignored.
-fn read_attributes(config: &LaunchConfigEx) -> Result<Grid> {
-    let mut grid = Grid::Independent;
+/// Reads the attributes of a launch: whether it is cooperative, and the clusters that it asks for. The others only affect speed or order,
+/// and can be ignored. A launch with programmatic stream serialization may begin before the one in front of it has ended; here it never does.
+pub fn read_attributes(config: &LaunchConfigEx) -> Result<(Grid, Option<Dim3>)> {
+    let (mut grid, mut cluster, mut preferred) = (Grid::Independent, None, None);
     for index in 0..config.attribute_count as usize {
         let LaunchAttribute { id, value, .. } = config.attributes.read_nth(index)?;
         let unsupported = |what: &str| {
@@ -58,16 +60,29 @@ fn read_attributes(config: &LaunchConfigEx) -> Result<Grid> {
         };
         match id {
             COOPERATIVE if value[0] != 0 => grid = Grid::Cooperative,
-            CLUSTER_DIMENSION if value[..3] != [1, 1, 1] => return unsupported("clusters of blocks"),
+            // Zeros ask for nothing.
+            CLUSTER_DIMENSION if value[..3] != [0; 3] => cluster = Some(dim([value[0], value[1], value[2]])),
+            // A larger size that the GPU may take instead, and need not.
+            PREFERRED_CLUSTER_DIMENSION => preferred = Some(dim([value[0], value[1], value[2]])),
             PROGRAMMATIC_EVENT | COMPLETION_EVENT => return unsupported("events inside a launch"),
             DEVICE_UPDATABLE => return unsupported("nodes that the device updates"),
             // A policy of streams, not an attribute of launches.
             SYNCHRONIZATION_POLICY => return CuResult::INVALID_VALUE.err(),
             0..=LAST_ATTRIBUTE => {}
-            _ => return CuResult::INVALID_VALUE.err(),
+            id => return Err(CuResult::INVALID_VALUE.because(format!("launches have no attribute {id}"))),
         }
     }
-    Ok(grid)
+    // A preference must be a multiple of the size that it replaces.
+    let is_multiple = |preferred: Dim3, of: Dim3| {
+        let extents = [(preferred.x, of.x), (preferred.y, of.y), (preferred.z, of.z)];
+        extents.into_iter().all(|(preferred, of)| preferred > 0 && preferred.is_multiple_of(of))
+    };
+    match (preferred, cluster) {
+        (Some(preferred), Some(cluster)) if is_multiple(preferred, cluster) => {}
+        (Some(_), _) => return Err(CuResult::INVALID_CLUSTER_SIZE.because("a preferred cluster must be a multiple of the cluster")),
+        (None, _) => {}
+    }
+    Ok((grid, cluster))
 }
 
 fn dim([x, y, z]: [u32; 3]) -> Dim3 {
@@ -90,16 +105,16 @@ exports! {
     ) also "_ptsz" {
         let config =
             LaunchConfig { grid: dim([grid_x, grid_y, grid_z]), block: dim([block_x, block_y, block_z]), dynamic_shared_bytes };
-        launch(function, config, stream, Grid::Independent, |function| pack(function, values, extra))
+        launch(function, config, stream, (Grid::Independent, None), |function| pack(function, values, extra))
     }
 
     fn cuLaunchKernelEx(config: In<LaunchConfigEx>, function: Handle, values: In<HostBytes>, extra: In<HostBytes>) also "_ptsz" {
         context::current()?;
         let given = config.read()?;
-        let cooperative = read_attributes(&given)?;
+        let shape = read_attributes(&given)?;
         let config =
             LaunchConfig { grid: dim(given.grid), block: dim(given.block), dynamic_shared_bytes: given.shared_mem_bytes };
-        launch(function, config, given.stream, cooperative, |function| pack(function, values, extra))
+        launch(function, config, given.stream, shape, |function| pack(function, values, extra))
     }
 
     fn cuLaunchCooperativeKernel(
@@ -116,7 +131,7 @@ exports! {
     ) also "_ptsz" {
         let config =
             LaunchConfig { grid: dim([grid_x, grid_y, grid_z]), block: dim([block_x, block_y, block_z]), dynamic_shared_bytes };
-        launch(function, config, stream, Grid::Cooperative, |function| pack_each(function, values))
+        launch(function, config, stream, (Grid::Cooperative, None), |function| pack_each(function, values))
     }
 
     fn cuLaunchCooperativeKernelMultiDevice(_launches: Out<c_void>, _count: u32, _flags: u32) {

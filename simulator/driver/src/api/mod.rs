@@ -38,6 +38,7 @@ mod reference;
 mod refused;
 mod run;
 mod stream;
+mod tensor_map;
 mod texture;
 mod transfer;
 mod user_object;

@@ -1,9 +1,11 @@
 //! The part of the API that asks about [occupancy](crate::occupancy).
 
-use simt::Profile;
+use simt::{Dim3, Profile, cluster};
 
 use super::context;
 use super::function::Function;
+use super::kernel::code_of_clusters;
+use super::launch::read_attributes;
 use super::library;
 use crate::driver::driver;
 use crate::export::exports;
@@ -84,11 +86,24 @@ fn potential_block(
     put_potential_block(min_grid, block, function, shared_of, limit)
 }
 
-/// Clusters of blocks are not supported in any generation.
-fn refuse_clusters(function: Handle, config: In<LaunchConfigEx>) -> Result<()> {
-    library::function(function)?;
-    config.read()?;
-    Err(CuResult::NOT_SUPPORTED.because("clusters of blocks are not supported by the simulator; launch without them"))
+/// The most blocks of a multiprocessor that are in clusters. An H200 answers as if it were this number, however small the blocks are.
+const CLUSTERED_BLOCKS: u32 = 8;
+
+/// Counts the clusters that run at once, at most. A GPU may hold fewer of more than two blocks, because all blocks of a cluster run in one
+/// group of multiprocessors, and these groups differ between GPUs of one kind.
+fn active_clusters(function: &Function, profile: &Profile, config: &LaunchConfigEx) -> Result<u32> {
+    let (_, asked) = read_attributes(config)?;
+    // An H200 wants to be asked about the clusters that a kernel was compiled for, too.
+    if asked.is_none() && function.kernel().cluster().required.is_some() {
+        return Err(CuResult::INVALID_CLUSTER_SIZE.because("the configuration must name the cluster"));
+    }
+    let [x, y, z] = config.grid;
+    let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
+    let clusters = cluster::check(bounds, Dim3::new(x, y, z), (asked, large), profile);
+    let Some(extent) = clusters.map_err(|misuse| code_of_clusters(misuse).because(misuse.to_string()))? else { return Ok(0) };
+    let threads = config.block.iter().product();
+    let each = blocks(function, profile, threads, config.shared_mem_bytes as usize).min(CLUSTERED_BLOCKS);
+    Ok(each * profile.multiprocessors / extent.volume() as u32)
 }
 
 exports! {
@@ -149,11 +164,23 @@ exports! {
         bytes.put(free.min(function.max_dynamic_shared(profile)) as usize)
     }
 
-    fn cuOccupancyMaxActiveClusters(_clusters: Out<i32>, function: Handle, config: In<LaunchConfigEx>) {
-        refuse_clusters(function, config)
+    fn cuOccupancyMaxActiveClusters(clusters: Out<i32>, function: Handle, config: In<LaunchConfigEx>) {
+        let driver = driver()?;
+        let function = library::function(function)?;
+        clusters.check()?;
+        clusters.put(active_clusters(&function, driver.profile, &config.read()?)? as i32)
     }
 
-    fn cuOccupancyMaxPotentialClusterSize(_size: Out<i32>, function: Handle, config: In<LaunchConfigEx>) {
-        refuse_clusters(function, config)
+    fn cuOccupancyMaxPotentialClusterSize(size: Out<i32>, function: Handle, config: In<LaunchConfigEx>) {
+        let driver = driver()?;
+        let function = library::function(function)?;
+        size.check()?;
+        let config = config.read()?;
+        if driver.profile.compute_capability < cluster::FIRST_CAPABILITY {
+            return Err(CuResult::NOT_SUPPORTED.because(format!("{} has no clusters of blocks", driver.profile.name)));
+        }
+        let fits = blocks(&function, driver.profile, config.block.iter().product(), config.shared_mem_bytes as usize) > 0;
+        let most = if function.allows_large_clusters() { cluster::MOST_BLOCKS } else { cluster::PORTABLE_BLOCKS };
+        size.put(if fits { most as i32 } else { 0 })
     }
 }

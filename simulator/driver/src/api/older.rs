@@ -99,7 +99,7 @@ fn launch_grid(function: Handle, width: c_int, height: c_int, stream: Handle) ->
         block: Dim3::new(x, y, z),
         dynamic_shared_bytes: old.shared_bytes,
     };
-    launch::launch(function, config, stream, Grid::Independent, |function| {
+    launch::launch(function, config, stream, (Grid::Independent, None), |function| {
         let mut parameters = old.parameters;
         parameters.resize(function.kernel().param_bytes(), 0);
         Ok(parameters)

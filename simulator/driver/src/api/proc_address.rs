@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use super::{
     array, capture, context, copy, core_dump, device, errors, event, function, graph, green, init, ipc, launch, library, linker,
-    memory, module, occupancy, older, pointer, pool, primary, reference, refused, stream, texture, user_object, value,
+    memory, module, occupancy, older, pointer, pool, primary, reference, refused, stream, tensor_map, texture, user_object, value,
     virtual_memory,
 };
 use crate::export::{Export, exports};
@@ -84,6 +84,7 @@ pub fn every_export() -> impl Iterator<Item = &'static Export> {
         reference::EXPORTS,
         refused::EXPORTS,
         stream::EXPORTS,
+        tensor_map::EXPORTS,
         texture::EXPORTS,
         user_object::EXPORTS,
         value::EXPORTS,

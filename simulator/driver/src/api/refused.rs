@@ -72,8 +72,8 @@ refused! {
     "tables of private functions", "NVRTC works without, and a program with NVIDIA's runtime does not: build it with `nvcc -cudart shared`":
         cuGetExportTable;
 
-    "tensor maps", "copy tiles with ordinary loads or cp.async":
-        cuTensorMapEncodeIm2col cuTensorMapEncodeIm2colWide cuTensorMapEncodeTiled cuTensorMapReplaceAddress;
+    "tensor maps of images (im2col)", "copy boxes with cuTensorMapEncodeTiled":
+        cuTensorMapEncodeIm2col cuTensorMapEncodeIm2colWide;
 
     "configuration files of profilers", "start and stop the profiler with cuProfilerStart and cuProfilerStop":
         cuProfilerInitialize;

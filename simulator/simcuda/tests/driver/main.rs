@@ -7,6 +7,7 @@
 mod before_init;
 mod capture;
 mod client;
+mod clusters;
 mod contexts;
 mod cooperative;
 mod device;
@@ -36,6 +37,7 @@ mod pools;
 mod primary;
 mod streams;
 mod support;
+mod tensor_maps;
 mod textures;
 mod unsupported;
 mod values;

@@ -209,7 +209,7 @@ fn wavefronts(c: &Counters, path: GlobalPath) -> u64 {
         GlobalPath::L2 => requests(c),
         GlobalPath::Memory => 0,
     };
-    c.shared_load_wavefronts + c.shared_store_wavefronts + cached
+    c.shared_load_wavefronts + c.shared_store_wavefronts + c.tensor_shared_wavefronts + cached
 }
 
 fn l2_bytes(c: &Counters, least_bytes: u64, path: GlobalPath) -> u64 {

@@ -108,22 +108,26 @@ impl Core<'_> {
     /// Starts a bulk copy.
     pub fn begin_bulk(&mut self, copy: Bulk) {
         self.copies.count += 1;
-        self.copies.mark(copy.words());
-        self.shared[copy.words()].fill(UNFINISHED);
+        for unit in &copy.units {
+            self.copies.mark(unit.words());
+            self.shared[unit.words()].fill(UNFINISHED);
+        }
         self.copies.bulk.push(copy);
     }
 
     /// Finishes a bulk copy. To the other threads its bytes were written when it started.
     pub fn finish_bulk(&mut self, copy: &Bulk) {
         self.copies.count -= 1;
-        self.copies.unmark(copy.words());
-        self.shared[copy.words()].copy_from_slice(&copy.data);
+        for unit in &copy.units {
+            self.copies.unmark(unit.words());
+            self.shared[unit.words()].copy_from_slice(unit.data());
+        }
     }
 
     /// Whether `bytes` bytes from an address on are in the block's shared memory, and no unfinished copy writes them.
     #[inline(always)]
     pub fn may_take(&self, address: u64, bytes: u64) -> bool {
-        address.saturating_add(bytes) <= u64::from(self.machine.shared_bytes)
+        address.wrapping_sub(self.shared_base.into()).saturating_add(bytes) <= u64::from(self.machine.shared_bytes)
             && (self.copies.count == 0 || !self.copies.touch(address, bytes))
     }
 
@@ -139,13 +143,30 @@ impl Core<'_> {
     fn note_unfinished(&mut self, request: &Request<'_>) {
         let touches = |lane: usize| self.copies.touch(request.offset(lane).into(), request.bytes.into());
         let lanes = lanes_where(request.mask, touches);
+        if lanes != 0 {
+            let request = request.of(lanes);
+            let (offset, bytes) = (request.offset(request.first_lane()), request.bytes);
+            let copy = self.copies.writer(offset, bytes);
+            if let (Some(copy), Some(watch)) = (copy, &mut self.watch) {
+                watch.unfinished_copy(&request, self.warp, copy);
+            }
+        }
+        if request.op != AccessOp::Load {
+            self.note_read_by_store(request);
+        }
+    }
+
+    /// Notes a write to bytes that an unfinished store reads.
+    fn note_read_by_store(&mut self, request: &Request<'_>) {
+        let lanes = lanes_where(request.mask, |lane| self.copies.are_read(request.offset(lane), request.bytes));
         if lanes == 0 {
             return;
         }
         let request = request.of(lanes);
-        let copy = self.copies.writer(request.offset(request.first_lane()), request.bytes);
-        if let (Some(copy), Some(watch)) = (copy, &mut self.watch) {
-            watch.unfinished_copy(&request, self.warp, copy);
+        let offset = request.offset(request.first_lane());
+        let store = self.stores.pending.iter().find(|store| store.reads(offset, request.bytes));
+        if let (Some(store), Some(watch)) = (store, &mut self.watch) {
+            watch.unfinished_store(&request, self.warp, (store.pc, store.warp, store.lane));
         }
     }
 }

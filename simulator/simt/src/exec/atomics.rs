@@ -92,8 +92,8 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 core.check_global(request)?;
             }
             Space::Shared => {
-                core.stats.atomics[index as usize][1] += 1;
                 core.check_shared(request)?;
+                core.count_shared_atomic(request);
             }
             space => return Err(core.out_of_bounds(space, request)),
         }
@@ -115,7 +115,13 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                     let mut old = [0; MOST_ELEMENTS];
                     for (element, old) in old.iter_mut().enumerate().take(atomic.count as usize) {
                         let address = addresses[lane] + u64::from(atomic.width) * element as u64;
-                        *old = on_global(machine, &mut hint, &atomic, address, operands_of(&atomic, &operands, element));
+                        *old = on_global(
+                            machine,
+                            &mut hint,
+                            (atomic.op, atomic.width),
+                            address,
+                            operands_of(&atomic, &operands, element),
+                        );
                     }
                     old
                 };
@@ -228,28 +234,35 @@ fn flushed(bits: u64) -> u64 {
     if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
 
-fn on_global(machine: &Machine<'_>, hint: &mut u32, atomic: &Atomic, address: u64, [operand, swap]: [u64; 2]) -> u64 {
-    let region = machine.region(hint, address, u64::from(atomic.width));
+/// An atomic operation on an element of that width in global memory; returns the old value.
+pub fn on_global(
+    machine: &Machine<'_>,
+    hint: &mut u32,
+    (op, width): (AtomicOp, u32),
+    address: u64,
+    [operand, swap]: [u64; 2],
+) -> u64 {
+    let region = machine.region(hint, address, u64::from(width));
     // The address was checked before, and regions stay as long as the launch.
     let Some(region) = region else { return 0 };
     let offset = address - region.base;
-    region.buffer.note_written(offset, u64::from(atomic.width));
-    if atomic.width == 4 {
-        let change = |old: u32| match atomic.op {
+    region.buffer.note_written(offset, u64::from(width));
+    if width == 4 {
+        let change = |old: u32| match op {
             // The units at the L2 cache, which do additions in global memory, flush denormals (PTX ISA, `atom`).
-            AtomicOp::AddF32 => flushed(combine(atomic.op, 4, flushed(old.into()), flushed(operand), swap)) as u32,
-            _ => combine(atomic.op, 4, u64::from(old), operand, swap) as u32,
+            AtomicOp::AddF32 => flushed(combine(op, 4, flushed(old.into()), flushed(operand), swap)) as u32,
+            _ => combine(op, 4, u64::from(old), operand, swap) as u32,
         };
         return u64::from(region.buffer.update_word(offset, change));
     }
-    if atomic.width == 2 {
-        let change = |word| in_half(word, (offset % 4 * 8) as u32, |old| combine(atomic.op, 2, old, operand & 0xffff, swap));
+    if width == 2 {
+        let change = |word| in_half(word, (offset % 4 * 8) as u32, |old| combine(op, 2, old, operand & 0xffff, swap));
         let before = region.buffer.update_word(offset & !3, |word| change(word).0);
         return change(before).1;
     }
     let _one_at_a_time = machine.wide_atomics.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let old = u64::from(region.buffer.word(offset)) | u64::from(region.buffer.word(offset + 4)) << 32;
-    let new = combine(atomic.op, 8, old, operand, swap);
+    let new = combine(op, 8, old, operand, swap);
     region.buffer.set_word(offset, new as u32);
     region.buffer.set_word(offset + 4, (new >> 32) as u32);
     old

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::bulk;
+use super::cluster_barrier;
 use super::core::Core;
 use super::machine::{Stop, thread_index};
 use super::mbarrier::{self, OpenPhase};
@@ -24,25 +26,63 @@ enum State {
     },
     /// It tested a phase that was not over, and may try again in the next round.
     Testing(OpenPhase),
+    /// It waits at the barrier of the cluster for the end of this phase.
+    AtCluster {
+        phase: u32,
+        pc: u32,
+    },
+    /// It waits for registers that other warpgroups give back.
+    Registers {
+        count: u32,
+        pc: u32,
+    },
     Done,
 }
 
 /// Rounds without progress after which the block counts as deadlocked. A program may give up by itself after some tests.
 const PATIENCE: u32 = 1 << 10;
 
-/// How far a round brought a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How far a round brought a block, or several: the greatest of theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Progress {
     /// All warps have ended.
     Done,
-    /// Some warp did something that others can see, or computes.
-    Moved,
+    /// Every warp waits, and nothing that the block itself does will end that.
+    Stuck,
     /// Every warp that is not at a barrier only looked for a change of memory, for a whole turn.
     Polled,
+    /// Some warp did something that others can see, or computes.
+    Moved,
+}
+
+/// What the first waiting warp of a block waits for.
+#[derive(Clone, Copy, Debug)]
+pub enum Wait {
+    Barrier { warp: u32, barrier: u32, pc: u32 },
+    Cluster { warp: u32, pc: u32 },
+    Registers { warp: u32, count: u32, pc: u32 },
+    Phase(OpenPhase),
+}
+
+impl Wait {
+    /// The instruction.
+    pub fn pc(&self) -> u32 {
+        match self {
+            Wait::Barrier { pc, .. } | Wait::Cluster { pc, .. } | Wait::Registers { pc, .. } => *pc,
+            Wait::Phase(open_phase) => open_phase.pc,
+        }
+    }
+
+    pub fn warp(&self) -> u32 {
+        match self {
+            Wait::Barrier { warp, .. } | Wait::Cluster { warp, .. } | Wait::Registers { warp, .. } => *warp,
+            Wait::Phase(open_phase) => open_phase.warp,
+        }
+    }
 }
 
 /// A block that is being executed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Block {
     states: Vec<State>,
     /// The order in which the warps take turns.
@@ -52,32 +92,23 @@ pub struct Block {
     rounds_in_vain: u32,
 }
 
-/// Executes the block of that number with the worker's warps, one for each warp of the block.
-pub fn run(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Result<(), Stop> {
-    let mut block = Block::start(core, warps, block, fuel);
-    while block.round(core, warps)? != Progress::Done {}
-    Ok(())
-}
-
 impl Block {
-    /// Puts the warps at the start of the block of that number.
-    pub fn start(core: &mut Core<'_>, warps: &mut [Warp], block: u64, fuel: u64) -> Self {
+    /// Puts the warps at the start of the block of that number, which has this rank in its cluster.
+    pub fn start(core: &mut Core<'_>, warps: &mut [Warp], block: u64, rank: u32, fuel: u64) -> Self {
         let index = core.machine.config.grid.index_of(block);
-        core.shared.fill(0);
-        core.copies.clear();
         core.fuel = fuel;
         core.keeps_samples = block == 0;
         core.traces = core.machine.traced == Some(block);
         let record = core.machine.steps.filter(|record| record.block == index);
         core.recording = record.map(|record| Box::new(Recording::new(record)));
-        if let Some(watch) = &mut core.watch {
-            watch.start(block, warps.len());
+        if core.machine.program.moves_registers {
+            core.register_pool.start(warps.len(), core.machine.registers_per_thread);
         }
         let threads = core.machine.config.block.volume();
         for (number, warp) in warps.iter_mut().enumerate() {
             let lanes = (threads - (number * LANES) as u64).min(LANES as u64);
             warp.start(core, u32::MAX >> (LANES as u64 - lanes));
-            fill_specials(core, warp, number as u32, index);
+            fill_specials(core, warp, number as u32, index, rank);
         }
         Self {
             states: vec![State::Ready; warps.len()],
@@ -93,8 +124,14 @@ impl Block {
         let (mut moved, mut only_polled) = (false, true);
         for number in order.iter().copied() {
             let warp = &mut warps[number];
-            core.warp = number as u32;
-            if let State::Testing(_) = states[number] {
+            core.warp = core.first_warp + number as u32;
+            let goes_on = match states[number] {
+                State::Testing(_) => true,
+                State::AtCluster { phase, .. } => core.cluster_barrier.phase != phase,
+                State::Registers { count, .. } => core.register_pool.take(number, count),
+                _ => false,
+            };
+            if goes_on {
                 states[number] = State::Ready;
             }
             while states[number] == State::Ready {
@@ -108,10 +145,16 @@ impl Block {
                 }
                 if let Some(watch) = &mut core.watch {
                     match pause {
-                        Pause::Done => watch.end(number as u32),
-                        Pause::Barrier { barrier, .. } | Pause::Arrived { barrier, .. } => watch.arrive(number as u32, barrier),
-                        Pause::OpenPhase(_) | Pause::Turn => {}
+                        Pause::Done => watch.end(core.warp),
+                        Pause::Barrier { barrier, .. } | Pause::Arrived { barrier, .. } => watch.arrive(core.warp, barrier),
+                        Pause::OpenPhase(_) | Pause::Turn | Pause::AtCluster { .. } | Pause::Registers { .. } => {}
                     }
+                }
+                if core.machine.program.has_cluster_barrier {
+                    cluster_barrier::note_live(core, if pause == Pause::Done { 0 } else { warp.live() });
+                }
+                if pause == Pause::Done && core.products.are_watched {
+                    core.end_products();
                 }
                 match pause {
                     Pause::Done => states[number] = State::Done,
@@ -126,6 +169,8 @@ impl Block {
                         }
                     }
                     Pause::OpenPhase(open_phase) => states[number] = State::Testing(open_phase),
+                    Pause::AtCluster { phase, pc } => states[number] = State::AtCluster { phase, pc },
+                    Pause::Registers { count, pc } => states[number] = State::Registers { count, pc },
                     Pause::Turn => break,
                 }
             }
@@ -134,17 +179,55 @@ impl Block {
         moved |= released;
         only_polled &= !released;
         *rounds_in_vain = if moved { 0 } else { *rounds_in_vain + 1 };
-        let testing = states.iter().find_map(|state| if let State::Testing(open_phase) = state { Some(*open_phase) } else { None });
-        match testing {
-            None if !moved => return Err(deadlock(states)),
-            Some(open_phase) if *rounds_in_vain > PATIENCE => return Err(mbarrier::deadlock(core, open_phase)),
-            _ => {}
+        let tests = states.iter().any(|state| matches!(state, State::Testing(_)));
+        let is_stuck = if tests { *rounds_in_vain > PATIENCE } else { !moved };
+        if states.iter().all(|state| *state == State::Done) {
+            note_partial_warpgroups(core);
+            bulk::end_block(core, warps.len() as u32)?;
+            return Ok(Progress::Done);
         }
-        Ok(match states.iter().all(|state| *state == State::Done) {
-            true => Progress::Done,
+        Ok(match is_stuck {
+            true => Progress::Stuck,
             false if only_polled => Progress::Polled,
             false => Progress::Moved,
         })
+    }
+
+    /// What the block waits for: a phase of a barrier in shared memory, if any warp does, or else what its first waiting warp waits for.
+    pub fn waits(&self) -> Wait {
+        let phase = self.states.iter().find_map(|state| match state {
+            State::Testing(open_phase) => Some(Wait::Phase(*open_phase)),
+            _ => None,
+        });
+        phase
+            .or_else(|| {
+                self.states.iter().zip(0..).find_map(|(state, warp)| match *state {
+                    State::Waiting { barrier, pc, .. } => Some(Wait::Barrier { warp, barrier, pc }),
+                    State::AtCluster { pc, .. } => Some(Wait::Cluster { warp, pc }),
+                    State::Registers { count, pc } => Some(Wait::Registers { warp, count, pc }),
+                    _ => None,
+                })
+            })
+            .unwrap_or(Wait::Barrier { warp: 0, barrier: 0, pc: 0 })
+    }
+
+    /// The fault of a block whose warps wait for each other in vain.
+    pub fn deadlock(&self, core: &Core<'_>) -> Stop {
+        let fault = |kind, warp, pc| Stop::Fault { kind: Box::new(kind), pc, warp, lane: 0, lanes: LANES as u32 };
+        match self.waits() {
+            Wait::Phase(_) => {
+                let waits = self.states.iter().filter_map(|state| match state {
+                    State::Testing(open_phase) => Some(*open_phase),
+                    _ => None,
+                });
+                mbarrier::deadlock(core, &waits.collect::<Vec<_>>())
+            }
+            Wait::Registers { warp, count, pc } => {
+                fault(FindingKind::RegisterDeadlock { count, free: core.register_pool.free }, warp, pc)
+            }
+            Wait::Barrier { warp, barrier, pc } => fault(FindingKind::Deadlock { barrier }, warp, pc),
+            Wait::Cluster { warp, pc } => fault(FindingKind::Deadlock { barrier: 0 }, warp, pc),
+        }
     }
 
     /// A warp that has not ended and does not wait at a barrier of the block.
@@ -175,8 +258,9 @@ fn release(core: &mut Core<'_>, states: &mut [State], block: &mut [Warp], arrive
         arrived.remove(&barrier);
         opened = true;
         if let Some(watch) = &mut core.watch {
+            let first = core.first_warp;
             let waiting = states.iter().enumerate().filter_map(|(warp, state)| match state {
-                State::Waiting { barrier: other, pc, .. } if *other == barrier => Some((warp as u32, *pc)),
+                State::Waiting { barrier: other, pc, .. } if *other == barrier => Some((first + warp as u32, *pc)),
                 _ => None,
             });
             watch.open(barrier, waiting.clone().map(|(warp, _)| warp), waiting.clone().count() as u32 == live);
@@ -195,18 +279,18 @@ fn release(core: &mut Core<'_>, states: &mut [State], block: &mut [Warp], arrive
     opened
 }
 
-fn deadlock(states: &[State]) -> Stop {
-    let first = states.iter().enumerate().find_map(|(warp, state)| match state {
-        State::Waiting { barrier, pc, .. } => Some((warp as u32, *barrier, *pc)),
-        _ => None,
-    });
-    let (warp, barrier, pc) = first.unwrap_or_default();
-    Stop::Fault { kind: Box::new(FindingKind::Deadlock { barrier }), pc, warp, lane: 0, lanes: LANES as u32 }
+/// Notes a `setmaxnreg` that only some warps of a warpgroup executed.
+fn note_partial_warpgroups(core: &mut Core<'_>) {
+    if let Some(watch) = core.watch.as_mut().filter(|_| core.machine.program.moves_registers)
+        && let Some((warp, pc)) = core.register_pool.first_partial()
+    {
+        watch.partial_warpgroup(core.first_warp + warp as u32, pc);
+    }
 }
 
 /// Fills the special registers that the program uses.
-fn fill_specials(core: &Core<'_>, warp: &mut Warp, number: u32, block: Dim3) {
-    let config = core.machine.config;
+fn fill_specials(core: &Core<'_>, warp: &mut Warp, number: u32, block: Dim3, rank: u32) {
+    let (config, clusters) = (core.machine.config, core.machine.clusters);
     let along = |index: Dim3, axis: Axis| match axis {
         Axis::X => index.x,
         Axis::Y => index.y,
@@ -231,6 +315,15 @@ fn fill_specials(core: &Core<'_>, warp: &mut Warp, number: u32, block: Dim3) {
             Special::Environment(_) => 0,
             Special::DynamicSharedBytes => config.dynamic_shared_bytes,
             Special::TotalSharedBytes => core.machine.shared_bytes,
+            Special::ClusterIndex(axis) => along(block, axis) / along(clusters.extent, axis),
+            Special::ClustersExtent(axis) => along(clusters.clusters, axis),
+            Special::IndexInCluster(axis) => along(block, axis) % along(clusters.extent, axis),
+            Special::ClusterExtent(axis) => along(clusters.extent, axis),
+            Special::RankInCluster => rank,
+            Special::BlocksOfCluster => clusters.blocks,
+            Special::IsExplicitCluster => clusters.is_explicit.into(),
+            Special::SharedShift => clusters.shift,
+            Special::SharedBase => clusters.base(rank),
             Special::Fixed(number) => number,
             Special::LanesBelow => (1 << lane) - 1,
             Special::LanesUpTo => u32::MAX >> (31 - lane),

@@ -91,14 +91,65 @@ impl Core<'_> {
     pub fn check_shared(&mut self, request: &Request<'_>) -> Result<(), Stop> {
         let bytes = u64::from(request.bytes);
         let span = Span::of(request);
-        let highest = span.highest & WINDOW_OFFSET;
+        let (base, lowest, highest) = (self.shared_base.into(), span.lowest & WINDOW_OFFSET, span.highest & WINDOW_OFFSET);
         let in_window = span.highest >> 56 <= 1 && span.lowest >> 56 == span.highest >> 56;
         let aligned = span.low_bits & (bytes - 1) == 0;
-        if !(aligned && in_window && highest + bytes <= u64::from(self.machine.shared_bytes)) {
-            self.check_private(Space::Shared, request, self.machine.shared_bytes as usize)?;
+        let inside = lowest >= base && highest - base + bytes <= u64::from(self.machine.shared_bytes);
+        if !(aligned && in_window && inside) {
+            self.check_cluster_shared(request)?;
         }
         self.watch_unfinished(request);
         Ok(())
+    }
+
+    /// The same where some addresses are outside the block's own shared memory.
+    #[cold]
+    fn check_cluster_shared(&mut self, request: &Request<'_>) -> Result<(), Stop> {
+        let clusters = self.machine.clusters;
+        if clusters.blocks == 1 {
+            return self.check_private(Space::Shared, request, self.machine.shared_bytes as usize);
+        }
+        let Request { op, bytes, mask, addresses, pc, .. } = *request;
+        let offset = |lane: usize| in_space(addresses[lane]);
+        let access = |lanes: u32| {
+            let address = clusters.in_block(offset(lanes.trailing_zeros() as usize));
+            Access { space: Space::Shared, op, address, bytes }
+        };
+        let rank = |lanes: u32| clusters.rank_at(offset(lanes.trailing_zeros() as usize));
+        let misaligned = lanes_where(mask, |lane| !addresses[lane].is_multiple_of(u64::from(bytes)));
+        if misaligned != 0 {
+            return Err(self.fault(FindingKind::Misaligned { access: access(misaligned) }, request.of(misaligned)));
+        }
+        let nobodys = lanes_where(mask, |lane| clusters.rank_at(offset(lane)) >= u64::from(clusters.blocks));
+        if nobodys != 0 {
+            let kind = FindingKind::NoSuchBlock { access: access(nobodys), rank: rank(nobodys), blocks: clusters.blocks };
+            return Err(self.fault(kind, request.of(nobodys)));
+        }
+        let outside =
+            lanes_where(mask, |lane| clusters.in_block(offset(lane)) + u64::from(bytes) > u64::from(self.machine.shared_bytes));
+        if outside != 0 {
+            return Err(self.out_of_bounds(Space::Shared, &request.of(outside)));
+        }
+        if self.machine.program.reaches_cluster.get(pc as usize) == Some(&true) { Ok(()) } else { self.check_own_shared(request) }
+    }
+
+    /// Checks that no active lane's address is in the shared memory of another block.
+    pub fn check_own_shared(&self, request: &Request<'_>) -> Result<(), Stop> {
+        let others = self.lanes_at_others(request);
+        if others == 0 {
+            return Ok(());
+        }
+        let (clusters, request) = (self.machine.clusters, request.of(others));
+        let offset = request.offset(request.first_lane()).into();
+        let access = Access { space: Space::Shared, op: request.op, address: clusters.in_block(offset), bytes: request.bytes };
+        Err(self.fault(FindingKind::OtherBlocksMemory { access, rank: clusters.rank_at(offset) }, request))
+    }
+
+    /// The active lanes whose address is in the shared memory of another block.
+    pub fn lanes_at_others(&self, request: &Request<'_>) -> u32 {
+        let clusters = &self.machine.clusters;
+        let own = clusters.rank_at(self.shared_base.into());
+        lanes_where(request.mask, |lane| clusters.rank_at(request.offset(lane).into()) != own)
     }
 
     /// Checks that every active lane's address is aligned and below the size of a memory that starts at 0.
@@ -122,7 +173,10 @@ impl Core<'_> {
 
     /// The fault of a request outside a memory of the block or the thread, or of an operation that this memory does not have.
     pub fn out_of_bounds(&self, space: Space, request: &Request<'_>) -> Stop {
-        let address = in_space(request.addresses[request.first_lane()]);
+        let mut address = in_space(request.addresses[request.first_lane()]);
+        if space == Space::Shared && self.machine.clusters.blocks > 1 {
+            address = self.machine.clusters.in_block(address);
+        }
         let (owner, there) = match space {
             Space::Shared => ("the block's shared memory", u64::from(self.machine.shared_bytes)),
             Space::Local => ("the thread's local memory", u64::from(self.machine.program.local_bytes)),
@@ -135,7 +189,13 @@ impl Core<'_> {
     }
 
     pub fn fault(&self, kind: FindingKind, Request { mask, pc, .. }: Request<'_>) -> Stop {
-        Stop::Fault { kind: Box::new(kind), pc, warp: self.warp, lane: mask.trailing_zeros(), lanes: mask.count_ones() }
+        self.stop(kind, mask, pc)
+    }
+
+    /// The stop for a defect of the kernel, by the lanes in `lanes` at an instruction.
+    #[cold]
+    pub fn stop(&self, kind: FindingKind, lanes: u32, pc: u32) -> Stop {
+        Stop::Fault { kind: Box::new(kind), pc, warp: self.warp, lane: lanes.trailing_zeros(), lanes: lanes.count_ones() }
     }
 }
 

@@ -12,7 +12,9 @@ pub struct Copies {
     pub bulk: Vec<Bulk>,
     /// A bit for each word of shared memory that an unfinished copy writes.
     words: Vec<u64>,
-    /// Unfinished copies of all warps.
+    /// A bit for each 16 bytes of shared memory that an unfinished store reads.
+    read: Vec<u64>,
+    /// Unfinished copies of all warps, and stores.
     pub count: usize,
 }
 
@@ -46,12 +48,15 @@ impl Copy {
 
 impl Copies {
     pub fn new(machine: &Machine<'_>) -> Self {
-        if machine.program.copies.is_empty() && machine.program.bulk_copies.is_empty() {
-            return Self { by_warp: Vec::new(), bulk: Vec::new(), words: Vec::new(), count: 0 };
+        if machine.program.copies.is_empty() && machine.program.bulk_copies.is_empty() && machine.program.cluster_copies.is_empty()
+        {
+            return Self { by_warp: Vec::new(), bulk: Vec::new(), words: Vec::new(), read: Vec::new(), count: 0 };
         }
-        let warps = machine.config.block.volume().div_ceil(LANES as u64);
+        let warps = machine.config.block.volume().div_ceil(LANES as u64) * u64::from(machine.clusters.blocks);
         let by_warp = (0..warps).map(|_| Pending::default()).collect();
-        Self { by_warp, bulk: Vec::new(), words: vec![0; machine.shared_bytes.div_ceil(256) as usize], count: 0 }
+        let words = vec![0; machine.clusters.bytes().div_ceil(256) as usize];
+        let read = vec![0; machine.clusters.bytes().div_ceil(1024) as usize];
+        Self { by_warp, bulk: Vec::new(), words, read, count: 0 }
     }
 
     /// Forgets the copies of the previous block, which may have ended without waiting for them.
@@ -62,6 +67,7 @@ impl Copies {
         }
         self.bulk.clear();
         self.words.fill(0);
+        self.read.fill(0);
         self.count = 0;
     }
 
@@ -85,8 +91,31 @@ impl Copies {
             let copy = pending.copies.iter().find(writes)?;
             Some((copy.pc, warp, copy.lane))
         });
-        let bulk = || self.bulk.iter().find(|copy| copy.target < offset + bytes && offset < copy.target + copy.bytes());
+        let bulk = || self.bulk.iter().find(|copy| copy.writes(offset, bytes));
         of_lane.or_else(|| bulk().map(|copy| (copy.pc, copy.warp, copy.lane)))
+    }
+
+    /// Bytes of the unfinished bulk copies that a barrier counts.
+    pub fn bytes_for(&self, barrier: u32) -> u64 {
+        self.bulk.iter().filter(|copy| copy.barrier == barrier).map(|copy| u64::from(copy.bytes())).sum()
+    }
+
+    /// A store begins to read these pieces of 16 bytes.
+    pub fn begin_reading(&mut self, units: impl Iterator<Item = u32>) {
+        self.count += 1;
+        units.for_each(|unit| self.read[unit as usize / 1024] |= 1 << (unit / 16 % 64));
+    }
+
+    /// A store has read these pieces of 16 bytes.
+    pub fn end_reading(&mut self, units: impl Iterator<Item = u32>) {
+        self.count -= 1;
+        units.for_each(|unit| self.read[unit as usize / 1024] &= !(1 << (unit / 16 % 64)));
+    }
+
+    /// Whether an unfinished store reads some of the `bytes` bytes from an offset on.
+    pub fn are_read(&self, offset: u32, bytes: u32) -> bool {
+        let units = offset / 16..(offset + bytes).div_ceil(16);
+        units.into_iter().any(|unit| self.read[unit as usize / 64] >> (unit % 64) & 1 != 0)
     }
 
     /// Takes out the unfinished copies whose bytes a barrier counts; the caller finishes them.
@@ -112,17 +141,45 @@ pub struct Bulk {
     pub lane: u32,
     /// The instruction.
     pub pc: u32,
+    pub units: Vec<Unit>,
+}
+
+/// Neighboring bytes that a bulk copy writes: 16, or fewer of `st.async`.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit {
     /// Offset in shared memory.
-    pub target: u32,
-    pub data: Vec<u32>,
+    pub place: u32,
+    pub bytes: u32,
+    data: [u32; 4],
+}
+
+impl Unit {
+    /// At most four words, at an offset in shared memory.
+    pub fn new(place: u32, words: &[u32]) -> Self {
+        let mut data = [0; 4];
+        data[..words.len()].copy_from_slice(words);
+        Self { place, bytes: 4 * words.len() as u32, data }
+    }
+
+    pub fn data(&self) -> &[u32] {
+        &self.data[..self.bytes as usize / 4]
+    }
+}
+
+impl Unit {
+    pub fn words(&self) -> std::ops::Range<usize> {
+        let first = self.place as usize / 4;
+        first..first + self.bytes as usize / 4
+    }
 }
 
 impl Bulk {
     pub fn bytes(&self) -> u32 {
-        4 * self.data.len() as u32
+        self.units.iter().map(|unit| unit.bytes).sum()
     }
 
-    pub fn words(&self) -> std::ops::Range<usize> {
-        self.target as usize / 4..(self.target + self.bytes()) as usize / 4
+    /// Whether it writes some of the `bytes` bytes from an offset on.
+    fn writes(&self, offset: u32, bytes: u32) -> bool {
+        self.units.iter().any(|unit| unit.place < offset + bytes && offset < unit.place + unit.bytes)
     }
 }

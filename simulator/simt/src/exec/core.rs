@@ -1,12 +1,17 @@
 //! The state of one worker.
 
+use super::cluster_phase::ClusterBarrier;
 use super::copies::Copies;
 use super::fates::Fates;
 use super::machine::Machine;
 use super::memo::Slot;
+use super::phases::Phases;
 use super::printed::Printed;
+use super::products::Products;
 use super::recording::Recording;
+use super::register_pool::RegisterPool;
 use super::stats::Stats;
+use super::stores::Stores;
 use super::watch::Watch;
 use crate::instructions::Executor;
 
@@ -14,14 +19,22 @@ use crate::instructions::Executor;
 pub struct Core<'a> {
     pub machine: &'a Machine<'a>,
     pub stats: Stats,
-    /// The block's shared memory, in words.
+    /// The shared memory of the cluster's blocks, in words, each at its [base](super::clusters::Clusters::base).
     pub shared: Vec<u32>,
+    /// Where that of the block starts whose warp is running.
+    pub shared_base: u32,
     /// The memo of each load and store.
     pub slots: Vec<Slot>,
     /// The output of the current block.
     pub printed: Printed,
     /// Unfinished copies into shared memory.
     pub copies: Copies,
+    /// Unfinished products of `wgmma`.
+    pub products: Products,
+    /// Unfinished bulk copies from shared memory.
+    pub stores: Stores,
+    /// What the barriers in shared memory have counted.
+    pub phases: Phases,
     /// A barrier in shared memory has changed since this flag was last reset.
     pub mbarriers_moved: bool,
     /// The warp looked for a change that others make: a volatile, relaxed, or acquiring load, or an atomic operation. Reset before its turn.
@@ -36,8 +49,14 @@ pub struct Core<'a> {
     pub traces: bool,
     /// The record of a warp of the current block, until it is full.
     pub recording: Option<Box<Recording<'a>>>,
-    /// The warp that is running.
+    /// The warp that is running; the warps of a cluster's blocks are numbered one block after the other.
     pub warp: u32,
+    /// The first warp of its block.
+    pub first_warp: u32,
+    /// The barrier of the cluster.
+    pub cluster_barrier: ClusterBarrier,
+    /// The registers of the running block that its warpgroups pass on.
+    pub register_pool: RegisterPool,
     /// Remaining fuel of the block, in warp instructions.
     pub fuel: u64,
     /// The arithmetic, for the host's processor.
@@ -53,10 +72,14 @@ impl<'a> Core<'a> {
         Self {
             machine,
             stats: Stats::new(machine.program),
-            shared: vec![0; machine.shared_bytes.div_ceil(4) as usize],
+            shared: vec![0; machine.clusters.bytes().div_ceil(4) as usize],
+            shared_base: 0,
             slots: machine.program.accesses.iter().map(|_| Slot::default()).collect(),
             printed: Printed::default(),
             copies: Copies::new(machine),
+            products: Products::new(machine),
+            stores: Stores::new(machine),
+            phases: Phases::default(),
             mbarriers_moved: false,
             polled: false,
             changed: false,
@@ -66,6 +89,9 @@ impl<'a> Core<'a> {
             traces: false,
             recording: None,
             warp: 0,
+            first_warp: 0,
+            cluster_barrier: ClusterBarrier::default(),
+            register_pool: RegisterPool::default(),
             executor: Executor::new(machine.portable),
             fuel: 0,
             fates: Fates::default(),

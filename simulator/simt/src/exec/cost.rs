@@ -5,7 +5,7 @@
 
 use super::core::Core;
 use super::memo::Cost;
-use super::request::{Pattern, Request};
+use super::request::{Pattern, Request, lanes_of};
 use super::stats::Sample;
 use crate::finding::{AccessOp, Space};
 use crate::memory::rules::{Direction, GlobalRequests, Rules, SharedRequests};
@@ -64,6 +64,39 @@ impl Core<'_> {
     /// Counts a load from or a store to shared memory.
     #[inline(always)]
     pub fn count_shared(&mut self, request: &Request<'_>, pattern: Pattern) {
+        if self.machine.clusters.blocks > 1 {
+            return self.count_in_cluster(request);
+        }
+        self.count_own_shared(request, pattern);
+    }
+
+    /// Counts the lanes that access the shared memory of other blocks, and those that access their own.
+    #[inline(never)]
+    fn count_in_cluster(&mut self, request: &Request<'_>) {
+        let others = self.lanes_at_others(request);
+        if others != 0 {
+            let sectors = cluster_sectors(&request.of(others));
+            let stats = &mut self.stats.accesses[request.index as usize];
+            stats.cluster_requests += 1;
+            stats.cluster_sectors += sectors;
+        }
+        if request.mask != others {
+            let own = request.of(request.mask & !others);
+            self.count_own_shared(&own, own.pattern());
+        }
+    }
+
+    /// Counts an atomic operation on shared memory.
+    pub fn count_shared_atomic(&mut self, request: &Request<'_>) {
+        let others = if self.machine.clusters.blocks > 1 { self.lanes_at_others(request) } else { 0 };
+        let [_, own, requests, sectors] = &mut self.stats.atomics[request.index as usize];
+        *own += u64::from(request.mask != others);
+        *requests += u64::from(others != 0);
+        *sectors += cluster_sectors(&request.of(others));
+    }
+
+    #[inline(always)]
+    fn count_own_shared(&mut self, request: &Request<'_>, pattern: Pattern) {
         match self.machine.requests[request.index as usize] {
             MachineRequest::AsWritten => self.count_shared_request(request, pattern),
             MachineRequest::Merged { bytes, shift } => {
@@ -114,6 +147,28 @@ impl Core<'_> {
         self.keep_sample(Space::Shared, request);
     }
 
+    /// Counts bytes in a row that a bulk copy loads. The copy engine fetches up to 128 bytes at once, and sectors also come for bytes outside a
+    /// tensor, whose values are made up on the way.
+    pub fn count_load_row(&mut self, request: &Request<'_>, address: u64, bytes: u32) {
+        let piece = |at: u32| (address.wrapping_add(at.into()) % 32) as u32 + (bytes - at).min(128);
+        let sectors = (0..bytes).step_by(128).map(|at| u64::from(piece(at).div_ceil(32))).sum();
+        self.count_bulk(request, sectors, bytes);
+    }
+
+    /// Counts bytes in a row that a bulk copy stores.
+    pub fn count_store_row(&mut self, request: &Request<'_>) {
+        let start = (request.addresses[request.first_lane()] % 32) as u32;
+        self.count_bulk(request, u64::from((start + request.bytes).div_ceil(32)), request.bytes);
+    }
+
+    fn count_bulk(&mut self, request: &Request<'_>, sectors: u64, bytes: u32) {
+        let stats = &mut self.stats.accesses[request.index as usize];
+        stats.transactions += sectors;
+        stats.sectors += sectors;
+        stats.sectors_ideal += u64::from(bytes.div_ceil(32));
+        stats.global_bytes += u64::from(bytes);
+    }
+
     /// Counts a request to a memory that has neither sectors nor wavefronts.
     #[inline(always)]
     pub fn count_other(&mut self, request: &Request<'_>, space: Space) {
@@ -144,6 +199,21 @@ impl Core<'_> {
         let addresses = addresses.map(|address| address & !window);
         self.stats.samples[index as usize].get_or_insert(Sample { space, op, bytes, mask, addresses });
     }
+}
+
+/// The sectors that a request to another block moves: the distinct ones that its lanes touch. Atomic operations of several lanes on one
+/// word move theirs one after the other (measured on an H200: 32 sectors where all lanes have one word).
+fn cluster_sectors(request: &Request<'_>) -> u64 {
+    let mut moved: Vec<(u32, u32)> = Vec::new();
+    for lane in lanes_of(request.mask) {
+        let offset = request.offset(lane);
+        let same_word = |other: &usize| *other < lane && request.offset(*other) == offset;
+        let turn = if request.op == AccessOp::Atomic { lanes_of(request.mask).filter(same_word).count() as u32 } else { 0 };
+        moved.extend((offset / 32..(offset + request.bytes).div_ceil(32)).map(|sector| (sector, turn)));
+    }
+    moved.sort_unstable();
+    moved.dedup();
+    moved.len() as u64
 }
 
 /// The addresses and the pattern of a request that is wider than its access.

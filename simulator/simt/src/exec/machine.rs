@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use super::clusters::Clusters;
 use super::warp_order::WarpOrder;
 use super::watch::global_shadow::GlobalShadow;
 use crate::finding::{Access, FindingKind, Nearest, Space};
@@ -24,6 +25,12 @@ pub struct Machine<'a> {
     pub params: &'a [u8],
     /// Registers that hold the same value in every thread.
     pub constants: Vec<(Reg, Kind, u64)>,
+    /// Registers that hold an address in the block's shared memory, as if it started at 0.
+    pub shared_addresses: Vec<(Reg, Kind, u64)>,
+    /// The clusters of the grid.
+    pub clusters: Clusters,
+    /// Registers of each thread, if they are known.
+    pub registers_per_thread: Option<u32>,
     /// Static and dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
     /// Bytes that the stack of a thread may have.
@@ -103,16 +110,33 @@ impl Machine<'_> {
         self.heap.nearest(address).or_else(|| self.memory.nearest(address))
     }
 
-    /// The allocation or variable that an access to global or shared memory hits.
-    pub fn place(&self, access: &Access) -> Option<Nearest> {
+    /// The allocation or variable that an access of a block to global or shared memory hits.
+    pub fn place(&self, access: &Access, block: u64) -> Option<Nearest> {
         if access.space == Space::Global {
             return self.nearest(access.address);
         }
-        let variable = self.program.shared_variable(access.address)?;
+        let address = self.clusters.in_block(access.address);
+        let variable = self.program.shared_variable(address)?;
         let bytes = u64::from(variable.bytes.unwrap_or(self.shared_bytes - variable.offset));
         let base = u64::from(variable.offset);
-        let allocation = format!("{} ({bytes} bytes)", variable.name);
-        Some(Nearest { allocation, base, bytes, offset: (access.address - base) as i64, freed: false })
+        let owner = self.owner(access.address, block);
+        let of_block = if owner == block { String::new() } else { format!(" of block {}", self.config.grid.index_of(owner)) };
+        let allocation = format!("{} ({bytes} bytes){of_block}", variable.name);
+        Some(Nearest { allocation, base, bytes, offset: (address - base) as i64, freed: false })
+    }
+
+    /// The block whose shared memory an address of a block's cluster is in.
+    pub fn owner(&self, address: u64, block: u64) -> u64 {
+        let rank = self.clusters.rank_at(address) as u32;
+        if self.clusters.blocks == 1 { block } else { self.clusters.block(self.clusters.cluster_of(block), rank) }
+    }
+
+    /// The access with the offset in the shared memory that it is in.
+    pub fn in_block(&self, access: Access) -> Access {
+        match access.space {
+            Space::Shared => Access { address: self.clusters.in_block(access.address), ..access },
+            _ => access,
+        }
     }
 }
 

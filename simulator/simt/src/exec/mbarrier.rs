@@ -1,4 +1,4 @@
-//! Barriers in shared memory (`mbarrier`), which count arrivals and bytes, and the bulk copies whose bytes they count.
+//! Barriers in shared memory (`mbarrier`), which count arrivals and bytes.
 //!
 //! A barrier takes 8 bytes of shared memory, as on a GPU, so that a kernel can race for them or overwrite them as it would there.
 //! PTX does not document the bits. Here they are, from the lowest:
@@ -14,19 +14,15 @@
 //! As with `cp.async`, the bytes of a copy arrive at the latest moment: when a thread tests a barrier that is missing nothing but
 //! bytes.
 
-use super::copies::Bulk;
 use super::core::Core;
-use super::machine::Stop;
-use super::request::{Pattern, Request, lane_addresses, lanes_of};
-use crate::finding::{AccessOp, FindingKind, MbarrierMisuse};
+use super::machine::{Stop, thread_index};
+use super::request::{Request, lane_addresses, lanes_of};
+use crate::finding::{AccessOp, FindingKind, Location, MbarrierMisuse, PhaseReport, Waiter};
 use crate::program::{MbarrierOp, Phase, SINK, Semantics};
 use crate::registers::{LANES, Registers};
 
 /// The most arrivals and the most bytes that a phase can count (PTX ISA, "Phase of the mbarrier object").
 const MOST: u32 = (1 << 20) - 1;
-
-/// The bytes of a bulk copy and its addresses are multiples of this.
-const UNIT: u32 = 16;
 
 /// A barrier's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +84,8 @@ impl State {
 pub struct OpenPhase {
     /// Address of the barrier.
     offset: u32,
-    pc: u32,
-    warp: u32,
+    pub pc: u32,
+    pub warp: u32,
     lane: u32,
 }
 
@@ -118,6 +114,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 return Err(refused(MbarrierMisuse::Count { count })(core));
             }
             core.set_double(offset, State { odd: false, expected: count, arrivals: count, bytes: 0 }.word());
+            core.phases.begin(offset);
             continue;
         }
         let Some(mut state) = State::of(before) else { return Err(refused(MbarrierMisuse::NotInitialized)(core)) };
@@ -130,12 +127,14 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
             MbarrierOp::Expect { bytes, arrived } => {
                 let bytes = i64::from(registers.words(bytes)[lane]);
                 state.expect(if arrived { -bytes } else { bytes }).map_err(|misuse| refused(misuse)(core))?;
+                if arrived { core.phases.come(offset, bytes) } else { core.phases.expect(offset, bytes) }
             }
             MbarrierOp::Arrive { state: told, count, bytes, drops, ends_none } => {
                 let count = count.map_or(1, |count| registers.words(count)[lane]);
                 let bytes = bytes.map_or(0, |bytes| registers.words(bytes)[lane].into());
                 let arrived = state.expect(bytes).and_then(|()| state.arrive(count, drops));
                 arrived.map_err(|misuse| refused(misuse)(core))?;
+                core.phases.expect(offset, bytes);
                 if ends_none && state.arrivals == 0 {
                     return Err(refused(MbarrierMisuse::EndsPhase)(core));
                 }
@@ -150,90 +149,63 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
             MbarrierOp::Test { phase, .. } if state.arrivals == 0 && phase.is_odd(registers, lane) == state.odd => {
                 for copy in core.copies.take_bulk(offset) {
                     core.finish_bulk(&copy);
+                    core.phases.come(offset, copy.bytes().into());
                     state.expect(-i64::from(copy.bytes())).map_err(|misuse| refused(misuse)(core))?;
                 }
             }
             MbarrierOp::Test { .. } => {}
         }
-        if state.complete()
-            && let Some(watch) = &mut core.watch
-        {
-            watch.complete_in_memory(offset);
+        if state.complete() {
+            core.phases.complete(offset);
+            if let Some(watch) = &mut core.watch {
+                watch.complete_in_memory(offset);
+            }
         }
         core.set_double(offset, state.word());
         if let MbarrierOp::Test { done, phase } = mbarrier.op {
             let is_over = phase.is_odd(registers, lane) != state.odd;
             registers.set_predicate(done, 1 << lane, if is_over { u32::MAX } else { 0 });
-            match &mut core.watch {
-                Some(watch) if is_over => watch.acquire(core.warp, offset),
-                _ => {}
-            }
             if !is_over {
                 open_phase = open_phase.or(Some(OpenPhase { offset, pc, warp: core.warp, lane: lane as u32 }));
+            } else if let Some(watch) = &mut core.watch {
+                watch.acquire(core.warp, offset);
+                let wait = core.phases.see(core.warp * LANES as u32 + lane as u32, offset, pc, !state.odd);
+                core.watch_wait(lane, wait);
             }
         }
     }
     Ok(open_phase)
 }
 
-/// Starts the bulk copies of the lanes in `mask`.
-pub fn begin_bulk(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, pc: u32) -> Result<(), Stop> {
-    let machine = core.machine;
-    let copy = machine.program.bulk_copies[index as usize];
-    let source = machine.program.accesses[copy.source as usize];
-    let [targets, sources, barriers] =
-        [&copy.target, &source.address, &copy.barrier].map(|address| lane_addresses(registers, address));
-    let barrier = Request { op: AccessOp::Atomic, index: copy.source, pc, bytes: 8, mask, addresses: &barriers };
-    core.check_shared(&barrier)?;
-    for lane in lanes_of(mask) {
-        let barrier = barrier.of(1 << lane);
-        let offset = barrier.offset(lane);
-        if State::of(core.double(offset)).is_none() {
-            let misuse = MbarrierMisuse::NotInitialized;
-            return Err(core.fault(FindingKind::InvalidMbarrier { address: offset.into(), misuse }, barrier));
-        }
-        core.watch_shared_store(&barrier, lane, Semantics { strong: true, ..Semantics::default() }, false);
-        let bytes = registers.words(copy.bytes)[lane];
-        if !bytes.is_multiple_of(UNIT) {
-            return Err(core.fault(FindingKind::InvalidBulkCopy { bytes }, barrier));
-        }
-        let mut data = Vec::new();
-        for at in (0..u64::from(bytes)).step_by(UNIT as usize) {
-            let [to, from] = [targets[lane], sources[lane]].map(|start| [start.wrapping_add(at); LANES]);
-            let to = Request { op: AccessOp::Store, bytes: UNIT, addresses: &to, ..barrier };
-            core.check_shared(&to)?;
-            core.watch_shared_store(&to, lane, Semantics::default(), false);
-            let read = Request { op: AccessOp::Load, addresses: &from, ..to };
-            core.check_global(&read)?;
-            core.watch_global_load(&read, Pattern::Same(from[lane]), source.semantics);
-            let mut unit = [0; UNIT as usize / 4];
-            if let Some(region) = machine.region(&mut core.check_hint, from[lane], UNIT.into()) {
-                region.buffer.read(from[lane] - region.base, bytemuck::cast_slice_mut(&mut unit));
-            }
-            data.extend(unit);
-        }
-        // A thread that sees the phase end sees the copied bytes, and everything that the copying thread did before.
-        if let Some(watch) = &mut core.watch {
-            watch.arrive_in_memory(core.warp, offset);
-        }
-        let sectors = u64::from(((sources[lane] % 32) as u32 + bytes).div_ceil(32));
-        let stats = &mut core.stats.accesses[copy.source as usize];
-        stats.transactions += sectors;
-        stats.sectors += sectors;
-        stats.sectors_ideal += u64::from(bytes.div_ceil(32));
-        stats.global_bytes += u64::from(bytes);
-        let target = (targets[lane] & crate::windows::WINDOW_OFFSET) as u32;
-        let bulk = Bulk { barrier: offset, warp: core.warp, lane: lane as u32, pc, target, data };
-        core.begin_bulk(bulk);
-    }
-    Ok(())
+/// Whether there is a barrier at an offset.
+pub fn is_initialized(core: &Core<'_>, offset: u32) -> bool {
+    State::of(core.double(offset)).is_some()
 }
 
-/// The fault of a block whose warps wait for a phase that never ends.
-pub fn deadlock(core: &Core<'_>, open_phase: OpenPhase) -> Stop {
-    let OpenPhase { offset, pc, warp, lane } = open_phase;
+/// The fault of a block whose warps wait for phases that never end. There is at least one.
+pub fn deadlock(core: &Core<'_>, waits: &[OpenPhase]) -> Stop {
+    let OpenPhase { offset, pc, warp, lane } = waits[0];
     let state = State::of(core.double(offset)).unwrap_or(State { odd: false, expected: 0, arrivals: 0, bytes: 0 });
-    let kind = FindingKind::MbarrierDeadlock { address: offset.into(), arrivals: state.arrivals, bytes: state.bytes };
+    let history = core.phases.of(offset);
+    let in_flight = core.copies.bytes_for(offset);
+    let misuse = MbarrierMisuse::MoreBytes { expected: history.expected.max(0) as u64, came: history.came as u64 };
+    let kind = if state.arrivals == 0 && state.bytes < 0 {
+        FindingKind::InvalidMbarrier { address: offset.into(), misuse }
+    } else {
+        FindingKind::MbarrierDeadlock {
+            address: offset.into(),
+            arrivals: state.arrivals,
+            bytes: state.bytes,
+            phase: Some(PhaseReport {
+                number: history.phase as u64,
+                arrivals: state.expected,
+                bytes: history.expected.max(0) as u64,
+                came: history.came as u64 + in_flight,
+            }),
+            others: waits[1..].iter().map(|wait| core.waiter(wait)).collect(),
+            stale: core.phases.repeated().map(|pc| Box::new(core.location(pc))),
+        }
+    };
     Stop::Fault { kind: Box::new(kind), pc, warp, lane, lanes: 1 }
 }
 
@@ -248,6 +220,19 @@ impl Phase {
 }
 
 impl Core<'_> {
+    fn waiter(&self, wait: &OpenPhase) -> Waiter {
+        Waiter {
+            thread: thread_index(self.machine.config.block, wait.warp, wait.lane),
+            address: wait.offset.into(),
+            phase: self.phases.of(wait.offset).phase as u64,
+            location: self.location(wait.pc),
+        }
+    }
+
+    fn location(&self, pc: u32) -> Location {
+        self.machine.map.location(self.machine.program.origins[pc as usize])
+    }
+
     fn double(&self, offset: u32) -> u64 {
         let word = offset as usize / 4;
         u64::from(self.shared[word]) | u64::from(self.shared[word + 1]) << 32

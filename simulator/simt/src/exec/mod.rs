@@ -7,9 +7,11 @@
 //! - [`cost`]: counts what a request costs, with [`memo`]s of the last costs.
 //! - [`atomics`]: `atom` and `red`, which read and write in one step.
 //! - [`async_copy`]: copies that the threads do not wait for, kept in [`copies`].
-//! - [`mbarrier`]: barriers in shared memory, and the bulk copies that they count.
+//! - [`bulk`]: copies that one thread starts for the whole block, and boxes of tensors. [`cluster_copy`]: those to other blocks of the cluster.
+//! - [`mbarrier`]: barriers in shared memory, and [`phases`], which is what they have counted.
 //! - [`matrix`]: loads and stores of matrices.
 //! - [`tensor`]: products of matrices.
+//! - [`wgmma`]: asynchronous products of four warps, kept in [`products`]. [`descriptor`] says where their operands are.
 //! - [`texture`]: textures and surfaces.
 //! - [`stack`]: the stack of recursive functions.
 //! - [`heap`]: `malloc` and `free`.
@@ -19,6 +21,8 @@
 //! - [`trace`]: records which bytes of global memory one block accesses.
 //! - [`record`]: records the instructions of one warp, step by step, in its [`recording`].
 //! - [`block`]: the warps of a block and their barriers.
+//! - [`cluster`]: the blocks of a cluster, which run side by side, and the [`cluster_barrier`]. [`clusters`] says which blocks these are.
+//! - [`warpgroup`]: `setmaxnreg`, with which warpgroups pass registers to each other.
 //! - [`warp_order`]: the order in which the warps of a block take turns.
 //! - [`grid`]: runs the blocks on the cores of the host. [`machine`] is what all workers share, [`core`] what each has.
 //! - [`stats`]: the counts of each instruction.
@@ -28,9 +32,16 @@ mod async_copy;
 mod atomics;
 mod block;
 mod bounds;
+mod bulk;
+mod cluster;
+mod cluster_barrier;
+mod cluster_copy;
+mod cluster_phase;
+pub mod clusters;
 mod copies;
 mod core;
 mod cost;
+mod descriptor;
 mod exchange;
 mod fates;
 pub mod grid;
@@ -39,16 +50,22 @@ pub mod machine;
 mod matrix;
 mod mbarrier;
 mod memo;
+mod phases;
 mod print;
 mod printed;
+mod products;
 mod record;
 mod recording;
+mod register_pool;
 mod request;
 mod stack;
 mod stats;
+mod stores;
 mod tensor;
 mod texture;
 mod trace;
 mod warp;
 pub mod warp_order;
+mod warpgroup;
 pub mod watch;
+mod wgmma;

@@ -1,4 +1,4 @@
-//! Products of small matrices: `mma` and `wmma.mma`.
+//! Products of small matrices: `mma`, `wmma.mma`, and the arithmetic of `wgmma`.
 //!
 //! NVIDIA documents which elements are multiplied, but not in which order a tensor core adds or how often it rounds. This module
 //! does what an H200 does. The steps were inferred from its results, and match them bit by bit for every shape of f16, bf16 and
@@ -8,7 +8,7 @@
 //!    that power; the exponent of a subnormal number is the smallest of its type.
 //! 2. All k products and C are aligned to the largest of these exponents, E. Bits below 2^(E - 25) are cut off.
 //! 3. The terms are added without rounding.
-//! 4. The sum becomes an f32 by cutting off once more, or an f16 by rounding to nearest.
+//! 4. The sum becomes an f32 by cutting off once more, or an f16 by rounding to nearest. Where that makes it zero, it is positive.
 //!
 //! So the result differs from that of the same number of multiply-adds: its error is always toward zero, and up to one unit in the
 //! last place of D. Other generations keep a different number of bits in step 2, which is not modeled. `wmma.mma` does the same,
@@ -18,6 +18,9 @@
 //! pairs of k (0, 1, 4, 5, ...) go through steps 2 to 4 without C, then those of the odd pairs with the first sums as C. What comes out
 //! is added to C and rounded to nearest.
 //!
+//! `wgmma` does the same as `mma` with all of its k products at once, except for e4m3 and e5m2: there it keeps bits down to 2^(E - 13)
+//! in step 2, and step 4 keeps no more than 13 digits of an f32 after its leading one (`tests/wgmma`, bit by bit as well).
+//!
 //! Products of f64 are multiply-adds in order of k, each rounded, and integers are added without rounding.
 
 use crate::instructions::Executor;
@@ -25,8 +28,8 @@ use crate::instructions::float::{canonical32, round32};
 use crate::instructions::format::Rounding;
 use crate::instructions::half::{self, Bf16, F16, Half};
 use crate::instructions::quarter;
-use crate::program::MultiplyAdd;
 use crate::program::fragment::{Fragment, Number, Shape};
+use crate::program::{MultiplyAdd, Wgmma};
 use crate::registers::{LANES, Registers};
 
 /// Executes a product of all lanes.
@@ -89,14 +92,14 @@ fn multiply_add_anywhere(registers: &mut Registers, operation: &MultiplyAdd) {
                 let mut sums = vec![0.0; d.len()];
                 for odd in [false, true] {
                     let (a, b) = pairs_of_k(&a, &b, n, k, odd);
-                    add_products(&a, &b, &mut sums, (n, k / 2, k / 2), Number::F16, number);
+                    add_products(&a, &b, &mut sums, (n, k / 2, k / 2), Number::F16, Sums { number, kept: KEPT, digits: DIGITS });
                 }
                 // In the type of D, whose numbers a sum of two f64 holds exactly, or too far away to change the rounding.
                 d.iter_mut().zip(&sums).for_each(|(d, sum)| *d += *sum);
             } else {
                 // Only `wmma` has products of 16 columns.
                 let at_once = if operation.a.number == Number::Tf32 && n == 16 { k / 2 } else { k };
-                add_products(&a, &b, &mut d, (n, k, at_once), operation.a.number, number);
+                add_products(&a, &b, &mut d, (n, k, at_once), operation.a.number, Sums { number, kept: KEPT, digits: DIGITS });
             }
             scatter(registers, &operation.d, &d, |sum| match number {
                 Number::F16 => u64::from(half::round::<F16>(sum, Rounding::Nearest).0),
@@ -106,10 +109,58 @@ fn multiply_add_anywhere(registers: &mut Registers, operation: &MultiplyAdd) {
     }
 }
 
+/// Adds A B to the sums in `d`, for a warp's rows of `wgmma`. The matrices are row by row.
+pub fn add_rows(executor: Executor, operation: &Wgmma, a: &[f64], b: &[f64], d: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if executor.has_vectors() {
+        // SAFETY: `has_vectors` is true only if the executor found on this processor every feature that `add_rows_vector` is compiled for.
+        return unsafe { add_rows_vector(operation, a, b, d) };
+    }
+    let _ = executor;
+    add_rows_anywhere(operation, a, b, d);
+}
+
+/// [`add_rows_anywhere`], compiled for processors with wide vectors and fused multiply-add.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+fn add_rows_vector(operation: &Wgmma, a: &[f64], b: &[f64], d: &mut [f64]) {
+    add_rows_anywhere(operation, a, b, d);
+}
+
+#[inline(always)]
+fn add_rows_anywhere(operation: &Wgmma, a: &[f64], b: &[f64], d: &mut [f64]) {
+    let Shape { n, k, .. } = operation.shape;
+    match (operation.sum, operation.a_number.is_quarter()) {
+        // All sums of integers are exact in f64.
+        (Number::S32, _) => {
+            for (row, sums) in a.chunks_exact(k).zip(d.chunks_exact_mut(n)) {
+                for (factor, b) in row.iter().zip(b.chunks_exact(n)) {
+                    sums.iter_mut().zip(b).for_each(|(sum, b)| *sum += factor * b);
+                }
+            }
+        }
+        (number, true) => {
+            let kept = Sums { number, kept: KEPT_OF_QUARTERS, digits: KEPT_OF_QUARTERS as u32 };
+            add_products(a, b, d, (n, k, k), operation.a_number, kept);
+        }
+        (number, false) => add_products(a, b, d, (n, k, k), operation.a_number, Sums { number, kept: KEPT, digits: DIGITS }),
+    }
+}
+
+/// How sums are kept.
+#[derive(Clone, Copy)]
+struct Sums {
+    number: Number,
+    /// Binary digits after the leading one of the largest term that are kept of every term.
+    kept: i32,
+    /// Digits after its own leading one that are kept of an f32 sum.
+    digits: u32,
+}
+
 /// Adds A B to sums of a type, in steps of `at_once` products each.
 #[inline(always)]
-fn add_products(a: &[f64], b: &[f64], sums: &mut [f64], (n, k, at_once): (usize, usize, usize), of: Number, number: Number) {
-    let (smallest, smallest_sum) = (smallest_exponent(of), smallest_exponent(number));
+fn add_products(a: &[f64], b: &[f64], sums: &mut [f64], (n, k, at_once): (usize, usize, usize), of: Number, how: Sums) {
+    let (smallest, smallest_sum) = (smallest_exponent(of), smallest_exponent(how.number));
     let (a_exponents, b_exponents) = (exponents(a, smallest), exponents(b, smallest));
     let (b, b_exponents) = (b.as_chunks().0, b_exponents.as_chunks().0);
     let step = n / COLUMNS;
@@ -123,9 +174,12 @@ fn add_products(a: &[f64], b: &[f64], sums: &mut [f64], (n, k, at_once): (usize,
                 b_exponents: &b_exponents[of_b..],
                 step,
             };
-            *sums = cut_off_sums(&terms, *sums, smallest_sum);
+            *sums = cut_off_sums(&terms, *sums, smallest_sum, how.kept);
             for sum in &mut *sums {
-                *sum = as_held(*sum, number);
+                *sum = as_held(*sum, how.number);
+                if how.digits < DIGITS && how.number == Number::F32 && sum.is_finite() {
+                    *sum = f64::from_bits(sum.to_bits() & !(u64::MAX >> (64 - (f64::MANTISSA_DIGITS - 1 - how.digits))));
+                }
             }
         }
     }
@@ -142,12 +196,22 @@ fn pairs_of_k(a: &[f64], b: &[f64], n: usize, k: usize, odd: bool) -> (Vec<f64>,
 /// Binary digits after the leading one of the largest term that an H200 keeps of every term.
 const KEPT: i32 = 25;
 
+/// The same for factors of e4m3 and e5m2.
+const KEPT_OF_QUARTERS: i32 = 13;
+
+/// Binary digits of an f32 after the leading one.
+const DIGITS: u32 = f32::MANTISSA_DIGITS - 1;
+
 /// The exponent of zero, which is below that of every other term.
 const OF_ZERO: i32 = -2000;
 
 /// The exponent of the smallest normal number of a type.
 fn smallest_exponent(number: Number) -> i32 {
-    if number == Number::F16 { -14 } else { -126 }
+    match number {
+        Number::F16 | Number::E5M2 => -14,
+        Number::E4M3 => -6,
+        _ => -126,
+    }
 }
 
 /// The exponent of a number of a type, for aligning it in a sum.
@@ -183,11 +247,11 @@ struct Terms<'a> {
     step: usize,
 }
 
-/// Adds the products to C: each term is cut off [`KEPT`] digits after the leading digit of 2 to the power of the largest exponent of its
+/// Adds the products to C: each term is cut off `kept` digits after the leading digit of 2 to the power of the largest exponent of its
 /// column. The sums are exact in f64.
 // Loops over arrays, because iterators and closures are not always inlined into the code for vectors.
 #[inline(always)]
-fn cut_off_sums(terms: &Terms<'_>, c: [f64; COLUMNS], smallest_of_c: i32) -> [f64; COLUMNS] {
+fn cut_off_sums(terms: &Terms<'_>, c: [f64; COLUMNS], smallest_of_c: i32, kept: i32) -> [f64; COLUMNS] {
     let mut largest = [0; COLUMNS];
     for column in 0..COLUMNS {
         largest[column] = exponent(c[column], smallest_of_c);
@@ -203,7 +267,7 @@ fn cut_off_sums(terms: &Terms<'_>, c: [f64; COLUMNS], smallest_of_c: i32) -> [f6
         // Zero factors and infinite ones make exponents that no power of two has. Where a term is infinite or NaN, so is the sum, at any
         // scale.
         largest[column] = largest[column].clamp(-300, 300);
-        scales[column] = power_of_two(KEPT - largest[column]);
+        scales[column] = power_of_two(kept - largest[column]);
         // Each scaled term is less than 2^27, so the sum of their integral parts is exact. Zero is added, so that a sum of zeros is
         // positive, whatever their signs.
         sums[column] = (c[column] * scales[column]).trunc() + 0.0;
@@ -214,7 +278,7 @@ fn cut_off_sums(terms: &Terms<'_>, c: [f64; COLUMNS], smallest_of_c: i32) -> [f6
         }
     }
     for column in 0..COLUMNS {
-        sums[column] *= power_of_two(largest[column] - KEPT);
+        sums[column] *= power_of_two(largest[column] - kept);
     }
     sums
 }
@@ -283,18 +347,39 @@ fn float_of_bits(bits: u64, number: Number) -> f64 {
     }
 }
 
+/// The number in the low bits of a register, a float or an integer.
+pub fn number_of_bits(bits: u64, number: Number) -> f64 {
+    match number {
+        Number::S8 => (bits as i8).into(),
+        Number::U8 => (bits as u8).into(),
+        Number::S32 => (bits as i32).into(),
+        number => float_of_bits(bits, number),
+    }
+}
+
+/// The bits of a sum of `wgmma`.
+pub fn bits_of_sum(sum: f64, number: Number, saturates: bool) -> u32 {
+    match number {
+        Number::F16 => half::round::<F16>(sum, Rounding::Nearest).0.into(),
+        // A conversion from a float saturates by itself.
+        Number::S32 if saturates => sum as i32 as u32,
+        Number::S32 => sum as i64 as u32,
+        _ => canonical32(sum as f32).to_bits(),
+    }
+}
+
 /// Converts a sum to the type of D.
 #[inline(always)]
 fn as_held(sum: f64, number: Number) -> f64 {
     match number {
-        Number::F16 => half::round::<F16>(sum, Rounding::Nearest).widen().into(),
+        Number::F16 => f64::from(half::round::<F16>(sum, Rounding::Nearest).widen()) + 0.0,
         // A normal f32 has the same leading digits. This is what the last case does, and faster.
         _ if sum.abs() >= f32::MIN_POSITIVE.into() && sum.abs() < power_of_two(128) => {
             f64::from_bits(sum.to_bits() & !(u64::MAX >> (64 - (f64::MANTISSA_DIGITS - f32::MANTISSA_DIGITS))))
         }
         // Cutting off would end at the largest f32, but a tensor core goes on to infinity.
         _ if sum.abs() >= power_of_two(128) => (sum as f32).into(),
-        _ => round32(sum, Rounding::Zero).into(),
+        _ => f64::from(round32(sum, Rounding::Zero)) + 0.0,
     }
 }
 
@@ -326,7 +411,7 @@ mod tests {
             // Signs and digits of all kinds, and exponents around those of an f32.
             let digits = (bits(&mut state) << 32 | bits(&mut state)) & 0x800f_ffff_ffff_ffff;
             let sum = f64::from_bits(digits | (1023 - 160 + case % 320) << 52);
-            let expected = if sum.abs() >= power_of_two(128) { sum as f32 } else { round32(sum, Rounding::Zero) };
+            let expected = if sum.abs() >= power_of_two(128) { sum as f32 } else { round32(sum, Rounding::Zero) + 0.0 };
             assert_eq!(as_held(sum, Number::F32).to_bits(), f64::from(expected).to_bits(), "{sum}");
         }
         assert_eq!(as_held(0.0, Number::F32).to_bits(), 0);
@@ -365,7 +450,7 @@ mod tests {
                 let (smallest, smallest_sum) = (smallest_exponent(number), smallest_exponent(of_sums));
                 let (a_exponents, b_exponents) = (exponents(&a, smallest), exponents(b.as_flattened(), smallest));
                 let terms = Terms { a: &a, a_exponents: &a_exponents, b: &b, b_exponents: b_exponents.as_chunks().0, step: 1 };
-                let sums = cut_off_sums(&terms, c, smallest_sum);
+                let sums = cut_off_sums(&terms, c, smallest_sum, KEPT);
                 for column in 0..COLUMNS {
                     let products: Vec<f64> = (0..k).map(|i| a[i] * b[i][column]).collect();
                     let largest = (0..k).map(|i| a_exponents[i] + b_exponents[i * COLUMNS + column]);

@@ -19,7 +19,7 @@ impl Core<'_> {
     #[cold]
     fn keep_touched(&mut self, request: &Request<'_>) {
         let touched = lanes_of(request.mask).map(|lane| Touched {
-            thread: self.warp * LANES as u32 + lane as u32,
+            thread: (self.warp - self.first_warp) * LANES as u32 + lane as u32,
             op: request.op,
             address: request.addresses[lane],
             bytes: request.bytes.into(),

@@ -8,7 +8,9 @@ use super::machine::Stop;
 use super::mbarrier::{self, OpenPhase};
 use super::request::{lanes_of, lanes_where};
 use super::stack::{self, Saved};
-use super::{access, async_copy, atomics, exchange, heap, matrix, print, texture};
+use super::{
+    access, async_copy, atomics, bulk, cluster_barrier, cluster_copy, exchange, heap, matrix, print, texture, warpgroup, wgmma,
+};
 use crate::finding::FindingKind;
 use crate::program::{Action, NOWHERE, Poll, Question, TRUE, is_barrier};
 use crate::registers::{FULL, Kind, LANES, Lane, Reg, Registers};
@@ -79,18 +81,26 @@ pub enum Pause {
     Arrived { barrier: u32, warps: Option<u32> },
     /// It tested a phase of a barrier in shared memory that is not over. Other warps may end the phase.
     OpenPhase(OpenPhase),
+    /// At the barrier of the cluster, until this phase is over.
+    AtCluster { phase: u32, pc: u32 },
+    /// It waits until the block has this many registers for each of its threads.
+    Registers { count: u32, pc: u32 },
     /// Its turn is over.
     Turn,
 }
 
 impl Warp {
-    pub fn new(core: &Core<'_>) -> Self {
+    /// A warp of the block with this rank in every cluster.
+    pub fn new(core: &Core<'_>, rank: u32) -> Self {
         let program = core.machine.program;
         let mut registers = Registers::new(program.rows, program.predicates);
-        for (register, kind, value) in &core.machine.constants {
+        let base = core.machine.clusters.base(rank).into();
+        let addresses =
+            core.machine.shared_addresses.iter().map(|(register, kind, offset)| (*register, *kind, offset.wrapping_add(base)));
+        for (register, kind, value) in core.machine.constants.iter().copied().chain(addresses) {
             match kind {
-                Kind::Double => registers.doubles_mut(*register).fill(*value),
-                _ => registers.words_mut(*register).fill(*value as u32),
+                Kind::Double => registers.doubles_mut(register).fill(value),
+                _ => registers.words_mut(register).fill(value as u32),
             }
         }
         let local = vec![[0; LANES]; program.local_bytes as usize / 4];
@@ -141,7 +151,9 @@ impl Warp {
         let mut path = self.path;
         let turn = if core.machine.cooperative { COOPERATIVE_TURN } else { TURN }.min(core.fuel);
         let mut executed = 0;
-        let recording = core.recording.as_ref().is_some_and(|recording| recording.is_of(core.warp));
+        let recording = core.recording.as_ref().is_some_and(|recording| recording.is_of(core.warp - core.first_warp));
+        // Nearly all programs need neither, and pay for one test.
+        let attentive = recording || core.products.are_watched;
         let pause = loop {
             if path.pc == path.reconverge || path.lanes == 0 {
                 match self.waiting.pop() {
@@ -155,8 +167,13 @@ impl Warp {
             let inst = &code[at as usize];
             let guard = self.registers.predicate(inst.guard);
             let active = path.lanes & if inst.negated { !guard } else { guard };
-            if recording {
-                core.record(&self.registers, at, active);
+            if attentive {
+                if recording {
+                    core.record(&self.registers, at, active);
+                }
+                if core.products.are_watched && active != 0 {
+                    core.note_mentions(at);
+                }
             }
             let stats = &mut core.stats.instructions[at as usize];
             stats.warps += 1;
@@ -183,11 +200,21 @@ impl Warp {
                 Action::Load(index) => access::load(core, &mut self.registers, &self.local, index, active, at)?,
                 Action::Store(index) => access::store(core, &self.registers, &mut self.local, index, active, at)?,
                 Action::Atomic(index) => atomics::execute(core, &mut self.registers, index, active, at)?,
-                Action::Tensor(_) if active != FULL => return Err(fault(core, FindingKind::PartialWarp, active, at)),
+                Action::Tensor(_) if active != FULL => return Err(core.stop(FindingKind::PartialWarp, active, at)),
                 Action::Tensor(index) => matrix::execute(core, &mut self.registers, index, at)?,
+                Action::Wgmma(_) if active != FULL => return Err(core.stop(FindingKind::PartialWarp, active, at)),
+                Action::Wgmma(step) => wgmma::execute(core, &mut self.registers, step, at)?,
                 Action::Texture(index) => texture::execute(core, &mut self.registers, index, active, at)?,
                 Action::Copy(index) => async_copy::begin(core, &self.registers, index, active, at)?,
-                Action::BulkCopy(index) => mbarrier::begin_bulk(core, &self.registers, index, active, at)?,
+                Action::ClusterCopy(index) => cluster_copy::begin(core, &self.registers, index, active, at)?,
+                Action::BulkCopy(index) => bulk::begin(core, &self.registers, index, active, at)?,
+                Action::CommitBulk => core.stores.commit(core.warp, active),
+                Action::WaitForBulk { pending } => bulk::wait(core, pending, active)?,
+                Action::ProxyFence => {
+                    if let Some(watch) = &mut core.watch {
+                        watch.proxy_fence(core.warp, active);
+                    }
+                }
                 Action::CommitCopies => core.copies.commit(core.warp, active),
                 Action::WaitForCopies { pending } => async_copy::wait(core, pending, active),
                 Action::CopyLocal { from, to, bytes } => self.copy_local(from, to, bytes, active),
@@ -200,7 +227,7 @@ impl Warp {
                     let limit = core.machine.stack_bytes;
                     let calling = self.registers.predicate(callers) ^ if negated { FULL } else { 0 };
                     stack::save(core.machine.program, &mut self.registers, memory, (function, limit), (active, calling))
-                        .map_err(|overflow| fault(core, overflow, active, at))?;
+                        .map_err(|overflow| core.stop(overflow, active, at))?;
                 }
                 Action::Restore { function } => {
                     stack::restore(core.machine.program, &mut self.registers, &self.saved, function, active);
@@ -226,14 +253,27 @@ impl Warp {
                 }
                 Action::Return if path.depth > 0 => self.leave_function(&mut path, active),
                 Action::Return | Action::Exit => self.end_threads(&mut path, active),
-                Action::Trap => return Err(fault(core, FindingKind::Trap, active, at)),
+                Action::Trap => return Err(core.stop(FindingKind::Trap, active, at)),
                 Action::NoTarget { register, kind } => {
-                    return Err(fault(core, FindingKind::NoTarget { value: self.first_value(register, kind, active) }, active, at));
+                    return Err(core.stop(FindingKind::NoTarget { value: self.first_value(register, kind, active) }, active, at));
                 }
 
                 Action::Barrier { barrier, threads, waits, poll } => {
                     if let Some(pause) = self.barrier(core, &mut path, (barrier, threads, waits, poll), active, at)? {
                         break pause;
+                    }
+                }
+                Action::ClusterArrive { releases, aligned } => {
+                    cluster_barrier::arrive(core, active, self.live, (releases, aligned), at)?;
+                }
+                Action::ClusterWait { acquires, aligned } => {
+                    if let Some(pause) = self.cluster_wait(core, &mut path, (acquires, aligned), active, at)? {
+                        break pause;
+                    }
+                }
+                Action::SetRegisters { count, grows } => {
+                    if !warpgroup::set(core, (count, grows), active, self.live, at)? {
+                        break Pause::Registers { count, pc: at };
                     }
                 }
                 Action::Mbarrier(index) => {
@@ -339,11 +379,11 @@ impl Warp {
         let barrier = self.first_value(barrier, Kind::Word, active) as u32;
         let threads = threads.map(|threads| self.first_value(threads, Kind::Word, active) as u32);
         if !is_barrier(barrier, threads) {
-            return Err(fault(core, FindingKind::InvalidBarrier { barrier, threads }, active, at));
+            return Err(core.stop(FindingKind::InvalidBarrier { barrier, threads }, active, at));
         }
         if active != self.live {
             if !core.machine.independent_lanes || self.parked.is_some() {
-                return Err(fault(core, FindingKind::DivergentBarrier { barrier }, active, at));
+                return Err(core.stop(FindingKind::DivergentBarrier { barrier }, active, at));
             }
             self.park(path, active, at);
             // The barrier is executed again, and counted then.
@@ -359,6 +399,31 @@ impl Warp {
         }
         let warps = threads.map(|threads| threads / LANES as u32);
         Ok(Some(if waits { Pause::Barrier { barrier, warps, pc: at, votes } } else { Pause::Arrived { barrier, warps } }))
+    }
+
+    /// Waits at the barrier of the cluster, once its phase is over, or until it is.
+    #[cold]
+    fn cluster_wait(
+        &mut self,
+        core: &mut Core<'_>,
+        path: &mut Path,
+        kind: (bool, bool),
+        active: u32,
+        at: u32,
+    ) -> Result<Option<Pause>, Stop> {
+        if cluster_barrier::wait(core, active, self.live, kind, at)? {
+            return Ok(None);
+        }
+        // It is executed again when the phase is over, and counted then.
+        let stats = &mut core.stats.instructions[at as usize];
+        (stats.warps, stats.lanes) = (stats.warps - 1, stats.lanes - u64::from(active.count_ones()));
+        if active == self.live || self.parked.is_some() {
+            path.pc = at;
+            return Ok(Some(Pause::AtCluster { phase: core.cluster_barrier.phase, pc: at }));
+        }
+        // Other lanes of the warp may have to arrive first.
+        self.park(path, active, at);
+        Ok(None)
     }
 
     /// Sets the lanes in `parking` aside at a barrier until the warp's other lanes have ended.
@@ -418,6 +483,11 @@ impl Warp {
         self.live.count_ones()
     }
 
+    /// The same as a mask of lanes.
+    pub fn live(&self) -> u32 {
+        self.live
+    }
+
     /// The instruction that the warp would execute next.
     pub fn pc(&self) -> u32 {
         self.path.pc
@@ -432,10 +502,4 @@ fn groups(masks: &[u32; LANES], active: u32) -> impl Iterator<Item = u32> {
         open &= !lanes_where(open, |lane| masks[lane] == mask);
         Some(mask)
     })
-}
-
-/// The stop for a defect of the kernel, by the lanes in `lanes` at an instruction.
-#[cold]
-fn fault(core: &Core<'_>, kind: FindingKind, lanes: u32, pc: u32) -> Stop {
-    Stop::Fault { kind: Box::new(kind), pc, warp: core.warp, lane: lanes.trailing_zeros(), lanes: lanes.count_ones() }
 }

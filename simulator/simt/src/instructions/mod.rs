@@ -61,7 +61,10 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         since(8, 0, "cp.async.mbarrier.arrive", "with `.noinc` and without; the copies are finished at once"),
         since(9, 0, "cp.async.bulk.prefetch", "accepted; it changes nothing"),
         since(8, 0, "createpolicy", "a number, which changes nothing"),
-        since(9, 0, "cp.async.bulk", "from global to the block's shared memory, with an `mbarrier` that counts the bytes"),
+        since(9, 0, "cp.async.bulk", "between global and shared memory, also with `.multicast::cluster`, and from one block's to another's, with an `mbarrier` that counts the bytes or in groups"),
+        since(9, 0, "cp.async.bulk.tensor", "boxes of tensors of 1 to 5 dimensions, `.tile` only, not interleaved, also with `.multicast::cluster`; `.prefetch` is accepted and changes nothing"),
+        since(9, 0, "cp.reduce.async.bulk, cp.reduce.async.bulk.tensor", "to global memory, every function"),
+        since(9, 0, "st.async", "32 and 64 bits, alone or as `.v2` and `.v4`, with an `mbarrier` that counts the bytes"),
     ]),
     ("Textures and surfaces", &[
         other("tex, tld4", "four numbers of 32 bits, in one, two and three dimensions, layers and cube maps; `.level` and `.grad`; through objects and references"),
@@ -74,6 +77,8 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         since(8, 9, "mma.sync of e4m3 and e5m2", "with sums of f16 and f32"),
         since(7, 5, "ldmatrix, movmatrix", "matrices of 8 × 8 elements of 16 bits"),
         since(9, 0, "stmatrix", "as `ldmatrix`"),
+        since(9, 0, "wgmma.mma_async", "on `sm_90a` only: f16, bf16, tf32, s8, u8, e4m3 and e5m2, with A in registers or in shared memory; all swizzles; not sparse, and not of single bits"),
+        since(9, 0, "wgmma.fence, wgmma.commit_group, wgmma.wait_group", "a product arrives at the wait for its group"),
     ]),
     ("Lanes of a warp", &[
         other("shfl.sync, vote.sync", "all modes; before sm_70 also without `.sync`"),
@@ -84,14 +89,17 @@ pub const OTHERS: &[(&str, &[Other])] = &[
     ]),
     ("Threads of a block, order of memory", &[
         other("bar, barrier", "`sync`, `arrive` and `red`, with a number of threads"),
-        other("membar, fence", "every scope; `fence.proxy.async` and `fence.mbarrier_init` are accepted"),
-        since(8, 0, "mbarrier", "`init`, `inval`, `arrive`, `arrive_drop`, `test_wait`, `pending_count`, from 9.0 on also `expect_tx`, `complete_tx` and `try_wait`; blocks are clusters of one"),
+        since(9, 0, "barrier.cluster", "`arrive` and `wait`, with and without `.aligned`; `.relaxed`"),
+        since(9, 0, "mapa, getctarank", "addresses in shared memory and generic ones"),
+        other("membar, fence", "every scope; what `fence.proxy.async` orders is checked, and `fence.mbarrier_init` is accepted"),
+        since(8, 0, "mbarrier", "`init`, `inval`, `arrive`, `arrive_drop`, `test_wait`, `pending_count`, from 9.0 on also `expect_tx`, `complete_tx` and `try_wait`, and arrivals at other blocks of the cluster"),
     ]),
     ("Flow of control", &[
         other("bra, brx.idx, call, ret, exit", "functions of the module, also through pointers; also recursive; of the system's functions `vprintf`, `__assertfail`, `malloc` and `free`"),
         other("trap, brkpt", "end the kernel with an error"),
         other("nanosleep", "accepted; no time passes"),
-        since(9, 0, "griddepcontrol, setmaxnreg", "accepted; they change nothing"),
+        since(9, 0, "griddepcontrol", "accepted; a launch begins when the one before it has ended"),
+        since(9, 0, "setmaxnreg", "takes registers from the block's, which are those of its launch, and gives them back"),
     ]),
     ("Put together from rows of the table", &[
         other("set", "comparisons into a register, of one value or of pairs of f16 and bf16, with a predicate to combine with"),

@@ -1,10 +1,9 @@
-//! Decodes barriers in shared memory, and the bulk copies that complete their phases: `mbarrier` and `cp.async.bulk`.
+//! Decodes barriers in shared memory: `mbarrier`.
 
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
 use super::fixed::SINK;
-use super::memory_ops::without_policy;
-use super::operations::{Address, BulkCopy, MOST_ELEMENTS, Mbarrier, MbarrierOp, Phase};
+use super::operations::{Address, Mbarrier, MbarrierOp, Phase};
 use crate::error::LoadError;
 use crate::finding::Space;
 use crate::instructions::Alu;
@@ -18,21 +17,25 @@ impl<'m, 't> Decoder<'m, 't> {
             instruction.opcode.strip_prefix("mbarrier.").and_then(|rest| rest.strip_suffix(".b64")).ok_or_else(unsupported)?;
         let mut parts = rest.split('.');
         let name = parts.next().unwrap_or_default();
-        let [mut expects, mut ends_none, mut of_parity, mut relaxed] = [false; 4];
+        let [mut expects, mut ends_none, mut of_parity, mut relaxed, mut of_cluster] = [false; 5];
         let mut space = None;
         for part in parts {
             match (part, name) {
                 ("expect_tx", "arrive" | "arrive_drop") => expects = true,
                 ("noComplete", "arrive" | "arrive_drop") => ends_none = true,
                 ("parity", "test_wait" | "try_wait") => of_parity = true,
-                // A cluster has one block here, and its shared memory is the block's.
-                ("shared" | "shared::cta" | "shared::cluster", _) => space = Some(Space::Shared),
+                ("shared" | "shared::cta", _) => space = Some(Space::Shared),
+                // A thread waits for barriers of its own block, and initializes those.
+                ("shared::cluster", "arrive" | "arrive_drop" | "expect_tx" | "complete_tx") => {
+                    space = Some(Space::Shared);
+                    of_cluster = true;
+                }
                 ("release", "arrive" | "arrive_drop") | ("acquire", "test_wait" | "try_wait") | ("cta" | "cluster", _) => {}
                 ("relaxed", "expect_tx" | "complete_tx") => relaxed = true,
                 _ => return Err(unsupported()),
             }
         }
-        let of_hopper = expects || relaxed || matches!(name, "try_wait" | "expect_tx" | "complete_tx");
+        let of_hopper = expects || relaxed || of_cluster || matches!(name, "try_wait" | "expect_tx" | "complete_tx");
         self.requires(instruction, if of_hopper { (9, 0) } else { (8, 0) })?;
         let (place, op) = match (name, instruction.operands.as_slice()) {
             // The token has the bits of the barrier.
@@ -53,6 +56,8 @@ impl<'m, 't> Decoder<'m, 't> {
             ("arrive" | "arrive_drop", [state, place, operands @ ..]) => {
                 let state = match state {
                     Operand::Name("_") => SINK,
+                    // Another block's barrier tells nothing.
+                    _ if of_cluster => return Err(self.operands_of(instruction)),
                     state => self.destination(state, Kind::Double)?,
                 };
                 let operand = match operands {
@@ -84,6 +89,7 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let address = self.in_shared(place, space, instruction)?;
         self.program.mbarriers.push(Mbarrier { address, op });
+        self.program.orders_blocks |= of_cluster;
         // Arrivals and waits order accesses of the block's threads.
         self.program.has_fences = true;
         self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
@@ -115,32 +121,8 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [target], [source], bytes, [barrier]{, cache policy}`
-    pub(super) fn bulk_copy(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        let kind = instruction.opcode.strip_suffix(".L2::cache_hint").unwrap_or(instruction.opcode);
-        if !matches!(
-            kind,
-            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                | "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes"
-        ) {
-            return Err(self.unsupported(instruction.opcode));
-        }
-        self.requires(instruction, (9, 0))?;
-        let [target, Operand::Address(from, from_offset), bytes, barrier] = without_policy(instruction) else {
-            return Err(self.operands_of(instruction));
-        };
-        let target = self.in_shared(target, Some(Space::Shared), instruction)?;
-        let barrier = self.in_shared(barrier, Some(Space::Shared), instruction)?;
-        let bytes = self.source(bytes, Kind::Word)?;
-        let source = self.shared_work(instruction, *from, *from_offset, Some(Space::Global), [SINK; MOST_ELEMENTS], 16)?;
-        self.program.bulk_copies.push(BulkCopy { source, target, bytes, barrier });
-        self.program.has_fences = true;
-        self.emit(Action::BulkCopy(self.program.bulk_copies.len() as u32 - 1));
-        Ok(())
-    }
-
     /// An address in shared memory, with or without the modifier that says so.
-    fn in_shared(
+    pub(super) fn in_shared(
         &mut self,
         place: &Operand<'t>,
         space: Option<Space>,

@@ -1,8 +1,11 @@
 //! A program: its instructions and the tables that they index.
 
 use super::named::NamedRegisters;
-use super::operations::{Access, AsyncCopy, Atomic, AtomicOp, BulkCopy, MachineRequest, Mbarrier, TensorOp, TextureOp};
+use super::operations::{
+    Access, AsyncCopy, Atomic, AtomicOp, BulkCopy, ClusterCopy, MachineRequest, Mbarrier, TensorOp, TextureOp,
+};
 use super::origin::Origin;
+use super::wgmma::{Mentions, Wgmma, WgmmaStep};
 use crate::finding::Space;
 use crate::instructions::Alu;
 use crate::registers::{Kind, Reg};
@@ -28,6 +31,10 @@ pub struct Program {
     pub atomics: Vec<Atomic>,
     /// Operations on matrices.
     pub tensor_ops: Vec<TensorOp>,
+    /// Asynchronous products of matrices.
+    pub wgmmas: Vec<Wgmma>,
+    /// The instructions that name registers of these.
+    pub mentions: Mentions,
     /// Copies from global to shared memory that the threads do not wait for.
     pub copies: Vec<AsyncCopy>,
     /// Operations on barriers in shared memory.
@@ -36,6 +43,10 @@ pub struct Program {
     pub textures: Vec<TextureOp>,
     /// Copies that a thread starts for the whole block.
     pub bulk_copies: Vec<BulkCopy>,
+    /// Copies and stores to other blocks of the cluster.
+    pub cluster_copies: Vec<ClusterCopy>,
+    /// The async proxy accesses shared memory: bulk copies and `wgmma`.
+    pub has_async_proxy: bool,
     /// The requests that the machine code makes of the loads and stores.
     pub machine_requests: Vec<MachineRequest>,
     /// Which instructions multiply in 24 bits, by index in the code.
@@ -70,6 +81,12 @@ pub struct Program {
     pub has_fences: bool,
     /// One of these orders threads of different blocks.
     pub orders_blocks: bool,
+    /// It has instructions that wait for other blocks of the cluster.
+    pub has_cluster_barrier: bool,
+    /// It moves registers between the warpgroups of a block.
+    pub moves_registers: bool,
+    /// Which instructions may access shared memory of other blocks of the cluster, by index in the code.
+    pub reaches_cluster: Vec<bool>,
 }
 
 /// The stack of recursive functions. It follows the rest of the thread's local memory and grows upward.
@@ -123,6 +140,8 @@ pub enum Action {
     Atomic(u32),
     /// Index into [`Program::tensor_ops`].
     Tensor(u32),
+    /// A step of asynchronous products.
+    Wgmma(WgmmaStep),
     /// Index into [`Program::textures`].
     Texture(u32),
     /// Index into [`Program::copies`].
@@ -131,8 +150,16 @@ pub enum Action {
     Mbarrier(u32),
     /// Index into [`Program::bulk_copies`].
     BulkCopy(u32),
+    /// Index into [`Program::cluster_copies`].
+    ClusterCopy(u32),
     /// Commits the copies started since the last commit as a group.
     CommitCopies,
+    /// Commits the bulk copies to global memory that the thread started since its last commit as a group.
+    CommitBulk,
+    /// Waits until at most `pending` of the thread's groups of bulk copies to global memory are unfinished.
+    WaitForBulk { pending: u32 },
+    /// Orders the thread's earlier accesses to shared memory with later ones of the async proxy.
+    ProxyFence,
     /// Waits until at most `pending` of the thread's groups are unfinished; without a number, until all copies are finished.
     WaitForCopies { pending: Option<u32> },
     /// Goes on at `target`; lanes that diverge reconverge at `reconverge`.
@@ -156,6 +183,12 @@ pub enum Action {
     Allocate { bytes: u32, result: u32 },
     /// `free`: the offset in local memory of its parameter.
     Free { pointer: u32 },
+    /// Arrives at the barrier of the cluster.
+    ClusterArrive { releases: bool, aligned: bool },
+    /// Waits for the phase of that barrier at which the thread arrived.
+    ClusterWait { acquires: bool, aligned: bool },
+    /// Changes how many registers each thread of the warpgroup may have.
+    SetRegisters { count: u32, grows: bool },
     /// Arrives at a barrier of the block, and waits there or not.
     Barrier { barrier: Reg, threads: Option<Reg>, waits: bool, poll: Option<Poll> },
     /// Orders the thread's own memory accesses, as other threads see them.
@@ -243,6 +276,8 @@ pub struct Constant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConstantValue {
     Bits(u64),
+    /// Address in the block's own shared memory: this offset, and where the memory starts among those of the block's cluster.
+    Shared(u64),
     /// Address of the module's variable with this index, plus an offset.
     Address {
         variable: usize,
@@ -301,6 +336,22 @@ pub enum Special {
     Environment(u8),
     DynamicSharedBytes,
     TotalSharedBytes,
+    /// The cluster's index among those of the grid.
+    ClusterIndex(Axis),
+    /// Clusters of the grid.
+    ClustersExtent(Axis),
+    /// The block's index in its cluster.
+    IndexInCluster(Axis),
+    /// Blocks of a cluster.
+    ClusterExtent(Axis),
+    RankInCluster,
+    BlocksOfCluster,
+    /// 1 if the launch asked for clusters, otherwise 0.
+    IsExplicitCluster,
+    /// A block's part of the shared memory of its cluster starts at a multiple of 2 to this power.
+    SharedShift,
+    /// Where the block's own part starts.
+    SharedBase,
     /// The same number in every thread.
     Fixed(u32),
     /// Masks of the lanes in this relation to the lane itself.

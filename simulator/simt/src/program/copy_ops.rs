@@ -33,13 +33,9 @@ impl<'m, 't> Decoder<'m, 't> {
                 Ok(())
             }
             opcode if opcode.starts_with("cp.async.mbarrier.arrive") => self.arrive_after_copies(instruction),
-            // Hints, which change nothing here.
-            opcode if opcode.starts_with("cp.async.bulk.prefetch.") && !opcode.contains("tensor") => {
-                self.requires(instruction, (9, 0))?;
-                self.emit(Action::Nothing);
-                Ok(())
+            opcode if opcode.starts_with("cp.async.bulk.") || opcode.starts_with("cp.reduce.") => {
+                self.bulk_instruction(instruction)
             }
-            opcode if opcode.starts_with("cp.async.bulk.") => self.bulk_copy(instruction),
             opcode => match opcode.strip_prefix("cp.async.").and_then(policy) {
                 Some(policy) => self.copy(instruction, policy),
                 None => Err(self.unsupported(opcode)),

@@ -10,10 +10,12 @@ use super::fixed::{FIRST_PREDICATE, NOWHERE, SINK, TRUE};
 use super::flow::resolve_reconvergence;
 use super::frame::{Frame, Function, Place, Recursive};
 use super::known::Facts;
+use super::mentions::mentions;
 use super::merging::machine_requests;
 use super::named::{NamedRegisters, rows};
 use super::operations::{Access, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
+use super::reach::reaches_cluster;
 use super::scope::{Scopes, Symbol};
 use crate::error::{LoadError, syntax};
 use crate::finding::{Location, Space};
@@ -101,6 +103,8 @@ pub(super) struct Decoder<'m, 't> {
     pub(super) current: usize,
     /// The current function, if it is recursive.
     pub(super) recursive: Option<Recursive>,
+    /// Where the text names registers, if it has asynchronous products: ranges of the code, and a register in each.
+    pub(super) mentions: Vec<(u32, u32, Reg)>,
 }
 
 impl<'m, 't> Decoder<'m, 't> {
@@ -126,6 +130,7 @@ impl<'m, 't> Decoder<'m, 't> {
             guard: (TRUE, false),
             current: 0,
             recursive: None,
+            mentions: Vec::new(),
         }
     }
 
@@ -281,6 +286,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let facts = Facts::of(&self.program, self.next_row);
         self.weigh_loads();
         self.program.machine_requests = machine_requests(&self.program, &facts);
+        self.program.mentions = mentions(&self.program, &self.mentions);
         self.program.multiplies_24 = facts.multiplications_of_24_bits(&self.program);
         self.program
     }
@@ -334,11 +340,15 @@ impl<'m, 't> Decoder<'m, 't> {
                     Some(guard) => (self.register(guard.name, Kind::Predicate)?, guard.negated),
                     None => (TRUE, false),
                 };
+                let first = self.program.code.len();
                 let decoded = match self.with_vectors_expanded(instruction) {
                     Some(expanded) => self.instruction(&expanded),
                     None => self.instruction(instruction),
                 };
                 decoded.map_err(|error| self.named(error, instruction))?;
+                if self.module.is_specific {
+                    self.note_mentions(instruction, first);
+                }
                 self.guard = (TRUE, false);
             }
         }
@@ -436,9 +446,11 @@ impl<'m, 't> Decoder<'m, 't> {
         let operands = instruction.operands.as_slice();
         match root {
             "ld" | "ldu" => self.load(instruction)?,
+            "st" if instruction.has("async") => self.store_async(instruction)?,
             "st" => self.store(instruction)?,
             "atom" | "red" => self.atomic(instruction)?,
             "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => self.tensor_instruction(instruction)?,
+            "wgmma" => self.wgmma_instruction(instruction)?,
             "tex" | "tld4" | "txq" | "suld" | "sust" | "suq" => self.texture_instruction(instruction)?,
             "cp" => self.copy_instruction(instruction)?,
             "mbarrier" => self.mbarrier_instruction(instruction)?,
@@ -446,7 +458,11 @@ impl<'m, 't> Decoder<'m, 't> {
             "cvta" => self.convert_address(instruction)?,
             "cvt" => self.convert(instruction)?,
             "setp" => self.compare(instruction)?,
-            "mapa" | "getctarank" => return Err(self.unsupported(&format!("{} (clusters of blocks)", instruction.opcode))),
+            "mapa" => self.map_to_block(instruction)?,
+            "getctarank" => self.rank_of_address(instruction)?,
+            "isspacep" if matches!(instruction.opcode, "isspacep.shared" | "isspacep.shared::cta") => {
+                self.is_own_shared(instruction)?
+            }
             "set" => self.compare_into_register(instruction)?,
             "lop3" if operands.len() == 6 => self.lookup_and_test(instruction)?,
             "add" | "addc" | "sub" | "subc" | "mad" | "madc" if instructions::carries(instruction.opcode) => {
@@ -462,8 +478,9 @@ impl<'m, 't> Decoder<'m, 't> {
                 [Operand::Name(label)] => self.branch(label),
                 _ => return Err(self.operands_of(instruction)),
             },
-            // Overlap of kernels and redistribution of registers between warps are not modeled.
-            "griddepcontrol" | "setmaxnreg" => {
+            "setmaxnreg" => self.set_registers(instruction)?,
+            // A launch begins when the one before it has ended, so there is nothing to wait for.
+            "griddepcontrol" => {
                 self.requires(instruction, (9, 0))?;
                 self.emit(Action::Nothing);
             }
@@ -501,6 +518,7 @@ impl<'m, 't> Decoder<'m, 't> {
         for origin in self.program.origins.iter_mut().skip(first + 1) {
             origin.counts = false;
         }
+        self.program.reaches_cluster.resize(self.program.code.len(), reaches_cluster(instruction.opcode));
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use super::code::{Action, Inst, Program};
 use super::fixed::{SINK, TRUE};
 use super::known::written;
 use super::operations::{AtomicOp, TensorOp};
+use super::wgmma::{FactorA, WgmmaStep};
 use crate::instructions::TABLE;
 use crate::registers::{Kind, Reg};
 
@@ -176,6 +177,13 @@ fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> 
             }
             _ => Effect::Matters,
         },
+        Action::Wgmma(WgmmaStep::Start(index)) => {
+            let wgmma = &program.wgmmas[index as usize];
+            let in_a = matches!(wgmma.a, FactorA::Registers(registers) if registers.contains(&register));
+            let of_words = wgmma.d.contains(&register) || in_a || wgmma.a == FactorA::Shared(register) || wgmma.b == register;
+            matters(if is_predicate { wgmma.adds == register } else { of_words })
+        }
+        Action::Wgmma(WgmmaStep::Fence | WgmmaStep::Commit | WgmmaStep::Wait { .. }) => Effect::None,
         // Their operands are in memory, or they have none.
         Action::Branch { .. }
         | Action::Call { .. }
@@ -187,7 +195,13 @@ fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> 
         | Action::Allocate { .. }
         | Action::Free { .. }
         | Action::CommitCopies
+        | Action::CommitBulk
+        | Action::WaitForBulk { .. }
+        | Action::ProxyFence
         | Action::WaitForCopies { .. }
+        | Action::ClusterArrive { .. }
+        | Action::ClusterWait { .. }
+        | Action::SetRegisters { .. }
         | Action::Fence
         | Action::Clock { .. }
         | Action::CopyLocal { .. }
@@ -204,6 +218,7 @@ fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> 
         Action::Copy(_)
         | Action::Mbarrier(_)
         | Action::BulkCopy(_)
+        | Action::ClusterCopy(_)
         | Action::Texture(_)
         | Action::NoTarget { .. }
         | Action::Exchange(_) => Effect::Matters,

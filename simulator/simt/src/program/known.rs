@@ -6,6 +6,7 @@
 
 use super::code::{Action, ConstantValue, Exchange, Inst, Program, Question, VoteMode};
 use super::operations::{FragmentAccess, Matrices, MbarrierOp, MultiplyAdd, TensorOp, TextureOp};
+use super::wgmma::WgmmaStep;
 use crate::finding::Space;
 use crate::instructions::{Alu, TABLE};
 use crate::registers::{Kind, Reg};
@@ -85,7 +86,8 @@ impl Facts {
         let mut facts = Self { known: vec![Known::ZERO; rows], products: products_for_sums(program, rows) };
         for constant in &program.constants {
             facts.known[constant.register as usize] = match constant.value {
-                ConstantValue::Bits(bits) => Known::constant(bits, constant.kind),
+                // Each block's part of the shared memory of its cluster starts at a multiple of what an access may need.
+                ConstantValue::Bits(bits) | ConstantValue::Shared(bits) => Known::constant(bits, constant.kind),
                 ConstantValue::Address { .. } | ConstantValue::Param { .. } => Known::NOTHING,
             };
         }
@@ -245,7 +247,8 @@ pub fn constant(program: &Program, register: Reg) -> Option<u64> {
     let place = program.constants.partition_point(|constant| constant.register < register);
     match program.constants.get(place) {
         Some(constant) if constant.register == register => match constant.value {
-            ConstantValue::Bits(bits) => Some(bits),
+            // All addresses in shared memory have the same part in front.
+            ConstantValue::Bits(bits) | ConstantValue::Shared(bits) => Some(bits),
             ConstantValue::Address { .. } | ConstantValue::Param { .. } => None,
         },
         _ => None,
@@ -303,6 +306,9 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
             TensorOp::Transpose { destination, .. } => each(*destination, Kind::Word),
             TensorOp::StoreFragment(_) | TensorOp::StoreMatrices(_) => {}
         },
+        Action::Wgmma(WgmmaStep::Start(index)) => {
+            program.wgmmas[index as usize].d.iter().for_each(|register| each(*register, Kind::Word));
+        }
         Action::Texture(index) => match program.textures[index as usize] {
             TextureOp::Fetch { results, .. } => results.iter().for_each(|register| each(*register, Kind::Word)),
             TextureOp::Query { result, .. } => each(result, Kind::Word),
@@ -315,7 +321,12 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         Action::Store(_)
         | Action::Copy(_)
         | Action::BulkCopy(_)
+        | Action::ClusterCopy(_)
+        | Action::Wgmma(_)
         | Action::CommitCopies
+        | Action::CommitBulk
+        | Action::WaitForBulk { .. }
+        | Action::ProxyFence
         | Action::WaitForCopies { .. }
         | Action::Branch { .. }
         | Action::Call { .. }
@@ -328,6 +339,9 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         | Action::Allocate { .. }
         | Action::Free { .. }
         | Action::Barrier { poll: None, .. }
+        | Action::ClusterArrive { .. }
+        | Action::ClusterWait { .. }
+        | Action::SetRegisters { .. }
         | Action::Fence
         | Action::WarpSync { .. }
         | Action::CopyLocal { .. }

@@ -123,7 +123,7 @@ impl<'m, 't> Decoder<'m, 't> {
         for part in parts {
             match part {
                 "global" => space = Some(Space::Global),
-                "shared" | "shared::cta" => space = Some(Space::Shared),
+                "shared" | "shared::cta" | "shared::cluster" => space = Some(Space::Shared),
                 "cta" | "gpu" | "sys" | "cluster" => {}
                 "f16" | "f16x2" | "bf16" | "bf16x2" | "b16" | "u32" | "s32" | "b32" | "f32" | "u64" | "s64" | "b64" | "f64"
                 | "b128" => ty = Some(part),
@@ -212,7 +212,6 @@ impl<'m, 't> Decoder<'m, 't> {
         for part in instruction.opcode.split('.').skip(1) {
             match part {
                 "global" => space = Some(Space::Global),
-                // A cluster has one block here, and its shared memory is the block's.
                 "shared" | "shared::cta" | "shared::cluster" => space = Some(Space::Shared),
                 "const" => space = Some(Space::Const),
                 "local" => space = Some(Space::Local),
@@ -307,7 +306,7 @@ impl<'m, 't> Decoder<'m, 't> {
 }
 
 /// The operation of an `atom` or `red` on that type. Some are only for vectors.
-fn atomic_op(name: &str, ty: &str, is_vector: bool) -> Option<AtomicOp> {
+pub(super) fn atomic_op(name: &str, ty: &str, is_vector: bool) -> Option<AtomicOp> {
     Some(match (name, ty) {
         ("add", "f32") => AtomicOp::AddF32,
         ("add", "f64") => AtomicOp::AddF64,

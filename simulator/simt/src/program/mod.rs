@@ -2,9 +2,12 @@
 
 mod arrays;
 mod async_ops;
+mod bulk_ops;
 mod call_graph;
 mod calls;
 mod carry;
+mod cluster_copies;
+mod cluster_ops;
 mod code;
 mod compare;
 mod copy_ops;
@@ -16,29 +19,36 @@ pub mod fragment;
 mod frame;
 mod known;
 mod memory_ops;
+mod mentions;
 mod merging;
 mod moves;
 mod named;
 mod operands;
 mod operations;
 mod origin;
+mod reach;
 mod scope;
 mod stack;
 mod tensor_ops;
 mod texture_ops;
 mod video_ops;
 mod warp_ops;
+mod wgmma;
+mod wgmma_ops;
 
+pub use bulk_ops::typed_reduction;
 pub use call_graph::{CallGraph, address_of_function};
 pub use code::{
-    Action, Axis, ConstantValue, Exchange, FrameLayout, Param, Poll, Program, Question, ShuffleMode, Special, VoteMode,
+    Action, Axis, Constant, ConstantValue, Exchange, FrameLayout, Param, Poll, Program, Question, ShuffleMode, Special, VoteMode,
 };
 pub use decode::{decode_kernel, globals};
 pub use fate::{is_stored, used_elements};
 pub use fixed::{NOWHERE, SINK, TRUE};
 pub use operations::{
-    Access, Address, Atomic, AtomicOp, FragmentAccess, MOST_ELEMENTS, MachineRequest, Matrices, MbarrierOp, MultiplyAdd,
-    OutsideSurface, Phase, Semantics, TensorOp, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery,
+    Access, Address, Atomic, AtomicOp, BulkDirection, BulkExtent, ClusterSource, FragmentAccess, MOST_ELEMENTS, MachineRequest,
+    Matrices, MbarrierOp, MultiplyAdd, OutsideSurface, Phase, Reduction, Semantics, TensorOp, TextureHandle, TextureLevel,
+    TextureOp, TexturePlace, TextureQuery,
 };
 pub use origin::{Origin, SourceMap};
 pub use warp_ops::is_barrier;
+pub use wgmma::{FactorA, Mentions, ROWS_OF_WARP, Wgmma, WgmmaStep};

@@ -1,8 +1,7 @@
 //! Decodes moves and conversions: between registers and their parts, of addresses, and between registers of different widths.
 
-use super::code::{Action, ConstantValue};
+use super::code::{Action, ConstantValue, Special};
 use super::decode::Decoder;
-use super::fixed::FALSE;
 use super::scope::special;
 use crate::error::LoadError;
 use crate::instructions::{self, Alu, Row};
@@ -31,7 +30,9 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             [destination, Operand::Name("%is_explicit_cluster")] => {
                 let destination = self.destination(destination, Kind::Predicate)?;
-                self.alu(Alu::MovPred, destination, &[FALSE]);
+                let zero = self.constant(ConstantValue::Bits(0), Kind::Word);
+                let is_explicit = self.special(Special::IsExplicitCluster, Kind::Word);
+                self.alu(Alu::SetpNe32, destination, &[is_explicit, zero]);
                 Ok(())
             }
             [destination, Operand::Name(clock @ ("%clock" | "%clock64" | "%globaltimer" | "%globaltimer_lo"))] => {
@@ -165,7 +166,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let [destination, source] = instruction.operands.as_slice() else {
             return Err(self.operands_of(instruction));
         };
-        // A cluster has one block here, and its shared memory is the block's.
+        // All blocks of a cluster are in one window, each with a part of its own.
         let opcode =
             ["::cta", "::cluster", "::entry"].iter().fold(instruction.opcode.to_owned(), |opcode, scope| opcode.replace(scope, ""));
         let (alu, operand) = match opcode.as_str() {

@@ -114,9 +114,8 @@ impl Decoder<'_, '_> {
         let value = match symbol {
             Symbol::Register { .. } | Symbol::Vector { .. } => return None,
             Symbol::Frame(at, _) => return Some(self.address_in_frame(i64::from(at).wrapping_add(offset), kind)),
-            Symbol::Shared(at) | Symbol::Local(at, _) | Symbol::Param(at) => {
-                ConstantValue::Bits(i64::from(at).wrapping_add(offset) as u64)
-            }
+            Symbol::Shared(at) => ConstantValue::Shared(i64::from(at).wrapping_add(offset) as u64),
+            Symbol::Local(at, _) | Symbol::Param(at) => ConstantValue::Bits(i64::from(at).wrapping_add(offset) as u64),
             Symbol::Variable(variable) => ConstantValue::Address { variable, offset },
         };
         Some(self.constant(value, kind))
@@ -134,7 +133,7 @@ impl Decoder<'_, '_> {
         register
     }
 
-    fn special(&mut self, special: Special, kind: Kind) -> Reg {
+    pub(super) fn special(&mut self, special: Special, kind: Kind) -> Reg {
         let key = (special, kind == Kind::Double);
         if let Some(register) = self.specials.get(&key) {
             return *register;

@@ -178,16 +178,67 @@ pub enum Phase {
     Parity(Reg),
 }
 
-/// `cp.async.bulk`, from global to shared memory.
+/// `cp.async.bulk` and `cp.reduce.async.bulk`, of bytes in a row or of a box of a tensor.
 #[derive(Clone, Copy, Debug)]
 pub struct BulkCopy {
-    /// Index into [`Program::accesses`](super::Program::accesses): the source.
-    pub source: u32,
-    /// The target in shared memory.
+    /// Index into [`Program::accesses`](super::Program::accesses): the bytes in global memory, or the tensor map.
+    pub access: u32,
+    /// The bytes in shared memory.
+    pub shared: Address,
+    pub extent: BulkExtent,
+    pub direction: BulkDirection,
+}
+
+/// What a bulk copy moves.
+#[derive(Clone, Copy, Debug)]
+pub enum BulkExtent {
+    Bytes(Reg),
+    /// The box of a tensor map at these coordinates, of which the first `rank` count.
+    Box {
+        coordinates: [Reg; 5],
+        rank: u32,
+    },
+}
+
+/// Where a bulk copy goes.
+#[derive(Clone, Copy, Debug)]
+pub enum BulkDirection {
+    /// To shared memory. The barrier expects the bytes.
+    Load {
+        barrier: Address,
+        /// A bit for each block of the cluster that receives the bytes, at the same offset in its shared memory; without it, the target's.
+        receivers: Option<Reg>,
+    },
+    /// To global memory, where a reduction combines what is there with what comes.
+    Store { reduction: Option<Reduction> },
+}
+
+/// The function that `cp.reduce.async.bulk` computes.
+#[derive(Clone, Copy, Debug)]
+pub enum Reduction {
+    /// Of elements of this many bytes.
+    Typed(AtomicOp, u32),
+    /// The type is the map's: `add`, `min`, `max`, `inc`, `dec`, `and`, `or` or `xor`.
+    OfMap(&'static str),
+}
+
+/// `cp.async.bulk` from the block's shared memory to another block's, and `st.async`, which a barrier there counts.
+#[derive(Clone, Copy, Debug)]
+pub struct ClusterCopy {
+    /// The target in shared memory of the cluster.
     pub target: Address,
-    pub bytes: Reg,
     /// The barrier that expects the bytes.
     pub barrier: Address,
+    pub source: ClusterSource,
+}
+
+/// What such a copy sends.
+#[derive(Clone, Copy, Debug)]
+pub enum ClusterSource {
+    /// Bytes of the block's shared memory.
+    Memory { address: Address, bytes: Reg },
+    /// Elements in registers.
+    Registers { registers: [Reg; 4], kind: Kind, count: u32 },
 }
 
 /// An instruction that all lanes of a warp execute together.

@@ -151,11 +151,12 @@ pub fn special(name: &str) -> Option<Special> {
         return match vector {
             "tid" => Some(Special::ThreadIndex(axis)),
             "ntid" => Some(Special::BlockExtent(axis)),
-            // A cluster is one block.
-            "ctaid" | "clusterid" => Some(Special::BlockIndex(axis)),
-            "nctaid" | "nclusterid" => Some(Special::GridExtent(axis)),
-            "cluster_ctaid" => Some(Special::Fixed(0)),
-            "cluster_nctaid" => Some(Special::Fixed(1)),
+            "ctaid" => Some(Special::BlockIndex(axis)),
+            "nctaid" => Some(Special::GridExtent(axis)),
+            "clusterid" => Some(Special::ClusterIndex(axis)),
+            "nclusterid" => Some(Special::ClustersExtent(axis)),
+            "cluster_ctaid" => Some(Special::IndexInCluster(axis)),
+            "cluster_nctaid" => Some(Special::ClusterExtent(axis)),
             _ => None,
         };
     }
@@ -169,9 +170,10 @@ pub fn special(name: &str) -> Option<Special> {
         _ if name.starts_with("envreg") => Special::Environment(name["envreg".len()..].parse().ok().filter(|number| *number < 32)?),
         "dynamic_smem_size" => Special::DynamicSharedBytes,
         "total_smem_size" | "aggr_smem_size" => Special::TotalSharedBytes,
-        "cluster_nctarank" => Special::Fixed(1),
+        "cluster_ctarank" => Special::RankInCluster,
+        "cluster_nctarank" => Special::BlocksOfCluster,
         // The system reserves no shared memory, no counter of performance is set up, and no graph launches its own kernels.
-        "cluster_ctarank" | "current_graph_exec" => Special::Fixed(0),
+        "current_graph_exec" => Special::Fixed(0),
         "reserved_smem_offset_begin" | "reserved_smem_offset_end" | "reserved_smem_offset_cap" => Special::Fixed(0),
         "reserved_smem_offset_0" | "reserved_smem_offset_1" => Special::Fixed(0),
         _ if is_performance_counter(name) => Special::Fixed(0),

@@ -50,14 +50,14 @@ const WIDE_PRODUCTS: &[Product] = &[
 
 /// The modifiers of a tensor instruction.
 #[derive(Default)]
-struct Modifiers {
-    shape: Option<Shape>,
+pub(super) struct Modifiers {
+    pub shape: Option<Shape>,
     /// Types, in order.
-    numbers: Vec<Number>,
+    pub numbers: Vec<Number>,
     /// `row` and `col`, in order; true for rows.
-    by_rows: Vec<bool>,
-    space: Option<Space>,
-    saturates: bool,
+    pub by_rows: Vec<bool>,
+    pub space: Option<Space>,
+    pub saturates: bool,
 }
 
 impl<'m, 't> Decoder<'m, 't> {
@@ -280,7 +280,7 @@ impl<'m, 't> Decoder<'m, 't> {
 }
 
 /// The modifiers after the name of a tensor instruction; `None` if one is unknown.
-fn tensor_modifiers(parts: &[&str]) -> Option<Modifiers> {
+pub(super) fn tensor_modifiers(parts: &[&str]) -> Option<Modifiers> {
     let mut modifiers = Modifiers::default();
     for part in parts {
         match *part {

@@ -32,9 +32,7 @@ impl<'m, 't> Decoder<'m, 't> {
             opcode if opcode.starts_with("redux.sync.") && opcode.ends_with(".f32") => {
                 Err(self.unsupported(&format!("{} (of f32, from .target sm_100a on)", instruction.opcode)))
             }
-            opcode if opcode.starts_with("barrier.cluster.") => {
-                Err(self.unsupported(&format!("{} (clusters of blocks)", instruction.opcode)))
-            }
+            opcode if opcode.starts_with("barrier.cluster.") => self.cluster_barrier(instruction),
             "activemask.b32" => {
                 let [destination] = instruction.operands.as_slice() else {
                     return Err(self.operands_of(instruction));
@@ -69,16 +67,17 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.emit(Action::WarpSync { members });
                 Ok(())
             }
-            // These fences change nothing: mbarriers are always in order here, and bulk copies always see earlier writes.
             "fence.proxy.alias" | "membar.proxy.alias" => {
                 self.emit(Action::Nothing);
                 Ok(())
             }
-            "fence.proxy.async"
-            | "fence.proxy.async.shared::cta"
-            | "fence.proxy.async.shared::cluster"
-            | "fence.proxy.async.global"
-            | "fence.mbarrier_init.release.cluster" => {
+            // Bulk copies always see earlier writes here. The checks say where they might not.
+            "fence.proxy.async" | "fence.proxy.async.shared::cta" | "fence.proxy.async.shared::cluster" => {
+                self.requires(instruction, (9, 0))?;
+                self.emit(Action::ProxyFence);
+                Ok(())
+            }
+            "fence.proxy.async.global" | "fence.mbarrier_init.release.cluster" => {
                 self.requires(instruction, (9, 0))?;
                 self.emit(Action::Nothing);
                 Ok(())

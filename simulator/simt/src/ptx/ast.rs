@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use crate::geometry::ClusterBounds;
+
 /// A module: header, variables, functions.
 #[derive(Debug, Default)]
 pub struct Module<'t> {
@@ -16,6 +18,8 @@ pub struct Module<'t> {
     pub version: (u32, u32),
     /// `.target sm_XY` as a compute capability.
     pub target: (u32, u32),
+    /// The target ends with a letter, as in `sm_90a`: the code runs on this compute capability only, and may use all that it has.
+    pub is_specific: bool,
     /// `.file index "name"`
     pub files: Vec<(u32, &'t str)>,
     /// Module-scope variables.
@@ -34,6 +38,8 @@ pub struct Function<'t> {
     pub params: Vec<Variable<'t>>,
     /// `.maxntid` or `.reqntid`: the product of its extents.
     pub max_threads: Option<u32>,
+    /// What it says about clusters of blocks.
+    pub cluster: ClusterBounds,
     pub body: Option<Vec<Statement<'t>>>,
     /// The text between the braces of its body.
     pub body_span: Option<Range<usize>>,

@@ -84,7 +84,7 @@ impl<'t> Parser<'t> {
                 self.next();
                 let offset = self.offset()?;
                 // `[texture, {coordinates}]`
-                if self.accept(b',') {
+                if offset == 0 && self.accept(b',') {
                     return Ok(Operand::Texture(name, self.coordinates()?));
                 }
                 Ok(Operand::Address(Base::Name(name), offset))

@@ -10,6 +10,7 @@ use super::ast::{
 use super::lexer::{Kind, Token, tokens};
 use super::literal::{literal, opaque_type, scalar_type};
 use crate::error::{LoadError, syntax};
+use crate::geometry::{ClusterBounds, Dim3};
 
 /// Most elements that one declaration may have; a file that asks for more is damaged.
 const MOST_ELEMENTS: u64 = 1 << 32;
@@ -55,7 +56,7 @@ impl<'t> Parser<'t> {
                     has_version = true;
                 }
                 Kind::Word(".target") => {
-                    module.target = self.target()?;
+                    (module.target, module.is_specific) = self.target()?;
                     module.directives.push(self.span_from(start));
                 }
                 Kind::Word(".address_size") => {
@@ -122,19 +123,20 @@ impl<'t> Parser<'t> {
     }
 
     /// `sm_86` or `sm_90a`, perhaps followed by options.
-    fn target(&mut self) -> Parsed<(u32, u32)> {
+    fn target(&mut self) -> Parsed<((u32, u32), bool)> {
         let line = self.line();
         let found = self.next();
-        let digits = match found {
-            Kind::Word(word) => word.strip_prefix("sm_").map(|name| name.trim_end_matches(|c: char| c.is_ascii_lowercase())),
+        let name = match found {
+            Kind::Word(word) => word.strip_prefix("sm_"),
             _ => None,
         };
+        let digits = name.map(|name| name.trim_end_matches(|c: char| c.is_ascii_lowercase()));
         let number: u32 =
             digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| expected(line, "a target such as sm_86", found))?;
         while self.accept(b',') {
             self.word("an option of the target")?;
         }
-        Ok((number / 10, number % 10))
+        Ok(((number / 10, number % 10), name != digits))
     }
 
     /// `1 "name"`, perhaps followed by a time and a size.
@@ -304,14 +306,18 @@ impl<'t> Parser<'t> {
         let name = self.word("the name of a function")?;
         let params = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
         let mut max_threads = None;
+        let mut cluster = ClusterBounds::default();
         let body = loop {
             let line = self.line();
             match self.next() {
                 Kind::Word(".maxntid" | ".reqntid") => max_threads = Some(self.extents()?),
-                Kind::Word(".minnctapersm" | ".maxnreg" | ".maxnctapersm" | ".reqnctapercluster" | ".maxclusterrank") => {
+                Kind::Word(".minnctapersm" | ".maxnreg" | ".maxnctapersm") => {
                     self.extents()?;
                 }
-                Kind::Word(".noreturn" | ".explicitcluster") => {}
+                Kind::Word(".reqnctapercluster") => cluster.required = Some(self.cluster_extents()?),
+                Kind::Word(".explicitcluster") => cluster.explicit = true,
+                Kind::Word(".maxclusterrank") => cluster.most = Some(self.extents()?),
+                Kind::Word(".noreturn") => {}
                 Kind::Word(".pragma") => self.skip_past(b';')?,
                 Kind::Punct(b';') => break None,
                 Kind::Punct(b'{') => {
@@ -324,7 +330,7 @@ impl<'t> Parser<'t> {
         };
         let (body, body_span) = body.unzip();
         let (is_public, span) = (is_kernel, self.span_from(start));
-        Ok(Function { name, is_kernel, returns, params, max_threads, body, body_span, is_public, line, span })
+        Ok(Function { name, is_kernel, returns, params, max_threads, cluster, body, body_span, is_public, line, span })
     }
 
     fn parameter_list(&mut self) -> Parsed<Vec<Variable<'t>>> {
@@ -351,6 +357,21 @@ impl<'t> Parser<'t> {
             product = product.saturating_mul(self.integer("an extent")?);
         }
         Ok(product)
+    }
+
+    /// `2, 2, 1`; extents that are not given are 1.
+    fn cluster_extents(&mut self) -> Parsed<Dim3> {
+        let mut extents = [1; 3];
+        let line = self.line();
+        for (position, extent) in extents.iter_mut().enumerate() {
+            if position == 0 || self.accept(b',') {
+                *extent = self.integer("an extent")?;
+            }
+        }
+        if extents.contains(&0) {
+            return Err(syntax(line, "a cluster has at least one block in each direction".to_owned()));
+        }
+        Ok(Dim3::new(extents[0], extents[1], extents[2]))
     }
 
     fn body(&mut self) -> Parsed<Vec<Statement<'t>>> {

@@ -131,6 +131,7 @@ impl<'t> Instruction<'t> {
         match self.root() {
             "ld" | "ldu" | "ldmatrix" | "atom" => self.space(),
             "wmma" if self.has("load") => self.space(),
+            "wgmma" if self.has("mma_async") => &[Shared],
             "tex" | "tld4" | "suld" => &[Global],
             "cp" => self.copied().map_or(&[], |(_, source)| source),
             _ => &[],

@@ -1,6 +1,6 @@
 //! Barriers in shared memory and bulk copies: when data arrives, and the findings when a thread waits forever, or does not wait.
 
-use simt::finding::MbarrierMisuse;
+use simt::finding::{BulkCopyMisuse, MbarrierMisuse};
 use simt::{Finding, FindingKind, LaunchError, LaunchOptions, SourceLine, WarpOrder};
 
 use crate::common::{Gpu, Params, every_way};
@@ -161,7 +161,7 @@ fn what_a_barrier_or_a_copy_cannot_do_is_told() {
     assert_eq!(misused(launch(0, 16, 1, 1, 0, TILE)), MbarrierMisuse::NotInitialized);
     // A phase ends with its last arrival, so any number of single arrivals is allowed.
     assert_eq!(launch(0, 16, 2, 5, 1, TILE), None);
-    assert_eq!(launch(0, 20, 1, 0, 1, TILE), Some(FindingKind::InvalidBulkCopy { bytes: 20 }));
+    assert_eq!(launch(0, 20, 1, 0, 1, TILE), Some(FindingKind::InvalidBulkCopy { misuse: BulkCopyMisuse::Size { bytes: 20 } }));
     assert!(matches!(launch(1, 16, 1, 0, 1, TILE), Some(FindingKind::Misaligned { .. })));
     assert!(matches!(launch(0, 512, 1, 0, 1, TILE - 4), Some(FindingKind::OutOfBounds { .. })));
     assert!(matches!(launch(4096, 16, 1, 0, 1, TILE), Some(FindingKind::OutOfBounds { .. })));

@@ -3,9 +3,11 @@
 //!
 //! - `results`: the values that instructions compute.
 //! - `alarms`: what the checks must accept, and what they must report.
+//! - `warpgroups`: `setmaxnreg` and `griddepcontrol`.
 
 mod alarms;
 mod results;
+mod warpgroups;
 
 use std::fmt::Write;
 

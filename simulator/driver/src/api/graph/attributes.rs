@@ -1,5 +1,7 @@
 //! Attributes of kernel nodes. Most only affect speed: they are stored and returned.
 
+use simt::Dim3;
+
 use crate::api::kernel::{AttributeValue, Grid, Launch};
 use crate::api::operation::{self, Operation};
 use crate::driver::driver;
@@ -38,6 +40,11 @@ fn with_launch<T>(node: Handle, look: impl FnOnce(&mut Launch) -> Result<T>) -> 
 
 fn value_of(launch: &Launch, attribute: u32) -> AttributeValue {
     let mut value = launch.attributes.get(&attribute).copied().unwrap_or([0; 64]);
+    if let (CLUSTER_DIMENSION, Some(cluster)) = (attribute, launch.cluster) {
+        for (place, extent) in value.chunks_exact_mut(4).zip([cluster.x, cluster.y, cluster.z]) {
+            place.copy_from_slice(&extent.to_ne_bytes());
+        }
+    }
     if attribute == COOPERATIVE {
         value[0] = u8::from(launch.grid == Grid::Cooperative);
     }
@@ -49,13 +56,9 @@ fn set(launch: &mut Launch, attribute: u32, value: AttributeValue) -> Result<()>
     match attribute {
         COOPERATIVE => return launch.set_grid(driver()?, if is_zero { Grid::Independent } else { Grid::Cooperative }),
         CLUSTER_DIMENSION => {
-            let mut one = [0; 64];
-            (one[0], one[4], one[8]) = (1, 1, 1);
-            if !is_zero && value != one {
-                return Err(
-                    CuResult::NOT_SUPPORTED.because("clusters of blocks are not supported by the simulator; launch without them")
-                );
-            }
+            let extent = |at: usize| value[at..at + 4].try_into().map_or(0, u32::from_ne_bytes);
+            let cluster = (!is_zero).then(|| Dim3::new(extent(0), extent(4), extent(8)));
+            launch.set_cluster(driver()?, cluster)?;
         }
         _ => {}
     }
@@ -78,9 +81,11 @@ exports! {
     }
 
     fn cuGraphKernelNodeCopyAttributes(target: Handle, source: Handle) {
-        let (grid, attributes) = with_launch(source, |launch| Ok((launch.grid, launch.attributes.clone())))?;
+        let (grid, cluster, attributes) =
+            with_launch(source, |launch| Ok((launch.grid, launch.cluster, launch.attributes.clone())))?;
         with_launch(target, |launch| {
             launch.set_grid(driver()?, grid)?;
+            launch.set_cluster(driver()?, cluster)?;
             launch.attributes = attributes;
             Ok(())
         })

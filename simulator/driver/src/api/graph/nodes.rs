@@ -56,6 +56,7 @@ pub fn replace(old: &mut Operation, mut new: Operation) -> Result<()> {
     }
     if let (Operation::Kernel(old), Operation::Kernel(new)) = (&*old, &mut new) {
         new.set_grid(driver()?, old.grid)?;
+        new.set_cluster(driver()?, old.cluster)?;
         new.attributes.clone_from(&old.attributes);
     }
     *old = new;

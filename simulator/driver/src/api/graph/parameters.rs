@@ -51,7 +51,8 @@ pub fn kernel(node: &KernelNode) -> Result<Operation> {
     let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes: shared_mem_bytes };
     let function = library::function(named)?;
     kernel::check_shape(config, driver.profile)?;
-    let launch = Launch::new(driver, named, function, config, Grid::Independent, |function| kernel::pack(function, values, extra))?;
+    let launch =
+        Launch::new(driver, named, function, config, (Grid::Independent, None), |function| kernel::pack(function, values, extra))?;
     Ok(Operation::Kernel(launch))
 }
 

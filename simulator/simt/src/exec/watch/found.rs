@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::exec::phases::Wait;
+use crate::finding::wgmma::{DescriptorDefect, RegisterUse};
 use crate::finding::{Access, AccessOp};
 
 /// A thread at an instruction.
@@ -24,12 +26,57 @@ pub enum Defect {
     Uninitialized { access: Access },
     /// The access touches bytes that an unfinished copy, started at `copy`, will write.
     UnfinishedCopy { access: Access, copy: Site },
+    /// The access is to the shared memory of a block that has ended, or may have.
+    EndedBlock { access: Access, owner: u64 },
+    /// Other warps of the warpgroup do not execute the instruction.
+    PartialWarpgroup,
+    /// The async proxy reads bytes that `writer` wrote without a proxy fence, or with one that came after others had waited.
+    MissingProxyFence { access: Access, writer: Site, writer_op: AccessOp, late: bool },
+    /// The access writes bytes that an unfinished store, started at `store`, will read.
+    OverwritesStore { access: Access, store: Site },
+    /// The block ends before the store is waited for.
+    UnwaitedStore { committed: bool },
+    /// The access races with one at `other`, and its thread's last wait named a phase whose end the thread had already seen.
+    StaleWait { access: Access, wait: Wait, other: Site },
     /// The lane reads the register of a lane of its warp that has ended, or that is no member of the exchange.
     AbsentLane { source: u32 },
     /// Threads have ended without reaching a barrier of the block.
     EndedBeforeBarrier { barrier: u32, ended: u32 },
     /// Warps wait for each other at different barrier instructions.
     DifferentBarriers { barrier: u32, other: Site },
+    /// `wgmma` is misused.
+    Wgmma(WgmmaDefect),
+}
+
+/// A misuse of `wgmma`. Products are given by their instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WgmmaDefect {
+    /// The instruction uses a register of an unfinished product.
+    RegisterInUse { product: u32, usage: RegisterUse },
+    /// No fence orders the product after an access to one of its registers.
+    Unfenced { access: Option<u32>, moves: bool },
+    /// The access writes bytes that an unfinished product reads.
+    SharedInUse { access: Access, product: Site },
+    /// The product's descriptor is doubtful.
+    Descriptor { descriptor: u64, defect: DescriptorDefect },
+    /// The warp ended without waiting for the product.
+    Abandoned { committed: bool },
+    /// Another warp of the warpgroup executed another product, given with the warp, or none.
+    Disagreement { other: Option<(u32, u32)> },
+}
+
+impl WgmmaDefect {
+    /// A number of the kind of misuse, and the other instruction.
+    fn key(self, pc: u32) -> (Kind, u32) {
+        match self {
+            Self::RegisterInUse { product, .. } => (Kind::RegisterInUse, product),
+            Self::Unfenced { access, .. } => (Kind::Unfenced, access.unwrap_or(pc)),
+            Self::SharedInUse { product, .. } => (Kind::SharedInUse, product.pc),
+            Self::Descriptor { .. } => (Kind::Descriptor, pc),
+            Self::Abandoned { .. } => (Kind::Abandoned, pc),
+            Self::Disagreement { other } => (Kind::Disagreement, other.map_or(pc, |(pc, _)| pc)),
+        }
+    }
 }
 
 /// A defect at a place in the program.
@@ -48,9 +95,21 @@ enum Kind {
     OutsideArray,
     Uninitialized,
     UnfinishedCopy,
+    EndedBlock,
+    PartialWarpgroup,
+    MissingProxyFence,
+    OverwritesStore,
+    UnwaitedStore,
+    StaleWait,
     AbsentLane,
     EndedBeforeBarrier,
     DifferentBarriers,
+    RegisterInUse,
+    Unfenced,
+    SharedInUse,
+    Descriptor,
+    Abandoned,
+    Disagreement,
 }
 
 /// The identity of a defect: its kind and its instructions, in either order.
@@ -77,9 +136,16 @@ impl Found {
             Defect::OutsideArray { .. } => (Kind::OutsideArray, site.pc),
             Defect::Uninitialized { .. } => (Kind::Uninitialized, site.pc),
             Defect::UnfinishedCopy { copy, .. } => (Kind::UnfinishedCopy, copy.pc),
+            Defect::EndedBlock { .. } => (Kind::EndedBlock, site.pc),
+            Defect::PartialWarpgroup => (Kind::PartialWarpgroup, site.pc),
+            Defect::MissingProxyFence { writer, .. } => (Kind::MissingProxyFence, writer.pc),
+            Defect::OverwritesStore { store, .. } => (Kind::OverwritesStore, store.pc),
+            Defect::UnwaitedStore { .. } => (Kind::UnwaitedStore, site.pc),
+            Defect::StaleWait { other, .. } => (Kind::StaleWait, other.pc),
             Defect::AbsentLane { .. } => (Kind::AbsentLane, site.pc),
             Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
             Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),
+            Defect::Wgmma(defect) => defect.key(site.pc),
         };
         let key = (site.pc.min(other), site.pc.max(other), kind);
         let entry = self.entries.entry(key).or_insert(Entry { times: 0, ..found });

@@ -58,9 +58,9 @@ impl Core<'_> {
             watch.order.read(self.warp, address, semantics.acquires);
         }
         let Some(shadow) = machine.shadow(self.check_hint) else { return };
-        let thread = self.warp * LANES as u32 + first as u32;
+        let thread = (self.warp - self.first_warp) * LANES as u32 + first as u32;
         let strength = Strength::of(request.op, semantics);
-        let visit = Visit::new(watch.block, thread, request.pc, strength, watch.order.now(self.warp));
+        let visit = Visit::new(watch.block_of(self.warp), thread, request.pc, strength, watch.order.now(self.warp));
         let per_lane = (request.bytes >> shadow.shift).max(1) as usize;
         for (position, place) in shadow.places(&machine.regions, self.check_hint, offset, bytes).iter().enumerate() {
             let lane = (position / per_lane) as u32;
@@ -114,8 +114,8 @@ impl Core<'_> {
         let Some(shadow) = machine.shadow(self.check_hint) else { return store() };
         let places = shadow.places(&machine.regions, self.check_hint, offset, bytes);
         let visit = Visit::new(
-            watch.block,
-            self.warp * LANES as u32 + lane as u32,
+            watch.block_of(self.warp),
+            (self.warp - self.first_warp) * LANES as u32 + lane as u32,
             request.pc,
             Strength::of(request.op, semantics),
             watch.order.now(self.warp),

@@ -101,7 +101,8 @@ impl Visit {
         }
         let (warp, lane) = (self.thread() / LANES, self.thread() % LANES);
         let (later_warp, later_lane) = (later.thread() / LANES, later.thread() % LANES);
-        let is_behind = || order.is_behind(Mark::new(0, warp, lane, self.clock(), self.strength()), later_warp, later_lane);
+        let mark = || Mark::new(0, order.first_warp + warp, lane, self.clock(), self.strength());
+        let is_behind = || order.is_behind(mark(), order.first_warp + later_warp, later_lane);
         self.block() != later.block() || (warp != later_warp && self.clock() < LAST_CLOCK && !is_behind())
     }
 }

@@ -30,17 +30,19 @@ impl Strength {
     }
 }
 
-/// An access by a thread of the current block. All zeros is none.
+/// An access by a thread of the current cluster. All zeros is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark(u64);
 
 /// Bits for the index of the instruction. In longer programs the last index stands for all later instructions.
-const PC_BITS: u32 = 24;
+const PC_BITS: u32 = 20;
+/// Bits for the warp: 16 blocks of 32 warps, the largest cluster.
+const WARP_BITS: u32 = 9;
 const CLOCK_BITS: u32 = 28;
 const STRENGTH: u32 = CLOCK_BITS;
 const LANE: u32 = STRENGTH + 2;
 const WARP: u32 = LANE + 5;
-const PC: u32 = WARP + 5;
+const PC: u32 = WARP + WARP_BITS;
 
 impl Mark {
     /// `clock` is the warp's time, from 1.
@@ -67,7 +69,7 @@ impl Mark {
 
     #[inline(always)]
     pub fn warp(self) -> u32 {
-        self.field(WARP, 5)
+        self.field(WARP, WARP_BITS)
     }
 
     #[inline(always)]
@@ -75,7 +77,7 @@ impl Mark {
         self.field(LANE, 5)
     }
 
-    /// The thread's number in its block.
+    /// The thread's number in the cluster.
     #[inline(always)]
     pub fn thread(self) -> u32 {
         self.warp() * LANES as u32 + self.lane()
@@ -110,11 +112,11 @@ mod tests {
 
     #[test]
     fn a_mark_gives_back_what_was_put_in() {
-        let mark = Mark::new(0xabcdef, 31, 30, 0x0fff_fffe, Strength::Atomic);
-        assert_eq!((mark.pc(), mark.warp(), mark.lane(), mark.clock()), (0xabcdef, 31, 30, 0x0fff_fffe));
-        assert_eq!((mark.strength(), mark.thread()), (Strength::Atomic, 31 * 32 + 30));
-        assert!(mark.is_alike(Mark::new(1, 31, 2, 0x0fff_fffe, Strength::Atomic)));
-        for other in [Mark::new(1, 30, 30, 0x0fff_fffe, Strength::Atomic), Mark::new(1, 31, 30, 7, Strength::Atomic)] {
+        let mark = Mark::new(0xabcde, 511, 30, 0x0fff_fffe, Strength::Atomic);
+        assert_eq!((mark.pc(), mark.warp(), mark.lane(), mark.clock()), (0xabcde, 511, 30, 0x0fff_fffe));
+        assert_eq!((mark.strength(), mark.thread()), (Strength::Atomic, 511 * 32 + 30));
+        assert!(mark.is_alike(Mark::new(1, 511, 2, 0x0fff_fffe, Strength::Atomic)));
+        for other in [Mark::new(1, 510, 30, 0x0fff_fffe, Strength::Atomic), Mark::new(1, 511, 30, 7, Strength::Atomic)] {
             assert!(!mark.is_alike(other));
         }
         let least = Mark::new(0, 0, 0, 1, Strength::Plain);

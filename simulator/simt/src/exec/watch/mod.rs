@@ -5,8 +5,11 @@
 //! - [`order`]: the happens-before order of a block's accesses.
 //! - [`shared`]: the shadow of a block's shared memory.
 //! - [`global_shadow`]: the shadow of global memory, which all blocks share.
+//! - [`visits`]: accesses of a cluster's blocks to each other's shared memory.
+//! - [`proxy`], [`proxy_notes`]: what bulk copies and tensor cores access past the threads.
 //! - [`watcher`]: all of these, for one worker.
 //! - [`shared_notes`], [`global`]: the calls that a core makes for each access.
+//! - [`products`]: the use of `wgmma`.
 //! - [`found`]: the defects found, each once.
 //!
 //! None of these defects stops a kernel, because none stops a GPU. The ones that do are checked in [`super::bounds`].
@@ -17,8 +20,12 @@ mod global;
 pub mod global_shadow;
 mod mark;
 mod order;
+mod products;
+mod proxy;
+mod proxy_notes;
 mod shared;
 mod shared_notes;
+mod visits;
 mod watcher;
 
 pub use watcher::Watch;

@@ -1,4 +1,4 @@
-//! The happens-before order of accesses by a block's threads, regardless of the order in which the simulator ran them.
+//! The happens-before order of accesses by the threads of a block, or of a cluster, regardless of the order in which the simulator ran them.
 //!
 //! Each warp has a time, which advances when the warp does something that others can wait for. It also has a vector clock: for each
 //! other warp, the time up to which everything happened before now. Barriers, fences and warp synchronization pass these clocks on.
@@ -10,14 +10,22 @@ use std::collections::BTreeMap;
 use super::clock::VClock;
 use super::mark::Mark;
 
-/// The clocks of a block's warps and barriers.
+/// A barrier of a block: its number, and the rank of the block in its cluster.
+pub type BarrierOf = (u32, u32);
+
+/// The clocks of the warps and barriers of a cluster's blocks.
 #[derive(Debug, Default)]
 pub struct Order {
     warps: Vec<WarpClock>,
     /// The joined clocks of the warps that have arrived at a barrier, until it opens.
-    barriers: BTreeMap<u32, VClock>,
-    /// The joined clocks of the warps that have ended, which count as arrived at every later barrier.
-    ended: VClock,
+    barriers: BTreeMap<BarrierOf, VClock>,
+    /// The joined clocks of each block's warps that have ended, which count as arrived at every later barrier.
+    ended: Vec<VClock>,
+    /// The joined clocks of the warps that have arrived at the barrier of the cluster, and those of its last complete phase.
+    at_cluster: VClock,
+    left_cluster: VClock,
+    /// The first warp of the block that is running.
+    pub first_warp: u32,
     /// The joined clocks of the warps that have arrived at a barrier in shared memory, until its phase ends.
     in_memory: BTreeMap<u64, VClock>,
     /// The clock that was released at an address.
@@ -39,8 +47,8 @@ struct WarpClock {
 }
 
 impl Order {
-    /// Starts a block.
-    pub fn start(&mut self, warps: usize) {
+    /// Starts a cluster of this many blocks.
+    pub fn start(&mut self, warps: usize, blocks: usize) {
         self.warps.resize_with(warps, WarpClock::default);
         for warp in &mut self.warps {
             warp.now = 1;
@@ -49,7 +57,10 @@ impl Order {
             (warp.fenced, warp.seen) = (None, None);
         }
         self.barriers.clear();
-        self.ended.clear();
+        self.ended.resize_with(blocks, VClock::default);
+        self.ended.iter_mut().for_each(VClock::clear);
+        self.at_cluster.clear();
+        self.left_cluster.clear();
         self.in_memory.clear();
         self.released.clear();
     }
@@ -82,15 +93,15 @@ impl Order {
     }
 
     /// A warp arrives at a barrier of the block, to wait there or not.
-    pub fn arrive(&mut self, warp: u32, barrier: u32) {
+    pub fn arrive(&mut self, warp: u32, barrier: BarrierOf) {
         let released = self.release(warp);
         self.barriers.entry(barrier).or_default().join(&released);
     }
 
     /// Opens a barrier for the warps that wait at it.
-    pub fn open(&mut self, barrier: u32, waiting: impl Iterator<Item = u32>) {
+    pub fn open(&mut self, barrier: BarrierOf, waiting: impl Iterator<Item = u32>) {
         let mut released = self.barriers.remove(&barrier).unwrap_or_default();
-        released.join(&self.ended);
+        released.join(&self.ended[barrier.1 as usize]);
         for warp in waiting {
             let own = &mut self.warps[warp as usize];
             own.known.join(&released);
@@ -111,10 +122,38 @@ impl Order {
         }
     }
 
-    /// All lanes of a warp have ended.
-    pub fn end(&mut self, warp: u32) {
+    /// All lanes of a warp of the block with this rank have ended.
+    pub fn end(&mut self, warp: u32, rank: u32) {
         let released = self.release(warp);
-        self.ended.join(&released);
+        self.ended[rank as usize].join(&released);
+    }
+
+    /// Whether an access happened before the end of the block with this rank, whose warps have all ended.
+    pub fn is_before_end(&self, earlier: Mark, rank: u32) -> bool {
+        earlier.clock() <= self.ended[rank as usize].at(earlier.warp())
+    }
+
+    /// A warp arrives at the barrier of the cluster. Without a release, what it did before its last fence is all that others learn.
+    pub fn arrive_at_cluster(&mut self, warp: u32, releases: bool) {
+        let released = if releases { Some(self.release(warp)) } else { self.warps[warp as usize].fenced.clone() };
+        if let Some(released) = released {
+            self.at_cluster.join(&released);
+        }
+    }
+
+    /// Ends a phase of that barrier. Threads that have ended count as arrived.
+    pub fn complete_cluster_barrier(&mut self) {
+        self.left_cluster = std::mem::take(&mut self.at_cluster);
+        self.ended.iter().for_each(|ended| self.left_cluster.join(ended));
+    }
+
+    /// A warp has waited for that phase.
+    pub fn leave_cluster_barrier(&mut self, warp: u32, acquires: bool) {
+        let own = &mut self.warps[warp as usize];
+        match acquires {
+            true => own.known.join(&self.left_cluster),
+            false => own.seen.get_or_insert_default().join(&self.left_cluster),
+        }
     }
 
     /// Synchronizes lanes of a warp; `live` are all lanes that have not ended.
@@ -129,6 +168,12 @@ impl Order {
             own.lanes.push((members, own.now));
         }
         own.now += 1;
+    }
+
+    /// The time of a proxy fence, and what the warp knows then. Its later accesses are not before the fence.
+    pub fn mark_fence(&mut self, warp: u32) -> (u32, VClock) {
+        let time = self.now(warp);
+        (time, self.release(warp))
     }
 
     pub fn fence(&mut self, warp: u32) {
@@ -167,7 +212,7 @@ mod tests {
 
     fn order(warps: usize) -> Order {
         let mut order = Order::default();
-        order.start(warps);
+        order.start(warps, 1);
         order
     }
 
@@ -180,10 +225,10 @@ mod tests {
         let mut order = order(2);
         let before = mark(&order, 0, 5);
         assert!(!order.is_behind(before, 1, 5));
-        order.arrive(0, 0);
-        order.arrive(1, 0);
+        order.arrive(0, (0, 0));
+        order.arrive(1, (0, 0));
         let unordered = mark(&order, 0, 5);
-        order.open(0, 0..2);
+        order.open((0, 0), 0..2);
         assert!(order.is_behind(before, 1, 5) && order.is_behind(before, 0, 6));
         assert!(!order.is_behind(unordered, 1, 5));
     }
@@ -193,9 +238,9 @@ mod tests {
         let mut order = order(2);
         let of_producer = mark(&order, 0, 0);
         let of_consumer = mark(&order, 1, 0);
-        order.arrive(0, 1);
-        order.arrive(1, 1);
-        order.open(1, 1..2);
+        order.arrive(0, (1, 0));
+        order.arrive(1, (1, 0));
+        order.open((1, 0), 1..2);
         assert!(order.is_behind(of_producer, 1, 0));
         assert!(!order.is_behind(of_consumer, 0, 0));
     }
@@ -242,9 +287,42 @@ mod tests {
     fn who_has_ended_counts_as_arrived() {
         let mut order = order(2);
         let last = mark(&order, 0, 0);
-        order.end(0);
-        order.arrive(1, 0);
-        order.open(0, 1..2);
+        order.end(0, 0);
+        order.arrive(1, (0, 0));
+        order.open((0, 0), 1..2);
         assert!(order.is_behind(last, 1, 0));
+    }
+
+    #[test]
+    fn the_barrier_of_a_cluster_orders_what_was_released() {
+        for releases in [true, false] {
+            let mut order = Order::default();
+            order.start(2, 2);
+            let before = mark(&order, 0, 5);
+            order.arrive_at_cluster(0, releases);
+            let between = mark(&order, 0, 5);
+            order.arrive_at_cluster(1, releases);
+            order.complete_cluster_barrier();
+            order.leave_cluster_barrier(1, true);
+            assert_eq!(order.is_behind(before, 1, 5), releases);
+            assert!(!order.is_behind(between, 1, 5) || !releases);
+        }
+    }
+
+    #[test]
+    fn a_block_may_only_end_after_the_accesses_of_others_to_its_memory() {
+        for waits in [true, false] {
+            let mut order = Order::default();
+            order.start(2, 2);
+            let access = mark(&order, 1, 0);
+            order.arrive_at_cluster(1, true);
+            order.arrive_at_cluster(0, true);
+            order.complete_cluster_barrier();
+            if waits {
+                order.leave_cluster_barrier(0, true);
+            }
+            order.end(0, 0);
+            assert_eq!(order.is_before_end(access, 0), waits);
+        }
     }
 }

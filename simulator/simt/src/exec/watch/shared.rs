@@ -202,7 +202,7 @@ mod tests {
 
     fn order(warps: usize) -> Order {
         let mut order = Order::default();
-        order.start(warps);
+        order.start(warps, 1);
         order
     }
 

@@ -34,7 +34,9 @@ impl Core<'_> {
         let (start, end) = (variable.offset, variable.offset + variable.bytes.unwrap_or(u32::MAX / 2));
         let bytes = request.bytes;
         let is_inside = |offset: u32| offset >= start && offset + bytes <= end;
-        let first = request.offset(request.first_lane());
+        let clusters = self.machine.clusters;
+        let is_inside = |offset: u32| is_inside(clusters.in_block(offset.into()) as u32);
+        let first = clusters.in_block(request.offset(request.first_lane()).into()) as u32;
         let all_inside = match pattern {
             Pattern::Same(_) => is_inside(first),
             Pattern::Run(_) => first >= start && first + bytes * LANES as u32 <= end,
@@ -67,6 +69,9 @@ impl Core<'_> {
     /// Notes a store of one lane to shared memory, before it happens. `same` says that it leaves the bytes unchanged.
     #[inline(always)]
     pub fn watch_shared_store(&mut self, request: &Request<'_>, lane: usize, semantics: Semantics, same: bool) {
+        if self.products.count != 0 {
+            self.note_store_in_use(request, lane);
+        }
         let warp = self.warp;
         let Some(watch) = &mut self.watch else { return };
         watch.shared_store(request, lane, semantics, warp, same);

@@ -1,9 +1,12 @@
-//! The checks of one worker: the order of its block's accesses, the shadow of its shared memory, and the defects found.
+//! The checks of one worker: the order of the accesses of its cluster, the shadow of its shared memory, and the defects found.
 
 use super::found::{Defect, Found, Site};
 use super::mark::{Mark, Strength};
 use super::order::Order;
+use super::proxy::Proxy;
 use super::shared::{Conflict, Shadow};
+use super::visits::ClusterVisits;
+use crate::exec::clusters::Clusters;
 use crate::exec::machine::Machine;
 use crate::exec::request::{Pattern, Request, lanes_of};
 use crate::finding::{Access, AccessOp, Space};
@@ -15,9 +18,14 @@ use crate::registers::LANES;
 pub struct Watch {
     pub(super) order: Order,
     pub(super) shared: Shadow,
+    pub(super) proxy: Option<Box<Proxy>>,
     pub found: Found,
-    /// The current block.
-    pub(super) block: u64,
+    /// The blocks of the current cluster, by rank.
+    blocks: Vec<u64>,
+    warps_per_block: u32,
+    clusters: Clusters,
+    /// The accesses of blocks to each other's shared memory.
+    visits: ClusterVisits,
     /// The program has fences, so that flags may order accesses.
     pub(super) has_fences: bool,
 }
@@ -37,36 +45,98 @@ fn has_only_full_barriers(program: &Program) -> bool {
 impl Watch {
     pub fn new(machine: &Machine<'_>) -> Self {
         let program = machine.program;
-        let only_full_barriers = has_only_full_barriers(program) && !program.has_fences;
+        let clusters = machine.clusters;
+        let only_full_barriers = has_only_full_barriers(program) && !program.has_fences && clusters.blocks == 1;
         Self {
             order: Order::default(),
-            shared: Shadow::new(machine.shared_bytes, program.narrowest_access(Space::Shared), only_full_barriers),
+            shared: Shadow::new(clusters.bytes(), program.narrowest_access(Space::Shared), only_full_barriers),
+            proxy: Proxy::new(machine),
             found: Found::default(),
-            block: 0,
+            blocks: Vec::new(),
+            warps_per_block: machine.config.block.volume().div_ceil(LANES as u64) as u32,
+            clusters,
+            visits: ClusterVisits::default(),
             has_fences: program.has_fences,
         }
     }
 
-    pub fn start(&mut self, block: u64, warps: usize) {
-        self.block = block;
-        self.order.start(warps);
+    /// Starts a cluster of these blocks.
+    pub fn start(&mut self, blocks: impl Iterator<Item = u64>) {
+        self.blocks.clear();
+        self.blocks.extend(blocks);
+        let warps = self.blocks.len() * self.warps_per_block as usize;
+        self.order.start(warps, self.blocks.len());
         self.shared.start();
+        self.visits.start(self.blocks.len(), warps);
+        if let Some(proxy) = &mut self.proxy {
+            proxy.start(warps);
+        }
+    }
+
+    /// The block with this first warp goes on.
+    pub fn enter_block(&mut self, first_warp: u32) {
+        self.order.first_warp = first_warp;
+    }
+
+    /// The block of a warp.
+    #[inline(always)]
+    pub(super) fn block_of(&self, warp: u32) -> u64 {
+        self.blocks[self.rank_of(warp) as usize]
+    }
+
+    #[inline(always)]
+    fn rank_of(&self, warp: u32) -> u32 {
+        if self.clusters.blocks == 1 { 0 } else { warp / self.warps_per_block }
     }
 
     pub fn arrive(&mut self, warp: u32, barrier: u32) {
-        self.order.arrive(warp, barrier);
+        self.order.arrive(warp, (barrier, self.rank_of(warp)));
+    }
+
+    pub fn arrive_at_cluster(&mut self, warp: u32, releases: bool) {
+        self.order.arrive_at_cluster(warp, releases);
+    }
+
+    pub fn complete_cluster_barrier(&mut self) {
+        self.order.complete_cluster_barrier();
+    }
+
+    pub fn leave_cluster_barrier(&mut self, warp: u32, acquires: bool) {
+        self.order.leave_cluster_barrier(warp, acquires);
+    }
+
+    /// All warps of the block with this rank have ended. Finds the accesses of others to its shared memory that may come later.
+    pub fn end_block(&mut self, rank: u32) {
+        for (mark, access) in self.visits.end(rank, |mark| self.order.is_before_end(mark, rank)) {
+            let owner = self.blocks[rank as usize];
+            self.report(Defect::EndedBlock { access, owner }, mark.pc(), mark.warp(), mark.lane() as usize);
+        }
+    }
+
+    /// Notes an access to the shared memory of another block.
+    #[inline(always)]
+    fn note_visit(&mut self, mark: Mark, access: Access) {
+        if self.clusters.blocks > 1 {
+            let rank = self.clusters.rank_at(access.address) as u32;
+            if rank != self.rank_of(mark.warp()) && self.visits.note(rank, mark, access) {
+                let owner = self.blocks[rank as usize];
+                self.report(Defect::EndedBlock { access, owner }, mark.pc(), mark.warp(), mark.lane() as usize);
+            }
+        }
     }
 
     /// Opens a barrier for the warps that wait; `all` says that these are all warps that have not ended.
     pub fn open(&mut self, barrier: u32, waiting: impl Iterator<Item = u32>, all: bool) {
-        self.order.open(barrier, waiting);
-        if all {
+        let mut waiting = waiting.peekable();
+        let Some(rank) = waiting.peek().map(|warp| self.rank_of(*warp)) else { return };
+        self.order.open((barrier, rank), waiting);
+        if all && self.clusters.blocks == 1 {
             self.shared.all_in_order();
         }
     }
 
     pub fn end(&mut self, warp: u32) {
-        self.order.end(warp);
+        self.order.end(warp, self.rank_of(warp));
     }
 
     pub fn synchronize_lanes(&mut self, warp: u32, members: u32, live: u32) {
@@ -94,11 +164,16 @@ impl Watch {
 
     /// Adds a defect of a lane.
     pub(super) fn report(&mut self, defect: Defect, pc: u32, warp: u32, lane: usize) {
-        self.found.add(self.site(pc, warp, lane), defect);
+        self.found.add(self.site(pc, warp, lane as u32), defect);
     }
 
-    fn site(&self, pc: u32, warp: u32, lane: usize) -> Site {
-        Site { block: self.block, thread: warp * LANES as u32 + lane as u32, pc }
+    pub(super) fn site(&self, pc: u32, warp: u32, lane: u32) -> Site {
+        Site { block: self.block_of(warp), thread: warp % self.warps_per_block * LANES as u32 + lane, pc }
+    }
+
+    /// Notes that only a part of a warp's warpgroup executed an instruction.
+    pub fn partial_warpgroup(&mut self, warp: u32, pc: u32) {
+        self.report(Defect::PartialWarpgroup, pc, warp, 0);
     }
 
     /// Checks a barrier of the whole block that opens; `waiting` are the warps and where they wait, `ended` the number of threads
@@ -118,8 +193,14 @@ impl Watch {
     /// Notes that a request touches bytes that an unfinished copy will write, whichever thread started the copy.
     pub fn unfinished_copy(&mut self, request: &Request<'_>, warp: u32, (copy_pc, copy_warp, copy_lane): (u32, u32, u32)) {
         let lane = request.first_lane();
-        let copy = self.site(copy_pc, copy_warp, copy_lane as usize);
-        self.report(Defect::UnfinishedCopy { access: shared_access(request, lane), copy }, request.pc, warp, lane);
+        let copy = self.site(copy_pc, copy_warp, copy_lane);
+        let access = shared_access(request, lane);
+        let thread = warp * LANES as u32 + lane as u32;
+        let defect = match self.stale_wait([copy_pc; 2], [thread; 2]) {
+            Some(wait) => Defect::StaleWait { access, wait, other: copy },
+            None => Defect::UnfinishedCopy { access, copy },
+        };
+        self.report(defect, request.pc, warp, lane);
     }
 
     fn race(&mut self, conflict: Conflict, request: &Request<'_>, strength: Strength, warp: u32, lane: usize) {
@@ -131,9 +212,15 @@ impl Watch {
             (_, false) => AccessOp::Load,
         };
         let same_warp = other.warp() == warp;
-        let other = Site { block: self.block, thread: other.thread(), pc: other.pc() };
+        let other_thread = other.thread();
+        let other = self.site(other.pc(), other.warp(), other.lane());
         let access = shared_access(request, lane);
-        self.report(Defect::Race { access, other, other_op, same_warp, volatile }, request.pc, warp, lane);
+        let thread = warp * LANES as u32 + lane as u32;
+        let defect = match self.stale_wait([request.pc, other.pc], [thread, other_thread]) {
+            Some(wait) => Defect::StaleWait { access, wait, other },
+            None => Defect::Race { access, other, other_op, same_warp, volatile },
+        };
+        self.report(defect, request.pc, warp, lane);
     }
 }
 
@@ -170,6 +257,7 @@ impl Watch {
                 self.order.read(warp, shared_address(offset), semantics.acquires);
             }
             let mark = Mark::new(request.pc, warp, lane as u32, self.order.now(warp), strength);
+            self.note_visit(mark, shared_access(request, lane));
             if let Some(conflict) = self.shared.read(&self.order, mark, offset, bytes) {
                 self.race(conflict, request, strength, warp, lane);
             }
@@ -188,8 +276,12 @@ impl Watch {
         }
         let strength = Strength::of(request.op, semantics);
         let mark = Mark::new(request.pc, warp, lane as u32, self.order.now(warp), strength);
+        self.note_visit(mark, shared_access(request, lane));
         if let Some(conflict) = self.shared.write(&self.order, mark, offset, request.bytes, same) {
             self.race(conflict, request, strength, warp, lane);
+        }
+        if let Some(proxy) = &mut self.proxy {
+            proxy.write(mark, offset, request.bytes);
         }
         if semantics.strong && self.has_fences {
             self.order.write(warp, shared_address(offset), semantics.releases);

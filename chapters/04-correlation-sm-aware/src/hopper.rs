@@ -1,0 +1,218 @@
+//! The stage for the tensor cores of Hopper, whose instructions read both matrices from shared memory.
+//!
+//! One kernel does everything, in blocks of one of four heights. Low blocks are more, which a small image needs to reach every
+//! multiprocessor. High blocks prepare the template less often.
+
+use common::Result;
+use common::error::Error;
+use common::gpu::Gpu;
+use common::planner::multiprocessors;
+use common::requirement::Unmet;
+use common::stage::Stage;
+use common::workload::Correlation;
+use common::workload::correlation::Buffers;
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::{CudaFunction, DeviceRepr, LaunchConfig, PushKernelArg};
+use kernels::Kernel;
+use kernels::correlation::hopper::{
+    DOWN, LANE_COLUMNS, MOST_COLUMNS, PADDED_WORDS, PIECE_COLUMNS, PIECE_ROWS, TALL_THREADS, THREADS, UNIT, WGMMA_8, WGMMA_16,
+    WGMMA_64, WGMMA_128, WIDE,
+};
+
+use crate::shape::Shape;
+
+// ANCHOR: wgmma
+/// The tile of the image as it lies in shared memory times bands of the template, and the window sums from the same tile.
+pub const WGMMA: Stage<Correlation> =
+    Stage::launches("wgmma", "the tile as it is, times bands of the template, on Hopper's tensor cores; one kernel", wgmma)
+        .needs_generation(9, 0)
+        .requires(|gpu, correlation| {
+            let template = correlation.template();
+            if let Some(unmet) = Unmet::limit("columns of the template", template.width, MOST_COLUMNS) {
+                return Ok(Some(unmet));
+            }
+            Ok(Unmet::shared_memory(Block::lowest().shared_bytes((template.width, template.height)), most_shared_bytes(gpu)?))
+        });
+
+fn wgmma(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
+    let template = (correlation.template().width, correlation.template().height);
+    let block = Block::choose(multiprocessors(gpu)?, most_shared_bytes(gpu)?, correlation.outputs(), template);
+    with_block(gpu, correlation, buffers, block)
+}
+
+/// Launches the kernel whose blocks have this height.
+///
+/// # Errors
+///
+/// The driver's errors, also when the block does not fit into shared memory.
+pub fn with_block(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, block: Block) -> Result<()> {
+    let template = (correlation.template().width, correlation.template().height);
+    let (columns, rows) = correlation.outputs();
+    let config = LaunchConfig {
+        grid_dim: (columns.div_ceil(WIDE), rows.div_ceil(block.rows), 1),
+        block_dim: (block.threads, 1, 1),
+        shared_mem_bytes: block.shared_bytes(template),
+    };
+    let kernel = gpu.kernel(block.kernel)?;
+    allow_shared_memory(&kernel, config.shared_mem_bytes)?;
+    let (shape, pieces) = (Shape::of(correlation), Pieces::of(template, block.rows));
+    let mut output = buffers.output.view_mut();
+    let mut launch = gpu.stream.launch_builder(&kernel);
+    launch.arg(&buffers.image).arg(&buffers.template).arg(&shape).arg(&pieces).arg(&mut output);
+    // SAFETY: the kernel reads the pixels of the image, with positions outside moved to its edge, and of the template, and
+    // writes a result for each output; the workload made the buffers with those lengths, which `shape` gives. Its tile,
+    // bands and sums have the bytes that the launch gives it, because `shared_bytes` counts the same `pieces`.
+    unsafe { launch.launch(config) }?;
+    Ok(())
+}
+// ANCHOR_END: wgmma
+
+/// Lets a kernel have more shared memory than blocks have without asking.
+pub(crate) fn allow_shared_memory(kernel: &CudaFunction, bytes: u32) -> Result<()> {
+    kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as i32).map_err(Error::from)
+}
+
+/// Bytes of shared memory that a block can have if it asks.
+pub(crate) fn most_shared_bytes(gpu: &Gpu) -> Result<u32> {
+    Ok(gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.unsigned_abs())
+}
+
+/// Bytes of the sums over windows that each warp keeps for a row of a tile: a pair for each column, and one for the end of the row.
+pub(crate) fn prefix_bytes(pitch: u32) -> u32 {
+    const PAIR: u32 = 8;
+    LANE_COLUMNS * ((pitch / LANE_COLUMNS) | 1) * PAIR
+}
+
+/// How the template is cut: `Pieces` of `kernels/cuda/04-correlation-sm-aware-hopper.cu`, field by field.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pieces {
+    columns: i32,
+    rows: i32,
+    units: i32,
+    steps: i32,
+    pitch: i32,
+    tile_rows: i32,
+}
+
+// SAFETY: `repr(C)` lays out the fields as the C++ compiler lays out the kernels' `Pieces`, and none of them is a pointer.
+unsafe impl DeviceRepr for Pieces {}
+
+impl Pieces {
+    /// As few pieces as possible, of about the same size, for blocks with this many rows of outputs.
+    fn of((width, height): (u32, u32), block_rows: u32) -> Self {
+        let across = width.div_ceil(PIECE_COLUMNS);
+        // A piece starts at a multiple of `UNIT` columns, because the tensor cores' addresses are such multiples.
+        let columns = if across == 1 { width } else { width.div_ceil(across).next_multiple_of(UNIT) };
+        let rows = height.div_ceil(height.div_ceil(PIECE_ROWS));
+        // The last of the `UNIT` outputs that start in the same unit reads `UNIT - 1` pixels more than the first.
+        let units = (columns + UNIT - 1).div_ceil(UNIT);
+        let steps = (rows + DOWN - 1).next_multiple_of(2);
+        let last = |length: u32, piece: u32| (length - 1) / piece * piece;
+        let pitch = last(width, columns) + WIDE - UNIT + units * UNIT;
+        let tile_rows = last(height, rows) + block_rows - DOWN + steps;
+        let [columns, rows, units, steps, pitch, tile_rows] =
+            [columns, rows, units, steps, pitch, tile_rows].map(|number| number as i32);
+        Self { columns, rows, units, steps, pitch, tile_rows }
+    }
+}
+
+/// A kernel, with the shape of its blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Rows of outputs.
+    pub rows: u32,
+    /// Threads.
+    pub threads: u32,
+}
+
+// ANCHOR: choose
+impl Block {
+    /// All that there are, the highest first.
+    pub const ALL: [Self; 4] = [
+        Self { kernel: WGMMA_128, rows: 128, threads: TALL_THREADS },
+        Self { kernel: WGMMA_64, rows: 64, threads: THREADS },
+        Self { kernel: WGMMA_16, rows: 16, threads: THREADS },
+        Self { kernel: WGMMA_8, rows: 8, threads: THREADS },
+    ];
+
+    fn lowest() -> Self {
+        Self::ALL[Self::ALL.len() - 1]
+    }
+
+    /// The lowest blocks of which each gets a multiprocessor of its own. If there are too many outputs for that, the highest that fit
+    /// into shared memory.
+    fn choose(multiprocessors: u32, shared_bytes: u32, (columns, rows): (u32, u32), template: (u32, u32)) -> Self {
+        let blocks = |block: &&Self| columns.div_ceil(WIDE) * rows.div_ceil(block.rows);
+        let fits = |block: &&Self| block.shared_bytes(template) <= shared_bytes;
+        let alone = Self::ALL.iter().rev().filter(fits).find(|block| blocks(block) <= multiprocessors);
+        *alone.or_else(|| Self::ALL.iter().find(fits)).unwrap_or(&Self::lowest())
+    }
+}
+// ANCHOR_END: choose
+
+impl Block {
+    /// Bytes of shared memory: the tile, and the bands with the padded rows that they are made from. The sums of products and the
+    /// windows' sums take the place of the bands.
+    fn shared_bytes(&self, template: (u32, u32)) -> u32 {
+        let Pieces { rows, units, steps, pitch, tile_rows, .. } = Pieces::of(template, self.rows);
+        let [rows, units, steps, pitch, tile_rows] = [rows, units, steps, pitch, tile_rows].map(i32::unsigned_abs);
+        let bands = units * (steps + DOWN - 1) * UNIT * UNIT + rows * PADDED_WORDS * 4;
+        let sums = self.rows * WIDE * 4 + self.threads / 32 * prefix_bytes(pitch);
+        tile_rows.saturating_mul(pitch).saturating_add(bands.max(sums))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const H200: (u32, u32) = (132, 232_448);
+
+    #[test]
+    fn a_template_is_cut_into_equal_pieces_that_fit_the_bands() {
+        let original = Pieces { columns: 52, rows: 52, units: 5, steps: 56, pitch: 192, tile_rows: 180 };
+        assert_eq!(Pieces::of((52, 52), 128), original);
+        let wide = Pieces { columns: 64, rows: 50, units: 5, steps: 54, pitch: 256, tile_rows: 108 };
+        assert_eq!(Pieces::of((128, 100), 8), wide);
+        assert_eq!(Pieces::of((1, 1), 8), Pieces { columns: 1, rows: 1, units: 1, steps: 4, pitch: 128, tile_rows: 8 });
+    }
+
+    #[test]
+    fn a_tile_has_every_pixel_that_an_output_reads() {
+        for width in 1..=MOST_COLUMNS {
+            for (height, block) in
+                [(1, 0), (51, 1), (52, 2), (53, 3), (105, 1), (200, 3)].map(|(height, block)| (height, Block::ALL[block]))
+            {
+                let Pieces { columns, rows, units, steps, pitch, tile_rows } = Pieces::of((width, height), block.rows);
+                let [wide, tall] = [WIDE + width - 1, block.rows + height - 1].map(|length| length as i32);
+                assert!(pitch >= wide && pitch <= 256 && tile_rows >= tall, "{width}x{height}: {pitch}x{tile_rows}");
+                assert!(columns + 15 <= 16 * units && rows + 3 <= steps && units <= 5 && rows <= 52, "{width}x{height}");
+                assert!(columns as u32 == width || columns % 16 == 0, "{width}: pieces of {columns}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_high_blocks_of_the_original_template_share_a_multiprocessor() {
+        // An H200 has 228 KiB, of which each block takes 1 KiB for the system.
+        assert!(2 * (Block::ALL[0].shared_bytes((52, 52)) + 1024) <= 228 * 1024);
+    }
+
+    #[test]
+    fn small_images_get_low_blocks() {
+        for (side, kernel) in [(2048, WGMMA_128), (1024, WGMMA_64), (512, WGMMA_16), (256, WGMMA_8)] {
+            let outputs = (side - 51, side - 51);
+            assert_eq!(Block::choose(H200.0, H200.1, outputs, (52, 52)).kernel, kernel, "{side}");
+        }
+    }
+
+    #[test]
+    fn templates_that_are_too_large_for_high_blocks_get_low_ones() {
+        assert_eq!(Block::choose(H200.0, H200.1, (4000, 4000), (128, 500)).kernel, WGMMA_64);
+        assert!(Block::lowest().shared_bytes((128, 600)) > H200.1);
+    }
+}

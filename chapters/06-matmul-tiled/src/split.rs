@@ -1,0 +1,78 @@
+//! The stage on tensor cores that is as accurate as one with f32 factors.
+
+use common::Result;
+use common::gpu::Gpu;
+use common::planner::multiprocessors;
+use common::stage::{Prepared, Stage};
+use common::workload::Matmul;
+use common::workload::matmul::{Buffers, Size};
+use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::sys::CUtensorMapDataType::{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32};
+use cudarc::driver::{CudaSlice, DevicePtr, LaunchConfig, PushKernelArg};
+use kernels::matmul::split::{
+    BARRIER_BYTES, BOX, COLUMNS, DEPTH, ROWS, SPLIT_OFF_LOW, STAGE_BYTES, STAGES, TENSOR_3XTF32 as KERNEL, THREADS,
+};
+
+use crate::hopper::requirement;
+use crate::tensor_map::Boxes;
+
+/// Dynamic shared memory of a block.
+const SHARED_BYTES: u32 = STAGES * STAGE_BYTES + BARRIER_BYTES;
+
+/// Threads of a block that splits off low parts, and such blocks per multiprocessor.
+const SPLITTING: (u32, u32) = (256, 8);
+
+/// Each factor is the sum of two numbers of 11 binary digits, so a product is the sum of three.
+pub const TENSOR_3XTF32: Stage<Matmul> =
+    Stage::prepared("tensor-3xtf32", "f32 factors as sums of two numbers of 11 digits, three products", prepare)
+        .needs_generation(9, 0)
+        .requires(|gpu, product| requirement(gpu, product, SHARED_BYTES));
+
+/// Memory for the low parts of A.
+struct Split {
+    low: CudaSlice<f32>,
+}
+
+fn prepare(gpu: &Gpu, product: &Matmul) -> Result<Box<dyn Prepared<Matmul>>> {
+    Ok(Box::new(Split { low: gpu.stream.alloc_zeros(product.a().len())? }))
+}
+
+impl Prepared<Matmul> for Split {
+    // ANCHOR: tensor_3xtf32
+    fn enqueue(&mut self, gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
+        let (threads, blocks_each) = SPLITTING;
+        // `k` is a multiple of four.
+        let vectors = (product.a().len() / 4) as u64;
+        let most = multiprocessors(gpu)?;
+        let blocks = vectors.div_ceil(threads.into()).min((most * blocks_each).into()) as u32;
+        let splitting = gpu.kernel(SPLIT_OFF_LOW)?;
+        let mut launch = gpu.stream.launch_builder(&splitting);
+        launch.arg(&buffers.a).arg(&mut self.low).arg(&vectors);
+        // SAFETY: the kernel reads and writes `vectors` times four numbers: A has so many, and `prepare` made `low` as long.
+        unsafe { launch.launch(LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }) }?;
+
+        let function = gpu.kernel(KERNEL)?;
+        function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, SHARED_BYTES as i32)?;
+        let Size { m, n, k } = product.size();
+        let (a, _a_is_read) = buffers.a.device_ptr(&gpu.stream);
+        let (low, _low_is_read) = self.low.device_ptr(&gpu.stream);
+        let (b, _b_is_read) = buffers.b.device_ptr(&gpu.stream);
+        let rounded = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+        let [high, low] = [a, low]
+            .map(|matrix| Boxes { matrix, rows: m, columns: k, box_rows: ROWS, box_columns: DEPTH, numbers: rounded }.map());
+        let (high, low) = (high?, low?);
+        let numbers = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+        let b = Boxes { matrix: b, rows: k, columns: n, box_rows: DEPTH, box_columns: BOX, numbers }.map()?;
+        let blocks = (m.div_ceil(ROWS) * n.div_ceil(COLUMNS)).min(most);
+        let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: SHARED_BYTES };
+        let mut output = buffers.output.view_mut();
+        let mut launch = gpu.stream.launch_builder(&function);
+        launch.arg(&high).arg(&low).arg(&b).arg(&m).arg(&n).arg(&k).arg(&mut output);
+        // SAFETY: the maps describe matrices of `m * k`, `m * k` and `k * n` numbers, of which the kernel reads no others,
+        // and it writes `m * n`; the workload and `prepare` made the matrices with those lengths. The launch gives the
+        // block shared memory for all stages and their barriers.
+        unsafe { launch.launch(config) }?;
+        Ok(())
+    }
+    // ANCHOR_END: tensor_3xtf32
+}

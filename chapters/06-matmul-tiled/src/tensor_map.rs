@@ -1,0 +1,74 @@
+//! Tensor maps: how a matrix lies in memory, for the engine that copies boxes of it to shared memory (TMA).
+//!
+//! cudarc has the driver's function and no more. A map is 128 bytes that only the driver and the engine understand.
+
+use std::ffi::c_void;
+
+use common::Result;
+use cudarc::driver::DeviceRepr;
+use cudarc::driver::sys::{
+    CUdeviceptr, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill_enum, CUtensorMapInterleave_enum,
+    CUtensorMapL2promotion_enum, CUtensorMapSwizzle_enum, cuTensorMapEncodeTiled,
+};
+
+/// A map, which a kernel takes as a `__grid_constant__` parameter.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct TensorMap(CUtensorMap);
+
+// SAFETY: a map is 128 bytes at a multiple of 64, as the kernels declare it, and any copy of it is as good.
+unsafe impl DeviceRepr for TensorMap {}
+
+/// A matrix of f32 in device memory, row by row without gaps, of which boxes are copied.
+pub struct Boxes {
+    /// Where the matrix starts: at a multiple of 16 bytes.
+    pub matrix: CUdeviceptr,
+    /// The rows of the matrix.
+    pub rows: u32,
+    /// The columns of the matrix: a multiple of 4.
+    pub columns: u32,
+    /// The rows of a box.
+    pub box_rows: u32,
+    /// The columns of a box.
+    pub box_columns: u32,
+    /// `FLOAT32` for numbers as they are, `TFLOAT32` to round them to 11 binary digits on the way.
+    pub numbers: CUtensorMapDataType,
+}
+
+impl Boxes {
+    // ANCHOR: map
+    /// The map. In shared memory, the 16-byte chunks of each row of a box are permuted so that 8 rows of a column are in
+    /// different banks.
+    ///
+    /// # Errors
+    ///
+    /// The driver's error, if the sizes are none that the engine can copy.
+    pub fn map(&self) -> Result<TensorMap> {
+        let mut map = CUtensorMap { opaque: [0; 16] };
+        let sides = [u64::from(self.columns), u64::from(self.rows)];
+        let bytes_of_a_row = [u64::from(self.columns) * size_of::<f32>() as u64];
+        let sides_of_a_box = [self.box_columns, self.box_rows];
+        let every_number = [1, 1];
+        // SAFETY: the arrays have an entry for each of the two dimensions (the strides: for each but the first), and the
+        // driver only writes the map.
+        unsafe {
+            cuTensorMapEncodeTiled(
+                &mut map,
+                self.numbers,
+                2,
+                self.matrix as *mut c_void,
+                sides.as_ptr(),
+                bytes_of_a_row.as_ptr(),
+                sides_of_a_box.as_ptr(),
+                every_number.as_ptr(),
+                CUtensorMapInterleave_enum::CU_TENSOR_MAP_INTERLEAVE_NONE,
+                CUtensorMapSwizzle_enum::CU_TENSOR_MAP_SWIZZLE_128B,
+                CUtensorMapL2promotion_enum::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                CUtensorMapFloatOOBfill_enum::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            )
+        }
+        .result()?;
+        Ok(TensorMap(map))
+    }
+    // ANCHOR_END: map
+}

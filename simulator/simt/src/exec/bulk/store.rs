@@ -1,0 +1,152 @@
+//! Bulk copies to global memory, which their thread commits in groups and waits for.
+
+use super::footprint::{Footprint, Row, UNIT};
+use crate::exec::atomics;
+use crate::exec::core::Core;
+use crate::exec::machine::Stop;
+use crate::exec::request::Request;
+use crate::exec::stores::Store;
+use crate::finding::{AccessOp, BulkCopyMisuse, FindingKind};
+use crate::program::{AtomicOp, Reduction, Semantics, typed_reduction};
+use crate::registers::LANES;
+use crate::tensor_map::{Element, TensorMap};
+
+/// Starts the store of one lane. `request` is to its first bytes in shared memory.
+pub fn begin(core: &mut Core<'_>, footprint: Footprint, reduction: Option<Reduction>, request: &Request<'_>) -> Result<(), Stop> {
+    let lane = request.first_lane();
+    let reduction = match reduction {
+        None => None,
+        Some(Reduction::Typed(op, width)) => Some((op, width)),
+        Some(Reduction::OfMap(op)) => match footprint.map().and_then(|map| reduction_of(op, map)) {
+            Some(typed) => Some(typed),
+            None => {
+                let misuse = BulkCopyMisuse::Reduction { op: op.to_owned() };
+                return Err(core.fault(FindingKind::InvalidBulkCopy { misuse }, *request));
+            }
+        },
+    };
+    let op = if reduction.is_some() { AccessOp::Atomic } else { AccessOp::Store };
+    for row in footprint.rows().iter().filter(|row| !row.inside.is_empty()) {
+        let addresses = [row.address; LANES];
+        let write = Request { op, bytes: row.inside.end - row.inside.start, addresses: &addresses, ..*request };
+        core.check_row(&footprint, row, &write)?;
+        core.count_store_row(&write);
+        read_row(core, &footprint, row, request)?;
+    }
+    let group = *core.stores.groups(core.warp, lane as u32);
+    let store = Store { warp: core.warp, lane: lane as u32, pc: request.pc, index: request.index, group, footprint, reduction };
+    core.copies.begin_reading(store.footprint.units());
+    core.stores.pending.push(store);
+    Ok(())
+}
+
+/// Notes that the async proxy reads the bytes of a row.
+fn read_row(core: &mut Core<'_>, footprint: &Footprint, row: &Row, request: &Request<'_>) -> Result<(), Stop> {
+    for at in row.units() {
+        let addresses = [u64::from(footprint.place(at)); LANES];
+        let unit = Request { op: AccessOp::Load, bytes: UNIT, addresses: &addresses, ..*request };
+        core.check_shared(&unit)?;
+        core.watch_async_read(&unit);
+    }
+    Ok(())
+}
+
+/// The operation of a reduction of the map's elements, and their width.
+fn reduction_of(op: &str, map: &TensorMap) -> Option<(AtomicOp, u32)> {
+    let ty = match (map.element, op) {
+        (Element::U8 | Element::U16, _) => return None,
+        (Element::U32 | Element::S32, "and" | "or" | "xor") => "b32",
+        (Element::U64, "and" | "or" | "xor") => "b64",
+        (Element::U32, _) => "u32",
+        (Element::S32, _) => "s32",
+        (Element::U64, _) => "u64",
+        (Element::S64, _) => "s64",
+        (Element::F16, _) => "f16",
+        (Element::Bf16, _) => "bf16",
+        (Element::F32 | Element::F32Ftz | Element::Tf32 | Element::Tf32Ftz, _) => "f32",
+        (Element::F64, _) => "f64",
+    };
+    typed_reduction(op, ty)
+}
+
+/// Finishes the stores of the lanes in `mask`, except for those in the last `pending` groups. A store that has read shared memory has also
+/// written global memory here.
+pub fn wait(core: &mut Core<'_>, pending: u32, mask: u32) -> Result<(), Stop> {
+    let mut stores = std::mem::take(&mut core.stores.pending);
+    let (warp, groups) = (core.warp, &core.stores.groups);
+    let finishes = |store: &Store| {
+        let groups = || groups[warp as usize * LANES + store.lane as usize];
+        store.warp == warp && mask >> store.lane & 1 != 0 && store.group < groups().saturating_sub(pending)
+    };
+    let finished: Vec<_> = stores.extract_if(.., |store| finishes(store)).collect();
+    core.stores.pending = stores;
+    finished.iter().try_for_each(|store| finish(core, store, true))
+}
+
+/// Finishes what the running block, of this many warps, has left to store. Its threads should have waited for that.
+pub fn end_block(core: &mut Core<'_>, warps: u32) -> Result<(), Stop> {
+    let own = core.first_warp..core.first_warp + warps;
+    let stores: Vec<_> = core.stores.pending.extract_if(.., |store| own.contains(&store.warp)).collect();
+    for store in &stores {
+        let is_committed = core.stores.is_committed(store);
+        core.warp = store.warp;
+        if let Some(watch) = &mut core.watch {
+            watch.unwaited_store(store.pc, store.warp, store.lane, is_committed);
+        }
+        finish(core, store, false)?;
+    }
+    Ok(())
+}
+
+/// Reads shared memory and writes global memory. To the other threads, the thread that waits does both, if one `waits`.
+fn finish(core: &mut Core<'_>, store: &Store, waits: bool) -> Result<(), Stop> {
+    let Store { lane, pc, index, ref footprint, reduction, .. } = *store;
+    let lane = lane as usize;
+    core.copies.end_reading(footprint.units());
+    let machine = core.machine;
+    let op = if reduction.is_some() { AccessOp::Atomic } else { AccessOp::Store };
+    for row in footprint.rows().iter().filter(|row| !row.inside.is_empty()) {
+        let mut bytes = vec![0; row.bytes as usize];
+        for at in row.units() {
+            let place = footprint.place(at) as usize / 4;
+            let words: &[u8] = bytemuck::cast_slice(&core.shared[place..][..UNIT as usize / 4]);
+            bytes[(at - row.offset) as usize..][..UNIT as usize].copy_from_slice(words);
+            let addresses = [place as u64 * 4; LANES];
+            if waits {
+                let unit = Request { op: AccessOp::Load, index, pc, bytes: UNIT, mask: 1 << lane, addresses: &addresses };
+                core.watch_read_again(&unit);
+            }
+        }
+        let mut hint = core.atomic_hint;
+        let Some(region) = machine.region(&mut hint, row.address, 1) else { continue };
+        // The last 16 bytes of a row are written whole, as on an H200, though some may be past the tensor's last element.
+        let end = u64::from(row.inside.end.next_multiple_of(UNIT)).min(u64::from(row.inside.start) + region.end() - row.address);
+        let bytes = &bytes[row.inside.start as usize..end as usize];
+        let addresses = [row.address; LANES];
+        let request = Request { op, index, pc, bytes: bytes.len() as u32, mask: 1 << lane, addresses: &addresses };
+        let offset = row.address - region.base;
+        let same = || {
+            let mut there = vec![0; bytes.len()];
+            region.buffer.read(offset, &mut there);
+            there == bytes
+        };
+        match reduction {
+            None => {
+                let write = || region.buffer.write(offset, bytes);
+                core.watch_global_store(&request, lane, Semantics::default(), same, write);
+                region.buffer.note_written(offset, bytes.len() as u64);
+            }
+            Some((op, width)) => {
+                let combine = || {
+                    for (address, element) in (row.address..).step_by(width as usize).zip(bytes.chunks_exact(width as usize)) {
+                        let operand = element.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+                        atomics::on_global(machine, &mut hint, (op, width), address, [operand, 0]);
+                    }
+                };
+                let relaxed = Semantics { strong: true, ..Semantics::default() };
+                core.watch_global_store(&request, lane, relaxed, || false, combine);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! The unfinished bulk copies out of a block's shared memory.
+
+use super::bulk::footprint::{Footprint, UNIT};
+use super::machine::Machine;
+use super::request::lanes_of;
+use crate::program::AtomicOp;
+use crate::registers::LANES;
+
+/// The unfinished stores of a block, in the order in which they started.
+#[derive(Debug, Default)]
+pub struct Stores {
+    pub pending: Vec<Store>,
+    /// Groups that each thread has committed.
+    pub groups: Vec<u32>,
+}
+
+/// A store that one thread started.
+#[derive(Debug)]
+pub struct Store {
+    pub warp: u32,
+    pub lane: u32,
+    /// The instruction.
+    pub pc: u32,
+    /// Index of the access that it counts as.
+    pub index: u32,
+    /// Number of its group, which may not be committed yet.
+    pub group: u32,
+    pub footprint: Footprint,
+    pub reduction: Option<(AtomicOp, u32)>,
+}
+
+impl Store {
+    /// Whether it reads some of the `bytes` bytes of shared memory from an offset on.
+    pub fn reads(&self, offset: u32, bytes: u32) -> bool {
+        self.footprint.units().any(|unit| unit < offset + bytes && offset < unit + UNIT)
+    }
+}
+
+impl Stores {
+    pub fn new(machine: &Machine<'_>) -> Self {
+        let of_block = machine.config.block.volume().next_multiple_of(LANES as u64) as usize;
+        let threads = of_block * machine.clusters.blocks as usize;
+        let groups = if machine.program.bulk_copies.is_empty() { Vec::new() } else { vec![0; threads] };
+        Self { pending: Vec::new(), groups }
+    }
+
+    pub fn clear(&mut self) {
+        self.pending.clear();
+        self.groups.fill(0);
+    }
+
+    pub fn groups(&mut self, warp: u32, lane: u32) -> &mut u32 {
+        &mut self.groups[warp as usize * LANES + lane as usize]
+    }
+
+    /// Commits a group of each lane in `mask`.
+    pub fn commit(&mut self, warp: u32, mask: u32) {
+        if !self.groups.is_empty() {
+            lanes_of(mask).for_each(|lane| *self.groups(warp, lane as u32) += 1);
+        }
+    }
+
+    /// Whether the store is in a group that was committed.
+    pub fn is_committed(&self, store: &Store) -> bool {
+        store.group < self.groups[store.warp as usize * LANES + store.lane as usize]
+    }
+}

@@ -1,0 +1,217 @@
+//! The ways to misuse `wgmma`. The rules are in the PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"; what breaks them has an
+//! undefined result.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Location, Nearest, OtherAccess, Severity};
+
+/// A misuse of `wgmma`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "misuse", rename_all = "kebab-case")]
+pub enum WgmmaMisuse {
+    /// A register of a product was used before the `wgmma.wait_group` that covers it. The finding names the instruction that used it.
+    RegisterInUse {
+        /// What the instruction did.
+        usage: RegisterUse,
+        /// The product.
+        product: Box<Location>,
+    },
+    /// No `wgmma.fence` orders the accesses to registers before a product, which the finding names.
+    Unfenced {
+        /// The last instruction that accessed one of its registers; `None` if the warp had executed no fence at all.
+        access: Option<Box<Location>>,
+        /// That instruction only moves a value. A compiler may have put it after the fence.
+        moves: bool,
+    },
+    /// A thread wrote shared memory that a product still reads.
+    SharedInUse {
+        /// The access of the thread that the finding names.
+        access: Access,
+        /// The variable that holds those bytes.
+        place: Option<Nearest>,
+        /// The product.
+        product: Box<OtherAccess>,
+    },
+    /// A descriptor that describes no matrix in the block's shared memory.
+    Descriptor {
+        /// Its bits.
+        descriptor: u64,
+        /// The defect.
+        defect: DescriptorDefect,
+    },
+    /// A warp ended with a product that it had not waited for.
+    Abandoned {
+        /// The product was committed to a group.
+        committed: bool,
+    },
+    /// The warp belongs to no four warps of 32 threads each, the first of which has a number that is a multiple of 4.
+    NoWarpgroup {
+        /// The block's threads.
+        threads: u64,
+    },
+    /// The four warps of a warpgroup did not execute the same product.
+    Disagreement {
+        /// What another warp executed in its place: another product, or the same with other descriptors; `None` if it executed none.
+        other: Option<Box<OtherAccess>>,
+    },
+}
+
+/// What an instruction did with a register of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RegisterUse {
+    /// It read a register of D.
+    ReadsSum,
+    /// It wrote a register of D.
+    WritesSum,
+    /// It wrote a register of A.
+    WritesFactor,
+    /// It is a product of other registers or another shape, and accesses a register of D.
+    OtherProduct,
+}
+
+/// What is wrong with a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "defect", rename_all = "kebab-case")]
+pub enum DescriptorDefect {
+    /// The matrix leaves the block's shared memory.
+    OutOfBounds {
+        /// The first 16 bytes outside, as an offset in shared memory.
+        address: u32,
+        /// Bytes of the block's shared memory.
+        bytes: u32,
+    },
+    /// The pattern of swizzling does not start where the descriptor says.
+    Misaligned {
+        /// The start of the matrix.
+        address: u32,
+        /// What it should be a multiple of.
+        unit: u32,
+    },
+    /// Bits that must be zero are set.
+    ReservedBits,
+    /// The lanes of the warp have different ones.
+    NotUniform,
+}
+
+impl WgmmaMisuse {
+    /// Its severity.
+    pub(super) fn severity(&self) -> Severity {
+        match self {
+            // ptxas orders what it sees, and says so.
+            Self::Unfenced { moves: true, .. } => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+
+    /// A suggested fix.
+    pub(super) fn help(&self) -> &'static str {
+        match self {
+            Self::RegisterInUse { .. } => {
+                "put wgmma.wait_group before the access, and bind the registers to it, as in asm volatile(\"\" : \"+f\"(d[i]) :: \"memory\"), \
+                 so that the compiler does not move the access; ptxas may insert a wait by itself (it says C7517), and nothing overlaps then"
+            }
+            Self::Unfenced { access: None, .. } => "every warp of the warpgroup must execute wgmma.fence before its first product",
+            Self::Unfenced { moves: true, .. } => {
+                "the compiler may have moved this: bind the registers before the fence, as in asm volatile(\"\" : \"+f\"(d[i]) :: \"memory\")"
+            }
+            Self::Unfenced { .. } => "put wgmma.fence between the access and the product",
+            Self::SharedInUse { .. } => {
+                "wait for the product (wgmma.wait_group) before its operands are overwritten, and let other warps wait for that at a barrier"
+            }
+            Self::Descriptor { defect: DescriptorDefect::NotUniform, .. } => {
+                "all threads of the warpgroup need the same descriptor: compute it from no thread's index"
+            }
+            Self::Descriptor { defect: DescriptorDefect::OutOfBounds { .. }, .. } => {
+                "the address and both offsets count units of 16 bytes: which of the three is too large?"
+            }
+            Self::Descriptor { .. } => {
+                "align the matrix to 1024, 512 or 256 bytes for swizzles of 128, 64 and 32 bytes, or set the base offset"
+            }
+            Self::Abandoned { committed: false } => {
+                "put wgmma.commit_group after the last product, and wgmma.wait_group after that"
+            }
+            Self::Abandoned { committed: true } => "put wgmma.wait_group.sync.aligned 0 before the results are used",
+            Self::NoWarpgroup { .. } => "launch a multiple of 128 threads",
+            Self::Disagreement { .. } => "let no condition that differs between the warps of a warpgroup decide about its products",
+        }
+    }
+
+    /// The other side, if a thread of the block is there.
+    pub(super) fn other(&self) -> Option<&OtherAccess> {
+        match self {
+            Self::SharedInUse { product, .. } => Some(product),
+            Self::Disagreement { other } => other.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The other instruction, if there is one.
+    pub fn other_location(&self) -> Option<&Location> {
+        match self {
+            Self::RegisterInUse { product, .. } => Some(product),
+            Self::Unfenced { access, .. } => access.as_deref(),
+            _ => self.other().map(|other| &other.location),
+        }
+    }
+}
+
+impl fmt::Display for WgmmaMisuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RegisterInUse { usage, product } => {
+                write!(f, "unfinished wgmma: {usage} of the product started at {product}, which the warp has not waited for")
+            }
+            Self::Unfenced { access: None, .. } => write!(f, "wgmma without a fence: the warp has executed no wgmma.fence yet"),
+            Self::Unfenced { access: Some(access), .. } => {
+                write!(f, "wgmma without a fence: no wgmma.fence since one of its registers was accessed at {access}")
+            }
+            Self::SharedInUse { access, place, .. } => {
+                write!(f, "unfinished wgmma: {access}")?;
+                if let Some(place) = place {
+                    write!(f, ", {place}")?;
+                }
+                write!(f, ", which a product still reads")
+            }
+            Self::Descriptor { descriptor, defect } => write!(f, "matrix descriptor {descriptor:#018x}: {defect}"),
+            Self::Abandoned { committed: false } => write!(f, "the warp ended with this product neither committed nor waited for"),
+            Self::Abandoned { committed: true } => write!(f, "the warp ended without waiting for this product"),
+            Self::NoWarpgroup { threads } => {
+                write!(f, "wgmma by a warp that is in no warpgroup: of {threads} threads, the last {} make none", threads % 128)
+            }
+            Self::Disagreement { other: Some(_) } => write!(f, "the warps of a warpgroup execute different products"),
+            Self::Disagreement { other: None } => write!(f, "a warp of the warpgroup ended without executing this product"),
+        }
+    }
+}
+
+impl fmt::Display for RegisterUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ReadsSum => "read of an accumulator",
+            Self::WritesSum => "write of an accumulator",
+            Self::WritesFactor => "write of a register of A",
+            Self::OtherProduct => "product of other registers with an accumulator",
+        })
+    }
+}
+
+impl fmt::Display for DescriptorDefect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfBounds { address, bytes } => {
+                write!(f, "the matrix has bytes at {address:#x} in shared memory, and the block has {bytes} bytes")
+            }
+            Self::Misaligned { address, unit } => {
+                write!(
+                    f,
+                    "the swizzled matrix at {address:#x} in shared memory starts at no multiple of {unit}, and its base offset says otherwise"
+                )
+            }
+            Self::ReservedBits => write!(f, "bits that must be zero are set"),
+            Self::NotUniform => write!(f, "other lanes of the warp have another one"),
+        }
+    }
+}
