@@ -18,10 +18,11 @@ async function found() {
 }
 
 /**
- * Compiles a text. `form` is "optimized", "plain" (without optimization) or "quiet" (without what it prints); `progress` gets what is going on, in words.
+ * Compiles a text. `form` is "optimized", "plain" (without optimization) or "quiet" (without what it prints), `architecture` a virtual one; `progress` gets
+ * what is going on, in words.
  * @returns {Promise<{ ptx: string, remarks: string }>}
  */
-export async function compileCuda(source, name, form = "optimized", progress = () => {}) {
+export async function compileCuda(source, { name, form, architecture, progress = () => {} }) {
   place ??= found();
   const clang = await place;
   worker ??= new Worker(new URL("./simt/cuda-worker.js", import.meta.url), { type: "module" });
@@ -50,6 +51,6 @@ export async function compileCuda(source, name, form = "optimized", progress = (
     };
     mine.addEventListener("message", hear);
     mine.addEventListener("error", broken);
-    mine.postMessage({ id, source, name, form, clang });
+    mine.postMessage({ id, source, options: { name, form, architecture }, clang });
   });
 }

@@ -247,6 +247,7 @@ class Kernel extends Exercise {
   /** Compiles the forms that the check needs. */
   async compiled(text, name, signal) {
     const { compileCuda } = await import("./compiler.mjs");
+    const { architecture } = this.data.manifest.kernel;
     const forms = {};
     for (const form of ["optimized", "plain", ...(text.includes("printf") ? ["quiet"] : [])]) {
       const start = performance.now();
@@ -254,7 +255,7 @@ class Kernel extends Exercise {
         if (!signal.aborted) this.status.textContent = words;
       };
       try {
-        const { ptx, remarks } = await unlessCanceled(compileCuda(text, name, form, say), signal);
+        const { ptx, remarks } = await unlessCanceled(compileCuda(text, { name, form, architecture, progress: say }), signal);
         forms[form] = { ptx, remarks };
       } catch (error) {
         if (signal.aborted || !COMPLAINT.test(error.message)) throw error;

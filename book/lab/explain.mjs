@@ -129,7 +129,7 @@ class Explain {
     stop.disabled = false;
     editor.mark([]);
     await act(this.#figure, async () => {
-      const compile = (text) => compileCuda(complete(file.source, text), name, "optimized", (progress) => (status.textContent = progress));
+      const compile = (text) => compileCuda(complete(file.source, text), { name, progress: (words) => (status.textContent = words) });
       const { ptx, remarks } = await compile(editor.text);
       // Compilers differ, so a change is compared with what the same compiler makes of the unchanged text.
       this.#unchanged ??= (await compile(file.source.text)).ptx;

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError};
@@ -61,6 +62,7 @@ pub struct Gpu {
     device: Device,
     compiler: Compiler,
     loaded: Mutex<Loaded>,
+    most_multiprocessors: AtomicU32,
 }
 
 /// Where the PTX of a module comes from.
@@ -105,7 +107,15 @@ impl Gpu {
             driver: device.driver(),
             compiler: compiler.describe(device.simulator().is_some()),
         };
-        Ok(Gpu { context, stream, info, device, compiler, loaded: Mutex::default() })
+        Ok(Gpu {
+            context,
+            stream,
+            info,
+            device,
+            compiler,
+            loaded: Mutex::default(),
+            most_multiprocessors: AtomicU32::new(u32::MAX),
+        })
     }
 
     /// This device, as a record describes it.
@@ -181,6 +191,16 @@ impl Gpu {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(new) => Ok(new.insert(self.load(source)?)),
         }
+    }
+
+    /// Plans grids as for a device that has no more multiprocessors than these, so that blocks get more work and fewer of them are started.
+    pub fn plan_for_multiprocessors(&self, most: u32) {
+        self.most_multiprocessors.store(most.max(1), Ordering::Relaxed);
+    }
+
+    /// The most multiprocessors that grids are planned for.
+    pub(crate) fn most_multiprocessors(&self) -> u32 {
+        self.most_multiprocessors.load(Ordering::Relaxed)
     }
 
     /// Replaces a source's PTX, so that the stages that launch its kernels run a changed one. `None` restores the source's own.

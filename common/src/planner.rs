@@ -125,13 +125,14 @@ pub fn plan(tiles: u64, sum: Sum, multiprocessors: u32, model: &impl Model) -> P
 }
 // ANCHOR_END: plan
 
-/// The multiprocessors of a device.
+/// The multiprocessors of a device, or as many of them as [`Gpu::plan_for_multiprocessors`] allows.
 ///
 /// # Errors
 ///
 /// The driver's errors.
 pub fn multiprocessors(gpu: &Gpu) -> Result<u32> {
-    Ok(gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs().max(1))
+    let all = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs().max(1);
+    Ok(all.min(gpu.most_multiprocessors()))
 }
 
 /// Memory for the partial sums of so many slices, a row of `outputs` for each. It is not initialized, so the simulator reports a sum that

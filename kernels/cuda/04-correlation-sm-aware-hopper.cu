@@ -13,9 +13,8 @@
 #include "hopper.cuh"
 #include "04-correlation-wgmma.cuh"
 
-// A piece of the template has as many columns and rows as the bands in shared memory.
+// A piece of the template has as many columns as the bands in shared memory have space for. The host limits its rows.
 constexpr int PIECE_COLUMNS = 64;
-constexpr int PIECE_ROWS = 52;
 // Neighboring outputs that start in the same 16 bytes of the image.
 constexpr int SHIFTS = UNIT;
 // Bytes of a group of eight rows of a matrix, and of the bands of one template row.

@@ -125,8 +125,6 @@ pub mod hopper {
             LANE_COLUMNS = 8,
             /// The most columns of a piece of the template.
             PIECE_COLUMNS = 64,
-            /// The most rows of a piece of the template.
-            PIECE_ROWS = 52,
             /// Words of a padded row of a piece.
             PADDED_WORDS = 25,
             /// Threads of a block of [`WGMMA_128`].

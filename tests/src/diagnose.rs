@@ -49,7 +49,14 @@ fn loads_go_and_the_rest_stays<W: Workload>(stages: &[Stage<W>], workload: &W) -
         let whole = diagnosis.whole.effort.as_ref().unwrap();
         let of_stage = |trial: &inspect::diagnose::Trial| {
             let Kind::Without(loads) = trial.kind else { panic!("{}: {trial:?}", stage.name) };
-            let effort = trial.effort.as_ref().unwrap_or_else(|reason| panic!("{}, {}: {reason}", stage.name, trial.name));
+            let effort = match &trial.effort {
+                Ok(effort) => effort,
+                // Its tensor cores read shared memory themselves.
+                Err(reason) => {
+                    assert!(stage.name == "wgmma" && reason.ends_with(", which cannot be replaced"), "{}: {reason}", stage.name);
+                    return None;
+                }
+            };
             if let (Some(whole), Some(counters)) = (whole.counters(), effort.counters()) {
                 let counted = (counters.global_load_sectors, counters.shared_load_wavefronts);
                 let expected = match loads {
@@ -61,9 +68,9 @@ fn loads_go_and_the_rest_stays<W: Workload>(stages: &[Stage<W>], workload: &W) -
                 assert_eq!(kept(counters), kept(whole), "{}, {}", stage.name, trial.name);
             }
             assert!(text.contains(&trial.name), "{text}");
-            loads
+            Some(loads)
         };
-        Some((*stage, diagnosis.experiments.iter().map(of_stage).collect()))
+        Some((*stage, diagnosis.experiments.iter().filter_map(of_stage).collect()))
     });
     found.collect()
 }
@@ -91,8 +98,8 @@ fn loads_can_be_taken_out_of_every_stage_and_nothing_else_goes() {
     let size = correlation::Size { image: (90, 70), template: (21, 18) };
     let stages = loads_go_and_the_rest_stays(correlation_sm_aware::CHAPTER.stages, &Correlation::random(size, Border::Clamp, 13));
     for (stage, loads) in stages {
-        let expected =
-            if [correlation_sm_aware::GLOBAL, correlation_sm_aware::CONSTANT].contains(&stage) { &[Global][..] } else { &all };
+        let only_global = ["global", "constant", "wgmma"].contains(&stage.name);
+        let expected = if only_global { &[Global][..] } else { &all };
         assert_eq!(loads, expected, "{}", stage.name);
     }
     let sums = WindowSums::random(window_sums::Size { width: 600, height: 2 }, 15, Border::Valid, 13).unwrap();

@@ -31,7 +31,8 @@ fn judged(nvrtc: &Nvrtc, problem: &str, exercise: &Exercise, text: &str) -> (boo
     let name = format!("{}.cu", exercise.stem());
     // As the page does before it compiles.
     let text = text.trim_start_matches('\u{feff}');
-    let form = |form| match compile_with_nvrtc(nvrtc, Input { name: &name, text, headers: &[] }, "compute_80", form) {
+    let architecture = &exercise.manifest.kernel.as_ref().expect("a kernel is asked for").architecture;
+    let form = |form| match compile_with_nvrtc(nvrtc, Input { name: &name, text, headers: &[] }, architecture, form) {
         Ok((ptx, remarks)) => Form::Made { ptx, remarks },
         Err(toolkit::Error::Compile { log, .. }) => Form::Refused { log },
         Err(error) => panic!("{}: {error}", exercise.stem()),

@@ -226,7 +226,7 @@ const tests = {
     const made = await reader.evaluate(`(async () => {
       window.unrolledClang = "${other.address}/";
       const { compileCuda } = await import("./lab/compiler.mjs");
-      return (await compileCuda("extern \\"C\\" __global__ void k(int* a) { a[threadIdx.x] = 1; }", "k.cu")).ptx;
+      return (await compileCuda("extern \\"C\\" __global__ void k(int* a) { a[threadIdx.x] = 1; }", { name: "k.cu" })).ptx;
     })()`);
     assert.match(made, /\.entry k\(/);
     await reader.close();

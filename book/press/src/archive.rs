@@ -138,11 +138,16 @@ impl Archive {
     }
 }
 
-/// The files in a folder and in the folders within, in order.
+/// The files in a folder and in the folders within, in order, but for hidden ones.
 pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
+        let entry = entry?;
+        let path = entry.path();
+        // A run that is not over keeps its place with a hidden file.
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
         if path.is_dir() { files.extend(files_below(&path)?) } else { files.push(path) }
     }
     files.sort();

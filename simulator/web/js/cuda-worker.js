@@ -37,11 +37,11 @@ async function made(clang) {
   return new Compiler(bundle, header, lower);
 }
 
-self.onmessage = async ({ data: { id, source, name, form, clang } }) => {
+self.onmessage = async ({ data: { id, source, options, clang } }) => {
   const progress = (done, total) => self.postMessage({ id, progress: { done, total } });
   try {
     compiler ??= await made(clang);
-    self.postMessage({ id, result: await compiler.compile(source, name, form, progress) });
+    self.postMessage({ id, result: await compiler.compile(source, { ...options, progress }) });
   } catch (error) {
     self.postMessage({ id, problem: error.message });
   }

@@ -9,7 +9,7 @@ const PRELUDE = "unrolled-prelude.h";
 // As kernels/toolkit calls a clang that has the back end. Its driver does not start in WebAssembly, so these are arguments of the front end.
 const ARGUMENTS = [
   ["-triple", "nvptx64-nvidia-cuda", "-aux-triple", "x86_64-unknown-linux-gnu", "-fcuda-is-device"],
-  ["-target-cpu", "sm_80", "-target-feature", "+ptx80", "-target-sdk-version=12.0"],
+  ["-target-feature", "+ptx80", "-target-sdk-version=12.0"],
   ["-std=c++17", "-ffp-contract=fast", "-fdeclspec", "-fno-finite-loops", "-relaxed-aliasing"],
   ["-nostdsysteminc", "-nobuiltininc", "-I."],
   ["-fdiagnostics-format", "msvc", "-fno-show-column", "-fno-diagnostics-show-line-numbers", "-fno-diagnostics-show-option"],
@@ -67,10 +67,12 @@ export class Compiler {
   }
 
   /**
-   * Compiles a text, and returns PTX and what the compiler remarks on it. `form` is "optimized", "plain" or "quiet"; `progress` gets the bytes
-   * fetched and those to fetch.
+   * Compiles a text, and returns PTX and what the compiler remarks on it. `form` is "optimized", "plain" or "quiet"; `architecture` is a virtual one,
+   * such as "compute_90"; `progress` gets the bytes fetched and those to fetch.
    */
-  async compile(source, name = "kernel.cu", form = "optimized", progress = undefined) {
+  async compile(source, { name = "kernel.cu", form = "optimized", architecture = "compute_80", progress } = {}) {
+    const target = Number(architecture.match(/^compute_(\d+)$/)?.[1]);
+    if (!target) throw new CompileError(`this compiler knows no ${architecture}`);
     const files = { ...HEADERS, [PRELUDE]: this.#header, "kernel.cu": `#line 1 ${JSON.stringify(name)}\n${source}` };
     const said = [];
     const listen = (bytes) => bytes && said.push(decoder.decode(bytes));
@@ -78,14 +80,14 @@ export class Compiler {
     const remarks = () => likeNvrtc(said.join(""), name);
     let made;
     try {
-      made = await this.#clang.runLLVM(["clang", "-cc1", ...ARGUMENTS, ...FORMS[form], "-x", "cuda", "kernel.cu"], files, { stdout: listen, stderr: listen, fetchProgress });
+      made = await this.#clang.runLLVM(["clang", "-cc1", ...ARGUMENTS, "-target-cpu", `sm_${target}`, ...FORMS[form], "-x", "cuda", "kernel.cu"], files, { stdout: listen, stderr: listen, fetchProgress });
     } catch (error) {
       throw new CompileError(remarks() || `the compiler failed: ${error.message}`);
     }
-    return { ptx: await this.#lowered(made["kernel.ll"], name), remarks: remarks() };
+    return { ptx: await this.#lowered(made["kernel.ll"], name, target), remarks: remarks() };
   }
 
-  async #lowered(ir, name) {
+  async #lowered(ir, name, target) {
     // A module for each text: one that has failed is of no use to the next.
     const { memory, input, ptx, output, output_bytes } = (await WebAssembly.instantiate(this.#lower, {})).exports;
     const bytes = typeof ir === "string" ? new TextEncoder().encode(ir) : ir;
@@ -93,7 +95,7 @@ export class Compiler {
     try {
       const pointer = input(bytes.length) >>> 0;
       new Uint8Array(memory.buffer, pointer, bytes.length).set(bytes);
-      isDone = ptx();
+      isDone = ptx(target);
     } catch (error) {
       throw new CompileError(`the back end failed, which is a defect of it: ${error.message}`);
     }

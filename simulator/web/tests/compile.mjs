@@ -37,9 +37,9 @@ async function run(ptx) {
 async function inNode() {
   const compiler = new Compiler(await load("clang/bundle.js"), readFileSync(join(site, "simt/cuda.h"), "utf8"), await WebAssembly.compile(readFileSync(join(site, "simt/lower.wasm"))));
   const start = performance.now();
-  const { ptx } = await compiler.compile(source, "strided.cu");
+  const { ptx } = await compiler.compile(source, { name: "strided.cu" });
   const first = performance.now();
-  await compiler.compile(source, "strided.cu");
+  await compiler.compile(source, { name: "strided.cu" });
   console.log(`node: the first compilation took ${Math.round(first - start)} ms, the second ${Math.round(performance.now() - first)} ms`);
 
   // The stored PTX is NVRTC's.
@@ -51,9 +51,9 @@ async function inNode() {
   }
 
   // What the reader does wrong is said with the line.
-  const { ptx: broken } = await compiler.compile(noGuard, "strided.cu");
+  const { ptx: broken } = await compiler.compile(noGuard, { name: "strided.cu" });
   await assert.rejects(run(broken), (error) => error instanceof SimulatorError && error.failure.kind === "fault" && error.failure.source.file.endsWith("strided.cu") && [18, 20].includes(error.failure.source.line));
-  await assert.rejects(compiler.compile(source.replace("float sum", "flaot sum"), "strided.cu"), (error) => error instanceof CompileError && /^strided\.cu\(15\): error: unknown type name 'flaot'/.test(error.message));
+  await assert.rejects(compiler.compile(source.replace("float sum", "flaot sum"), { name: "strided.cu" }), (error) => error instanceof CompileError && /^strided\.cu\(15\): error: unknown type name 'flaot'/.test(error.message));
 
   console.log("ok      node");
 }

@@ -9,14 +9,14 @@ use lower::{Options, lower};
 /// The header that gives clang the names of CUDA; its lines count for the lines that use it.
 const HEADER: &str = "cuda.h";
 
-/// Makes PTX of the text of a module of LLVM IR.
+/// Makes PTX for a compute capability, times ten, of the text of a module of LLVM IR.
 ///
 /// # Errors
 ///
 /// What is not supported, with the line of CUDA in the form in which NVRTC says it.
-pub fn ptx_of(ir: &[u8]) -> Result<String, String> {
+pub fn ptx_of(ir: &[u8], target: u32) -> Result<String, String> {
     let text = str::from_utf8(ir).map_err(|error| error.to_string())?;
-    let options = Options { hidden: Some(HEADER.to_owned()), ..Options::default() };
+    let options = Options { target, hidden: Some(HEADER.to_owned()), ..Options::default() };
     lower(text, &options).map_err(|error| match &error.source {
         Some(place) => format!("{}({}): error: {}", place.file, place.line, error.message),
         None => format!("error: {error}"),
@@ -44,11 +44,11 @@ pub extern "C" fn input(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Lowers the input. Returns 1 if the output is PTX, and 0 if it says why there is none.
+/// Lowers the input for a compute capability, times ten. Returns 1 if the output is PTX, and 0 if it says why there is none.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn ptx() -> u32 {
+pub extern "C" fn ptx(target: u32) -> u32 {
     STATE.with_borrow_mut(|state| {
-        let outcome = ptx_of(&state.input);
+        let outcome = ptx_of(&state.input, target);
         let is_done = outcome.is_ok();
         state.output = outcome.unwrap_or_else(|reason| reason);
         is_done.into()

@@ -181,9 +181,17 @@ fn insert(marks: &mut [Mark; 2], order: &Order, mark: Mark) {
     // A strong access cannot represent an earlier plain one, which conflicts with more.
     let replaceable = |old: Mark| old.is_none() || (old.strength() >= mark.strength() && (own(old) || behind(old)));
     let [first, second] = *marks;
+    // To other warps, an access represents an earlier one of its warp. Beside a plain one it takes that place rather than the plain one's.
+    let of_warp = |old: Mark, beside: Mark| {
+        old.warp() == mark.warp() && old.strength() >= mark.strength() && beside.strength() < mark.strength()
+    };
     if replaceable(first) {
         marks[0] = mark;
     } else if replaceable(second) {
+        marks[1] = mark;
+    } else if of_warp(first, second) {
+        marks[0] = mark;
+    } else if of_warp(second, first) {
         marks[1] = mark;
     } else if first.strength().max(second.strength()) > mark.strength()
         || (first.warp() == second.warp() && first.warp() != mark.warp())
@@ -261,7 +269,10 @@ mod tests {
         assert_eq!(shadow.write(&order, initial, 0, 4, false), None);
         order.synchronize_lanes(0, u32::MAX, u32::MAX);
         let atomic = |order: &Order, thread: u32| Mark::new(9, thread / 32, thread % 32, order.now(thread / 32), Strength::Atomic);
-        assert_eq!(shadow.write(&order, atomic(&order, 1), 0, 4, false), None);
+        // The lanes are not ordered with each other, only with the store.
+        for thread in [1, 2, 3] {
+            assert_eq!(shadow.write(&order, atomic(&order, thread), 0, 4, false), None);
+        }
         let conflict = shadow.write(&order, atomic(&order, 40), 0, 4, false);
         assert_eq!(conflict, Some(Conflict { other: initial, other_writes: true }));
     }
