@@ -51,9 +51,15 @@ fn loads_go_and_the_rest_stays<W: Workload>(stages: &[Stage<W>], workload: &W) -
             let Kind::Without(loads) = trial.kind else { panic!("{}: {trial:?}", stage.name) };
             let effort = match &trial.effort {
                 Ok(effort) => effort,
-                // Its tensor cores read shared memory themselves.
                 Err(reason) => {
-                    assert!(stage.name == "wgmma" && reason.ends_with(", which cannot be replaced"), "{}: {reason}", stage.name);
+                    let is_refused = match stage.name {
+                        // Its tensor cores read shared memory themselves.
+                        "wgmma" => reason.ends_with(", which cannot be replaced"),
+                        // As the compiler for an H200 makes it.
+                        "fft" => reason.starts_with("addresses or branches depend on all"),
+                        _ => false,
+                    };
+                    assert!(is_refused, "{}, {}: {reason}", stage.name, trial.name);
                     return None;
                 }
             };
@@ -98,6 +104,10 @@ fn loads_can_be_taken_out_of_every_stage_and_nothing_else_goes() {
     let size = correlation::Size { image: (90, 70), template: (21, 18) };
     let stages = loads_go_and_the_rest_stays(correlation_sm_aware::CHAPTER.stages, &Correlation::random(size, Border::Clamp, 13));
     for (stage, loads) in stages {
+        if stage.name == "fft" {
+            // Only a GPU runs it.
+            continue;
+        }
         let only_global = ["global", "constant", "wgmma"].contains(&stage.name);
         let expected = if only_global { &[Global][..] } else { &all };
         assert_eq!(loads, expected, "{}", stage.name);
