@@ -35,6 +35,9 @@ pub struct Lesser {
 /// What takes the place of an instruction when it is taken out; `None` for an instruction that stays.
 pub type Replacement = fn(&Instruction<'_>) -> Option<String>;
 
+/// Lends the device for one run.
+pub type Lend = fn(&mut dyn FnMut(&Gpu) -> Outcome) -> Outcome;
+
 /// For each instruction of a kernel that has a replacement, its opcode, its line, and the text with the replacement.
 fn without_each(ptx: &str, kernel: &str, replacement: Replacement) -> Vec<(String, u32, String)> {
     let module = parse(ptx).unwrap();
@@ -56,13 +59,13 @@ fn outcome<W: Workload>(gpu: &Gpu, stage: &Stage<W>, source: &'static Source, pt
 }
 
 /// Takes each instruction that has a replacement out of each kernel that the stages launch, in turn, and runs the stage. With all of
-/// them in, the stage must be right, and be warned of nothing. `lend` lends the device for one run.
+/// them in, the stage must be right, and be warned of nothing.
 pub fn without_each_in_turn<W: Workload>(
     sources: &[&'static Source],
     stages: &[Stage<W>],
     workload: &W,
     replacement: Replacement,
-    lend: fn(&mut dyn FnMut(&Gpu) -> Outcome) -> Outcome,
+    lend: Lend,
 ) -> Vec<Lesser> {
     let mut lesser = Vec::new();
     for stage in stages.iter().filter(|stage| stage.place() == Place::Device) {

@@ -5,8 +5,6 @@
 use std::collections::BTreeMap;
 
 use common::Chapter;
-use common::gpu::Gpu;
-use common::report::Outcome;
 use common::stage::Stage;
 use common::workload::{Matmul, Workload, matmul};
 use kernels::Source;
@@ -14,7 +12,7 @@ use matmul_tiled::hopper::WGMMA_TF32;
 use matmul_tiled::split::TENSOR_3XTF32;
 use simt::ptx::ast::{Instruction, Operand};
 
-use crate::barriers::{Lesser, without_each_in_turn};
+use crate::barriers::{Lend, Lesser, without_each_in_turn};
 use crate::device::{in_own_process, with_own_simulator};
 
 /// What orders asynchronous work, apart from the barriers of a block: the beginnings of opcodes.
@@ -60,13 +58,7 @@ type Missed = BTreeMap<(&'static str, u32, String), bool>;
 
 /// Takes out what orders the kernels of some stages, in turn. Many of these kernels end in a fault, after which the process has no use of
 /// the device.
-fn take_out<W: Workload>(
-    missed: &mut Missed,
-    sources: &[&'static Source],
-    stages: &[Stage<W>],
-    workload: &W,
-    lend: fn(&mut dyn FnMut(&Gpu) -> Outcome) -> Outcome,
-) {
+fn take_out<W: Workload>(missed: &mut Missed, sources: &[&'static Source], stages: &[Stage<W>], workload: &W, lend: Lend) {
     for Lesser { kernel, opcode, line, said, .. } in without_each_in_turn(sources, stages, workload, order, lend) {
         *missed.entry((kernel, line, opcode)).or_insert(false) |= said.is_some();
     }

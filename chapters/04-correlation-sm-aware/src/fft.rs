@@ -14,7 +14,7 @@
 //! ring. Chapter 03 (`chapters/03-unroll/src/fft.rs`) derives `u log2(points) max |x| ||h||` for errors that spread evenly, with the
 //! points of the ring, its largest pixel, the norm of the template and `u = 2^-24`. Here they do not always: on an H200, random pixels
 //! had errors of up to 1.8 times that, and a picture and a template of one gray, except for one pixel each, up to 14 times. The worst that
-//! can be proved is larger than the sums themselves. So we allow [`SPREAD`] times that estimate. This is no proof.
+//! can be proved is larger than the sums themselves. So we allow 16 times that estimate. This is no proof.
 //!
 //! An error of a sum becomes one of a coefficient: `n (error + 1/2) / sqrt(variance of the window * variance of the template)`, largest for
 //! the window of the image with the smallest variance that is not zero. [`FFT`] is allowed this much, and nothing if the error is below
