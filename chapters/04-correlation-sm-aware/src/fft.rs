@@ -10,16 +10,18 @@
 //! This halves the numbers, and it is exact; the kernel that follows adds back what that changes. The result is an integer, and the transforms
 //! compute it with an error, so we take the nearest integer. **Where the error is below one half, the sum is exact.**
 //!
-//! Each step of a transform combines every point of the ring with others, so its rounding errors are relative to the largest numbers of the
-//! ring. Chapter 03 (`chapters/03-unroll/src/fft.rs`) derives `u log2(points) max |x| ||h||` for errors that spread evenly, with the
-//! points of the ring, its largest pixel, the norm of the template and `u = 2^-24`. Here they do not always: on an H200, random pixels
-//! had errors of up to 1.8 times that, and a picture and a template of one gray, except for one pixel each, up to 14 times. The worst that
-//! can be proved is larger than the sums themselves. So we allow 16 times that estimate. This is no proof.
+//! A transform of `points` numbers of f32 errs by about `u log2(points)` of the norm of what it transforms, `u = 2^-24` (chapter 03,
+//! `chapters/03-unroll/src/fft.rs`). Let `M` be the largest magnitude in the template's spectrum. The product with that spectrum, and with it an
+//! error of the image's, grows at most `M`-fold, and by Parseval's theorem so does the norm from the image to the result. So if errors
+//! spread evenly over a ring, one of a sum is at most `u log2(points) M max |x|`, with the largest pixel `max |x|`. Nothing proves that they
+//! spread evenly, and what can be proved without that is larger than the sums themselves. On an H200, random pixels had up to half of this,
+//! and a picture and a template of one gray, except for one pixel each, at most a tenth (`kernels/NOTES.md`, 04-correlation-sm-aware).
 //!
 //! An error of a sum becomes one of a coefficient: `n (error + 1/2) / sqrt(variance of the window * variance of the template)`, largest for
 //! the window of the image with the smallest variance that is not zero. [`FFT`] is allowed this much, and nothing if the error is below
 //! one half.
 
+use std::f64::consts::{PI, TAU};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -82,9 +84,6 @@ fn failed(action: &str) -> impl Fn(CufftError) -> toolkit::Error {
     move |CufftError(status)| toolkit::Error::Call { library: "cuFFT", action: action.to_owned(), reason: format!("{status:?}") }
 }
 
-/// How many times the estimate for evenly spread errors is allowed.
-const SPREAD: f64 = 16.0;
-
 /// The largest error that the stage may have beyond the workload's tolerance; derived at the head of this file.
 fn allowance(correlation: &Correlation) -> f64 {
     const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
@@ -92,14 +91,41 @@ fn allowance(correlation: &Correlation) -> f64 {
     let sides = Tiles::candidates(correlation.outputs(), (template.width, template.height)).into_iter().map(|tiles| tiles.side);
     let points = sides.max().map_or(1.0, |side| f64::from(side).powi(2));
     let off_middle = |pixel: &u8| f64::from(*pixel) - f64::from(MIDDLE_GRAY);
-    let norm = template.pixels.iter().map(|pixel| off_middle(pixel).powi(2)).sum::<f64>().sqrt();
-    let error = SPREAD * UNIT_ROUNDOFF * points.log2() * f64::from(MIDDLE_GRAY) * norm;
+    let pixels: Vec<f64> = template.pixels.iter().map(off_middle).collect();
+    let spectrum = largest_of_spectrum(&pixels, template.width as usize);
+    let error = UNIT_ROUNDOFF * points.log2() * f64::from(MIDDLE_GRAY) * spectrum;
     if error < 0.5 {
         return 0.0;
     }
     let template_variance = Shape::of(correlation).template_variance as f64;
     let variances = smallest_variance(correlation) * template_variance;
     if variances > 0.0 { f64::from(correlation.template_pixels()) * (error + 0.5) / variances.sqrt() } else { 0.0 }
+}
+
+/// The largest magnitude of a transform of these rows, at any frequency. It is looked for at four times as many frequencies as there are
+/// numbers in each direction. Between these, a magnitude is at most `1 / cos(pi / 8)` times as large for each direction (Ehlich and Zeller,
+/// "Schwankung von Polynomen zwischen Gitterpunkten", 1964).
+fn largest_of_spectrum(numbers: &[f64], width: usize) -> f64 {
+    let rows: Vec<&[f64]> = numbers.chunks(width).collect();
+    let (across, down) = (4 * width, 4 * rows.len());
+    let circle = |points: usize| (0..points).map(|at| (TAU * at as f64 / points as f64).sin_cos()).collect::<Vec<_>>();
+    let (circle_across, circle_down) = (circle(across), circle(down));
+    let mut largest = 0.0_f64;
+    // The numbers are real, so the other half has the same magnitudes.
+    for at in 0..=across / 2 {
+        let of_row = |row: &&[f64]| {
+            let terms = row.iter().enumerate().map(|(x, number)| (number, circle_across[at * x % across]));
+            terms.fold((0.0, 0.0), |(re, im), (number, (sin, cos))| (re + number * cos, im - number * sin))
+        };
+        let column: Vec<(f64, f64)> = rows.iter().map(of_row).collect();
+        for frequency in 0..down {
+            let terms = column.iter().enumerate().map(|(y, number)| (number, circle_down[frequency * y % down]));
+            let (re, im) =
+                terms.fold((0.0, 0.0), |(re, im), ((a, b), (sin, cos))| (re + a * cos + b * sin, im + b * cos - a * sin));
+            largest = largest.max(re.hypot(im));
+        }
+    }
+    largest / (PI / 8.0).cos().powi(2)
 }
 
 /// The smallest `n ΣI² - (ΣI)²` of a window that is not zero, or zero if there is none.
@@ -347,6 +373,20 @@ mod tests {
     use common::workload::correlation::Size;
 
     use super::*;
+
+    #[test]
+    fn the_spectrum_of_one_gray_is_largest_at_rest_and_that_of_a_stripe_at_its_frequency() {
+        let between = (PI / 8.0).cos().powi(2);
+        let is = |numbers: &[f64], width, expected: f64| {
+            let found = largest_of_spectrum(numbers, width) * between;
+            assert!((found - expected).abs() < 1e-9 * expected, "{found}, not {expected}");
+        };
+        is(&[-7.0; 35], 5, 7.0 * 35.0);
+        is(&[0.0, 0.0, 3.0, 0.0], 2, 3.0);
+        // One period in four columns of a row, in three rows.
+        let stripes: Vec<f64> = (0..24).map(|at| 2.0 * (TAU * f64::from(at % 8) / 4.0).cos()).collect();
+        is(&stripes, 8, 24.0);
+    }
 
     #[test]
     fn every_candidate_covers_the_outputs_and_runs_over_no_ring() {

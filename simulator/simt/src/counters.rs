@@ -67,6 +67,8 @@ counters! {
     /// The same, each weighted by the bytes of one factor, because a tensor core does half as many per clock when factors are twice
     /// as wide.
     tensor_factor_bytes,
+    /// Those of products of four warps (`wgmma`), which are faster.
+    warpgroup_factor_bytes,
     /// Wavefronts of the operands that tensor cores read from shared memory by themselves (`wgmma`): 128 bytes each. Those of B are
     /// read once for four warps. Nsight Compute has them in `l1tex__data_pipe_lsu_wavefronts_mem_shared.sum`, but not in its parts for
     /// loads and stores.

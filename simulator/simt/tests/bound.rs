@@ -87,15 +87,21 @@ fn shared_memory_binds_by_its_wavefronts_and_memory_by_what_l2_cannot_keep() {
 
 #[test]
 fn tensor_cores_take_twice_as_long_for_factors_twice_as_wide() {
-    let products = |bytes: u64| {
-        let multiply_adds = 132 * 2048 * 1000;
-        let counters =
-            Counters { tensor_multiply_adds: multiply_adds, tensor_factor_bytes: bytes * multiply_adds, ..Counters::default() };
+    let products = |bytes: u64, of_four: u64| {
+        let tensor_multiply_adds = 132 * 2048 * 1250;
+        let tensor_factor_bytes = bytes * tensor_multiply_adds;
+        let warpgroup_factor_bytes = of_four * tensor_factor_bytes / 4;
+        let counters = Counters { tensor_multiply_adds, tensor_factor_bytes, warpgroup_factor_bytes, ..Counters::default() };
         bound(&counters, 0, profile("h200")).least_ms()
     };
-    // 1000 clocks of f16: 2048 multiply-adds a clock.
-    assert!((products(2) - 1000.0 / 1.98e6).abs() < 1e-9, "{}", products(2));
-    assert_eq!((products(1), products(4)), (products(2) / 2.0, products(2) * 2.0));
+    let is = |ms: f64, clocks: f64| (ms - clocks / 1.98e6).abs() < 1e-9;
+    // f16: 2048 multiply-adds a clock with `wgmma`, 1250 with `mma`.
+    assert!(is(products(2, 4), 1250.0) && is(products(2, 0), 2048.0));
+    assert!(is(products(2, 1), (1250.0 + 3.0 * 2048.0) / 4.0));
+    for of_four in [0, 4] {
+        let [one, two, four] = [1, 2, 4].map(|bytes| products(bytes, of_four));
+        assert_eq!((one, four), (two / 2.0, two * 2.0));
+    }
 }
 
 #[test]

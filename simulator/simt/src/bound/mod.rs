@@ -153,7 +153,7 @@ pub fn bound(counters: &Counters, least_bytes: u64, profile: &Profile) -> Bound 
         rates.f64.map(|rate| per_sm(Unit::F64, "lanes", c.f64_ops, rate)),
         Some(per_sm(Unit::Special, "lanes", c.special, rates.special)),
         rates.dp4a.map(|rate| per_sm(Unit::Dp4a, "lanes", c.dp4a, rate)),
-        rates.tensor_bytes.map(|rate| per_sm(Unit::Tensor, "factor bytes", c.tensor_factor_bytes, rate)),
+        tensor_rate(c, &rates).map(|rate| per_sm(Unit::Tensor, "factor bytes", c.tensor_factor_bytes, rate)),
         Some(per_sm(Unit::L1Shared, "wavefronts", wavefronts(c, rates.global), rates.wavefronts)),
         rates.l2_bytes.map(|rate| per_sm(Unit::L2, "bytes", l2_bytes(c, least_bytes, rates.global), rate)),
         Some(memory),
@@ -192,6 +192,13 @@ fn issued(c: &Counters, path: GlobalPath) -> u64 {
         GlobalPath::L2 | GlobalPath::UnifiedL1 => requests(c) + c.shared_load_requests + c.shared_store_requests,
     };
     arithmetic.div_ceil(LANES) + memory + c.barriers + c.warp_exchanges
+}
+
+/// The rate of a kernel's products on tensor cores, those of one warp and of four together.
+fn tensor_rate(c: &Counters, rates: &Rates) -> Option<f64> {
+    let (all, of_four) = (c.tensor_factor_bytes as f64, c.warpgroup_factor_bytes as f64);
+    let clocks = (all - of_four) / rates.mma_bytes? + of_four / rates.tensor_bytes?;
+    if clocks == 0.0 { rates.tensor_bytes } else { Some(all / clocks) }
 }
 
 /// Requests other than shared loads and stores, each of which takes at least one wavefront. Local memory is not included, because

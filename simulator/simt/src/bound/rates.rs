@@ -14,7 +14,8 @@
 //! - Tensor cores: multiply-adds of f16 per clock from NVIDIA's whitepapers on Turing (8 cores of 64), on the A100 (4 of 256), on
 //!   Ada (4 of 128), and on the H100 (4 of 512), times the two bytes of an f16, because the rate is inversely proportional to the
 //!   factors'
-//!   width. `mma` does not reach this rate on an H200 (timed: two thirds). `wgmma` does: a product of 64 x n takes n / 2 clocks with two
+//!   width. `mma` does not reach this rate on an H200: chains of it, eight to a warp and up to 32 warps, reached 323 TFLOP/s of tf32 and 650
+//!   of bf16, which is 618 and 1244 multiply-adds per clock (`kernels/NOTES.md`, 03-unroll-tensor); the rate here is 1250. `wgmma` does: a product of 64 x n takes n / 2 clocks with two
 //!   warpgroups on the multiprocessor, for tf32, f16, s8 and e4m3, A in shared memory or in registers (timed on an H200 for n of 64, 128
 //!   and 256: 1020, 2040, 4080 and 4080 multiply-adds per clock). One warpgroup that waits for every four products reaches 70 % of it for
 //!   n = 64 and 90 % for n = 256.
@@ -44,6 +45,8 @@ pub struct Rates {
     pub dp4a: Option<f64>,
     /// Multiply-adds of tensor cores, times the bytes of a factor; `None` where there are none.
     pub tensor_bytes: Option<f64>,
+    /// The same for products of one warp (`mma`), where they are slower than those of four (`wgmma`).
+    pub mma_bytes: Option<f64>,
     /// Other integer and logic operations, per lane.
     pub int_other: f64,
     /// Conversions between types, per lane; the rate of the fastest kind.
@@ -78,6 +81,7 @@ impl Rates {
             int_multiply: 2.0,
             dp4a: None,
             tensor_bytes: None,
+            mma_bytes: None,
             int_other: 8.0,
             conversions: 8.0,
             wavefronts: 0.5,
@@ -92,6 +96,7 @@ impl Rates {
             int_multiply: 32.0,
             dp4a: None,
             tensor_bytes: None,
+            mma_bytes: None,
             int_other: 160.0,
             conversions: 128.0,
             wavefronts: 1.0,
@@ -106,6 +111,7 @@ impl Rates {
             int_multiply: 64.0,
             dp4a: Some(64.0),
             tensor_bytes: Some(2.0 * 512.0),
+            mma_bytes: Some(2.0 * 512.0),
             int_other: 128.0,
             conversions: 64.0,
             wavefronts: 1.0,
@@ -117,9 +123,12 @@ impl Rates {
             (0..=2, _) => Rates { f64: Some(1.0), ..tesla },
             (3..=6, _) => kepler,
             (7, _) => turing,
-            (8, 0..=5) => Rates { f64: Some(32.0), tensor_bytes: Some(2.0 * 1024.0), ..turing },
+            (8, 0..=5) => Rates { f64: Some(32.0), tensor_bytes: Some(2.0 * 1024.0), mma_bytes: Some(2.0 * 1024.0), ..turing },
             (8, _) => Rates { f32: 128.0, ..turing },
-            (9.., _) => Rates { f32: 128.0, f64: Some(64.0), tensor_bytes: Some(2.0 * 2048.0), ..turing },
+            (9.., _) => {
+                let mma_bytes = if compute_capability.0 == 9 { 2.0 * 1250.0 } else { 2.0 * 2048.0 };
+                Rates { f32: 128.0, f64: Some(64.0), tensor_bytes: Some(2.0 * 2048.0), mma_bytes: Some(mma_bytes), ..turing }
+            }
         }
     }
 }

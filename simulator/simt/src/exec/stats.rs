@@ -246,6 +246,7 @@ impl Stats {
                 let wgmma = &program.wgmmas[index as usize];
                 counters.tensor_multiply_adds = acting * wgmma.shape.multiply_adds();
                 counters.tensor_factor_bytes = counters.tensor_multiply_adds * wgmma.a_number.bytes() as u64;
+                counters.warpgroup_factor_bytes = counters.tensor_factor_bytes;
                 // Measured with Nsight Compute 2025.3 on an H200, for 64 to 256 columns of tf32, f16 and s8, swizzled and not.
                 // Four rows of A or columns of B, with 32 bytes each, take one, and the four warps share them.
                 let in_shared = wgmma.shape.n + if matches!(wgmma.a, FactorA::Shared(_)) { 4 * ROWS_OF_WARP } else { 0 };
