@@ -1,7 +1,7 @@
 //! Writes each launch to a file, so that a web page or a test can repeat it: the module, the shape, the arguments, and the bytes they point to.
 //!
-//! Memory is written as it was before the launch. An argument of eight bytes that is an address in an allocation stands for that allocation. A
-//! pointer inside a structure, or one that is in memory, is a plain number in the file, and the repeated launch cannot use it.
+//! Memory is written as it was before the launch. An argument of eight bytes that is an address in an allocation stands for that allocation, and
+//! so does a tensor map. A pointer inside another structure, or one that is in memory, is a plain number in the file, and the repeated launch cannot use it.
 
 use std::fs;
 use std::io;
@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use serde::Serialize;
 use simt::memory::Allocation;
+use simt::tensor_map::TensorMap;
 use simt::{Image, LaunchConfig, Memory};
 
 /// One launch.
@@ -31,8 +32,19 @@ struct LaunchFile<'a> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Argument {
-    Buffer { buffer: usize, offset: u64 },
-    Bytes { bytes: Vec<u8> },
+    Buffer {
+        buffer: usize,
+        offset: u64,
+    },
+    /// A tensor in a buffer.
+    Map {
+        map: Vec<u8>,
+        buffer: usize,
+        offset: u64,
+    },
+    Bytes {
+        bytes: Vec<u8>,
+    },
 }
 
 /// A variable of the module, and its bytes as two hexadecimal digits each, as those of buffers.
@@ -61,7 +73,9 @@ pub fn write(
     };
     let mut pointed_to: Vec<Allocation> = Vec::new();
     let argument = |bytes: &[u8]| {
-        let address = bytes.try_into().ok().map(u64::from_le_bytes);
+        let pointer = bytes.try_into().ok().map(u64::from_le_bytes);
+        let map = bytes.try_into().ok().and_then(TensorMap::decode);
+        let address = pointer.or(map.as_ref().map(|map| map.address));
         let Some((address, allocation)) = address.and_then(|address| Some((address, memory.allocation_at(address)?))) else {
             return Argument::Bytes { bytes: bytes.to_vec() };
         };
@@ -70,7 +84,8 @@ pub fn write(
             pointed_to.push(allocation);
             pointed_to.len() - 1
         });
-        Argument::Buffer { buffer, offset: address - allocation.base }
+        let offset = address - allocation.base;
+        if map.is_some() { Argument::Map { map: bytes.to_vec(), buffer, offset } } else { Argument::Buffer { buffer, offset } }
     };
     let params = image.kernel(kernel).map(|kernel| kernel.params()).unwrap_or_default();
     let arguments = params.iter().map(|param| &parameters[param.offset..][..param.bytes]).map(argument).collect();

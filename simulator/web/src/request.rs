@@ -122,6 +122,16 @@ pub enum Argument {
         #[serde(default)]
         offset: i64,
     },
+    /// A tensor map (`CUtensorMap`) of a tensor in a buffer.
+    Map {
+        /// Its bytes. The address in them does not count.
+        map: Vec<u8>,
+        /// The buffer's number.
+        buffer: usize,
+        /// Bytes from its start to the tensor.
+        #[serde(default)]
+        offset: i64,
+    },
     /// A 32-bit unsigned number.
     U32 {
         /// The number.

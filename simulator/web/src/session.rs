@@ -5,6 +5,7 @@ use std::sync::Arc;
 use simt::bound::bound;
 use simt::occupancy::{BlockNeeds, Occupancy};
 use simt::steps::StepRecord;
+use simt::tensor_map::TensorMap;
 use simt::{Dim3, Image, Kernel, LaunchConfig, LaunchOptions, Memory, Module, Profile, ptx};
 
 use crate::answer::{
@@ -192,6 +193,14 @@ impl Session {
             let value = match argument {
                 Argument::Buffer { buffer, offset } => {
                     self.buffer(*buffer)?.address.wrapping_add_signed(*offset).to_le_bytes().to_vec()
+                }
+                Argument::Map { map, buffer, offset } => {
+                    let address = self.buffer(*buffer)?.address.wrapping_add_signed(*offset);
+                    let map = map.as_slice().try_into().ok().and_then(TensorMap::decode);
+                    let map = map.ok_or_else(|| {
+                        Failure::new(FailureKind::Misuse, format!("argument {} of kernel {name} is no tensor map", number + 1))
+                    })?;
+                    TensorMap { address, ..map }.encode().to_vec()
                 }
                 Argument::U32 { u32 } => u32.to_le_bytes().to_vec(),
                 Argument::I32 { i32 } => i32.to_le_bytes().to_vec(),
