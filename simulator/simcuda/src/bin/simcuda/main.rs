@@ -1,17 +1,21 @@
-//! `cargo simcuda install FOLDER`: the simulator for programs that do not know about it.
+//! The command `simcuda`: the simulator for programs that do not know about it.
+//!
+//! Each subcommand is a module of its own, with its options and a function `execute`.
+
+mod install;
+mod program;
+mod run;
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write, stderr, stdout};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use simcuda::install::{LOADER_VARIABLE, install};
 
 /// The simulated CUDA driver, for programs that do not know about it
 #[derive(Debug, Parser)]
 #[command(
-    bin_name = "cargo simcuda",
+    name = "simcuda",
     after_help = "SIMCUDA_PROFILE, SIMCUDA_REPORT and other variables set what is simulated and reported: see simulator/README.md"
 )]
 struct Arguments {
@@ -21,33 +25,28 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Install the driver and a CUDA runtime into a folder, under the names that programs ask the loader for
-    ///
-    /// Prints the environment variable that makes a program use them, as NAME=VALUE. Run your program with it:
-    ///
-    ///     export "$(cargo simcuda install FOLDER)"
-    ///     cargo run
-    ///
-    /// A program that nvcc compiles needs `-cudart shared` and PTX: `-gencode arch=compute_80,code=compute_80`.
     #[command(verbatim_doc_comment)]
-    Install {
-        /// Made if it does not exist
-        folder: PathBuf,
-    },
+    Install(install::Options),
+    #[command(verbatim_doc_comment)]
+    Run(run::Options),
 }
 
+/// How a subcommand ends: with the exit status of the program that it ran, or with the reason why it could not do its work.
+type Ended = Result<ExitCode, Box<dyn std::error::Error>>;
+
 fn main() -> ExitCode {
-    let folder = match Arguments::try_parse() {
-        Ok(Arguments { command: Command::Install { folder } }) => folder,
+    let command = match Arguments::try_parse() {
+        Ok(Arguments { command }) => command,
         Err(answer) => {
             let printed = answer.print();
             return if answer.use_stderr() { ExitCode::from(2) } else { after_printing(printed) };
         }
     };
-    match install(&folder) {
-        Ok(folder) => after_printing(writeln!(stdout(), "{LOADER_VARIABLE}={}", folder.display())),
-        Err(error) => failed(format_args!("{error}")),
-    }
+    let ended = match command {
+        Command::Install(options) => install::execute(&options),
+        Command::Run(options) => run::execute(&options),
+    };
+    ended.unwrap_or_else(|error| failed(format_args!("{error}")))
 }
 
 /// The exit status of a program that has printed its results. A reader who has seen enough and left is no failure.
