@@ -4,7 +4,7 @@ use common::report::Outcome;
 use common::runner;
 use common::stage::Stage;
 use common::workload::window_sums::{Image, Size, WindowSums};
-use common::workload::{Border, Histogram, Workload};
+use common::workload::{Border, Convolution, Histogram, Workload};
 use kernels::unroll::partitioned::PART;
 use kernels::unroll::tensor::{COLUMNS, ROWS};
 use proptest::prelude::*;
@@ -189,5 +189,17 @@ proptest! {
     #[test]
     fn products_of_matrices_are_right_where_slices_and_buffers_end(product in products(1..20_usize, 1..40_usize, length(32, 700))) {
         verify(matmul_tiled::CHAPTER.stages, &product)?;
+    }
+}
+
+/// A transform errs most where the spectra of signal and filter are largest at the same frequency.
+#[test]
+fn transforms_are_right_where_signal_and_filter_rise() {
+    let rising = |count: usize| (0..count).map(|i| 1.0 + 0.37 * i as f32).collect::<Vec<_>>();
+    for (outputs, taps) in [(3583, 127), (5000, 1024), (9000, 4096)] {
+        let conv = Convolution::new(rising(outputs + taps - 1), rising(taps)).expect("a filter no longer than its signal");
+        if let Err(error) = verify(&[FFT_PARTITIONED], &conv) {
+            panic!("{error}");
+        }
     }
 }

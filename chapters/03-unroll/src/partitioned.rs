@@ -18,9 +18,8 @@
 //!
 //! # How exact it is
 //!
-//! As exact as [`fft`](crate::fft), for the same reasons: `u log2(n) * max |x| * ||h||` beyond the workload's tolerance. With several parts
-//! in place of the whole filter, the errors of part `p` are proportional to the norm of that part. They are independent, so their squares add up,
-//! as the squares of the parts' norms do.
+//! As exact as [`fft`](crate::fft), for the same reasons: `u log2(n) * max |x| * M` beyond the workload's tolerance, with the largest magnitude
+//! `M` of the filter's spectrum. Several parts of the filter have smaller spectra than the whole, and their errors are independent.
 
 use std::f64::consts::TAU;
 
