@@ -49,6 +49,7 @@ pub fn finished(kernel: &str, findings: Vec<Finding>) -> LaunchRecord {
         lines: Vec::new(),
         samples: Vec::new(),
         touched: Vec::new(),
+        footprint: Vec::new(),
         printed: String::new(),
         overwritten: 0,
         findings,

@@ -92,10 +92,10 @@ counters! {
     /// addresses alone. A GPU's own counter is higher when lines must be fetched first.
     global_load_wavefronts,
     /// Copies from global to shared memory that bypass the registers (`cp.async`): warp instructions with at least one active lane.
-    /// Nsight Compute counts them as `smsp__inst_executed_op_ldgsts.sum`, apart from loads. Their reads of global memory are
-    /// counted as global loads here, but their writes are not counted as shared stores. Each bulk copy (`cp.async.bulk`), which one
-    /// thread starts, counts once. Its sectors and bytes are included in those of global loads, but it is not one of their
-    /// requests.
+    /// Nsight Compute counts them as `smsp__inst_executed_op_ldgsts.sum`, apart from loads and stores. Their reads of global memory are
+    /// counted as global loads here, and the wavefronts of their writes as those of shared stores. Each bulk copy (`cp.async.bulk`), which
+    /// one thread starts, counts once. Its sectors and bytes are included in those of global loads, but it is not one of their
+    /// requests, and it takes no wavefronts.
     async_copy_requests,
     /// Global stores: warp instructions with at least one active lane; on compute capability 1.x, half-warps with one.
     global_store_requests,
@@ -120,9 +120,9 @@ counters! {
     /// Shared stores: warp instructions with at least one active lane; on compute capability 1.x, half-warps with one, once per
     /// word of a lane.
     shared_store_requests,
-    /// Shared stores: wavefronts.
+    /// Shared stores, and copies to shared memory that bypass the registers: wavefronts.
     shared_store_wavefronts,
-    /// Shared stores: wavefronts if there were no bank conflicts.
+    /// Shared stores, and these copies: wavefronts if there were no bank conflicts.
     shared_store_wavefronts_ideal,
     /// Atomic operations on shared memory: warp instructions.
     shared_atomic_requests,

@@ -14,6 +14,7 @@ pub use crate::exec::warp_order::WarpOrder;
 use crate::exec::watch::found::{Defect, Entry, Site, WgmmaDefect};
 use crate::exec::watch::global_shadow::GlobalShadow;
 use crate::finding::{AccessOp, Finding, FindingKind, Location, OtherAccess, WgmmaMisuse};
+use crate::footprint::{Accessed, Footprint};
 use crate::geometry::Dim3;
 pub use crate::geometry::LaunchConfig;
 use crate::image::Image;
@@ -65,6 +66,9 @@ pub struct LaunchOptions {
     /// The block whose accesses [`LaunchReport::touched`] lists, if the grid has it. The checks collect them, so the list is empty
     /// without [`checks`](Self::checks).
     pub trace: Option<Dim3>,
+    /// List in [`LaunchReport::footprint`] which bytes are accessed. The checks see them, so the list is empty without
+    /// [`checks`](Self::checks).
+    pub footprint: bool,
     /// Where the instructions of one warp are recorded, step by step.
     pub steps: Option<Arc<StepRecord>>,
 }
@@ -89,6 +93,7 @@ impl Default for LaunchOptions {
             garbage: 0,
             textures: Arc::default(),
             trace: None,
+            footprint: false,
             steps: None,
         }
     }
@@ -110,6 +115,9 @@ pub struct LaunchReport {
     /// The bytes that the threads of the block in [`LaunchOptions::trace`] accessed, sorted and without duplicates.
     #[serde(default)]
     pub touched: Vec<Touched>,
+    /// The bytes of global memory that all threads accessed, in the order of their addresses, if [`LaunchOptions::footprint`] asks for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub footprint: Vec<Accessed>,
     /// The output of `printf`, block by block in the order of the grid.
     #[serde(default)]
     pub printed: String,
@@ -289,6 +297,7 @@ pub fn launch(
             .checks
             .then(|| GlobalShadow::new(program, config.grid.volume(), config.block.volume().div_ceil(32), regions.len()))
             .flatten(),
+        footprint: (options.checks && options.footprint).then(|| Footprint::new(regions.len())),
         checks: options.checks,
         warp_order: options.warp_order,
         garbage: options.garbage,
@@ -314,6 +323,7 @@ pub fn launch(
                 lines,
                 samples,
                 touched: stats.touched(),
+                footprint: machine.footprint.as_ref().map(|footprint| footprint.accessed(&machine.regions)).unwrap_or_default(),
                 printed,
                 overwritten,
                 findings,

@@ -14,6 +14,7 @@
 //! - [`finding`]: defects of a kernel that the checks find, and locations in a program.
 //! - `error`: [`LoadError`], the reason why PTX cannot be loaded.
 //! - [`memory`]: device memory with bounds; [`memory::rules`] define the cost of an access.
+//! - [`footprint`]: the bytes of memory that a launch accesses.
 //! - [`profile`]: limits and rates of the GPUs that can be simulated.
 //! - [`occupancy`]: how many blocks a multiprocessor holds at once.
 //! - [`counters`]: the counts of a launch.
@@ -39,6 +40,7 @@ mod device_runtime;
 mod error;
 mod exec;
 pub mod finding;
+pub mod footprint;
 pub mod geometry;
 pub mod image;
 pub mod instructions;
@@ -59,6 +61,7 @@ pub use cluster::ClusterMisuse;
 pub use counters::{AccessSample, Counters, LineCounters, Touched};
 pub use error::LoadError;
 pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space, WgmmaMisuse};
+pub use footprint::{Accessed, Accesses};
 pub use geometry::{ClusterBounds, Dim3, LaunchConfig};
 pub use image::Image;
 pub use launch::{LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, WarpOrder, launch};

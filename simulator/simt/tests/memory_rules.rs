@@ -2,7 +2,7 @@
 //! byte offset `f(i)`. The rules in `memory::rules` must give the measured counts.
 
 use Direction::{Load, Store};
-use simt::memory::rules::{Direction, GlobalCost, SharedCost, global, l1_wavefronts, shared};
+use simt::memory::rules::{Direction, GlobalCost, SharedCost, copied_past_l1, copied_through_l1, global, l1_wavefronts, shared};
 
 const ALL: u32 = u32::MAX;
 
@@ -172,4 +172,125 @@ fn a_cached_load_takes_as_many_cycles_as_it_has_wavefronts() {
 #[test]
 fn the_tables_hold_all_measured_rows() {
     assert_eq!((SHARED.len(), GLOBAL.len(), CACHED.len()), (50, 21, 25));
+}
+
+/// A row: bytes per lane, whether the copy goes past the L1, active lanes, the target and the source of lane `i`; measured: wavefronts, ideal
+/// wavefronts, sectors.
+type CopyPattern = (u32, bool, u32, fn(u32) -> u32, fn(u32) -> u32, (u32, u32, u32));
+
+/// `cp.async`.
+#[rustfmt::skip]
+const COPIES: &[CopyPattern] = &[
+    (4, false, ALL, |i| 4 * i, |i| 4 * i, (1, 1, 4)),
+    (4, false, ALL, |_i| 0, |i| 4 * i, (32, 1, 4)),
+    (4, false, ALL, |i| 8 * i, |i| 4 * i, (2, 1, 4)),
+    (4, false, ALL, |i| 16 * i, |i| 4 * i, (4, 1, 4)),
+    (4, false, ALL, |i| 32 * i, |i| 4 * i, (8, 1, 4)),
+    (4, false, ALL, |i| 128 * i, |i| 4 * i, (32, 1, 4)),
+    (4, false, ALL, |i| 4 * (31-i), |i| 4 * i, (1, 1, 4)),
+    (4, false, ALL, |i| 4 * i, |i| 8 * i, (2, 1, 8)),
+    (4, false, ALL, |i| 4 * i, |i| 16 * i, (4, 1, 16)),
+    (4, false, ALL, |i| 4 * i, |i| 32 * i, (8, 1, 32)),
+    (4, false, ALL, |i| 4 * i, |i| 128 * i, (32, 1, 32)),
+    (4, false, ALL, |i| 4 * i, |_i| 0, (32, 1, 1)),
+    (4, false, 0xffff, |i| 4 * i, |i| 4 * i, (1, 1, 2)),
+    (4, false, 1, |i| 4 * i, |i| 4 * i, (1, 1, 1)),
+    (4, false, 0x5555_5555, |i| 4 * i, |i| 4 * i, (1, 1, 4)),
+    (4, false, ALL, |i| 4 * i + 4, |i| 4 * i + 4, (1, 1, 5)),
+    (4, false, ALL, |i| 4 * i, |i| 4 * i + 4, (1, 1, 5)),
+    (4, false, ALL, |i| 4 * i + 4, |i| 4 * i, (1, 1, 4)),
+    (8, false, ALL, |i| 8 * i, |i| 8 * i, (2, 2, 8)),
+    (8, false, ALL, |_i| 0, |i| 8 * i, (32, 2, 8)),
+    (8, false, ALL, |i| 16 * i, |i| 8 * i, (4, 2, 8)),
+    (8, false, ALL, |i| 32 * i, |i| 8 * i, (8, 2, 8)),
+    (8, false, ALL, |i| 64 * i, |i| 8 * i, (16, 2, 8)),
+    (8, false, ALL, |i| 256 * i, |i| 8 * i, (32, 2, 8)),
+    (8, false, ALL, |i| 8 * (31-i), |i| 8 * i, (2, 2, 8)),
+    (8, false, ALL, |i| 8 * i, |i| 16 * i, (4, 2, 16)),
+    (8, false, ALL, |i| 8 * i, |i| 32 * i, (8, 2, 32)),
+    (8, false, ALL, |i| 8 * i, |i| 64 * i, (16, 2, 32)),
+    (8, false, ALL, |i| 8 * i, |i| 256 * i, (32, 2, 32)),
+    (8, false, ALL, |i| 8 * i, |_i| 0, (32, 2, 1)),
+    (8, false, 0xffff, |i| 8 * i, |i| 8 * i, (1, 1, 4)),
+    (8, false, 1, |i| 8 * i, |i| 8 * i, (1, 1, 1)),
+    (8, false, 0x5555_5555, |i| 8 * i, |i| 8 * i, (2, 1, 8)),
+    (8, false, ALL, |i| 8 * i + 8, |i| 8 * i + 8, (2, 2, 9)),
+    (8, false, ALL, |i| 8 * i, |i| 8 * i + 8, (2, 2, 9)),
+    (8, false, ALL, |i| 8 * i + 8, |i| 8 * i, (2, 2, 8)),
+    (16, false, ALL, |i| 16 * i, |i| 16 * i, (4, 4, 16)),
+    (16, false, ALL, |_i| 0, |i| 16 * i, (32, 4, 16)),
+    (16, false, ALL, |i| 32 * i, |i| 16 * i, (8, 4, 16)),
+    (16, false, ALL, |i| 64 * i, |i| 16 * i, (16, 4, 16)),
+    (16, false, ALL, |i| 128 * i, |i| 16 * i, (32, 4, 16)),
+    (16, false, ALL, |i| 512 * i, |i| 16 * i, (32, 4, 16)),
+    (16, false, ALL, |i| 16 * (31-i), |i| 16 * i, (4, 4, 16)),
+    (16, false, ALL, |i| 16 * i, |i| 32 * i, (8, 4, 32)),
+    (16, false, ALL, |i| 16 * i, |i| 64 * i, (16, 4, 32)),
+    (16, false, ALL, |i| 16 * i, |i| 128 * i, (32, 4, 32)),
+    (16, false, ALL, |i| 16 * i, |i| 512 * i, (32, 4, 32)),
+    (16, false, ALL, |i| 16 * i, |_i| 0, (32, 4, 1)),
+    (16, false, 0xffff, |i| 16 * i, |i| 16 * i, (2, 2, 8)),
+    (16, false, 1, |i| 16 * i, |i| 16 * i, (1, 1, 1)),
+    (16, false, 0x5555_5555, |i| 16 * i, |i| 16 * i, (4, 2, 16)),
+    (16, false, ALL, |i| 16 * i + 16, |i| 16 * i + 16, (4, 4, 17)),
+    (16, false, ALL, |i| 16 * i, |i| 16 * i + 16, (4, 4, 17)),
+    (16, false, ALL, |i| 16 * i + 16, |i| 16 * i, (4, 4, 16)),
+    (16, true, ALL, |i| 16 * i, |i| 16 * i, (4, 4, 16)),
+    (16, true, ALL, |_i| 0, |i| 16 * i, (1, 1, 1)),
+    (16, true, ALL, |i| 32 * i, |i| 16 * i, (32, 4, 32)),
+    (16, true, ALL, |i| 64 * i, |i| 16 * i, (32, 4, 32)),
+    (16, true, ALL, |i| 128 * i, |i| 16 * i, (32, 4, 32)),
+    (16, true, ALL, |i| 512 * i, |i| 16 * i, (32, 4, 32)),
+    (16, true, ALL, |i| 16 * (31-i), |i| 16 * i, (4, 4, 16)),
+    (16, true, ALL, |i| 16 * i, |i| 32 * i, (32, 4, 16)),
+    (16, true, ALL, |i| 16 * i, |i| 64 * i, (32, 4, 16)),
+    (16, true, ALL, |i| 16 * i, |i| 128 * i, (32, 4, 32)),
+    (16, true, ALL, |i| 16 * i, |i| 512 * i, (32, 4, 32)),
+    (16, true, ALL, |i| 16 * i, |_i| 0, (32, 4, 16)),
+    (16, true, 0xffff, |i| 16 * i, |i| 16 * i, (2, 2, 8)),
+    (16, true, 1, |i| 16 * i, |i| 16 * i, (1, 1, 1)),
+    (16, true, 0x5555_5555, |i| 16 * i, |i| 16 * i, (4, 2, 16)),
+    (16, true, ALL, |i| 16 * i + 16, |i| 16 * i + 16, (6, 4, 17)),
+    (16, true, ALL, |i| 16 * i, |i| 16 * i + 16, (12, 4, 20)),
+    (16, true, ALL, |i| 16 * i + 16, |i| 16 * i, (12, 4, 20)),
+    (16, true, ALL, |i| (i / 2) * 32 + (i % 2) * 16, |i| (i / 2) * 4096 + (i % 2) * 16, (16, 4, 16)),
+    (16, true, ALL, |i| (i / 2) * 48 + (i % 2) * 16, |i| (i / 2) * 4096 + (i % 2) * 16, (24, 4, 24)),
+    (16, true, ALL, |i| (i / 2) * 128 + (i % 2) * 16, |i| (i / 2) * 4096 + (i % 2) * 16, (16, 4, 16)),
+    (16, true, ALL, |i| (i / 2) * 32 + (((i % 2) ^ ((i / 2) % 2)) * 16), |i| (i / 2) * 4096 + (i % 2) * 16, (16, 4, 16)),
+    (4, false, ALL, |i| (i / 8) * 32 + (i % 8) * 4, |i| (i / 8) * 4096 + (i % 8) * 4, (4, 1, 4)),
+    (4, false, ALL, |i| (i / 8) * 36 + (i % 8) * 4, |i| (i / 8) * 4096 + (i % 8) * 4, (5, 1, 4)),
+    (4, false, ALL, |i| (i / 8) * 48 + (i % 8) * 4, |i| (i / 8) * 4096 + (i % 8) * 4, (5, 1, 4)),
+    (16, true, ALL, |i| (i / 4) * 64 + (i % 4) * 16, |i| (i / 4) * 4096 + (i % 4) * 16, (8, 4, 16)),
+    (16, true, ALL, |i| (i / 4) * 80 + (i % 4) * 16, |i| (i / 4) * 4096 + (i % 4) * 16, (15, 4, 20)),
+    (16, true, ALL, |i| (i / 4) * 128 + (i % 4) * 16, |i| (i / 4) * 4096 + (i % 4) * 16, (8, 4, 16)),
+    (16, true, ALL, |i| (i / 4) * 64 + (((i % 4) ^ ((i / 4) % 4)) * 16), |i| (i / 4) * 4096 + (i % 4) * 16, (8, 4, 16)),
+    (4, false, ALL, |i| (i / 16) * 64 + (i % 16) * 4, |i| (i / 16) * 4096 + (i % 16) * 4, (2, 1, 4)),
+    (4, false, ALL, |i| (i / 16) * 68 + (i % 16) * 4, |i| (i / 16) * 4096 + (i % 16) * 4, (3, 1, 4)),
+    (4, false, ALL, |i| (i / 16) * 80 + (i % 16) * 4, |i| (i / 16) * 4096 + (i % 16) * 4, (3, 1, 4)),
+    (16, true, ALL, |i| (i / 8) * 128 + (i % 8) * 16, |i| (i / 8) * 4096 + (i % 8) * 16, (4, 4, 16)),
+    (16, true, ALL, |i| (i / 8) * 144 + (i % 8) * 16, |i| (i / 8) * 4096 + (i % 8) * 16, (10, 4, 18)),
+    (16, true, ALL, |i| (i / 8) * 128 + (((i % 8) ^ ((i / 8) % 8)) * 16), |i| (i / 8) * 4096 + (i % 8) * 16, (4, 4, 16)),
+    (4, false, ALL, |i| (i / 32) * 128 + (i % 32) * 4, |i| (i / 32) * 4096 + (i % 32) * 4, (1, 1, 4)),
+    (4, false, ALL, |i| (i / 32) * 132 + (i % 32) * 4, |i| (i / 32) * 4096 + (i % 32) * 4, (1, 1, 4)),
+    (4, false, ALL, |i| (i / 32) * 144 + (i % 32) * 4, |i| (i / 32) * 4096 + (i % 32) * 4, (1, 1, 4)),
+    (16, true, ALL, |i| (i / 16) * 256 + (i % 16) * 16, |i| (i / 16) * 4096 + (i % 16) * 16, (4, 4, 16)),
+    (16, true, ALL, |i| (i / 16) * 272 + (i % 16) * 16, |i| (i / 16) * 4096 + (i % 16) * 16, (8, 4, 18)),
+    (16, true, ALL, |i| (i / 16) * 256 + (((i % 16) ^ ((i / 16) % 16)) * 16), |i| (i / 16) * 4096 + (i % 16) * 16, (4, 4, 16)),
+];
+
+#[test]
+fn copies_to_shared_memory_cost_what_nsight_compute_counted() {
+    for (row, &(bytes, past_l1, mask, target, source, expected)) in COPIES.iter().enumerate() {
+        let targets = std::array::from_fn(|lane| target(lane as u32));
+        // Where an array starts on a GPU: at a multiple of 512.
+        let sources = std::array::from_fn(|lane| 0x1000 + u64::from(source(lane as u32)));
+        let found = if past_l1 {
+            let cost = copied_past_l1(mask, &sources, &targets);
+            (cost.wavefronts, cost.ideal, cost.sectors)
+        } else {
+            let (wavefronts, ideal) = copied_through_l1(mask, bytes, &sources, &targets);
+            (wavefronts, ideal, global(mask, bytes, &sources).sectors)
+        };
+        assert_eq!(found, expected, "row {row}: {bytes} bytes per lane, past the L1: {past_l1}");
+    }
 }

@@ -289,6 +289,7 @@ mod tests {
                 .collect(),
             samples: samples.collect(),
             touched: Vec::new(),
+            footprint: Vec::new(),
             findings: Vec::new(),
             printed: String::new(),
             overwritten: 0,

@@ -11,6 +11,7 @@ use super::request::{Pattern, Request, lane_addresses, lanes_of, lanes_where};
 use crate::finding::AccessOp;
 use crate::program::Semantics;
 use crate::registers::{LANES, Registers};
+use crate::windows::WINDOW_OFFSET;
 
 /// The contents of shared memory while a copy to it is unfinished: a NaN in every width of float.
 const UNFINISHED: u32 = 0x7fff_7fff;
@@ -32,10 +33,13 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
     };
     let addresses = lane_addresses(registers, &source.address);
     let reads = lanes_where(mask, |lane| bytes_of(lane) != 0);
+    let offsets = targets.map(|target| (target & WINDOW_OFFSET) as u32);
+    let whole = Request { op: AccessOp::Load, addresses: &addresses, ..target };
+    let request = Request { mask: reads, ..whole };
+    core.count_copy_to_shared(&request, mask & !reads, &offsets, copy.is_past_l1);
     if reads != 0 {
-        let request = Request { op: AccessOp::Load, index: copy.source, pc, bytes: copy.bytes, mask: reads, addresses: &addresses };
         check_source(core, &request, bytes_of)?;
-        core.count_global(&request, request.pattern());
+        core.count_copied(&request, &offsets, copy.is_past_l1);
         // Lanes may read fewer bytes than they write, so each lane is noted separately.
         for lane in lanes_of(reads) {
             let part = Request { bytes: bytes_of(lane), mask: 1 << lane, ..request };

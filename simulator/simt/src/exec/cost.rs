@@ -8,7 +8,7 @@ use super::memo::Cost;
 use super::request::{Pattern, Request, lanes_of};
 use super::stats::Sample;
 use crate::finding::{AccessOp, Space};
-use crate::memory::rules::{Direction, GlobalRequests, Rules, SharedRequests};
+use crate::memory::rules::{CopyCost, Direction, GlobalRequests, Rules, SharedRequests, copied_past_l1, copied_through_l1};
 use crate::program::MachineRequest;
 use crate::registers::{FULL, LANES};
 use crate::windows::WINDOW_OFFSET;
@@ -59,6 +59,35 @@ impl Core<'_> {
             stats.l1_wavefronts += u64::from(wavefronts);
         }
         self.keep_sample(Space::Global, request);
+    }
+
+    /// Counts what the lanes of a copy to shared memory read.
+    pub fn count_copied(&mut self, request: &Request<'_>, targets: &[u32; LANES], is_past_l1: bool) {
+        self.count_global(request, request.pattern());
+        if is_past_l1 {
+            let Request { index, bytes, mask, addresses, .. } = *request;
+            let as_loaded = u64::from(self.machine.rules.global(mask, bytes, addresses).cost.sectors);
+            let as_copied = u64::from(copied_past_l1(mask, addresses, targets).sectors);
+            let stats = &mut self.stats.accesses[index as usize];
+            stats.sectors = stats.sectors + as_copied - as_loaded;
+            stats.transactions = stats.transactions + as_copied - as_loaded;
+        }
+    }
+
+    /// Counts what the lanes of a copy write. Lanes that read nothing write zeros, which meet no bank conflicts: so it is in two kernels of
+    /// chapter 06 (`double_buffered` and `small_tile`) under Nsight Compute.
+    pub fn count_copy_to_shared(&mut self, request: &Request<'_>, zeros: u32, targets: &[u32; LANES], is_past_l1: bool) {
+        let Request { index, bytes, mask, addresses, .. } = *request;
+        let (wavefronts, ideal) = if is_past_l1 {
+            let CopyCost { wavefronts, ideal, .. } = copied_past_l1(mask, addresses, targets);
+            (wavefronts, ideal)
+        } else {
+            copied_through_l1(mask, bytes, addresses, targets)
+        };
+        let stats = &mut self.stats.accesses[index as usize];
+        let with_zeros = ((mask | zeros).count_ones() * bytes).div_ceil(128).max(ideal);
+        stats.wavefronts += u64::from(wavefronts + with_zeros - ideal);
+        stats.wavefronts_ideal += u64::from(with_zeros);
     }
 
     /// Counts a load from or a store to shared memory.

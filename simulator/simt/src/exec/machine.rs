@@ -6,6 +6,7 @@ use super::clusters::Clusters;
 use super::warp_order::WarpOrder;
 use super::watch::global_shadow::GlobalShadow;
 use crate::finding::{Access, FindingKind, Nearest, Space};
+use crate::footprint::Footprint;
 use crate::geometry::{Dim3, LaunchConfig};
 use crate::memory::rules::Rules;
 use crate::memory::{Heap, Memory, Region};
@@ -55,6 +56,8 @@ pub struct Machine<'a> {
     pub checks: bool,
     /// The shadow of global memory, if races between blocks can be found in this program.
     pub global_shadow: Option<GlobalShadow>,
+    /// Which bytes of global memory are accessed, if the caller asks.
+    pub footprint: Option<Footprint>,
     pub warp_order: WarpOrder,
     /// The word that registers and local memory hold at the start of a thread.
     pub garbage: u32,

@@ -77,6 +77,13 @@ impl AccessStats {
         counters.cluster_sectors = self.cluster_sectors;
     }
 
+    /// A load from global memory whose bytes are written to shared memory.
+    fn count_copy(&self, counters: &mut Counters) {
+        self.count_load(counters);
+        (counters.shared_load_wavefronts, counters.shared_load_wavefronts_ideal) = (0, 0);
+        (counters.shared_store_wavefronts, counters.shared_store_wavefronts_ideal) = (self.wavefronts, self.wavefronts_ideal);
+    }
+
     fn count_store(&self, counters: &mut Counters) {
         counters.global_store_requests = self.global_requests;
         counters.global_store_transactions = self.transactions;
@@ -217,7 +224,7 @@ impl Stats {
             Action::Store(index) => self.accesses[index as usize].count_store(&mut counters),
             Action::Copy(index) => {
                 let source = program.copies[index as usize].source;
-                self.accesses[source as usize].count_load(&mut counters);
+                self.accesses[source as usize].count_copy(&mut counters);
                 counters.async_copy_requests = acting;
             }
             Action::BulkCopy(index) => {

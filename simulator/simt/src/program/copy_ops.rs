@@ -67,7 +67,7 @@ impl<'m, 't> Decoder<'m, 't> {
         }
         let (_, target) = self.address(*to, *to_offset, Some(Space::Shared), instruction)?;
         let source = self.shared_work(instruction, *from, *from_offset, Some(Space::Global), [SINK; MOST_ELEMENTS], bytes)?;
-        self.program.copies.push(AsyncCopy { source, target, bytes, source_bytes, ignored });
+        self.program.copies.push(AsyncCopy { source, target, bytes, is_past_l1: policy == "cg", source_bytes, ignored });
         self.emit(Action::Copy(self.program.copies.len() as u32 - 1));
         Ok(())
     }

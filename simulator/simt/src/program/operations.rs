@@ -139,6 +139,8 @@ pub struct AsyncCopy {
     pub target: Address,
     /// Bytes: 4, 8 or 16.
     pub bytes: u32,
+    /// Whether the L1 keeps no copy: `.cg`.
+    pub is_past_l1: bool,
     /// Bytes to read; zeros fill the rest.
     pub source_bytes: Option<Reg>,
     /// Lanes with this predicate read nothing.

@@ -7,6 +7,7 @@ use super::watcher::Watch;
 use crate::exec::core::Core;
 use crate::exec::request::{Pattern, Request, lanes_of};
 use crate::finding::{Access, AccessOp, Space};
+use crate::footprint::Accesses;
 use crate::program::Semantics;
 use crate::registers::LANES;
 
@@ -45,6 +46,10 @@ impl Core<'_> {
         let bytes = bytes.min(region.end() - address);
         let Some(watch) = &mut self.watch else { return };
         let offset = address - region.base;
+        if let Some(footprint) = &machine.footprint {
+            let accesses = if semantics.strong { Accesses::READ_STRONG } else { Accesses::READ };
+            footprint.note(&machine.regions, self.check_hint, (offset, bytes), accesses);
+        }
         let (fates, width) = (&mut self.fates, u64::from(request.bytes));
         let mut used = |at: u64| fates.used_bytes(machine.program, request.pc).checked_shr(((at - offset) % width) as u32);
         let mut is_defect = |at: u64| used(at).is_none_or(|used| used & 1 != 0) && region.buffer.first_unwritten(at, 1).is_some();
@@ -102,6 +107,10 @@ impl Core<'_> {
         let Some(watch) = &mut self.watch else { return store() };
         let offset = address - region.base;
         let atomic = request.op == AccessOp::Atomic;
+        if let Some(footprint) = &machine.footprint {
+            let accesses = if atomic || semantics.strong { Accesses::WRITTEN_STRONG } else { Accesses::WRITTEN };
+            footprint.note(&machine.regions, self.check_hint, (offset, bytes), accesses);
+        }
         if atomic && region.buffer.first_unwritten(offset, bytes).is_some() {
             watch.report(Defect::Uninitialized { access: global_access(request, address) }, request.pc, self.warp, lane);
         }

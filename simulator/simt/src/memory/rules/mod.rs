@@ -12,11 +12,13 @@
 //!
 //! Addresses are multiples of the access's width. A misaligned access is a fault and has no cost.
 
+mod copies;
 mod cost;
 mod current;
 mod kepler;
 mod tesla;
 
+pub use copies::{CopyCost, copied_past_l1, copied_through_l1};
 pub use cost::{Direction, GlobalCost, GlobalRequests, SharedCost, SharedRequests};
 pub use current::{global, l1_wavefronts, shared};
 
