@@ -9,11 +9,13 @@ use std::sync::Arc;
 use simt::cluster::{self, ClusterMisuse};
 use simt::{Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
 
+use super::argument;
 use super::context::Context;
 use super::function::Function;
 use crate::driver::{self, Driver};
 use crate::ffi::{HostBytes, In};
 use crate::handles::Handle;
+use crate::host_memory;
 use crate::launch_files;
 use crate::lock::lock;
 use crate::messages::say;
@@ -86,7 +88,7 @@ impl Launch {
         check_resources(&function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
         check_grid(driver, &function, config, grid)?;
         check_cluster(driver, &function, config, cluster)?;
-        let parameters = pack(&function)?;
+        let parameters = pack(&function).inspect_err(|failure| driver.note_refusal(failure))?;
         Ok(Self { handle, function, config, grid, cluster, parameters, attributes: BTreeMap::new(), listed: Vec::new() })
     }
 
@@ -144,12 +146,24 @@ impl Launch {
             Err(fault) => {
                 print(fault.printed());
                 note_overwritten(driver, kernel, &options, fault.overwritten());
-                Outcome::Failed(fail(self.context(), fault))
+                Outcome::Failed(self.fail(driver, fault))
             }
         };
         let occupancy = function.occupancy(driver.profile, config.block.volume() as u32, config.dynamic_shared_bytes.into());
         driver.note_launch(LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome });
         Ok(())
+    }
+
+    /// Makes the context unusable and returns why.
+    fn fail(&self, driver: &Driver, error: LaunchError) -> Failed {
+        let code = code_of(&error);
+        let mut message = error.to_string();
+        let finding = if let LaunchError::Fault { finding, .. } = error { Some(finding) } else { None };
+        if let Some(finding) = &finding {
+            message.extend(argument::explain(driver, self.function.kernel(), &self.parameters, finding));
+        }
+        self.context().fail(code.because(message.clone()));
+        Failed { message, finding }
     }
 }
 
@@ -286,14 +300,6 @@ fn note_overwritten(driver: &Driver, kernel: &str, options: &LaunchOptions, byte
     }
 }
 
-/// Makes the context unusable and returns why.
-fn fail(context: &Context, error: LaunchError) -> Failed {
-    let message = error.to_string();
-    context.fail(code_of(&error).because(message.clone()));
-    let finding = if let LaunchError::Fault { finding, .. } = error { Some(finding) } else { None };
-    Failed { message, finding }
-}
-
 /// Returns what a GPU's driver returns in this case.
 fn code_of(error: &LaunchError) -> CuResult {
     match error {
@@ -320,14 +326,55 @@ fn code_of(error: &LaunchError) -> CuResult {
     }
 }
 
-/// Lays out parameters that the caller passes one by one, each as a pointer to its value.
+/// Lays out parameters that the caller passes one by one, each as a pointer to its value. An array with too few pointers is refused where
+/// that shows: the one behind its end is null, or points to nothing. A GPU's driver would crash.
 pub fn pack_each(function: &Function, values: In<HostBytes>) -> Result<Vec<u8>> {
     let kernel = function.kernel();
-    let mut packed = vec![0; kernel.param_bytes()];
-    for (index, param) in kernel.params().iter().enumerate() {
-        values.read_nth(index)?.with(param.bytes, |value| packed[param.offset..][..param.bytes].copy_from_slice(value))?;
+    let (params, mut packed) = (kernel.params(), vec![0; kernel.param_bytes()]);
+    let refuse = |what: String| {
+        let (name, count) = (readable(function.name()), params.len());
+        let arguments = if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") };
+        CuResult::INVALID_VALUE.because(format!("kernel {name} takes {arguments}, but {what}"))
+    };
+    if values.is_null() && !params.is_empty() {
+        return Err(refuse("the launch has none".to_owned()));
     }
-    Ok(packed)
+    let Some(pointers) = read_pointers(values.address(), params.len()) else {
+        // The operating system does not say what is there, so the caller is trusted.
+        for (index, param) in params.iter().enumerate() {
+            let value = values.read_nth(index)?;
+            value.with(param.bytes, |value| packed[param.offset..][..param.bytes].copy_from_slice(value))?;
+        }
+        return Ok(packed);
+    };
+    let (mut pieces, mut rest, mut end) = (Vec::with_capacity(params.len()), packed.as_mut_slice(), 0);
+    for (param, &pointer) in params.iter().zip(&pointers) {
+        let (target, after) = rest.split_at_mut(param.offset + param.bytes - end);
+        let (_, target) = target.split_at_mut(param.offset - end);
+        pieces.push((pointer, target));
+        (rest, end) = (after, param.offset + param.bytes);
+    }
+    let complete = host_memory::read(&mut pieces).unwrap_or(0);
+    if complete == params.len() {
+        return Ok(packed);
+    }
+    let number = complete + 1;
+    Err(refuse(match pointers.get(complete) {
+        None => format!("kernelParams ends before element {number}"),
+        Some(0) => format!("element {number} of kernelParams is null; are there as many elements?"),
+        Some(pointer) => {
+            format!("element {number} of kernelParams is {pointer:#x}, where nothing can be read; are there as many elements?")
+        }
+    }))
+}
+
+/// Reads an array of pointers, or those that are there. `None` on a system that does not say.
+fn read_pointers(address: u64, count: usize) -> Option<Vec<u64>> {
+    let mut pointers = vec![[0; 8]; count];
+    let mut pieces: Vec<(u64, &mut [u8])> =
+        (0..).map(|index| address.wrapping_add(8 * index)).zip(pointers.iter_mut().map(<[u8; 8]>::as_mut_slice)).collect();
+    let complete = host_memory::read(&mut pieces)?;
+    Some(pointers.into_iter().take(complete).map(u64::from_ne_bytes).collect())
 }
 
 /// Reads parameters that the caller laid out itself: pairs of a tag and a value, up to an end tag.
