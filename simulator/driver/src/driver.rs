@@ -163,6 +163,11 @@ pub fn take_records() -> Records {
     own.unwrap_or_else(take_shared_records)
 }
 
+/// Returns what happened since the process started.
+pub fn report() -> Report {
+    driver_of_this_process().map(|driver| lock(&driver.report).clone()).unwrap_or_default()
+}
+
 fn take_shared_records() -> Records {
     driver_of_this_process().map(|driver| std::mem::take(&mut *lock(&driver.records))).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! What a launch of a kernel is: the function, the shape, and the parameters, which are copied when the launch is made. A stream executes it
 //! at once, and a graph keeps it.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
@@ -394,9 +395,17 @@ fn pack_whole(function: &Function, extra: In<HostBytes>) -> Result<Vec<u8>> {
     }
     let (Some(buffer), Some(given)) = (buffer, given) else { return CuResult::INVALID_VALUE.err() };
     let expected = function.kernel().param_bytes();
-    if given < expected {
-        let message = format!("kernel {} takes {expected} bytes of parameters, got {given}", readable(function.name()));
-        return Err(CuResult::INVALID_VALUE.because(message));
+    let refuse = |code: CuResult, hint: &str| {
+        Err(code.because(format!("kernel {} takes {expected} bytes of parameters, got {given}{hint}", readable(function.name()))))
+    };
+    match given.cmp(&expected) {
+        // An H200's driver takes them, and the kernel reads anything for the rest.
+        Ordering::Less => return refuse(CuResult::INVALID_VALUE, ""),
+        // What an H200's driver (580.159) returns, for a single byte too many, too.
+        Ordering::Greater => {
+            return refuse(CuResult::LAUNCH_OUT_OF_RESOURCES, "; the size of a structure in C counts the padding at its end");
+        }
+        Ordering::Equal => {}
     }
     buffer.read(expected)
 }

@@ -49,8 +49,7 @@ fn result(defect: &Defect) -> Value {
     let related = places
         .enumerate()
         .map(|(index, place)| json!({ "id": index + 1, "message": { "text": place.what }, "physicalLocation": physical(place) }));
-    let suppressions =
-        defect.suppressed.iter().map(|reason| json!({ "kind": "external", "status": "accepted", "justification": reason }));
+    let suppressions = defect.suppressed.iter().map(|reason| json!({ "kind": "external", "justification": reason }));
     json!({
         "ruleId": defect.kind,
         "ruleIndex": RULES.iter().position(|rule| rule.name == defect.kind),
