@@ -1,9 +1,9 @@
 //! Several reports as one: the processes of one run of a project's tests.
 
-use super::{Report, Suppression};
+use super::{Defect, Report, Suppression};
 
 impl Report {
-    /// Adds the report of another process. A defect that both have is counted once, with the message of the first.
+    /// Adds the report of another process. A defect that both have is counted once, with the message of the worst.
     pub fn merge(&mut self, other: Report) {
         let Report { profile, kernels, defects, defects_not_kept, suppressions, refusals, .. } = other;
         if self.profile.is_empty() {
@@ -23,9 +23,8 @@ impl Report {
         for defect in defects {
             match self.defects.iter_mut().find(|known| known.id == defect.id) {
                 Some(known) => {
-                    known.times += defect.times;
-                    known.fatal |= defect.fatal;
-                    known.severity = known.severity.max(defect.severity);
+                    let Defect { times, severity, fatal, message, finding, .. } = defect;
+                    known.repeat(times, severity, fatal, &message, finding.as_ref());
                 }
                 None => drop(self.keep(defect)),
             }

@@ -149,7 +149,8 @@ impl Report {
     /// Adds a defect and returns whether it is new and to be reported.
     fn note_defect(&mut self, kernel: &str, fatal: bool, message: &str, finding: Option<&Finding>) -> bool {
         let times = finding.map_or(1, |finding| finding.times);
-        let known = |defect: &&mut Defect| {
+        let severity = finding.map_or(Severity::Error, |finding| finding.kind.severity());
+        let is_known = |defect: &Defect| {
             defect.kernel == kernel
                 && match (&defect.finding, finding) {
                     (None, None) => true,
@@ -157,16 +158,14 @@ impl Report {
                     _ => false,
                 }
         };
-        if let Some(defect) = self.defects.iter_mut().find(known) {
-            defect.times += times;
-            return false;
+        if let Some(known) = self.defects.iter().position(is_known) {
+            return self.defects[known].repeat(times, severity, fatal, message, finding);
         }
         let rule = Rule::of(finding.map(|finding| &finding.kind));
         let id = places::identity(rule, kernel, finding, &mut self.sources);
         // The other side of a race is the same defect.
-        if let Some(defect) = self.defects.iter_mut().find(|defect| defect.id == id) {
-            defect.times += times;
-            return false;
+        if let Some(known) = self.defects.iter_mut().find(|defect| defect.id == id) {
+            return known.repeat(times, severity, fatal, message, finding);
         }
         let places = finding.map(|finding| places::places(finding, &mut self.sources)).unwrap_or_default();
         let matching = self.suppressions.iter_mut().find(|entry| entry.matches(&id, rule, kernel, &places));
@@ -182,7 +181,7 @@ impl Report {
             suppressed,
             kernel: kernel.to_owned(),
             times,
-            severity: finding.map_or(Severity::Error, |finding| finding.kind.severity()),
+            severity,
             fatal,
             message: message.to_owned(),
             finding: finding.cloned(),
@@ -249,6 +248,17 @@ impl Defect {
         (self.suppressed.is_none(), self.fatal, self.severity)
     }
 
+    /// Counts it again. If it is worse this time, as a race between two warps is worse than one between lanes of a warp, this becomes what
+    /// is shown, and it counts as new. Returns whether it is, and is to be reported.
+    fn repeat(&mut self, times: u64, severity: Severity, fatal: bool, message: &str, finding: Option<&Finding>) -> bool {
+        self.times += times;
+        if (fatal, severity) <= (self.fatal, self.severity) {
+            return false;
+        }
+        (self.fatal, self.severity, self.message, self.finding) = (fatal, severity, message.to_owned(), finding.cloned());
+        self.suppressed.is_none()
+    }
+
     /// What was found, and the identity.
     pub fn text(&self) -> String {
         format!("{}\n  id {}", self.message, self.id)
@@ -286,7 +296,8 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use simt::FindingKind;
+    use simt::finding::{Access, AccessOp, OtherAccess};
+    use simt::{Dim3, FindingKind, Space};
 
     use super::*;
     use crate::samples::{failed, finding, finished};
@@ -315,6 +326,28 @@ mod tests {
         assert_eq!(report.note(&failed("k", None)).len(), 1, "a kernel that ran out of fuel has no finding");
         let seen: Vec<_> = report.defects.iter().map(|defect| (defect.kernel.as_str(), defect.times, defect.fatal)).collect();
         assert_eq!(seen, [("k", 2, false), ("k", 1, false), ("other", 1, true), ("k", 1, true)]);
+    }
+
+    #[test]
+    fn a_warning_hides_no_error_at_the_same_lines() {
+        let race = |same_warp| {
+            let access = Access { space: Space::Shared, op: AccessOp::Load, address: 0, bytes: 4 };
+            let zero = Dim3::new(0, 0, 0);
+            let other = OtherAccess { op: AccessOp::Store, block: zero, thread: zero, location: finding(4).location };
+            let (place, other) = (None, Box::new(other));
+            let kind = FindingKind::Race { access, place, other, same_block: true, same_warp, volatile: false };
+            finished("k", vec![Finding { kind, ..finding(3) }])
+        };
+        let mut report = Report::default();
+        let new: Vec<usize> = [true, true, false, false, true].map(|same_warp| report.note(&race(same_warp)).len()).into();
+        assert_eq!(new, [1, 0, 1, 0, 0]);
+        assert_eq!((report.defects.len(), report.count(Severity::Error), report.defects[0].times), (1, 1, 5));
+        assert!(!report.defects[0].message.starts_with("warning"), "{}", report.defects[0].message);
+        let mut warned = Report::default();
+        warned.note(&race(true));
+        warned.merge(report.clone());
+        assert_eq!((warned.count(Severity::Error), warned.defects[0].times), (1, 6));
+        assert_eq!(warned.defects[0].message, report.defects[0].message);
     }
 
     #[test]
