@@ -1,27 +1,42 @@
 //! What the operating system knows about the program's own memory.
 
-use std::ffi::{c_int, c_ulong, c_void};
-use std::io;
+use std::cell::RefCell;
 
-/// Most pieces that Linux reads in one call.
-const MOST_PIECES: usize = 1024;
+/// Bytes that share one answer. No system that runs this has smaller pages.
+const PAGE: u64 = 4096;
 
-/// Reads pieces of this process's own memory, each from an address into a slice, of which some may not be there. Returns how many were read
-/// before the first one that could not be read, or `None` on a system that does not say.
-pub fn read(pieces: &mut [(u64, &mut [u8])]) -> Option<usize> {
-    let mut complete = 0;
-    for pieces in pieces.chunks_mut(MOST_PIECES) {
-        let read = read_at_once(pieces)?;
-        complete += read;
-        if read < pieces.len() {
-            break;
-        }
-    }
-    Some(complete)
+/// Pages that a thread remembers.
+const REMEMBERED: usize = 256;
+
+thread_local! {
+    /// Pages that could be read when they were last asked for, each at the place that its number determines.
+    static READABLE: RefCell<[u64; REMEMBERED]> = const { RefCell::new([0; REMEMBERED]) };
 }
 
+/// Whether this process may read every byte of a range. `None` on a system that does not say.
+///
+/// A page that could be read before is not asked for again, because a question takes 3 microseconds or more, and a small launch has several
+/// of them in about 35. So the answer may be out of date if the program has unmapped the page since.
+pub fn is_readable(address: u64, bytes: u64) -> Option<bool> {
+    let Some(last) = address.checked_add(bytes.saturating_sub(1)) else { return Some(false) };
+    for page in address / PAGE..=last / PAGE {
+        let known = |pages: &[u64; REMEMBERED]| pages[page as usize % REMEMBERED] == page && page != 0;
+        if READABLE.with_borrow(known) {
+            continue;
+        }
+        if !can_read_byte(address.max(page * PAGE))? {
+            return Some(false);
+        }
+        READABLE.with_borrow_mut(|pages| pages[page as usize % REMEMBERED] = page);
+    }
+    Some(true)
+}
+
+/// Asks the operating system to copy a byte from there.
 #[cfg(target_os = "linux")]
-fn read_at_once(pieces: &mut [(u64, &mut [u8])]) -> Option<usize> {
+fn can_read_byte(address: u64) -> Option<bool> {
+    use std::ffi::{c_int, c_ulong, c_void};
+
     /// `struct iovec`
     #[repr(C)]
     struct Piece {
@@ -42,29 +57,21 @@ fn read_at_once(pieces: &mut [(u64, &mut [u8])]) -> Option<usize> {
     /// `EFAULT`, the same on every architecture.
     const NOT_THERE: c_int = 14;
 
-    let remote: Vec<Piece> = pieces
-        .iter()
-        .map(|(address, target)| Piece { start: std::ptr::without_provenance_mut(*address as usize), bytes: target.len() })
-        .collect();
-    let local: Vec<Piece> =
-        pieces.iter_mut().map(|(_, target)| Piece { start: target.as_mut_ptr().cast(), bytes: target.len() }).collect();
-    let count = pieces.len() as c_ulong;
-    // SAFETY: both arrays have `count` elements, and the local ones are slices that nobody else uses meanwhile. The remote ones may be
-    // anything: the kernel checks them before it reads.
-    let read = unsafe { process_vm_readv(std::process::id() as c_int, local.as_ptr(), count, remote.as_ptr(), count, 0) };
-    let Ok(mut read) = usize::try_from(read) else {
-        return (io::Error::last_os_error().raw_os_error() == Some(NOT_THERE)).then_some(0);
-    };
-    let is_complete = |(_, target): &&(u64, &mut [u8])| {
-        let rest = read.checked_sub(target.len());
-        read = rest.unwrap_or(0);
-        rest.is_some()
-    };
-    Some(pieces.iter().take_while(is_complete).count())
+    let mut byte = 0u8;
+    let local = Piece { start: (&raw mut byte).cast(), bytes: 1 };
+    let remote = Piece { start: std::ptr::without_provenance_mut(address as usize), bytes: 1 };
+    // SAFETY: the local piece is a variable of this function. The remote one may be anything: the kernel checks it before it reads.
+    let read = unsafe { process_vm_readv(std::process::id() as c_int, &local, 1, &remote, 1, 0) };
+    match read {
+        1 => Some(true),
+        _ if std::io::Error::last_os_error().raw_os_error() == Some(NOT_THERE) => Some(false),
+        // A container may forbid the call.
+        _ => None,
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn read_at_once(_: &mut [(u64, &mut [u8])]) -> Option<usize> {
+fn can_read_byte(_: u64) -> Option<bool> {
     None
 }
 
@@ -118,20 +125,29 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn pieces_are_read_up_to_the_first_that_is_not_there() {
-        let own: Vec<u8> = (0..=255).collect();
+    fn memory_is_readable_where_every_page_is_there() {
+        let own = vec![7u8; 5 * PAGE as usize];
         let address = own.as_ptr() as u64;
-        let (mut first, mut second, mut third) = ([0; 3], [0; 200], [7; 2]);
-        let mut read = |second_at| super::read(&mut [(address + 1, &mut first), (second_at, &mut second), (address, &mut third)]);
-        assert_eq!(read(8), Some(1));
-        assert_eq!(read(u64::MAX - 8), Some(1));
-        assert_eq!(read(address + 50), Some(3));
-        assert_eq!((first, &second[..], third), ([1, 2, 3], &own[50..250], [0, 1]));
-        assert_eq!((super::read(&mut []), super::read(&mut [(0, &mut [])])), (Some(0), Some(1)));
-        let mut many = vec![[0u8; 1]; 3000];
-        let mut pieces: Vec<(u64, &mut [u8])> = many.iter_mut().map(|target| (address + 9, target.as_mut_slice())).collect();
-        assert_eq!(super::read(&mut pieces), Some(3000));
-        assert!(many.iter().all(|byte| *byte == [9]));
+        for _ in 0..2 {
+            assert_eq!(is_readable(address, own.len() as u64), Some(true));
+            assert_eq!(is_readable(address + 3, 1), Some(true));
+            assert_eq!(is_readable(memory_is_readable_where_every_page_is_there as *const () as u64, 4), Some(true), "code");
+            for nothing in [0, 8, 1000, u64::MAX, u64::MAX - 7, 1 << 60] {
+                assert_eq!(is_readable(nothing, 8), Some(false), "{nothing:#x}");
+            }
+        }
+        // Two pages, of which the second goes.
+        let mapping = rustix::mm::MapFlags::PRIVATE;
+        let (read, bytes) = (rustix::mm::ProtFlags::READ, 2 * PAGE as usize);
+        // SAFETY: this maps new memory that nobody else knows.
+        let pages = unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), bytes, read, mapping) }.unwrap();
+        let second = pages.wrapping_byte_add(PAGE as usize);
+        // SAFETY: nobody uses that page.
+        unsafe { rustix::mm::munmap(second, PAGE as usize) }.unwrap();
+        assert_eq!(is_readable(pages as u64, PAGE), Some(true));
+        assert_eq!(is_readable(pages as u64 + PAGE - 4, 8), Some(false));
+        // SAFETY: nobody uses that page.
+        unsafe { rustix::mm::munmap(pages, PAGE as usize) }.unwrap();
     }
 
     #[test]

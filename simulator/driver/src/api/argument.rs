@@ -55,8 +55,7 @@ fn target(driver: &Driver, value: u64) -> Target {
     if let Some(nearest) = driver.memory.nearest(value).filter(holds) {
         return Target::Allocation(nearest);
     }
-    let mut byte = [0];
-    if host_memory::read(&mut [(value, &mut byte)]) == Some(1) { Target::Host } else { Target::Nothing }
+    if host_memory::is_readable(value, 1) == Some(true) { Target::Host } else { Target::Nothing }
 }
 
 fn described(value: u64, target: &Target) -> String {

@@ -340,42 +340,25 @@ pub fn pack_each(function: &Function, values: In<HostBytes>) -> Result<Vec<u8>> 
     if values.is_null() && !params.is_empty() {
         return Err(refuse("the launch has none".to_owned()));
     }
-    let Some(pointers) = read_pointers(values.address(), params.len()) else {
-        // The operating system does not say what is there, so the caller is trusted.
-        for (index, param) in params.iter().enumerate() {
-            let value = values.read_nth(index)?;
-            value.with(param.bytes, |value| packed[param.offset..][..param.bytes].copy_from_slice(value))?;
+    let is_missing = |address, bytes: usize| host_memory::is_readable(address, bytes as u64) == Some(false);
+    for (index, param) in params.iter().enumerate() {
+        let number = index + 1;
+        if is_missing(values.address() + 8 * index as u64, 8) {
+            return Err(refuse(format!("kernelParams ends before element {number}")));
         }
-        return Ok(packed);
-    };
-    let (mut pieces, mut rest, mut end) = (Vec::with_capacity(params.len()), packed.as_mut_slice(), 0);
-    for (param, &pointer) in params.iter().zip(&pointers) {
-        let (target, after) = rest.split_at_mut(param.offset + param.bytes - end);
-        let (_, target) = target.split_at_mut(param.offset - end);
-        pieces.push((pointer, target));
-        (rest, end) = (after, param.offset + param.bytes);
-    }
-    let complete = host_memory::read(&mut pieces).unwrap_or(0);
-    if complete == params.len() {
-        return Ok(packed);
-    }
-    let number = complete + 1;
-    Err(refuse(match pointers.get(complete) {
-        None => format!("kernelParams ends before element {number}"),
-        Some(0) => format!("element {number} of kernelParams is null; are there as many elements?"),
-        Some(pointer) => {
-            format!("element {number} of kernelParams is {pointer:#x}, where nothing can be read; are there as many elements?")
+        let value = values.read_nth(index)?;
+        if value.is_null() {
+            return Err(refuse(format!("element {number} of kernelParams is null; are there as many elements?")));
         }
-    }))
-}
-
-/// Reads an array of pointers, or those that are there. `None` on a system that does not say.
-fn read_pointers(address: u64, count: usize) -> Option<Vec<u64>> {
-    let mut pointers = vec![[0; 8]; count];
-    let mut pieces: Vec<(u64, &mut [u8])> =
-        (0..).map(|index| address.wrapping_add(8 * index)).zip(pointers.iter_mut().map(<[u8; 8]>::as_mut_slice)).collect();
-    let complete = host_memory::read(&mut pieces)?;
-    Some(pointers.into_iter().take(complete).map(u64::from_ne_bytes).collect())
+        if is_missing(value.address(), param.bytes) {
+            let address = value.address();
+            return Err(refuse(format!(
+                "element {number} of kernelParams is {address:#x}, where nothing can be read; are there as many elements?"
+            )));
+        }
+        value.with(param.bytes, |value| packed[param.offset..][..param.bytes].copy_from_slice(value))?;
+    }
+    Ok(packed)
 }
 
 /// Reads parameters that the caller laid out itself: pairs of a tag and a value, up to an end tag.
