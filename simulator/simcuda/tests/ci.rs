@@ -189,7 +189,11 @@ fn pytest_fails_the_tests_whose_kernels_have_defects() {
         }
         // An installed package would register the plugin a second time.
         command.env("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1");
-        run(command.env("PYTHONPATH", job.folder.path()).env("PYTHONDONTWRITEBYTECODE", "1").current_dir(job.project()))
+        // pytest itself may be on that path.
+        let path = std::env::join_paths(
+            [job.folder.path().to_owned()].into_iter().chain(std::env::var_os("PYTHONPATH").iter().flat_map(std::env::split_paths)),
+        );
+        run(command.env("PYTHONPATH", path.unwrap()).env("PYTHONDONTWRITEBYTECODE", "1").current_dir(job.project()))
     };
     let (status, log) = pytest(&["test_more.py", "--junitxml=tests.xml"]);
     assert_eq!(status, Some(1), "{log}");

@@ -154,6 +154,8 @@ fn the_status_is_the_programs_or_one_for_defects() {
         let Ended { status, stderr } = project.run(options, kernels, of_program);
         assert_eq!(status, Some(expected), "{options:?} {kernels:?} {of_program}: {stderr}");
     }
+    let Ended { stderr, .. } = project.run(&[], &[], 0);
+    assert_eq!(stderr, "simcuda: no process called cuInit\n");
     for wrong in ["xml", "junit:", "json:/no/such/folder/file", "off,text"] {
         let Ended { status, stderr } = project.run(&["--report", wrong], &["stores"], 0);
         assert_eq!(status, Some(2), "{wrong}: {stderr}");

@@ -38,8 +38,8 @@ pub fn explain(driver: &Driver, kernel: &Kernel, parameters: &[u8], finding: &Fi
     });
     let mut candidates: Vec<_> = candidates.collect();
     if candidates.len() > 1 {
-        // One is the pointer, and the others are offsets.
-        candidates.retain(|(.., target)| matches!(target, Target::Allocation(_) | Target::Host));
+        // An offset is far from every address but those of a null pointer.
+        candidates.retain(|(.., target)| matches!(target, Target::Null));
     }
     let [(index, offset, value, target)] = candidates.as_slice() else { return None };
     let part = if *offset > 0 { format!(", at byte {offset}") } else { String::new() };

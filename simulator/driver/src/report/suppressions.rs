@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::places::Place;
-use super::rules::Rule;
+use super::rules::{RULES, Rule};
 use crate::error::Error;
 
 /// An entry of the file. A defect must match everything that it states.
@@ -100,9 +100,8 @@ impl Entry {
             );
         }
         if let Some(kind) = kind.as_ref().filter(|kind| Rule::named(kind).is_none()) {
-            return Err(format!(
-                "there is no kind of defect `{kind}`; reports show the kind in the `id`, as in `race-shared-3f9a12bc`"
-            ));
+            let known: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
+            return Err(format!("there is no kind of defect `{kind}`; choose one of {}", known.join(", ")));
         }
         let is_id = |id: &String| {
             id.rsplit_once('-').is_some_and(|(kind, hash)| {

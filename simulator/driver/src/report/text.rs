@@ -16,6 +16,9 @@ fn ratio(sectors: u64, requests: u64) -> String {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.profile.is_empty() {
+            return writeln!(f, "simcuda: no process called cuInit");
+        }
         let launches = self.kernels.values().map(|kernel| kernel.launches).sum();
         write!(
             f,

@@ -127,16 +127,18 @@ fn a_fault_names_the_argument_that_the_address_came_from() {
 #[test]
 fn an_offset_is_not_taken_for_the_pointer_and_a_structure_has_its_byte() {
     with_simulator(|simulator| {
-        let run = |offset: u64, target: fn() -> u64| {
+        let run_at = |base: fn() -> u64, offset: u64, target: fn() -> u64| {
             raw_context();
             let (_, function) = raw_function(ARGUMENTS, c"first_byte");
-            let (mut base, mut offset, mut structure) = (words(8), offset, [0, target()]);
+            let (mut base, mut offset, mut structure) = (base(), offset, [0, target()]);
             let mut values = [(&raw mut base).cast(), (&raw mut offset).cast(), (&raw mut structure).cast()];
             assert_eq!(launch(function, 1, &mut values).0, CUresult::CUDA_SUCCESS);
             failure(simulator)
         };
+        let run = |offset, target| run_at(|| words(8), offset, target);
+        assert_explained(run_at(|| 0, 31, || words(1)), "argument 1 of 3, which is null");
         assert_eq!(run(31, || words(1)), None);
-        assert_explained(run(32, || words(1)), "argument 1 of 3, which points to buffer 3 from cuMemAlloc (32 bytes)");
+        assert_explained(run(32, || words(1)), "argument 1 of 3, which points to buffer 4 from cuMemAlloc (32 bytes)");
         assert_explained(run(0, || 0), "argument 3 of 3, at byte 8, which is null");
     });
 }

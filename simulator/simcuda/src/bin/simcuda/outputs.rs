@@ -16,9 +16,9 @@ pub struct Outputs {
     /// Where the report goes: text, github, json:FILE, junit:FILE or sarif:FILE. May be repeated. By default what SIMCUDA_REPORT says, or text
     #[arg(long = "report", value_name = "FORM[:FILE]", value_delimiter = ',')]
     reports: Vec<String>,
-    /// The least serious defects that fail the run
-    #[arg(long, value_enum, default_value_t = FailOn::Error)]
-    fail_on: FailOn,
+    /// The least serious defects that fail the run, error by default
+    #[arg(long, value_enum)]
+    fail_on: Option<FailOn>,
 }
 
 /// The least serious defects that fail a run.
@@ -37,6 +37,11 @@ pub struct Ending {
 }
 
 impl Outputs {
+    /// Whether the user gave any of the options.
+    pub fn are_given(&self) -> bool {
+        !self.reports.is_empty() || self.fail_on.is_some()
+    }
+
     /// Checks the options. To be called before the work begins, because a wrong one should not cost a run.
     ///
     /// # Errors
@@ -53,7 +58,7 @@ impl Outputs {
             true => Vec::new(),
             false => asked.iter().map(|text| Destination::parse(text, variable)).collect::<Result<_, _>>()?,
         };
-        Ok(Ending { destinations, fail_on: self.fail_on })
+        Ok(Ending { destinations, fail_on: self.fail_on.unwrap_or(FailOn::Error) })
     }
 }
 
