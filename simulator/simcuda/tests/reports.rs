@@ -16,10 +16,13 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 fn ends() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ends-{}", std::process::id()));
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ends-for-reports");
+        // Another run of these tests may use the old one.
+        let unfinished = path.with_extension(std::process::id().to_string());
         let source = Path::new(ROOT).join("tests/foreign/ends.c");
-        let compiled = Command::new("cc").arg("-o").arg(&path).arg(source).arg("-ldl").output().unwrap();
+        let compiled = Command::new("cc").arg("-o").arg(&unfinished).arg(source).arg("-ldl").output().unwrap();
         assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        fs::rename(&unfinished, &path).unwrap();
         path
     })
 }
