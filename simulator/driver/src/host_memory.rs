@@ -15,8 +15,8 @@ thread_local! {
 
 /// Whether this process may read every byte of a range. `None` on a system that does not say.
 ///
-/// A page that could be read before is not asked for again, because a question takes 3 microseconds or more, and a small launch has several
-/// of them in about 35. So the answer may be out of date if the program has unmapped the page since.
+/// A page that could be read before is not asked for again, because a question takes 3 microseconds or more, and a small launch only 6.
+/// So the answer may be out of date if the program has unmapped the page since.
 pub fn is_readable(address: u64, bytes: u64) -> Option<bool> {
     let Some(last) = address.checked_add(bytes.saturating_sub(1)) else { return Some(false) };
     for page in address / PAGE..=last / PAGE {
