@@ -184,23 +184,33 @@ mod tests {
     use super::*;
     use crate::suite;
 
+    /// The report of a process with one defect.
+    fn report_of(severity: Severity, message: &str) -> Report {
+        let mut report = Report::default();
+        report.defects.push(Defect {
+            id: "race-global-00000000".to_owned(),
+            kind: "race-global".to_owned(),
+            places: Vec::new(),
+            suppressed: None,
+            kernel: "k".to_owned(),
+            times: 1,
+            severity,
+            fatal: false,
+            message: message.to_owned(),
+            finding: None,
+        });
+        report
+    }
+
     #[test]
     fn a_test_is_judged_by_its_end_its_output_and_the_drivers_report() {
         let mut suite = suite::named("cudarc").unwrap();
         suite.known.insert("timing".to_owned(), "it measures the time of a kernel".to_owned());
         suite.true_findings.insert("sloppy".to_owned(), "two threads write one element".to_owned());
         let clean = Report::default();
-        let refused =
-            Report { refusals: vec![Refusal { times: 1, reason: "textures are not supported".to_owned() }], ..Report::default() };
-        let defect = Defect {
-            kernel: "k".to_owned(),
-            times: 1,
-            severity: Severity::Error,
-            fatal: false,
-            message: "data race: x\n  at y".to_owned(),
-            finding: None,
-        };
-        let found = Report { defects: vec![defect], ..Report::default() };
+        let mut refused = Report::default();
+        refused.refusals.push(Refusal { times: 1, reason: "textures are not supported".to_owned() });
+        let found = report_of(Severity::Error, "data race: x\n  at y");
         let judged = |test: &str, succeeded, output: &str, report: &Report| judge(&suite, test, succeeded, output, report);
         assert_eq!(judged("a", Some(true), "ok", &clean).0, Verdict::Passed);
         assert_eq!(judged("a", Some(true), "OK (skipped=1)", &clean), (Verdict::Skipped, "OK (skipped=1)".to_owned()));
@@ -231,17 +241,7 @@ mod tests {
             let settled = settled_together(["m.C.a", "m.C.b", "m.C.c"].into_iter(), &process);
             settled.into_iter().map(|ended| (ended.test, ended.verdict, ended.reason)).collect::<Vec<_>>()
         };
-        let defect = |severity| Report {
-            defects: vec![Defect {
-                kernel: "k".to_owned(),
-                times: 1,
-                severity,
-                fatal: false,
-                message: "data race".to_owned(),
-                finding: None,
-            }],
-            ..Report::default()
-        };
+        let defect = |severity| report_of(severity, "data race");
         let both = [("m.C.a", Verdict::Passed, ""), ("m.C.c", Verdict::Skipped, "no second GPU")];
         let both = both.map(|(test, verdict, reason)| (test.to_owned(), verdict, reason.to_owned()));
         assert_eq!(settled(Some(true), Some(Report::default())), both);

@@ -2,24 +2,19 @@
 //!
 //! The program does not know about any of this, so the library has a destructor. The loader runs it when the process ends by `exit`, by
 //! a return from `main`, or by a panic. A process that is killed or aborts ends without it, and nothing can be done about that. By then,
-//! each defect has been printed to standard error when it was first seen.
+//! each defect has been printed to standard error and written to the files of reports when it was first seen.
 //!
 //! This module exists on Linux only. Elsewhere [`Reporting`](crate::settings::Reporting) refuses a report at exit.
 
 use std::ffi::{c_int, c_void};
-use std::fs;
-use std::io;
-use std::path::Path;
 use std::sync::{MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use simt::Severity;
 
 use crate::driver::{self, Driver};
-use crate::error::Error;
-use crate::messages::{print, say};
+use crate::messages::say;
 use crate::report::Report;
-use crate::settings::Destination;
 
 /// How long to wait for a thread that is recording a launch.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -50,7 +45,7 @@ fn finish() -> Option<u8> {
     let driver = driver::driver_of_this_process()?;
     let report = wait_for_report(driver)?;
     for destination in &driver.reporting.destinations {
-        if let Err(error) = write(&report, destination) {
+        if let Err(error) = destination.write(&report) {
             say(format_args!("cannot write the report: {error}"));
         }
     }
@@ -72,29 +67,4 @@ fn wait_for_report(driver: &Driver) -> Option<MutexGuard<'_, Report>> {
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
         }
     }
-}
-
-fn write(report: &Report, destination: &Destination) -> Result<(), Error> {
-    match destination {
-        Destination::Text => print(format_args!("{report}")),
-        Destination::Github => print(format_args!("{}", report.github())),
-        Destination::Json(path) => {
-            let written =
-                serde_json::to_string_pretty(report).map_err(io::Error::from).and_then(|text| replace(path, &(text + "\n")));
-            written.map_err(|source| Error::File { path: path.clone(), source })?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes a file in one step, so that nobody ever sees half of it.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let unfinished = path.with_file_name(name);
-    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
-    written
 }

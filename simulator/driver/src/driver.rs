@@ -25,7 +25,7 @@ use crate::pools::Pools;
 use crate::primary::Primary;
 use crate::queues::Queues;
 use crate::records::{LaunchRecord, Records};
-use crate::report::Report;
+use crate::report::{Destination, Report};
 use crate::result::{CuResult, Failure, Result};
 use crate::settings::{self, Reporting, Settings};
 use crate::virtual_memory::VirtualMemory;
@@ -163,6 +163,11 @@ pub fn take_records() -> Records {
     own.unwrap_or_else(take_shared_records)
 }
 
+/// Returns what happened since the process started.
+pub fn report() -> Report {
+    driver_of_this_process().map(|driver| lock(&driver.report).clone()).unwrap_or_default()
+}
+
 fn take_shared_records() -> Records {
     driver_of_this_process().map(|driver| std::mem::take(&mut *lock(&driver.records))).unwrap_or_default()
 }
@@ -182,12 +187,12 @@ impl Driver {
             captures: Captures::default(),
             graph_memory: GraphMemory::default(),
             handles,
+            report: Mutex::new(Report::new(profile.name, reporting.suppressions.clone())),
             reporting,
             green_contexts: Mutex::default(),
             core_dumps: Mutex::default(),
             advice: Pages::default(),
             textures: Mutex::default(),
-            report: Mutex::new(Report { profile: profile.name.to_owned(), ..Report::default() }),
             records: Mutex::default(),
             process: std::process::id(),
         }
@@ -205,12 +210,26 @@ impl Driver {
 
     /// Records a finished launch, and prints what is new about it.
     pub fn note_launch(&self, record: LaunchRecord) {
-        let new = lock(&self.report).note(&record);
+        let mut report = lock(&self.report);
+        let new = report.note(&record);
+        if !new.is_empty() {
+            self.write_files(&report);
+        }
+        drop(report);
         OWN_RECORDS.with_borrow_mut(|own| match own {
             Some(own) => own.push(record),
             None => lock(&self.records).push(record),
         });
         new.iter().for_each(|message| self.print(message));
+    }
+
+    /// Writes the files of the report. The process may abort because of what was found, and then nothing is written at its end.
+    fn write_files(&self, report: &Report) {
+        for file in self.reporting.destinations.iter().filter(|destination| matches!(destination, Destination::File(..))) {
+            if let Err(error) = file.write(report) {
+                self.tell(&format!("cannot write the report: {error}"));
+            }
+        }
     }
 
     /// Records that a module or a launch is refused, and prints the reason if it is new.

@@ -63,6 +63,16 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// The file of suppressions is not as it must be.
+    #[error("{}:{line}: {reason}", .path.display())]
+    Suppressions {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong there.
+        reason: String,
+    },
     /// The environment asks for a report at exit, which this operating system does not support.
     #[error("{0} works on Linux only")]
     NoReportAtExit(&'static str),

@@ -1,5 +1,80 @@
 //! What the operating system knows about the program's own memory.
 
+use std::cell::RefCell;
+
+/// Bytes that share one answer. No system that runs this has smaller pages.
+const PAGE: u64 = 4096;
+
+/// Pages that a thread remembers.
+const REMEMBERED: usize = 256;
+
+thread_local! {
+    /// Pages that could be read when they were last asked for, each at the place that its number determines.
+    static READABLE: RefCell<[u64; REMEMBERED]> = const { RefCell::new([0; REMEMBERED]) };
+}
+
+/// Whether this process may read every byte of a range. `None` on a system that does not say.
+///
+/// A page that could be read before is not asked for again, because a question takes 3 microseconds or more, and a small launch only 6.
+/// So the answer may be out of date if the program has unmapped the page since.
+pub fn is_readable(address: u64, bytes: u64) -> Option<bool> {
+    let Some(last) = address.checked_add(bytes.saturating_sub(1)) else { return Some(false) };
+    for page in address / PAGE..=last / PAGE {
+        let known = |pages: &[u64; REMEMBERED]| pages[page as usize % REMEMBERED] == page && page != 0;
+        if READABLE.with_borrow(known) {
+            continue;
+        }
+        if !can_read_byte(address.max(page * PAGE))? {
+            return Some(false);
+        }
+        READABLE.with_borrow_mut(|pages| pages[page as usize % REMEMBERED] = page);
+    }
+    Some(true)
+}
+
+/// Asks the operating system to copy a byte from there.
+#[cfg(target_os = "linux")]
+fn can_read_byte(address: u64) -> Option<bool> {
+    use std::ffi::{c_int, c_ulong, c_void};
+
+    /// `struct iovec`
+    #[repr(C)]
+    struct Piece {
+        start: *mut c_void,
+        bytes: usize,
+    }
+    // SAFETY: the declaration has the types of Linux's C library.
+    unsafe extern "C" {
+        fn process_vm_readv(
+            process: c_int,
+            local: *const Piece,
+            locals: c_ulong,
+            remote: *const Piece,
+            remotes: c_ulong,
+            flags: c_ulong,
+        ) -> isize;
+    }
+    /// `EFAULT`, the same on every architecture.
+    const NOT_THERE: c_int = 14;
+
+    let mut byte = 0u8;
+    let local = Piece { start: (&raw mut byte).cast(), bytes: 1 };
+    let remote = Piece { start: std::ptr::without_provenance_mut(address as usize), bytes: 1 };
+    // SAFETY: the local piece is a variable of this function. The remote one may be anything: the kernel checks it before it reads.
+    let read = unsafe { process_vm_readv(std::process::id() as c_int, &local, 1, &remote, 1, 0) };
+    match read {
+        1 => Some(true),
+        _ if std::io::Error::last_os_error().raw_os_error() == Some(NOT_THERE) => Some(false),
+        // A container may forbid the call.
+        _ => None,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn can_read_byte(_: u64) -> Option<bool> {
+    None
+}
+
 /// Whether this process may read and write every byte of a range. Assumes so on a system that does not say.
 pub fn is_writable(address: u64, bytes: u64) -> bool {
     let Some(end) = address.checked_add(bytes) else { return false };
@@ -46,6 +121,33 @@ mod tests {
         ] {
             assert_eq!(covers(maps, first, last), expected, "{first:#x}..{last:#x}");
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn memory_is_readable_where_every_page_is_there() {
+        let own = vec![7u8; 5 * PAGE as usize];
+        let address = own.as_ptr() as u64;
+        for _ in 0..2 {
+            assert_eq!(is_readable(address, own.len() as u64), Some(true));
+            assert_eq!(is_readable(address + 3, 1), Some(true));
+            assert_eq!(is_readable(memory_is_readable_where_every_page_is_there as *const () as u64, 4), Some(true), "code");
+            for nothing in [0, 8, 1000, u64::MAX, u64::MAX - 7, 1 << 60] {
+                assert_eq!(is_readable(nothing, 8), Some(false), "{nothing:#x}");
+            }
+        }
+        // Two pages, of which the second goes.
+        let mapping = rustix::mm::MapFlags::PRIVATE;
+        let (read, bytes) = (rustix::mm::ProtFlags::READ, 2 * PAGE as usize);
+        // SAFETY: this maps new memory that nobody else knows.
+        let pages = unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), bytes, read, mapping) }.unwrap();
+        let second = pages.wrapping_byte_add(PAGE as usize);
+        // SAFETY: nobody uses that page.
+        unsafe { rustix::mm::munmap(second, PAGE as usize) }.unwrap();
+        assert_eq!(is_readable(pages as u64, PAGE), Some(true));
+        assert_eq!(is_readable(pages as u64 + PAGE - 4, 8), Some(false));
+        // SAFETY: nobody uses that page.
+        unsafe { rustix::mm::munmap(pages, PAGE as usize) }.unwrap();
     }
 
     #[test]

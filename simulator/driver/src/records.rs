@@ -128,7 +128,12 @@ impl Totals {
 
     fn add_finding(&mut self, finding: &Finding) {
         if let Some(known) = self.findings.iter_mut().find(|known| defect::is_same(known, finding)) {
-            known.times += finding.times;
+            let times = known.times + finding.times;
+            if finding.kind.severity() > known.kind.severity() {
+                // The same lines may race within a warp, which is a warning, and between warps.
+                *known = finding.clone();
+            }
+            known.times = times;
         } else if self.findings.len() < KEPT_FINDINGS {
             self.findings.push(finding.clone());
         } else {

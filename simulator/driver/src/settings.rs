@@ -1,11 +1,12 @@
 //! Settings: from [the client](crate::client), or from the environment for programs that do not know about the simulator.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use simt::{Dim3, Profile, WarpOrder};
 
 use crate::error::Error;
+use crate::report::{Destination, Suppression, read_suppressions};
 
 /// The environment variable that chooses the profile.
 pub const PROFILE_VARIABLE: &str = "SIMCUDA_PROFILE";
@@ -21,6 +22,8 @@ pub const CHECKS_VARIABLE: &str = "SIMCUDA_CHECKS";
 pub const REPORT_VARIABLE: &str = "SIMCUDA_REPORT";
 /// The environment variable that sets the exit status of a process whose kernels had defects (errors, not warnings).
 pub const EXIT_VARIABLE: &str = "SIMCUDA_EXITCODE";
+/// The environment variable that names a file with the defects that are not to be reported. See [`Reporting::suppressions`].
+pub const SUPPRESSIONS_VARIABLE: &str = "SIMCUDA_SUPPRESSIONS";
 
 /// The environment variable that names a folder into which each launch is written, to be repeated elsewhere.
 pub const LAUNCHES_VARIABLE: &str = "SIMCUDA_LAUNCHES";
@@ -124,9 +127,8 @@ impl Settings {
 
 /// What a process reports about its own kernels, and when.
 ///
-/// Only the environment decides. [`REPORT_VARIABLE`] is `off` or a list of destinations separated by commas: `text`, `github`, and
-/// `json:FILE` or just a `FILE` that ends with `.json`. In `FILE`, `%p` stands for the process ID. If the variable is not set, there is
-/// no report at exit.
+/// Only the environment decides. [`REPORT_VARIABLE`] is `off` or a list of [destinations](Destination::parse) separated by commas. If the
+/// variable is not set, there is no report at exit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reporting {
     /// Print nothing to standard error while the process runs: no defect when it is first seen, and no reason for a refusal.
@@ -135,17 +137,8 @@ pub struct Reporting {
     pub destinations: Vec<Destination>,
     /// The exit status if there were defects other than warnings.
     pub exit_status: Option<u8>,
-}
-
-/// Where a report goes, and in which form.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
-    /// To standard error, for people.
-    Text,
-    /// To standard error, as annotations for GitHub Actions.
-    Github,
-    /// To a file, as a [`Report`](crate::report::Report) in JSON.
-    Json(PathBuf),
+    /// Defects that are not to be reported. They do not count for the exit status either.
+    pub suppressions: Vec<Suppression>,
 }
 
 impl Reporting {
@@ -153,7 +146,7 @@ impl Reporting {
     ///
     /// # Errors
     ///
-    /// [`Error::Variable`], [`Error::ReportFile`], [`Error::NoReportAtExit`]
+    /// [`Error::Variable`], [`Error::ReportFile`], [`Error::NoReportAtExit`], [`Error::File`], [`Error::Suppressions`]
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let exit_status = variable(EXIT_VARIABLE).map(|text| match text.parse::<u8>() {
             Ok(status @ 1..) => Ok(status),
@@ -163,7 +156,7 @@ impl Reporting {
         let (quiet, destinations) = match variable(REPORT_VARIABLE).as_deref() {
             None => (false, Vec::new()),
             Some("off") => (true, Vec::new()),
-            Some(list) => (false, list.split(',').map(Destination::parse).collect::<Result<_, _>>()?),
+            Some(list) => (false, list.split(',').map(|text| Destination::parse(text, REPORT_VARIABLE)).collect::<Result<_, _>>()?),
         };
         if !REPORTS_AT_EXIT && !destinations.is_empty() {
             return Err(Error::NoReportAtExit(REPORT_VARIABLE));
@@ -171,39 +164,9 @@ impl Reporting {
         if !REPORTS_AT_EXIT && exit_status.is_some() {
             return Err(Error::NoReportAtExit(EXIT_VARIABLE));
         }
-        Ok(Self { quiet, destinations, exit_status })
+        let suppressions = variable(SUPPRESSIONS_VARIABLE).map(|path| read_suppressions(Path::new(&path)));
+        Ok(Self { quiet, destinations, exit_status, suppressions: suppressions.transpose()?.unwrap_or_default() })
     }
-}
-
-impl Destination {
-    fn parse(text: &str) -> Result<Self, Error> {
-        match text {
-            "text" => Ok(Self::Text),
-            "github" => Ok(Self::Github),
-            _ => match text.strip_prefix("json:").or(Some(text).filter(|text| text.ends_with(".json"))) {
-                Some(path) => json_file(path).map(Self::Json),
-                None => Err(Error::Variable {
-                    variable: REPORT_VARIABLE,
-                    expected: "off, or a list of text, github and json:FILE separated by commas",
-                    got: text.to_owned(),
-                }),
-            },
-        }
-    }
-}
-
-/// Makes a path absolute now, because the program may change its working directory later.
-fn json_file(path: &str) -> Result<PathBuf, Error> {
-    let path = PathBuf::from(path.replace("%p", &std::process::id().to_string()));
-    let refuse = |reason: String| Error::ReportFile { variable: REPORT_VARIABLE, path: path.clone(), reason };
-    let absolute = std::path::absolute(&path).map_err(|error| refuse(error.to_string()))?;
-    if absolute.file_name().is_none() || absolute.is_dir() {
-        return Err(refuse("it is not the name of a file".to_owned()));
-    }
-    if !absolute.parent().is_some_and(Path::is_dir) {
-        return Err(refuse("its folder does not exist".to_owned()));
-    }
-    Ok(absolute)
 }
 
 /// Reads from the environment which version of CUDA the driver says it has, as `cuDriverGetVersion` returns it: 12040 for `12.4`. Some
@@ -232,6 +195,8 @@ pub fn profile_named(name: &str) -> Result<&'static Profile, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(target_os = "linux")]
+    use crate::report::Form;
 
     #[test]
     fn an_environment_variable_is_read_or_refused_by_its_name() {
@@ -276,9 +241,17 @@ mod tests {
         assert_eq!(reporting("OTHER", "x").unwrap(), Reporting::default());
         assert!(reporting(REPORT_VARIABLE, "off").unwrap().quiet);
         let process = std::process::id();
-        let several = reporting(REPORT_VARIABLE, "text,json:/tmp/r-%p,github,/tmp/r.json").unwrap();
-        let json = |path: String| Destination::Json(path.into());
-        let expected = [Destination::Text, json(format!("/tmp/r-{process}")), Destination::Github, json("/tmp/r.json".to_owned())];
+        let several =
+            reporting(REPORT_VARIABLE, "text,json:/tmp/r-%p,github,/tmp/r.json,junit:/tmp/r.xml,sarif:/tmp/r.sarif").unwrap();
+        let file = |form, path: &str| Destination::File(form, path.into());
+        let expected = [
+            Destination::Text,
+            file(Form::Json, &format!("/tmp/r-{process}")),
+            Destination::Github,
+            file(Form::Json, "/tmp/r.json"),
+            file(Form::Junit, "/tmp/r.xml"),
+            file(Form::Sarif, "/tmp/r.sarif"),
+        ];
         assert_eq!((several.quiet, several.destinations), (false, expected.to_vec()));
         assert_eq!(reporting(EXIT_VARIABLE, "3").unwrap().exit_status, Some(3));
         for (name, value) in [
@@ -287,6 +260,8 @@ mod tests {
             (REPORT_VARIABLE, "text,off"),
             (REPORT_VARIABLE, "json:"),
             (REPORT_VARIABLE, "json:/tmp"),
+            (REPORT_VARIABLE, "junit"),
+            (REPORT_VARIABLE, "sarif:"),
             (REPORT_VARIABLE, "/no/such/folder/r.json"),
             (EXIT_VARIABLE, "0"),
             (EXIT_VARIABLE, "256"),

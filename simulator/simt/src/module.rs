@@ -5,7 +5,7 @@ use crate::error::LoadError;
 use crate::finding::Space;
 use crate::geometry::ClusterBounds;
 pub use crate::program::Param;
-use crate::program::{CallGraph, Program, SourceMap, address_of_function, decode_kernel, globals};
+use crate::program::{CallGraph, Program, SourceMap, address_of_function, decode_kernel, globals, parameters_of_addresses};
 pub use crate::ptx::ast::Opaque;
 use crate::ptx::ast::{self, Initializer, StateSpace, Type};
 
@@ -133,6 +133,20 @@ impl Kernel {
     /// Bytes of the whole parameter list.
     pub fn param_bytes(&self) -> usize {
         self.params.last().map_or(0, |param| param.offset + param.bytes)
+    }
+
+    /// The places in the parameter list that hold the pointers from which the addresses in a line of PTX are made: the index of the
+    /// parameter, and the offset in it in bytes. For messages: each call goes through the whole kernel.
+    ///
+    /// An address that was read from memory has none. There are several if a term of 64 bits is a parameter, too, or if the kernel chooses
+    /// between two pointers.
+    pub fn pointers_behind(&self, ptx_line: u32) -> Vec<(usize, usize)> {
+        let place = |offset: u32| {
+            let offset = offset as usize;
+            let index = self.params.iter().position(|param| (param.offset..param.offset + param.bytes).contains(&offset))?;
+            Some((index, offset - self.params[index].offset))
+        };
+        parameters_of_addresses(&self.program, ptx_line).into_iter().filter_map(place).collect()
     }
 
     /// Bytes of statically declared shared memory per block.

@@ -51,6 +51,7 @@ pub fn ours() -> Vec<(&'static str, *const ())> {
         ("simcuda_record_apart", simcuda_record_apart as *const ()),
         ("simcuda_take_records", simcuda_take_records as *const ()),
         ("simcuda_take_error", simcuda_take_error as *const ()),
+        ("simcuda_report", simcuda_report as *const ()),
     ]
 }
 
@@ -101,4 +102,15 @@ pub unsafe extern "C" fn simcuda_take_records(buffer: HostBytes, capacity: usize
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simcuda_take_error(buffer: HostBytes, capacity: usize, length: Out<usize>) -> CuResult {
     guard(|| answer(buffer, capacity, length, || json(&take_last_reason())))
+}
+
+/// Returns the [`Report`](crate::report::Report) of the process so far, empty before `cuInit`. The plugin for pytest compares what it says
+/// before and after a test.
+///
+/// # Safety
+///
+/// The caller passes a `buffer` that is null or has space for `capacity` bytes, and a `length` that is valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn simcuda_report(buffer: HostBytes, capacity: usize, length: Out<usize>) -> CuResult {
+    guard(|| answer(buffer, capacity, length, || json(&driver::report())))
 }

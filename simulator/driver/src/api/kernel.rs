@@ -1,6 +1,7 @@
 //! What a launch of a kernel is: the function, the shape, and the parameters, which are copied when the launch is made. A stream executes it
 //! at once, and a graph keeps it.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
@@ -9,11 +10,13 @@ use std::sync::Arc;
 use simt::cluster::{self, ClusterMisuse};
 use simt::{Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
 
+use super::argument;
 use super::context::Context;
 use super::function::Function;
 use crate::driver::{self, Driver};
 use crate::ffi::{HostBytes, In};
 use crate::handles::Handle;
+use crate::host_memory;
 use crate::launch_files;
 use crate::lock::lock;
 use crate::messages::say;
@@ -86,7 +89,7 @@ impl Launch {
         check_resources(&function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
         check_grid(driver, &function, config, grid)?;
         check_cluster(driver, &function, config, cluster)?;
-        let parameters = pack(&function)?;
+        let parameters = pack(&function).inspect_err(|failure| driver.note_refusal(failure))?;
         Ok(Self { handle, function, config, grid, cluster, parameters, attributes: BTreeMap::new(), listed: Vec::new() })
     }
 
@@ -144,12 +147,24 @@ impl Launch {
             Err(fault) => {
                 print(fault.printed());
                 note_overwritten(driver, kernel, &options, fault.overwritten());
-                Outcome::Failed(fail(self.context(), fault))
+                Outcome::Failed(self.fail(driver, fault))
             }
         };
         let occupancy = function.occupancy(driver.profile, config.block.volume() as u32, config.dynamic_shared_bytes.into());
         driver.note_launch(LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome });
         Ok(())
+    }
+
+    /// Makes the context unusable and returns why.
+    fn fail(&self, driver: &Driver, error: LaunchError) -> Failed {
+        let code = code_of(&error);
+        let mut message = error.to_string();
+        let finding = if let LaunchError::Fault { finding, .. } = error { Some(finding) } else { None };
+        if let Some(finding) = &finding {
+            message.extend(argument::explain(driver, self.function.kernel(), &self.parameters, finding));
+        }
+        self.context().fail(code.because(message.clone()));
+        Failed { message, finding }
     }
 }
 
@@ -286,14 +301,6 @@ fn note_overwritten(driver: &Driver, kernel: &str, options: &LaunchOptions, byte
     }
 }
 
-/// Makes the context unusable and returns why.
-fn fail(context: &Context, error: LaunchError) -> Failed {
-    let message = error.to_string();
-    context.fail(code_of(&error).because(message.clone()));
-    let finding = if let LaunchError::Fault { finding, .. } = error { Some(finding) } else { None };
-    Failed { message, finding }
-}
-
 /// Returns what a GPU's driver returns in this case.
 fn code_of(error: &LaunchError) -> CuResult {
     match error {
@@ -320,12 +327,36 @@ fn code_of(error: &LaunchError) -> CuResult {
     }
 }
 
-/// Lays out parameters that the caller passes one by one, each as a pointer to its value.
+/// Lays out parameters that the caller passes one by one, each as a pointer to its value. An array with too few pointers is refused where
+/// that shows: the one behind its end is null, or points to nothing. A GPU's driver would crash.
 pub fn pack_each(function: &Function, values: In<HostBytes>) -> Result<Vec<u8>> {
     let kernel = function.kernel();
-    let mut packed = vec![0; kernel.param_bytes()];
-    for (index, param) in kernel.params().iter().enumerate() {
-        values.read_nth(index)?.with(param.bytes, |value| packed[param.offset..][..param.bytes].copy_from_slice(value))?;
+    let (params, mut packed) = (kernel.params(), vec![0; kernel.param_bytes()]);
+    let refuse = |what: String| {
+        let (name, count) = (readable(function.name()), params.len());
+        let arguments = if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") };
+        CuResult::INVALID_VALUE.because(format!("kernel {name} takes {arguments}, but {what}"))
+    };
+    if values.is_null() && !params.is_empty() {
+        return Err(refuse("the launch has none".to_owned()));
+    }
+    let is_missing = |address, bytes: usize| host_memory::is_readable(address, bytes as u64) == Some(false);
+    for (index, param) in params.iter().enumerate() {
+        let number = index + 1;
+        if is_missing(values.address() + 8 * index as u64, 8) {
+            return Err(refuse(format!("kernelParams ends before element {number}")));
+        }
+        let value = values.read_nth(index)?;
+        if value.is_null() {
+            return Err(refuse(format!("element {number} of kernelParams is null; are there as many elements?")));
+        }
+        if is_missing(value.address(), param.bytes) {
+            let address = value.address();
+            return Err(refuse(format!(
+                "element {number} of kernelParams is {address:#x}, where nothing can be read; are there as many elements?"
+            )));
+        }
+        value.with(param.bytes, |value| packed[param.offset..][..param.bytes].copy_from_slice(value))?;
     }
     Ok(packed)
 }
@@ -347,9 +378,17 @@ fn pack_whole(function: &Function, extra: In<HostBytes>) -> Result<Vec<u8>> {
     }
     let (Some(buffer), Some(given)) = (buffer, given) else { return CuResult::INVALID_VALUE.err() };
     let expected = function.kernel().param_bytes();
-    if given < expected {
-        let message = format!("kernel {} takes {expected} bytes of parameters, got {given}", readable(function.name()));
-        return Err(CuResult::INVALID_VALUE.because(message));
+    let refuse = |code: CuResult, hint: &str| {
+        Err(code.because(format!("kernel {} takes {expected} bytes of parameters, got {given}{hint}", readable(function.name()))))
+    };
+    match given.cmp(&expected) {
+        // An H200's driver takes them, and the kernel reads anything for the rest.
+        Ordering::Less => return refuse(CuResult::INVALID_VALUE, ""),
+        // What an H200's driver (580.159) returns, for a single byte too many, too.
+        Ordering::Greater => {
+            return refuse(CuResult::LAUNCH_OUT_OF_RESOURCES, "; the size of a structure in C counts the padding at its end");
+        }
+        Ordering::Equal => {}
     }
     buffer.read(expected)
 }

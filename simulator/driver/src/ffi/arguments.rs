@@ -104,6 +104,10 @@ impl<T: Copy> In<T> {
         self.0.is_null()
     }
 
+    pub fn address(self) -> u64 {
+        self.0.expose_provenance() as u64
+    }
+
     /// Changes the type of the value, for attributes whose type depends on their number.
     pub fn cast<U>(self) -> In<U> {
         In(self.0.cast())

@@ -11,7 +11,7 @@ use super::{Defect, Report};
 impl Report {
     /// Formats each defect as one line.
     pub fn github(&self) -> String {
-        self.defects.iter().map(annotation).collect()
+        self.reported().map(annotation).collect()
     }
 }
 
@@ -22,13 +22,11 @@ fn annotation(defect: &Defect) -> String {
     };
     let mut line = format!("::{command} title={}", property(&format!("kernel {}", defect.kernel)));
     // Without `-lineinfo`, a defect has no line of CUDA C, so the annotation belongs to the run and not to a file.
-    // Code of an inlined function is annotated where the kernel calls it: the function is often in a header of the toolkit.
-    let location = defect.finding.as_ref().map(|finding| &finding.location);
-    if let Some(source) = location.and_then(|location| location.inlined_at.as_ref().or(location.source.as_ref())) {
+    if let Some(place) = defect.places.first() {
         // Writing to a String never fails.
-        let _ = write!(line, ",file={},line={}", property(&source.file), source.line);
+        let _ = write!(line, ",file={},line={}", property(&place.file), place.line);
     }
-    format!("{line}::{}\n", data(&defect.message))
+    format!("{line}::{}\n", data(&defect.text()))
 }
 
 /// Escapes a message. A line break would end the command.
@@ -62,7 +60,8 @@ mod tests {
         assert_eq!(
             lines[0],
             "::error title=kernel k,file=kernels/a.cu,line=12::the kernel executed a trap\
-             %0A  in kernel k, block (0,0,0), thread (0,0,0)%0A  at kernels/a.cu:12, PTX line 12: trap;"
+             %0A  in kernel k, block (0,0,0), thread (0,0,0)%0A  at kernels/a.cu:12, PTX line 12: trap;%0A  id {}"
+                .replace("{}", &report.defects[0].id)
         );
         assert!(
             lines[1].starts_with("::warning title=kernel a%2Cb::warning: barrier 0 reached by part of the block"),

@@ -2,14 +2,29 @@
 //!
 //! This is for programs that do not know about the simulator. A program of this workspace takes [`crate::records`] instead.
 
+mod destination;
 mod github;
+mod junit;
+mod merge;
+mod places;
+mod rules;
+mod sarif;
+mod sources;
+mod suppressions;
 mod text;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use simt::{Counters, Finding, Severity};
+pub use simt::Severity;
+use simt::{Counters, Finding, Location};
 
+pub use self::destination::{Destination, Form};
+pub use self::places::Place;
+pub use self::rules::{RULES, Rule};
+use self::sources::Sources;
+pub use self::suppressions::{Suppression, read as read_suppressions};
 use crate::defect;
 use crate::name::readable;
 use crate::records::{Failed, LaunchRecord, Outcome};
@@ -29,13 +44,23 @@ pub struct Report {
     pub defects: Vec<Defect>,
     /// Times that a defect was seen after [`KEPT`] others were already known.
     pub defects_not_kept: u64,
+    /// What was not to be reported, each entry with the number of defects that it matched.
+    #[serde(default)]
+    pub suppressions: Vec<Suppression>,
     /// Modules and launches that were refused before anything ran.
     pub refusals: Vec<Refusal>,
+    /// The program's source files.
+    #[serde(skip)]
+    sources: Sources,
 }
 
 /// All launches of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelSummary {
+    /// Where it comes from, for tools that group kernels: the file of CUDA C that most of its lines are in, or the program if PTX has no
+    /// lines of CUDA C.
+    #[serde(default)]
+    pub origin: String,
     /// Launches that started.
     pub launches: u64,
     /// Launches that did not run to their end.
@@ -47,6 +72,19 @@ pub struct KernelSummary {
 /// A defect in a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Defect {
+    /// Its identity, such as `race-shared-3f9a12bc`: the name of its kind, and a fingerprint of the kernel and of the lines that it is
+    /// about. It is the same in every process, and stays when other lines of the file change.
+    #[serde(default)]
+    pub id: String,
+    /// The name of its kind, one of [`RULES`].
+    #[serde(default)]
+    pub kind: String,
+    /// The lines of CUDA C that it is about, the most important one first. Without `-lineinfo`, there are none.
+    #[serde(default)]
+    pub places: Vec<Place>,
+    /// Why it is not reported, if an entry of the file of suppressions matches it.
+    #[serde(default)]
+    pub suppressed: Option<String>,
     /// Name of the kernel, as its source has it.
     pub kernel: String,
     /// How often it was seen. Two findings show the same defect if they are of the same kind and in the same line of CUDA C, or,
@@ -72,11 +110,19 @@ pub struct Refusal {
 }
 
 impl Report {
-    /// Adds a launch. Returns messages about what has not been seen before.
+    /// Makes the report of a process that has done nothing yet.
+    pub(crate) fn new(profile: &str, suppressions: Vec<Suppression>) -> Self {
+        Self { profile: profile.to_owned(), suppressions, ..Self::default() }
+    }
+
+    /// Adds a launch. Returns messages about what has not been seen before, and is not suppressed.
     pub(crate) fn note(&mut self, record: &LaunchRecord) -> Vec<String> {
         let name = readable(&record.kernel);
         let told = |message: &str| message.replace(&record.kernel, &name);
-        let kernel = self.kernels.entry(name.clone().into_owned()).or_default();
+        let kernel = self.kernels.entry(name.clone().into_owned()).or_insert_with(|| KernelSummary {
+            origin: origin(record).map_or_else(program, |file| self.sources.name(&file)),
+            ..KernelSummary::default()
+        });
         kernel.launches += 1;
         let mut new = Vec::new();
         match &record.outcome {
@@ -100,10 +146,11 @@ impl Report {
         new
     }
 
-    /// Adds a defect and returns whether it is new.
+    /// Adds a defect and returns whether it is new and to be reported.
     fn note_defect(&mut self, kernel: &str, fatal: bool, message: &str, finding: Option<&Finding>) -> bool {
         let times = finding.map_or(1, |finding| finding.times);
-        let known = |defect: &&mut Defect| {
+        let severity = finding.map_or(Severity::Error, |finding| finding.kind.severity());
+        let is_known = |defect: &Defect| {
             defect.kernel == kernel
                 && match (&defect.finding, finding) {
                     (None, None) => true,
@@ -111,24 +158,50 @@ impl Report {
                     _ => false,
                 }
         };
-        if let Some(defect) = self.defects.iter_mut().find(known) {
-            defect.times += times;
+        if let Some(known) = self.defects.iter().position(is_known) {
+            return self.defects[known].repeat(times, severity, fatal, message, finding);
+        }
+        let rule = Rule::of(finding.map(|finding| &finding.kind));
+        let id = places::identity(rule, kernel, finding, &mut self.sources);
+        // The other side of a race is the same defect.
+        if let Some(known) = self.defects.iter_mut().find(|defect| defect.id == id) {
+            return known.repeat(times, severity, fatal, message, finding);
+        }
+        let places = finding.map(|finding| places::places(finding, &mut self.sources)).unwrap_or_default();
+        let matching = self.suppressions.iter_mut().find(|entry| entry.matches(&id, rule, kernel, &places));
+        let suppressed = matching.map(|entry| {
+            entry.matched += 1;
+            entry.reason.clone()
+        });
+        let is_reported = suppressed.is_none();
+        let defect = Defect {
+            id,
+            kind: rule.name.to_owned(),
+            places,
+            suppressed,
+            kernel: kernel.to_owned(),
+            times,
+            severity,
+            fatal,
+            message: message.to_owned(),
+            finding: finding.cloned(),
+        };
+        self.keep(defect) && is_reported
+    }
+
+    /// Adds a defect if there is room for it, and returns whether there is.
+    fn keep(&mut self, defect: Defect) -> bool {
+        if self.defects.len() == KEPT && !self.make_room(defect.rank()) {
+            self.defects_not_kept += defect.times;
             return false;
         }
-        let severity = finding.map_or(Severity::Error, |finding| finding.kind.severity());
-        if self.defects.len() == KEPT && !self.make_room((fatal, severity)) {
-            self.defects_not_kept += 1;
-            return false;
-        }
-        let (kernel, message, finding) = (kernel.to_owned(), message.to_owned(), finding.cloned());
-        self.defects.push(Defect { kernel, times, severity, fatal, message, finding });
+        self.defects.push(defect);
         true
     }
 
-    /// Drops the latest of the least defects, if they are less than one of this rank: warnings before errors, and errors before the
-    /// failures of kernels. A list that is full of warnings hides no error.
-    fn make_room(&mut self, rank: (bool, Severity)) -> bool {
-        let ranks = self.defects.iter().map(|defect| (defect.fatal, defect.severity)).enumerate();
+    /// Drops the latest of the least defects, if they are less than one of this rank. A list that is full of warnings hides no error.
+    fn make_room(&mut self, rank: Rank) -> bool {
+        let ranks = self.defects.iter().map(Defect::rank).enumerate();
         let Some((at, least)) = ranks.rev().min_by_key(|(_, rank)| *rank) else { return false };
         if least >= rank {
             return false;
@@ -150,10 +223,70 @@ impl Report {
         is_kept
     }
 
-    /// Counts the kept defects with this severity.
-    pub fn count(&self, severity: Severity) -> u64 {
-        self.defects.iter().filter(|defect| defect.severity == severity).count() as u64
+    /// Lists the kept defects that are not suppressed.
+    pub fn reported(&self) -> impl Iterator<Item = &Defect> {
+        self.defects.iter().filter(|defect| defect.suppressed.is_none())
     }
+
+    /// Counts the kept defects with this severity that are not suppressed.
+    pub fn count(&self, severity: Severity) -> u64 {
+        self.reported().filter(|defect| defect.severity == severity).count() as u64
+    }
+
+    /// Lists the entries of the file of suppressions that matched no defect. After one process, that means little: another process of the
+    /// same tests may have the defect.
+    pub fn unused_suppressions(&self) -> impl Iterator<Item = &Suppression> {
+        self.suppressions.iter().filter(|entry| entry.matched == 0)
+    }
+}
+
+/// What is dropped first when there is no room: what is suppressed, then warnings, then errors that stopped no kernel.
+type Rank = (bool, bool, Severity);
+
+impl Defect {
+    fn rank(&self) -> Rank {
+        (self.suppressed.is_none(), self.fatal, self.severity)
+    }
+
+    /// Counts it again. If it is worse this time, as a race between two warps is worse than one between lanes of a warp, this becomes what
+    /// is shown, and it counts as new. Returns whether it is, and is to be reported.
+    fn repeat(&mut self, times: u64, severity: Severity, fatal: bool, message: &str, finding: Option<&Finding>) -> bool {
+        self.times += times;
+        if (fatal, severity) <= (self.fatal, self.severity) {
+            return false;
+        }
+        (self.fatal, self.severity, self.message, self.finding) = (fatal, severity, message.to_owned(), finding.cloned());
+        self.suppressed.is_none()
+    }
+
+    /// What was found, and the identity.
+    pub fn text(&self) -> String {
+        format!("{}\n  id {}", self.message, self.id)
+    }
+}
+
+/// Returns the file of CUDA C that most lines of a kernel are in, as far as they were executed.
+fn origin(record: &LaunchRecord) -> Option<String> {
+    let of_location = |finding: &Finding| {
+        let Location { source, inlined_at, .. } = &finding.location;
+        inlined_at.clone().or_else(|| source.clone()).map(|line| line.file)
+    };
+    match &record.outcome {
+        Outcome::Failed(failed) => failed.finding.as_deref().and_then(of_location),
+        Outcome::Finished(report) => {
+            let mut lines = BTreeMap::<&str, usize>::new();
+            for line in report.lines.iter().filter_map(|line| line.source.as_ref()) {
+                *lines.entry(&line.file).or_default() += 1;
+            }
+            lines.into_iter().max_by_key(|(_, count)| *count).map(|(file, _)| file.to_owned())
+        }
+    }
+}
+
+/// Returns the name of the program's file.
+fn program() -> String {
+    let path = std::env::current_exe().ok();
+    path.as_deref().and_then(Path::file_name).map(|name| name.display().to_string()).unwrap_or_default()
 }
 
 /// `1 launch`, `2 launches`.
@@ -163,7 +296,8 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use simt::FindingKind;
+    use simt::finding::{Access, AccessOp, OtherAccess};
+    use simt::{Dim3, FindingKind, Space};
 
     use super::*;
     use crate::samples::{failed, finding, finished};
@@ -192,6 +326,28 @@ mod tests {
         assert_eq!(report.note(&failed("k", None)).len(), 1, "a kernel that ran out of fuel has no finding");
         let seen: Vec<_> = report.defects.iter().map(|defect| (defect.kernel.as_str(), defect.times, defect.fatal)).collect();
         assert_eq!(seen, [("k", 2, false), ("k", 1, false), ("other", 1, true), ("k", 1, true)]);
+    }
+
+    #[test]
+    fn a_warning_hides_no_error_at_the_same_lines() {
+        let race = |same_warp| {
+            let access = Access { space: Space::Shared, op: AccessOp::Load, address: 0, bytes: 4 };
+            let zero = Dim3::new(0, 0, 0);
+            let other = OtherAccess { op: AccessOp::Store, block: zero, thread: zero, location: finding(4).location };
+            let (place, other) = (None, Box::new(other));
+            let kind = FindingKind::Race { access, place, other, same_block: true, same_warp, volatile: false };
+            finished("k", vec![Finding { kind, ..finding(3) }])
+        };
+        let mut report = Report::default();
+        let new: Vec<usize> = [true, true, false, false, true].map(|same_warp| report.note(&race(same_warp)).len()).into();
+        assert_eq!(new, [1, 0, 1, 0, 0]);
+        assert_eq!((report.defects.len(), report.count(Severity::Error), report.defects[0].times), (1, 1, 5));
+        assert!(!report.defects[0].message.starts_with("warning"), "{}", report.defects[0].message);
+        let mut warned = Report::default();
+        warned.note(&race(true));
+        warned.merge(report.clone());
+        assert_eq!((warned.count(Severity::Error), warned.defects[0].times), (1, 6));
+        assert_eq!(warned.defects[0].message, report.defects[0].message);
     }
 
     #[test]

@@ -16,8 +16,11 @@ fn ratio(sectors: u64, requests: u64) -> String {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.profile.is_empty() {
+            return writeln!(f, "simcuda: no process called cuInit");
+        }
         let launches = self.kernels.values().map(|kernel| kernel.launches).sum();
-        writeln!(
+        write!(
             f,
             "simcuda: {} on the profile {}: {}, {}",
             counted(launches, "launch", "launches"),
@@ -25,10 +28,15 @@ impl fmt::Display for Report {
             counted(self.count(Severity::Error), "error", "errors"),
             counted(self.count(Severity::Warning), "warning", "warnings"),
         )?;
+        let suppressed = self.defects.iter().filter(|defect| defect.suppressed.is_some()).count();
+        if suppressed > 0 {
+            write!(f, ", {suppressed} suppressed")?;
+        }
+        writeln!(f)?;
         self.table(f)?;
-        for defect in &self.defects {
+        for defect in self.reported() {
             let times = counted(defect.times, "time", "times");
-            writeln!(f, "\n{times}: {}", defect.message)?;
+            writeln!(f, "\n{times}: {}", defect.text())?;
         }
         if self.defects_not_kept > 0 {
             writeln!(f, "\n{} more, not listed", self.defects_not_kept)?;
@@ -94,9 +102,10 @@ simcuda: 4 launches on the profile t4: 1 error, 0 warnings
 3 times: the kernel executed a trap
   in kernel k, block (0,0,0), thread (0,0,0)
   at kernels/a.cu:12, PTX line 12: trap;
+  id {}
 
 refused 1 time: PTX line 3: no
 ";
-        assert_eq!(report.to_string(), expected);
+        assert_eq!(report.to_string(), expected.replace("{}", &report.defects[0].id));
     }
 }

@@ -76,6 +76,11 @@ fn parameters_of_different_sizes_are_where_the_kernel_expects_them() {
     returns! {
         cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), null_mut(), null_mut()) => CUDA_ERROR_INVALID_VALUE;
     }
+    bytes = 21;
+    extra[3] = (&raw mut bytes).cast();
+    returns! {
+        cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null_mut(), null_mut(), extra.as_mut_ptr()) => CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    }
     // CUDA's reference forbids both ways at once, and a buffer that is too short. A GPU's driver launches anyway, with whatever it finds.
     if !on_gpu() {
         returns! {

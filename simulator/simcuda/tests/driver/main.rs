@@ -4,6 +4,7 @@
 //! ([`support::in_own_process`]). That way the tests share their support as an ordinary module, and cargo links one executable instead of
 //! six.
 
+mod arguments;
 mod before_init;
 mod capture;
 mod client;

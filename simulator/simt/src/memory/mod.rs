@@ -369,7 +369,7 @@ impl Memory {
 
     /// The allocation nearest to an address outside every allocation. A freed allocation at that address is preferred to a live one
     /// nearby.
-    pub(crate) fn nearest(&self, address: u64) -> Option<Nearest> {
+    pub fn nearest(&self, address: u64) -> Option<Nearest> {
         let state = self.read_state();
         if let Some(nearest) = state.reservation(address).and_then(|(base, reservation)| reservation.nearest(base, address)) {
             return Some(nearest);

@@ -26,6 +26,7 @@ mod named;
 mod operands;
 mod operations;
 mod origin;
+mod pointers;
 mod reach;
 mod scope;
 mod stack;
@@ -50,5 +51,6 @@ pub use operations::{
     TextureOp, TexturePlace, TextureQuery,
 };
 pub use origin::{Origin, SourceMap};
+pub use pointers::parameters_of_addresses;
 pub use warp_ops::is_barrier;
 pub use wgmma::{FactorA, Mentions, ROWS_OF_WARP, Wgmma, WgmmaStep};

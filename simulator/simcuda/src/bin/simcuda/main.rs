@@ -3,7 +3,9 @@
 //! Each subcommand is a module of its own, with its options and a function `execute`.
 
 mod install;
+mod outputs;
 mod program;
+mod report;
 mod run;
 
 use std::fmt;
@@ -29,6 +31,8 @@ enum Command {
     Install(install::Options),
     #[command(verbatim_doc_comment)]
     Run(run::Options),
+    #[command(verbatim_doc_comment)]
+    Report(report::Options),
 }
 
 /// How a subcommand ends: with the exit status of the program that it ran, or with the reason why it could not do its work.
@@ -45,6 +49,7 @@ fn main() -> ExitCode {
     let ended = match command {
         Command::Install(options) => install::execute(&options),
         Command::Run(options) => run::execute(&options),
+        Command::Report(options) => report::execute(&options),
     };
     ended.unwrap_or_else(|error| failed(format_args!("{error}")))
 }

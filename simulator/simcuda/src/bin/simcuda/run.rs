@@ -1,20 +1,32 @@
 //! `simcuda run -- COMMAND`
 
 use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
 use clap::Args;
+use simcuda::report::read_suppressions;
+use simcuda::settings::{REPORT_VARIABLE, SUPPRESSIONS_VARIABLE};
 
 use crate::Ended;
+use crate::outputs::{Outputs, merged};
 use crate::program::{Simulator, exit_code, not_started};
 
 /// Run a program on the simulator
 ///
-/// The program and every process that it starts find our driver and our CUDA runtime. The exit status is the program's.
+/// The program and every process that it starts find our driver and our CUDA runtime. At the end, the reports of all of them are written as
+/// one. The exit status is the program's, or 1 if it succeeded but its kernels had defects.
 ///
 ///     simcuda run -- cargo test
+///     simcuda run --report text,junit:kernels.xml -- pytest
 #[derive(Debug, Args)]
 pub struct Options {
+    #[command(flatten)]
+    outputs: Outputs,
+    /// A TOML file with the defects that are not to be reported, each with the reason
+    #[arg(long, value_name = "FILE")]
+    suppressions: Option<PathBuf>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     words: Vec<OsString>,
@@ -22,7 +34,39 @@ pub struct Options {
 
 /// Runs the program.
 pub fn execute(options: &Options) -> Ended {
+    let ending = options.outputs.prepare()?;
+    if !cfg!(target_os = "linux") {
+        return without_reports(options);
+    }
     let simulator = Simulator::install()?;
-    let status = simulator.command(&options.words).status().map_err(|error| not_started(&options.words, &error))?;
+    let mut command = simulator.command(&options.words);
+    if let Some(file) = &options.suppressions {
+        // A wrong file is refused before anything runs. The processes may run in other directories.
+        read_suppressions(file)?;
+        command.env(SUPPRESSIONS_VARIABLE, absolute(file)?);
+    }
+    let reports = tempfile::Builder::new().prefix("simcuda-reports-").tempdir()?;
+    command.env(REPORT_VARIABLE, format!("json:{}", reports.path().join("%p.json").display()));
+    let status = command.status().map_err(|error| not_started(&options.words, &error))?;
+    let fails = ending.finish(&merged(files_in(reports.path())?.iter().map(PathBuf::as_path))?)?;
+    Ok(ExitCode::from(if status.success() { u8::from(fails) } else { exit_code(status) }))
+}
+
+/// Runs the program on a system whose processes write no report at their end.
+fn without_reports(options: &Options) -> Ended {
+    if options.outputs.are_given() || options.suppressions.is_some() {
+        return Err("reports work on Linux only; run the program without --report, --fail-on and --suppressions".into());
+    }
+    let status = Simulator::install()?.command(&options.words).status();
+    let status = status.map_err(|error| not_started(&options.words, &error))?;
     Ok(ExitCode::from(exit_code(status)))
+}
+
+/// Lists the reports of a folder, in an order that does not depend on the file system.
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
+    let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    // A process that was killed while it wrote leaves a part of a file.
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    Ok(files)
 }

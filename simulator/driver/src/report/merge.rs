@@ -1,0 +1,85 @@
+//! Several reports as one: the processes of one run of a project's tests.
+
+use super::{Defect, Report, Suppression};
+
+impl Report {
+    /// Adds the report of another process. A defect that both have is counted once, with the message of the worst.
+    pub fn merge(&mut self, other: Report) {
+        let Report { profile, kernels, defects, defects_not_kept, suppressions, refusals, .. } = other;
+        if self.profile.is_empty() {
+            self.profile = profile;
+        } else if !profile.is_empty() && self.profile.split(", ").all(|known| known != profile) {
+            self.profile = format!("{}, {profile}", self.profile);
+        }
+        for (name, summary) in kernels {
+            let kernel = self.kernels.entry(name).or_default();
+            if kernel.origin.is_empty() {
+                kernel.origin = summary.origin;
+            }
+            kernel.launches += summary.launches;
+            kernel.failed += summary.failed;
+            kernel.counters += summary.counters;
+        }
+        for defect in defects {
+            match self.defects.iter_mut().find(|known| known.id == defect.id) {
+                Some(known) => {
+                    let Defect { times, severity, fatal, message, finding, .. } = defect;
+                    known.repeat(times, severity, fatal, &message, finding.as_ref());
+                }
+                None => drop(self.keep(defect)),
+            }
+        }
+        self.defects_not_kept += defects_not_kept;
+        for entry in suppressions {
+            let is_same = |known: &&mut Suppression| Suppression { matched: entry.matched, ..(**known).clone() } == entry;
+            match self.suppressions.iter_mut().find(is_same) {
+                Some(known) => known.matched += entry.matched,
+                None => self.suppressions.push(entry),
+            }
+        }
+        for refusal in refusals {
+            match self.refusals.iter_mut().find(|known| known.reason == refusal.reason) {
+                Some(known) => known.times += refusal.times,
+                None => self.refusals.push(refusal),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::report::read_suppressions;
+    use crate::samples::{failed, finding, finished};
+
+    fn report(profile: &str, lines: &[u32], suppressions: &Path) -> Report {
+        let mut report = Report::new(profile, read_suppressions(suppressions).unwrap());
+        report.note(&finished("k", lines.iter().map(|line| finding(*line)).collect()));
+        report.note_refusal("no textures");
+        report
+    }
+
+    #[test]
+    fn what_several_processes_did_is_one_report() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let entry = |line| format!("[[suppress]]\nfile = \"a.cu\"\nline = {line}\nreason = \"r\"\n");
+        std::fs::write(&file, entry(4) + &entry(99)).unwrap();
+        let mut merged = report("t4", &[3, 4], file.path());
+        merged.merge(report("h200", &[4, 5], file.path()));
+        let mut third = report("t4", &[], file.path());
+        third.note(&failed("k", Some(finding(3))));
+        merged.merge(third);
+        assert_eq!(merged.profile, "t4, h200");
+        assert_eq!((merged.kernels["k"].launches, merged.kernels["k"].failed), (4, 1));
+        let defects: Vec<_> = merged.defects.iter().map(|defect| (defect.places[0].line, defect.times, defect.fatal)).collect();
+        assert_eq!(defects, [(3, 2, true), (4, 2, false), (5, 1, false)]);
+        assert_eq!(merged.refusals.iter().map(|refusal| refusal.times).collect::<Vec<_>>(), [3]);
+        assert_eq!(merged.suppressions.iter().map(|entry| entry.matched).collect::<Vec<_>>(), [2, 0]);
+        let text = merged.to_string();
+        assert!(text.starts_with("simcuda: 4 launches on the profile t4, h200: 2 errors, 0 warnings, 1 suppressed\n"), "{text}");
+        assert!(!text.contains("a.cu:4,"), "{text}");
+        assert_eq!(merged.unused_suppressions().map(|entry| entry.line).collect::<Vec<_>>(), [Some(99)]);
+    }
+}

@@ -1,0 +1,5 @@
+"""`python -m simcuda` is the command `simcuda`."""
+
+from simcuda import main
+
+main()

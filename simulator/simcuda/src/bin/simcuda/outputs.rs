@@ -1,0 +1,112 @@
+//! What becomes of the reports of many processes: one report in the forms that the user asks for, and the exit status.
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::io::{Write, stderr};
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use simcuda::report::{Destination, Report, Severity};
+use simcuda::settings::REPORT_VARIABLE;
+
+/// The options of every subcommand that ends with a report.
+#[derive(Debug, Args)]
+pub struct Outputs {
+    /// Where the report goes: text, github, json:FILE, junit:FILE or sarif:FILE. May be repeated. By default what SIMCUDA_REPORT says, or text
+    #[arg(long = "report", value_name = "FORM[:FILE]", value_delimiter = ',')]
+    reports: Vec<String>,
+    /// The least serious defects that fail the run, error by default
+    #[arg(long, value_enum)]
+    fail_on: Option<FailOn>,
+}
+
+/// The least serious defects that fail a run.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FailOn {
+    Error,
+    Warning,
+    Never,
+}
+
+/// Where the report goes, and what fails the run.
+#[derive(Debug)]
+pub struct Ending {
+    destinations: Vec<Destination>,
+    fail_on: FailOn,
+}
+
+impl Outputs {
+    /// Whether the user gave any of the options.
+    pub fn are_given(&self) -> bool {
+        !self.reports.is_empty() || self.fail_on.is_some()
+    }
+
+    /// Checks the options. To be called before the work begins, because a wrong one should not cost a run.
+    ///
+    /// # Errors
+    ///
+    /// If a form is unknown, or a file cannot be written there.
+    pub fn prepare(&self) -> Result<Ending, Box<dyn Error>> {
+        let from_environment = || env::var(REPORT_VARIABLE).unwrap_or_else(|_| "text".to_owned());
+        let (asked, variable) = match self.reports.is_empty() {
+            false => (self.reports.clone(), "--report"),
+            true => (from_environment().split(',').map(str::to_owned).collect(), REPORT_VARIABLE),
+        };
+        let is_off = |asked: &[String]| matches!(asked, [only] if only == "off");
+        let destinations = match is_off(&asked) {
+            true => Vec::new(),
+            false => asked.iter().map(|text| Destination::parse(text, variable)).collect::<Result<_, _>>()?,
+        };
+        Ok(Ending { destinations, fail_on: self.fail_on.unwrap_or(FailOn::Error) })
+    }
+}
+
+impl Ending {
+    /// Writes the report. Returns whether the run fails because of it.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be written. The others are written nevertheless.
+    pub fn finish(&self, report: &Report) -> Result<bool, Box<dyn Error>> {
+        let mut failure = None;
+        for destination in &self.destinations {
+            if let Err(error) = destination.write(report) {
+                failure.get_or_insert(error);
+            }
+        }
+        if self.destinations.contains(&Destination::Text) && !report.kernels.is_empty() {
+            let here = env::current_dir().unwrap_or_default();
+            for entry in report.unused_suppressions() {
+                let at = Path::new(&entry.at);
+                let at = at.strip_prefix(&here).unwrap_or(at).display();
+                // Nobody is left to tell where standard error takes nothing.
+                let _ = writeln!(stderr(), "simcuda: unused suppression at {at}: no defect matched it");
+            }
+        }
+        if let Some(failure) = failure {
+            return Err(failure.into());
+        }
+        let (errors, warnings) = (report.count(Severity::Error), report.count(Severity::Warning));
+        Ok(match self.fail_on {
+            FailOn::Error => errors > 0,
+            FailOn::Warning => errors + warnings > 0,
+            FailOn::Never => false,
+        })
+    }
+}
+
+/// Reads the reports that processes have written as JSON, and makes one of them.
+///
+/// # Errors
+///
+/// If a file cannot be read, or is not such a report.
+pub fn merged<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<Report, Box<dyn Error>> {
+    let mut merged = Report::default();
+    for path in paths {
+        let text = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let report = serde_json::from_slice(&text).map_err(|error| format!("{} is not a report: {error}", path.display()))?;
+        merged.merge(report);
+    }
+    Ok(merged)
+}
