@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::cluster::{self, ClusterMisuse};
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
+use crate::coverage::CoverageCounts;
 use crate::exec::clusters::Clusters;
 use crate::exec::grid::{self, Stopped};
 use crate::exec::machine::{Machine, Stop, thread_index};
@@ -67,6 +68,8 @@ pub struct LaunchOptions {
     pub trace: Option<Dim3>,
     /// Where the instructions of one warp are recorded, step by step.
     pub steps: Option<Arc<StepRecord>>,
+    /// Where the launch adds which instructions it executed.
+    pub coverage: Option<Arc<CoverageCounts>>,
 }
 
 impl Default for LaunchOptions {
@@ -90,6 +93,7 @@ impl Default for LaunchOptions {
             textures: Arc::default(),
             trace: None,
             steps: None,
+            coverage: None,
         }
     }
 }
@@ -301,7 +305,15 @@ pub fn launch(
         map,
         wide_atomics: Mutex::new(()),
     };
-    match grid::run(&machine, options.fuel, options.workers) {
+    let ended = grid::run(&machine, options.fuel, options.workers);
+    if let Some(coverage) = &options.coverage {
+        let instructions = match &ended {
+            Ok((stats, _)) => &stats.instructions,
+            Err(stopped) => &stopped.instructions,
+        };
+        coverage.add(config.grid.volume().saturating_mul(config.block.volume()), instructions);
+    }
+    match ended {
         Ok((mut stats, found)) => {
             let (counters, lines) = stats.finish(program, map);
             let samples = stats.samples(program, map);
@@ -319,7 +331,7 @@ pub fn launch(
                 findings,
             })
         }
-        Err(Stopped { block, stop: Stop::OutOfFuel { pc }, printed: (printed, overwritten) }) => Err(LaunchError::OutOfFuel {
+        Err(Stopped { block, stop: Stop::OutOfFuel { pc }, printed: (printed, overwritten), .. }) => Err(LaunchError::OutOfFuel {
             kernel: kernel.name().to_owned(),
             block: config.grid.index_of(block),
             fuel: options.fuel,
@@ -327,7 +339,7 @@ pub fn launch(
             printed,
             overwritten,
         }),
-        Err(Stopped { block, stop: Stop::Fault { kind, pc, warp, lane, lanes }, printed: (printed, overwritten) }) => {
+        Err(Stopped { block, stop: Stop::Fault { kind, pc, warp, lane, lanes }, printed: (printed, overwritten), .. }) => {
             let finding = Finding {
                 kind: *kind,
                 kernel: kernel.name().to_owned(),
