@@ -22,6 +22,9 @@ pub const REPORT_VARIABLE: &str = "SIMCUDA_REPORT";
 /// The environment variable that sets the exit status of a process whose kernels had defects (errors, not warnings).
 pub const EXIT_VARIABLE: &str = "SIMCUDA_EXITCODE";
 
+/// The environment variable that names a folder into which each process writes which lines and branches of its kernels it executed.
+pub const COVERAGE_VARIABLE: &str = "SIMCUDA_COVERAGE";
+
 /// The environment variable that names a folder into which each launch is written, to be repeated elsewhere.
 pub const LAUNCHES_VARIABLE: &str = "SIMCUDA_LAUNCHES";
 
@@ -135,6 +138,8 @@ pub struct Reporting {
     pub destinations: Vec<Destination>,
     /// The exit status if there were defects other than warnings.
     pub exit_status: Option<u8>,
+    /// The folder for the coverage of kernels.
+    pub coverage: Option<PathBuf>,
 }
 
 /// Where a report goes, and in which form.
@@ -171,7 +176,11 @@ impl Reporting {
         if !REPORTS_AT_EXIT && exit_status.is_some() {
             return Err(Error::NoReportAtExit(EXIT_VARIABLE));
         }
-        Ok(Self { quiet, destinations, exit_status })
+        let coverage = variable(COVERAGE_VARIABLE).map(|folder| coverage_folder(&folder)).transpose()?;
+        if !REPORTS_AT_EXIT && coverage.is_some() {
+            return Err(Error::NoReportAtExit(COVERAGE_VARIABLE));
+        }
+        Ok(Self { quiet, destinations, exit_status, coverage })
     }
 }
 
@@ -204,6 +213,12 @@ fn json_file(path: &str) -> Result<PathBuf, Error> {
         return Err(refuse("its folder does not exist".to_owned()));
     }
     Ok(absolute)
+}
+
+/// Makes the folder for coverage now, so that a name that cannot be is refused before the program runs.
+fn coverage_folder(folder: &str) -> Result<PathBuf, Error> {
+    let made = std::path::absolute(folder).and_then(|folder| std::fs::create_dir_all(&folder).map(|()| folder));
+    made.map_err(|error| Error::ReportFile { variable: COVERAGE_VARIABLE, path: folder.into(), reason: error.to_string() })
 }
 
 /// Reads from the environment which version of CUDA the driver says it has, as `cuDriverGetVersion` returns it: 12040 for `12.4`. Some
@@ -281,6 +296,7 @@ mod tests {
         let expected = [Destination::Text, json(format!("/tmp/r-{process}")), Destination::Github, json("/tmp/r.json".to_owned())];
         assert_eq!((several.quiet, several.destinations), (false, expected.to_vec()));
         assert_eq!(reporting(EXIT_VARIABLE, "3").unwrap().exit_status, Some(3));
+        assert_eq!(reporting(COVERAGE_VARIABLE, "/tmp").unwrap().coverage, Some("/tmp".into()));
         for (name, value) in [
             (REPORT_VARIABLE, ""),
             (REPORT_VARIABLE, "yes"),
@@ -291,6 +307,8 @@ mod tests {
             (EXIT_VARIABLE, "0"),
             (EXIT_VARIABLE, "256"),
             (EXIT_VARIABLE, ""),
+            (COVERAGE_VARIABLE, ""),
+            (COVERAGE_VARIABLE, "/dev/null/coverage"),
         ] {
             let message = reporting(name, value).unwrap_err().to_string();
             assert!(message.contains(name), "{value:?}: {message}");

@@ -106,7 +106,7 @@ pub enum Outcome {
     Taken,
     /// The lane does not take the branch. Only where both ways lead to the same place.
     NotTaken,
-    /// The thread ends, or returns from the function.
+    /// The thread ends, or returns from the function, which may be inlined.
     Ends,
     /// The guarded instruction acts.
     Acts,
@@ -280,8 +280,8 @@ impl Reader<'_> {
         }
         let Some(at) = self.place(origin) else { return (None, pc + 1) };
         let outcomes = match inst.action {
-            Action::Branch { target, .. } => distinct(self.outcome_at(target as usize), self.outcome_at(pc + 1)),
-            Action::Return | Action::Exit => distinct(Outcome::Ends, self.outcome_at(pc + 1)),
+            Action::Branch { target, .. } => distinct(self.outcome_at(target as usize, origin), self.outcome_at(pc + 1, origin)),
+            Action::Return | Action::Exit => distinct(Outcome::Ends, self.outcome_at(pc + 1, origin)),
             _ => (Outcome::Acts, Outcome::Skips),
         };
         let mut ways =
@@ -296,7 +296,8 @@ impl Reader<'_> {
         let mut diverged = 0;
         for pc in start..end {
             if let Action::Branch { target, .. } = self.program.code[pc].action {
-                *ways.entry(self.outcome_at(target as usize)).or_default() += self.sums.instructions[pc].lanes;
+                *ways.entry(self.outcome_at(target as usize, &self.program.origins[pc])).or_default() +=
+                    self.sums.instructions[pc].lanes;
                 diverged += self.sums.instructions[pc].divergent;
             }
         }
@@ -309,14 +310,19 @@ impl Reader<'_> {
         })
     }
 
-    /// Where lanes at `pc` go on: at the first instruction with a line.
-    fn outcome_at(&self, mut pc: usize) -> Outcome {
+    /// Where lanes go on that a branch sends to `pc`: at the first instruction of another statement.
+    fn outcome_at(&self, mut pc: usize, branch: &Origin) -> Outcome {
         let Program { code, origins, .. } = self.program;
+        let own = self.place(branch);
         // A loop of jumps leads nowhere, so there is an end to the search.
         for _ in 0..code.len() {
             let Some(inst) = code.get(pc) else { break };
             match (inst.action, self.place(&origins[pc])) {
                 (Action::Branch { target, .. }, _) if inst.guard == TRUE => pc = target as usize,
+                // An inlined function ends alike at all of its places, whatever follows there.
+                (_, Some(_)) if branch.call.is_some() && origins[pc].call.is_none() => break,
+                // What is left to compute of the condition's own statement.
+                (_, Some(place)) if !is_jump(inst) && Some(&place) == own.as_ref() => pc += 1,
                 (_, Some(place)) => return Outcome::Goes(place),
                 (Action::Return | Action::Exit, None) if inst.guard == TRUE => return Outcome::Ends,
                 (_, None) => pc += 1,
