@@ -139,10 +139,16 @@ impl Branch {
         self.ways.iter().map(|way| &way.outcome)
     }
 
-    fn add(&mut self, other: &Self) {
+    /// Adds the counts of the same branch.
+    pub fn add(&mut self, other: &Self) {
         self.warps += other.warps;
         self.diverged += other.diverged;
         self.ways.iter_mut().zip(&other.ways).for_each(|(way, other)| way.lanes += other.lanes);
+    }
+
+    /// Whether they are at the same place and have the same outcomes.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.at == other.at && self.outcomes().eq(other.outcomes())
     }
 
     /// Whether it is a guarded instruction and no branch.

@@ -2,6 +2,7 @@
 //!
 //! Each subcommand is a module of its own, with its options and a function `execute`.
 
+mod coverage;
 mod install;
 mod program;
 mod run;
@@ -26,6 +27,8 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     #[command(verbatim_doc_comment)]
+    Coverage(coverage::Options),
+    #[command(verbatim_doc_comment)]
     Install(install::Options),
     #[command(verbatim_doc_comment)]
     Run(run::Options),
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         }
     };
     let ended = match command {
+        Command::Coverage(options) => coverage::execute(&options),
         Command::Install(options) => install::execute(&options),
         Command::Run(options) => run::execute(&options),
     };
