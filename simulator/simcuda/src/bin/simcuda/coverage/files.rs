@@ -70,6 +70,11 @@ impl Share {
     pub fn percent(self) -> f64 {
         if self.all == 0 { 100.0 } else { 100.0 * self.hit as f64 / self.all as f64 }
     }
+
+    /// The percentage for people, rounded down: only all of them are `100.0 %`.
+    pub fn shown(self) -> String {
+        format!("{:.1} %", (10.0 * self.percent()).floor() / 10.0)
+    }
 }
 
 impl SourceFile {

@@ -39,7 +39,7 @@ pub struct Options {
     #[arg(long, value_name = "FOLDER", conflicts_with = "merge")]
     keep: Option<PathBuf>,
     /// Show what was kept in these folders, for example by several jobs, instead of running a program
-    #[arg(long, value_name = "FOLDER", num_args = 1.., required_unless_present = "words")]
+    #[arg(long, value_name = "FOLDER", num_args = 1..)]
     merge: Vec<PathBuf>,
     /// The project's folder, by default the current one: names of source files are relative to it, and files elsewhere are left out
     #[arg(long, value_name = "FOLDER", default_value = ".")]
@@ -60,7 +60,7 @@ pub struct Options {
     #[arg(long, value_name = "PERCENT", value_parser = percentage)]
     at_least: Option<f64>,
     /// The program and its arguments
-    #[arg(trailing_var_arg = true, value_name = "COMMAND", conflicts_with = "merge")]
+    #[arg(trailing_var_arg = true, value_name = "COMMAND", required_unless_present = "merge", conflicts_with = "merge")]
     words: Vec<OsString>,
 }
 
@@ -123,7 +123,7 @@ fn show(options: &Options, covered: &Covered) -> Ended {
     let printed = write!(stdout(), "{}", table::text(&files, !options.table));
     let lines = files.lines();
     if let Some(least) = options.at_least.filter(|least| lines.percent() < *least) {
-        let _ = writeln!(stderr(), "error: {:.1} % of the lines are covered, less than {least} %", lines.percent());
+        let _ = writeln!(stderr(), "error: {} of the lines are covered, less than {least} %", lines.shown());
         return Ok(ExitCode::from(TOO_LITTLE));
     }
     Ok(after_printing(printed))

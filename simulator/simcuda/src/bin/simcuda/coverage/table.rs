@@ -53,7 +53,7 @@ fn table(text: &mut String, files: &Files) -> fmt::Result {
 
 /// `9/12   75.0 %`
 fn shown(share: Share) -> String {
-    if share.all == 0 { "-".to_owned() } else { format!("{}/{} {:>6.1} %", share.hit, share.all, share.percent()) }
+    if share.all == 0 { "-".to_owned() } else { format!("{}/{} {:>8}", share.hit, share.all, share.shown()) }
 }
 
 fn list(text: &mut String, path: &str, file: &SourceFile) -> fmt::Result {
