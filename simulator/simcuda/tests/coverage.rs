@@ -28,6 +28,11 @@ fn coverage(arguments: &[&str]) -> (Option<i32>, String, String) {
     (status.code(), text(&stdout), text(&stderr))
 }
 
+/// The folder with the example of the book.
+fn example_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/coverage")
+}
+
 /// A line for a shell that runs the programs below, each in a process of its own.
 fn processes(programs: &[&str]) -> String {
     let exe = std::env::current_exe().unwrap();
@@ -87,6 +92,30 @@ fn fails() {
     // SAFETY: the kernel adds to two numbers, and stops.
     unsafe { launch.launch(one_block(64)) }.unwrap();
     stream.synchronize().unwrap();
+}
+
+/// The numbers from 0 to 1023, limited to the range from -1 to 100.
+#[test]
+#[ignore = "a program that other tests run"]
+fn clamps() {
+    let context = CudaContext::new(0).unwrap();
+    let (stream, module) =
+        (context.default_stream(), context.load_module(Ptx::from_src(include_str!("coverage/clamp.ptx"))).unwrap());
+    let mut data = stream.clone_htod(&(0..1024_u16).map(f32::from).collect::<Vec<_>>()).unwrap();
+    let clamp = module.load_function("clamp").unwrap();
+    let mut launch = stream.launch_builder(&clamp);
+    launch.arg(&mut data).arg(&1024_u32).arg(&-1_f32).arg(&100_f32);
+    // SAFETY: the kernel changes at most the 1024 numbers.
+    unsafe { launch.launch(one_block(1024)) }.unwrap();
+    stream.synchronize().unwrap();
+}
+
+#[test]
+fn the_book_shows_what_the_command_prints() {
+    let root = example_root();
+    let (status, stdout, stderr) = coverage(&["--source-root", root.to_str().unwrap(), "--", "sh", "-c", &processes(&["clamps"])]);
+    assert_eq!(status, Some(0), "{stderr}");
+    assert_eq!(stdout, std::fs::read_to_string(root.join("clamp.txt")).unwrap());
 }
 
 /// The records of a file for lcov, by their kind: `DA`, `BRDA` and so on.
@@ -157,9 +186,9 @@ fn processes_are_counted_together_as_by_hand() {
     for expected in [
         "\n    24  output[0] = sum;\n",
         "\n    47  case 5: atomicOr(output + 5, 6); break;\n",
-        "\n    23  if (n < 0)\n        never went to line 24 (200 threads)\n",
+        "\n    23  if (n < 0)\n        never went to line 24 in 200 executions\n",
         "\ncoverage.cu: guards that were never false, or never true\n",
-        "\n        was never false (3 threads)\n",
+        "\n        was never false in 3 executions\n",
     ] {
         assert!(stdout.contains(expected), "{expected:?} is not in:\n{stdout}");
     }

@@ -99,7 +99,5 @@ fn never_happened(branch: &Branch) -> String {
     };
     let never: Vec<String> = missing(branch).into_iter().map(told).collect();
     let lanes: u64 = branch.ways.iter().map(|way| way.lanes).sum();
-    let mut text = never.join(", ");
-    write!(text, " ({lanes} {})", if lanes == 1 { "thread" } else { "threads" }).expect("a string takes everything");
-    text
+    format!("{} in {lanes} {}", never.join(", "), if lanes == 1 { "execution" } else { "executions" })
 }
