@@ -22,16 +22,14 @@ pub struct CoverageCounts(Mutex<Sums>);
 #[derive(Clone, Debug, Default)]
 struct Sums {
     launches: u64,
-    threads: u64,
     /// By index of the instruction.
     instructions: Vec<InstructionStats>,
 }
 
 impl CoverageCounts {
-    pub(crate) fn add(&self, threads: u64, counted: &[InstructionStats]) {
+    pub(crate) fn add(&self, counted: &[InstructionStats]) {
         let mut sums = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sums.launches += 1;
-        sums.threads = sums.threads.saturating_add(threads);
         sums.instructions.resize(counted.len(), InstructionStats::default());
         sums.instructions.iter_mut().zip(counted).for_each(|(sum, part)| sum.add(part));
     }
@@ -228,7 +226,8 @@ impl Reader<'_> {
                 arrived[target as usize] += stats.lanes;
             }
         }
-        let mut from_before = self.sums.threads;
+        // A kernel has to compute the first predicate, so its first instruction has no guard.
+        let mut from_before = 0;
         let instructions = code.iter().zip(&self.sums.instructions).zip(arrived);
         let reached = instructions.map(|((inst, stats), arrived)| {
             let reached = match inst.guard {

@@ -311,7 +311,7 @@ pub fn launch(
             Ok((stats, _)) => &stats.instructions,
             Err(stopped) => &stopped.instructions,
         };
-        coverage.add(config.grid.volume().saturating_mul(config.block.volume()), instructions);
+        coverage.add(instructions);
     }
     match ended {
         Ok((mut stats, found)) => {

@@ -186,6 +186,36 @@ fn a_kernel_that_was_never_launched_has_all_its_lines_and_branches() {
     assert_eq!(Coverage::new(covered.gpu.image.module(), "no such kernel", &covered.counts, Lines::Source), None);
 }
 
+/// Thread `i` makes `i` iterations. The condition is the first instruction of the loop, so lanes come to it in two ways.
+const LOOP: &str = ".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry repeat()
+{
+    .reg .pred %p<2>; .reg .b32 %r<3>;
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, 0;
+    setp.ge.u32 %p1, %r2, %r1;
+again:
+    @%p1 bra done;
+    add.u32 %r2, %r2, 1;
+    setp.ge.u32 %p1, %r2, %r1;
+    bra again;
+done:
+    ret;
+}
+";
+
+#[test]
+fn lanes_come_to_a_branch_from_before_it_and_by_other_branches() {
+    let covered = Covered::new(LOOP, "repeat", LaunchOptions::default());
+    covered.try_launch(1, 32, &Params::new()).unwrap();
+    let coverage = covered.coverage_of(Lines::Ptx(FILE));
+    // 0 + 1 + … + 31 iterations. In each of the first 31 executions one lane leaves, and then the last one does.
+    assert_eq!(branches(&coverage), [(11, ways([("12", 496), ("16", 32)]), 32, 31)]);
+    assert_eq!(coverage.lines[FILE][&11], Executed { warps: 32, lanes: 528 });
+}
+
 /// Without lines of CUDA C: a guarded return, then a branch by a table with three targets, two of them the same.
 const TABLE: &str = ".version 8.0
 .target sm_80
