@@ -48,9 +48,10 @@ pub struct KernelSummary {
     pub launches: u64,
     pub lines: Share,
     pub ways: Share,
+    pub divergent: Share,
 }
 
-/// How many of some were executed.
+/// How many of some were executed, or had another property.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     pub hit: usize,
@@ -86,6 +87,10 @@ impl SourceFile {
         ways(self.branches.iter())
     }
 
+    pub fn divergent(&self) -> Share {
+        divergent(self.branches.iter())
+    }
+
     fn add(&mut self, kernel: &Coverage, name: &str) {
         for (line, Executed { warps, lanes }) in &kernel.lines[name] {
             let known = self.lines.entry(*line).or_default();
@@ -102,6 +107,12 @@ impl SourceFile {
 
 fn ways<'a>(branches: impl Iterator<Item = &'a Branch>) -> Share {
     Share::of(branches.flat_map(|branch| &branch.ways), |way| way.lanes > 0)
+}
+
+/// How many of the warps that executed a branch diverged there.
+fn divergent<'a>(branches: impl Iterator<Item = &'a Branch>) -> Share {
+    let share = |branch: &Branch| Share { hit: branch.diverged as usize, all: branch.warps as usize };
+    branches.filter(|branch| !branch.is_guard()).map(share).fold(Share::default(), Share::and)
 }
 
 impl Filter {
@@ -181,13 +192,14 @@ impl Files {
     fn add(&mut self, kernel: &Coverage, counts: BTreeMap<&str, PathBuf>) {
         let lines = counts.keys().flat_map(|name| kernel.lines[*name].values());
         let lines = Share::of(lines, |executed| executed.lanes > 0);
-        let ways = ways(kernel.branches.iter().filter(|branch| counts.contains_key(branch.at.file.as_str())));
-        for (name, path) in counts {
-            let file = self.files.entry(path).or_default();
+        let branches = || kernel.branches.iter().filter(|branch| counts.contains_key(branch.at.file.as_str()));
+        let (ways, divergent) = (ways(branches()), divergent(branches()));
+        for (&name, path) in &counts {
+            let file = self.files.entry(path.clone()).or_default();
             file.add(kernel, name);
             if let Some(at) = kernel.at.as_ref().filter(|at| at.file == name) {
                 let (name, line, launches) = (kernel.kernel.clone(), at.line, kernel.launches);
-                file.kernels.push(KernelSummary { name, line, launches, lines, ways });
+                file.kernels.push(KernelSummary { name, line, launches, lines, ways, divergent });
             }
         }
     }
@@ -225,6 +237,10 @@ impl Files {
 
     pub fn ways(&self) -> Share {
         self.files.values().map(SourceFile::covered_ways).fold(Share::default(), Share::and)
+    }
+
+    pub fn divergent(&self) -> Share {
+        self.files.values().map(SourceFile::divergent).fold(Share::default(), Share::and)
     }
 }
 

@@ -14,6 +14,7 @@ struct Row {
     name: String,
     lines: Share,
     ways: Share,
+    divergent: Share,
     /// Launches of a kernel.
     launches: Option<u64>,
 }
@@ -34,18 +35,21 @@ fn table(text: &mut String, files: &Files) -> fmt::Result {
     let mut rows = Vec::new();
     for (path, file) in &files.files {
         let name = path.to_string_lossy().into_owned();
-        rows.push(Row { name, lines: file.covered_lines(), ways: file.covered_ways(), launches: None });
+        let (lines, ways, divergent) = (file.covered_lines(), file.covered_ways(), file.divergent());
+        rows.push(Row { name, lines, ways, divergent, launches: None });
         rows.extend(file.kernels.iter().map(|kernel| {
             let (name, launches) = (format!("  {}", kernel.name), Some(kernel.launches));
-            Row { name, lines: kernel.lines, ways: kernel.ways, launches }
+            Row { name, lines: kernel.lines, ways: kernel.ways, divergent: kernel.divergent, launches }
         }));
     }
-    rows.push(Row { name: "total".to_owned(), lines: files.lines(), ways: files.ways(), launches: None });
+    let (lines, ways, divergent) = (files.lines(), files.ways(), files.divergent());
+    rows.push(Row { name: "total".to_owned(), lines, ways, divergent, launches: None });
     let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
-    writeln!(text, "{:width$}  {:>18}  {:>18}  {:>8}", "", "lines", "branches", "launches")?;
-    for Row { name, lines, ways, launches } in rows {
+    writeln!(text, "{:width$}  {:>18}  {:>18}  {:>9}  {:>8}", "", "lines", "branches", "divergent", "launches")?;
+    for Row { name, lines, ways, divergent, launches } in rows {
         let launches = launches.map(|launches| launches.to_string()).unwrap_or_default();
-        let row = format!("{name:width$}  {:>18}  {:>18}  {launches:>8}", shown(lines), shown(ways));
+        let divergent = if divergent.all == 0 { "-".to_owned() } else { divergent.shown() };
+        let row = format!("{name:width$}  {:>18}  {:>18}  {divergent:>9}  {launches:>8}", shown(lines), shown(ways));
         writeln!(text, "{}", row.trim_end())?;
     }
     Ok(())
