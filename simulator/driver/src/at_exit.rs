@@ -1,4 +1,4 @@
-//! What happens when the process ends: the report is written to its destinations, and the exit status reflects the defects.
+//! What happens when the process ends: the report and the coverage are written, and the exit status reflects the defects.
 //!
 //! The program does not know about any of this, so the library has a destructor. The loader runs it when the process ends by `exit`, by
 //! a return from `main`, or by a panic. A process that is killed or aborts ends without it, and nothing can be done about that. By then,
@@ -7,14 +7,16 @@
 //! This module exists on Linux only. Elsewhere [`Reporting`](crate::settings::Reporting) refuses a report at exit.
 
 use std::ffi::{c_int, c_void};
-use std::sync::{MutexGuard, TryLockError};
+use std::io;
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use simt::Severity;
 
-use crate::driver::{self, Driver};
+use crate::coverage::Collector;
+use crate::driver;
+use crate::files::replace;
 use crate::messages::say;
-use crate::report::Report;
 
 /// How long to wait for a thread that is recording a launch.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -43,7 +45,10 @@ extern "C" fn at_exit() {
 /// Writes the report. Returns the status that the process must end with instead of its own, if any.
 fn finish() -> Option<u8> {
     let driver = driver::driver_of_this_process()?;
-    let report = wait_for_report(driver)?;
+    if let Some(collector) = &driver.coverage {
+        write_coverage(collector);
+    }
+    let report = wait_for("report", &driver.report)?;
     for destination in &driver.reporting.destinations {
         if let Err(error) = destination.write(&report) {
             say(format_args!("cannot write the report: {error}"));
@@ -52,19 +57,33 @@ fn finish() -> Option<u8> {
     driver.reporting.exit_status.filter(|_| report.count(Severity::Error) > 0)
 }
 
-/// Locks the report. Other threads may still be running, but none holds the lock for long. The exception is a thread that was recording a
-/// launch when a signal handler on the same thread called `exit`: it never lets go, so this function gives up after a while.
-fn wait_for_report(driver: &Driver) -> Option<MutexGuard<'_, Report>> {
+/// Locks what is to be written. Other threads may still be running, but none holds the lock for long. The exception is a thread that was
+/// recording a launch when a signal handler on the same thread called `exit`: it never lets go, so this function gives up after a while.
+fn wait_for<'a, T>(what: &str, held: &'a Mutex<T>) -> Option<MutexGuard<'a, T>> {
     let started = Instant::now();
     loop {
-        match driver.report.try_lock() {
-            Ok(report) => return Some(report),
-            Err(TryLockError::Poisoned(report)) => return Some(report.into_inner()),
+        match held.try_lock() {
+            Ok(locked) => return Some(locked),
+            Err(TryLockError::Poisoned(locked)) => return Some(locked.into_inner()),
             Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => {
-                say(format_args!("no report: a thread that no longer runs holds it"));
+                say(format_args!("no {what}: a thread that no longer runs holds it"));
                 return None;
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
         }
+    }
+}
+
+/// Writes which lines were executed, if the process loaded a kernel.
+fn write_coverage(collector: &Collector) {
+    let Some(modules) = wait_for("coverage", &collector.modules) else { return };
+    let covered = modules.covered();
+    if covered.kernels.is_empty() {
+        return;
+    }
+    let path = collector.new_file();
+    let written = serde_json::to_string(&covered).map_err(io::Error::from).and_then(|text| replace(&path, &text));
+    if let Err(error) = written {
+        say(format_args!("cannot write the coverage to {}: {error}", path.display()));
     }
 }

@@ -15,6 +15,7 @@ use simt::{Memory, Profile};
 use crate::advice::Pages;
 use crate::allocations::Allocations;
 use crate::captures::Captures;
+use crate::coverage::Collector;
 use crate::error::Error;
 use crate::ffi::DeviceId;
 use crate::graph_memory::GraphMemory;
@@ -70,6 +71,8 @@ pub struct Driver {
     pub advice: Pages,
     /// The texture and surface objects, for kernels.
     pub textures: Mutex<Arc<Bindings>>,
+    /// Which kernels were loaded and which instructions were executed, if the environment asks for that.
+    pub coverage: Option<Collector>,
     /// What happened since the process started.
     pub report: Mutex<Report>,
     /// What happened since the client last took the records, except on threads with records of their own.
@@ -188,6 +191,7 @@ impl Driver {
             graph_memory: GraphMemory::default(),
             handles,
             report: Mutex::new(Report::new(profile.name, reporting.suppressions.clone())),
+            coverage: reporting.coverage.clone().map(Collector::new),
             reporting,
             green_contexts: Mutex::default(),
             core_dumps: Mutex::default(),

@@ -20,6 +20,7 @@
 //! - [`settings`]: what can be set.
 //! - [`mod@occupancy`]: how a launch fills a multiprocessor.
 //! - [`records`]: what is remembered of the launches: totals over all, details of the latest.
+//! - [`coverage`]: which lines and branches of the kernels were executed, over processes.
 //! - [`report`]: what the whole process did, for programs that do not know about the simulator. `defect`: which findings are the same.
 //!   `name`: what a kernel is called in its source.
 //!
@@ -54,6 +55,7 @@
 //! - `api`: the exported functions. [`functions`]: which functions of CUDA's headers are among them.
 
 pub mod client;
+pub mod coverage;
 pub mod functions;
 pub mod install;
 pub mod linked;
@@ -76,6 +78,7 @@ mod error;
 mod export;
 mod fatbin;
 mod ffi;
+mod files;
 mod graph_memory;
 mod handles;
 mod host_memory;

@@ -237,9 +237,9 @@ fn lines_of(tree: &Module<'_>, span: &Range<usize>, first_file: u32) -> Vec<(Ran
     let function = tree.functions.iter().find(|function| function.span == *span);
     let statements = function.and_then(|function| function.body.as_deref()).unwrap_or_default();
     let location = |statement: &Statement<'_>| match statement {
-        Statement::Location { file, line, inlined_at, span } => {
+        Statement::Location { file, line, column, inlined_at, span, .. } => {
             let caller = inlined_at.map(|(file, line)| format!(", inlined_at {} {line} 0", file + first_file));
-            Some((span.clone(), format!(".loc {} {line} 0{}", file + first_file, caller.unwrap_or_default())))
+            Some((span.clone(), format!(".loc {} {line} {column}{}", file + first_file, caller.unwrap_or_default())))
         }
         _ => None,
     };
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(module.kernels().len(), 1);
         let names: Vec<&str> = module.variables().iter().map(|variable| variable.name.as_str()).collect();
         assert_eq!(names, ["own__linked_0", "total", "own__linked_1"]);
-        assert!(linked.contains(".file 3 \"library.cu\"") && linked.contains(".loc 3 9 0"), "{linked}");
+        assert!(linked.contains(".file 3 \"library.cu\"") && linked.contains(".loc 3 9 3"), "{linked}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Settings: from [the client](crate::client), or from the environment for programs that do not know about the simulator.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use simt::{Dim3, Profile, WarpOrder};
@@ -24,6 +24,9 @@ pub const REPORT_VARIABLE: &str = "SIMCUDA_REPORT";
 pub const EXIT_VARIABLE: &str = "SIMCUDA_EXITCODE";
 /// The environment variable that names a file with the defects that are not to be reported. See [`Reporting::suppressions`].
 pub const SUPPRESSIONS_VARIABLE: &str = "SIMCUDA_SUPPRESSIONS";
+
+/// The environment variable that names a folder into which each process writes which lines and branches of its kernels it executed.
+pub const COVERAGE_VARIABLE: &str = "SIMCUDA_COVERAGE";
 
 /// The environment variable that names a folder into which each launch is written, to be repeated elsewhere.
 pub const LAUNCHES_VARIABLE: &str = "SIMCUDA_LAUNCHES";
@@ -139,6 +142,8 @@ pub struct Reporting {
     pub exit_status: Option<u8>,
     /// Defects that are not to be reported. They do not count for the exit status either.
     pub suppressions: Vec<Suppression>,
+    /// The folder for the coverage of kernels.
+    pub coverage: Option<PathBuf>,
 }
 
 impl Reporting {
@@ -165,8 +170,18 @@ impl Reporting {
             return Err(Error::NoReportAtExit(EXIT_VARIABLE));
         }
         let suppressions = variable(SUPPRESSIONS_VARIABLE).map(|path| read_suppressions(Path::new(&path)));
-        Ok(Self { quiet, destinations, exit_status, suppressions: suppressions.transpose()?.unwrap_or_default() })
+        let coverage = variable(COVERAGE_VARIABLE).map(|folder| coverage_folder(&folder)).transpose()?;
+        if !REPORTS_AT_EXIT && coverage.is_some() {
+            return Err(Error::NoReportAtExit(COVERAGE_VARIABLE));
+        }
+        Ok(Self { quiet, destinations, exit_status, suppressions: suppressions.transpose()?.unwrap_or_default(), coverage })
     }
+}
+
+/// Makes the folder for coverage now, so that a name that cannot be is refused before the program runs.
+fn coverage_folder(folder: &str) -> Result<PathBuf, Error> {
+    let made = std::path::absolute(folder).and_then(|folder| std::fs::create_dir_all(&folder).map(|()| folder));
+    made.map_err(|error| Error::ReportFile { variable: COVERAGE_VARIABLE, path: folder.into(), reason: error.to_string() })
 }
 
 /// Reads from the environment which version of CUDA the driver says it has, as `cuDriverGetVersion` returns it: 12040 for `12.4`. Some
@@ -254,6 +269,7 @@ mod tests {
         ];
         assert_eq!((several.quiet, several.destinations), (false, expected.to_vec()));
         assert_eq!(reporting(EXIT_VARIABLE, "3").unwrap().exit_status, Some(3));
+        assert_eq!(reporting(COVERAGE_VARIABLE, "/tmp").unwrap().coverage, Some("/tmp".into()));
         for (name, value) in [
             (REPORT_VARIABLE, ""),
             (REPORT_VARIABLE, "yes"),
@@ -266,6 +282,8 @@ mod tests {
             (EXIT_VARIABLE, "0"),
             (EXIT_VARIABLE, "256"),
             (EXIT_VARIABLE, ""),
+            (COVERAGE_VARIABLE, ""),
+            (COVERAGE_VARIABLE, "/dev/null/coverage"),
         ] {
             let message = reporting(name, value).unwrap_err().to_string();
             assert!(message.contains(name), "{value:?}: {message}");

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::cluster::{self, ClusterMisuse};
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
+use crate::coverage::CoverageCounts;
 use crate::exec::clusters::Clusters;
 use crate::exec::grid::{self, Stopped};
 use crate::exec::machine::{Machine, Stop, thread_index};
@@ -71,6 +72,8 @@ pub struct LaunchOptions {
     pub footprint: bool,
     /// Where the instructions of one warp are recorded, step by step.
     pub steps: Option<Arc<StepRecord>>,
+    /// Where the launch adds which instructions it executed.
+    pub coverage: Option<Arc<CoverageCounts>>,
 }
 
 impl Default for LaunchOptions {
@@ -95,6 +98,7 @@ impl Default for LaunchOptions {
             trace: None,
             footprint: false,
             steps: None,
+            coverage: None,
         }
     }
 }
@@ -310,7 +314,15 @@ pub fn launch(
         map,
         wide_atomics: Mutex::new(()),
     };
-    match grid::run(&machine, options.fuel, options.workers) {
+    let ended = grid::run(&machine, options.fuel, options.workers);
+    if let Some(coverage) = &options.coverage {
+        let instructions = match &ended {
+            Ok((stats, _)) => &stats.instructions,
+            Err(stopped) => &stopped.instructions,
+        };
+        coverage.add(instructions);
+    }
+    match ended {
         Ok((mut stats, found)) => {
             let (counters, lines) = stats.finish(program, map);
             let samples = stats.samples(program, map);
@@ -329,7 +341,7 @@ pub fn launch(
                 findings,
             })
         }
-        Err(Stopped { block, stop: Stop::OutOfFuel { pc }, printed: (printed, overwritten) }) => Err(LaunchError::OutOfFuel {
+        Err(Stopped { block, stop: Stop::OutOfFuel { pc }, printed: (printed, overwritten), .. }) => Err(LaunchError::OutOfFuel {
             kernel: kernel.name().to_owned(),
             block: config.grid.index_of(block),
             fuel: options.fuel,
@@ -337,7 +349,7 @@ pub fn launch(
             printed,
             overwritten,
         }),
-        Err(Stopped { block, stop: Stop::Fault { kind, pc, warp, lane, lanes }, printed: (printed, overwritten) }) => {
+        Err(Stopped { block, stop: Stop::Fault { kind, pc, warp, lane, lanes }, printed: (printed, overwritten), .. }) => {
             let finding = Finding {
                 kind: *kind,
                 kernel: kernel.name().to_owned(),

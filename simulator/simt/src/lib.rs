@@ -29,6 +29,7 @@
 //! - [`module`]: PTX text, parsed and decoded: kernels and variables.
 //! - [`image`]: a module placed in memory, so that its kernels can run.
 //! - `exec`: the machine that executes programs.
+//! - [`coverage`]: which lines were executed, and which ways branches went.
 //! - [`mod@launch`]: executes one kernel over its grid.
 
 #![forbid(unsafe_op_in_unsafe_fn)]
@@ -36,6 +37,7 @@
 pub mod bound;
 pub mod cluster;
 pub mod counters;
+pub mod coverage;
 mod device_runtime;
 mod error;
 mod exec;
@@ -59,6 +61,7 @@ mod windows;
 
 pub use cluster::ClusterMisuse;
 pub use counters::{AccessSample, Counters, LineCounters, Touched};
+pub use coverage::{Coverage, CoverageCounts};
 pub use error::LoadError;
 pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space, WgmmaMisuse};
 pub use footprint::{Accessed, Accesses};

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use simt::ptx::register_counts;
-use simt::{Image, LoadError, Memory, Module, Profile};
+use simt::{CoverageCounts, Image, LoadError, Memory, Module, Profile};
 
+use crate::coverage::ModuleCounts;
 use crate::driver::Driver;
 use crate::fatbin::{self, FatbinError};
 use crate::ffi::{HostBytes, Text};
 use crate::link::{self, Input};
+use crate::lock::lock;
 use crate::name::readable;
 use crate::result::{CuResult, Failure, Result};
 
@@ -40,6 +42,7 @@ pub struct LoadedImage {
     image: Option<Image>,
     memory: Arc<Memory>,
     registers: Arc<BTreeMap<String, u32>>,
+    coverage: Option<Arc<ModuleCounts>>,
 }
 
 /// PTX that was checked and parsed, to be placed in device memory once for each context.
@@ -48,6 +51,8 @@ pub struct ParsedImage {
     module: Arc<Module>,
     /// Registers per thread, by the kernel's name.
     registers: Arc<BTreeMap<String, u32>>,
+    /// Where its launches are counted, if the environment asks for coverage.
+    coverage: Option<Arc<ModuleCounts>>,
 }
 
 impl ParsedImage {
@@ -71,7 +76,9 @@ impl ParsedImage {
             driver.note_refusal(&cannot_run(name, reason));
         }
         let registers = Arc::new(register_counts::read(&text, driver.profile.compute_capability));
-        Ok(Self { module: Arc::new(module), registers })
+        let module = Arc::new(module);
+        let coverage = driver.coverage.as_ref().map(|collector| lock(&collector.modules).counts_of(&module));
+        Ok(Self { module, registers, coverage })
     }
 
     pub fn module(&self) -> &Module {
@@ -83,12 +90,18 @@ impl LoadedImage {
     /// Places a parsed image in device memory.
     pub fn place(driver: &Driver, parsed: &ParsedImage) -> Result<Self> {
         let image = Image::new(parsed.module.clone(), &driver.memory)?;
-        Ok(Self { image: Some(image), memory: driver.memory.clone(), registers: parsed.registers.clone() })
+        let (registers, coverage) = (parsed.registers.clone(), parsed.coverage.clone());
+        Ok(Self { image: Some(image), memory: driver.memory.clone(), registers, coverage })
     }
 
     /// Returns the registers per thread of a kernel, if the PTX states them.
     pub fn registers_per_thread(&self, kernel: &str) -> Option<u32> {
         self.registers.get(kernel).copied()
+    }
+
+    /// Returns where the launches of a kernel are counted, if the environment asks for coverage.
+    pub fn coverage(&self, kernel: &str) -> Option<Arc<CoverageCounts>> {
+        self.coverage.as_ref()?.of_kernel(kernel)
     }
 
     pub fn image(&self) -> &Image {

@@ -269,6 +269,7 @@ fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
         printed_bytes: context.printed_bytes(),
         heap: context.heap(),
         textures: lock(&driver.textures).clone(),
+        coverage: function.image.coverage(function.name()),
         trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
         ..defaults
     })

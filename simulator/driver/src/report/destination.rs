@@ -1,11 +1,11 @@
 //! Where a report goes, and in which form.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Report;
 use crate::error::Error;
+use crate::files::replace;
 use crate::messages::print;
 
 /// Where a report goes, and in which form.
@@ -89,16 +89,4 @@ fn file(path: &str, variable: &'static str) -> Result<PathBuf, Error> {
         return Err(refuse("its folder does not exist".to_owned()));
     }
     Ok(absolute)
-}
-
-/// Writes a file in one step, so that nobody ever sees half of it.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let unfinished = path.with_file_name(name);
-    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
-    written
 }

@@ -40,6 +40,15 @@ pub struct InstructionStats {
     pub divergent: u64,
 }
 
+impl InstructionStats {
+    pub fn add(&mut self, other: &Self) {
+        self.warps += other.warps;
+        self.idle += other.idle;
+        self.lanes += other.lanes;
+        self.divergent += other.divergent;
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AccessStats {
     pub global_requests: u64,
@@ -114,10 +123,7 @@ impl Stats {
 
     pub fn add(&mut self, other: &Stats) {
         for (sum, part) in self.instructions.iter_mut().zip(&other.instructions) {
-            sum.warps += part.warps;
-            sum.idle += part.idle;
-            sum.lanes += part.lanes;
-            sum.divergent += part.divergent;
+            sum.add(part);
         }
         for (sum, part) in self.accesses.iter_mut().zip(&other.accesses) {
             sum.global_requests += part.global_requests;

@@ -126,7 +126,7 @@ impl<'m, 't> Decoder<'m, 't> {
             labels: HashMap::default(),
             pending: Vec::new(),
             calls: Vec::new(),
-            origin: Origin { ptx_line: 0, source: None, inlined_at: None, counts: true },
+            origin: Origin { counts: true, ..Origin::default() },
             guard: (TRUE, false),
             current: 0,
             recursive: None,
@@ -228,7 +228,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.arrays = Arrays::of(body, |name| self.shared.iter().any(|(array, _)| *array == name));
         self.scopes.open();
         // What a function does before its first instruction and after its last does not count.
-        self.origin = Origin { ptx_line: function.line, source: None, inlined_at: None, counts: false };
+        self.origin = Origin { ptx_line: function.line, ..Origin::default() };
         // Those of the module come first; those that a function declares belong to the block around them.
         for (index, variable) in globals(module).enumerate().take(of_module(module).count()) {
             self.scopes.declare(variable.name, Symbol::Variable(index));
@@ -326,8 +326,10 @@ impl<'m, 't> Decoder<'m, 't> {
                 let block = self.scopes.ids().next().unwrap_or(0);
                 self.labels.insert((block, name), self.program.code.len() as u32);
             }
-            Statement::Location { file, line, inlined_at, .. } => {
+            Statement::Location { file, line, column, call, inlined_at, .. } => {
                 self.origin.source = (*line != 0).then_some((*file, *line));
+                self.origin.column = *column;
+                self.origin.call = *call;
                 self.origin.inlined_at = *inlined_at;
             }
             Statement::Registers(registers) => self.registers(registers)?,

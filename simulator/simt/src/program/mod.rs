@@ -40,7 +40,8 @@ mod wgmma_ops;
 pub use bulk_ops::typed_reduction;
 pub use call_graph::{CallGraph, address_of_function};
 pub use code::{
-    Action, Axis, Constant, ConstantValue, Exchange, FrameLayout, Param, Poll, Program, Question, ShuffleMode, Special, VoteMode,
+    Action, Axis, Constant, ConstantValue, Exchange, FrameLayout, Inst, Param, Poll, Program, Question, ShuffleMode, Special,
+    VoteMode,
 };
 pub use decode::{decode_kernel, globals};
 pub use fate::{is_stored, used_elements};

@@ -3,12 +3,16 @@
 use crate::finding::{Location, SourceLine};
 
 /// The origin of an instruction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Origin {
     /// Line of the PTX text.
     pub ptx_line: u32,
     /// Number of the file and line of CUDA source; line 0 means no line.
     pub source: Option<(u32, u32)>,
+    /// Column of that line; 0 means none.
+    pub column: u32,
+    /// File, line and column of the call that was inlined, for the code of an inlined function.
+    pub call: Option<(u32, u32, u32)>,
     /// The same for the place that an inlined function was called from.
     pub inlined_at: Option<(u32, u32)>,
     /// The instruction counts as one of PTX. The decoder may add instructions, and split one of PTX into several, of which one

@@ -63,6 +63,9 @@ pub enum Statement<'t> {
     Location {
         file: u32,
         line: u32,
+        column: u32,
+        /// The file, line and column of the call that was inlined.
+        call: Option<(u32, u32, u32)>,
         /// The file and line that the code was inlined into, at the end of a chain of inlined functions.
         inlined_at: Option<(u32, u32)>,
         span: Range<usize>,

@@ -482,7 +482,7 @@ impl<'t> Parser<'t> {
     /// in an inlined function itself.
     fn location(&mut self, start: usize) -> Parsed<Statement<'t>> {
         let [file, line, column] = self.place()?;
-        let mut inlined_at = None;
+        let (mut call, mut inlined_at) = (None, None);
         while self.accept(b',') {
             match self.word("function_name or inlined_at")? {
                 "function_name" => {
@@ -493,6 +493,7 @@ impl<'t> Parser<'t> {
                 }
                 _ => {
                     let [file, line, column] = self.place()?;
+                    call = Some((file, line, column));
                     inlined_at = Some(self.inlined.get(&(file, line, column)).copied().unwrap_or((file, line)));
                 }
             }
@@ -502,7 +503,7 @@ impl<'t> Parser<'t> {
             Some(outermost) => self.inlined.insert((file, line, column), outermost),
             None => self.inlined.remove(&(file, line, column)),
         };
-        Ok(Statement::Location { file, line, inlined_at, span: self.span_from(start) })
+        Ok(Statement::Location { file, line, column, call, inlined_at, span: self.span_from(start) })
     }
 
     /// The number of a file, a line, and a column.

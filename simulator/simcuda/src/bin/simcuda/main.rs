@@ -2,6 +2,7 @@
 //!
 //! Each subcommand is a module of its own, with its options and a function `execute`.
 
+mod coverage;
 mod install;
 mod outputs;
 mod program;
@@ -28,6 +29,8 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     #[command(verbatim_doc_comment)]
+    Coverage(coverage::Options),
+    #[command(verbatim_doc_comment)]
     Install(install::Options),
     #[command(verbatim_doc_comment)]
     Run(run::Options),
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         }
     };
     let ended = match command {
+        Command::Coverage(options) => coverage::execute(&options),
         Command::Install(options) => install::execute(&options),
         Command::Run(options) => run::execute(&options),
         Command::Report(options) => report::execute(&options),

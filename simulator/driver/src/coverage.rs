@@ -1,0 +1,164 @@
+//! Which lines and branches of the kernels were executed, in one process and in many.
+//!
+//! Each process writes a [`Covered`] when it ends, into a file of its own. Whoever wants to know about a whole test suite
+//! [reads](Covered::read_folder) them all and [adds](Covered::add) them up.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+use simt::coverage::Lines;
+pub use simt::coverage::{Branch, Coverage, Executed, Outcome, Place, Way};
+use simt::{CoverageCounts, Module};
+
+use crate::error::Error;
+use crate::name::readable;
+
+/// The version of the format of files. It changes whenever an older reader would misunderstand a file.
+const VERSION: u32 = 1;
+
+/// What the names of files begin and end with.
+const PREFIX: &str = "coverage-";
+const SUFFIX: &str = ".json";
+
+/// What was executed of the kernels that a program loaded, by one process or by several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Covered {
+    version: u32,
+    /// Each kernel that was loaded, even if it was never launched. Sorted by name and place.
+    pub kernels: Vec<Coverage>,
+    /// The text of PTX that does not say which lines of CUDA C its kernels come from. Its kernels have lines of PTX instead, in a file
+    /// with the name that is the key here.
+    pub ptx: BTreeMap<String, String>,
+}
+
+impl Default for Covered {
+    fn default() -> Self {
+        Self { version: VERSION, kernels: Vec::new(), ptx: BTreeMap::new() }
+    }
+}
+
+impl Covered {
+    /// Adds a kernel. If it has the name and the place of one that is already here, it is the same one, compiled or loaded again.
+    fn add_kernel(&mut self, kernel: &Coverage) {
+        let key = |kernel: &Coverage| (kernel.kernel.clone(), kernel.at.clone());
+        match self.kernels.binary_search_by_key(&key(kernel), key) {
+            Ok(at) => self.kernels[at].add(kernel),
+            Err(at) => self.kernels.insert(at, kernel.clone()),
+        }
+    }
+
+    /// Adds what another process executed.
+    pub fn add(&mut self, other: Self) {
+        other.kernels.iter().for_each(|kernel| self.add_kernel(kernel));
+        self.ptx.extend(other.ptx);
+    }
+
+    /// Reads the files that processes wrote into a folder, and adds them up.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] if the folder or one of the files cannot be read, or if a file has another format.
+    pub fn read_folder(folder: &Path) -> Result<Self, Error> {
+        let refused = |path: &Path, source| Error::File { path: path.to_owned(), source };
+        let mut covered = Self::default();
+        let entries = fs::read_dir(folder).map_err(|error| refused(folder, error))?;
+        let paths: io::Result<BTreeSet<PathBuf>> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+        for path in paths.map_err(|error| refused(folder, error))? {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with(PREFIX) && name.ends_with(SUFFIX) {
+                covered.add(Self::read(&path).map_err(|error| refused(&path, error))?);
+            }
+        }
+        Ok(covered)
+    }
+
+    fn read(path: &Path) -> io::Result<Self> {
+        /// The part of the format that never changes.
+        #[derive(Deserialize)]
+        struct Versioned {
+            version: u32,
+        }
+
+        let text = fs::read_to_string(path)?;
+        let Versioned { version } = serde_json::from_str(&text)?;
+        if version != VERSION {
+            let message = format!("it has version {version} of the format, but this program needs {VERSION}; make it again");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        Ok(serde_json::from_str(&text)?)
+    }
+}
+
+/// Collects what this process executes.
+pub(crate) struct Collector {
+    folder: PathBuf,
+    pub modules: Mutex<Modules>,
+}
+
+/// The modules that this process has loaded, by their text. They stay when the program unloads them.
+#[derive(Default)]
+pub(crate) struct Modules(BTreeMap<String, Arc<ModuleCounts>>);
+
+/// The counts of a module's kernels.
+#[derive(Debug)]
+pub(crate) struct ModuleCounts {
+    module: Arc<Module>,
+    kernels: BTreeMap<String, Arc<CoverageCounts>>,
+}
+
+impl Collector {
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder, modules: Mutex::default() }
+    }
+
+    /// Returns the name of a file that no other process writes. A later process may have the same ID, so the name also has the time.
+    pub fn new_file(&self) -> PathBuf {
+        let now_ns = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
+        self.folder.join(format!("{PREFIX}{}-{now_ns}{SUFFIX}", std::process::id()))
+    }
+}
+
+impl Modules {
+    /// Returns where the launches of a module are counted. A text that is loaded again shares its counts.
+    pub fn counts_of(&mut self, module: &Arc<Module>) -> Arc<ModuleCounts> {
+        let counts = || {
+            let kernels = module.kernels().iter().map(|kernel| (kernel.name().to_owned(), Arc::default())).collect();
+            Arc::new(ModuleCounts { module: module.clone(), kernels })
+        };
+        self.0.entry(module.text()).or_insert_with(counts).clone()
+    }
+
+    /// What was executed so far.
+    pub fn covered(&self) -> Covered {
+        let mut covered = Covered::default();
+        for (text, counts) in &self.0 {
+            let mut hasher = DefaultHasher::new();
+            text.hash(&mut hasher);
+            let ptx = format!("{:016x}.ptx", hasher.finish());
+            for (kernel, launches) in &counts.kernels {
+                let by_lines = |lines| Coverage::new(&counts.module, kernel, launches, lines);
+                let by_source = by_lines(Lines::Source).filter(|coverage| !coverage.lines.is_empty());
+                let by_source_or_ptx = by_source.or_else(|| {
+                    covered.ptx.entry(ptx.clone()).or_insert_with(|| text.clone());
+                    by_lines(Lines::Ptx(&ptx))
+                });
+                if let Some(coverage) = by_source_or_ptx {
+                    covered.add_kernel(&Coverage { kernel: readable(kernel).into_owned(), ..coverage });
+                }
+            }
+        }
+        covered
+    }
+}
+
+impl ModuleCounts {
+    pub fn of_kernel(&self, kernel: &str) -> Option<Arc<CoverageCounts>> {
+        self.kernels.get(kernel).cloned()
+    }
+}
