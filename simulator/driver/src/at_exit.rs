@@ -7,9 +7,7 @@
 //! This module exists on Linux only. Elsewhere [`Reporting`](crate::settings::Reporting) refuses a report at exit.
 
 use std::ffi::{c_int, c_void};
-use std::fs;
 use std::io;
-use std::path::Path;
 use std::sync::{MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -17,6 +15,7 @@ use simt::Severity;
 
 use crate::driver::{self, Driver};
 use crate::error::Error;
+use crate::files;
 use crate::messages::{print, say};
 use crate::report::Report;
 use crate::settings::Destination;
@@ -80,21 +79,9 @@ fn write(report: &Report, destination: &Destination) -> Result<(), Error> {
         Destination::Github => print(format_args!("{}", report.github())),
         Destination::Json(path) => {
             let written =
-                serde_json::to_string_pretty(report).map_err(io::Error::from).and_then(|text| replace(path, &(text + "\n")));
+                serde_json::to_string_pretty(report).map_err(io::Error::from).and_then(|text| files::replace(path, &(text + "\n")));
             written.map_err(|source| Error::File { path: path.clone(), source })?;
         }
     }
     Ok(())
-}
-
-/// Writes a file in one step, so that nobody ever sees half of it.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let unfinished = path.with_file_name(name);
-    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
-    written
 }

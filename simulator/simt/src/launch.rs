@@ -10,9 +10,11 @@ use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::exec::clusters::Clusters;
 use crate::exec::grid::{self, Stopped};
 use crate::exec::machine::{Machine, Stop, thread_index};
+use crate::exec::stats::Stats;
 pub use crate::exec::warp_order::WarpOrder;
 use crate::exec::watch::found::{Defect, Entry, Site, WgmmaDefect};
 use crate::exec::watch::global_shadow::GlobalShadow;
+use crate::executed::Executed;
 use crate::finding::{AccessOp, Finding, FindingKind, Location, OtherAccess, WgmmaMisuse};
 use crate::geometry::Dim3;
 pub use crate::geometry::LaunchConfig;
@@ -21,7 +23,7 @@ use crate::memory::rules::Rules;
 use crate::memory::{Heap, Memory};
 use crate::module::Kernel;
 use crate::profile::Profile;
-use crate::program::{Constant, ConstantValue, MachineRequest, SourceMap};
+use crate::program::{Constant, ConstantValue, MachineRequest, Program, SourceMap};
 use crate::registers::LANES;
 use crate::steps::StepRecord;
 use crate::texture::Bindings;
@@ -67,6 +69,8 @@ pub struct LaunchOptions {
     pub trace: Option<Dim3>,
     /// Where the instructions of one warp are recorded, step by step.
     pub steps: Option<Arc<StepRecord>>,
+    /// Where the executed lines of PTX are recorded.
+    pub executed: Option<Arc<Executed>>,
 }
 
 impl Default for LaunchOptions {
@@ -90,6 +94,7 @@ impl Default for LaunchOptions {
             textures: Arc::default(),
             trace: None,
             steps: None,
+            executed: None,
         }
     }
 }
@@ -301,7 +306,12 @@ pub fn launch(
         map,
         wide_atomics: Mutex::new(()),
     };
-    match grid::run(&machine, options.fuel, options.workers) {
+    let ended = grid::run(&machine, options.fuel, options.workers);
+    if let Some(executed) = &options.executed {
+        let stats = ended.as_ref().map_or_else(|stopped| &*stopped.stats, |(stats, _)| stats);
+        executed.add(executed_lines(program, stats));
+    }
+    match ended {
         Ok((mut stats, found)) => {
             let (counters, lines) = stats.finish(program, map);
             let samples = stats.samples(program, map);
@@ -319,7 +329,7 @@ pub fn launch(
                 findings,
             })
         }
-        Err(Stopped { block, stop: Stop::OutOfFuel { pc }, printed: (printed, overwritten) }) => Err(LaunchError::OutOfFuel {
+        Err(Stopped { block, stop: Stop::OutOfFuel { pc }, printed: (printed, overwritten), .. }) => Err(LaunchError::OutOfFuel {
             kernel: kernel.name().to_owned(),
             block: config.grid.index_of(block),
             fuel: options.fuel,
@@ -327,7 +337,7 @@ pub fn launch(
             printed,
             overwritten,
         }),
-        Err(Stopped { block, stop: Stop::Fault { kind, pc, warp, lane, lanes }, printed: (printed, overwritten) }) => {
+        Err(Stopped { block, stop: Stop::Fault { kind, pc, warp, lane, lanes }, printed: (printed, overwritten), .. }) => {
             let finding = Finding {
                 kind: *kind,
                 kernel: kernel.name().to_owned(),
@@ -340,6 +350,12 @@ pub fn launch(
             Err(LaunchError::Fault { finding: Box::new(finding), printed, overwritten })
         }
     }
+}
+
+/// The lines of PTX of the instructions that some warp executed.
+fn executed_lines(program: &Program, stats: &Stats) -> impl Iterator<Item = u32> {
+    let executed = program.origins.iter().zip(&stats.instructions).filter(|(_, counts)| counts.warps > 0);
+    executed.map(|(origin, _)| origin.ptx_line)
 }
 
 /// Memory in which the blocks of a cooperative launch synchronize, as long as it lives.

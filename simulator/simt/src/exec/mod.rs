@@ -59,7 +59,7 @@ mod recording;
 mod register_pool;
 mod request;
 mod stack;
-mod stats;
+pub mod stats;
 mod stores;
 mod tensor;
 mod texture;

@@ -3,6 +3,7 @@
 //! Each subcommand is a module of its own, with its options and a function `execute`.
 
 mod install;
+mod mutate;
 mod program;
 mod run;
 
@@ -28,6 +29,8 @@ enum Command {
     #[command(verbatim_doc_comment)]
     Install(install::Options),
     #[command(verbatim_doc_comment)]
+    Mutate(mutate::Options),
+    #[command(verbatim_doc_comment)]
     Run(run::Options),
 }
 
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
     };
     let ended = match command {
         Command::Install(options) => install::execute(&options),
+        Command::Mutate(options) => mutate::execute(&options),
         Command::Run(options) => run::execute(&options),
     };
     ended.unwrap_or_else(|error| failed(format_args!("{error}")))
