@@ -144,6 +144,12 @@ proptest! {
         verify(&[SHARED_TILE, SLIDING, VECTOR, ROW_SCAN, TILE_SCAN, INTEGRAL], &sums)?;
     }
 
+    /// The length of a part decides how often a thread copies pixels, and compilers unroll that loop by four.
+    #[test]
+    fn window_sums_are_right_for_parts_of_windows_of_every_length(sums in window_sums(odd(191).prop_map(|window| window + 64), 700)) {
+        verify(&[SHARED_TILE, SLIDING, VECTOR], &sums)?;
+    }
+
     #[test]
     fn window_sums_are_right_where_blocks_of_runs_and_tiles_end(
         window in odd(33), places in prop::sample::select(vec![255, 256, 257, 575, 576, 577, 991, 992, 993, 1023, 1024, 1025, 1985]), height in 1..=3_usize,

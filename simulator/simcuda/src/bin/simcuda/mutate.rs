@@ -69,6 +69,9 @@ pub struct Options {
     /// Only mutants of this operator; may be given several times
     #[arg(long, value_name = "NAME")]
     operator: Vec<Operator>,
+    /// Only the mutant of this name, for example a survivor while you write its test; may be given several times
+    #[arg(long, value_name = "ID")]
+    mutant: Vec<String>,
     /// Run at most this many mutants: one for each operator and line of CUDA C before a second one for any
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     sample: Option<u32>,
@@ -90,7 +93,7 @@ pub struct Options {
     /// The lowest score for success
     #[arg(long, default_value_t = 0.0, value_name = "PERCENT")]
     at_least: f64,
-    /// Print the mutants that would be run, and run none
+    /// Print the mutants that would be run and those that would not, and run none
     #[arg(long)]
     list: bool,
     /// The program and its arguments
@@ -128,6 +131,15 @@ impl Limit {
     }
 }
 
+impl Options {
+    /// Whether a mutant is one of those that the user asked for.
+    fn asks_for(&self, mutant: &Listed) -> bool {
+        self.kernel.as_ref().is_none_or(|kernel| kernel.is_match(&mutant.function))
+            && (self.operator.is_empty() || self.operator.contains(&mutant.operator))
+            && (self.mutant.is_empty() || self.mutant.contains(&mutant.id))
+    }
+}
+
 /// Runs the suite with each mutant.
 pub fn execute(options: &Options) -> Ended {
     let equivalents = options.equivalent.as_deref().map(Equivalents::read).transpose()?.unwrap_or_default();
@@ -143,7 +155,7 @@ pub fn execute(options: &Options) -> Ended {
     tell(&format!("running {} as it is", words.join(" ")));
     let Some(baseline) = trials.baseline()? else { return Ok(ExitCode::from(INTERRUPTED)) };
     let limit = options.limit.after(baseline.duration);
-    let selection = Selection::new(&baseline.mutants, &equivalents, options.kernel.as_ref(), &options.operator);
+    let selection = Selection::new(&baseline.mutants, &equivalents, |mutant| options.asks_for(mutant));
     let chosen = selection.sample(options.sample, options.seed);
     describe(&baseline, &selection, &chosen, limit);
     for stale in equivalents.stale(&baseline.mutants) {
@@ -152,7 +164,7 @@ pub fn execute(options: &Options) -> Ended {
         ));
     }
     if options.list {
-        return Ok(after_printing(list(&chosen)));
+        return Ok(after_printing(list(&selection, &chosen)));
     }
 
     let known = journal.as_ref().map(Journal::known).unwrap_or_default();
@@ -243,10 +255,19 @@ fn describe(baseline: &Baseline, selection: &Selection<'_>, chosen: &[&Listed], 
     ));
 }
 
-fn list(mutants: &[&Listed]) -> std::io::Result<()> {
+/// Prints mutants by name, with what each changes.
+fn list(selection: &Selection<'_>, chosen: &[&Listed]) -> std::io::Result<()> {
     let mut out = stdout().lock();
-    for mutant in mutants {
-        writeln!(out, "{}\n    {}", mutant.id, score::described(mutant))?;
+    let groups = [
+        ("to run", chosen),
+        ("equivalent", &selection.equivalent[..]),
+        ("in code that is not executed", &selection.not_covered[..]),
+    ];
+    for (title, mutants) in groups {
+        writeln!(out, "{title}: {}", mutants.len())?;
+        for mutant in mutants {
+            writeln!(out, "{}\n    {}", mutant.id, score::described(mutant))?;
+        }
     }
     Ok(())
 }

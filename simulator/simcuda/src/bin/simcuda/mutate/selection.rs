@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regex::Regex;
-use simcuda::mutants::{Listed, Operator};
+use simcuda::mutants::Listed;
 
 use super::equivalent::Equivalents;
 
@@ -21,14 +20,10 @@ pub struct Selection<'a> {
 }
 
 impl<'a> Selection<'a> {
-    /// Chooses by name of the function and by operator; no operators means all.
-    pub fn new(mutants: &'a [Listed], equivalents: &Equivalents, kernel: Option<&Regex>, operators: &[Operator]) -> Self {
+    /// Sorts those that `asked_for` chooses.
+    pub fn new(mutants: &'a [Listed], equivalents: &Equivalents, asked_for: impl Fn(&Listed) -> bool) -> Self {
         let mut selection = Self { all: 0, covered: Vec::new(), equivalent: Vec::new(), not_covered: Vec::new() };
-        let asked_for = |mutant: &&Listed| {
-            kernel.is_none_or(|kernel| kernel.is_match(&mutant.function))
-                && (operators.is_empty() || operators.contains(&mutant.operator))
-        };
-        for mutant in mutants.iter().filter(asked_for) {
+        for mutant in mutants.iter().filter(|mutant| asked_for(mutant)) {
             selection.all += 1;
             if equivalents.contains(&mutant.id) {
                 selection.equivalent.push(mutant);
@@ -73,6 +68,8 @@ fn hash(seed: u64, name: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use simcuda::mutants::Operator;
+
     use super::*;
 
     fn mutants() -> Vec<Listed> {
@@ -93,7 +90,7 @@ mod tests {
     #[test]
     fn a_sample_takes_every_line_before_it_takes_one_twice() {
         let mutants = mutants();
-        let selection = Selection::new(&mutants, &Equivalents::default(), None, &[]);
+        let selection = Selection::new(&mutants, &Equivalents::default(), |_| true);
         for seed in 0..20 {
             let mut lines: Vec<u32> = selection.sample(Some(3), seed).iter().map(|mutant| mutant.ptx_line).collect();
             lines.sort_unstable();
@@ -106,12 +103,12 @@ mod tests {
     #[test]
     fn a_seed_gives_the_same_sample_again_and_another_seed_another() {
         let mutants = mutants();
-        let selection = Selection::new(&mutants, &Equivalents::default(), None, &[]);
+        let selection = Selection::new(&mutants, &Equivalents::default(), |_| true);
         let ids = |seed| selection.sample(Some(5), seed).iter().map(|mutant| mutant.id.clone()).collect::<Vec<_>>();
         assert_eq!(ids(1), ids(1));
         assert!((2..20).any(|seed| ids(seed) != ids(1)));
         let fewer = &mutants[..9];
-        let left = Selection::new(fewer, &Equivalents::default(), None, &[]);
+        let left = Selection::new(fewer, &Equivalents::default(), |_| true);
         let mut expected: Vec<_> = selection.sample(Some(100), 1);
         expected.retain(|mutant| mutant.id != mutants[9].id);
         assert_eq!(left.sample(Some(100), 1), expected);
