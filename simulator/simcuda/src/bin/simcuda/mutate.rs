@@ -243,15 +243,15 @@ fn in_parallel(
 /// Says what the first run has shown.
 fn describe(baseline: &Baseline, selection: &Selection<'_>, chosen: &[&Listed], limit: Duration) {
     if !baseline.known.is_empty() {
-        tell(&format!("the command has {} defects as it is, which say nothing about a mutant", baseline.known.len()));
+        tell(&format!("defects that the command finds without any mutant, and that do not count: {}", baseline.known.len()));
     }
     tell(&format!(
-        "{} mutants, {} of them in code that is executed; {} equivalent; running {} with a limit of {:.1} s each",
+        "mutants: {}; in code that is executed: {}; equivalent: {}; to run, with a limit of {:.1} s each: {}",
         selection.all,
         selection.covered.len() + selection.equivalent.len(),
         selection.equivalent.len(),
-        chosen.len(),
         limit.as_secs_f64(),
+        chosen.len(),
     ));
 }
 
