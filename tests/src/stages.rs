@@ -9,6 +9,7 @@ use kernels::unroll::partitioned::PART;
 use kernels::unroll::tensor::{COLUMNS, ROWS};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
+use unroll::LONG_RUN;
 use unroll::partitioned::{FFT_PARTITIONED, MOST_TAPS_OF_ONE_PART};
 use unroll::tensor::Division;
 use window_sums::scan::INTEGRAL;
@@ -24,6 +25,8 @@ const WIDE_TILE: usize = kernels::conv_shared::WIDE_TILE as usize;
 /// Outputs of a block whose threads have runs of outputs, and of one with long runs.
 const RUNS: usize = (kernels::unroll::RUN_THREADS * kernels::unroll::RUN) as usize;
 const LONG_RUNS: usize = (kernels::unroll::RUN_THREADS * kernels::unroll::LONG_RUN) as usize;
+/// Taps of a tile of such a block.
+const LONG_TILE: usize = kernels::unroll::LONG_TILE as usize;
 /// Steps that such a thread takes in one iteration of its loop.
 const SLOTS: usize = kernels::unroll::SLOTS as usize;
 /// Taps that fit constant memory.
@@ -102,6 +105,22 @@ proptest! {
         ),
     ) {
         verify(&[FFT_PARTITIONED], &conv)?;
+    }
+
+    /// A thread of `multiply_parts` adds up eight pairs of blocks, each of two parts.
+    #[test]
+    fn transforms_are_right_where_the_pairs_of_a_thread_end(
+        conv in convolutions(
+            14 * PART as usize + 1..18 * PART as usize,
+            MOST_TAPS_OF_ONE_PART as usize + 1..MOST_TAPS_OF_ONE_PART as usize + 40,
+        ),
+    ) {
+        verify(&[FFT_PARTITIONED], &conv)?;
+    }
+
+    #[test]
+    fn long_runs_are_right_where_tiles_are_full(conv in convolutions(length(LONG_RUNS, 3600), length(LONG_TILE, 2 * LONG_TILE + 2))) {
+        verify(&[LONG_RUN], &conv)?;
     }
 
     #[test]

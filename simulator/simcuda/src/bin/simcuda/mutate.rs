@@ -160,7 +160,7 @@ pub fn execute(options: &Options) -> Ended {
     describe(&baseline, &selection, &chosen, limit);
     for stale in equivalents.stale(&baseline.mutants) {
         tell(&format!(
-            "{stale} is listed as equivalent, but its function has no such mutant; if the code has changed, review the entry"
+            "{stale} is listed as equivalent, but no function of that name has such a mutant here; if its code has changed, review the entry"
         ));
     }
     if options.list {
