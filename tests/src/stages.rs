@@ -107,19 +107,13 @@ proptest! {
         verify(&[FFT_PARTITIONED], &conv)?;
     }
 
-    /// A thread of `multiply_parts` adds up eight pairs of blocks, each of two parts.
     #[test]
-    fn transforms_are_right_where_the_pairs_of_a_thread_end(
+    fn long_runs_are_right_where_tiles_are_full_or_almost(
         conv in convolutions(
-            14 * PART as usize + 1..18 * PART as usize,
-            MOST_TAPS_OF_ONE_PART as usize + 1..MOST_TAPS_OF_ONE_PART as usize + 40,
+            length(LONG_RUNS, 3600),
+            prop_oneof![length(LONG_TILE, 2 * LONG_TILE + 2), LONG_TILE - 159..LONG_TILE - 127],
         ),
     ) {
-        verify(&[FFT_PARTITIONED], &conv)?;
-    }
-
-    #[test]
-    fn long_runs_are_right_where_tiles_are_full(conv in convolutions(length(LONG_RUNS, 3600), length(LONG_TILE, 2 * LONG_TILE + 2))) {
         verify(&[LONG_RUN], &conv)?;
     }
 
@@ -135,6 +129,18 @@ proptest! {
         conv in convolutions(length(COLUMNS as usize, 150), length((COLUMNS * Division::MOST_LINES) as usize, 8300)),
     ) {
         verify(&[unroll::tensor::TF32X3, unroll::tensor::F16X3], &conv)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(Config::with_cases(2))]
+
+    /// A thread of `multiply_parts` has eight pairs of blocks of outputs, and takes eight parts of the filter per iteration.
+    #[test]
+    fn transforms_are_right_where_the_pairs_and_the_parts_of_a_thread_end(
+        conv in convolutions(14 * PART as usize + 1..18 * PART as usize, 7 * PART as usize + 1..9 * PART as usize),
+    ) {
+        verify(&[FFT_PARTITIONED], &conv)?;
     }
 }
 
