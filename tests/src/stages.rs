@@ -4,7 +4,7 @@ use common::report::Outcome;
 use common::runner;
 use common::stage::Stage;
 use common::workload::window_sums::{Image, Size, WindowSums};
-use common::workload::{Border, Histogram, Workload};
+use common::workload::{Border, Correlation, Histogram, Workload, correlation};
 use kernels::unroll::partitioned::PART;
 use kernels::unroll::tensor::{COLUMNS, ROWS};
 use proptest::prelude::*;
@@ -141,6 +141,20 @@ proptest! {
         conv in convolutions(14 * PART as usize + 1..18 * PART as usize, 7 * PART as usize + 1..9 * PART as usize),
     ) {
         verify(&[FFT_PARTITIONED], &conv)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(Config::with_cases(8))]
+
+    /// A row of the tile takes a warp several iterations of a loop that compilers unroll by four.
+    #[test]
+    fn correlation_is_right_for_wide_templates(
+        width in 97..260_u32, height in 1..4_u32, wider in 0..84_u32, higher in 0..4_u32, clamp in any::<bool>(), seed in any::<u64>(),
+    ) {
+        let size = correlation::Size { image: (width + wider, height + higher), template: (width, height) };
+        let border = if clamp { Border::Clamp } else { Border::Valid };
+        verify(correlation_sm_aware::CHAPTER.stages, &Correlation::random(size, border, seed))?;
     }
 }
 
