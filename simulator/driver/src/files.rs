@@ -5,6 +5,10 @@ use std::io;
 use std::path::Path;
 
 /// Writes a file in one step, so that nobody ever sees half of it.
+///
+/// # Errors
+///
+/// Those of the file system. The old file, if there is one, stays.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));

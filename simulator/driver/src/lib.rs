@@ -18,7 +18,7 @@
 //! - `error`: what can go wrong for a user of the Rust half. `result`: what a C function returns.
 //! - `lock`: locking that survives a panic. `messages`: lines on standard error.
 //! - [`settings`]: what can be set.
-//! - `files`: files that others read while the process runs.
+//! - [`files`]: files that others read while the process runs.
 //! - [`mod@occupancy`]: how a launch fills a multiprocessor.
 //! - [`records`]: what is remembered of the launches: totals over all, details of the latest.
 //! - [`report`]: what the whole process did, for programs that do not know about the simulator. `defect`: which findings are the same.
@@ -56,6 +56,7 @@
 //! - `api`: the exported functions. [`functions`]: which functions of CUDA's headers are among them.
 
 pub mod client;
+pub mod files;
 pub mod functions;
 pub mod install;
 pub mod linked;
@@ -79,7 +80,6 @@ mod error;
 mod export;
 mod fatbin;
 mod ffi;
-mod files;
 mod graph_memory;
 mod handles;
 mod host_memory;

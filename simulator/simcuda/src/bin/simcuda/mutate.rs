@@ -15,9 +15,8 @@ mod selection;
 mod trial;
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::{Write, stderr, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -26,6 +25,7 @@ use std::time::Duration;
 
 use clap::Args;
 use regex::Regex;
+use simcuda::files;
 use simcuda::mutants::{Listed, Operator};
 
 use self::equivalent::Equivalents;
@@ -192,7 +192,8 @@ pub fn execute(options: &Options) -> Ended {
     let session = Session { command: words, sample: options.sample, seed: options.seed, baseline: baseline.duration, limit };
     let score = Score::new(&session, &selection, judged);
     if let Some(path) = &options.json {
-        write(path, &(serde_json::to_string_pretty(&score)? + "\n"))?;
+        let text = serde_json::to_string_pretty(&score)? + "\n";
+        files::replace(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     let Some(percent) = score.percent else {
         return Err(
@@ -270,16 +271,6 @@ fn list(selection: &Selection<'_>, chosen: &[&Listed]) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Writes a file in one step, so that nobody ever sees half of it.
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let written = tempfile::NamedTempFile::new_in(folder).and_then(|file| {
-        fs::write(file.path(), text)?;
-        file.persist(path).map_err(|error| error.error)
-    });
-    written.map(drop).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 /// Says how far the command is, on standard error.
