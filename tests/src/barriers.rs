@@ -14,8 +14,8 @@ use common::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Wor
 use conv_shared::SHARED_MISSING_BARRIER;
 use kernels::conv_shared::{TILE, WIDE_TILE};
 use kernels::{Kernel, Source};
-use simt::ptx::ast::Instruction;
-use simt::ptx::{Barrier, edit, parse};
+use simt::mutation::{Mutant, Operator, mutants_of};
+use simt::ptx::parse;
 use unroll::partitioned::FFT_PARTITIONED;
 
 use crate::device::{in_own_process, with_gpu, with_own_simulator};
@@ -32,22 +32,22 @@ pub struct Lesser {
     pub said: Option<String>,
 }
 
-/// What takes the place of an instruction when it is taken out; `None` for an instruction that stays.
-pub type Replacement = fn(&Instruction<'_>) -> Option<String>;
+/// Which mutants of a kernel to run.
+pub type Choice = fn(&Mutant) -> bool;
 
 /// Lends the device for one run.
 pub type Lend = fn(&mut dyn FnMut(&Gpu) -> Outcome) -> Outcome;
 
-/// For each instruction of a kernel that has a replacement, its opcode, its line, and the text with the replacement.
-fn without_each(ptx: &str, kernel: &str, replacement: Replacement) -> Vec<(String, u32, String)> {
+/// The chosen mutants of a kernel.
+fn chosen(ptx: &str, kernel: &str, choice: Choice) -> Vec<Mutant> {
     let module = parse(ptx).unwrap();
     let kernel = module.kernel(kernel).expect("a kernel of the module");
-    let taken = kernel.instructions().filter_map(|instruction| Some((instruction, replacement(instruction)?)));
-    taken
-        .map(|(instruction, text)| {
-            (instruction.opcode.to_owned(), instruction.line, edit(ptx, vec![(instruction.span.clone(), text)]))
-        })
-        .collect()
+    mutants_of(&module, kernel).into_iter().filter(choice).collect()
+}
+
+/// The opcode of the instruction that a mutant changes.
+fn opcode(mutant: &Mutant) -> &str {
+    mutant.instruction.split([' ', ';']).find(|word| !word.starts_with('@')).unwrap_or_default()
 }
 
 /// The outcome of a stage whose PTX file is replaced by this text.
@@ -58,13 +58,13 @@ fn outcome<W: Workload>(gpu: &Gpu, stage: &Stage<W>, source: &'static Source, pt
     finished.rows.into_iter().next().expect("a row for a stage").outcome
 }
 
-/// Takes each instruction that has a replacement out of each kernel that the stages launch, in turn, and runs the stage. With all of
-/// them in, the stage must be right, and be warned of nothing.
+/// Runs each stage with each chosen mutant of the kernels that it launches, in turn. Without a mutant, the stage must be right, and be
+/// warned of nothing.
 pub fn without_each_in_turn<W: Workload>(
     sources: &[&'static Source],
     stages: &[Stage<W>],
     workload: &W,
-    replacement: Replacement,
+    choice: Choice,
     lend: Lend,
 ) -> Vec<Lesser> {
     let mut lesser = Vec::new();
@@ -78,7 +78,8 @@ pub fn without_each_in_turn<W: Workload>(
         let launched: BTreeSet<&str> = measured.launches.iter().map(|launch| launch.report.kernel.as_str()).collect();
         let of_chapter = |kernel: &Kernel| sources.contains(&kernel.source);
         for kernel in kernels::all().filter(of_chapter).filter(|kernel| launched.contains(kernel.name)) {
-            for (opcode, line, ptx) in without_each(kernel.source.ptx, kernel.name, replacement) {
+            for mutant in chosen(kernel.source.ptx, kernel.name, choice) {
+                let ptx = mutant.apply(kernel.source.ptx);
                 let said = match lend(&mut |gpu| outcome(gpu, stage, kernel.source, Some(ptx.clone()), workload)) {
                     Outcome::Failed(failure) => Some(failure.to_string()),
                     Outcome::Verified(measured) if !measured.warnings.is_empty() => {
@@ -86,6 +87,7 @@ pub fn without_each_in_turn<W: Workload>(
                     }
                     _ => None,
                 };
+                let (opcode, line) = (opcode(&mutant).to_owned(), mutant.ptx_line);
                 lesser.push(Lesser { stage: stage.name, kernel: kernel.name, opcode, line, said });
             }
         }
@@ -93,14 +95,14 @@ pub fn without_each_in_turn<W: Workload>(
     lesser
 }
 
-/// A barrier between the threads of a block is taken out.
-fn barrier(instruction: &Instruction<'_>) -> Option<String> {
-    (instruction.barrier() == Some(Barrier::Block)).then(String::new)
+/// A barrier between the threads of a block is removed.
+fn barrier(mutant: &Mutant) -> bool {
+    mutant.operator == Operator::RemoveBarrier && !barrier_of_warp(mutant)
 }
 
-/// A barrier between the lanes of a warp is taken out.
-fn barrier_of_warp(instruction: &Instruction<'_>) -> Option<String> {
-    (instruction.barrier() == Some(Barrier::Warp)).then(String::new)
+/// A barrier between the lanes of a warp is removed.
+fn barrier_of_warp(mutant: &Mutant) -> bool {
+    mutant.operator == Operator::RemoveBarrier && opcode(mutant).starts_with("bar.warp.")
 }
 
 /// Removes each barrier of each kernel that a chapter's stages launch, in turn; the stage must fail each time, or be warned of a race
@@ -111,7 +113,7 @@ fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'sta
 
 /// The same for the barriers of one kind, in the kernels of some stages.
 fn each_of_kind_is_needed<W: Workload>(
-    kind: Replacement,
+    kind: Choice,
     sources: &[&'static Source],
     stages: &[Stage<W>],
     workload: &W,
@@ -127,7 +129,7 @@ fn no_barrier_of_a_transform_can_be_removed_not_even_those_of_a_warp() {
     if !with_gpu(|gpu| gpu.is_simulated()) {
         return;
     }
-    let missed = |kind: Replacement, taps| {
+    let missed = |kind: Choice, taps| {
         let conv = Convolution::random(Size { outputs: 300, taps }, 13);
         each_of_kind_is_needed(kind, unroll::CHAPTER.sources, &[FFT_PARTITIONED], &conv).len()
     };
@@ -150,7 +152,7 @@ fn own_process_products() {
         failures.iter().filter(|lesser| lesser.said.is_none()).map(|lesser| (lesser.kernel, lesser.line)).collect();
     // The compiler has put a copy of the loop behind it, for the last slab of an odd number. Nothing is copied over that slab.
     let ring = kernels::matmul::hopper::SOURCE.ptx;
-    let of_ring = without_each(ring, "wgmma_ring", barrier).iter().map(|(_, line, _)| *line).max();
+    let of_ring = chosen(ring, "wgmma_ring", barrier).iter().map(|mutant| mutant.ptx_line).max();
     assert_eq!(unmissed, [("wgmma_ring", of_ring.expect("it has barriers"))]);
     let missed = |stage| failures.iter().filter(|lesser| lesser.stage == stage).count();
     let stages = ["tiled", "register-tile-1d", "register-tile", "vector", "warp-tile"].map(missed);
@@ -257,13 +259,4 @@ fn the_barrier_that_a_kernel_lacks_on_purpose_is_missed_at_sizes_of_two_tiles_an
         }
     };
     assert!(fails(TILE + 1) && fails(2 * TILE));
-}
-
-#[test]
-fn only_barriers_are_removed_and_only_those_of_one_kernel() {
-    let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry one()\n{\nbar.sync \t0;\n}\n.visible .entry two()\n{\n\
-               mov.u32 %r1, 0;\n  bar.sync \t0;\n@%p1 bar.red.popc.u32 %r2, 0, %p2;\nbar.warp.sync -1;\nbar.arrive 1, 64;\n// bar.sync\n}\n";
-    let lines = |kernel| without_each(ptx, kernel, barrier).into_iter().map(|(_, line, _)| line).collect::<Vec<_>>();
-    assert_eq!((lines("one"), lines("two")), (vec![6], vec![11, 12]));
-    assert_eq!(without_each(ptx, "two", barrier)[1].2, ptx.replace("@%p1 bar.red.popc.u32 %r2, 0, %p2;", ""));
 }

@@ -1,7 +1,10 @@
 //! Kernels that are known to be wrong. Each must be caught, with a message that leads to the mistake.
 //!
-//! A check that never fails proves little. The kernels are in `tests/mutants/convolution.cu`, with their PTX next to it, so that the
-//! tests need no compiler.
+//! A check that never fails proves little. `simcuda mutate` changes single instructions, and `.ci/mutants` counts how often the tests notice.
+//! The kernels here are wrong as a whole. They are in `tests/mutants/convolution.cu`, with their PTX next to it, so that the tests need no
+//! compiler.
+
+use std::collections::BTreeSet;
 
 use common::error::Result;
 use common::gpu::Gpu;
@@ -146,4 +149,27 @@ fn make_the_mutants_ptx() {
     let nvrtc = toolkit::nvrtc::Nvrtc::find_where(|nvrtc| nvrtc.build() == PINNED_VERSION).unwrap();
     let ptx = toolkit::generate::generate(&nvrtc, PINNED_VERSION, &SOURCE).unwrap();
     std::fs::write(format!("{}/mutants/convolution.ptx", env!("CARGO_MANIFEST_DIR")), ptx).unwrap();
+}
+
+/// `tests/mutants/equivalent.toml`
+#[derive(serde::Deserialize)]
+struct Equivalents {
+    equivalent: Vec<Equivalent>,
+}
+
+#[derive(serde::Deserialize)]
+struct Equivalent {
+    mutant: String,
+}
+
+#[test]
+fn every_mutant_that_is_listed_as_equivalent_is_one_of_a_kernel() {
+    let listed: Equivalents = toml::from_str(include_str!("../mutants/equivalent.toml")).unwrap();
+    let sources: BTreeSet<&str> = kernels::all().map(|kernel| kernel.source.ptx).collect();
+    let modules: Vec<_> = sources.into_iter().map(|ptx| simt::ptx::parse(ptx).unwrap()).collect();
+    for Equivalent { mutant } in &listed.equivalent {
+        let is_known = modules.iter().any(|module| simt::mutation::find(module, mutant).is_some());
+        assert!(is_known, "{mutant} is no mutant; if the kernel's code has changed, review the entry");
+    }
+    assert!(!listed.equivalent.is_empty());
 }

@@ -4,11 +4,12 @@ use common::report::Outcome;
 use common::runner;
 use common::stage::Stage;
 use common::workload::window_sums::{Image, Size, WindowSums};
-use common::workload::{Border, Convolution, Histogram, Workload};
+use common::workload::{Border, Convolution, Correlation, Histogram, Workload, correlation};
 use kernels::unroll::partitioned::PART;
 use kernels::unroll::tensor::{COLUMNS, ROWS};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
+use unroll::LONG_RUN;
 use unroll::partitioned::{FFT_PARTITIONED, MOST_TAPS_OF_ONE_PART};
 use unroll::tensor::Division;
 use window_sums::scan::INTEGRAL;
@@ -24,6 +25,8 @@ const WIDE_TILE: usize = kernels::conv_shared::WIDE_TILE as usize;
 /// Outputs of a block whose threads have runs of outputs, and of one with long runs.
 const RUNS: usize = (kernels::unroll::RUN_THREADS * kernels::unroll::RUN) as usize;
 const LONG_RUNS: usize = (kernels::unroll::RUN_THREADS * kernels::unroll::LONG_RUN) as usize;
+/// Taps of a tile of such a block.
+const LONG_TILE: usize = kernels::unroll::LONG_TILE as usize;
 /// Steps that such a thread takes in one iteration of its loop.
 const SLOTS: usize = kernels::unroll::SLOTS as usize;
 /// Taps that fit constant memory.
@@ -105,6 +108,16 @@ proptest! {
     }
 
     #[test]
+    fn long_runs_are_right_where_tiles_are_full_or_almost(
+        conv in convolutions(
+            length(LONG_RUNS, 3600),
+            prop_oneof![length(LONG_TILE, 2 * LONG_TILE + 2), LONG_TILE - 159..LONG_TILE - 127],
+        ),
+    ) {
+        verify(&[LONG_RUN], &conv)?;
+    }
+
+    #[test]
     fn tensor_cores_are_right_where_tiles_and_rows_of_taps_end(
         conv in convolutions(length((ROWS * COLUMNS) as usize, 8300), length(COLUMNS as usize, 300)),
     ) {
@@ -116,6 +129,32 @@ proptest! {
         conv in convolutions(length(COLUMNS as usize, 150), length((COLUMNS * Division::MOST_LINES) as usize, 8300)),
     ) {
         verify(&[unroll::tensor::TF32X3, unroll::tensor::F16X3], &conv)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(Config::with_cases(2))]
+
+    /// A thread of `multiply_parts` has eight pairs of blocks of outputs, and takes eight parts of the filter per iteration.
+    #[test]
+    fn transforms_are_right_where_the_pairs_and_the_parts_of_a_thread_end(
+        conv in convolutions(14 * PART as usize + 1..18 * PART as usize, 7 * PART as usize + 1..9 * PART as usize),
+    ) {
+        verify(&[FFT_PARTITIONED], &conv)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(Config::with_cases(8))]
+
+    /// A row of the tile takes a warp several iterations of a loop that compilers unroll by four.
+    #[test]
+    fn correlation_is_right_for_wide_templates(
+        width in 97..260_u32, height in 1..4_u32, wider in 0..84_u32, higher in 0..4_u32, clamp in any::<bool>(), seed in any::<u64>(),
+    ) {
+        let size = correlation::Size { image: (width + wider, height + higher), template: (width, height) };
+        let border = if clamp { Border::Clamp } else { Border::Valid };
+        verify(correlation_sm_aware::CHAPTER.stages, &Correlation::random(size, border, seed))?;
     }
 }
 
@@ -142,6 +181,12 @@ proptest! {
     ) {
         // The stages before these do not cut windows into parts, and take long for wide windows.
         verify(&[SHARED_TILE, SLIDING, VECTOR, ROW_SCAN, TILE_SCAN, INTEGRAL], &sums)?;
+    }
+
+    /// The length of a part decides how often a thread copies pixels, and compilers unroll that loop by four.
+    #[test]
+    fn window_sums_are_right_for_parts_of_windows_of_every_length(sums in window_sums(odd(191).prop_map(|window| window + 64), 700)) {
+        verify(&[SHARED_TILE, SLIDING, VECTOR], &sums)?;
     }
 
     #[test]

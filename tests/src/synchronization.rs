@@ -10,35 +10,14 @@ use common::workload::{Matmul, Workload, matmul};
 use kernels::Source;
 use matmul_tiled::hopper::WGMMA_TF32;
 use matmul_tiled::split::TENSOR_3XTF32;
-use simt::ptx::ast::{Instruction, Operand};
+use simt::mutation::{Mutant, Operator};
 
 use crate::barriers::{Lend, Lesser, without_each_in_turn};
 use crate::device::{in_own_process, with_own_simulator};
 
-/// What orders asynchronous work, apart from the barriers of a block: the beginnings of opcodes.
-const ORDERS: [&str; 11] = [
-    "mbarrier.",
-    "barrier.cluster.",
-    "fence",
-    "membar",
-    "wgmma.fence",
-    "wgmma.commit_group",
-    "wgmma.wait_group",
-    "cp.async.commit_group",
-    "cp.async.wait",
-    "cp.async.bulk.commit_group",
-    "cp.async.bulk.wait_group",
-];
-
-/// An instruction that orders something is taken out. A test whether a phase is over says at once that it is.
-fn order(instruction: &Instruction<'_>) -> Option<String> {
-    let opcode = instruction.opcode;
-    match instruction.operands.first() {
-        Some(Operand::Name(over)) if opcode.contains("try_wait") || opcode.contains("test_wait") => {
-            Some(format!("setp.eq.u32 {over}, 0, 0;"))
-        }
-        _ => ORDERS.iter().any(|order| opcode.starts_with(order)).then(String::new),
-    }
+/// A fence, a wait or an arrival is removed.
+fn order(mutant: &Mutant) -> bool {
+    matches!(mutant.operator, Operator::RemoveFence | Operator::RemoveWait | Operator::RemoveArrive)
 }
 
 /// What can be taken out of a kernel without a difference, and why.

@@ -7,7 +7,7 @@
 //! - `include` checks what mdBook includes itself. `chapters`: all chapters, and visits to one of them.
 //! - `archive`: the saved runs. `facts`: numbers from elsewhere, with their sources.
 //! - `values`: numbers of a run, by `expression` and `quantity`; `number` writes them.
-//! - `tables`, `counts`, `instructions`, `functions`, `exercises`, `predict`, `diff`, `ptx`: text and tables. `sources`: where the numbers of a
+//! - `tables`, `counts`, `instructions`, `functions`, `mutants`, `exercises`, `predict`, `diff`, `ptx`: text and tables. `sources`: where the numbers of a
 //!   page come from. `exercise_data`: what a page needs to check exercises.
 //! - `callouts`: block quotes with a name.
 //! - `charts`: charts of records. `drawing`: SVG for charts and for drawings of memory accesses.
@@ -37,6 +37,7 @@ mod instructions;
 mod lab;
 pub mod listings;
 pub mod manifest;
+mod mutants;
 mod number;
 pub mod page;
 mod predict;

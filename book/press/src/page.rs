@@ -17,7 +17,8 @@ use crate::predict::Prediction;
 use crate::simulation::{self, Answers};
 use crate::values::{FACTS, words, worth};
 use crate::{
-    callouts, charts, counts, diff, exercises, functions, include, instructions, listings, ptx, root, sources, suites, tables,
+    callouts, charts, counts, diff, exercises, functions, include, instructions, listings, mutants, ptx, root, sources, suites,
+    tables,
 };
 
 /// A page of the book.
@@ -30,7 +31,7 @@ pub struct Page {
 }
 
 /// The directives besides those of [`simulation::DIRECTIVES`].
-const DIRECTIVES: &str = "run fact table bounds chart counts diff exercise exercises functions predict progress solutions instructions listing picture profiles ptx-loop roofline suites slide";
+const DIRECTIVES: &str = "run fact table bounds chart counts diff exercise exercises functions predict progress solutions instructions listing mutants picture profiles ptx-loop roofline suites slide";
 
 /// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own. `whole` says that these are the pages of the
 /// book, so that some page should use each fact.
@@ -154,6 +155,7 @@ impl Press {
             "solutions" => exercises::solutions()?.into(),
             "instructions" => instructions::tables().into(),
             "listing" => listings::read(archive, &arguments.word("a listing")?)?.into(),
+            "mutants" => mutants::table(&arguments.word("operators or scores")?)?.into(),
             "picture" => concepts::figure(archive, &self.facts, arguments)?.into(),
             "profiles" => tables::profiles().into(),
             "ptx-loop" => ptx::remainder_loop(&arguments.word("a kernel")?)?.into(),

@@ -22,6 +22,7 @@ use crate::graph_memory::GraphMemory;
 use crate::handles::{Handle, Handles};
 use crate::lock::lock;
 use crate::messages::say;
+use crate::mutants::Mutants;
 use crate::pools::Pools;
 use crate::primary::Primary;
 use crate::queues::Queues;
@@ -63,6 +64,8 @@ pub struct Driver {
     pub graph_memory: GraphMemory,
     /// What this process reports about itself.
     pub reporting: Reporting,
+    /// The mistakes that its kernels are to have, or could have.
+    pub mutants: Mutants,
     /// The other names of the primary context, each with its green context.
     pub green_contexts: Mutex<Vec<(Handle, Handle)>>,
     /// What the program said about core dumps of all contexts, by the attribute's number.
@@ -116,8 +119,9 @@ pub fn initialize() -> Result<()> {
     let profile = settings::profile_named(name.as_deref().unwrap_or(settings::DEFAULT_PROFILE));
     let profile = profile.map_err(|error| print_and_refuse(CuResult::NO_DEVICE, &error))?;
     let reporting = Reporting::from_environment(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
+    let mutants = Mutants::from_environment(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
     version()?;
-    DRIVER.get_or_init(|| Driver::new(profile, reporting));
+    DRIVER.get_or_init(|| Driver::new(profile, reporting, mutants));
     Ok(())
 }
 
@@ -176,7 +180,7 @@ fn take_shared_records() -> Records {
 }
 
 impl Driver {
-    fn new(profile: &'static Profile, reporting: Reporting) -> Self {
+    fn new(profile: &'static Profile, reporting: Reporting, mutants: Mutants) -> Self {
         let handles = Handles::default();
         Self {
             profile,
@@ -193,6 +197,7 @@ impl Driver {
             report: Mutex::new(Report::new(profile.name, reporting.suppressions.clone())),
             coverage: reporting.coverage.clone().map(Collector::new),
             reporting,
+            mutants,
             green_contexts: Mutex::default(),
             core_dumps: Mutex::default(),
             advice: Pages::default(),

@@ -18,11 +18,13 @@
 //! - `error`: what can go wrong for a user of the Rust half. `result`: what a C function returns.
 //! - `lock`: locking that survives a panic. `messages`: lines on standard error.
 //! - [`settings`]: what can be set.
+//! - [`files`]: files that others read while the process runs.
 //! - [`mod@occupancy`]: how a launch fills a multiprocessor.
 //! - [`records`]: what is remembered of the launches: totals over all, details of the latest.
 //! - [`coverage`]: which lines and branches of the kernels were executed, over processes.
 //! - [`report`]: what the whole process did, for programs that do not know about the simulator. `defect`: which findings are the same.
 //!   `name`: what a kernel is called in its source.
+//! - [`mutants`]: deliberate mistakes in the kernels that the process runs.
 //!
 //! The Rust half:
 //!
@@ -56,9 +58,11 @@
 
 pub mod client;
 pub mod coverage;
+pub mod files;
 pub mod functions;
 pub mod install;
 pub mod linked;
+pub mod mutants;
 pub mod records;
 pub mod report;
 pub mod settings;
@@ -78,7 +82,6 @@ mod error;
 mod export;
 mod fatbin;
 mod ffi;
-mod files;
 mod graph_memory;
 mod handles;
 mod host_memory;

@@ -11,9 +11,11 @@ use crate::coverage::CoverageCounts;
 use crate::exec::clusters::Clusters;
 use crate::exec::grid::{self, Stopped};
 use crate::exec::machine::{Machine, Stop, thread_index};
+use crate::exec::stats::Stats;
 pub use crate::exec::warp_order::WarpOrder;
 use crate::exec::watch::found::{Defect, Entry, Site, WgmmaDefect};
 use crate::exec::watch::global_shadow::GlobalShadow;
+use crate::executed::Executed;
 use crate::finding::{AccessOp, Finding, FindingKind, Location, OtherAccess, WgmmaMisuse};
 use crate::footprint::{Accessed, Footprint};
 use crate::geometry::Dim3;
@@ -23,7 +25,7 @@ use crate::memory::rules::Rules;
 use crate::memory::{Heap, Memory};
 use crate::module::Kernel;
 use crate::profile::Profile;
-use crate::program::{Constant, ConstantValue, MachineRequest, SourceMap};
+use crate::program::{Constant, ConstantValue, MachineRequest, Program, SourceMap};
 use crate::registers::LANES;
 use crate::steps::StepRecord;
 use crate::texture::Bindings;
@@ -74,6 +76,8 @@ pub struct LaunchOptions {
     pub steps: Option<Arc<StepRecord>>,
     /// Where the launch adds which instructions it executed.
     pub coverage: Option<Arc<CoverageCounts>>,
+    /// Where the executed lines of PTX are recorded.
+    pub executed: Option<Arc<Executed>>,
 }
 
 impl Default for LaunchOptions {
@@ -99,6 +103,7 @@ impl Default for LaunchOptions {
             footprint: false,
             steps: None,
             coverage: None,
+            executed: None,
         }
     }
 }
@@ -315,12 +320,12 @@ pub fn launch(
         wide_atomics: Mutex::new(()),
     };
     let ended = grid::run(&machine, options.fuel, options.workers);
+    let stats = ended.as_ref().map_or_else(|stopped| &*stopped.stats, |(stats, _)| stats);
     if let Some(coverage) = &options.coverage {
-        let instructions = match &ended {
-            Ok((stats, _)) => &stats.instructions,
-            Err(stopped) => &stopped.instructions,
-        };
-        coverage.add(instructions);
+        coverage.add(&stats.instructions);
+    }
+    if let Some(executed) = &options.executed {
+        executed.add(executed_lines(program, stats));
     }
     match ended {
         Ok((mut stats, found)) => {
@@ -362,6 +367,12 @@ pub fn launch(
             Err(LaunchError::Fault { finding: Box::new(finding), printed, overwritten })
         }
     }
+}
+
+/// The lines of PTX of the instructions that some warp executed.
+fn executed_lines(program: &Program, stats: &Stats) -> impl Iterator<Item = u32> {
+    let executed = program.origins.iter().zip(&stats.instructions).filter(|(_, counts)| counts.warps > 0);
+    executed.map(|(origin, _)| origin.ptx_line)
 }
 
 /// Memory in which the blocks of a cooperative launch synchronize, as long as it lives.

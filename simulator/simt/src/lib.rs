@@ -20,7 +20,9 @@
 //! - [`counters`]: the counts of a launch.
 //! - [`mod@bound`]: the least time that the counted work needs on a GPU, and the bottleneck that sets it.
 //! - [`ptx`]: PTX text as a syntax tree, and answers to what other programs ask about it.
+//! - [`mutation`]: deliberate mistakes in PTX, to see whether tests notice them.
 //! - [`mod@steps`]: the record of one warp, instruction by instruction.
+//! - `executed`: the record of which lines of PTX were executed.
 //! - [`instructions`]: the arithmetic, one table of spellings and meanings.
 //! - [`tensor_map`]: how a tensor lies in memory, and which box of it a copy moves.
 //! - [`texture`]: images in memory, and how a coordinate becomes a value.
@@ -41,6 +43,7 @@ pub mod coverage;
 mod device_runtime;
 mod error;
 mod exec;
+mod executed;
 pub mod finding;
 pub mod footprint;
 pub mod geometry;
@@ -49,6 +52,7 @@ pub mod instructions;
 pub mod launch;
 pub mod memory;
 pub mod module;
+pub mod mutation;
 pub mod occupancy;
 pub mod profile;
 mod program;
@@ -63,6 +67,7 @@ pub use cluster::ClusterMisuse;
 pub use counters::{AccessSample, Counters, LineCounters, Touched};
 pub use coverage::{Coverage, CoverageCounts};
 pub use error::LoadError;
+pub use executed::Executed;
 pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space, WgmmaMisuse};
 pub use footprint::{Accessed, Accesses};
 pub use geometry::{ClusterBounds, Dim3, LaunchConfig};

@@ -9,6 +9,7 @@
 //! - `counters`, `memory_rules`, `fragments`, `bound`, `trace`, `steps`: the counters of a launch, the cost of an access, and what follows from
 //!   them.
 //! - `coverage`: executed lines and branches of a kernel, counted by hand.
+//! - `mutation`: deliberate mistakes.
 //! - `wgmma`: products of four warps, against a GPU, and their misuse.
 //! - `wide`: accesses of 16 and 32 bytes, and what else is new in sm_90 and sm_100.
 //! - `rules`: rules of the PTX ISA and the CUDA guide, each quoted, with the smallest programs that depend on it.
@@ -27,6 +28,7 @@ mod forms;
 mod fragments;
 mod instructions;
 mod memory_rules;
+mod mutation;
 mod programs;
 mod reader;
 mod robustness;

@@ -66,6 +66,7 @@ impl ParsedImage {
         if !text.contains(".version") {
             return Err(CuResult::INVALID_IMAGE.because("the text is not PTX: it has no .version directive"));
         }
+        let text = driver.mutants.mutated(&text);
         let module = Module::parse_in_part(&text).map_err(|error| failure(&error))?;
         if module.ptx_version() >= UNKNOWN_PTX {
             let (major, minor) = module.ptx_version();

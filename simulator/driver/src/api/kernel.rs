@@ -135,7 +135,11 @@ impl Launch {
         let (function, config) = (&self.function, self.config);
         let (image, kernel, options) = (function.image.image(), function.name(), options(driver, self)?);
         keep(driver, image, kernel, (config, options.cooperative, driver.profile.name), &self.parameters);
-        let outcome = match simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options) {
+        let ended = simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options);
+        if let Some(executed) = &options.executed {
+            driver.mutants.note(image.module(), kernel, executed);
+        }
+        let outcome = match ended {
             Ok(report) => {
                 print(&report.printed);
                 note_overwritten(driver, kernel, &options, report.overwritten);
@@ -270,6 +274,7 @@ fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
         heap: context.heap(),
         textures: lock(&driver.textures).clone(),
         coverage: function.image.coverage(function.name()),
+        executed: driver.mutants.record(),
         trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
         ..defaults
     })

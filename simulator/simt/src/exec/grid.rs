@@ -7,7 +7,7 @@ use super::block::Progress;
 use super::cluster::{Cluster, Halt};
 use super::core::Core;
 use super::machine::{Machine, Stop};
-use super::stats::{InstructionStats, Stats};
+use super::stats::Stats;
 use super::watch::found::Found;
 use crate::finding::FindingKind;
 
@@ -18,8 +18,8 @@ pub struct Stopped {
     pub stop: Stop,
     /// The output of that block and the blocks before it up to then, and the bytes of it that were overwritten.
     pub printed: (String, u64),
-    /// The counts up to then, also of later blocks.
-    pub instructions: Vec<InstructionStats>,
+    /// The counts of all blocks that ran, of which there may be more in one run than in the next.
+    pub stats: Box<Stats>,
 }
 
 /// Executes all blocks and returns the counts and findings, or the first block that could not go on.
@@ -139,6 +139,7 @@ impl Stopped {
     fn new(machine: &Machine<'_>, place: u64, stop: Stop, mut stats: Stats) -> Self {
         let blocks = u64::from(machine.clusters.blocks);
         let block = machine.clusters.block(place / blocks, (place % blocks) as u32);
-        Self { block, stop, printed: stats.printed.finish(machine.printed_bytes), instructions: stats.instructions }
+        let printed = stats.printed.finish(machine.printed_bytes);
+        Self { block, stop, printed, stats: Box::new(stats) }
     }
 }

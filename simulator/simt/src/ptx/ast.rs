@@ -172,6 +172,8 @@ pub struct Instruction<'t> {
     /// The whole opcode with its modifiers, for example `ld.global.nc.f32`.
     pub opcode: &'t str,
     pub operands: Vec<Operand<'t>>,
+    /// Where each operand is in the text.
+    pub operand_spans: Vec<Range<usize>>,
     pub line: u32,
     /// The file number and the line of the last `.loc` before the instruction, if there is one and it names a line.
     pub source: Option<(u32, u32)>,

@@ -514,11 +514,13 @@ impl<'t> Parser<'t> {
     /// What follows the opcode; `start` is where the instruction starts.
     fn instruction(&mut self, start: usize, guard: Option<Guard<'t>>, opcode: &'t str, line: u32) -> Parsed<Instruction<'t>> {
         let opcode_start = self.tokens[self.at - 1].start;
-        let mut operands = Vec::new();
+        let (mut operands, mut operand_spans) = (Vec::new(), Vec::new());
         let is_call = opcode.split('.').next() == Some("call");
         if !self.accept(b';') {
             loop {
+                let operand_start = self.start();
                 operands.push(if is_call && self.accept(b'(') { self.arguments()? } else { self.operand()? });
+                operand_spans.push(self.span_from(operand_start));
                 if self.accept(b';') {
                     break;
                 }
@@ -526,7 +528,7 @@ impl<'t> Parser<'t> {
             }
         }
         let (span, unguarded) = (self.span_from(start), self.span_from(opcode_start));
-        Ok(Instruction { guard, opcode, operands, line, source: self.source, span, unguarded })
+        Ok(Instruction { guard, opcode, operands, operand_spans, line, source: self.source, span, unguarded })
     }
 
     pub(super) fn peek(&self) -> Kind<'t> {

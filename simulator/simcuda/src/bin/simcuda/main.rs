@@ -4,6 +4,7 @@
 
 mod coverage;
 mod install;
+mod mutate;
 mod outputs;
 mod program;
 mod report;
@@ -33,6 +34,8 @@ enum Command {
     #[command(verbatim_doc_comment)]
     Install(install::Options),
     #[command(verbatim_doc_comment)]
+    Mutate(mutate::Options),
+    #[command(verbatim_doc_comment)]
     Run(run::Options),
     #[command(verbatim_doc_comment)]
     Report(report::Options),
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
     let ended = match command {
         Command::Coverage(options) => coverage::execute(&options),
         Command::Install(options) => install::execute(&options),
+        Command::Mutate(options) => mutate::execute(&options),
         Command::Run(options) => run::execute(&options),
         Command::Report(options) => report::execute(&options),
     };

@@ -1,0 +1,204 @@
+//! Mutants of the kernels that a process runs: small, deliberate mistakes, to see whether its tests notice them. `simcuda mutate` sets the
+//! variables of this module, and reads the files.
+//!
+//! With [`FOLDER_VARIABLE`] alone, each process lists the mutants of the kernels that it launches, and says which of them it reached. The
+//! files are up to date after each launch, because a process can end in ways that no library notices. With [`MUTANT_VARIABLE`] as well, a
+//! module that has the mutant is loaded with that mistake, and an empty file says so.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use simt::mutation;
+pub use simt::mutation::Operator;
+use simt::{Executed, Module, SourceLine, ptx};
+
+use crate::error::Error;
+use crate::files;
+use crate::lock::lock;
+use crate::messages::say;
+use crate::name::readable;
+
+/// The environment variable that names a folder for what each process writes about mutants.
+pub const FOLDER_VARIABLE: &str = "SIMCUDA_MUTANTS";
+/// The environment variable that chooses a mutant, by its [name](mutation::Mutant::id).
+pub const MUTANT_VARIABLE: &str = "SIMCUDA_MUTANT";
+
+/// The file that says that a module was loaded with the mistake.
+pub const APPLIED: &str = "applied";
+/// The file that says that the simulator cannot load the module with the mistake, so that it was loaded without it. It has the reason.
+pub const REFUSED: &str = "refused";
+
+/// A mutant of a kernel that was launched, or of a function that such a kernel may call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// Its [name](mutation::Mutant::id).
+    pub id: String,
+    /// Name of the function, as its source has it.
+    pub function: String,
+    /// The kind of mistake.
+    pub operator: Operator,
+    /// The instruction.
+    pub instruction: String,
+    /// What happens to the instruction, to be read after its text.
+    pub change: String,
+    /// Line of the instruction in the PTX text, from 1.
+    pub ptx_line: u32,
+    /// Line of CUDA C, if the PTX names one.
+    pub source: Option<SourceLine>,
+    /// Whether a launch executed the instruction. A mistake in an instruction that is never executed cannot be noticed.
+    pub covered: bool,
+}
+
+/// What this process does about mutants.
+#[derive(Debug, Default)]
+pub struct Mutants {
+    folder: Option<PathBuf>,
+    chosen: Option<String>,
+    /// Tells the files of this process from those of another one with the same number.
+    started: u128,
+    launched: Mutex<BTreeMap<(u64, String), Launched>>,
+}
+
+/// A kernel of a module that was launched.
+#[derive(Debug)]
+struct Launched {
+    file: PathBuf,
+    lines: BTreeSet<u32>,
+    mutants: Vec<mutation::Mutant>,
+}
+
+impl Mutants {
+    /// Reads from the environment what to do.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Variable`]
+    pub(crate) fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        let folder = variable(FOLDER_VARIABLE).map(|text| match std::path::absolute(&text) {
+            Ok(folder) if folder.is_dir() => Ok(folder),
+            _ => Err(Error::Variable { variable: FOLDER_VARIABLE, expected: "a folder that exists", got: text }),
+        });
+        let chosen = variable(MUTANT_VARIABLE).map(|id| {
+            let is_name = id.split_once('@').is_some_and(|(function, _)| !function.is_empty());
+            let expected = "the name of a mutant, as `simcuda mutate --list` prints it";
+            if is_name { Ok(id) } else { Err(Error::Variable { variable: MUTANT_VARIABLE, expected, got: id }) }
+        });
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        Ok(Self { folder: folder.transpose()?, chosen: chosen.transpose()?, started, launched: Mutex::default() })
+    }
+
+    /// The text to load in place of this one: with the chosen mistake, if it has that mutant.
+    pub(crate) fn mutated<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let Some(id) = &self.chosen else { return text.into() };
+        let function = id.split('@').next().unwrap_or_default();
+        let mutant = text.contains(function).then(|| ptx::parse(text).ok()).flatten().and_then(|tree| mutation::find(&tree, id));
+        let Some(mutant) = mutant else { return text.into() };
+        let mutated = mutant.apply(text);
+        let trouble = |text: &str| match Module::parse_in_part(text) {
+            Ok(module) => module.refused().first().map(|(_, reason)| reason.to_string()),
+            Err(reason) => Some(reason.to_string()),
+        };
+        // A module that is refused in part without the mistake, too, is one of which the program uses the rest.
+        match trouble(&mutated).filter(|new| trouble(text).as_ref() != Some(new)) {
+            Some(reason) => {
+                self.leave(REFUSED, &reason);
+                text.into()
+            }
+            None => {
+                self.leave(APPLIED, "");
+                mutated.into()
+            }
+        }
+    }
+
+    /// Where a launch is to record what it executes, if the mutants are listed.
+    pub(crate) fn record(&self) -> Option<Arc<Executed>> {
+        (self.folder.is_some() && self.chosen.is_none()).then(Arc::default)
+    }
+
+    /// Notes what a launch of a kernel executed, and writes the file about that kernel if there is something new.
+    pub(crate) fn note(&self, module: &Module, kernel: &str, executed: &Executed) {
+        let Some(folder) = &self.folder else { return };
+        let text = module.text();
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let mut launched = lock(&self.launched);
+        let number = launched.len();
+        let known = launched.entry((hasher.finish(), kernel.to_owned())).or_insert_with(|| {
+            let file = folder.join(format!("{}-{}-{number}.json", std::process::id(), self.started));
+            Launched { file, lines: BTreeSet::new(), mutants: mutants_of_kernel(&text, kernel) }
+        });
+        let before = known.lines.len();
+        known.lines.extend(executed.lines());
+        if known.lines.len() > before
+            && let Err(error) = known.write()
+        {
+            say(format_args!("cannot write the mutants of {kernel} ({FOLDER_VARIABLE}): {error}"));
+        }
+    }
+
+    /// Leaves a message for `simcuda mutate`.
+    fn leave(&self, name: &str, text: &str) {
+        let Some(folder) = &self.folder else { return };
+        if let Err(error) = fs::write(folder.join(name), text) {
+            say(format_args!("cannot write {name} ({FOLDER_VARIABLE}): {error}"));
+        }
+    }
+}
+
+/// The mutants of a kernel and of the functions that it may call.
+fn mutants_of_kernel(text: &str, kernel: &str) -> Vec<mutation::Mutant> {
+    let Ok(module) = ptx::parse(text) else { return Vec::new() };
+    let Some(kernel) = module.kernel(kernel) else { return Vec::new() };
+    let functions = std::iter::once(kernel).chain(module.uses(kernel).functions);
+    functions.flat_map(|function| mutation::mutants_of(&module, function)).collect()
+}
+
+impl Launched {
+    fn write(&self) -> io::Result<()> {
+        let listed: Vec<Listed> = self.mutants.iter().map(|mutant| self.listed(mutant)).collect();
+        files::replace(&self.file, &serde_json::to_string(&listed)?)
+    }
+
+    fn listed(&self, mutant: &mutation::Mutant) -> Listed {
+        let mutation::Mutant { id, function, operator, instruction, change, ptx_line, source, together, .. } = mutant.clone();
+        Listed {
+            id,
+            function: readable(&function).into_owned(),
+            operator,
+            instruction,
+            change,
+            ptx_line,
+            source,
+            covered: self.lines.range(together).next().is_some(),
+        }
+    }
+}
+
+/// Reads what the processes of a run listed in a folder. A mutant that several processes listed is covered if one of them reached it.
+///
+/// # Errors
+///
+/// If a file cannot be read or is not such a list.
+pub fn read(folder: &Path) -> io::Result<Vec<Listed>> {
+    let mut all: BTreeMap<String, Listed> = BTreeMap::new();
+    let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    for file in files {
+        for listed in serde_json::from_slice::<Vec<Listed>>(&fs::read(&file)?)? {
+            match all.get_mut(&listed.id) {
+                Some(known) => known.covered |= listed.covered,
+                None => drop(all.insert(listed.id.clone(), listed)),
+            }
+        }
+    }
+    Ok(all.into_values().collect())
+}

@@ -1,0 +1,71 @@
+//! A program and every process that it starts, ended together.
+
+use std::io;
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// How often to look whether the program has ended.
+const INTERVAL: Duration = Duration::from_millis(5);
+
+/// How a program ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// By itself.
+    Exited(ExitStatus),
+    /// It took too long.
+    TimedOut,
+    /// The user does not want to wait.
+    Interrupted,
+}
+
+/// Runs a program. When it ends or takes too long, every process of its group ends: those that it started, unless they have left the
+/// group.
+pub fn run(command: &mut Command, limit: Option<Duration>, interrupted: &AtomicBool) -> io::Result<(Ended, Duration)> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let started = Instant::now();
+    let mut child = command.spawn()?;
+    let ended = loop {
+        if has_ended(&mut child)? {
+            break None;
+        }
+        if interrupted.load(Relaxed) {
+            break Some(Ended::Interrupted);
+        }
+        if limit.is_some_and(|limit| started.elapsed() > limit) {
+            break Some(Ended::TimedOut);
+        }
+        std::thread::sleep(INTERVAL);
+    };
+    let duration = started.elapsed();
+    end_group(&mut child);
+    let status = child.wait()?;
+    Ok((ended.unwrap_or(Ended::Exited(status)), duration))
+}
+
+/// Whether the program has ended. It remains a zombie, so that its number, which is that of the group, belongs to nobody else.
+#[cfg(unix)]
+fn has_ended(child: &mut std::process::Child) -> io::Result<bool> {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(waitid(WaitId::Pid(rustix::process::Pid::from_child(child)), options)?.is_some())
+}
+
+#[cfg(unix)]
+fn end_group(child: &mut std::process::Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    // It fails if no process is left.
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+}
+
+#[cfg(not(unix))]
+fn has_ended(child: &mut std::process::Child) -> io::Result<bool> {
+    Ok(child.try_wait()?.is_some())
+}
+
+#[cfg(not(unix))]
+fn end_group(child: &mut std::process::Child) {
+    // It fails if the program has ended.
+    let _ = child.kill();
+}

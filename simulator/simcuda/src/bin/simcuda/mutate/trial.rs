@@ -1,0 +1,182 @@
+//! One run of the command, and what it says about a mutant.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use simcuda::mutants::{APPLIED, FOLDER_VARIABLE, Listed, MUTANT_VARIABLE, REFUSED};
+use simcuda::report::{Defect, Report};
+use simcuda::settings::REPORT_VARIABLE;
+use tempfile::TempDir;
+
+use super::group::{self, Ended};
+use super::score;
+use crate::program::{Simulator, exit_code, not_started};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// What became of a mutant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The simulator found a defect that the kernels do not have without the mistake.
+    Finding,
+    /// The command failed.
+    Tests,
+    /// The command took too long, or a kernel did not end.
+    Time,
+    /// Nobody noticed.
+    Survived,
+    /// The simulator cannot load a module with this mistake.
+    Refused,
+    /// The command did not load a module with this mutant this time.
+    NotLoaded,
+}
+
+/// A mutant and its verdict.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Judged {
+    #[serde(flatten)]
+    pub mutant: Listed,
+    pub verdict: Verdict,
+    /// The first line of the finding, how the command ended, or why the mutant was not run.
+    pub by: String,
+    /// How long the run took, in seconds.
+    pub seconds: f64,
+}
+
+impl Judged {
+    /// The verdict and the mutant, for people.
+    pub fn line(&self) -> String {
+        let verdict = match self.verdict {
+            Verdict::Finding => "killed by a finding",
+            Verdict::Tests => "killed by the tests",
+            Verdict::Time => "killed by time",
+            Verdict::Survived => "SURVIVED",
+            Verdict::Refused => "cannot be loaded",
+            Verdict::NotLoaded => "was not loaded",
+        };
+        format!("{verdict}: {} ({:.1} s)", score::described(&self.mutant), self.seconds)
+    }
+}
+
+/// The command without a mistake.
+#[derive(Debug)]
+pub struct Baseline {
+    pub duration: Duration,
+    pub mutants: Vec<Listed>,
+    /// The defects that its kernels have anyway.
+    pub known: BTreeSet<Known>,
+}
+
+/// A defect without what differs from run to run: kernel, kind, and place.
+type Known = (String, String, String);
+
+/// Runs of the command.
+#[derive(Debug)]
+pub struct Trials<'a> {
+    pub simulator: &'a Simulator,
+    pub words: &'a [OsString],
+    pub interrupted: &'a AtomicBool,
+}
+
+impl Trials<'_> {
+    /// Runs the command as it is; `None` after an interruption.
+    ///
+    /// # Errors
+    ///
+    /// If it fails.
+    pub fn baseline(&self) -> Result<Option<Baseline>> {
+        let folder = folder()?;
+        let mut command = self.command(&folder);
+        // Standard output is for the score.
+        command.stdout(io::stderr());
+        let (ended, duration) = self.run(&mut command, None)?;
+        match ended {
+            Ended::Interrupted | Ended::TimedOut => return Ok(None),
+            Ended::Exited(status) if status.success() => {}
+            Ended::Exited(status) => {
+                return Err(format!("the command fails without any mutant, with {status}; it must succeed").into());
+            }
+        }
+        let mutants = simcuda::mutants::read(folder.path())?;
+        let known = defects(&reports(&folder))?.iter().map(known).collect();
+        Ok(Some(Baseline { duration, mutants, known }))
+    }
+
+    /// Runs the command with a mutant; `None` after an interruption.
+    pub fn judge(&self, baseline: &Baseline, mutant: &Listed, limit: Duration) -> Result<Option<Judged>> {
+        let folder = folder()?;
+        let mut command = self.command(&folder);
+        command.env(MUTANT_VARIABLE, &mutant.id).stdout(Stdio::null()).stderr(Stdio::null());
+        let (ended, duration) = self.run(&mut command, Some(limit))?;
+        let new: Vec<Defect> =
+            defects(&reports(&folder))?.into_iter().filter(|defect| !baseline.known.contains(&known(defect))).collect();
+        let first_line = |defect: &Defect| defect.message.lines().next().unwrap_or_default().to_owned();
+        let endless = new.iter().find(|defect| defect.finding.is_none()).map(|endless| (Verdict::Time, first_line(endless)));
+        let found = new.iter().find(|defect| defect.finding.is_some()).map(|found| (Verdict::Finding, first_line(found)));
+        let refused = fs::read_to_string(folder.path().join(REFUSED)).ok().map(|reason| (Verdict::Refused, reason));
+        let ended = match ended {
+            Ended::Interrupted => return Ok(None),
+            Ended::TimedOut => (Verdict::Time, format!("more than {:.1} s", limit.as_secs_f64())),
+            Ended::Exited(status) if !status.success() => (Verdict::Tests, format!("exit status {}", exit_code(status))),
+            Ended::Exited(_) if !folder.path().join(APPLIED).exists() => {
+                (Verdict::NotLoaded, "no process loaded a module with it".to_owned())
+            }
+            Ended::Exited(_) => (Verdict::Survived, "the command succeeded".to_owned()),
+        };
+        let (verdict, by) = refused.or(found).or(endless).unwrap_or(ended);
+        Ok(Some(Judged { mutant: mutant.clone(), verdict, by, seconds: duration.as_secs_f64() }))
+    }
+
+    /// Prepares the command so that its processes leave their reports in a folder.
+    fn command(&self, folder: &TempDir) -> Command {
+        let mut command = self.simulator.command(self.words);
+        command.env(FOLDER_VARIABLE, folder.path()).env_remove(MUTANT_VARIABLE).stdin(Stdio::null());
+        command.env(REPORT_VARIABLE, format!("json:{}", reports(folder).join("%p.json").display()));
+        command
+    }
+
+    fn run(&self, command: &mut Command, limit: Option<Duration>) -> Result<(Ended, Duration)> {
+        group::run(command, limit, self.interrupted).map_err(|error| not_started(self.words, &error).into())
+    }
+}
+
+/// A folder for what the processes of a run leave.
+fn folder() -> io::Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("simcuda-mutant-").tempdir()?;
+    fs::create_dir(reports(&folder))?;
+    Ok(folder)
+}
+
+fn reports(folder: &TempDir) -> PathBuf {
+    folder.path().join("reports")
+}
+
+/// The defects in all reports of a run.
+fn defects(folder: &Path) -> Result<Vec<Defect>> {
+    let mut defects = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            defects.extend(serde_json::from_slice::<Report>(&fs::read(path)?)?.defects);
+        }
+    }
+    Ok(defects)
+}
+
+fn known(defect: &Defect) -> Known {
+    let Some(finding) = &defect.finding else { return (defect.kernel.clone(), "endless".to_owned(), String::new()) };
+    let kind = serde_json::to_value(&finding.kind).ok().and_then(|kind| Some(kind.get("kind")?.as_str()?.to_owned()));
+    let place = match &finding.location.source {
+        Some(source) => format!("{}:{}", source.file, source.line),
+        None => finding.location.instruction.clone(),
+    };
+    (defect.kernel.clone(), kind.unwrap_or_default(), place)
+}
