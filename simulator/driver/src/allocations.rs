@@ -93,6 +93,11 @@ pub enum MemoryKind {
 }
 
 impl MemoryKind {
+    /// Whether the host can access it.
+    pub fn is_on_host(self) -> bool {
+        matches!(self, MemoryKind::Pinned(_) | MemoryKind::Registered(_) | MemoryKind::Managed)
+    }
+
     fn is_on_device(self) -> bool {
         matches!(self, MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph | MemoryKind::Managed)
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use simt::texture::Bindings;
-use simt::{Memory, Profile};
+use simt::{Accessed, Memory, Profile};
 
 use crate::advice::Pages;
 use crate::allocations::Allocations;
@@ -30,6 +30,7 @@ use crate::records::{LaunchRecord, Records};
 use crate::report::{Destination, Report};
 use crate::result::{CuResult, Failure, Result};
 use crate::settings::{self, Reporting, Settings};
+use crate::timeline::StreamRace;
 use crate::virtual_memory::VirtualMemory;
 
 /// How many seconds a program waits for a stream that waits for a value in memory, if no setting says otherwise.
@@ -121,7 +122,8 @@ pub fn initialize() -> Result<()> {
     let reporting = Reporting::from_environment(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
     let mutants = Mutants::from_environment(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
     version()?;
-    DRIVER.get_or_init(|| Driver::new(profile, reporting, mutants));
+    let schedule = settings::schedule(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
+    DRIVER.get_or_init(|| Driver::new(profile, reporting, mutants, schedule));
     Ok(())
 }
 
@@ -180,7 +182,7 @@ fn take_shared_records() -> Records {
 }
 
 impl Driver {
-    fn new(profile: &'static Profile, reporting: Reporting, mutants: Mutants) -> Self {
+    fn new(profile: &'static Profile, reporting: Reporting, mutants: Mutants, schedule: Option<u64>) -> Self {
         let handles = Handles::default();
         Self {
             profile,
@@ -188,7 +190,7 @@ impl Driver {
             memory: Arc::new(Memory::new(u64::MAX)),
             allocations: Allocations::default(),
             virtual_memory: VirtualMemory::default(),
-            queues: Queues::default(),
+            queues: schedule.map(Queues::scheduled).unwrap_or_default(),
             primary: Primary::new(&handles),
             pools: Pools::new(&handles),
             captures: Captures::default(),
@@ -238,6 +240,43 @@ impl Driver {
             if let Err(error) = file.write(report) {
                 self.tell(&format!("cannot write the report: {error}"));
             }
+        }
+    }
+
+    /// Notes what the work that runs on this thread accesses, and reports what races with it.
+    pub fn note_accesses(&self, accesses: impl FnOnce() -> Vec<Accessed>) {
+        let Some(timeline) = &self.queues.timeline else { return };
+        for race in timeline.access(accesses()) {
+            let StreamRace { kernel, work, message, address, bytes } = race;
+            let place = match self.allocations.containing(address) {
+                Some(owned) => {
+                    let first = address - owned.base;
+                    format!("bytes {first} to {} of an allocation of {} bytes", first + bytes - 1, owned.bytes)
+                }
+                None => format!("{bytes} bytes at {address:#x}"),
+            };
+            self.note_stream_race(kernel.as_deref(), &work, &format!("race between streams: {message}\n  at {place}"));
+        }
+    }
+
+    /// Reports that the host has changed memory that a copy was still to read.
+    pub fn note_changed_source(&self, address: u64, changed: u64, bytes: u64) {
+        let message = format!(
+            "race with the host: it changes pinned memory before a copy has read it, and does not wait for the copy\n  \
+             at byte {changed} of the {bytes} that are copied, {address:#x}"
+        );
+        self.note_stream_race(None, "the host\na copy from pinned memory", &message);
+    }
+
+    fn note_stream_race(&self, kernel: Option<&str>, work: &str, message: &str) {
+        let mut report = lock(&self.report);
+        let is_new = report.note_stream_race(kernel, work, message);
+        if is_new {
+            self.write_files(&report);
+        }
+        drop(report);
+        if is_new {
+            self.print(message);
         }
     }
 

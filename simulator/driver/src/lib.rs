@@ -41,7 +41,9 @@
 //! - `attributes`, `host_memory`: facts about the device, and about the program's own memory.
 //! - `shared_memory`: memory that processes share, and that can be mapped at several addresses.
 //! - `allocations`, `advice`, `pools`, `primary`: who owns which memory; what was said about it; memory pools; the primary context.
-//! - `queues`: what streams have yet to do because one of them waits for a value in memory.
+//! - `position`: where work is in the order of all work. `schedule`: which of the allowed orders it takes. `timeline`: what orders it, and
+//!   races between streams.
+//! - `queues`: what streams have yet to do, because of a schedule, or because one of them waits for a value in memory.
 //! - `topology`, `captures`: the nodes and edges of a graph; which streams are captured into which graph.
 //! - `graph_memory`: memory that graphs allocate.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
@@ -92,11 +94,14 @@ mod lock;
 mod messages;
 mod name;
 mod pools;
+mod position;
 mod primary;
 mod queues;
 mod result;
 #[cfg(test)]
 mod samples;
+mod schedule;
 mod shared_memory;
+mod timeline;
 mod topology;
 mod virtual_memory;

@@ -1,46 +1,27 @@
 //! Work that waits: what streams have yet to do because one of them waits for a value in memory.
 //!
-//! An operation is complete when the call that enqueues it returns, with one exception: a stream can wait for a value that something else
-//! writes later, another stream, a thread of the program, or another process. Such a wait, and whatever has to come after it, stays here. It
+//! Without a [schedule](crate::schedule), an operation is complete when the call that enqueues it returns, with one exception: a stream can
+//! wait for a value that something else writes later, another stream, a thread of the program, or another process. Such a wait, and whatever has to come after it, stays here. It
 //! continues with the next call that makes a difference, and a thread looks at it in the meantime, because a program may wait for the
 //! result without calling the driver. A wait that nothing ends becomes an error after a minute of waiting for it, where a GPU waits
 //! forever.
 //!
 //! This module knows the order of work, not what the work is.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::captures::StreamKey;
 use crate::handles::Handle;
 use crate::lock::lock;
+use crate::position::Position;
 use crate::result::Result;
+use crate::schedule::Schedule;
+use crate::timeline::{Moment, Timeline};
 
 /// How often a thread looks whether work can go on.
 const INTERVAL: Duration = Duration::from_micros(200);
-
-/// Where work is in the order of all work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position {
-    pub stream: StreamKey,
-    /// Whether it is in the stream that waits for all blocking streams of its context.
-    pub is_legacy: bool,
-    pub is_blocking: bool,
-    /// Whether it is in no stream, but between all earlier and all later work of its context.
-    pub is_of_context: bool,
-}
-
-impl Position {
-    /// Whether work here has to wait for earlier work there.
-    fn is_after(&self, earlier: &Self) -> bool {
-        let same_context = self.stream.context == earlier.stream.context;
-        let with_legacy = (self.is_legacy && earlier.is_blocking) || (self.is_blocking && earlier.is_legacy);
-        let with_all = self.is_of_context || earlier.is_of_context;
-        self.stream == earlier.stream || (same_context && (with_legacy || with_all))
-    }
-}
 
 /// How far work has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +34,10 @@ pub enum Progress {
 /// Goes on with work as far as it can.
 pub type Work = Box<dyn FnMut() -> Result<Progress> + Send>;
 
+/// After this long without a call, the thread that looks at work goes on with it in spite of the schedule: the program may wait for
+/// something in memory.
+const SILENCE: Duration = Duration::from_secs(1);
+
 /// All work that waits, in the order in which it was enqueued.
 #[derive(Default)]
 pub struct Queues {
@@ -60,12 +45,37 @@ pub struct Queues {
     jobs: Mutex<Vec<Job>>,
     /// Whether a thread looks at the work.
     is_watched: AtomicBool,
+    /// The order of work, if it is not that of the calls.
+    schedule: Option<Mutex<Schedule>>,
+    /// What orders the work, if races between streams are looked for.
+    pub timeline: Option<Timeline>,
+    /// Calls that enqueued or waited.
+    calls: AtomicU64,
+    /// Questions whether work is done.
+    questions: AtomicU64,
 }
 
 struct Job {
     position: Position,
-    work: Work,
+    /// `None` while a thread does it.
+    work: Option<Work>,
     waits_for: String,
+    number: u64,
+}
+
+/// What work is, for those who order it.
+#[derive(Debug, Default)]
+pub struct Task {
+    /// In a few words, for people.
+    pub what: String,
+    /// The kernel, if it is one.
+    pub kernel: Option<String>,
+    /// What it waits for besides the earlier work of its stream.
+    pub after: Option<Arc<Moment>>,
+    /// Whether it waits for a value in memory.
+    pub is_told: bool,
+    /// Whether it can let the host or other streams know that it is done, without an event.
+    pub tells: bool,
 }
 
 /// Which work a program waits for.
@@ -97,11 +107,48 @@ impl Queues {
         !self.is_empty() && lock(&self.jobs).iter().any(|job| position.is_after(&job.position))
     }
 
-    /// Adds work behind all that is there, and goes on with what can.
-    pub fn push(&'static self, position: Position, work: Work) -> Result<()> {
+    /// Makes queues whose work takes the order of the schedule with this number, and in which races between streams are looked for.
+    pub fn scheduled(number: u64) -> Self {
+        let schedule = Schedule::new(number);
+        let schedule = (!schedule.is_as_called()).then(|| Mutex::new(schedule));
+        Self { schedule, timeline: Some(Timeline::default()), ..Self::default() }
+    }
+
+    /// Whether work may wait although it could be done.
+    pub fn are_late(&self) -> bool {
+        self.schedule.is_some()
+    }
+
+    /// Adds work behind all that is there, and goes on with what can. Returns its place in time, if races between streams are looked for.
+    pub fn push(&'static self, position: Position, task: Task, work: Work) -> Result<Option<Arc<Moment>>> {
+        let Some(timeline) = &self.timeline else { return self.push_work(position, work).map(|()| None) };
+        let Task { what, kernel, after, is_told, tells } = task;
+        let moment = timeline.enqueue(position, (what, kernel), after);
+        let of_work = moment.clone();
+        let mut work = work;
+        let in_time = move || {
+            timeline.begin(&of_work, is_told);
+            let progress = work();
+            timeline.end(&of_work, !matches!(progress, Ok(Progress::Waits(_))), tells);
+            progress
+        };
+        self.push_work(position, Box::new(in_time))?;
+        Ok(Some(moment))
+    }
+
+    fn push_work(&'static self, position: Position, work: Work) -> Result<()> {
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut jobs = lock(&self.jobs);
-        jobs.push(Job { position, work, waits_for: String::new() });
-        self.advance_all(&mut jobs).map(drop)?;
+        jobs.push(Job { position, work: Some(work), waits_for: String::new(), number });
+        self.count.store(jobs.len(), Ordering::Release);
+        match &self.schedule {
+            None => self.advance_all(&mut jobs).map(drop)?,
+            Some(schedule) => {
+                drop(jobs);
+                while lock(schedule).runs_early() && self.step(None)? {}
+                jobs = lock(&self.jobs);
+            }
+        }
         if !jobs.is_empty() && !self.is_watched.swap(true, Ordering::AcqRel) {
             thread::spawn(|| self.watch());
         }
@@ -110,21 +157,41 @@ impl Queues {
 
     /// Goes on with what can. Returns whether anything did.
     pub fn advance(&self) -> Result<bool> {
-        if self.is_empty() { Ok(false) } else { self.advance_all(&mut lock(&self.jobs)) }
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        match &self.schedule {
+            _ if self.is_empty() => Ok(false),
+            None => self.advance_all(&mut lock(&self.jobs)),
+            Some(_) => self.step(None),
+        }
+    }
+
+    /// Goes on with what can before a program is told whether work is done. With a schedule, that is nothing every other time: a program that
+    /// asks once must expect that nothing is done, and one that keeps asking gets an answer.
+    pub fn before_answer(&self) -> Result<()> {
+        let is_first = self.questions.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
+        if self.are_late() && is_first { Ok(()) } else { self.advance().map(drop) }
     }
 
     /// Waits for work. Returns what it waits for if that does not come.
     pub fn wait(&self, patience: Duration, awaited: Awaited) -> Option<String> {
-        self.wait_until(patience, || !lock(&self.jobs).iter().any(|job| awaited.contains(&job.position)))
+        self.wait_until(patience, Some(awaited), || !lock(&self.jobs).iter().any(|job| awaited.contains(&job.position)))
     }
 
-    /// Waits for something that work does. Returns what the work waits for if that does not come.
-    pub fn wait_until(&self, patience: Duration, mut is_done: impl FnMut() -> bool) -> Option<String> {
+    /// Waits for something that work does; `awaited` is where that work is, if it is known. Returns what the work waits for if that does
+    /// not come.
+    pub fn wait_until(&self, patience: Duration, awaited: Option<Awaited>, mut is_done: impl FnMut() -> bool) -> Option<String> {
         let mut deadline = Instant::now() + patience;
         while !self.is_empty() {
+            if self.are_late() && is_done() {
+                break;
+            }
+            let advanced = if self.are_late() { self.step(awaited) } else { self.advance() };
             // A failure is the context's by then.
-            if self.advance().unwrap_or(true) {
+            if advanced.unwrap_or(true) {
                 deadline = Instant::now() + patience;
+                if self.are_late() {
+                    continue;
+                }
             }
             if is_done() {
                 break;
@@ -146,6 +213,37 @@ impl Queues {
         }
     }
 
+    /// Does one piece of work, as the schedule has it. Returns whether any could go on.
+    fn step(&self, awaited: Option<Awaited>) -> Result<bool> {
+        let Some(schedule) = &self.schedule else { return Ok(false) };
+        let order: Vec<u64> = {
+            let jobs = lock(&self.jobs);
+            let is_ready = |index: usize| {
+                let job = &jobs[index];
+                job.work.is_some() && !jobs[..index].iter().any(|earlier| job.position.is_after(&earlier.position))
+            };
+            let is_awaited = relevant(&jobs, awaited);
+            let ready = (0..jobs.len()).filter(|index| is_ready(*index)).map(|index| (index, is_awaited[index])).collect();
+            lock(schedule).order(ready).into_iter().map(|index| jobs[index].number).collect()
+        };
+        for number in order {
+            // Work is done without the lock: a function of the host may wait for a thread that enqueues something.
+            let taken = lock(&self.jobs).iter_mut().find(|job| job.number == number).and_then(|job| job.work.take());
+            let Some(mut work) = taken else { continue };
+            let progress = work();
+            let mut jobs = lock(&self.jobs);
+            let Some(index) = jobs.iter().position(|job| job.number == number) else { return Ok(true) };
+            if let Ok(Progress::Waits(what)) = progress {
+                (jobs[index].work, jobs[index].waits_for) = (Some(work), what);
+                continue;
+            }
+            jobs.remove(index);
+            self.count.store(jobs.len(), Ordering::Release);
+            return progress.map(|_| true);
+        }
+        Ok(false)
+    }
+
     /// Goes on until nothing can. An error ends the work that it is of; the first one is returned.
     fn advance_all(&self, jobs: &mut Vec<Job>) -> Result<bool> {
         let (mut moved, mut first_error) = (false, Ok(()));
@@ -160,7 +258,11 @@ impl Queues {
                     index += 1;
                     continue;
                 }
-                match (job.work)() {
+                let Some(work) = &mut job.work else {
+                    index += 1;
+                    continue;
+                };
+                match work() {
                     Ok(Progress::Waits(what)) => {
                         job.waits_for = what;
                         index += 1;
@@ -183,8 +285,17 @@ impl Queues {
 
     /// Goes on with work while there is any. A failure is the context's by then, or it is of a host function, which has nobody to tell.
     fn watch(&self) {
+        let (mut calls, mut since) = (0, Instant::now());
         loop {
-            let _ = self.advance();
+            let now = self.calls.load(Ordering::Relaxed);
+            if now != calls {
+                (calls, since) = (now, Instant::now());
+            }
+            if !self.are_late() {
+                let _ = self.advance();
+            } else if since.elapsed() > SILENCE {
+                let _ = self.step(None);
+            }
             if self.is_empty() {
                 self.is_watched.store(false, Ordering::Release);
                 // Work that came before the line above is watched by nobody else.
@@ -195,4 +306,17 @@ impl Queues {
             thread::sleep(INTERVAL);
         }
     }
+}
+
+/// For each job, whether something that is awaited is among it and the work that comes after it.
+fn relevant(jobs: &[Job], awaited: Option<Awaited>) -> Vec<bool> {
+    let mut relevant: Vec<bool> = jobs.iter().map(|job| awaited.is_some_and(|awaited| awaited.contains(&job.position))).collect();
+    for later in (0..jobs.len()).rev() {
+        if relevant[later] {
+            for earlier in 0..later {
+                relevant[earlier] |= jobs[later].position.is_after(&jobs[earlier].position);
+            }
+        }
+    }
+    relevant
 }

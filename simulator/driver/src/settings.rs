@@ -16,6 +16,8 @@ pub const FUEL_VARIABLE: &str = "SIMCUDA_FUEL";
 pub const PATIENCE_VARIABLE: &str = "SIMCUDA_PATIENCE";
 /// The environment variable that sets the order in which the warps of a block take turns.
 pub const ORDER_VARIABLE: &str = "SIMCUDA_WARP_ORDER";
+/// The environment variable that chooses the order of the work of streams, by the number of a schedule.
+pub const SCHEDULE_VARIABLE: &str = "SIMCUDA_SCHEDULE";
 /// The environment variable that turns the checks `on` or `off`.
 pub const CHECKS_VARIABLE: &str = "SIMCUDA_CHECKS";
 /// The environment variable that says where the report goes when the process ends. See [`Reporting`].
@@ -196,6 +198,16 @@ pub(crate) fn driver_version(variable: impl Fn(&str) -> Option<String>) -> Resul
     let version = text.split_once('.').and_then(|(major, minor)| Some(number(major)? * 1000 + number(minor)? * 10));
     let refused = || Error::Variable { variable: VERSION_VARIABLE, expected: "a version of CUDA such as 12.4", got: text.clone() };
     version.filter(|&version| version >= DEFAULT_VERSION).ok_or_else(refused)
+}
+
+/// Reads from the environment the number of the schedule, if there is one.
+///
+/// # Errors
+///
+/// [`Error::Variable`]
+pub(crate) fn schedule(variable: impl Fn(&str) -> Option<String>) -> Result<Option<u64>, Error> {
+    let refused = |got| Error::Variable { variable: SCHEDULE_VARIABLE, expected: "the number of a schedule", got };
+    variable(SCHEDULE_VARIABLE).map(|text| text.parse().map_err(|_| refused(text))).transpose()
 }
 
 /// Finds a profile by its name.

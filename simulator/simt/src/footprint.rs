@@ -34,6 +34,11 @@ impl Accesses {
         self.0 & (2 | 8) != 0
     }
 
+    /// Whether there is a strong access.
+    pub fn is_strong(self) -> bool {
+        self.0 & (4 | 8) != 0
+    }
+
     /// Whether these accesses race with others to the same bytes, if nothing orders them: one of the two writes, and not both are strong.
     pub fn conflict(self, other: Self) -> bool {
         let is_plain = |accesses: Self| accesses.0 & (1 | 2) != 0;

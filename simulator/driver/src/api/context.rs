@@ -186,13 +186,16 @@ pub fn destroy(driver: &Driver, context: Handle) {
 
 /// Waits for all work of a context.
 pub fn drain(driver: &Driver, context: &Context) -> Result<()> {
-    if driver.queues.is_empty() {
+    if driver.queues.is_empty() && driver.queues.timeline.is_none() {
         return Ok(());
     }
     driver
         .queues
         .wait(driver::patience(), Awaited::Context(context.handle))
         .map_or(Ok(()), |what| give_up(driver, context, &what))?;
+    if let Some(timeline) = &driver.queues.timeline {
+        timeline.wait_for_context(context.handle);
+    }
     context.check()
 }
 

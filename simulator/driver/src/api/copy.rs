@@ -5,6 +5,7 @@ use super::context::{self, Context};
 use super::operation::Operation;
 use super::stream::{self, DEFAULT};
 use super::transfer::{Address, Copy, Fill};
+use crate::driver::Driver;
 use crate::export::exports;
 use crate::ffi::{DevicePtr, HostBytes, In, Memcpy2D, Memcpy3D, Out, UnifiedPtr};
 use crate::handles::Handle;
@@ -12,10 +13,96 @@ use crate::result::{CuResult, Result};
 
 fn submit(copy: Copy, stream: Handle) -> Result<()> {
     let (driver, context) = context::current()?;
-    stream::submit(stream, Operation::Copy(copy, context))?;
+    if let Some((copy, staging)) = stage(driver, copy, stream)? {
+        return stream::submit_with(stream, Operation::Copy(copy, context), staging);
+    }
+    let source = Source::of(driver, &copy)?;
+    stream::submit_with(stream, Operation::Copy(copy, context), source)?;
     // The program may use or change pageable memory as soon as the call returns.
     let uses_host = !driver.queues.is_empty() && copy.directions(driver).contains(&false) && !stream::is_capturing(stream)?;
     if uses_host { stream::finish(stream) } else { Ok(()) }
+}
+
+/// A copy of pageable memory of the host, which the program may change as soon as its call returns.
+struct Staging {
+    driver: &'static Driver,
+    address: u64,
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // It fails only if the memory is gone.
+        let _ = self.driver.memory.free(self.address);
+    }
+}
+
+/// The bytes that a copy from pinned memory has to read, and where. If they are others when it is done, the host has changed them in the
+/// meantime, and has not waited.
+struct Source {
+    driver: &'static Driver,
+    address: u64,
+    bytes: Vec<u8>,
+}
+
+impl Source {
+    /// Takes the bytes, if only the host can change them before the copy is done: if no other work waits.
+    fn of(driver: &'static Driver, copy: &Copy) -> Result<Option<Self>> {
+        let address = copy.source.address.number();
+        let is_pinned = || driver.allocations.containing(address).is_some_and(|owned| owned.kind.is_on_host());
+        if !driver.queues.are_late() || !driver.queues.is_empty() || !copy.is_row() || !is_pinned() {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; copy.extent[0]];
+        driver.memory.read(address, &mut bytes)?;
+        Ok(Some(Self { driver, address, bytes }))
+    }
+}
+
+impl Drop for Source {
+    /// The copy is done.
+    fn drop(&mut self) {
+        let mut now = vec![0; self.bytes.len()];
+        // Without the allocation, there is nothing to compare.
+        if self.driver.memory.read(self.address, &mut now).is_ok()
+            && let Some(changed) = self.bytes.iter().zip(&now).position(|(before, now)| before != now)
+        {
+            self.driver.note_changed_source(self.address, changed as u64, self.bytes.len() as u64);
+        }
+    }
+}
+
+/// Whether a copy is of pageable memory of the host to the device. CUDA Runtime API, "API synchronization behavior", for these: "host memory
+/// is copied to a staging buffer immediately (no device synchronization is performed). The function will return once the pageable buffer
+/// has been copied to the staging memory. The DMA transfer to final destination may not have completed."
+fn is_staged(driver: &Driver, copy: &Copy) -> bool {
+    driver.queues.timeline.is_some() && copy.is_row() && copy.directions(driver) == [true, false]
+}
+
+/// Takes the bytes of a copy now that is executed later, as a GPU's driver does.
+fn stage(driver: &'static Driver, copy: Copy, stream: Handle) -> Result<Option<(Copy, Staging)>> {
+    if !is_staged(driver, &copy) || stream::is_capturing(stream)? {
+        return Ok(None);
+    }
+    let bytes = copy.extent[0];
+    let address = driver.memory.allocate(bytes as u64, Some("the copy of pageable memory"))?;
+    let staging = Staging { driver, address };
+    Copy::row(Address::Device(address), copy.source.address, bytes).run(driver)?;
+    Ok(Some((Copy { source: Address::Device(address).into(), ..copy }, staging)))
+}
+
+/// Waits for a copy whose call may not return before it is done. "For transfers from pageable host memory to device memory, a stream sync is
+/// performed before the copy is initiated", and "for transfers from device memory to device memory, no host-side synchronization is
+/// performed" (the same page).
+fn synchronous(target: Address, source: Address, bytes: usize) -> Result<()> {
+    let (driver, _) = context::current()?;
+    let copy = Copy::row(target, source, bytes);
+    if is_staged(driver, &copy) {
+        stream::finish(DEFAULT)?;
+        return submit(copy, DEFAULT);
+    }
+    submit(copy, DEFAULT)?;
+    let stays_on_device = driver.queues.timeline.is_some() && copy.is_between_devices(driver);
+    if stays_on_device { Ok(()) } else { stream::finish(DEFAULT) }
 }
 
 fn row(target: Address, source: Address, bytes: usize, stream: Handle) -> Result<()> {
@@ -146,8 +233,7 @@ exports! {
     }
 
     fn cuMemcpyHtoD_v2(target: DevicePtr, source: HostBytes, bytes: usize) also "_ptds" {
-        host_to_device(target, source, bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
+        synchronous(Address::Device(target), Address::Host(source), bytes)
     }
 
     fn cuMemcpyHtoDAsync_v2(target: DevicePtr, source: HostBytes, bytes: usize, stream: Handle) also "_ptsz" {
@@ -164,8 +250,7 @@ exports! {
     }
 
     fn cuMemcpyDtoD_v2(target: DevicePtr, source: DevicePtr, bytes: usize) also "_ptds" {
-        device_to_device(target, source, bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
+        synchronous(Address::Device(target), Address::Device(source), bytes)
     }
 
     fn cuMemcpyDtoDAsync_v2(target: DevicePtr, source: DevicePtr, bytes: usize, stream: Handle) also "_ptsz" {
@@ -173,8 +258,7 @@ exports! {
     }
 
     fn cuMemcpy(target: UnifiedPtr, source: UnifiedPtr, bytes: usize) also "_ptds" {
-        anywhere(target, source, bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
+        synchronous(Address::Unified(target), Address::Unified(source), bytes)
     }
 
     fn cuMemcpyAsync(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, stream: Handle) also "_ptsz" {

@@ -12,8 +12,10 @@ use crate::export::exports;
 use crate::ffi::Out;
 use crate::handles::{Handle, Kind};
 use crate::lock::lock;
+use crate::queues::Awaited;
 use crate::result::{CuResult, Result};
 use crate::shared_memory::{Place, SharedMemory, Token};
+use crate::timeline::Moment;
 
 /// `CU_EVENT_BLOCKING_SYNC`, `_DISABLE_TIMING`, `_INTERPROCESS`
 const BLOCKING_SYNC: u32 = 1;
@@ -32,6 +34,17 @@ pub struct Event {
     executed: AtomicU64,
     /// What other processes know the event by.
     shared: Mutex<Option<SharedMemory>>,
+    /// When it was last recorded, where races between streams are looked for.
+    moment: Mutex<Option<Arc<Moment>>>,
+}
+
+/// One record of an event.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// How many records there were up to this one.
+    number: u64,
+    /// Its place in time, where races between streams are looked for.
+    moment: Option<Arc<Moment>>,
 }
 
 /// What an event was last recorded as.
@@ -62,6 +75,7 @@ impl Event {
             submitted: AtomicU64::new(0),
             executed: AtomicU64::new(0),
             shared: Mutex::default(),
+            moment: Mutex::default(),
         }
     }
 
@@ -70,19 +84,38 @@ impl Event {
         self.submitted.fetch_add(1, Relaxed);
     }
 
+    /// Notes when a stream will record the event.
+    pub fn note_moment(&self, moment: Option<Arc<Moment>>) {
+        *lock(&self.moment) = moment;
+    }
+
+    /// Returns when a stream last recorded the event.
+    pub fn moment(&self) -> Option<Arc<Moment>> {
+        lock(&self.moment).clone()
+    }
+
     /// Returns the number of the last record that a stream will execute.
-    pub fn submitted(&self) -> u64 {
+    fn submitted(&self) -> u64 {
         self.submitted.load(Relaxed)
     }
 
-    /// Whether the record with this number was executed.
-    pub fn has_recorded(&self, number: u64) -> bool {
-        self.executed.load(Relaxed) >= number
+    /// Returns what the last record is known by, for those who wait for it.
+    pub fn last(&self) -> Record {
+        Record { number: self.submitted(), moment: self.moment() }
+    }
+
+    /// Whether this record was executed.
+    pub fn has_recorded(&self, record: &Record) -> bool {
+        match &record.moment {
+            // With a schedule, a later record may be executed before an earlier one of another stream.
+            Some(moment) => moment.is_over(),
+            None => self.executed.load(Relaxed) >= record.number,
+        }
     }
 
     /// Whether everything that the event stands for is complete.
     pub fn is_complete(&self) -> bool {
-        self.has_recorded(self.submitted())
+        self.has_recorded(&self.last())
     }
 
     /// Returns what another process needs to open the event.
@@ -152,21 +185,37 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
     event.check_not_captured()?;
     driver.captures.check_safe()?;
     if driver.queues.is_empty() {
+        learn(driver, &event);
         return Ok(());
     }
-    driver.queues.advance()?;
+    if !may_block {
+        driver.queues.before_answer()?;
+    } else if !driver.queues.are_late() {
+        driver.queues.advance()?;
+    }
     if event.is_complete() {
+        learn(driver, &event);
         return event.context.check();
     }
     if !may_block {
         return CuResult::NOT_READY.err();
     }
-    let number = event.submitted();
+    let record = event.last();
     driver
         .queues
-        .wait_until(driver::patience(), || event.has_recorded(number))
+        .wait_until(driver::patience(), event.moment().map(|moment| Awaited::Before(moment.position)), || {
+            event.has_recorded(&record)
+        })
         .map_or(Ok(()), |what| context::give_up(driver, &event.context, &what))?;
+    learn(driver, &event);
     event.context.check()
+}
+
+/// The host knows now that the event was recorded.
+fn learn(driver: &Driver, event: &Event) {
+    if let Some((timeline, moment)) = driver.queues.timeline.as_ref().zip(event.moment()) {
+        timeline.wait_for(&moment);
+    }
 }
 
 fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Result<()> {

@@ -140,7 +140,8 @@ impl Launch {
             driver.mutants.note(image.module(), kernel, executed);
         }
         let outcome = match ended {
-            Ok(report) => {
+            Ok(mut report) => {
+                driver.note_accesses(|| std::mem::take(&mut report.footprint));
                 print(&report.printed);
                 note_overwritten(driver, kernel, &options, report.overwritten);
                 Outcome::Finished(Box::new(report))
@@ -273,6 +274,7 @@ fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
         printed_bytes: context.printed_bytes(),
         heap: context.heap(),
         textures: lock(&driver.textures).clone(),
+        footprint: driver.queues.timeline.is_some(),
         coverage: function.image.coverage(function.name()),
         executed: driver.mutants.record(),
         trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),

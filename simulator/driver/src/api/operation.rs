@@ -15,6 +15,8 @@ use crate::ffi::{DevicePtr, HostCall, ValueOperation};
 use crate::graph_memory::Bytes;
 use crate::handles::{Handle, Kind};
 use crate::lock::lock;
+use crate::name::readable;
+use crate::queues::Task;
 use crate::result::{CuResult, Result};
 use crate::topology::{NodeId, Topology};
 
@@ -96,6 +98,41 @@ impl Operation {
         }
     }
 
+    /// Returns what this is for those who order work.
+    pub fn task(&self) -> Task {
+        let kernel = if let Operation::Kernel(launch) = self { Some(readable(launch.function.name()).into_owned()) } else { None };
+        let what = match self {
+            Operation::Kernel(_) => format!("kernel {}", kernel.as_deref().unwrap_or_default()),
+            Operation::Copy(copy, _) => copy.what(),
+            Operation::Fill(..) => "memset".to_owned(),
+            Operation::Host(_) => "a function of the host".to_owned(),
+            Operation::Graph(_) => "a graph".to_owned(),
+            Operation::Empty => "nothing".to_owned(),
+            Operation::Wait(_) => "the wait for an event".to_owned(),
+            Operation::Record(_) => "the record of an event".to_owned(),
+            Operation::Allocate(_) => "an allocation".to_owned(),
+            Operation::Free(_) => "a free".to_owned(),
+            Operation::Values(_) => "an operation on values".to_owned(),
+        };
+        let after = if let Operation::Wait(event) = self { event.moment() } else { None };
+        let is_told = self.has(|operation| matches!(operation, Operation::Values(_)));
+        let tells = self.has(|operation| matches!(operation, Operation::Values(_) | Operation::Host(_)));
+        Task { what, kernel, after, is_told, tells }
+    }
+
+    /// Whether this or a node of it is as wanted.
+    fn has(&self, is_wanted: fn(&Operation) -> bool) -> bool {
+        match self {
+            Operation::Graph(graph) => lock(&graph.nodes).nodes().any(|(_, node)| node.operation.has(is_wanted)),
+            other => is_wanted(other),
+        }
+    }
+
+    /// Returns the event that this records.
+    pub fn recorded(&self) -> Option<Arc<Event>> {
+        if let Operation::Record(event) = self { Some(event.clone()) } else { None }
+    }
+
     /// Executes an operation that does not wait.
     pub fn run(&self, driver: &Driver) -> Result<()> {
         if let Some(context) = self.context() {
@@ -104,8 +141,14 @@ impl Operation {
         }
         match self {
             Operation::Kernel(launch) => launch.run(driver),
-            Operation::Copy(copy, _) => copy.run(driver),
-            Operation::Fill(fill, _) => fill.run(driver),
+            Operation::Copy(copy, _) => {
+                driver.note_accesses(|| copy.accesses());
+                copy.run(driver)
+            }
+            Operation::Fill(fill, _) => {
+                driver.note_accesses(|| fill.accesses());
+                fill.run(driver)
+            }
             Operation::Host(call) => {
                 call.run();
                 Ok(())

@@ -3,6 +3,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 
+use simt::{Accessed, Accesses};
+
 use super::context;
 use super::operation::{Block, Operation, free_graph_memory};
 use super::stream;
@@ -62,6 +64,13 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
     let kind = MemoryKind::Pooled(pool.handle);
     let address = driver.allocations.allocate(&driver.memory, driver.profile.memory_bytes, bytes, kind, context.handle)?;
     pool.note_allocated(bytes as u64);
+    if driver.queues.timeline.is_some() {
+        // Work of another stream may use it only after the allocation.
+        stream::after(stream, "cuMemAllocAsync", move |driver| {
+            driver.note_accesses(|| whole(driver, address));
+            Ok(())
+        })?;
+    }
     out.put(address)
 }
 
@@ -78,6 +87,12 @@ pub fn free(driver: &Driver, address: u64, frees: impl Fn(MemoryKind) -> bool) -
         pool.note_freed(freed.bytes);
     }
     Ok(())
+}
+
+/// All bytes of an allocation, which nothing may use any more.
+fn whole(driver: &Driver, address: u64) -> Vec<Accessed> {
+    let owned = driver.allocations.containing(address);
+    owned.map(|owned| Accessed { address: owned.base, bytes: owned.bytes, accesses: Accesses::WRITTEN }).into_iter().collect()
 }
 
 /// Refuses a location that is not on the device, the only place where a pool can be.
@@ -134,7 +149,10 @@ exports! {
         stream::use_now(stream)?;
         // CUDA allows memory from cuMemAlloc here as well.
         let frees = |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::ImportedFromPool(_) | MemoryKind::Device | MemoryKind::Graph);
-        stream::after(stream, move |driver| free(driver, address, frees))
+        stream::after(stream, "cuMemFreeAsync", move |driver| {
+            driver.note_accesses(|| whole(driver, address));
+            free(driver, address, frees)
+        })
     }
 
     fn cuMemPoolCreate(pool: Out<Handle>, properties: In<PoolProperties>) {

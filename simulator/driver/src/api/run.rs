@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::context::Context;
+use super::event::Record;
 use super::operation::{Graph, Operation};
 use super::value_op::ValueOp;
 use crate::driver::Driver;
@@ -16,8 +17,8 @@ use crate::topology::NodeId;
 pub enum Run {
     /// Not begun.
     Operation(Operation),
-    /// A wait for the record of an event with this number.
-    Event(Operation, u64),
+    /// A wait for this record of an event.
+    Event(Operation, Record),
     Values(VecDeque<ValueOp>, Arc<Context>),
     Graph(Steps),
 }
@@ -42,8 +43,8 @@ impl Run {
             Operation::Values(values) => Run::Values(values.operations.iter().copied().collect(), values.context),
             Operation::Graph(graph) => Run::Graph(Steps::of(&graph)?),
             Operation::Wait(event) => {
-                let number = event.submitted();
-                Run::Event(Operation::Wait(event), number)
+                let record = event.last();
+                Run::Event(Operation::Wait(event), record)
             }
             other => Run::Operation(other),
         })
@@ -58,7 +59,7 @@ impl Run {
         }
         match self {
             Run::Operation(operation) => operation.run(driver).map(|()| Progress::Done),
-            Run::Event(Operation::Wait(event), number) if !event.has_recorded(*number) => {
+            Run::Event(Operation::Wait(event), record) if !event.has_recorded(record) => {
                 Ok(Progress::Waits("an event that another stream records".to_owned()))
             }
             Run::Event(..) => Ok(Progress::Done),

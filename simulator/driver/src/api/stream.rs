@@ -20,7 +20,8 @@ use crate::export::{default_is_per_thread, exports};
 use crate::ffi::{DeviceId, HostBytes, HostCall, HostFn, Out, StreamCallback};
 use crate::handles::{Handle, Kind};
 use crate::lock::lock;
-use crate::queues::{Awaited, Position, Progress};
+use crate::position::Position;
+use crate::queues::{Awaited, Progress, Task};
 use crate::result::{CuResult, Result};
 
 /// The default stream, which always exists. [`Handle::LEGACY_STREAM`] and [`Handle::PER_THREAD_STREAM`] always exist as well.
@@ -121,6 +122,11 @@ pub fn is_capturing(handle: Handle) -> Result<bool> {
 
 /// Gives a stream something to do. It is done when this returns, unless the stream is being captured, or waits for a value in memory.
 pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
+    submit_with(stream, operation, ())
+}
+
+/// The same, with something that is kept until the operation is done.
+pub fn submit_with(stream: Handle, operation: Operation, kept: impl Send + 'static) -> Result<()> {
     let (driver, key) = admit(stream)?;
     let record = |graph, dependencies: &[_]| operation::graph(graph)?.add(driver, operation.clone(), dependencies);
     if let Some(recorded) = driver.captures.add(key, record) {
@@ -129,11 +135,20 @@ pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
     if let Operation::Record(event) = &operation {
         event.note_submitted();
     }
-    if driver.queues.is_empty() && !operation.may_wait() {
+    if driver.queues.timeline.is_none() && driver.queues.is_empty() && !operation.may_wait() {
         return operation.run(driver);
     }
+    let (task, event) = (operation.task(), operation.recorded());
     let mut run = Run::new(operation)?;
-    driver.queues.push(position(stream, key)?, Box::new(move || run.advance(driver)))
+    let work = move || {
+        let _kept = &kept;
+        run.advance(driver)
+    };
+    let moment = driver.queues.push(position(stream, key)?, task, Box::new(work))?;
+    if let Some(event) = event {
+        event.note_moment(moment);
+    }
+    Ok(())
 }
 
 /// Where the next work of a stream is among all work.
@@ -142,25 +157,30 @@ fn position(stream: Handle, key: StreamKey) -> Result<Position> {
 }
 
 /// Does something when all earlier work of a stream is done, which is now unless the stream waits.
-pub fn after(stream: Handle, act: impl FnOnce(&Driver) -> Result<()> + Send + 'static) -> Result<()> {
+pub fn after(stream: Handle, what: &str, act: impl FnOnce(&Driver) -> Result<()> + Send + 'static) -> Result<()> {
     let (driver, key) = admit(stream)?;
     let position = position(stream, key)?;
-    if !driver.queues.is_busy(&position) {
+    if driver.queues.timeline.is_none() && !driver.queues.is_busy(&position) {
         return act(driver);
     }
     let mut act = Some(act);
-    driver.queues.push(position, Box::new(move || act.take().map_or(Ok(()), |act| act(driver)).map(|()| Progress::Done)))
+    let work = Box::new(move || act.take().map_or(Ok(()), |act| act(driver)).map(|()| Progress::Done));
+    driver.queues.push(position, Task { what: what.to_owned(), ..Task::default() }, work).map(drop)
 }
 
 /// Waits for all work of a stream, before a call returns that must not return earlier.
 pub fn finish(stream: Handle) -> Result<()> {
     let driver = driver()?;
-    if driver.queues.is_empty() {
+    if driver.queues.is_empty() && driver.queues.timeline.is_none() {
         return Ok(());
     }
     let context = context_of(stream)?;
-    let awaited = Awaited::Before(position(stream, key(stream)?)?);
+    let position = position(stream, key(stream)?)?;
+    let awaited = Awaited::Before(position);
     driver.queues.wait(driver::patience(), awaited).map_or(Ok(()), |what| context::give_up(driver, &context, &what))?;
+    if let Some(timeline) = &driver.queues.timeline {
+        timeline.wait_before(&position);
+    }
     context.check()
 }
 
@@ -233,9 +253,15 @@ fn query(stream: Handle) -> Result<()> {
     usable(stream)?;
     check_not_capturing(stream)?;
     let driver = driver()?;
-    driver.queues.advance()?;
-    let is_busy = driver.queues.is_busy(&position(stream, key(stream)?)?);
-    if is_busy { CuResult::NOT_READY.err() } else { usable(stream).map(drop) }
+    driver.queues.before_answer()?;
+    let position = position(stream, key(stream)?)?;
+    if driver.queues.is_busy(&position) {
+        return CuResult::NOT_READY.err();
+    }
+    if let Some(timeline) = &driver.queues.timeline {
+        timeline.wait_before(&position);
+    }
+    usable(stream).map(drop)
 }
 
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
@@ -270,13 +296,14 @@ pub fn record_context(context: Handle, event: Handle) -> Result<()> {
     driver.captures.use_context(context.handle)?;
     event.note_submitted();
     let position = of_context(&context);
-    driver.queues.push(
-        position,
-        Box::new(move || {
-            event.record_now();
-            Ok(Progress::Done)
-        }),
-    )
+    let recorded = event.clone();
+    let work = Box::new(move || {
+        event.record_now();
+        Ok(Progress::Done)
+    });
+    let moment = driver.queues.push(position, Task { what: "the record of an event".to_owned(), ..Task::default() }, work)?;
+    recorded.note_moment(moment);
+    Ok(())
 }
 
 /// Lets all later work of a context wait for an event.
@@ -289,8 +316,10 @@ pub fn wait_in_context(context: Handle, event: Handle) -> Result<()> {
         return CuResult::STREAM_CAPTURE_ISOLATION.err();
     }
     driver.captures.use_context(context.handle)?;
-    let mut run = Run::new(Operation::Wait(event))?;
-    driver.queues.push(of_context(&context), Box::new(move || run.advance(driver)))
+    let wait = Operation::Wait(event);
+    let task = wait.task();
+    let mut run = Run::new(wait)?;
+    driver.queues.push(of_context(&context), task, Box::new(move || run.advance(driver))).map(drop)
 }
 
 /// A position after all earlier work of a context, and before all later work.
@@ -448,7 +477,7 @@ exports! {
         usable(stream)?;
         let callback = callback.filter(|_| flags == 0).ok_or(CuResult::INVALID_VALUE)?;
         check_not_capturing(stream)?;
-        after(stream, move |_| {
+        after(stream, "a callback of the host", move |_| {
             // SAFETY: the C caller asks for exactly this call and promises that its function accepts these arguments.
             unsafe { callback(stream, CuResult::SUCCESS, data.as_ptr()) };
             Ok(())

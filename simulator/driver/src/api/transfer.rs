@@ -2,6 +2,8 @@
 //!
 //! An address may belong to the device or to the host. Both share one address range, so the address alone says which.
 
+use simt::{Accessed, Accesses};
+
 use super::array;
 use crate::driver::Driver;
 use crate::ffi::{DevicePtr, HostBytes, Memcpy3D, MemsetNode, UnifiedPtr};
@@ -64,6 +66,15 @@ impl Address {
             DEVICE => Ok(Address::Device(device.device())),
             UNIFIED => Ok(Address::Unified(device)),
             _ => CuResult::INVALID_VALUE.err(),
+        }
+    }
+
+    /// The address as a number. The host and the device share one range of addresses.
+    pub fn number(self) -> u64 {
+        match self {
+            Address::Host(bytes) => bytes.address(),
+            Address::Device(address) | Address::Array(_, address) => address,
+            Address::Unified(address) => address.device(),
         }
     }
 
@@ -226,6 +237,44 @@ impl Copy {
         [self.target, self.source].map(|end| matches!(end.address.resolve(driver), Location::Device(_)))
     }
 
+    /// Whether the copy is from the device's own memory to the device's own memory. Memory of the host that the device can access does not
+    /// count.
+    pub fn is_between_devices(&self, driver: &Driver) -> bool {
+        [self.target, self.source].iter().all(|end| {
+            let owned = driver.allocations.containing(end.address.number());
+            owned.is_none_or(|owned| !owned.kind.is_on_host()) && matches!(end.address.resolve(driver), Location::Device(_))
+        })
+    }
+
+    /// Describes the copy in a few words.
+    pub fn what(&self) -> String {
+        let side = |end: &End| match end.address {
+            Address::Host(_) => "host",
+            Address::Device(_) => "device",
+            Address::Array(..) => "array",
+            Address::Unified(_) => "memory",
+        };
+        format!("a copy from {} to {}", side(&self.source), side(&self.target))
+    }
+
+    /// Returns the bytes that the copy reads and writes, if it is one row, or else the first to the last byte of it that a row has.
+    pub fn accesses(&self) -> Vec<Accessed> {
+        let rows = |end: &End, accesses| {
+            let Ok((offset, pitch, layer)) = end.offsets(self.extent) else { return Vec::new() };
+            let [width, rows, layers] = self.extent;
+            let row = move |layer_index: usize, row_index: usize| Accessed {
+                address: end.address.number().wrapping_add((offset + layer_index * layer + row_index * pitch) as u64),
+                bytes: width as u64,
+                accesses,
+            };
+            (0..layers).flat_map(|layer_index| (0..rows).map(move |row_index| row(layer_index, row_index))).collect()
+        };
+        let mut accesses = rows(&self.source, Accesses::READ);
+        accesses.extend(rows(&self.target, Accesses::WRITTEN));
+        accesses.sort_by_key(|accessed| accessed.address);
+        accesses
+    }
+
     pub fn run(&self, driver: &Driver) -> Result<()> {
         let [width, rows, layers] = self.extent;
         if self.extent.contains(&0) {
@@ -304,6 +353,13 @@ impl Fill {
             return CuResult::INVALID_VALUE.err();
         }
         Ok(())
+    }
+
+    /// Returns the bytes that this writes.
+    pub fn accesses(&self) -> Vec<Accessed> {
+        let bytes = self.row_bytes().unwrap_or_default() as u64;
+        let row = |row: usize| Accessed { address: self.target + (row * self.pitch) as u64, bytes, accesses: Accesses::WRITTEN };
+        (0..self.rows).map(row).collect()
     }
 
     /// Whether this fills a single row of at least one element.

@@ -189,6 +189,38 @@ impl Report {
         self.keep(defect) && is_reported
     }
 
+    /// Adds a race between streams, with the work that races, and returns whether it is new and to be reported. It counts as a defect of
+    /// the kernel, if one of the two is a kernel.
+    pub(crate) fn note_stream_race(&mut self, kernel: Option<&str>, work: &str, message: &str) -> bool {
+        let kernel = kernel.unwrap_or("(no kernel)");
+        let rule = Rule::of_streams();
+        let id = places::identity_of_work(rule, work);
+        if let Some(known) = self.defects.iter_mut().find(|defect| defect.id == id) {
+            known.times += 1;
+            return false;
+        }
+        let matching = self.suppressions.iter_mut().find(|entry| entry.matches(&id, rule, kernel, &[]));
+        let suppressed = matching.map(|entry| {
+            entry.matched += 1;
+            entry.reason.clone()
+        });
+        let is_reported = suppressed.is_none();
+        self.kernels.entry(kernel.to_owned()).or_insert_with(|| KernelSummary { origin: program(), ..KernelSummary::default() });
+        let defect = Defect {
+            id,
+            kind: rule.name.to_owned(),
+            places: Vec::new(),
+            suppressed,
+            kernel: kernel.to_owned(),
+            times: 1,
+            severity: Severity::Error,
+            fatal: false,
+            message: message.to_owned(),
+            finding: None,
+        };
+        self.keep(defect) && is_reported
+    }
+
     /// Adds a defect if there is room for it, and returns whether there is.
     fn keep(&mut self, defect: Defect) -> bool {
         if self.defects.len() == KEPT && !self.make_room(defect.rank()) {

@@ -85,6 +85,12 @@ pub fn identity(rule: &Rule, kernel: &str, finding: Option<&Finding>, sources: &
     format!("{}-{:08x}", rule.name, u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]))
 }
 
+/// Returns the identity of a defect that is in no kernel, by the names of the work.
+pub fn identity_of_work(rule: &Rule, work: &str) -> String {
+    let hash = Sha256::digest(work);
+    format!("{}-{:08x}", rule.name, u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]))
+}
+
 /// What stays of a place in a program when other lines change.
 fn fingerprint(location: &Location, sources: &mut Sources) -> String {
     let Location { ptx_line, instruction, source, inlined_at } = location;

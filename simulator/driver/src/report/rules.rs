@@ -46,6 +46,8 @@ rules! {
         "Accesses of two threads to the same bytes, of which one is a write, must be ordered or both be atomic. PTX ISA, \"Memory Consistency Model\", \"Conflict and Data-races\".",
     RACE_SHARED = "race-shared" "Data race in shared memory"
         "Accesses of two threads to the same bytes, of which one is a write, must be ordered or both be atomic. PTX ISA, `bar`: a barrier \"guarantees that when the barrier completes, prior memory accesses requested by this thread are performed relative to all threads participating in the barrier.\"",
+    RACE_STREAMS = "race-streams" "Work of two streams on the same bytes that nothing orders"
+        "Operations in different streams may run in any order or at once, unless an event or a wait of the host orders them. CUDA C++ Programming Guide, \"Asynchronous Concurrent Execution\", \"Streams\".",
     DIVERGENT_BARRIER = "divergent-barrier" "Barrier that only part of a warp reaches"
         "__syncthreads() may be in conditional code only if the condition is the same for the whole block. CUDA C++ Programming Guide, \"Synchronization Functions\"; \"Independent Thread Scheduling\": it \"will not succeed until reached by all non-exited threads in the block.\"",
     ENDED_BEFORE_BARRIER = "ended-before-barrier" "Barrier after some threads of the block have ended"
@@ -127,6 +129,11 @@ rules! {
 }
 
 impl Rule {
+    /// Returns the rule that a race between streams breaks.
+    pub fn of_streams() -> &'static Self {
+        &RACE_STREAMS
+    }
+
     /// Finds the kind of a finding; `None` stands for a kernel that ran out of fuel.
     pub fn of(kind: Option<&FindingKind>) -> &'static Self {
         let Some(kind) = kind else { return &ENDLESS };

@@ -3,6 +3,8 @@
 //! Each subcommand is a module of its own, with its options and a function `execute`.
 
 mod coverage;
+mod explore;
+mod group;
 mod install;
 mod mutate;
 mod outputs;
@@ -32,6 +34,8 @@ enum Command {
     #[command(verbatim_doc_comment)]
     Coverage(coverage::Options),
     #[command(verbatim_doc_comment)]
+    Explore(explore::Options),
+    #[command(verbatim_doc_comment)]
     Install(install::Options),
     #[command(verbatim_doc_comment)]
     Mutate(mutate::Options),
@@ -54,6 +58,7 @@ fn main() -> ExitCode {
     };
     let ended = match command {
         Command::Coverage(options) => coverage::execute(&options),
+        Command::Explore(options) => explore::execute(&options),
         Command::Install(options) => install::execute(&options),
         Command::Mutate(options) => mutate::execute(&options),
         Command::Run(options) => run::execute(&options),

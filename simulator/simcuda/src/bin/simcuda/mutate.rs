@@ -1,6 +1,5 @@
 //! `simcuda mutate -- COMMAND`
 //!
-//! - `group`: a program and every process that it starts, ended together.
 //! - `trial`: one run of the command, and what it says about a mutant.
 //! - `equivalent`: the file of mutants that no test can notice.
 //! - `selection`: which mutants are run, in which order.
@@ -8,7 +7,6 @@
 //! - `score`: what all verdicts together say, for people and as JSON.
 
 mod equivalent;
-mod group;
 mod journal;
 mod score;
 mod selection;

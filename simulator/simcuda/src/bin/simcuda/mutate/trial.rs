@@ -15,8 +15,8 @@ use simcuda::report::{Defect, Report};
 use simcuda::settings::REPORT_VARIABLE;
 use tempfile::TempDir;
 
-use super::group::{self, Ended};
 use super::score;
+use crate::group::{self, Ended};
 use crate::program::{Simulator, exit_code, not_started};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

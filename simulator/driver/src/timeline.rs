@@ -1,0 +1,348 @@
+//! What orders the work of streams, whatever order it happens to run in: races between streams, and between streams and the host.
+//!
+//! Each piece of work is a [`Moment`] with a vector clock: for each stream, up to which of its moments everything is over before this one
+//! begins. Clocks pass along streams, from the record of an event to a wait for it, through the legacy stream, and through the host, which
+//! learns a clock when it waits, and passes it on to all that it enqueues from then on. All threads of the host count as one, so a race
+//! that only their order hides is not seen, and none is made up. (Vector clocks as in "FastTrack" by Flanagan and Freund, 2009.)
+//!
+//! Two moments race if neither is before the other, they access the same bytes, and one of them writes: CUDA C++ Programming Guide,
+//! "Asynchronous Concurrent Execution": operations in different streams "may execute out of order with respect to one another or
+//! concurrently".
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::{Arc, Mutex};
+
+use simt::{Accessed, Accesses};
+
+use crate::handles::Handle;
+use crate::lock::lock;
+use crate::position::Position;
+
+/// Moments whose accesses are kept. A program that never waits must not grow because of them.
+const KEPT: usize = 4096;
+
+/// For each stream, how many of its moments are over.
+type Clock = BTreeMap<u64, u64>;
+
+/// One piece of work.
+#[derive(Debug)]
+pub struct Moment {
+    pub position: Position,
+    /// Its stream, by the order of their first use, and its number in the stream.
+    stream: u64,
+    number: u64,
+    what: String,
+    kernel: Option<String>,
+    /// What it has to come after, until it is over, and what the host knew when it enqueued it.
+    after: Mutex<Vec<Arc<Moment>>>,
+    known: Clock,
+    /// Set when it runs.
+    clock: Mutex<Option<Clock>>,
+    is_over: AtomicBool,
+}
+
+impl Moment {
+    fn is_before(&self, clock: &Clock) -> bool {
+        clock.get(&self.stream).is_some_and(|number| *number >= self.number)
+    }
+
+    fn clock(&self) -> Option<Clock> {
+        lock(&self.clock).clone()
+    }
+
+    /// Whether it has run.
+    pub fn is_over(&self) -> bool {
+        self.is_over.load(Acquire)
+    }
+
+    fn describe(&self) -> String {
+        match self.stream {
+            0 => format!("{} on the default stream", self.what),
+            stream => format!("{} on stream {stream}", self.what),
+        }
+    }
+}
+
+/// Two moments that access the same bytes, one of which writes, without an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamRace {
+    /// The kernel, if one of them is.
+    pub kernel: Option<String>,
+    /// What both are.
+    pub work: String,
+    pub message: String,
+    /// Bytes that both access: the first address, and how many from there on.
+    pub address: u64,
+    pub bytes: u64,
+}
+
+/// All moments that can still race.
+#[derive(Debug, Default)]
+pub struct Timeline {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The last moment of each stream.
+    last: Vec<(Position, Arc<Moment>)>,
+    /// What the host has waited for.
+    host: Clock,
+    /// What work has told other work through values in memory.
+    told: Clock,
+    /// What moments that ran have accessed.
+    accessed: Vec<(Arc<Moment>, Vec<Accessed>)>,
+    /// Moments that have not run yet.
+    waiting: usize,
+    seen: BTreeSet<(String, String)>,
+}
+
+thread_local! {
+    /// The moment that runs on this thread.
+    static CURRENT: RefCell<Option<Arc<Moment>>> = const { RefCell::new(None) };
+}
+
+fn join(clock: &mut Clock, other: &Clock) {
+    for (stream, number) in other {
+        let known = clock.entry(*stream).or_default();
+        *known = (*known).max(*number);
+    }
+}
+
+impl Timeline {
+    /// Adds work to a stream. `extra` is what it waits for besides.
+    pub fn enqueue(&self, position: Position, (what, kernel): (String, Option<String>), extra: Option<Arc<Moment>>) -> Arc<Moment> {
+        let mut state = lock(&self.state);
+        let mut after: Vec<_> =
+            state.last.iter().filter(|(other, _)| position.is_after(other)).map(|(_, moment)| moment.clone()).collect();
+        after.extend(extra);
+        let own = state.last.iter().position(|(other, _)| other.stream == position.stream);
+        let (stream, number) = match own {
+            Some(own) => (state.last[own].1.stream, state.last[own].1.number + 1),
+            None if position.is_legacy => (0, 1),
+            // The default stream has its number whether it is used or not.
+            None => (1 + state.last.iter().filter(|(_, moment)| moment.stream > 0).count() as u64, 1),
+        };
+        let moment = Arc::new(Moment {
+            position,
+            stream,
+            number,
+            what,
+            kernel,
+            after: after.into(),
+            known: state.host.clone(),
+            clock: Mutex::default(),
+            is_over: false.into(),
+        });
+        match own {
+            Some(own) => state.last[own] = (position, moment.clone()),
+            None => state.last.push((position, moment.clone())),
+        }
+        state.waiting += 1;
+        moment
+    }
+
+    /// Begins a moment, or goes on with it. What runs on this thread until [`end`](Self::end) belongs to it.
+    pub fn begin(&self, moment: &Arc<Moment>, is_told: bool) {
+        CURRENT.set(Some(moment.clone()));
+        let mut state = lock(&self.state);
+        let mut clock = moment.known.clone();
+        lock(&moment.after).iter().filter_map(|earlier| earlier.clock()).for_each(|earlier| join(&mut clock, &earlier));
+        if is_told {
+            join(&mut clock, &state.told);
+        }
+        clock.insert(moment.stream, moment.number);
+        // A moment that has to wait begins more than once.
+        if lock(&moment.clock).replace(clock).is_none() {
+            state.waiting = state.waiting.saturating_sub(1);
+        }
+    }
+
+    /// Ends what [`begin`](Self::begin) began. If the moment is over and can tell others, the host or other streams, it does.
+    pub fn end(&self, moment: &Moment, is_over: bool, tells: bool) {
+        CURRENT.set(None);
+        if !is_over {
+            return;
+        }
+        lock(&moment.after).clear();
+        moment.is_over.store(true, Release);
+        if tells && let Some(clock) = moment.clock() {
+            let mut state = lock(&self.state);
+            join(&mut state.told, &clock);
+            join(&mut state.host, &clock);
+        }
+    }
+
+    /// The host has waited for all work at a position.
+    pub fn wait_before(&self, position: &Position) {
+        self.learn(|other| position.is_after(other));
+    }
+
+    /// The host has waited for all work of a context.
+    pub fn wait_for_context(&self, context: Handle) {
+        self.learn(|other| other.stream.context == context);
+    }
+
+    fn learn(&self, waits: impl Fn(&Position) -> bool) {
+        let mut state = lock(&self.state);
+        let State { last, host, .. } = &mut *state;
+        for (_, moment) in last.iter().filter(|(position, _)| waits(position)) {
+            if let Some(clock) = moment.clock() {
+                join(host, &clock);
+            }
+        }
+        state.forget();
+    }
+
+    /// The host has waited for one moment.
+    pub fn wait_for(&self, moment: &Moment) {
+        let mut state = lock(&self.state);
+        if let Some(clock) = moment.clock() {
+            join(&mut state.host, &clock);
+        }
+        state.forget();
+    }
+
+    /// Notes what the moment that runs on this thread accesses, and returns the races.
+    pub fn access(&self, accessed: Vec<Accessed>) -> Vec<StreamRace> {
+        let Some(moment) = CURRENT.with_borrow(Clone::clone) else { return Vec::new() };
+        let Some(clock) = moment.clock() else { return Vec::new() };
+        let mut state = lock(&self.state);
+        let mut races = Vec::new();
+        for (other, bytes) in &state.accessed {
+            if Arc::ptr_eq(other, &moment) || other.is_before(&clock) || talk(bytes, &accessed) {
+                continue;
+            }
+            if let Some((address, bytes, first, second)) = conflict(bytes, &accessed) {
+                let verb = |accesses: Accesses| if accesses.writes() { "writes" } else { "reads" };
+                let message = format!(
+                    "{} {} and {} {} the same bytes, and nothing orders the two: no event, no wait of the host, and no common stream",
+                    moment.describe(),
+                    verb(second),
+                    other.describe(),
+                    verb(first),
+                );
+                let kernel = moment.kernel.clone().or_else(|| other.kernel.clone());
+                let names = (other.describe(), moment.describe());
+                let work = format!("{}\n{}", names.0, names.1);
+                races.push((StreamRace { kernel, work, message, address, bytes }, names));
+            }
+        }
+        let new = races.into_iter().filter_map(|(race, names)| state.seen.insert(names).then_some(race)).collect();
+        if state.accessed.len() < KEPT {
+            state.accessed.push((moment.clone(), accessed));
+        }
+        new
+    }
+}
+
+impl State {
+    /// Forgets the moments that nothing can race with any more.
+    fn forget(&mut self) {
+        if self.waiting == 0 {
+            let host = &self.host;
+            self.accessed.retain(|(moment, _)| !moment.is_before(host));
+        }
+    }
+}
+
+/// Whether two moments may let each other know through memory: both have strong accesses to the same bytes, and one of them writes.
+fn talk(first: &[Accessed], second: &[Accessed]) -> bool {
+    overlap(first, second, |a, b| a.is_strong() && b.is_strong() && (a.writes() || b.writes())).is_some()
+}
+
+/// The first bytes that both lists have, in the order of their addresses, and that conflict: address, bytes, and both kinds of access.
+fn conflict(first: &[Accessed], second: &[Accessed]) -> Option<(u64, u64, Accesses, Accesses)> {
+    overlap(first, second, Accesses::conflict)
+}
+
+/// The first bytes that both lists have and whose accesses are as wanted. Both lists are in the order of the addresses.
+fn overlap(
+    first: &[Accessed],
+    second: &[Accessed],
+    is_wanted: impl Fn(Accesses, Accesses) -> bool,
+) -> Option<(u64, u64, Accesses, Accesses)> {
+    let (mut one, mut two) = (first.iter().peekable(), second.iter().peekable());
+    while let (Some(a), Some(b)) = (one.peek(), two.peek()) {
+        let start = a.address.max(b.address);
+        let end = (a.address + a.bytes).min(b.address + b.bytes);
+        if start < end && is_wanted(a.accesses, b.accesses) {
+            return Some((start, end - start, a.accesses, b.accesses));
+        }
+        if a.address + a.bytes <= b.address + b.bytes {
+            one.next().map(drop)
+        } else {
+            two.next().map(drop)
+        };
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::captures::StreamKey;
+
+    fn position(stream: u64, is_blocking: bool) -> Position {
+        let key = StreamKey { handle: Handle::from_number(stream), context: Handle::from_number(1), thread: None };
+        Position { stream: key, is_legacy: stream == 0, is_blocking, is_of_context: false }
+    }
+
+    fn accessed(address: u64, bytes: u64, accesses: Accesses) -> Vec<Accessed> {
+        vec![Accessed { address, bytes, accesses }]
+    }
+
+    fn run(timeline: &Timeline, at: Position, extra: Option<Arc<Moment>>, bytes: Vec<Accessed>) -> (Arc<Moment>, usize) {
+        let moment = timeline.enqueue(at, ("work".to_owned(), None), extra);
+        timeline.begin(&moment, false);
+        let races = timeline.access(bytes).len();
+        timeline.end(&moment, true, false);
+        (moment, races)
+    }
+
+    #[test]
+    fn work_of_two_streams_races_unless_something_orders_it() {
+        let write = || accessed(100, 8, Accesses::WRITTEN);
+        let read = || accessed(104, 8, Accesses::READ);
+        let (one, two) = (position(5, false), position(6, false));
+        let races = |second: &dyn Fn(&Timeline, Arc<Moment>) -> usize| {
+            let timeline = Timeline::default();
+            let (first, _) = run(&timeline, one, None, write());
+            second(&timeline, first)
+        };
+        assert_eq!(races(&|timeline, _| run(timeline, two, None, read()).1), 1);
+        assert_eq!(races(&|timeline, _| run(timeline, one, None, read()).1), 0, "the same stream");
+        assert_eq!(races(&|timeline, _| run(timeline, two, None, accessed(108, 8, Accesses::READ)).1), 0, "other bytes");
+        assert_eq!(races(&|timeline, first| run(timeline, two, Some(first), read()).1), 0, "an event");
+        assert_eq!(
+            races(&|timeline, _| {
+                timeline.wait_before(&one);
+                run(timeline, two, None, read()).1
+            }),
+            0,
+            "the host waited"
+        );
+        assert_eq!(
+            races(&|timeline, _| {
+                timeline.wait_before(&two);
+                run(timeline, two, None, read()).1
+            }),
+            1,
+            "the host waited for something else"
+        );
+    }
+
+    #[test]
+    fn the_legacy_stream_orders_blocking_streams_and_no_others() {
+        for (is_blocking, expected) in [(true, 0), (false, 1)] {
+            let timeline = Timeline::default();
+            run(&timeline, position(5, is_blocking), None, accessed(0, 4, Accesses::WRITTEN));
+            run(&timeline, position(0, true), None, Vec::new());
+            let (_, races) = run(&timeline, position(6, is_blocking), None, accessed(0, 4, Accesses::READ));
+            assert_eq!(races, expected, "blocking: {is_blocking}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! `simcuda explore`, as a user runs it: mistakes with streams are found, and their correct twins are left alone.
+#![cfg(target_os = "linux")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// This package, in which the commands run.
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Each mistake of `foreign/streams.c`, with a part of what is said about it. Some are found in any order; others only by a wrong result in
+/// an order other than that of the calls.
+const MISTAKES: [(&str, &str); 22] = [
+    ("no event between streams", "kernel add on stream 2 reads and kernel twice on stream 1 writes the same bytes"),
+    ("event recorded before the work", "race between streams: kernel add"),
+    ("wait before the record", "race between streams: kernel add"),
+    ("one event for two streams", "race between streams: kernel add"),
+    ("memset in another stream", "and memset on stream"),
+    ("copy in another stream", "a copy from device to device on stream 2"),
+    ("pinned memory changed too early", "race with the host: it changes pinned memory before a copy has read it"),
+    ("pinned memory read too early", "the host uses something too early"),
+    ("wait for the wrong stream", "the host uses something too early"),
+    ("wait for the wrong event", "the host uses something too early"),
+    ("default stream and a stream that does not block", "kernel twice on the default stream"),
+    ("upload and a stream that does not block", "race between streams: kernel twice"),
+    ("copy on the device and a stream that does not block", "race between streams: kernel twice"),
+    ("memset and a stream that does not block", "memset on the default stream"),
+    ("memory freed in another stream", "cuMemFreeAsync"),
+    ("memory allocated in another stream", "cuMemAllocAsync"),
+    ("an answer that is not looked at", "the host uses something too early"),
+    ("a function of the host in another stream", "the host uses something too early"),
+    ("one buffer for two chunks", "race between streams: "),
+    ("a join of one of two", "race between streams: kernel add"),
+    ("a graph and a copy", "a graph on stream 1"),
+    ("results downloaded before they are there", "kernel twice on stream 1"),
+];
+
+/// The program, compiled once for all tests.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("streams");
+        let source = Path::new(ROOT).join("tests/foreign/streams.c");
+        let compiled = Command::new("cc").arg("-o").arg(&path).arg(source).arg("-ldl").output().unwrap();
+        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        path
+    })
+}
+
+/// Runs `simcuda explore` on a case of the program. Returns its exit status and what it says.
+fn explore(options: &[&str], case: &str, twin: &str) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
+    command.current_dir(ROOT).arg("explore").args(options).arg("--").arg(program()).args(["tests/ptx/streams.ptx", case, twin]);
+    let output = command.output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn every_mistake_is_found_and_told() {
+    for (case, told) in MISTAKES {
+        let (status, said) = explore(&[], case, "wrong");
+        assert!(status == Some(1) && said.contains(told), "{case}: {status:?}, {said}");
+        assert!(said.contains("Repeat it with: SIMCUDA_SCHEDULE="), "{case}: {said}");
+    }
+}
+
+#[test]
+fn a_correct_twin_ends_alike_in_every_order() {
+    for (case, _) in MISTAKES {
+        let (status, said) = explore(&["--schedules", "20"], case, "right");
+        assert!(status == Some(0) && said.contains("in all 21 orders, and nothing races"), "{case}: {status:?}, {said}");
+    }
+}
+
+#[test]
+fn an_order_repeats_by_its_number() {
+    let (_, said) = explore(&[], "pinned memory read too early", "wrong");
+    let number = said.split("SIMCUDA_SCHEDULE=").nth(1).unwrap().split(' ').next().unwrap();
+    for (schedule, expected) in [("0", 0), (number, 1), (number, 1)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
+        command.current_dir(ROOT).env("SIMCUDA_SCHEDULE", schedule).args(["run", "--"]).arg(program());
+        let status = command.args(["tests/ptx/streams.ptx", "pinned memory read too early", "wrong"]).output().unwrap().status;
+        assert_eq!(status.code(), Some(expected), "schedule {schedule}");
+    }
+}
+
+#[test]
+fn what_cannot_be_explored_is_refused() {
+    let run = |schedule: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
+        command.current_dir(ROOT).env("SIMCUDA_SCHEDULE", schedule).args(["run", "--"]).arg(program());
+        let output = command.args(["tests/ptx/streams.ptx", "a graph and a copy", "right"]).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (status, said) = run("late");
+    assert!(status == Some(92) && said.contains("SIMCUDA_SCHEDULE"), "{status:?}, {said}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
+    let output = command.args(["explore", "--", "/no/such/program"]).output().unwrap();
+    assert!(output.status.code() == Some(2) && String::from_utf8_lossy(&output.stderr).contains("/no/such/program"));
+}

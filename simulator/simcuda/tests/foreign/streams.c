@@ -1,0 +1,291 @@
+/* Mistakes with streams, each with a correct twin. Each program makes 64 numbers, lets the device work with them, and checks the result.
+   usage: streams FILE.ptx CASE wrong|right
+   status: 0 for the right result, 1 for a wrong one, 90 to 92 for what should not happen, 99 for an unknown case */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef unsigned long long Address;
+typedef void *Handle;
+
+enum { N = 64, BYTES = N * 4, NON_BLOCKING = 1, NOT_READY = 600 };
+
+#define FUNCTIONS(F)                                                                                                                      \
+    F(cuInit, unsigned) F(cuCtxCreate_v2, Handle *, unsigned, int) F(cuCtxSynchronize, void) F(cuModuleLoad, Handle *, const char *)      \
+    F(cuModuleGetFunction, Handle *, Handle, const char *) F(cuMemAlloc_v2, Address *, size_t) F(cuMemFree_v2, Address)                  \
+    F(cuMemHostAlloc, void *, size_t, unsigned) F(cuStreamCreate, Handle *, unsigned) F(cuStreamSynchronize, Handle)                      \
+    F(cuEventCreate, Handle *, unsigned) F(cuEventRecord, Handle, Handle) F(cuEventSynchronize, Handle) F(cuEventQuery, Handle)           \
+    F(cuStreamWaitEvent, Handle, Handle, unsigned) F(cuMemcpyHtoD_v2, Address, const void *, size_t)                                     \
+    F(cuMemcpyDtoH_v2, void *, Address, size_t) F(cuMemcpyDtoD_v2, Address, Address, size_t)                                             \
+    F(cuMemcpyHtoDAsync_v2, Address, const void *, size_t, Handle) F(cuMemcpyDtoHAsync_v2, void *, Address, size_t, Handle)              \
+    F(cuMemcpyDtoDAsync_v2, Address, Address, size_t, Handle) F(cuMemsetD32_v2, Address, unsigned, size_t)                               \
+    F(cuMemsetD32Async, Address, unsigned, size_t, Handle) F(cuMemAllocAsync, Address *, size_t, Handle)                                 \
+    F(cuMemFreeAsync, Address, Handle) F(cuLaunchHostFunc, Handle, void (*)(void *), void *)                                             \
+    F(cuLaunchKernel, Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **, void **)             \
+    F(cuStreamBeginCapture_v2, Handle, int) F(cuStreamEndCapture, Handle, Handle *)                                                      \
+    F(cuGraphInstantiateWithFlags, Handle *, Handle, unsigned long long) F(cuGraphLaunch, Handle, Handle)
+
+#define DECLARE(name, ...) static int (*name)(__VA_ARGS__);
+FUNCTIONS(DECLARE)
+
+static Handle add_kernel, twice_kernel, s1, s2, s3, event, other_event;
+static Address a, b, c;
+static int *pinned, *more, pageable[N], results[N];
+static int is_right;
+
+/* Ends the program if a call fails. */
+static void ok(int result) {
+    if (result) {
+        fprintf(stderr, "error %d\n", result);
+        _Exit(92);
+    }
+}
+
+static void add(Address out, Address left, Address right, Handle stream) {
+    void *parameters[] = {&out, &left, &right};
+    ok(cuLaunchKernel(add_kernel, 1, 1, 1, N, 1, 1, 0, stream, parameters, NULL));
+}
+
+static void twice(Address x, Handle stream) {
+    void *parameters[] = {&x};
+    ok(cuLaunchKernel(twice_kernel, 1, 1, 1, N, 1, 1, 0, stream, parameters, NULL));
+}
+
+/* Lets `later` wait for what is in `earlier` now. */
+static void order(Handle earlier, Handle later) {
+    ok(cuEventRecord(event, earlier));
+    ok(cuStreamWaitEvent(later, event, 0));
+}
+
+static int all(const int *values, int expected) {
+    for (int i = 0; i < N; i++)
+        if (values[i] != expected)
+            return 1;
+    return 0;
+}
+
+static void set(int *values, int value) {
+    for (int i = 0; i < N; i++)
+        values[i] = value;
+}
+
+/* Downloads when everything is over. */
+static int device_has(Address x, int expected) {
+    ok(cuCtxSynchronize());
+    ok(cuMemcpyDtoH_v2(results, x, BYTES));
+    return all(results, expected);
+}
+
+static void sum_up(void *sum) {
+    for (int i = 0; i < N; i++)
+        *(int *)sum += pinned[i];
+}
+
+static int run(const char *name) {
+#define CASE(text) if (!strcmp(name, text))
+    CASE("no event between streams") {
+        twice(a, s1);
+        if (is_right) order(s1, s2);
+        add(c, a, b, s2);
+        return device_has(c, 5);
+    }
+    CASE("event recorded before the work") {
+        if (!is_right) ok(cuEventRecord(event, s1));
+        twice(a, s1);
+        if (is_right) ok(cuEventRecord(event, s1));
+        ok(cuStreamWaitEvent(s2, event, 0));
+        add(c, a, b, s2);
+        return device_has(c, 5);
+    }
+    CASE("wait before the record") {
+        if (!is_right) ok(cuStreamWaitEvent(s2, event, 0));
+        twice(a, s1);
+        ok(cuEventRecord(event, s1));
+        if (is_right) ok(cuStreamWaitEvent(s2, event, 0));
+        add(c, a, b, s2);
+        return device_has(c, 5);
+    }
+    CASE("one event for two streams") {
+        twice(a, s1);
+        ok(cuEventRecord(event, s1));
+        twice(b, s3);
+        ok(cuEventRecord(is_right ? other_event : event, s3));
+        ok(cuStreamWaitEvent(s2, event, 0));
+        ok(cuStreamWaitEvent(s2, other_event, 0));
+        add(c, a, b, s2);
+        return device_has(c, 8);
+    }
+    CASE("memset in another stream") {
+        ok(cuMemsetD32Async(c, 7, N, s2));
+        if (is_right) order(s2, s1);
+        twice(c, s1);
+        return device_has(c, 14);
+    }
+    CASE("copy in another stream") {
+        twice(a, s1);
+        if (is_right) order(s1, s2);
+        ok(cuMemcpyDtoDAsync_v2(c, a, BYTES, s2));
+        return device_has(c, 2);
+    }
+    CASE("pinned memory changed too early") {
+        set(pinned, 10);
+        ok(cuMemcpyHtoDAsync_v2(a, pinned, BYTES, s1));
+        if (is_right) ok(cuStreamSynchronize(s1));
+        set(pinned, 20);
+        return device_has(a, 10);
+    }
+    CASE("pinned memory read too early") {
+        set(pinned, 0);
+        ok(cuMemcpyDtoHAsync_v2(pinned, b, BYTES, s1));
+        if (is_right) ok(cuStreamSynchronize(s1));
+        return all(pinned, 3);
+    }
+    CASE("wait for the wrong stream") {
+        set(pinned, 0);
+        twice(b, s1);
+        ok(cuMemcpyDtoHAsync_v2(pinned, b, BYTES, s1));
+        ok(cuStreamSynchronize(is_right ? s1 : s2));
+        return all(pinned, 6);
+    }
+    CASE("wait for the wrong event") {
+        set(pinned, 0);
+        ok(cuEventRecord(event, s1));
+        ok(cuMemcpyDtoHAsync_v2(pinned, b, BYTES, s1));
+        if (is_right) ok(cuEventRecord(event, s1));
+        ok(cuEventSynchronize(event));
+        return all(pinned, 3);
+    }
+    CASE("default stream and a stream that does not block") {
+        Handle stream;
+        ok(cuStreamCreate(&stream, is_right ? 0 : NON_BLOCKING));
+        twice(a, NULL);
+        add(c, a, b, stream);
+        return device_has(c, 5);
+    }
+    CASE("upload and a stream that does not block") {
+        set(pageable, 10);
+        ok(cuMemcpyHtoD_v2(a, pageable, BYTES));
+        if (is_right) ok(cuStreamSynchronize(NULL));
+        twice(a, s1);
+        return device_has(a, 20);
+    }
+    CASE("copy on the device and a stream that does not block") {
+        ok(cuMemcpyDtoD_v2(c, b, BYTES));
+        if (is_right) ok(cuCtxSynchronize());
+        twice(c, s1);
+        return device_has(c, 6);
+    }
+    CASE("memset and a stream that does not block") {
+        ok(cuMemsetD32_v2(c, 4, N));
+        if (is_right) order(NULL, s1);
+        twice(c, s1);
+        return device_has(c, 8);
+    }
+    CASE("memory freed in another stream") {
+        Address x;
+        ok(cuMemAllocAsync(&x, BYTES, s1));
+        ok(cuMemsetD32Async(x, 4, N, s1));
+        add(c, x, b, s1);
+        if (is_right) order(s1, s2);
+        ok(cuMemFreeAsync(x, s2));
+        return device_has(c, 7);
+    }
+    CASE("memory allocated in another stream") {
+        Address x;
+        ok(cuMemAllocAsync(&x, BYTES, s1));
+        if (is_right) order(s1, s2);
+        ok(cuMemsetD32Async(x, 4, N, s2));
+        add(c, x, b, s2);
+        return device_has(c, 7);
+    }
+    CASE("an answer that is not looked at") {
+        set(pinned, 0);
+        ok(cuMemcpyDtoHAsync_v2(pinned, b, BYTES, s1));
+        ok(cuEventRecord(event, s1));
+        while (cuEventQuery(event) == NOT_READY && is_right) {}
+        return all(pinned, 3);
+    }
+    CASE("a function of the host in another stream") {
+        int sum = 0;
+        set(pinned, 0);
+        ok(cuMemcpyDtoHAsync_v2(pinned, b, BYTES, s1));
+        if (is_right) order(s1, s2);
+        ok(cuLaunchHostFunc(s2, sum_up, &sum));
+        ok(cuCtxSynchronize());
+        return sum != 3 * N;
+    }
+    CASE("one buffer for two chunks") {
+        set(pinned, 10);
+        set(more, 20);
+        ok(cuMemcpyHtoDAsync_v2(a, pinned, BYTES, s1));
+        order(s1, s2);
+        add(c, a, a, s2);
+        if (is_right) order(s2, s1);
+        ok(cuMemcpyHtoDAsync_v2(a, more, BYTES, s1));
+        return device_has(c, 20);
+    }
+    CASE("a join of one of two") {
+        twice(a, s1);
+        twice(b, s2);
+        order(s1, s3);
+        if (is_right) order(s2, s3);
+        add(c, a, b, s3);
+        return device_has(c, 8);
+    }
+    CASE("a graph and a copy") {
+        Handle graph, executable;
+        ok(cuStreamBeginCapture_v2(s1, 0));
+        twice(a, s1);
+        ok(cuStreamEndCapture(s1, &graph));
+        ok(cuGraphInstantiateWithFlags(&executable, graph, 0));
+        ok(cuGraphLaunch(executable, s1));
+        if (is_right) order(s1, s2);
+        ok(cuMemcpyDtoDAsync_v2(c, a, BYTES, s2));
+        return device_has(c, 2);
+    }
+    CASE("results downloaded before they are there") {
+        twice(b, s1);
+        if (is_right) ok(cuStreamSynchronize(s1));
+        ok(cuMemcpyDtoH_v2(results, b, BYTES));
+        return all(results, 6);
+    }
+    CASE("an argument too few") {
+        void *parameters[] = {&c, &a, is_right ? &b : NULL};
+        int result = cuLaunchKernel(add_kernel, 1, 1, 1, N, 1, 1, 0, NULL, parameters, NULL);
+        return result ? 1 : device_has(c, 4);
+    }
+    return 99;
+}
+
+int main(int count, char **arguments) {
+    Handle driver, context, module;
+    if (count < 4 || !(driver = dlopen("libcuda.so.1", RTLD_NOW))) {
+        fprintf(stderr, "no driver: %s\n", dlerror());
+        return 90;
+    }
+#define LOAD(name, ...)                                                                                                                   \
+    if (!(name = (int (*)(__VA_ARGS__))dlsym(driver, #name)))                                                                             \
+        return 91;
+    FUNCTIONS(LOAD)
+    is_right = !strcmp(arguments[3], "right");
+    ok(cuInit(0));
+    ok(cuCtxCreate_v2(&context, 0, 0));
+    ok(cuModuleLoad(&module, arguments[1]));
+    ok(cuModuleGetFunction(&add_kernel, module, "add"));
+    ok(cuModuleGetFunction(&twice_kernel, module, "twice"));
+    Handle *streams[] = {&s1, &s2, &s3}, *events[] = {&event, &other_event};
+    for (int i = 0; i < 3; i++)
+        ok(cuStreamCreate(streams[i], NON_BLOCKING));
+    for (int i = 0; i < 2; i++)
+        ok(cuEventCreate(events[i], 0));
+    Address *buffers[] = {&a, &b, &c};
+    int values[] = {1, 3, 0};
+    for (int i = 0; i < 3; i++) {
+        ok(cuMemAlloc_v2(buffers[i], BYTES));
+        ok(cuMemsetD32_v2(*buffers[i], values[i], N));
+    }
+    ok(cuMemHostAlloc(&pinned, BYTES, 0));
+    ok(cuMemHostAlloc(&more, BYTES, 0));
+    ok(cuCtxSynchronize());
+    return run(arguments[2]);
+}
