@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use crate::handles::Handle;
 use crate::lock::lock;
 use crate::position::Position;
-use crate::result::Result;
+use crate::result::{Failure, Result};
 use crate::schedule::Schedule;
 use crate::timeline::{Moment, Timeline};
 
@@ -53,6 +53,8 @@ pub struct Queues {
     calls: AtomicU64,
     /// Questions whether work is done.
     questions: AtomicU64,
+    /// The first error of work that no call has returned yet.
+    failure: Mutex<Option<(Handle, Failure)>>,
 }
 
 struct Job {
@@ -97,6 +99,12 @@ impl Awaited {
 }
 
 impl Queues {
+    /// Returns the error of work of a context that ran later than its call, to the first call that asks.
+    pub fn take_failure(&self, context: Handle) -> Result<()> {
+        let taken = lock(&self.failure).take_if(|(of, _)| *of == context);
+        taken.map_or(Ok(()), |(_, failure)| Err(failure))
+    }
+
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
@@ -237,9 +245,12 @@ impl Queues {
                 (jobs[index].work, jobs[index].waits_for) = (Some(work), what);
                 continue;
             }
-            jobs.remove(index);
+            let job = jobs.remove(index);
             self.count.store(jobs.len(), Ordering::Release);
-            return progress.map(|_| true);
+            if let Err(failure) = progress {
+                lock(&self.failure).get_or_insert((job.position.stream.context, failure));
+            }
+            return Ok(true);
         }
         Ok(false)
     }

@@ -196,6 +196,7 @@ pub fn drain(driver: &Driver, context: &Context) -> Result<()> {
     if let Some(timeline) = &driver.queues.timeline {
         timeline.wait_for_context(context.handle);
     }
+    driver.queues.take_failure(context.handle)?;
     context.check()
 }
 

@@ -208,7 +208,8 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
         })
         .map_or(Ok(()), |what| context::give_up(driver, &event.context, &what))?;
     learn(driver, &event);
-    event.context.check()
+    event.context.check()?;
+    driver.queues.take_failure(event.context.handle)
 }
 
 /// The host knows now that the event was recorded.

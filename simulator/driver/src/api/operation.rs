@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::context::Context;
 use super::event::Event;
-use super::kernel::Launch;
+use super::kernel::{self, Launch};
 use super::transfer::{Copy, Fill};
 use super::user_object::References;
 use super::value_op::ValueOp;
@@ -98,6 +98,16 @@ impl Operation {
         }
     }
 
+    /// Refuses what a call refuses at once although the work runs later: shapes that no launch can have, and copies of memory that is not there.
+    pub fn check(&self, driver: &Driver) -> Result<()> {
+        match self {
+            Operation::Kernel(launch) => kernel::check_shape(launch.config, driver.profile),
+            Operation::Copy(copy, _) => copy.check_memory(driver),
+            Operation::Fill(fill, _) => fill.check_memory(driver),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns what this is for those who order work.
     pub fn task(&self) -> Task {
         let kernel = if let Operation::Kernel(launch) = self { Some(readable(launch.function.name()).into_owned()) } else { None };
@@ -142,12 +152,14 @@ impl Operation {
         match self {
             Operation::Kernel(launch) => launch.run(driver),
             Operation::Copy(copy, _) => {
+                copy.run(driver)?;
                 driver.note_accesses(|| copy.accesses());
-                copy.run(driver)
+                Ok(())
             }
             Operation::Fill(fill, _) => {
+                fill.run(driver)?;
                 driver.note_accesses(|| fill.accesses());
-                fill.run(driver)
+                Ok(())
             }
             Operation::Host(call) => {
                 call.run();

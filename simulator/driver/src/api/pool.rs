@@ -147,6 +147,9 @@ exports! {
             return stream::submit(stream, Operation::Free(address));
         }
         stream::use_now(stream)?;
+        if driver.queues.are_late() && driver.allocations.containing(address).is_none_or(|owned| owned.base != address) {
+            return CuResult::INVALID_VALUE.err();
+        }
         // CUDA allows memory from cuMemAlloc here as well.
         let frees = |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::ImportedFromPool(_) | MemoryKind::Device | MemoryKind::Graph);
         stream::after(stream, "cuMemFreeAsync", move |driver| {

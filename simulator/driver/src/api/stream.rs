@@ -138,6 +138,9 @@ pub fn submit_with(stream: Handle, operation: Operation, kept: impl Send + 'stat
     if driver.queues.timeline.is_none() && driver.queues.is_empty() && !operation.may_wait() {
         return operation.run(driver);
     }
+    if driver.queues.are_late() {
+        operation.check(driver)?;
+    }
     let (task, event) = (operation.task(), operation.recorded());
     let mut run = Run::new(operation)?;
     let work = move || {
@@ -181,7 +184,8 @@ pub fn finish(stream: Handle) -> Result<()> {
     if let Some(timeline) = &driver.queues.timeline {
         timeline.wait_before(&position);
     }
-    context.check()
+    context.check()?;
+    driver.queues.take_failure(context.handle)
 }
 
 /// Refuses to use the legacy stream while it would have to wait for a capturing stream.

@@ -237,6 +237,25 @@ impl Copy {
         [self.target, self.source].map(|end| matches!(end.address.resolve(driver), Location::Device(_)))
     }
 
+    /// Refuses a box whose first or last byte on the device is in no allocation.
+    pub fn check_memory(&self, driver: &Driver) -> Result<()> {
+        let [width, rows, layers] = self.extent;
+        if self.extent.contains(&0) {
+            return Ok(());
+        }
+        for end in [self.target, self.source] {
+            let (offset, pitch, layer) = end.offsets(self.extent)?;
+            if let Location::Device(start) = end.address.resolve(driver) {
+                let last = (layers - 1).wrapping_mul(layer).wrapping_add((rows - 1).wrapping_mul(pitch)).wrapping_add(width - 1);
+                let is_there = |offset: usize| driver.memory.allocation_at(start.wrapping_add(offset as u64)).is_some();
+                if !is_there(offset) || !is_there(offset.wrapping_add(last)) {
+                    return CuResult::INVALID_VALUE.err();
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the copy is from the device's own memory to the device's own memory. Memory of the host that the device can access does not
     /// count.
     pub fn is_between_devices(&self, driver: &Driver) -> bool {
@@ -353,6 +372,19 @@ impl Fill {
             return CuResult::INVALID_VALUE.err();
         }
         Ok(())
+    }
+
+    /// Refuses to fill what is in no allocation.
+    pub fn check_memory(&self, driver: &Driver) -> Result<()> {
+        let row_bytes = self.row_bytes()?;
+        if row_bytes == 0 || self.rows == 0 {
+            return Ok(());
+        }
+        let before_last = (self.rows - 1).checked_mul(self.pitch).ok_or(CuResult::INVALID_VALUE)?;
+        let length = before_last.checked_add(row_bytes - 1).ok_or(CuResult::INVALID_VALUE)?;
+        let last = self.target.checked_add(length as u64).ok_or(CuResult::INVALID_VALUE)?;
+        let is_there = |address: u64| driver.memory.allocation_at(address).is_some();
+        if is_there(self.target) && is_there(last) { Ok(()) } else { CuResult::INVALID_VALUE.err() }
     }
 
     /// Returns the bytes that this writes.

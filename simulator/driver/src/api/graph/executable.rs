@@ -131,6 +131,10 @@ fn launch(executable: &Executable, stream: Handle) -> Result<()> {
     let driver = driver()?;
     // The driver of an H200 (580.159) refuses it, too.
     stream::check_not_capturing(stream)?;
+    if driver.queues.are_late() {
+        // Whether memory of the graph is free shows when earlier work has run.
+        stream::finish(stream)?;
+    }
     prepare_memory(driver, executable)?;
     stream::submit(stream, Operation::Graph(executable.nodes.clone()))
 }
