@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{Write, stderr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -15,7 +15,7 @@ use simcuda::settings::{REPORT_VARIABLE, SCHEDULE_VARIABLE};
 
 use crate::Ended;
 use crate::group;
-use crate::outputs::merged;
+use crate::outputs::{merged, reports_in};
 use crate::program::{Simulator, exit_code, not_started};
 
 /// Lines of the program's output that are shown of a run that fails.
@@ -115,16 +115,8 @@ fn run(
     command.stdout(both.try_clone()?).stderr(both);
     let (ended, duration) = group::run(&mut command, limit, interrupted).map_err(|error| not_started(&options.words, &error))?;
     let status = if let group::Ended::Exited(status) = ended { Some(status) } else { None };
-    let report = merged(reports(folder.path())?.iter().map(PathBuf::as_path))?;
+    let report = merged(reports_in(folder.path())?.iter().map(PathBuf::as_path))?;
     Ok(Run { status, duration, report, output: String::from_utf8_lossy(&fs::read(&output)?).into_owned() })
-}
-
-/// Lists the reports of a folder, in an order that does not depend on the file system.
-fn reports(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    files.sort();
-    Ok(files)
 }
 
 /// Says what is wrong with a run, and how to repeat it.

@@ -4,7 +4,7 @@ use std::env;
 use std::error::Error;
 use std::fs;
 use std::io::{Write, stderr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use simcuda::report::{Destination, Report, Severity};
@@ -109,4 +109,13 @@ pub fn merged<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<Report, B
         merged.merge(report);
     }
     Ok(merged)
+}
+
+/// Lists the reports of a folder, in an order that does not depend on the file system.
+pub fn reports_in(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    // A process that was killed while it wrote leaves a part of a file.
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    Ok(files)
 }

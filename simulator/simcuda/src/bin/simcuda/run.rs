@@ -1,8 +1,7 @@
 //! `simcuda run -- COMMAND`
 
 use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf, absolute};
+use std::path::{PathBuf, absolute};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -10,7 +9,7 @@ use simcuda::report::read_suppressions;
 use simcuda::settings::{REPORT_VARIABLE, SUPPRESSIONS_VARIABLE};
 
 use crate::Ended;
-use crate::outputs::{Outputs, merged};
+use crate::outputs::{Outputs, merged, reports_in};
 use crate::program::{Simulator, exit_code, not_started};
 
 /// Run a program on the simulator
@@ -48,7 +47,7 @@ pub fn execute(options: &Options) -> Ended {
     let reports = tempfile::Builder::new().prefix("simcuda-reports-").tempdir()?;
     command.env(REPORT_VARIABLE, format!("json:{}", reports.path().join("%p.json").display()));
     let status = command.status().map_err(|error| not_started(&options.words, &error))?;
-    let fails = ending.finish(&merged(files_in(reports.path())?.iter().map(PathBuf::as_path))?)?;
+    let fails = ending.finish(&merged(reports_in(reports.path())?.iter().map(PathBuf::as_path))?)?;
     Ok(ExitCode::from(if status.success() { u8::from(fails) } else { exit_code(status) }))
 }
 
@@ -60,13 +59,4 @@ fn without_reports(options: &Options) -> Ended {
     let status = Simulator::install()?.command(&options.words).status();
     let status = status.map_err(|error| not_started(&options.words, &error))?;
     Ok(ExitCode::from(exit_code(status)))
-}
-
-/// Lists the reports of a folder, in an order that does not depend on the file system.
-fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
-    let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
-    // A process that was killed while it wrote leaves a part of a file.
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    files.sort();
-    Ok(files)
 }
