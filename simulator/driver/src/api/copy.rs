@@ -19,7 +19,8 @@ fn submit(copy: Copy, stream: Handle) -> Result<()> {
     let source = Source::of(driver, &copy)?;
     stream::submit_with(stream, Operation::Copy(copy, context), source)?;
     // The program may use or change pageable memory as soon as the call returns.
-    let uses_host = !driver.queues.is_empty() && copy.directions(driver).contains(&false) && !stream::is_capturing(stream)?;
+    let may_be_late = !driver.queues.is_empty() || driver.queues.timeline.is_some();
+    let uses_host = may_be_late && copy.directions(driver).contains(&false) && !stream::is_capturing(stream)?;
     if uses_host { stream::finish(stream) } else { Ok(()) }
 }
 

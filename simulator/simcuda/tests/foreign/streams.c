@@ -249,6 +249,11 @@ static int run(const char *name) {
         ok(cuMemcpyDtoH_v2(results, b, BYTES));
         return all(results, 6);
     }
+    CASE("a download to pageable memory, which waits") {
+        ok(cuMemcpyDtoHAsync_v2(results, b, BYTES, s1));
+        twice(b, s2);
+        return all(results, 3) || device_has(b, 6);
+    }
     CASE("an argument too few") {
         void *parameters[] = {&c, &a, is_right ? &b : NULL};
         int result = cuLaunchKernel(add_kernel, 1, 1, 1, N, 1, 1, 0, NULL, parameters, NULL);
