@@ -55,16 +55,18 @@ fn the_division_depends_on_the_size_and_is_told() {
 #[test]
 fn padding_and_transposing_leave_no_bank_conflicts() {
     let record = BINARY.record("sim", &["--size", "256,256,32"]);
-    let conflicts = |name: &str| {
-        let of = |kind: &str| count(&record, name, &format!("shared_{kind}_wavefronts"));
-        of("load") + of("store")
-            - count(&record, name, "shared_load_wavefronts_ideal")
-            - count(&record, name, "shared_store_wavefronts_ideal")
+    let conflicts = |name: &str, kind: &str| {
+        count(&record, name, &format!("shared_{kind}_wavefronts"))
+            - count(&record, name, &format!("shared_{kind}_wavefronts_ideal"))
     };
-    assert!(conflicts("register-tile") > 0);
-    let names = ["tiled", "vector", "warp-tile", "double-buffered", "tensor-tf32", "wgmma", "wgmma-tf32", "tensor-3xtf32"];
-    for name in names {
-        assert_eq!(conflicts(name), 0, "{name}");
+    assert!(conflicts("register-tile", "load") > 0 && conflicts("register-tile", "store") > 0);
+    for name in ["tiled", "vector", "warp-tile", "wgmma", "wgmma-tf32", "tensor-3xtf32"] {
+        assert_eq!((conflicts(name, "load"), conflicts(name, "store")), (0, 0), "{name}");
+    }
+    // Their loads have none either, but what `cp.async` writes has, as Nsight Compute counts on an H200.
+    for name in ["double-buffered", "tensor-tf32"] {
+        assert_eq!(conflicts(name, "load"), 0, "{name}");
+        assert!(conflicts(name, "store") > 0, "{name}");
     }
 }
 

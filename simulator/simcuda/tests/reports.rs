@@ -202,6 +202,15 @@ fn a_suppressed_defect_is_counted_listed_and_not_reported() {
 }
 
 #[test]
+fn the_file_of_suppressions_in_the_book_is_read() {
+    let project = Project::new();
+    project.write("known.toml", include_str!("../examples/suppressions.toml"));
+    let Ended { status, stderr } = project.run(&["--suppressions", "known.toml"], &["stores"], 0);
+    assert_eq!(status, Some(1), "{stderr}");
+    assert!(stderr.ends_with("simcuda: unused suppression at known.toml:1: no defect matched it\n"), "{stderr}");
+}
+
+#[test]
 fn a_wrong_file_of_suppressions_is_refused_with_its_line_before_anything_runs() {
     let project = Project::new();
     project.write("known.toml", "\n[[suppress]]\nid = \"race-shared-00000000\"\n");

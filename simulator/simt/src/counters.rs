@@ -89,7 +89,8 @@ counters! {
     /// Global loads: bytes that the lanes requested.
     global_load_bytes,
     /// Global loads: wavefronts in the L1 cache if it holds the data. Like the wavefronts of shared memory, they follow from the
-    /// addresses alone. A GPU's own counter is higher when lines must be fetched first.
+    /// addresses alone. A GPU's own counter is higher when lines must be fetched first. A copy to shared memory (`cp.async`) has one for
+    /// each request here, because those that move its words count as wavefronts of shared stores.
     global_load_wavefronts,
     /// Copies from global to shared memory that bypass the registers (`cp.async`): warp instructions with at least one active lane.
     /// Nsight Compute counts them as `smsp__inst_executed_op_ldgsts.sum`, apart from loads and stores. Their reads of global memory are

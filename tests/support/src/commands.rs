@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::repository::root;
 
 /// Commands that no test runs as shown: words of the command, and the reason.
-const NOT_RUN: [(&str, &str); 32] = [
+const NOT_RUN: [(&str, &str); 35] = [
     ("--device gpu", "needs a GPU"),
     ("--size 4096,64,4096", "takes minutes without a GPU"),
     ("nsys profile", "needs a GPU, and a profiler"),
@@ -38,6 +38,9 @@ const NOT_RUN: [(&str, &str); 32] = [
     ("rustup target add", "needs a network"),
     ("cargo book", "needs mdBook and a compiler for WebAssembly; .ci/web runs it"),
     ("http.server", "serves until it is stopped"),
+    ("pytest --simcuda", "needs an installed wheel; simulator/simcuda/tests/ci.rs runs the plugin"),
+    ("genhtml", "is a program of lcov"),
+    ("simcuda coverage --merge", "needs what two jobs kept; simulator/simcuda/tests/coverage.rs merges two folders"),
     ("export", "sets a variable for the command after it"),
     ("cargo test", "is what runs these tests"),
 ];

@@ -86,9 +86,11 @@ impl AccessStats {
         counters.cluster_sectors = self.cluster_sectors;
     }
 
-    /// A load from global memory whose bytes are written to shared memory.
+    /// A load from global memory whose bytes are written to shared memory. The wavefronts that write them also read them from the L1, so
+    /// the load counts only one for each request.
     fn count_copy(&self, counters: &mut Counters) {
         self.count_load(counters);
+        counters.global_load_wavefronts = self.global_requests;
         (counters.shared_load_wavefronts, counters.shared_load_wavefronts_ideal) = (0, 0);
         (counters.shared_store_wavefronts, counters.shared_store_wavefronts_ideal) = (self.wavefronts, self.wavefronts_ideal);
     }
