@@ -40,6 +40,7 @@ const NOT_RUN: [(&str, &str); 35] = [
     ("http.server", "serves until it is stopped"),
     ("pytest --simcuda", "needs an installed wheel; simulator/simcuda/tests/ci.rs runs the plugin"),
     ("genhtml", "is a program of lcov"),
+    ("simcuda explore -- ./pipeline", "names no real program; simulator/simcuda/tests/explore.rs explores one"),
     ("simcuda coverage --merge", "needs what two jobs kept; simulator/simcuda/tests/coverage.rs merges two folders"),
     ("export", "sets a variable for the command after it"),
     ("cargo test", "is what runs these tests"),
