@@ -1,4 +1,4 @@
-//! Every fence, wait and arrival of the asynchronous kernels is needed: if any one of them is taken out, a stage that launches the kernel must
+//! Every fence, wait and arrival of the asynchronous kernels of chapters 04 and 06 is needed: if any one of them is taken out, a stage that launches the kernel must
 //! fail, or it can be said why nothing depends on it.
 //! `barriers` does the same with the barriers between the threads of a block.
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use common::Chapter;
 use common::stage::Stage;
-use common::workload::{Matmul, Workload, matmul};
+use common::workload::{Border, Correlation, Matmul, Workload, correlation, matmul};
 use kernels::Source;
 use matmul_tiled::hopper::WGMMA_TF32;
 use matmul_tiled::split::TENSOR_3XTF32;
@@ -60,6 +60,10 @@ fn own_process_products() {
             run(gpu)
         })
     });
+    let Chapter { sources, stages, .. } = correlation_sm_aware::CHAPTER;
+    let size = correlation::Size { image: (60, 50), template: (20, 16) };
+    let templates = Correlation::random(size, Border::Valid, 13);
+    take_out(&mut missed, sources, stages, &templates, |run| with_own_simulator(|gpu| run(gpu)));
     let unmissed = missed.iter().filter(|(_, is_missed)| !**is_missed);
     let unmissed: Vec<_> = unmissed.map(|((kernel, line, opcode), _)| (*kernel, opcode.as_str(), *line)).collect();
     let mut found: Vec<_> = unmissed.iter().map(|(kernel, opcode, _)| (*kernel, *opcode)).collect();
