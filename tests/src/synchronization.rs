@@ -1,5 +1,5 @@
-//! Every fence, wait and arrival of the asynchronous kernels of chapters 04 and 06 is needed: if any one of them is taken out, a stage that launches the kernel must
-//! fail, or it can be said why nothing depends on it.
+//! Every fence, wait and arrival of the asynchronous kernels of chapters 04 and 06 is needed: if any one of them is taken out, a stage that
+//! launches the kernel must fail, or it can be said why nothing depends on it.
 //! `barriers` does the same with the barriers between the threads of a block.
 
 use std::collections::BTreeMap;
