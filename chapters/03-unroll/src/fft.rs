@@ -24,7 +24,7 @@
 //! allowed beyond the workload's own tolerance: `u log2(n) * max |x| * M`.
 //!
 //! `M` is between the filter's norm `||h||`, for an impulse, and the sum of all magnitudes, for a filter of one sign. With `||h||` in its
-//! place, a random test failed on an H200: a signal and a filter that both rise, 3583 outputs and 127 taps, where `M` is 9 times `||h||`.
+//! place, a random test failed on an H200: a signal and a filter that both rise, 3583 outputs and 127 taps, where `M` is almost 10 times `||h||`.
 //! Nothing proves that errors spread evenly, but we measured it: with random signals, signals whose magnitudes range over 2^40, and
 //! signals with a few samples a million times louder than the others, at 1 to 8192 taps, the stage used at most a fifth of what even
 //! `||h||` would allow. Where signal and filter rise, [`FFT_PARTITIONED`](crate::partitioned::FFT_PARTITIONED) used less than a fifth of

@@ -1,9 +1,9 @@
-//! Work that waits: what streams have yet to do because one of them waits for a value in memory.
+//! Work that waits: what streams have yet to do, because of a schedule or because one of them waits for a value in memory.
 //!
 //! Without a [schedule](crate::schedule), an operation is complete when the call that enqueues it returns, with one exception: a stream can
-//! wait for a value that something else writes later, another stream, a thread of the program, or another process. Such a wait, and whatever has to come after it, stays here. It
-//! continues with the next call that makes a difference, and a thread looks at it in the meantime, because a program may wait for the
-//! result without calling the driver. A wait that nothing ends becomes an error after a minute of waiting for it, where a GPU waits
+//! wait for a value that something else writes later, another stream, a thread of the program, or another process. Such a wait, and
+//! whatever has to come after it, stays here. It continues with the next call that makes a difference, and a thread looks at it in the
+//! meantime, because a program may wait for the result without calling the driver. A wait that nothing ends becomes an error after a minute of waiting for it, where a GPU waits
 //! forever.
 //!
 //! This module knows the order of work, not what the work is.
@@ -73,11 +73,18 @@ pub struct Task {
     /// The kernel, if it is one.
     pub kernel: Option<String>,
     /// What it waits for besides the earlier work of its stream.
-    pub after: Option<Arc<Moment>>,
+    pub after: Vec<Arc<Moment>>,
     /// Whether it waits for a value in memory.
     pub is_told: bool,
     /// Whether it can let the host or other streams know that it is done, without an event.
     pub tells: bool,
+}
+
+impl Task {
+    /// Work that only its stream orders.
+    pub fn of(what: &str) -> Self {
+        Self { what: what.to_owned(), ..Self::default() }
+    }
 }
 
 /// Which work a program waits for.

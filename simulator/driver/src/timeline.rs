@@ -21,7 +21,7 @@ use crate::handles::Handle;
 use crate::lock::lock;
 use crate::position::Position;
 
-/// Moments whose accesses are kept. A program that never waits must not grow because of them.
+/// Moments whose accesses are kept. A program that never waits must not grow because of them; what comes later is compared with these only.
 const KEPT: usize = 4096;
 
 /// For each stream, how many of its moments are over.
@@ -114,7 +114,7 @@ fn join(clock: &mut Clock, other: &Clock) {
 
 impl Timeline {
     /// Adds work to a stream. `extra` is what it waits for besides.
-    pub fn enqueue(&self, position: Position, (what, kernel): (String, Option<String>), extra: Option<Arc<Moment>>) -> Arc<Moment> {
+    pub fn enqueue(&self, position: Position, (what, kernel): (String, Option<String>), extra: Vec<Arc<Moment>>) -> Arc<Moment> {
         let mut state = lock(&self.state);
         let mut after: Vec<_> =
             state.last.iter().filter(|(other, _)| position.is_after(other)).map(|(_, moment)| moment.clone()).collect();
@@ -296,7 +296,7 @@ mod tests {
     }
 
     fn run(timeline: &Timeline, at: Position, extra: Option<Arc<Moment>>, bytes: Vec<Accessed>) -> (Arc<Moment>, usize) {
-        let moment = timeline.enqueue(at, ("work".to_owned(), None), extra);
+        let moment = timeline.enqueue(at, ("work".to_owned(), None), extra.into_iter().collect());
         timeline.begin(&moment, false);
         let races = timeline.access(bytes).len();
         timeline.end(&moment, true, false);

@@ -74,6 +74,13 @@ fn a_correct_twin_ends_alike_in_every_order() {
 }
 
 #[test]
+fn a_callback_tells_the_host_that_work_is_done() {
+    // The host waits in memory, so that late work begins only after a second without a call.
+    let (status, said) = explore(&["--schedules", "1"], "a callback that tells the host", "right");
+    assert!(status == Some(0) && said.contains("in all 2 orders, and nothing races"), "{status:?}, {said}");
+}
+
+#[test]
 fn an_order_repeats_by_its_number() {
     let (_, said) = explore(&[], "pinned memory read too early", "wrong");
     let number = said.split("SIMCUDA_SCHEDULE=").nth(1).unwrap().split(' ').next().unwrap();

@@ -14,10 +14,10 @@ use crate::result::{CuResult, Result};
 fn submit(copy: Copy, stream: Handle) -> Result<()> {
     let (driver, context) = context::current()?;
     if let Some((copy, staging)) = stage(driver, copy, stream)? {
-        return stream::submit_with(stream, Operation::Copy(copy, context), staging);
+        return stream::submit_then(stream, Operation::Copy(copy, context), move || drop(staging));
     }
     let source = Source::of(driver, &copy)?;
-    stream::submit_with(stream, Operation::Copy(copy, context), source)?;
+    stream::submit_then(stream, Operation::Copy(copy, context), move || source.iter().for_each(Source::compare))?;
     // The program may use or change pageable memory as soon as the call returns.
     let may_be_late = !driver.queues.is_empty() || driver.queues.timeline.is_some();
     let uses_host = may_be_late && copy.directions(driver).contains(&false) && !stream::is_capturing(stream)?;
@@ -57,11 +57,9 @@ impl Source {
         driver.memory.read(address, &mut bytes)?;
         Ok(Some(Self { driver, address, bytes }))
     }
-}
 
-impl Drop for Source {
-    /// The copy is done.
-    fn drop(&mut self) {
+    /// Reports bytes that have changed.
+    fn compare(&self) {
         let mut now = vec![0; self.bytes.len()];
         // Without the allocation, there is nothing to compare.
         if self.driver.memory.read(self.address, &mut now).is_ok()

@@ -124,23 +124,37 @@ impl Operation {
             Operation::Free(_) => "a free".to_owned(),
             Operation::Values(_) => "an operation on values".to_owned(),
         };
-        let after = if let Operation::Wait(event) = self { event.moment() } else { None };
-        let is_told = self.has(|operation| matches!(operation, Operation::Values(_)));
-        let tells = self.has(|operation| matches!(operation, Operation::Values(_) | Operation::Host(_)));
+        let mut after = Vec::new();
+        self.each(&mut |operation| {
+            if let Operation::Wait(event) = operation {
+                after.extend(event.moment());
+            }
+        });
+        let (mut is_told, mut tells) = (false, false);
+        self.each(&mut |operation| {
+            is_told |= matches!(operation, Operation::Values(_));
+            tells |= matches!(operation, Operation::Values(_) | Operation::Host(_));
+        });
         Task { what, kernel, after, is_told, tells }
     }
 
-    /// Whether this or a node of it is as wanted.
-    fn has(&self, is_wanted: fn(&Operation) -> bool) -> bool {
+    /// Looks at this, or at each node of a graph.
+    fn each(&self, look: &mut dyn FnMut(&Operation)) {
         match self {
-            Operation::Graph(graph) => lock(&graph.nodes).nodes().any(|(_, node)| node.operation.has(is_wanted)),
-            other => is_wanted(other),
+            Operation::Graph(graph) => lock(&graph.nodes).nodes().for_each(|(_, node)| node.operation.each(look)),
+            other => look(other),
         }
     }
 
-    /// Returns the event that this records.
-    pub fn recorded(&self) -> Option<Arc<Event>> {
-        if let Operation::Record(event) = self { Some(event.clone()) } else { None }
+    /// Returns the events that this records.
+    pub fn recorded(&self) -> Vec<Arc<Event>> {
+        let mut events = Vec::new();
+        self.each(&mut |operation| {
+            if let Operation::Record(event) = operation {
+                events.push(event.clone());
+            }
+        });
+        events
     }
 
     /// Executes an operation that does not wait.

@@ -15,6 +15,7 @@ use crate::export::exports;
 use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, MemAccess, MemLocation, Out, PoolProperties};
 use crate::handles::Handle;
 use crate::pools::Pool;
+use crate::queues::Task;
 use crate::result::{CuResult, Result};
 use crate::shared_memory::{Place, SharedMemory, Token};
 
@@ -66,7 +67,7 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
     pool.note_allocated(bytes as u64);
     if driver.queues.timeline.is_some() {
         // Work of another stream may use it only after the allocation.
-        stream::after(stream, "cuMemAllocAsync", move |driver| {
+        stream::after(stream, Task::of("cuMemAllocAsync"), move |driver| {
             driver.note_accesses(|| whole(driver, address));
             Ok(())
         })?;
@@ -152,7 +153,7 @@ exports! {
         }
         // CUDA allows memory from cuMemAlloc here as well.
         let frees = |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::ImportedFromPool(_) | MemoryKind::Device | MemoryKind::Graph);
-        stream::after(stream, "cuMemFreeAsync", move |driver| {
+        stream::after(stream, Task::of("cuMemFreeAsync"), move |driver| {
             driver.note_accesses(|| whole(driver, address));
             free(driver, address, frees)
         })

@@ -122,11 +122,11 @@ pub fn is_capturing(handle: Handle) -> Result<bool> {
 
 /// Gives a stream something to do. It is done when this returns, unless the stream is being captured, or waits for a value in memory.
 pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
-    submit_with(stream, operation, ())
+    submit_then(stream, operation, || ())
 }
 
-/// The same, with something that is kept until the operation is done.
-pub fn submit_with(stream: Handle, operation: Operation, kept: impl Send + 'static) -> Result<()> {
+/// The same, and does something right after the operation, before anybody can know that it is done. A capture does not do that.
+pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + Send + 'static) -> Result<()> {
     let (driver, key) = admit(stream)?;
     let record = |graph, dependencies: &[_]| operation::graph(graph)?.add(driver, operation.clone(), dependencies);
     if let Some(recorded) = driver.captures.add(key, record) {
@@ -136,21 +136,25 @@ pub fn submit_with(stream: Handle, operation: Operation, kept: impl Send + 'stat
         event.note_submitted();
     }
     if driver.queues.timeline.is_none() && driver.queues.is_empty() && !operation.may_wait() {
-        return operation.run(driver);
+        operation.run(driver)?;
+        then();
+        return Ok(());
     }
     if driver.queues.are_late() {
         operation.check(driver)?;
     }
-    let (task, event) = (operation.task(), operation.recorded());
+    let (task, events) = (operation.task(), operation.recorded());
     let mut run = Run::new(operation)?;
+    let mut then = Some(then);
     let work = move || {
-        let _kept = &kept;
-        run.advance(driver)
+        let progress = run.advance(driver);
+        if progress == Ok(Progress::Done) {
+            then.take().into_iter().for_each(|then| then());
+        }
+        progress
     };
     let moment = driver.queues.push(position(stream, key)?, task, Box::new(work))?;
-    if let Some(event) = event {
-        event.note_moment(moment);
-    }
+    events.iter().for_each(|event| event.note_moment(moment.clone()));
     Ok(())
 }
 
@@ -160,7 +164,7 @@ fn position(stream: Handle, key: StreamKey) -> Result<Position> {
 }
 
 /// Does something when all earlier work of a stream is done, which is now unless the stream waits.
-pub fn after(stream: Handle, what: &str, act: impl FnOnce(&Driver) -> Result<()> + Send + 'static) -> Result<()> {
+pub fn after(stream: Handle, task: Task, act: impl FnOnce(&Driver) -> Result<()> + Send + 'static) -> Result<()> {
     let (driver, key) = admit(stream)?;
     let position = position(stream, key)?;
     if driver.queues.timeline.is_none() && !driver.queues.is_busy(&position) {
@@ -168,7 +172,7 @@ pub fn after(stream: Handle, what: &str, act: impl FnOnce(&Driver) -> Result<()>
     }
     let mut act = Some(act);
     let work = Box::new(move || act.take().map_or(Ok(()), |act| act(driver)).map(|()| Progress::Done));
-    driver.queues.push(position, Task { what: what.to_owned(), ..Task::default() }, work).map(drop)
+    driver.queues.push(position, task, work).map(drop)
 }
 
 /// Waits for all work of a stream, before a call returns that must not return earlier.
@@ -305,7 +309,7 @@ pub fn record_context(context: Handle, event: Handle) -> Result<()> {
         event.record_now();
         Ok(Progress::Done)
     });
-    let moment = driver.queues.push(position, Task { what: "the record of an event".to_owned(), ..Task::default() }, work)?;
+    let moment = driver.queues.push(position, Task::of("the record of an event"), work)?;
     recorded.note_moment(moment);
     Ok(())
 }
@@ -481,7 +485,8 @@ exports! {
         usable(stream)?;
         let callback = callback.filter(|_| flags == 0).ok_or(CuResult::INVALID_VALUE)?;
         check_not_capturing(stream)?;
-        after(stream, "a callback of the host", move |_| {
+        // The host may learn from it that the work before it is done.
+        after(stream, Task { tells: true, ..Task::of("a callback of the host") }, move |_| {
             // SAFETY: the C caller asks for exactly this call and promises that its function accepts these arguments.
             unsafe { callback(stream, CuResult::SUCCESS, data.as_ptr()) };
             Ok(())

@@ -276,7 +276,7 @@ impl Copy {
         format!("a copy from {} to {}", side(&self.source), side(&self.target))
     }
 
-    /// Returns the bytes that the copy reads and writes, if it is one row, or else the first to the last byte of it that a row has.
+    /// Returns the bytes that the copy reads and writes, row by row.
     pub fn accesses(&self) -> Vec<Accessed> {
         let rows = |end: &End, accesses| {
             let Ok((offset, pitch, layer)) = end.offsets(self.extent) else { return Vec::new() };

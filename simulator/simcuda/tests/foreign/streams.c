@@ -20,7 +20,7 @@ enum { N = 64, BYTES = N * 4, NON_BLOCKING = 1, NOT_READY = 600 };
     F(cuMemcpyHtoDAsync_v2, Address, const void *, size_t, Handle) F(cuMemcpyDtoHAsync_v2, void *, Address, size_t, Handle)              \
     F(cuMemcpyDtoDAsync_v2, Address, Address, size_t, Handle) F(cuMemsetD32_v2, Address, unsigned, size_t)                               \
     F(cuMemsetD32Async, Address, unsigned, size_t, Handle) F(cuMemAllocAsync, Address *, size_t, Handle)                                 \
-    F(cuMemFreeAsync, Address, Handle) F(cuLaunchHostFunc, Handle, void (*)(void *), void *)                                             \
+    F(cuStreamAddCallback, Handle, void (*)(Handle, int, void *), void *, unsigned) F(cuMemFreeAsync, Address, Handle) F(cuLaunchHostFunc, Handle, void (*)(void *), void *)                                             \
     F(cuLaunchKernel, Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **, void **)             \
     F(cuStreamBeginCapture_v2, Handle, int) F(cuStreamEndCapture, Handle, Handle *)                                                      \
     F(cuGraphInstantiateWithFlags, Handle *, Handle, unsigned long long) F(cuGraphLaunch, Handle, Handle)
@@ -79,6 +79,11 @@ static int device_has(Address x, int expected) {
 static void sum_up(void *sum) {
     for (int i = 0; i < N; i++)
         *(int *)sum += pinned[i];
+}
+
+static void tell(Handle stream, int result, void *told) {
+    (void)stream;
+    *(volatile int *)told = 1 + result;
 }
 
 static int run(const char *name) {
@@ -253,6 +258,14 @@ static int run(const char *name) {
         ok(cuMemcpyDtoHAsync_v2(results, b, BYTES, s1));
         twice(b, s2);
         return all(results, 3) || device_has(b, 6);
+    }
+    CASE("a callback that tells the host") {
+        volatile int told = 0;
+        twice(a, s1);
+        ok(cuStreamAddCallback(s1, tell, (void *)&told, 0));
+        while (!told) {}
+        add(c, a, b, s2);
+        return device_has(c, 5);
     }
     CASE("an argument too few") {
         void *parameters[] = {&c, &a, is_right ? &b : NULL};

@@ -35,7 +35,7 @@ pub struct CopyCost {
     pub ideal: u32,
 }
 
-/// Cost of a copy of `bytes` (4, 8 or 16) per lane that goes through the L1, but for its sectors, which are those of a load. `mask` has a
+/// Wavefronts of a copy of `bytes` (4, 8 or 16) per lane that goes through the L1, and their ideal number. Its sectors are those of a load. `mask` has a
 /// bit for each active lane; `sources` are addresses, `targets` are in bytes from the start of the block's shared memory.
 pub fn copied_through_l1(mask: u32, bytes: u32, sources: &[u64; LANES], targets: &[u32; LANES]) -> (u32, u32) {
     let units = LINE_BYTES as usize / bytes as usize;
