@@ -60,7 +60,9 @@ fn every_mistake_is_found_and_told() {
     for (case, told) in MISTAKES {
         let (status, said) = explore(&[], case, "wrong");
         assert!(status == Some(1) && said.contains(told), "{case}: {status:?}, {said}");
-        assert!(said.contains("Repeat it with: SIMCUDA_SCHEDULE="), "{case}: {said}");
+        let repeated = said.lines().last().unwrap_or_default();
+        assert!(repeated.starts_with("Repeat it with: SIMCUDA_SCHEDULE="), "{case}: {said}");
+        assert!(repeated.ends_with(&format!("streams.ptx '{case}' wrong")), "{case}: {said}");
     }
 }
 

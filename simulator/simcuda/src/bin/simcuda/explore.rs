@@ -139,9 +139,15 @@ fn tell(options: &Options, number: u64, run: &Run, ends: &str) -> ExitCode {
              host, before it has waited for the stream or the event.\n",
         );
     }
-    let words: Vec<_> = options.words.iter().map(|word| word.to_string_lossy()).collect();
+    let words: Vec<String> = options.words.iter().map(|word| quoted(&word.to_string_lossy())).collect();
     write(&format!("Repeat it with: {SCHEDULE_VARIABLE}={number} simcuda run -- {}\n", words.join(" ")));
     ExitCode::FAILURE
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 fn say(message: &str) {
