@@ -30,6 +30,7 @@ use crate::records::{LaunchRecord, Records};
 use crate::report::{Destination, Report};
 use crate::result::{CuResult, Failure, Result};
 use crate::settings::{self, Reporting, Settings};
+use crate::stepping::Debugged;
 use crate::timeline::StreamRace;
 use crate::virtual_memory::VirtualMemory;
 
@@ -67,6 +68,8 @@ pub struct Driver {
     pub reporting: Reporting,
     /// The mistakes that its kernels are to have, or could have.
     pub mutants: Mutants,
+    /// What `simcuda debug` wants of its launches.
+    pub debugged: Option<Debugged>,
     /// The other names of the primary context, each with its green context.
     pub green_contexts: Mutex<Vec<(Handle, Handle)>>,
     /// What the program said about core dumps of all contexts, by the attribute's number.
@@ -123,7 +126,8 @@ pub fn initialize() -> Result<()> {
     let mutants = Mutants::from_environment(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
     version()?;
     let schedule = settings::schedule(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
-    DRIVER.get_or_init(|| Driver::new(profile, reporting, mutants, schedule));
+    let debugged = Debugged::from_environment(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
+    DRIVER.get_or_init(|| Driver { mutants, debugged, ..Driver::new(profile, reporting, schedule) });
     Ok(())
 }
 
@@ -182,7 +186,7 @@ fn take_shared_records() -> Records {
 }
 
 impl Driver {
-    fn new(profile: &'static Profile, reporting: Reporting, mutants: Mutants, schedule: Option<u64>) -> Self {
+    fn new(profile: &'static Profile, reporting: Reporting, schedule: Option<u64>) -> Self {
         let handles = Handles::default();
         Self {
             profile,
@@ -199,7 +203,8 @@ impl Driver {
             report: Mutex::new(Report::new(profile.name, reporting.suppressions.clone())),
             coverage: reporting.coverage.clone().map(Collector::new),
             reporting,
-            mutants,
+            mutants: Mutants::default(),
+            debugged: None,
             green_contexts: Mutex::default(),
             core_dumps: Mutex::default(),
             advice: Pages::default(),

@@ -48,7 +48,7 @@
 //! - `graph_memory`: memory that graphs allocate.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
 //! - `export`: the macro that defines an exported function, and how each one returns.
-//! - `launch_files`: writes launches to files.
+//! - `launch_files`: writes launches to files. [`stepping`]: records what one warp of one launch does, for `simcuda debug`.
 //! - `fatbin`: finds the PTX in what `nvcc` builds.
 //! - `link`: makes one PTX module of several.
 //! - `at_exit`: writes the report when the process ends (on Linux).
@@ -68,6 +68,7 @@ pub mod mutants;
 pub mod records;
 pub mod report;
 pub mod settings;
+pub mod stepping;
 
 pub use simt::occupancy;
 

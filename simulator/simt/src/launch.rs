@@ -328,10 +328,14 @@ pub fn launch(
         executed.add(executed_lines(program, stats));
     }
     match ended {
-        Ok((mut stats, found)) => {
+        Ok((mut stats, mut found)) => {
             let (counters, lines) = stats.finish(program, map);
             let samples = stats.samples(program, map);
             let (printed, overwritten) = stats.printed.finish(options.printed_bytes);
+            if let Some(record) = &options.steps {
+                let followed = found.take_followed().into_iter();
+                record.note_found(followed.map(|(number, entry)| (number, finding(entry, kernel, &machine, map))));
+            }
             let findings = found.into_entries().into_iter().map(|entry| finding(entry, kernel, &machine, map)).collect();
             Ok(LaunchReport {
                 kernel: kernel.name().to_owned(),
@@ -364,6 +368,9 @@ pub fn launch(
                 times: 1,
                 location: map.location(program.origins[pc as usize]),
             };
+            if let Some(record) = &options.steps {
+                record.note_fault(finding.block, warp, &finding);
+            }
             Err(LaunchError::Fault { finding: Box::new(finding), printed, overwritten })
         }
     }

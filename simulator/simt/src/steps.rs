@@ -1,12 +1,14 @@
 //! A record of one warp's instructions with the values they write, for callers that step through a kernel.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::finding::Location;
+use serde::{Deserialize, Serialize};
+
+use crate::finding::{Finding, Location};
 use crate::geometry::Dim3;
 use crate::registers::LANES;
 
-/// The first instructions of one warp. A launch that has it in its [options](crate::LaunchOptions::steps) appends to it, and leaves there what it
+/// Some instructions of one warp. A launch that has it in its [options](crate::LaunchOptions::steps) fills it, and leaves there what it
 /// recorded when the kernel has a defect, too.
 #[derive(Debug)]
 pub struct StepRecord {
@@ -14,43 +16,81 @@ pub struct StepRecord {
     pub block: Dim3,
     /// Number of the warp in the block.
     pub warp: u32,
+    /// How many instructions of the warp come before the first one that is recorded.
+    pub first: u64,
     /// The most instructions to record.
     pub limit: usize,
-    steps: Mutex<Vec<Step>>,
+    recorded: Mutex<Recorded>,
+}
+
+/// What a [`StepRecord`] holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// The registers before the first recorded instruction.
+    pub start: Vec<Write>,
+    /// The instructions, in the order of their execution.
+    pub steps: Vec<Step>,
+    /// How many instructions the warp executed, recorded or not.
+    pub executed: u64,
+    /// The defects that the checks found in this warp, each with the number of the instruction, counted from 0 whatever was recorded. Of
+    /// defects of one kind at one place, the first. A defect that ends the kernel is the last one.
+    pub found: Vec<(u64, Finding)>,
 }
 
 impl StepRecord {
     /// An empty record.
-    pub fn new(block: Dim3, warp: u32, limit: usize) -> Self {
-        Self { block, warp, limit, steps: Mutex::default() }
+    pub fn new(block: Dim3, warp: u32, first: u64, limit: usize) -> Self {
+        Self { block, warp, first, limit, recorded: Mutex::default() }
     }
 
-    /// The instructions so far, in the order of their execution.
-    pub fn steps(&self) -> Vec<Step> {
-        self.lock().clone()
+    /// Takes what was recorded.
+    pub fn take(&self) -> Recorded {
+        std::mem::take(&mut *self.lock())
     }
 
-    /// Appends an instruction, unless the record is full.
-    pub(crate) fn begin(&self, location: Location, lanes: u32) -> bool {
-        let mut steps = self.lock();
-        let has_room = steps.len() < self.limit;
-        if has_room {
-            steps.push(Step { location, lanes, writes: Vec::new() });
-        }
-        has_room
+    /// The warp is about to execute an instruction. Returns its number, and whether it is to be recorded.
+    pub(crate) fn count(&self) -> (u64, bool) {
+        let mut recorded = self.lock();
+        let number = recorded.executed;
+        recorded.executed += 1;
+        (number, number >= self.first && recorded.steps.len() < self.limit)
+    }
+
+    /// Sets the registers before the first instruction.
+    pub(crate) fn start(&self, registers: Vec<Write>) {
+        self.lock().start = registers;
+    }
+
+    /// Appends an instruction.
+    pub(crate) fn push(&self, step: Step) {
+        self.lock().steps.push(step);
     }
 
     /// Adds a register that the last instruction has changed. An instruction that the decoder splits changes some of them twice.
     pub(crate) fn note(&self, write: Write) {
-        if let Some(step) = self.lock().last_mut() {
+        if let Some(step) = self.lock().steps.last_mut() {
             step.writes.retain(|earlier| earlier.register != write.register);
             step.writes.push(write);
         }
     }
 
-    // Every change is a single call, so a panic while the lock is held leaves a consistent list.
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Step>> {
-        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Adds defects of the warp.
+    pub(crate) fn note_found(&self, found: impl Iterator<Item = (u64, Finding)>) {
+        self.lock().found.extend(found);
+    }
+
+    /// Adds the defect that ended the kernel, if it was in this warp.
+    pub(crate) fn note_fault(&self, block: Dim3, warp: u32, finding: &Finding) {
+        let mut recorded = self.lock();
+        if (self.block, self.warp) == (block, warp) {
+            let last = recorded.executed.saturating_sub(1);
+            recorded.found.push((last, finding.clone()));
+        }
+    }
+
+    // Every change is a single call, so a panic while the lock is held leaves consistent lists.
+    fn lock(&self) -> MutexGuard<'_, Recorded> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -61,12 +101,14 @@ pub struct Step {
     pub location: Location,
     /// A bit for each lane that executed it. A guard may leave none.
     pub lanes: u32,
+    /// How many instructions all warps of the block had executed before it, with each `printf` of a thread counted as hundreds.
+    pub clock: u64,
     /// The registers whose values it changed. A register that is written with the value it had is not listed.
     pub writes: Vec<Write>,
 }
 
 /// The new values of a register.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Write {
     /// The register's name in PTX.
     pub register: String,
@@ -75,7 +117,8 @@ pub struct Write {
 }
 
 /// The values of a register in the lanes of a warp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Values {
     /// A bit for each lane.
     Predicate(u32),

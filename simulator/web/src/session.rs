@@ -157,7 +157,7 @@ impl Session {
         let extents = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
         let config = LaunchConfig { grid: extents(launch.grid), block: extents(launch.block), dynamic_shared_bytes: launch.shared };
         let steps = launch.steps.as_ref();
-        let steps = steps.map(|steps| Arc::new(StepRecord::new(extents(steps.block), steps.warp, steps.limit)));
+        let steps = steps.map(|steps| Arc::new(StepRecord::new(extents(steps.block), steps.warp, 0, steps.limit)));
         let options = LaunchOptions {
             fuel: launch.fuel,
             // A page has one thread for this.
@@ -170,7 +170,7 @@ impl Session {
             ..LaunchOptions::default()
         };
         let outcome = simt::launch(&self.memory, image, &launch.kernel, config, &params, profile, &options);
-        let steps = steps.map(|record| record.steps().into_iter().map(StepEntry::from).collect()).unwrap_or_default();
+        let steps = steps.map(|record| record.take().steps.into_iter().map(StepEntry::from).collect()).unwrap_or_default();
         match outcome {
             Ok(report) => Ok(Answer::Launched(Box::new(Launched {
                 findings: report.findings.iter().map(FindingText::from).collect(),

@@ -133,9 +133,13 @@ impl Launch {
 
     fn execute(&self, driver: &Driver) -> Result<()> {
         let (function, config) = (&self.function, self.config);
-        let (image, kernel, options) = (function.image.image(), function.name(), options(driver, self)?);
+        let (image, kernel, mut options) = (function.image.image(), function.name(), options(driver, self)?);
+        let followed = driver.debugged.as_ref().map(|debugged| (debugged, debugged.follow(kernel, &mut options)));
         keep(driver, image, kernel, (config, options.cooperative, driver.profile.name), &self.parameters);
         let ended = simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options);
+        if let Some((debugged, followed)) = followed {
+            debugged.note(followed, image.module(), (kernel, config), &ended);
+        }
         if let Some(executed) = &options.executed {
             driver.mutants.note(image.module(), kernel, executed);
         }

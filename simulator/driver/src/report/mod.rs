@@ -23,7 +23,7 @@ use simt::{Counters, Finding, Location};
 pub use self::destination::{Destination, Form};
 pub use self::places::Place;
 pub use self::rules::{RULES, Rule};
-use self::sources::Sources;
+pub use self::sources::Sources;
 pub use self::suppressions::{Suppression, read as read_suppressions};
 use crate::defect;
 use crate::name::readable;

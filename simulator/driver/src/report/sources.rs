@@ -57,6 +57,12 @@ impl Sources {
         Some(Text { line, earlier: lines[..index].iter().filter(|earlier| earlier.trim() == line).count() })
     }
 
+    /// Returns a line as it is, if the file is there and has that line.
+    pub fn line(&mut self, file: &str, line: u32) -> Option<&str> {
+        let index = (line as usize).checked_sub(1)?;
+        self.source(file)?.lines.get(index).map(String::as_str)
+    }
+
     /// Returns the name of a file for people and for tools: relative to the checkout or to the working directory, if it is in one of them.
     /// Otherwise, the name that its compiler was given.
     pub fn name(&mut self, file: &str) -> String {

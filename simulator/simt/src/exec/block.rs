@@ -100,7 +100,7 @@ impl Block {
         core.keeps_samples = block == 0;
         core.traces = core.machine.traced == Some(block);
         let record = core.machine.steps.filter(|record| record.block == index);
-        core.recording = record.map(|record| Box::new(Recording::new(record)));
+        core.recording = record.map(|record| Box::new(Recording::new(record, fuel)));
         if core.machine.program.moves_registers {
             core.register_pool.start(warps.len(), core.machine.registers_per_thread);
         }

@@ -47,7 +47,7 @@ pub struct Core<'a> {
     pub keeps_samples: bool,
     /// The current block is the traced one.
     pub traces: bool,
-    /// The record of a warp of the current block, until it is full.
+    /// The record of a warp, if it is one of the current block.
     pub recording: Option<Box<Recording<'a>>>,
     /// The warp that is running; the warps of a cluster's blocks are numbered one block after the other.
     pub warp: u32,

@@ -6,16 +6,21 @@ use super::core::Core;
 use crate::registers::Registers;
 
 impl Core<'_> {
-    /// Records that the warp is about to execute an instruction. What the instruction before it has changed is known now.
+    /// Records that the warp is about to execute an instruction, after `executed` others in this turn. What the instruction before it has
+    /// changed is known now.
     #[cold]
     #[inline(never)]
-    pub fn record(&mut self, registers: &Registers, at: u32, active: u32) {
-        let Some(mut recording) = self.recording.take() else { return };
-        recording.finish(self.machine.program, registers);
-        let origin = self.machine.program.origins[at as usize];
+    pub fn record(&mut self, registers: &Registers, at: u32, active: u32, executed: u64) {
+        let (program, map) = (self.machine.program, self.machine.map);
+        let Some(recording) = &mut self.recording else { return };
+        recording.finish(program, registers);
+        let origin = program.origins[at as usize];
         // The decoder adds instructions of its own. Their effect belongs to the instruction of PTX before them.
-        if !origin.counts || recording.record.begin(self.machine.map.location(origin), active) {
-            self.recording = Some(recording);
+        if origin.counts {
+            let number = recording.begin(program, registers, || map.location(origin), (active, self.fuel.saturating_sub(executed)));
+            if let Some(watch) = &mut self.watch {
+                watch.follow(self.warp, number);
+            }
         }
     }
 }

@@ -1,19 +1,24 @@
 //! The recording of one warp: which registers its last instruction changed.
 
+use crate::finding::Location;
 use crate::program::Program;
-use crate::registers::{Kind, LANES, Reg, Registers};
-use crate::steps::{StepRecord, Values, Write};
+use crate::registers::{Kind, Reg, Registers};
+use crate::steps::{Step, StepRecord, Values, Write};
 
-/// The state of a recording: the registers as the last instruction found them.
+/// The state of a recording: the registers as the last recorded instruction found them.
 #[derive(Debug)]
 pub struct Recording<'a> {
-    pub record: &'a StepRecord,
+    record: &'a StepRecord,
+    /// Instructions that the block may execute.
+    fuel: u64,
     seen: Option<Registers>,
+    /// The last instruction is recorded, and its effect is not.
+    is_open: bool,
 }
 
 impl<'a> Recording<'a> {
-    pub fn new(record: &'a StepRecord) -> Self {
-        Self { record, seen: None }
+    pub fn new(record: &'a StepRecord, fuel: u64) -> Self {
+        Self { record, fuel, seen: None, is_open: false }
     }
 
     /// Whether it records this warp of the block.
@@ -21,42 +26,66 @@ impl<'a> Recording<'a> {
         self.record.warp == warp
     }
 
+    /// Records the next instruction, if it is to be recorded, and returns its number. `fuel` is what the block has left.
+    pub fn begin(
+        &mut self,
+        program: &Program,
+        registers: &Registers,
+        location: impl FnOnce() -> Location,
+        (lanes, fuel): (u32, u64),
+    ) -> u64 {
+        let (number, is_recorded) = self.record.count();
+        if is_recorded {
+            if self.seen.is_none() {
+                self.seen = Some(registers.clone());
+                self.record.start(writes(program, |kind, register| Some(values(registers, kind, register))).collect());
+            }
+            let clock = self.fuel.saturating_sub(fuel);
+            self.record.push(Step { location: location(), lanes, clock, writes: Vec::new() });
+        }
+        self.is_open = is_recorded;
+        number
+    }
+
     /// Notes what the last instruction changed.
     pub fn finish(&mut self, program: &Program, registers: &Registers) {
-        let Some(seen) = &mut self.seen else {
-            self.seen = Some(registers.clone());
-            return;
-        };
-        for named in &program.named_registers {
-            for (number, register) in named.registers().enumerate() {
-                if let Some(values) = changed(seen, registers, named.kind, register) {
-                    self.record.note(Write { register: named.name_of(number as u32), values });
-                }
-            }
+        if let Some(seen) = self.seen.as_mut().filter(|_| self.is_open) {
+            writes(program, |kind, register| changed(seen, registers, kind, register)).for_each(|write| self.record.note(write));
         }
+    }
+}
+
+/// The registers of a program for which there are values.
+fn writes(program: &Program, mut values: impl FnMut(Kind, Reg) -> Option<Values>) -> impl Iterator<Item = Write> {
+    program
+        .named_registers
+        .iter()
+        .flat_map(|named| named.registers().enumerate().map(move |register| (named, register)))
+        .filter_map(move |(named, (number, register))| {
+            let values = values(named.kind, register)?;
+            Some(Write { register: named.name_of(number as u32), values })
+        })
+}
+
+/// The values of a register.
+fn values(registers: &Registers, kind: Kind, register: Reg) -> Values {
+    match kind {
+        Kind::Predicate => Values::Predicate(registers.predicate(register)),
+        Kind::Word => Values::Words(*registers.words(register)),
+        Kind::Double => Values::Doubles(*registers.doubles(register)),
     }
 }
 
 /// The values of a register if they differ from those seen before, which are replaced by them.
 fn changed(seen: &mut Registers, now: &Registers, kind: Kind, register: Reg) -> Option<Values> {
-    match kind {
-        Kind::Predicate => {
-            let bits = now.predicate(register);
-            let differs = seen.predicate(register) != bits;
-            seen.set_predicate(register, u32::MAX, bits);
-            differs.then_some(Values::Predicate(bits))
-        }
-        Kind::Word => {
-            let words: [u32; LANES] = *now.words(register);
-            let differs = *seen.words(register) != words;
-            *seen.words_mut(register) = words;
-            differs.then_some(Values::Words(words))
-        }
-        Kind::Double => {
-            let doubles: [u64; LANES] = *now.doubles(register);
-            let differs = *seen.doubles(register) != doubles;
-            *seen.doubles_mut(register) = doubles;
-            differs.then_some(Values::Doubles(doubles))
-        }
+    let now = values(now, kind, register);
+    if values(seen, kind, register) == now {
+        return None;
     }
+    match now {
+        Values::Predicate(bits) => seen.set_predicate(register, u32::MAX, bits),
+        Values::Words(words) => *seen.words_mut(register) = words,
+        Values::Doubles(doubles) => *seen.doubles_mut(register) = doubles,
+    }
+    Some(now)
 }

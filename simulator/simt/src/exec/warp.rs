@@ -169,7 +169,7 @@ impl Warp {
             let active = path.lanes & if inst.negated { !guard } else { guard };
             if attentive {
                 if recording {
-                    core.record(&self.registers, at, active);
+                    core.record(&self.registers, at, active, executed);
                 }
                 if core.products.are_watched && active != 0 {
                     core.note_mentions(at);

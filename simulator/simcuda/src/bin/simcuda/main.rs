@@ -3,6 +3,7 @@
 //! Each subcommand is a module of its own, with its options and a function `execute`.
 
 mod coverage;
+mod debug;
 mod explore;
 mod group;
 mod install;
@@ -34,6 +35,8 @@ enum Command {
     #[command(verbatim_doc_comment)]
     Coverage(coverage::Options),
     #[command(verbatim_doc_comment)]
+    Debug(debug::Options),
+    #[command(verbatim_doc_comment)]
     Explore(explore::Options),
     #[command(verbatim_doc_comment)]
     Install(install::Options),
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
     };
     let ended = match command {
         Command::Coverage(options) => coverage::execute(&options),
+        Command::Debug(options) => debug::execute(&options),
         Command::Explore(options) => explore::execute(&options),
         Command::Install(options) => install::execute(&options),
         Command::Mutate(options) => mutate::execute(&options),

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::exec::phases::Wait;
 use crate::finding::wgmma::{DescriptorDefect, RegisterUse};
 use crate::finding::{Access, AccessOp};
+use crate::registers::LANES;
 
 /// A thread at an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,32 @@ pub struct Entry {
     pub times: u64,
 }
 
+impl Entry {
+    /// Its identity.
+    fn key(&self) -> Key {
+        let Self { site, defect, .. } = *self;
+        let (kind, other) = match defect {
+            Defect::Race { other, .. } if other.block != site.block => (Kind::RaceOfBlocks, other.pc),
+            Defect::Race { same_warp: false, other, .. } => (Kind::Race, other.pc),
+            Defect::Race { same_warp: true, other, .. } => (Kind::RaceInWarp, other.pc),
+            Defect::OutsideArray { .. } => (Kind::OutsideArray, site.pc),
+            Defect::Uninitialized { .. } => (Kind::Uninitialized, site.pc),
+            Defect::UnfinishedCopy { copy, .. } => (Kind::UnfinishedCopy, copy.pc),
+            Defect::EndedBlock { .. } => (Kind::EndedBlock, site.pc),
+            Defect::PartialWarpgroup => (Kind::PartialWarpgroup, site.pc),
+            Defect::MissingProxyFence { writer, .. } => (Kind::MissingProxyFence, writer.pc),
+            Defect::OverwritesStore { store, .. } => (Kind::OverwritesStore, store.pc),
+            Defect::UnwaitedStore { .. } => (Kind::UnwaitedStore, site.pc),
+            Defect::StaleWait { other, .. } => (Kind::StaleWait, other.pc),
+            Defect::AbsentLane { .. } => (Kind::AbsentLane, site.pc),
+            Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
+            Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),
+            Defect::Wgmma(defect) => defect.key(site.pc),
+        };
+        (site.pc.min(other), site.pc.max(other), kind)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
     Race,
@@ -119,36 +146,50 @@ type Key = (u32, u32, Kind);
 #[derive(Debug, Default)]
 pub struct Found {
     entries: HashMap<Key, Entry>,
+    followed: Option<Followed>,
+}
+
+/// What was found in the recorded warp.
+#[derive(Debug)]
+struct Followed {
+    block: u64,
+    /// Its number in the block.
+    warp: u32,
+    /// The number of the instruction that it executes.
+    instruction: u64,
+    /// The first defect of each kind and place, with the number of the instruction.
+    found: Vec<(u64, Entry)>,
 }
 
 impl Found {
     /// Adds a defect. The first one of the lowest block is kept.
     pub fn add(&mut self, site: Site, defect: Defect) {
-        self.insert(Entry { site, defect, times: 1 });
+        let entry = Entry { site, defect, times: 1 };
+        self.insert(entry);
+        if let Some(followed) = &mut self.followed
+            && (site.block, site.thread / LANES as u32) == (followed.block, followed.warp)
+            && !followed.found.iter().any(|(_, known)| known.key() == entry.key())
+        {
+            followed.found.push((followed.instruction, entry));
+        }
+    }
+
+    /// What is found in this warp of this block from now on belongs to the instruction with this number.
+    pub fn follow(&mut self, (block, warp): (u64, u32), instruction: u64) {
+        match &mut self.followed {
+            Some(followed) => followed.instruction = instruction,
+            None => self.followed = Some(Followed { block, warp, instruction, found: Vec::new() }),
+        }
+    }
+
+    /// The defects of the recorded warp, each with the number of its instruction.
+    pub fn take_followed(&mut self) -> Vec<(u64, Entry)> {
+        self.followed.take().map(|followed| followed.found).unwrap_or_default()
     }
 
     fn insert(&mut self, found: Entry) {
         let Entry { site, defect, times } = found;
-        let (kind, other) = match defect {
-            Defect::Race { other, .. } if other.block != site.block => (Kind::RaceOfBlocks, other.pc),
-            Defect::Race { same_warp: false, other, .. } => (Kind::Race, other.pc),
-            Defect::Race { same_warp: true, other, .. } => (Kind::RaceInWarp, other.pc),
-            Defect::OutsideArray { .. } => (Kind::OutsideArray, site.pc),
-            Defect::Uninitialized { .. } => (Kind::Uninitialized, site.pc),
-            Defect::UnfinishedCopy { copy, .. } => (Kind::UnfinishedCopy, copy.pc),
-            Defect::EndedBlock { .. } => (Kind::EndedBlock, site.pc),
-            Defect::PartialWarpgroup => (Kind::PartialWarpgroup, site.pc),
-            Defect::MissingProxyFence { writer, .. } => (Kind::MissingProxyFence, writer.pc),
-            Defect::OverwritesStore { store, .. } => (Kind::OverwritesStore, store.pc),
-            Defect::UnwaitedStore { .. } => (Kind::UnwaitedStore, site.pc),
-            Defect::StaleWait { other, .. } => (Kind::StaleWait, other.pc),
-            Defect::AbsentLane { .. } => (Kind::AbsentLane, site.pc),
-            Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
-            Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),
-            Defect::Wgmma(defect) => defect.key(site.pc),
-        };
-        let key = (site.pc.min(other), site.pc.max(other), kind);
-        let entry = self.entries.entry(key).or_insert(Entry { times: 0, ..found });
+        let entry = self.entries.entry(found.key()).or_insert(Entry { times: 0, ..found });
         entry.times += times;
         if site.block < entry.site.block {
             (entry.site, entry.defect) = (site, defect);
@@ -157,6 +198,7 @@ impl Found {
 
     pub fn append(&mut self, other: Found) {
         other.entries.into_values().for_each(|entry| self.insert(entry));
+        self.followed = self.followed.take().or(other.followed);
     }
 
     /// All defects in program order. Where two instructions race between warps, a race of the same two inside a warp is dropped.

@@ -171,6 +171,12 @@ impl Watch {
         Site { block: self.block_of(warp), thread: warp % self.warps_per_block * LANES as u32 + lane, pc }
     }
 
+    /// The recorded warp is about to execute its instruction with this number. Defects that are found in it from now on belong to it.
+    pub fn follow(&mut self, warp: u32, number: u64) {
+        let of_block = warp % self.warps_per_block;
+        self.found.follow((self.block_of(warp), of_block), number);
+    }
+
     /// Notes that only a part of a warp's warpgroup executed an instruction.
     pub fn partial_warpgroup(&mut self, warp: u32, pc: u32) {
         self.report(Defect::PartialWarpgroup, pc, warp, 0);

@@ -1,0 +1,216 @@
+//! What `simcuda debug` asks of a process, and what the process answers: which launches have defects, and what one warp of one launch did,
+//! instruction by instruction.
+//!
+//! [`VARIABLE`] names a file with a [`Request`]. Each process writes a file of its own into the request's folder, with a line of JSON for each
+//! launch that is worth it. A line is complete when the launch has ended, because a process can end in ways that no library notices.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+use serde::{Deserialize, Serialize};
+use simt::steps::{Recorded, StepRecord};
+pub use simt::steps::{Values, Write};
+use simt::{Dim3, Finding, LaunchConfig, LaunchError, LaunchOptions, LaunchReport, Location, Module};
+
+use crate::error::Error;
+use crate::lock::lock;
+use crate::messages::say;
+use crate::name::readable;
+
+/// The environment variable that names the file with the request.
+pub const VARIABLE: &str = "SIMCUDA_DEBUG";
+
+/// What to write.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// The folder that the answers go to.
+    pub folder: PathBuf,
+    /// The warp to record.
+    pub wanted: Option<Wanted>,
+}
+
+/// A warp of a launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// The launch, counted from 1 in each process.
+    pub launch: u64,
+    /// Name of the kernel, as [`Launched::kernel`] has it, if only a launch of that kernel is meant.
+    pub kernel: Option<String>,
+    /// The block.
+    pub block: Dim3,
+    /// Number of the warp in the block.
+    pub warp: u32,
+    /// How many instructions of the warp come before the first one that is recorded.
+    pub first: u64,
+    /// The most instructions to record.
+    pub limit: usize,
+}
+
+/// A launch: the first one of its kernel, one with defects, or the one that is wanted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Launched {
+    /// Its number, counted from 1.
+    pub number: u64,
+    /// Name of the kernel, as its source has it.
+    pub kernel: String,
+    /// Its shape.
+    pub config: LaunchConfig,
+    /// Why it did not run to its end, and in which block.
+    pub failure: Option<(String, Dim3)>,
+    /// Its defects.
+    pub findings: Vec<Finding>,
+    /// The warp that is wanted.
+    pub warp: Option<Warp>,
+}
+
+/// What a warp did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warp {
+    /// The module.
+    pub ptx: String,
+    /// The instructions that it executed, each once.
+    pub places: Vec<Location>,
+    /// The registers before the first recorded instruction.
+    pub start: Vec<Write>,
+    /// What it executed, as far as it is recorded.
+    pub steps: Vec<Step>,
+    /// How many instructions it executed in all.
+    pub executed: u64,
+    /// The defects that were found in it, each with the number of the instruction, counted from 0.
+    pub found: Vec<(u64, Finding)>,
+}
+
+/// An instruction that a warp executed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its index in [`Warp::places`].
+    pub place: usize,
+    /// A bit for each lane that executed it.
+    pub lanes: u32,
+    /// How many instructions its block had executed before it.
+    pub clock: u64,
+    /// The registers whose values it changed.
+    pub writes: Vec<Write>,
+}
+
+impl From<(Recorded, &Module)> for Warp {
+    fn from((recorded, module): (Recorded, &Module)) -> Self {
+        let Recorded { start, steps, executed, found } = recorded;
+        let (mut places, mut known) = (Vec::new(), HashMap::new());
+        let steps = steps.into_iter().map(|step| {
+            let place = *known.entry(step.location.ptx_line).or_insert_with(|| {
+                places.push(step.location);
+                places.len() - 1
+            });
+            Step { place, lanes: step.lanes, clock: step.clock, writes: step.writes }
+        });
+        let steps = steps.collect();
+        Self { ptx: module.text(), places, start, steps, executed, found }
+    }
+}
+
+/// The launches of a process that is debugged.
+#[derive(Debug)]
+pub struct Debugged {
+    request: Request,
+    /// Launches that have begun.
+    launches: AtomicU64,
+    /// Kernels that were launched.
+    known: Mutex<BTreeSet<String>>,
+}
+
+/// A launch that has begun.
+#[derive(Debug)]
+pub struct Followed {
+    number: u64,
+    record: Option<Arc<StepRecord>>,
+}
+
+impl Debugged {
+    /// Reads from the environment what to do.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Variable`]
+    pub(crate) fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, Error> {
+        let Some(path) = variable(VARIABLE) else { return Ok(None) };
+        let request = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let request =
+            request.ok_or(Error::Variable { variable: VARIABLE, expected: "a file that `simcuda debug` wrote", got: path })?;
+        Ok(Some(Self { request, launches: AtomicU64::new(0), known: Mutex::default() }))
+    }
+
+    /// A launch begins. One thread of the host executes its blocks, so that it repeats itself.
+    pub(crate) fn follow(&self, kernel: &str, options: &mut LaunchOptions) -> Followed {
+        let number = self.launches.fetch_add(1, Relaxed) + 1;
+        options.workers = Some(1);
+        let wanted = self
+            .request
+            .wanted
+            .as_ref()
+            .filter(|wanted| wanted.launch == number && wanted.kernel.as_ref().is_none_or(|name| *name == readable(kernel)));
+        options.steps = wanted.map(|wanted| Arc::new(StepRecord::new(wanted.block, wanted.warp, wanted.first, wanted.limit)));
+        Followed { number, record: options.steps.clone() }
+    }
+
+    /// A launch has ended.
+    pub(crate) fn note(
+        &self,
+        Followed { number, record }: Followed,
+        module: &Module,
+        (kernel, config): (&str, LaunchConfig),
+        ended: &Result<LaunchReport, LaunchError>,
+    ) {
+        let kernel = readable(kernel).into_owned();
+        let (failure, findings) = match ended {
+            Ok(report) => (None, report.findings.clone()),
+            Err(error @ LaunchError::Fault { finding, .. }) => {
+                (Some((error.to_string(), finding.block)), vec![(**finding).clone()])
+            }
+            Err(error @ LaunchError::OutOfFuel { block, .. }) => (Some((error.to_string(), *block)), Vec::new()),
+            Err(LaunchError::Misuse(_)) => return,
+        };
+        let is_new = lock(&self.known).insert(kernel.clone());
+        if !is_new && failure.is_none() && findings.is_empty() && record.is_none() {
+            return;
+        }
+        let warp = record.map(|record| Warp::from((record.take(), module)));
+        let launched = Launched { number, kernel, config, failure, findings, warp };
+        if let Err(error) = append(&self.request.folder, &launched) {
+            say(format_args!("cannot write the launch of {} ({VARIABLE}): {error}", launched.kernel));
+        }
+    }
+}
+
+/// Adds a line to the file of this process.
+fn append(folder: &Path, launched: &Launched) -> io::Result<()> {
+    let mut line = serde_json::to_string(launched)?;
+    line.push('\n');
+    let path = folder.join(format!("{}.jsonl", std::process::id()));
+    File::options().create(true).append(true).open(path)?.write_all(line.as_bytes())
+}
+
+/// Reads the launches that the processes have written, process by process.
+///
+/// # Errors
+///
+/// If the folder or a file cannot be read, or does not hold launches.
+pub fn read(folder: &Path) -> io::Result<Vec<Launched>> {
+    let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    files.sort();
+    let mut launches = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(file)?;
+        // A process that was killed while it wrote leaves a part of a line.
+        let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        for line in lines {
+            launches.push(serde_json::from_str(line)?);
+        }
+    }
+    Ok(launches)
+}

@@ -1,0 +1,100 @@
+//! How values are shown.
+
+use std::collections::BTreeSet;
+
+use simcuda::stepping::Values;
+
+use super::trace::bits;
+
+/// How a number is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Signed,
+    Unsigned,
+    Hexadecimal,
+    Float,
+    /// Hexadecimal, unless it is a small number.
+    Address,
+}
+
+impl Format {
+    /// The format of a letter, as `print/x` has it.
+    pub fn of_letter(letter: &str) -> Option<Self> {
+        Some(match letter {
+            "d" => Self::Signed,
+            "u" => Self::Unsigned,
+            "x" => Self::Hexadecimal,
+            "f" => Self::Float,
+            _ => return None,
+        })
+    }
+
+    /// The format for a register that an instruction wrote. PTX names the type of the result first. Whole numbers of 64 bits are mostly
+    /// addresses.
+    pub fn of_writer(instruction: Option<&str>, values: &Values) -> Self {
+        let words = instruction.unwrap_or_default().split_whitespace();
+        let opcode = words.into_iter().find(|word| !word.starts_with('@')).unwrap_or_default();
+        let known = opcode.split('.').find_map(|part| match part {
+            "f32" | "f64" => Some(Self::Float),
+            "s8" | "s16" | "s32" | "s64" => Some(Self::Signed),
+            "u8" | "u16" | "u32" => Some(Self::Unsigned),
+            "f16" | "f16x2" | "bf16" | "bf16x2" | "tf32" => Some(Self::Hexadecimal),
+            _ => None,
+        });
+        match (known, values) {
+            (Some(Self::Signed | Self::Unsigned) | None, Values::Doubles(_)) => Self::Address,
+            (known, _) => known.unwrap_or(Self::Signed),
+        }
+    }
+}
+
+/// A value in one lane.
+pub fn in_lane(values: &Values, lane: u32, format: Format) -> String {
+    let bits = bits(values, lane);
+    match (values, format) {
+        (Values::Predicate(_), _) => (if bits == 1 { "true" } else { "false" }).to_owned(),
+        (_, Format::Hexadecimal) => format!("{bits:#x}"),
+        (_, Format::Unsigned) => bits.to_string(),
+        (_, Format::Address) if (bits as i64).unsigned_abs() < 1 << 31 => (bits as i64).to_string(),
+        (_, Format::Address) => format!("{bits:#x}"),
+        (Values::Words(_), Format::Signed) => (bits as u32 as i32).to_string(),
+        (Values::Words(_), Format::Float) => format!("{:?}", f32::from_bits(bits as u32)),
+        (Values::Doubles(_), Format::Signed) => (bits as i64).to_string(),
+        (Values::Doubles(_), Format::Float) => format!("{:?}", f64::from_bits(bits)),
+    }
+}
+
+/// A value in all lanes, to be read after its name: once if all are equal, or else in rows of eight.
+pub fn in_all_lanes(values: &Values, format: Format) -> String {
+    let shown: Vec<String> = (0..32).map(|lane| in_lane(values, lane, format)).collect();
+    if shown.iter().collect::<BTreeSet<_>>().len() == 1 {
+        return format!(" = {} in all lanes\n", shown[0]);
+    }
+    let width = shown.iter().map(String::len).max().unwrap_or_default();
+    let rows = shown.chunks(8).enumerate().map(|(row, values)| {
+        let values: Vec<String> = values.iter().map(|value| format!("{value:>width$}")).collect();
+        format!("  lanes {:>2} to {:>2}: {}\n", 8 * row, 8 * row + 7, values.join(" "))
+    });
+    std::iter::once(":\n".to_owned()).chain(rows).collect()
+}
+
+/// A set of lanes, such as `0 to 15, 17`.
+pub fn lanes(mask: u32) -> String {
+    if mask == u32::MAX {
+        return "all lanes".to_owned();
+    }
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == lane => *last = lane,
+            _ => ranges.push((lane, lane)),
+        }
+    }
+    let texts: Vec<String> =
+        ranges.iter().map(|(first, last)| if first == last { first.to_string() } else { format!("{first} to {last}") }).collect();
+    match texts.as_slice() {
+        [] => "no lane".to_owned(),
+        [one] if !one.contains(' ') => format!("lane {one}"),
+        _ => format!("lanes {}", texts.join(", ")),
+    }
+}
