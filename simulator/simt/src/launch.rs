@@ -412,7 +412,8 @@ impl Drop for Workspace<'_> {
     }
 }
 
-/// Turns what the checks found into findings.
+/// Turns what the checks found into findings. A copy at each call would make the module for web pages larger.
+#[inline(never)]
 fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap) -> Finding {
     let Entry { site, defect, times } = entry;
     let config = machine.config;
