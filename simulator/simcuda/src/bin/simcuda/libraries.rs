@@ -9,6 +9,7 @@ use std::env;
 use std::env::consts::{DLL_EXTENSION, DLL_PREFIX};
 use std::error::Error;
 use std::fs;
+use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::UNIX_EPOCH;
@@ -34,10 +35,11 @@ const STAMP: &str = "built-for";
 pub fn install(folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let command = env::current_exe()?;
     if let Some(home) = home_without_libraries(&command)? {
-        eprintln!(
-            "simcuda: cargo install leaves out the simulator's libraries, so cargo builds them now, once, into {}",
+        let said = format!(
+            "simcuda: `cargo install` left out the simulator's libraries; building them now, once, into {}",
             home.display()
         );
+        let _ = writeln!(stderr(), "{said}");
         build(&home).and_then(|()| Ok(fs::write(home.join(STAMP), stamp(&command)?)?)).map_err(|error| {
             format!("cannot build the simulator's libraries: {error}; or set {LIBRARY_VARIABLE} to the path of a library that you have built")
         })?;
