@@ -265,7 +265,7 @@ pub fn check_profile(name: &str) -> Result<(), Error> {
     settings::profile_named(name).map(drop)
 }
 
-/// Finds the library: where [`LIBRARY_VARIABLE`] says, or near the executable, where cargo leaves it.
+/// Finds the library: where [`LIBRARY_VARIABLE`] says, or near the executable, where cargo or `simcuda` leaves it.
 ///
 /// # Errors
 ///
@@ -282,9 +282,15 @@ pub fn find_library() -> Result<PathBuf, Error> {
     found.ok_or(Error::NotFound { searched })
 }
 
+/// Returns the folder of the libraries that belong to a command installed in the folder `bin`: `lib/simcuda` next to it.
+pub fn installed_libraries(bin: &Path) -> PathBuf {
+    bin.with_file_name("lib").join("simcuda")
+}
+
 /// Returns the executable's folder, its parent, and the `deps/` of both. `cargo run` starts programs in `target/<profile>`, `cargo test` in
 /// its `deps/`, and examples are in its `examples/`. The library is in `deps/`, and also next to that folder if it was built by name. The
-/// copies in `deps/` come first: cargo updates them whenever it builds a program that needs them, but updates the others only by name.
+/// copies in `deps/` come first: cargo updates them whenever it builds a program that needs them, but updates the others only by name. For a
+/// program in a folder `bin`, the last one is the folder of [`installed_libraries`].
 fn folders_near(folder: &Path) -> Vec<PathBuf> {
     let mut folders = vec![folder.join("deps"), folder.to_owned()];
     if let Some(parent) = folder.parent() {
@@ -292,6 +298,9 @@ fn folders_near(folder: &Path) -> Vec<PathBuf> {
     }
     if folder.ends_with("deps") {
         folders.swap(0, 1);
+    }
+    if folder.ends_with("bin") {
+        folders.push(installed_libraries(folder));
     }
     let mut seen = BTreeSet::new();
     folders.retain(|folder| seen.insert(folder.clone()));

@@ -1,8 +1,13 @@
 //! The CUDA driver API over `simt`: a CUDA driver in software.
 //!
+// The example carries the driver, which works on Linux only.
+#![cfg_attr(any(target_os = "linux", not(doctest)), doc = include_str!("../README.md"))]
+//!
+//! # Two halves
+//!
 //! As a shared library it takes the place of NVIDIA's `libcuda`, so that a CUDA program runs unchanged on a machine without a GPU, and its
-//! kernels are counted and checked. The `lib` half is for programs of this workspace: it finds that library, opens it before the CUDA
-//! bindings look for theirs, and reads what the simulator saw ([`client`]).
+//! kernels are counted and checked. The `lib` half is for programs in Rust: it finds that library, or carries it ([`linked`]), opens it before
+//! the CUDA bindings look for theirs, and reads what the simulator saw ([`client`]).
 //!
 //! A program can rely on what CUDA promises, and on nothing more. Streams execute eagerly: an operation is complete when the call that
 //! enqueues it returns, unless the stream is being captured into a graph, or waits for a value in memory. CUDA allows that order for any program, although a GPU would not

@@ -1,7 +1,6 @@
 //! Executes PTX on a CPU, warp by warp.
 //!
-//! This crate knows programs, threads and memory. It does not know CUDA's C interface (that is the `simcuda` package), files, or
-//! the kernels of this repository.
+#![doc = include_str!("../README.md")]
 //!
 //! # Layout
 //!

@@ -4,8 +4,9 @@ use std::io::{Write, stdout};
 use std::path::PathBuf;
 
 use clap::Args;
-use simcuda::install::{LOADER_VARIABLE, install};
+use simcuda::install::LOADER_VARIABLE;
 
+use crate::libraries::install;
 use crate::{Ended, after_printing};
 
 /// Install the driver and a CUDA runtime into a folder, under the names that programs ask the loader for

@@ -7,6 +7,7 @@ mod debug;
 mod explore;
 mod group;
 mod install;
+mod libraries;
 mod mutate;
 mod outputs;
 mod program;
@@ -23,6 +24,7 @@ use clap::{Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(
     name = "simcuda",
+    version,
     after_help = "SIMCUDA_PROFILE, SIMCUDA_REPORT and other variables set what is simulated and reported: see simulator/README.md"
 )]
 struct Arguments {

@@ -5,8 +5,10 @@ use std::ffi::OsString;
 use std::io;
 use std::process::{Command, ExitStatus};
 
-use simcuda::install::{LOADER_VARIABLE, install};
+use simcuda::install::LOADER_VARIABLE;
 use tempfile::TempDir;
+
+use crate::libraries::install;
 
 /// The simulator's libraries in a folder that exists as long as this does.
 #[derive(Debug)]
