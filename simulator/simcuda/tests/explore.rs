@@ -1,9 +1,13 @@
 //! `simcuda explore`, as a user runs it: mistakes with streams are found, and their correct twins are left alone.
 #![cfg(target_os = "linux")]
 
-use std::path::{Path, PathBuf};
+mod c_program;
+mod ended;
+
 use std::process::Command;
-use std::sync::OnceLock;
+
+use self::c_program::compiled;
+use self::ended::run;
 
 /// This package, in which the commands run.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -35,24 +39,16 @@ const MISTAKES: [(&str, &str); 22] = [
     ("results downloaded before they are there", "kernel twice on stream 1"),
 ];
 
-/// The program, compiled once for all tests.
-fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("streams");
-        let source = Path::new(ROOT).join("tests/foreign/streams.c");
-        let compiled = Command::new("cc").arg("-o").arg(&path).arg(source).arg("-ldl").output().unwrap();
-        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-        path
-    })
-}
-
 /// Runs `simcuda explore` on a case of the program. Returns its exit status and what it says.
 fn explore(options: &[&str], case: &str, twin: &str) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
-    command.current_dir(ROOT).arg("explore").args(options).arg("--").arg(program()).args(["tests/ptx/streams.ptx", case, twin]);
-    let output = command.output().unwrap();
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    command.current_dir(ROOT).arg("explore").args(options).arg("--").arg(compiled("streams")).args([
+        "tests/ptx/streams.ptx",
+        case,
+        twin,
+    ]);
+    let (status, _, said) = run(&mut command);
+    (status, said)
 }
 
 #[test]
@@ -88,7 +84,7 @@ fn an_order_repeats_by_its_number() {
     let number = said.split("SIMCUDA_SCHEDULE=").nth(1).unwrap().split(' ').next().unwrap();
     for (schedule, expected) in [("0", 0), (number, 1), (number, 1)] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
-        command.current_dir(ROOT).env("SIMCUDA_SCHEDULE", schedule).args(["run", "--"]).arg(program());
+        command.current_dir(ROOT).env("SIMCUDA_SCHEDULE", schedule).args(["run", "--"]).arg(compiled("streams"));
         let status = command.args(["tests/ptx/streams.ptx", "pinned memory read too early", "wrong"]).output().unwrap().status;
         assert_eq!(status.code(), Some(expected), "schedule {schedule}");
     }
@@ -96,15 +92,13 @@ fn an_order_repeats_by_its_number() {
 
 #[test]
 fn what_cannot_be_explored_is_refused() {
-    let run = |schedule: &str| {
+    let scheduled = |schedule: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
-        command.current_dir(ROOT).env("SIMCUDA_SCHEDULE", schedule).args(["run", "--"]).arg(program());
-        let output = command.args(["tests/ptx/streams.ptx", "a graph and a copy", "right"]).output().unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        command.current_dir(ROOT).env("SIMCUDA_SCHEDULE", schedule).args(["run", "--"]).arg(compiled("streams"));
+        run(command.args(["tests/ptx/streams.ptx", "a graph and a copy", "right"]))
     };
-    let (status, said) = run("late");
+    let (status, _, said) = scheduled("late");
     assert!(status == Some(92) && said.contains("SIMCUDA_SCHEDULE"), "{status:?}, {said}");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
-    let output = command.args(["explore", "--", "/no/such/program"]).output().unwrap();
-    assert!(output.status.code() == Some(2) && String::from_utf8_lossy(&output.stderr).contains("/no/such/program"));
+    let (status, _, said) = run(Command::new(env!("CARGO_BIN_EXE_simcuda")).args(["explore", "--", "/no/such/program"]));
+    assert!(status == Some(2) && said.contains("/no/such/program"), "{status:?}, {said}");
 }
