@@ -119,17 +119,6 @@ proptest! {
         verify(&[FFT_PARTITIONED], &conv)?;
     }
 
-    /// Four blocks for one multiprocessor: more slices would not occupy it better, so each block has the whole filter.
-    #[test]
-    fn long_runs_are_right_where_tiles_are_full_or_almost(
-        conv in convolutions(
-            3 * LONG_RUNS + 1..4 * LONG_RUNS + 1,
-            prop_oneof![length(LONG_TILE, 2 * LONG_TILE + 2), LONG_TILE - 159..LONG_TILE - 127],
-        ),
-    ) {
-        verify_planned_for(1, &[LONG_RUN], &conv)?;
-    }
-
     #[test]
     fn tensor_cores_are_right_where_tiles_and_rows_of_taps_end(
         conv in convolutions(length((ROWS * COLUMNS) as usize, 8300), length(COLUMNS as usize, 300)),
@@ -260,6 +249,16 @@ fn runs_are_right_where_the_signal_ends_in_any_copy_of_an_iteration() {
                 .and_then(|()| verify(unroll::CHAPTER.variants, &conv))
                 .unwrap();
         }
+    }
+}
+
+/// Four blocks for one multiprocessor: more slices would not occupy it better, so each block has the whole filter.
+#[test]
+fn long_runs_are_right_where_tiles_are_full_or_almost() {
+    let almost = (LONG_TILE - 192..LONG_TILE).step_by(SLOTS).map(|taps| taps + SLOTS / 2);
+    for taps in almost.chain([LONG_TILE - 1, LONG_TILE, LONG_TILE + 1, 2 * LONG_TILE]) {
+        let conv = Convolution::random(convolution::Size { outputs: 3 * LONG_RUNS as u32 + 1, taps: taps as u32 }, 13);
+        verify_planned_for(1, &[LONG_RUN], &conv).unwrap();
     }
 }
 
