@@ -103,9 +103,10 @@ pub fn usable(handle: Handle) -> Result<Arc<Context>> {
     Ok(context)
 }
 
-/// Returns what tells a stream from all others. The stream that each thread has is another one on each thread.
+/// Returns what tells a stream from all others. The stream that each thread has is another one on each thread. The legacy stream has two
+/// handles.
 pub fn key(handle: Handle) -> Result<StreamKey> {
-    let handle = meant(handle);
+    let handle = if is_legacy(handle) { Handle::LEGACY_STREAM } else { meant(handle) };
     let thread = (handle == Handle::PER_THREAD_STREAM).then(|| thread::current().id());
     Ok(StreamKey { handle, context: context_of(handle)?.handle, thread })
 }

@@ -29,6 +29,7 @@ enum { N = 64, BYTES = N * 4, NON_BLOCKING = 1, EXTERNAL = 1, NOT_READY = 600 };
 #define DECLARE(name, ...) static int (*name)(__VA_ARGS__);
 FUNCTIONS(DECLARE)
 
+static const Handle LEGACY = (Handle)1;
 static Handle add_kernel, twice_kernel, s1, s2, s3, event, other_event;
 static Address a, b, c;
 static int *pinned, *more, pageable[N], results[N];
@@ -283,6 +284,12 @@ static int run(const char *name) {
         ok(cuMemcpyDtoHAsync_v2(results, b, BYTES, s1));
         twice(b, s2);
         return all(results, 3) || device_has(b, 6);
+    }
+    CASE("both handles of the default stream") {
+        twice(a, NULL);
+        twice(a, LEGACY);
+        add(c, a, b, NULL);
+        return device_has(c, 7);
     }
     CASE("a callback that tells the host") {
         volatile int told = 0;
