@@ -147,8 +147,10 @@ pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + S
     let (task, events) = (operation.task(), operation.recorded());
     let mut run = Run::new(operation)?;
     let mut then = Some(then);
+    // Another thread may execute it.
+    let records = driver::own_records();
     let work = move || {
-        let progress = run.advance(driver);
+        let progress = driver::recording_in(records.clone(), || run.advance(driver));
         if progress == Ok(Progress::Done) {
             then.take().into_iter().for_each(|then| then());
         }
