@@ -4,14 +4,14 @@ use common::report::Outcome;
 use common::runner;
 use common::stage::Stage;
 use common::workload::window_sums::{Image, Size, WindowSums};
-use common::workload::{Border, Convolution, Correlation, Histogram, Workload, correlation};
+use common::workload::{Border, Convolution, Correlation, Histogram, Workload, convolution, correlation};
 use kernels::unroll::partitioned::PART;
 use kernels::unroll::tensor::{COLUMNS, ROWS};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
-use unroll::LONG_RUN;
 use unroll::partitioned::{FFT_PARTITIONED, MOST_TAPS_OF_ONE_PART};
 use unroll::tensor::Division;
+use unroll::{CONSTANT_FILTER, LONG_RUN, REGISTER_TILE};
 use window_sums::scan::INTEGRAL;
 use window_sums::tiles::{ROW_SCAN, SHARED_TILE, SLIDING, TILE_SCAN, VECTOR};
 
@@ -34,7 +34,19 @@ const CONSTANT_TAPS: usize = kernels::unroll::CONSTANT_TAPS as usize;
 
 /// Runs the stages without timing them. Returns a message about the first stage that is not verified.
 fn verify<W: Workload>(stages: &[Stage<W>], workload: &W) -> Result<(), TestCaseError> {
-    let finished = with_gpu(|gpu| runner::run(gpu, stages, workload, 0)).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    verify_planned_for(u32::MAX, stages, workload)
+}
+
+/// The same with grids for a device of at most so many multiprocessors. On a large device, the planner cuts all sums of a test's size into
+/// short slices.
+fn verify_planned_for<W: Workload>(multiprocessors: u32, stages: &[Stage<W>], workload: &W) -> Result<(), TestCaseError> {
+    let finished = with_gpu(|gpu| {
+        gpu.plan_for_multiprocessors(multiprocessors);
+        let finished = runner::run(gpu, stages, workload, 0);
+        gpu.plan_for_multiprocessors(u32::MAX);
+        finished
+    });
+    let finished = finished.map_err(|error| TestCaseError::fail(error.to_string()))?;
     for row in finished.rows {
         match row.outcome {
             Outcome::Verified(_) | Outcome::Skipped(_) => {}
@@ -105,16 +117,6 @@ proptest! {
         ),
     ) {
         verify(&[FFT_PARTITIONED], &conv)?;
-    }
-
-    #[test]
-    fn long_runs_are_right_where_tiles_are_full_or_almost(
-        conv in convolutions(
-            length(LONG_RUNS, 3600),
-            prop_oneof![length(LONG_TILE, 2 * LONG_TILE + 2), LONG_TILE - 159..LONG_TILE - 127],
-        ),
-    ) {
-        verify(&[LONG_RUN], &conv)?;
     }
 
     #[test]
@@ -234,6 +236,29 @@ proptest! {
     #[test]
     fn products_of_matrices_are_right_where_slices_and_buffers_end(product in products(1..20_usize, 1..40_usize, length(32, 700))) {
         verify(matmul_tiled::CHAPTER.stages, &product)?;
+    }
+}
+
+/// A thread copies every 64th sample of a tile, and compilers unroll that loop by four. The signal ends in each of the four copies.
+#[test]
+fn runs_are_right_where_the_signal_ends_in_any_copy_of_an_iteration() {
+    for outputs in [1, RUNS + 1, LONG_RUNS + 1] {
+        for taps in (20..300).step_by(kernels::unroll::RUN_THREADS as usize) {
+            let conv = Convolution::random(convolution::Size { outputs: outputs as u32, taps: taps as u32 }, 13);
+            verify(&[REGISTER_TILE, CONSTANT_FILTER, LONG_RUN], &conv)
+                .and_then(|()| verify(unroll::CHAPTER.variants, &conv))
+                .unwrap();
+        }
+    }
+}
+
+/// Four blocks for one multiprocessor: more slices would not occupy it better, so each block has the whole filter.
+#[test]
+fn long_runs_are_right_where_tiles_are_full_or_almost() {
+    let almost = (LONG_TILE - 192..LONG_TILE).step_by(SLOTS).map(|taps| taps + SLOTS / 2);
+    for taps in almost.chain([LONG_TILE - 1, LONG_TILE, LONG_TILE + 1, 2 * LONG_TILE]) {
+        let conv = Convolution::random(convolution::Size { outputs: 3 * LONG_RUNS as u32 + 1, taps: taps as u32 }, 13);
+        verify_planned_for(1, &[LONG_RUN], &conv).unwrap();
     }
 }
 

@@ -4,47 +4,11 @@ use std::fmt::Write;
 use std::fs;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
-use simt::mutation::Operator;
+use driver::mutants::{Listed, Operator};
+use driver::scores::{Counts, Judged, Score, Verdict};
+use simt::SourceLine;
 
 use crate::root;
-
-/// What `simcuda mutate --json` writes, as far as the book shows it.
-#[derive(Debug, Deserialize)]
-struct Score {
-    date: String,
-    seed: Option<u64>,
-    totals: Counts,
-    percent: Option<f64>,
-    verdicts: Vec<Judged>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Counts {
-    mutants: usize,
-    not_covered: usize,
-    equivalent: usize,
-    finding: usize,
-    tests: usize,
-    time: usize,
-    survived: usize,
-    undecided: usize,
-}
-
-#[derive(Debug, Deserialize)]
-struct Judged {
-    function: String,
-    instruction: String,
-    change: String,
-    source: Option<Source>,
-    verdict: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Source {
-    file: String,
-    line: u32,
-}
 
 /// Draws the table of operators (`operators`), or that of the chapters' scores (`scores`).
 ///
@@ -98,11 +62,11 @@ fn scores(scores: &[(String, Score)]) -> String {
             "| {name} | {percent} | {finding} | {tests} | {time} | {survived} | {executed} | {equivalent} | {not_covered} | {seed} | {date} |"
         );
     };
-    for (chapter, Score { date, seed, totals, percent, verdicts }) in scores {
+    for (chapter, Score { date, seed, totals, percent, verdicts, .. }) in scores {
         let seed = seed.map(|seed| seed.to_string()).unwrap_or_default();
         row(chapter, totals, *percent, &seed, date.split('T').next().unwrap_or_default());
         sum.add(totals);
-        survivors.extend(verdicts.iter().filter(|judged| judged.verdict == "survived").map(Judged::line));
+        survivors.extend(verdicts.iter().filter(|judged| judged.verdict == Verdict::Survived).map(line));
     }
     row("**all**", &sum, sum.percent(), "", "");
     if !survivors.is_empty() {
@@ -112,41 +76,23 @@ fn scores(scores: &[(String, Score)]) -> String {
     table
 }
 
-impl Counts {
-    fn add(&mut self, other: &Self) {
-        self.mutants += other.mutants;
-        self.not_covered += other.not_covered;
-        self.equivalent += other.equivalent;
-        self.finding += other.finding;
-        self.tests += other.tests;
-        self.time += other.time;
-        self.survived += other.survived;
-        self.undecided += other.undecided;
-    }
-
-    fn percent(&self) -> Option<f64> {
-        let killed = self.finding + self.tests + self.time;
-        (killed + self.survived > 0).then(|| 100.0 * killed as f64 / (killed + self.survived) as f64)
-    }
-}
-
-impl Judged {
-    fn line(&self) -> String {
-        let Self { function, instruction, change, source, .. } = self;
-        let place = source.as_ref().map_or_else(String::new, |Source { file, line }| format!(", `{file}:{line}`"));
-        format!("- `{function}`{place}: `{instruction}` {change}")
-    }
+fn line(judged: &Judged) -> String {
+    let Listed { function, instruction, change, source, .. } = &judged.mutant;
+    let place = source.as_ref().map_or_else(String::new, |SourceLine { file, line }| format!(", `{file}:{line}`"));
+    format!("- `{function}`{place}: `{instruction}` {change}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SCORE: &str = r#"{"command": ["x"], "date": "2026-01-02T03:04:05Z", "seed": 1, "percent": 75.0,
+    const SCORE: &str = r#"{"command": ["x"], "date": "2026-01-02T03:04:05Z", "seed": 1, "baseline_s": 1.0, "limit_s": 5.0,
         "totals": {"mutants": 40, "not_covered": 4, "equivalent": 6, "finding": 1, "tests": 1, "time": 1, "survived": 1, "undecided": 0},
-        "verdicts": [
-            {"function": "k", "instruction": "bar.sync 0;", "change": "is removed", "source": {"file": "k.cu", "line": 3}, "verdict": "survived"},
-            {"function": "k", "instruction": "ret;", "change": "is removed", "source": null, "verdict": "tests"}]}"#;
+        "operators": {}, "functions": {}, "percent": 75.0, "verdicts": [
+            {"id": "k@1/remove-barrier/1", "function": "k", "operator": "remove-barrier", "instruction": "bar.sync 0;", "change": "is removed",
+             "ptx_line": 9, "source": {"file": "k.cu", "line": 3}, "covered": true, "verdict": "survived", "by": "", "seconds": 1.0},
+            {"id": "k@1/remove-guard/1", "function": "k", "operator": "remove-guard", "instruction": "ret;", "change": "is removed",
+             "ptx_line": 8, "source": null, "covered": true, "verdict": "tests", "by": "", "seconds": 1.0}]}"#;
 
     #[test]
     fn a_score_is_a_row_and_a_survivor_a_line() {

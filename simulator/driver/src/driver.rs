@@ -40,9 +40,12 @@ const PATIENCE_S: u64 = 60;
 /// The one device.
 pub const DEVICE: DeviceId = 0;
 
+/// The records of a thread.
+pub type OwnRecords = Arc<Mutex<Records>>;
+
 thread_local! {
-    /// The records of this thread, if it does not share those of the process.
-    static OWN_RECORDS: RefCell<Option<Records>> = const { RefCell::new(None) };
+    /// The records of what this thread enqueues, if it does not share those of the process.
+    static OWN_RECORDS: RefCell<Option<OwnRecords>> = const { RefCell::new(None) };
 }
 
 /// The driver. It is static because a C function has no other way to reach it, and it is set once because CUDA cannot be shut down.
@@ -172,8 +175,20 @@ pub fn record_apart() {
 /// Takes what is known about the launches since this was last called: those of this thread if it records them apart, or else those of all
 /// other threads.
 pub fn take_records() -> Records {
-    let own = OWN_RECORDS.with_borrow_mut(|own| own.as_mut().map(std::mem::take));
-    own.unwrap_or_else(take_shared_records)
+    own_records().map_or_else(take_shared_records, |own| std::mem::take(&mut *lock(&own)))
+}
+
+/// Returns the records of what this thread enqueues, if they are apart.
+pub fn own_records() -> Option<OwnRecords> {
+    OWN_RECORDS.with_borrow(Clone::clone)
+}
+
+/// Does the work of a thread that has these records.
+pub fn recording_in<T>(records: Option<OwnRecords>, work: impl FnOnce() -> T) -> T {
+    let mine = OWN_RECORDS.replace(records);
+    let done = work();
+    OWN_RECORDS.set(mine);
+    done
 }
 
 /// Returns what happened since the process started.
@@ -232,10 +247,10 @@ impl Driver {
             self.write_files(&report);
         }
         drop(report);
-        OWN_RECORDS.with_borrow_mut(|own| match own {
-            Some(own) => own.push(record),
+        match own_records() {
+            Some(own) => lock(&own).push(record),
             None => lock(&self.records).push(record),
-        });
+        }
         new.iter().for_each(|message| self.print(message));
     }
 

@@ -29,7 +29,7 @@
 //! - [`coverage`]: which lines and branches of the kernels were executed, over processes.
 //! - [`report`]: what the whole process did, for programs that do not know about the simulator. `defect`: which findings are the same.
 //!   `name`: what a kernel is called in its source.
-//! - [`mutants`]: deliberate mistakes in the kernels that the process runs.
+//! - [`mutants`]: deliberate mistakes in the kernels that the process runs. [`scores`]: how often somebody noticed them.
 //!
 //! The Rust half:
 //!
@@ -72,6 +72,7 @@ pub mod linked;
 pub mod mutants;
 pub mod records;
 pub mod report;
+pub mod scores;
 pub mod settings;
 pub mod stepping;
 

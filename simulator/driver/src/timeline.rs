@@ -60,7 +60,7 @@ impl Moment {
 
     fn describe(&self) -> String {
         match self.stream {
-            0 => format!("{} on the default stream", self.what),
+            _ if self.position.is_legacy => format!("{} on the default stream", self.what),
             stream => format!("{} on stream {stream}", self.what),
         }
     }
@@ -122,8 +122,8 @@ impl Timeline {
         let own = state.last.iter().position(|(other, _)| other.stream == position.stream);
         let (stream, number) = match own {
             Some(own) => (state.last[own].1.stream, state.last[own].1.number + 1),
-            None if position.is_legacy => (0, 1),
-            // The default stream has its number whether it is used or not.
+            None if position.is_legacy && state.last.iter().all(|(_, moment)| moment.stream > 0) => (0, 1),
+            // The default stream of the first context has its number whether it is used or not.
             None => (1 + state.last.iter().filter(|(_, moment)| moment.stream > 0).count() as u64, 1),
         };
         let moment = Arc::new(Moment {
@@ -333,6 +333,15 @@ mod tests {
             1,
             "the host waited for something else"
         );
+    }
+
+    #[test]
+    fn every_context_has_a_default_stream_of_its_own() {
+        let timeline = Timeline::default();
+        let here = position(0, true);
+        let there = Position { stream: StreamKey { context: Handle::from_number(2), ..here.stream }, ..here };
+        run(&timeline, here, None, accessed(0, 4, Accesses::WRITTEN));
+        assert_eq!(run(&timeline, there, None, accessed(0, 4, Accesses::READ)).1, 1);
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! `simcuda coverage`, as a user runs it, on kernels whose lines and branches are counted here by hand.
 
+mod ended;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use tempfile::TempDir;
+
+use self::ended::run;
 
 /// The kernels, which the tests of the simulator count as well.
 const KERNELS: &str = include_str!("../../simt/tests/programs/coverage.ptx");
@@ -17,15 +21,10 @@ fn source_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../simt/tests/programs")
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 /// Runs the command with these arguments. Returns its exit status, standard output and standard error.
 fn coverage(arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
-    let Output { status, stdout, stderr } = command.arg("coverage").args(arguments).output().unwrap();
-    (status.code(), text(&stdout), text(&stderr))
+    run(command.arg("coverage").args(arguments))
 }
 
 /// The folder with the example of the book.

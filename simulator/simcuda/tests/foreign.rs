@@ -1,14 +1,19 @@
 //! Programs that do not know about the simulator, run as a user runs them: in a process of their own, with only the loader's path set. In
 //! Rust with cudarc, in C, and in Python; and what is reported when they end.
 
-use std::collections::BTreeSet;
+mod c_program;
+mod ended;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::{Mutex, OnceLock};
+use std::process::Command;
+use std::sync::OnceLock;
 
 use simcuda::install::install;
 use simcuda::report::Report;
 use tempfile::TempDir;
+
+use self::c_program::compiled;
+use self::ended::run;
 
 /// This package.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -49,18 +54,9 @@ fn ptx(name: &str) -> PathBuf {
     Path::new(ROOT).join("tests/ptx").join(name)
 }
 
-/// Prepares a program in C, compiled once for all tests.
+/// Prepares a program in C.
 fn c_program(name: &str) -> Command {
-    static COMPILED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let path = shared("programs").join(name);
-    // Locked until the program is compiled.
-    let mut compiled_before = COMPILED.lock().unwrap();
-    if compiled_before.insert(name.to_owned()) {
-        let source = Path::new(ROOT).join("tests/foreign").join(name).with_extension("c");
-        let compiled = Command::new("cc").arg("-o").arg(&path).arg(source).arg("-ldl").output().unwrap();
-        assert!(compiled.status.success(), "{}", text(&compiled.stderr));
-    }
-    program(path)
+    program(compiled(name))
 }
 
 /// Prepares the program in C that runs one of the faulty kernels and then ends as `how` says.
@@ -68,16 +64,6 @@ fn ends(kernel: &str, how: &str) -> Command {
     let mut command = c_program("ends");
     command.arg(ptx("faults.ptx")).args([kernel, how]);
     command
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs a program. Returns its exit status, standard output and standard error.
-fn run(command: &mut Command) -> (Option<i32>, String, String) {
-    let Output { status, stdout, stderr } = command.output().unwrap();
-    (status.code(), text(&stdout), text(&stderr))
 }
 
 #[test]
@@ -114,8 +100,8 @@ fn a_program_in_c_finds_the_simulator() {
 #[test]
 fn messages_that_cannot_be_printed_cost_a_program_nothing() {
     let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = ends("misaligned", "return").env("SIMCUDA_REPORT", "text").stderr(full()).output().unwrap();
-    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(0), "synchronized: 716\nthe program's own end\n"));
+    let (status, stdout, _) = run(ends("misaligned", "return").env("SIMCUDA_REPORT", "text").stderr(full()));
+    assert_eq!((status, stdout.as_str()), (Some(0), "synchronized: 716\nthe program's own end\n"));
 }
 
 #[test]
@@ -123,9 +109,8 @@ fn an_answer_of_the_command_that_cannot_be_printed_is_an_error() {
     let folder = TempDir::new().unwrap();
     let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
     for arguments in [vec!["--help".into()], vec!["install".into(), folder.path().join("driver").into_os_string()]] {
-        let output = Command::new(env!("CARGO_BIN_EXE_simcuda")).args(&arguments).stdout(full()).output().unwrap();
-        let message = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        let (status, _, message) = run(Command::new(env!("CARGO_BIN_EXE_simcuda")).args(&arguments).stdout(full()));
+        assert_eq!(status, Some(2), "{arguments:?}: {message}");
         assert!(message.starts_with("error: cannot write to standard output: "), "{arguments:?}: {message}");
     }
 }
@@ -136,7 +121,7 @@ fn a_program_in_python_finds_the_simulator() {
         eprintln!("skipped: this machine has no python3");
         return;
     };
-    let python = text(&python.stdout);
+    let python = String::from_utf8_lossy(&python.stdout);
     let mut command = program(python.trim());
     let (status, stdout, stderr) = run(command.arg(Path::new(ROOT).join("tests/foreign/count.py")).arg(ptx("vectors.ptx")));
     assert_eq!((status, stdout.as_str(), stderr.as_str()), (Some(0), "103\n", ""), "the counter starts at 7");
@@ -408,13 +393,12 @@ fn the_command_prints_the_variable_and_can_be_repeated() {
     let folder = TempDir::new().unwrap();
     let install = || {
         let path = folder.path().join("new/simcuda");
-        let output = Command::new(env!("CARGO_BIN_EXE_simcuda")).arg("install").arg(&path).output().unwrap();
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        assert_eq!(text(&output.stdout), format!("LD_LIBRARY_PATH={}\n", path.canonicalize().unwrap().display()));
+        let (status, stdout, stderr) = run(Command::new(env!("CARGO_BIN_EXE_simcuda")).arg("install").arg(&path));
+        assert_eq!(status, Some(0), "{stderr}");
+        assert_eq!(stdout, format!("LD_LIBRARY_PATH={}\n", path.canonicalize().unwrap().display()));
     };
     install();
     install();
-    let wrong = Command::new(env!("CARGO_BIN_EXE_simcuda")).arg("instal").output().unwrap();
-    assert_eq!(wrong.status.code(), Some(2));
-    assert!(text(&wrong.stderr).contains("a similar subcommand exists: 'install'"));
+    let (status, _, stderr) = run(Command::new(env!("CARGO_BIN_EXE_simcuda")).arg("instal"));
+    assert!(status == Some(2) && stderr.contains("a similar subcommand exists: 'install'"), "{stderr}");
 }

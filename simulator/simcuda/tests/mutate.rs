@@ -1,30 +1,23 @@
 //! `simcuda mutate`, as a user runs it, on a program in C whose kernel was written so that each verdict can be derived by hand.
 #![cfg(target_os = "linux")]
 
+mod c_program;
+mod ended;
+
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
+use self::c_program::compiled;
+use self::ended::run;
+
 /// This package, in which the commands run, so that they find the source of the kernel.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-
-/// The program, compiled once for all tests.
-fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants");
-        let source = Path::new(ROOT).join("tests/foreign/mutants.c");
-        let compiled = Command::new("cc").arg("-o").arg(&path).arg(source).arg("-ldl").output().unwrap();
-        assert!(compiled.status.success(), "{}", text(&compiled.stderr));
-        path
-    })
-}
 
 /// Prepares `simcuda mutate`. An endless kernel ends soon, because it gets little fuel.
 fn mutate(options: &[&str]) -> Command {
@@ -36,18 +29,8 @@ fn mutate(options: &[&str]) -> Command {
 /// Prepares it for the program.
 fn mutate_program(options: &[&str]) -> Command {
     let mut command = mutate(options);
-    command.arg("--").arg(program()).arg("tests/ptx/mutants.ptx");
+    command.arg("--").arg(compiled("mutants")).arg("tests/ptx/mutants.ptx");
     command
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs a command. Returns its exit status, standard output and standard error.
-fn run(command: &mut Command) -> (Option<i32>, String, String) {
-    let Output { status, stdout, stderr } = command.output().unwrap();
-    (status.code(), text(&stdout), text(&stderr))
 }
 
 #[test]
@@ -166,7 +149,7 @@ fn runs(argument: &str) -> bool {
 
 #[test]
 fn a_run_that_takes_too_long_leaves_no_process_behind() {
-    let (program, argument) = (program().display(), format!("1000.{}", std::process::id()));
+    let (program, argument) = (compiled("mutants").display().to_string(), format!("1000.{}", std::process::id()));
     for (hangs, verdict) in [("wait", "killed by time"), ("exit 1", "killed by the tests")] {
         let script = format!(
             "if [ -z \"$SIMCUDA_MUTANT\" ]; then exec {program} tests/ptx/mutants.ptx; fi

@@ -1,31 +1,18 @@
 //! The reports that machines read, what is not to be reported, and `simcuda run` and `simcuda report`, which make one report of several
 //! processes.
 
+mod c_program;
+mod ended;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::path::PathBuf;
+use std::process::Command;
 
 use simcuda::report::{Report, Severity};
 use tempfile::TempDir;
 
-/// This package.
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-
-/// Returns the program in C that runs a kernel of a PTX file and ends as it is told, compiled once for all tests.
-fn ends() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ends-for-reports");
-        // Another run of these tests may use the old one.
-        let unfinished = path.with_extension(std::process::id().to_string());
-        let source = Path::new(ROOT).join("tests/foreign/ends.c");
-        let compiled = Command::new("cc").arg("-o").arg(&unfinished).arg(source).arg("-ldl").output().unwrap();
-        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-        fs::rename(&unfinished, &path).unwrap();
-        path
-    })
-}
+use self::c_program::compiled;
+use self::ended::run;
 
 /// A project's folder: two kernels, each with a mistake at a line of CUDA C, and the PTX made from them.
 struct Project {
@@ -89,7 +76,7 @@ impl Project {
 
     /// The words of a shell that runs one process for each kernel, and then ends with this status.
     fn script(&self, kernels: &[&str], status: u8) -> String {
-        let run = |kernel: &&str| format!("{} mine.ptx {kernel} return > /dev/null; ", ends().display());
+        let run = |kernel: &&str| format!("{} mine.ptx {kernel} return > /dev/null; ", compiled("ends").display());
         kernels.iter().map(run).collect::<String>() + &format!("exit {status}")
     }
 
@@ -108,8 +95,8 @@ struct Ended {
 
 impl Ended {
     fn of(command: &mut Command) -> Self {
-        let Output { status, stderr, .. } = command.output().unwrap();
-        Self { status: status.code(), stderr: String::from_utf8_lossy(&stderr).into_owned() }
+        let (status, _, stderr) = run(command);
+        Self { status, stderr }
     }
 }
 
@@ -232,7 +219,7 @@ fn a_wrong_file_of_suppressions_is_refused_with_its_line_before_anything_runs() 
 #[test]
 fn files_are_there_even_if_the_program_aborts_because_of_the_defect() {
     let project = Project::new();
-    let script = format!("{} mine.ptx stores abort", ends().display());
+    let script = format!("{} mine.ptx stores abort", compiled("ends").display());
     let Ended { status, stderr } =
         project.simcuda(&["run", "--report", "json:all.json", "--", "sh", "-c", &format!("{script}; exit 0")]);
     assert_eq!(status, Some(1), "{stderr}");
@@ -245,7 +232,9 @@ fn reports_that_programs_wrote_can_be_merged_later() {
     let each: String = ["stores", "reads", "stores"]
         .iter()
         .zip(1..)
-        .map(|(kernel, number)| format!("SIMCUDA_REPORT=json:{number}.json {} mine.ptx {kernel} return; ", ends().display()))
+        .map(|(kernel, number)| {
+            format!("SIMCUDA_REPORT=json:{number}.json {} mine.ptx {kernel} return; ", compiled("ends").display())
+        })
         .collect();
     project.simcuda(&["run", "--fail-on", "never", "--", "sh", "-c", &each]);
     let Ended { status, stderr } = project.simcuda(&["report", "1.json", "2.json", "3.json"]);
@@ -261,7 +250,7 @@ fn reports_that_programs_wrote_can_be_merged_later() {
 fn github_gets_paths_relative_to_the_checkout() {
     let project = Project::new();
     fs::create_dir(project.path("inner")).unwrap();
-    let script = format!("cd inner && {} ../mine.ptx stores return", ends().display());
+    let script = format!("cd inner && {} ../mine.ptx stores return", compiled("ends").display());
     let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
     command.args(["run", "--report", "github", "--", "sh", "-c", &script]).current_dir(project.folder.path());
     let Ended { stderr, .. } = Ended::of(command.env("GITHUB_WORKSPACE", project.folder.path()));

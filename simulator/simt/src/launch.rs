@@ -534,7 +534,12 @@ fn shared_bytes(kernel: &Kernel, config: LaunchConfig) -> u32 {
     if dynamic == 0 { kernel.program.static_shared_bytes } else { kernel.program.dynamic_shared_offset.saturating_add(dynamic) }
 }
 
-fn check_shape(kernel: &Kernel, config: LaunchConfig, profile: &Profile) -> Result<(), LaunchMisuse> {
+/// Refuses a shape that the profile or the kernel does not allow, as [`launch`] does, for callers that launch later.
+///
+/// # Errors
+///
+/// [`LaunchMisuse`]
+pub fn check_shape(kernel: &Kernel, config: LaunchConfig, profile: &Profile) -> Result<(), LaunchMisuse> {
     let LaunchConfig { grid, block, .. } = config;
     let [block_x, block_y, block_z] = profile.max_block.map(u64::from);
     let [grid_x, grid_y, grid_z] = profile.max_grid.map(u64::from);

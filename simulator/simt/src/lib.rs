@@ -71,7 +71,7 @@ pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space, W
 pub use footprint::{Accessed, Accesses};
 pub use geometry::{ClusterBounds, Dim3, LaunchConfig};
 pub use image::Image;
-pub use launch::{LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, WarpOrder, launch};
+pub use launch::{LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, WarpOrder, check_shape, launch};
 pub use memory::{Heap, Mapped, Memory, MemoryError, Replaced, Rights};
 pub use module::{Kernel, Module, Opaque, Param, Variable};
 pub use profile::Profile;

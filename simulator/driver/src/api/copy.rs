@@ -5,6 +5,7 @@ use super::context::{self, Context};
 use super::operation::Operation;
 use super::stream::{self, DEFAULT};
 use super::transfer::{Address, Copy, Fill};
+use crate::allocations::Owned;
 use crate::driver::Driver;
 use crate::export::exports;
 use crate::ffi::{DevicePtr, HostBytes, In, Memcpy2D, Memcpy3D, Out, UnifiedPtr};
@@ -49,8 +50,11 @@ impl Source {
     /// Takes the bytes, if only the host can change them before the copy is done: if no other work waits.
     fn of(driver: &'static Driver, copy: &Copy) -> Result<Option<Self>> {
         let address = copy.source.address.number();
-        let is_pinned = || driver.allocations.containing(address).is_some_and(|owned| owned.kind.is_on_host());
-        if !driver.queues.are_late() || !driver.queues.is_empty() || !copy.is_row() || !is_pinned() {
+        // A copy of more than is there is refused when it is enqueued.
+        let bytes_from = |owned: Owned| owned.bytes - (address - owned.base);
+        let is_pinned = |owned: Owned| owned.kind.is_on_host() && copy.extent[0] as u64 <= bytes_from(owned);
+        let can_be_compared = driver.queues.are_late() && driver.queues.is_empty() && copy.is_row();
+        if !can_be_compared || !driver.allocations.containing(address).is_some_and(is_pinned) {
             return Ok(None);
         }
         let mut bytes = vec![0; copy.extent[0]];
@@ -82,6 +86,7 @@ fn stage(driver: &'static Driver, copy: Copy, stream: Handle) -> Result<Option<(
     if !is_staged(driver, &copy) || stream::is_capturing(stream)? {
         return Ok(None);
     }
+    copy.check_memory(driver)?;
     let bytes = copy.extent[0];
     let address = driver.memory.allocate(bytes as u64, Some("the copy of pageable memory"))?;
     let staging = Staging { driver, address };

@@ -22,7 +22,7 @@ use crate::lock::lock;
 use crate::messages::say;
 use crate::name::readable;
 use crate::records::{Failed, LaunchRecord, Outcome};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Failure, Result};
 use crate::settings::{LAUNCHES_VARIABLE, Trace};
 
 /// Tags in the array `extra` of a launch, which say what the next element is.
@@ -150,9 +150,7 @@ impl Launch {
                 note_overwritten(driver, kernel, &options, report.overwritten);
                 Outcome::Finished(Box::new(report))
             }
-            Err(misuse @ LaunchError::Misuse(_)) => {
-                return Err(code_of(&misuse).because(format!("kernel {}: {misuse}", readable(kernel))));
-            }
+            Err(misuse @ LaunchError::Misuse(_)) => return Err(self.refused(&misuse)),
             Err(fault) => {
                 print(fault.printed());
                 note_overwritten(driver, kernel, &options, fault.overwritten());
@@ -162,6 +160,16 @@ impl Launch {
         let occupancy = function.occupancy(driver.profile, config.block.volume() as u32, config.dynamic_shared_bytes.into());
         driver.note_launch(LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome });
         Ok(())
+    }
+
+    /// Refuses what [`run`](Self::run) would refuse, for a call whose launch runs later.
+    pub fn check(&self, driver: &Driver) -> Result<()> {
+        let checked = simt::check_shape(self.function.kernel(), self.config, driver.profile);
+        checked.map_err(|misuse| self.refused(&misuse.into())).inspect_err(|failure| driver.note_refusal(failure))
+    }
+
+    fn refused(&self, misuse: &LaunchError) -> Failure {
+        code_of(misuse).because(format!("kernel {}: {misuse}", readable(self.function.name())))
     }
 
     /// Makes the context unusable and returns why.

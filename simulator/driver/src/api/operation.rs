@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::context::Context;
 use super::event::Event;
-use super::kernel::{self, Launch};
+use super::kernel::Launch;
 use super::transfer::{Copy, Fill};
 use super::user_object::References;
 use super::value_op::ValueOp;
@@ -101,7 +101,7 @@ impl Operation {
     /// Refuses what a call refuses at once although the work runs later: shapes that no launch can have, and copies of memory that is not there.
     pub fn check(&self, driver: &Driver) -> Result<()> {
         match self {
-            Operation::Kernel(launch) => kernel::check_shape(launch.config, driver.profile),
+            Operation::Kernel(launch) => launch.check(driver),
             Operation::Copy(copy, _) => copy.check_memory(driver),
             Operation::Fill(fill, _) => fill.check_memory(driver),
             _ => Ok(()),

@@ -38,6 +38,7 @@ pub struct Step {
 }
 
 impl Run {
+    /// Begins. What it waits for is what was enqueued before: a graph can record an event that it has waited for.
     pub fn new(operation: Operation) -> Result<Self> {
         Ok(match operation {
             Operation::Values(values) => Run::Values(values.operations.iter().copied().collect(), values.context),
@@ -52,11 +53,6 @@ impl Run {
 
     /// Goes on as far as it can.
     pub fn advance(&mut self, driver: &Driver) -> Result<Progress> {
-        if let Run::Operation(operation) = self
-            && operation.may_wait()
-        {
-            *self = Self::new(operation.clone())?;
-        }
         match self {
             Run::Operation(operation) => operation.run(driver).map(|()| Progress::Done),
             Run::Event(Operation::Wait(event), record) if !event.has_recorded(record) => {
@@ -100,9 +96,9 @@ impl Steps {
         let step = |id: NodeId| {
             let node = nodes.get(id)?;
             let operation = if node.is_enabled { node.operation.clone() } else { Operation::Empty };
-            Some(Step { id, dependencies: nodes.dependencies(id).to_vec(), run: Run::Operation(operation) })
+            Some(Run::new(operation).map(|run| Step { id, dependencies: nodes.dependencies(id).to_vec(), run }))
         };
-        Ok(Self { steps: order.into_iter().filter_map(step).collect(), open })
+        Ok(Self { steps: order.into_iter().filter_map(step).collect::<Result<_>>()?, open })
     }
 
     /// Executes what does not depend on something that waits. A fault of a kernel ends it, as a later node would only fail as well.

@@ -103,9 +103,10 @@ pub fn usable(handle: Handle) -> Result<Arc<Context>> {
     Ok(context)
 }
 
-/// Returns what tells a stream from all others. The stream that each thread has is another one on each thread.
+/// Returns what tells a stream from all others. The stream that each thread has is another one on each thread. The legacy stream has two
+/// handles.
 pub fn key(handle: Handle) -> Result<StreamKey> {
-    let handle = meant(handle);
+    let handle = if is_legacy(handle) { Handle::LEGACY_STREAM } else { meant(handle) };
     let thread = (handle == Handle::PER_THREAD_STREAM).then(|| thread::current().id());
     Ok(StreamKey { handle, context: context_of(handle)?.handle, thread })
 }
@@ -146,8 +147,10 @@ pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + S
     let (task, events) = (operation.task(), operation.recorded());
     let mut run = Run::new(operation)?;
     let mut then = Some(then);
+    // Another thread may execute it.
+    let records = driver::own_records();
     let work = move || {
-        let progress = run.advance(driver);
+        let progress = driver::recording_in(records.clone(), || run.advance(driver));
         if progress == Ok(Progress::Done) {
             then.take().into_iter().for_each(|then| then());
         }

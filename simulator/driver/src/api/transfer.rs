@@ -278,6 +278,9 @@ impl Copy {
 
     /// Returns the bytes that the copy reads and writes, row by row.
     pub fn accesses(&self) -> Vec<Accessed> {
+        if self.extent.contains(&0) {
+            return Vec::new();
+        }
         let rows = |end: &End, accesses| {
             let Ok((offset, pitch, layer)) = end.offsets(self.extent) else { return Vec::new() };
             let [width, rows, layers] = self.extent;
@@ -390,8 +393,10 @@ impl Fill {
     /// Returns the bytes that this writes.
     pub fn accesses(&self) -> Vec<Accessed> {
         let bytes = self.row_bytes().unwrap_or_default() as u64;
+        // Rows without bytes can be any number, anywhere.
+        let rows = if bytes == 0 { 0 } else { self.rows };
         let row = |row: usize| Accessed { address: self.target + (row * self.pitch) as u64, bytes, accesses: Accesses::WRITTEN };
-        (0..self.rows).map(row).collect()
+        (0..rows).map(row).collect()
     }
 
     /// Whether this fills a single row of at least one element.

@@ -28,6 +28,7 @@ fn a_launch_is_recorded_with_what_it_did() {
         let config = LaunchConfig { grid_dim: (3, 2, 1), block_dim: (64, 1, 1), shared_mem_bytes: 0 };
         // SAFETY: the kernel takes no parameters and writes its own variable.
         unsafe { context.default_stream().launch_builder(&count).launch(config) }.unwrap();
+        context.synchronize().unwrap();
         let records = simulator.take_records().unwrap();
         let LaunchRecord { kernel, config, occupancy, outcome } = only_launch(&records);
         assert_eq!((kernel.as_str(), config.grid, config.block), ("count", Dim3::new(3, 2, 1), Dim3::new(64, 1, 1)));
@@ -51,6 +52,7 @@ fn threads_side_by_side_can_each_have_their_own_records() {
             unsafe { context.default_stream().launch_builder(&count).launch(config) }.unwrap();
         };
         let grids = || {
+            context.synchronize().unwrap();
             let records = simulator.take_records().unwrap();
             records.all_launches().unwrap().map(|launch| launch.config.grid.x).collect::<Vec<_>>()
         };
@@ -151,6 +153,7 @@ fn counts_are_exact_although_the_details_of_some_launches_are_dropped() {
                 // SAFETY: the kernel takes no parameters and writes its own variable.
                 unsafe { stream.launch_builder(&count).launch(config) }.unwrap();
             }
+            stream.synchronize().unwrap();
             simulator.take_records().unwrap()
         };
         let one = launch(1).totals.counters;
@@ -204,6 +207,7 @@ fn what_a_block_accesses_is_recorded_while_it_is_traced() {
             let config = LaunchConfig { grid_dim: (3, 1, 1), block_dim: (2, 1, 1), shared_mem_bytes: 0 };
             // SAFETY: the kernel takes no parameters and writes its own variable.
             unsafe { context.default_stream().launch_builder(&count).launch(config) }.unwrap();
+            context.synchronize().unwrap();
             let records = simulator.take_records().unwrap();
             let Outcome::Finished(report) = &only_launch(&records).outcome else { panic!("{records:?}") };
             report.touched.iter().map(|touched| (touched.thread, touched.op, touched.bytes)).collect::<Vec<_>>()

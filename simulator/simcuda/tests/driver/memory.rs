@@ -398,7 +398,9 @@ fn cudarc_copies_slices() {
     assert_eq!(pinned.as_slice().unwrap(), &numbers[10..20]);
 
     let elsewhere = own_context();
-    let there = elsewhere.default_stream();
+    // Not the default stream: cudarc 0.19.10 makes the other context current before it copies, and then the copy would be in that context's
+    // default stream.
+    let there = elsewhere.new_stream().unwrap();
     let moved = there.clone_dtod(&copy).unwrap();
     assert_eq!(there.clone_dtoh(&moved).unwrap(), numbers);
 }

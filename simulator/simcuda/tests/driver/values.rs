@@ -23,6 +23,8 @@ fn words(values: &[u32]) -> CUdeviceptr {
     returns! {
         cuMemAlloc_v2(&mut address, values.len() * 4) => CUDA_SUCCESS;
         cuMemcpyHtoD_v2(address, values.as_ptr().cast(), values.len() * 4) => CUDA_SUCCESS;
+        // A stream that does not block does not wait for this copy.
+        cuStreamSynchronize(null_mut()) => CUDA_SUCCESS;
     }
     address
 }

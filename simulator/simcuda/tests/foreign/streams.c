@@ -8,7 +8,7 @@
 typedef unsigned long long Address;
 typedef void *Handle;
 
-enum { N = 64, BYTES = N * 4, NON_BLOCKING = 1, NOT_READY = 600 };
+enum { N = 64, BYTES = N * 4, NON_BLOCKING = 1, EXTERNAL = 1, NOT_READY = 600 };
 
 #define FUNCTIONS(F)                                                                                                                      \
     F(cuInit, unsigned) F(cuCtxCreate_v2, Handle *, unsigned, int) F(cuCtxSynchronize, void) F(cuModuleLoad, Handle *, const char *)      \
@@ -20,7 +20,8 @@ enum { N = 64, BYTES = N * 4, NON_BLOCKING = 1, NOT_READY = 600 };
     F(cuMemcpyHtoDAsync_v2, Address, const void *, size_t, Handle) F(cuMemcpyDtoHAsync_v2, void *, Address, size_t, Handle)              \
     F(cuMemcpyDtoDAsync_v2, Address, Address, size_t, Handle) F(cuMemsetD32_v2, Address, unsigned, size_t)                               \
     F(cuMemsetD32Async, Address, unsigned, size_t, Handle) F(cuMemAllocAsync, Address *, size_t, Handle)                                 \
-    F(cuStreamAddCallback, Handle, void (*)(Handle, int, void *), void *, unsigned) F(cuMemFreeAsync, Address, Handle) F(cuLaunchHostFunc, Handle, void (*)(void *), void *)                                             \
+    F(cuStreamAddCallback, Handle, void (*)(Handle, int, void *), void *, unsigned) F(cuMemFreeAsync, Address, Handle)                   \
+    F(cuLaunchHostFunc, Handle, void (*)(void *), void *) F(cuEventRecordWithFlags, Handle, Handle, unsigned)                            \
     F(cuLaunchKernel, Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **, void **)             \
     F(cuStreamBeginCapture_v2, Handle, int) F(cuStreamEndCapture, Handle, Handle *)                                                      \
     F(cuGraphInstantiateWithFlags, Handle *, Handle, unsigned long long) F(cuGraphLaunch, Handle, Handle)
@@ -28,6 +29,7 @@ enum { N = 64, BYTES = N * 4, NON_BLOCKING = 1, NOT_READY = 600 };
 #define DECLARE(name, ...) static int (*name)(__VA_ARGS__);
 FUNCTIONS(DECLARE)
 
+static const Handle LEGACY = (Handle)1;
 static Handle add_kernel, twice_kernel, s1, s2, s3, event, other_event;
 static Address a, b, c;
 static int *pinned, *more, pageable[N], results[N];
@@ -248,6 +250,30 @@ static int run(const char *name) {
         ok(cuMemcpyDtoDAsync_v2(c, a, BYTES, s2));
         return device_has(c, 2);
     }
+    CASE("an event that a graph records") {
+        Handle graph, executable;
+        ok(cuStreamBeginCapture_v2(s1, 0));
+        twice(a, s1);
+        if (is_right) ok(cuEventRecordWithFlags(event, s1, EXTERNAL));
+        ok(cuStreamEndCapture(s1, &graph));
+        ok(cuGraphInstantiateWithFlags(&executable, graph, 0));
+        ok(cuGraphLaunch(executable, s1));
+        ok(cuStreamWaitEvent(s2, event, 0));
+        add(c, a, b, s2);
+        return device_has(c, 5);
+    }
+    CASE("an event that a graph waits for") {
+        Handle graph, executable;
+        ok(cuStreamBeginCapture_v2(s2, 0));
+        if (is_right) ok(cuStreamWaitEvent(s2, event, EXTERNAL));
+        add(c, a, b, s2);
+        ok(cuStreamEndCapture(s2, &graph));
+        ok(cuGraphInstantiateWithFlags(&executable, graph, 0));
+        twice(a, s1);
+        ok(cuEventRecord(event, s1));
+        ok(cuGraphLaunch(executable, s2));
+        return device_has(c, 5);
+    }
     CASE("results downloaded before they are there") {
         twice(b, s1);
         if (is_right) ok(cuStreamSynchronize(s1));
@@ -258,6 +284,12 @@ static int run(const char *name) {
         ok(cuMemcpyDtoHAsync_v2(results, b, BYTES, s1));
         twice(b, s2);
         return all(results, 3) || device_has(b, 6);
+    }
+    CASE("both handles of the default stream") {
+        twice(a, NULL);
+        twice(a, LEGACY);
+        add(c, a, b, NULL);
+        return device_has(c, 7);
     }
     CASE("a callback that tells the host") {
         volatile int told = 0;

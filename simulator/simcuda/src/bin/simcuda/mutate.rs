@@ -4,7 +4,7 @@
 //! - `equivalent`: the file of mutants that no test can notice.
 //! - `selection`: which mutants are run, in which order.
 //! - `journal`: verdicts on disk, so that an interrupted run can go on.
-//! - `score`: what all verdicts together say, for people and as JSON.
+//! - `score`: what all verdicts together say.
 
 mod equivalent;
 mod journal;
@@ -25,12 +25,13 @@ use clap::Args;
 use regex::Regex;
 use simcuda::files;
 use simcuda::mutants::{Listed, Operator};
+use simcuda::scores::Judged;
 
 use self::equivalent::Equivalents;
 use self::journal::Journal;
-use self::score::{Score, Session};
+use self::score::Session;
 use self::selection::Selection;
-use self::trial::{Baseline, Judged, Trials};
+use self::trial::{Baseline, Trials};
 use crate::program::Simulator;
 use crate::{Ended, after_printing};
 
@@ -177,7 +178,7 @@ pub fn execute(options: &Options) -> Ended {
         }
         judged.push(new);
         let latest = &judged[judged.len() - 1];
-        tell(&format!("[{}/{}] {}", judged.len(), done + open.len(), latest.line()));
+        tell(&format!("[{}/{}] {}", judged.len(), done + open.len(), score::line(latest)));
         Ok(())
     });
     ended?;
@@ -188,7 +189,7 @@ pub fn execute(options: &Options) -> Ended {
     }
 
     let session = Session { command: words, sample: options.sample, seed: options.seed, baseline: baseline.duration, limit };
-    let score = Score::new(&session, &selection, judged);
+    let score = score::add_up(&session, &selection, judged);
     if let Some(path) = &options.json {
         let text = serde_json::to_string_pretty(&score)? + "\n";
         files::replace(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
@@ -198,7 +199,7 @@ pub fn execute(options: &Options) -> Ended {
             "there is no score, because no mutant was run: the command launches no kernel with a mutant that was asked for".into(),
         );
     };
-    let printed = after_printing(write!(stdout(), "{score}"));
+    let printed = after_printing(score::write(&score, &mut stdout().lock()));
     Ok(if printed == ExitCode::SUCCESS && percent < options.at_least { ExitCode::from(TOO_LOW) } else { printed })
 }
 

@@ -5,8 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-
-use super::trial::Judged;
+use simcuda::scores::Judged;
 
 /// A file with the command on its first line, and a verdict on each of the others.
 #[derive(Debug)]

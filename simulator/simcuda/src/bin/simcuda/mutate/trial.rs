@@ -9,62 +9,16 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use simcuda::mutants::{APPLIED, FOLDER_VARIABLE, Listed, MUTANT_VARIABLE, REFUSED};
 use simcuda::report::{Defect, Report};
+use simcuda::scores::{Judged, Verdict};
 use simcuda::settings::REPORT_VARIABLE;
 use tempfile::TempDir;
 
-use super::score;
 use crate::group::{self, Ended};
 use crate::program::{Simulator, exit_code, not_started};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
-
-/// What became of a mutant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// The simulator found a defect that the kernels do not have without the mistake.
-    Finding,
-    /// The command failed.
-    Tests,
-    /// The command took too long, or a kernel did not end.
-    Time,
-    /// Nobody noticed.
-    Survived,
-    /// The simulator cannot load a module with this mistake.
-    Refused,
-    /// The command did not load a module with this mutant this time.
-    NotLoaded,
-}
-
-/// A mutant and its verdict.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Judged {
-    #[serde(flatten)]
-    pub mutant: Listed,
-    pub verdict: Verdict,
-    /// The first line of the finding, how the command ended, or why the mutant was not run.
-    pub by: String,
-    /// How long the run took, in seconds.
-    pub seconds: f64,
-}
-
-impl Judged {
-    /// The verdict and the mutant, for people.
-    pub fn line(&self) -> String {
-        let verdict = match self.verdict {
-            Verdict::Finding => "killed by a finding",
-            Verdict::Tests => "killed by the tests",
-            Verdict::Time => "killed by time",
-            Verdict::Survived => "SURVIVED",
-            Verdict::Refused => "cannot be loaded",
-            Verdict::NotLoaded => "was not loaded",
-        };
-        format!("{verdict}: {} ({:.1} s)", score::described(&self.mutant), self.seconds)
-    }
-}
 
 /// The command without a mistake.
 #[derive(Debug)]
