@@ -1,37 +1,23 @@
 //! `simcuda debug`, as a user runs it: commands are piped in, and what is printed is compared with values worked out by hand.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+mod c_program;
+mod ended;
+
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::process::Command;
 
 /// This package, in which the commands run.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The program, compiled once for all tests.
-fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stepping");
-        let source = Path::new(ROOT).join("tests/foreign/stepping.c");
-        let compiled = Command::new("cc").arg("-o").arg(&path).arg(source).arg("-ldl").output().unwrap();
-        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-        path
-    })
-}
-
 /// Runs `simcuda debug` on a case of the program. Returns its exit status, what it prints to standard output, and what to standard error.
 fn run(options: &[&str], case: &[&str], commands: &[&str]) -> (Option<i32>, String, String) {
+    let mut input: File = tempfile::tempfile().unwrap();
+    writeln!(input, "{}", commands.join("\n")).unwrap();
+    input.rewind().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
-    command.current_dir(ROOT).arg("debug").args(options).arg("--").arg(program()).arg("tests/ptx/stepping.ptx").args(case);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    // A command that is refused reads no input.
-    let _ = input.write_all((commands.join("\n") + "\n").as_bytes());
-    drop(input);
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
+    command.current_dir(ROOT).arg("debug").args(options).arg("--").arg(c_program::compiled("stepping"));
+    ended::run(command.arg("tests/ptx/stepping.ptx").args(case).stdin(input))
 }
 
 /// The answers to commands, without what comes before the first.
