@@ -367,7 +367,7 @@ mod tests {
             let zero = Dim3::new(0, 0, 0);
             let other = OtherAccess { op: AccessOp::Store, block: zero, thread: zero, location: finding(4).location };
             let (place, other) = (None, Box::new(other));
-            let kind = FindingKind::Race { access, place, other, same_block: true, same_warp, volatile: false };
+            let kind = FindingKind::Race { access, place, other, same_block: true, same_warp, volatile: false, missing: None };
             finished("k", vec![Finding { kind, ..finding(3) }])
         };
         let mut report = Report::default();
