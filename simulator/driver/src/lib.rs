@@ -45,7 +45,7 @@
 //!   races between streams.
 //! - `queues`: what streams have yet to do, because of a schedule, or because one of them waits for a value in memory.
 //! - `topology`, `captures`: the nodes and edges of a graph; which streams are captured into which graph.
-//! - `graph_memory`: memory that graphs allocate.
+//! - `graph_memory`: memory that graphs allocate. `graph_order`: which of their nodes come after which others.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
 //! - `export`: the macro that defines an exported function, and how each one returns.
 //! - `launch_files`: writes launches to files.
@@ -85,6 +85,7 @@ mod export;
 mod fatbin;
 mod ffi;
 mod graph_memory;
+mod graph_order;
 mod handles;
 mod host_memory;
 mod interface;

@@ -10,7 +10,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Each mistake of `foreign/streams.c`, with a part of what is said about it. Some are found in any order; others only by a wrong result in
 /// an order other than that of the calls.
-const MISTAKES: [(&str, &str); 22] = [
+const MISTAKES: [(&str, &str); 23] = [
     ("no event between streams", "kernel add on stream 2 reads and kernel twice on stream 1 writes the same bytes"),
     ("event recorded before the work", "race between streams: kernel add"),
     ("wait before the record", "race between streams: kernel add"),
@@ -32,6 +32,10 @@ const MISTAKES: [(&str, &str); 22] = [
     ("one buffer for two chunks", "race between streams: "),
     ("a join of one of two", "race between streams: kernel add"),
     ("a graph and a copy", "a graph on stream 1"),
+    (
+        "nodes of a graph without an edge",
+        "kernel add in a graph on stream 1 reads and kernel twice in a graph on stream 1 writes the same bytes, and no path of edges",
+    ),
     ("results downloaded before they are there", "kernel twice on stream 1"),
 ];
 

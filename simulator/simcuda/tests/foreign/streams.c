@@ -248,6 +248,19 @@ static int run(const char *name) {
         ok(cuMemcpyDtoDAsync_v2(c, a, BYTES, s2));
         return device_has(c, 2);
     }
+    CASE("nodes of a graph without an edge") {
+        Handle graph, executable;
+        ok(cuStreamBeginCapture_v2(s1, 0));
+        order(s1, s2);
+        twice(a, s1);
+        if (is_right) order(s1, s2);
+        add(c, a, b, s2);
+        order(s2, s1);
+        ok(cuStreamEndCapture(s1, &graph));
+        ok(cuGraphInstantiateWithFlags(&executable, graph, 0));
+        ok(cuGraphLaunch(executable, s3));
+        return device_has(c, 5);
+    }
     CASE("results downloaded before they are there") {
         twice(b, s1);
         if (is_right) ok(cuStreamSynchronize(s1));
