@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use simcuda::report::Report;
+
 /// This package, in which the commands run.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -95,6 +97,30 @@ fn an_order_repeats_by_its_number() {
         command.current_dir(ROOT).env("SIMCUDA_SCHEDULE", schedule).args(["run", "--"]).arg(program());
         let status = command.args(["tests/ptx/streams.ptx", "pinned memory read too early", "wrong"]).output().unwrap().status;
         assert_eq!(status.code(), Some(expected), "schedule {schedule}");
+    }
+}
+
+#[test]
+fn the_report_of_the_order_that_fails_is_written_for_machines() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let [json, junit, sarif] = ["json", "junit", "sarif"].map(|form| format!("{form}:{}", folder.path().join(form).display()));
+    let outputs = ["--schedules", "4", "--report", &json, "--report", &junit, "--report", &sarif, "--report", "github"];
+    let read = |form: &str| std::fs::read_to_string(folder.path().join(form)).unwrap();
+    for (case, told, kernel) in [
+        ("no event between streams", "race between streams: kernel add on stream 2", "add"),
+        ("pinned memory read too early", "race with the host: in order 1 the program ends with exit status 1", "(no kernel)"),
+    ] {
+        let (status, said) = explore(&outputs, case, "wrong");
+        assert!(status == Some(1) && said.contains("::error "), "{case}: {status:?}, {said}");
+        let report: Report = serde_json::from_str(&read("json")).unwrap();
+        let [defect] = &report.defects[..] else { panic!("{case}: {:?}", report.defects) };
+        assert!(defect.message.starts_with(told) && defect.kernel == kernel, "{case}: {defect:?}");
+        assert!(read("junit").contains("<failure ") && read("junit").contains(told), "{case}: {}", read("junit"));
+        assert!(read("sarif").contains(told) && read("sarif").contains(r#""ruleId": "race-streams""#), "{case}: {}", read("sarif"));
+
+        let (status, said) = explore(&outputs, case, "right");
+        assert!(status == Some(0) && !said.contains("::error "), "{case}: {status:?}, {said}");
+        assert!(!read("junit").contains("<failure ") && !read("sarif").contains(told), "{case}: {}", read("junit"));
     }
 }
 

@@ -221,6 +221,11 @@ impl Report {
         self.keep(defect) && is_reported
     }
 
+    /// Adds that the program ends otherwise in another order of its work, although no work races on the device.
+    pub fn note_early_host(&mut self, message: &str) {
+        self.note_stream_race(None, "the host", message);
+    }
+
     /// Adds a defect if there is room for it, and returns whether there is.
     fn keep(&mut self, defect: Defect) -> bool {
         if self.defects.len() == KEPT && !self.make_room(defect.rank()) {
