@@ -42,7 +42,7 @@
 //! - `shared_memory`: memory that processes share, and that can be mapped at several addresses.
 //! - `allocations`, `advice`, `pools`, `primary`: who owns which memory; what was said about it; memory pools; the primary context.
 //! - `position`: where work is in the order of all work. `schedule`: which of the allowed orders it takes. `timeline`: what orders it, and
-//!   races between streams.
+//!   races between streams. `veil`: what the host must not look at yet.
 //! - `queues`: what streams have yet to do, because of a schedule, or because one of them waits for a value in memory.
 //! - `topology`, `captures`: the nodes and edges of a graph; which streams are captured into which graph.
 //! - `graph_memory`: memory that graphs allocate. `graph_order`: which of their nodes come after which others.
@@ -105,4 +105,5 @@ mod schedule;
 mod shared_memory;
 mod timeline;
 mod topology;
+mod veil;
 mod virtual_memory;

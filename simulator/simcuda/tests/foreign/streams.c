@@ -145,6 +145,12 @@ static int run(const char *name) {
         if (is_right) ok(cuStreamSynchronize(s1));
         return all(pinned, 3);
     }
+    CASE("pinned memory that has the right bytes already read too early") {
+        set(pinned, 3);
+        ok(cuMemcpyDtoHAsync_v2(pinned, b, BYTES, s1));
+        if (is_right) ok(cuStreamSynchronize(s1));
+        return all(pinned, 3);
+    }
     CASE("wait for the wrong stream") {
         set(pinned, 0);
         twice(b, s1);
@@ -271,6 +277,16 @@ static int run(const char *name) {
         ok(cuMemcpyDtoHAsync_v2(results, b, BYTES, s1));
         twice(b, s2);
         return all(results, 3) || device_has(b, 6);
+    }
+    CASE("work that reads pinned memory before a copy overwrites it") {
+        int sum = 0;
+        set(pinned, 2);
+        ok(cuLaunchHostFunc(s1, sum_up, &sum));
+        add(c, (Address)pinned, b, s1);
+        ok(cuMemcpyDtoHAsync_v2(pinned, b, BYTES, s1));
+        ok(cuMemcpyDtoHAsync_v2(pinned, c, BYTES, s1));
+        ok(cuStreamSynchronize(s1));
+        return sum != 2 * N || all(pinned, 5);
     }
     CASE("a callback that tells the host") {
         volatile int told = 0;
