@@ -47,10 +47,10 @@
 //! - `shared_memory`: memory that processes share, and that can be mapped at several addresses.
 //! - `allocations`, `advice`, `pools`, `primary`: who owns which memory; what was said about it; memory pools; the primary context.
 //! - `position`: where work is in the order of all work. `schedule`: which of the allowed orders it takes. `timeline`: what orders it, and
-//!   races between streams.
+//!   races between streams. `veil`: what the host must not look at yet.
 //! - `queues`: what streams have yet to do, because of a schedule, or because one of them waits for a value in memory.
 //! - `topology`, `captures`: the nodes and edges of a graph; which streams are captured into which graph.
-//! - `graph_memory`: memory that graphs allocate.
+//! - `graph_memory`: memory that graphs allocate. `graph_order`: which of their nodes come after which others.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
 //! - `export`: the macro that defines an exported function, and how each one returns.
 //! - `launch_files`: writes launches to files. [`stepping`]: records what one warp of one launch does, for `simcuda debug`.
@@ -92,6 +92,7 @@ mod export;
 mod fatbin;
 mod ffi;
 mod graph_memory;
+mod graph_order;
 mod handles;
 mod host_memory;
 mod interface;
@@ -111,4 +112,5 @@ mod schedule;
 mod shared_memory;
 mod timeline;
 mod topology;
+mod veil;
 mod virtual_memory;

@@ -19,6 +19,7 @@ use crate::position::Position;
 use crate::result::{Failure, Result};
 use crate::schedule::Schedule;
 use crate::timeline::{Moment, Timeline};
+use crate::veil::Veils;
 
 /// How often a thread looks whether work can go on.
 const INTERVAL: Duration = Duration::from_micros(200);
@@ -49,6 +50,8 @@ pub struct Queues {
     schedule: Option<Mutex<Schedule>>,
     /// What orders the work, if races between streams are looked for.
     pub timeline: Option<Timeline>,
+    /// What the host does not see while no work runs.
+    pub veils: Veils,
     /// Calls that enqueued or waited.
     calls: AtomicU64,
     /// Questions whether work is done.
@@ -245,7 +248,7 @@ impl Queues {
             // Work is done without the lock: a function of the host may wait for a thread that enqueues something.
             let taken = lock(&self.jobs).iter_mut().find(|job| job.number == number).and_then(|job| job.work.take());
             let Some(mut work) = taken else { continue };
-            let progress = work();
+            let progress = self.veils.lifted(&mut work);
             let mut jobs = lock(&self.jobs);
             let Some(index) = jobs.iter().position(|job| job.number == number) else { return Ok(true) };
             if let Ok(Progress::Waits(what)) = progress {

@@ -7,7 +7,7 @@
 //!
 //! Two moments race if neither is before the other, they access the same bytes, and one of them writes: CUDA C++ Programming Guide,
 //! "Asynchronous Concurrent Execution": operations in different streams "may execute out of order with respect to one another or
-//! concurrently".
+//! concurrently". Two nodes of one launch of a graph are compared in the same way; edges order them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex};
 
 use simt::{Accessed, Accesses};
 
+use crate::graph_order::{self, GraphNode};
 use crate::handles::Handle;
 use crate::lock::lock;
 use crate::position::Position;
@@ -58,10 +59,12 @@ impl Moment {
         self.is_over.load(Acquire)
     }
 
-    fn describe(&self) -> String {
+    /// What it is, or which node of it if it is a graph.
+    fn describe(&self, nodes: &[GraphNode]) -> String {
+        let node = nodes.last().map(|node| format!("{} in ", node.what)).unwrap_or_default();
         match self.stream {
-            _ if self.position.is_legacy => format!("{} on the default stream", self.what),
-            stream => format!("{} on stream {stream}", self.what),
+            _ if self.position.is_legacy => format!("{node}{} on the default stream", self.what),
+            stream => format!("{node}{} on stream {stream}", self.what),
         }
     }
 }
@@ -94,15 +97,51 @@ struct State {
     /// What work has told other work through values in memory.
     told: Clock,
     /// What moments that ran have accessed.
-    accessed: Vec<(Arc<Moment>, Vec<Accessed>)>,
+    accessed: Vec<Done>,
     /// Moments that have not run yet.
     waiting: usize,
     seen: BTreeSet<(String, String)>,
 }
 
+/// What a moment has accessed, or a node of it if it is a graph: the innermost of these nodes.
+#[derive(Debug)]
+struct Done {
+    moment: Arc<Moment>,
+    nodes: Vec<GraphNode>,
+    accessed: Vec<Accessed>,
+}
+
+impl Done {
+    fn describe(&self) -> String {
+        self.moment.describe(&self.nodes)
+    }
+
+    fn kernel(&self) -> Option<String> {
+        self.nodes.last().map_or(&self.moment.kernel, |node| &node.kernel).clone()
+    }
+
+    /// Whether it comes before another one, whose clock this is, or is ordered with it in another way.
+    fn is_ordered(&self, other: &Self, clock: &Clock) -> bool {
+        match Arc::ptr_eq(&self.moment, &other.moment) {
+            true => graph_order::are_ordered(&self.nodes, &other.nodes),
+            false => self.moment.is_before(clock),
+        }
+    }
+}
+
 thread_local! {
     /// The moment that runs on this thread.
     static CURRENT: RefCell<Option<Arc<Moment>>> = const { RefCell::new(None) };
+    /// The nodes of graphs that run on this thread, each inside of the one before it.
+    static NODES: RefCell<Vec<GraphNode>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Does what a node of a graph does.
+pub fn in_node<T>(node: GraphNode, run: impl FnOnce() -> T) -> T {
+    NODES.with_borrow_mut(|nodes| nodes.push(node));
+    let result = run();
+    NODES.with_borrow_mut(Vec::pop);
+    result
 }
 
 fn join(clock: &mut Clock, other: &Clock) {
@@ -212,28 +251,27 @@ impl Timeline {
         let Some(clock) = moment.clock() else { return Vec::new() };
         let mut state = lock(&self.state);
         let mut races = Vec::new();
-        for (other, bytes) in &state.accessed {
-            if Arc::ptr_eq(other, &moment) || other.is_before(&clock) || talk(bytes, &accessed) {
+        let done = Done { moment, nodes: NODES.with_borrow(Clone::clone), accessed };
+        for other in &state.accessed {
+            if other.is_ordered(&done, &clock) || talk(&other.accessed, &done.accessed) {
                 continue;
             }
-            if let Some((address, bytes, first, second)) = conflict(bytes, &accessed) {
+            if let Some((address, bytes, first, second)) = conflict(&other.accessed, &done.accessed) {
                 let verb = |accesses: Accesses| if accesses.writes() { "writes" } else { "reads" };
-                let message = format!(
-                    "{} {} and {} {} the same bytes, and nothing orders the two: no event, no wait of the host, and no common stream",
-                    moment.describe(),
-                    verb(second),
-                    other.describe(),
-                    verb(first),
-                );
-                let kernel = moment.kernel.clone().or_else(|| other.kernel.clone());
-                let names = (other.describe(), moment.describe());
+                let order = match Arc::ptr_eq(&other.moment, &done.moment) {
+                    true => "no path of edges leads from one of the two nodes to the other",
+                    false => "nothing orders the two: no event, no wait of the host, and no common stream",
+                };
+                let names = (other.describe(), done.describe());
+                let message = format!("{} {} and {} {} the same bytes, and {order}", names.1, verb(second), names.0, verb(first));
+                let kernel = done.kernel().or_else(|| other.kernel());
                 let work = format!("{}\n{}", names.0, names.1);
                 races.push((StreamRace { kernel, work, message, address, bytes }, names));
             }
         }
         let new = races.into_iter().filter_map(|(race, names)| state.seen.insert(names).then_some(race)).collect();
         if state.accessed.len() < KEPT {
-            state.accessed.push((moment.clone(), accessed));
+            state.accessed.push(done);
         }
         new
     }
@@ -244,7 +282,7 @@ impl State {
     fn forget(&mut self) {
         if self.waiting == 0 {
             let host = &self.host;
-            self.accessed.retain(|(moment, _)| !moment.is_before(host));
+            self.accessed.retain(|done| !done.moment.is_before(host));
         }
     }
 }

@@ -9,12 +9,14 @@ use std::process::Command;
 use self::c_program::compiled;
 use self::ended::run;
 
+use simcuda::report::Report;
+
 /// This package, in which the commands run.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Each mistake of `foreign/streams.c`, with a part of what is said about it. Some are found in any order; others only by a wrong result in
 /// an order other than that of the calls.
-const MISTAKES: [(&str, &str); 24] = [
+const MISTAKES: [(&str, &str); 26] = [
     ("no event between streams", "kernel add on stream 2 reads and kernel twice on stream 1 writes the same bytes"),
     ("event recorded before the work", "race between streams: kernel add"),
     ("wait before the record", "race between streams: kernel add"),
@@ -23,6 +25,7 @@ const MISTAKES: [(&str, &str); 24] = [
     ("copy in another stream", "a copy from device to device on stream 2"),
     ("pinned memory changed too early", "race with the host: it changes pinned memory before a copy has read it"),
     ("pinned memory read too early", "the host uses something too early"),
+    ("pinned memory that has the right bytes already read too early", "the host uses something too early"),
     ("wait for the wrong stream", "the host uses something too early"),
     ("wait for the wrong event", "the host uses something too early"),
     ("default stream and a stream that does not block", "kernel twice on the default stream"),
@@ -38,6 +41,10 @@ const MISTAKES: [(&str, &str); 24] = [
     ("a graph and a copy", "a graph on stream 1"),
     ("an event that a graph records", "a graph on stream 1"),
     ("an event that a graph waits for", "a graph on stream 2"),
+    (
+        "nodes of a graph without an edge",
+        "kernel add in a graph on stream 1 reads and kernel twice in a graph on stream 1 writes the same bytes, and no path of edges",
+    ),
     ("results downloaded before they are there", "kernel twice on stream 1"),
 ];
 
@@ -66,7 +73,11 @@ fn every_mistake_is_found_and_told() {
 
 #[test]
 fn a_correct_twin_ends_alike_in_every_order() {
-    let without_wrong_twin = ["a download to pageable memory, which waits", "both handles of the default stream"];
+    let without_wrong_twin = [
+        "a download to pageable memory, which waits",
+        "both handles of the default stream",
+        "work that reads pinned memory before a copy overwrites it",
+    ];
     for case in MISTAKES.map(|(case, _)| case).into_iter().chain(without_wrong_twin) {
         let (status, said) = explore(&["--schedules", "20"], case, "right");
         assert!(status == Some(0) && said.contains("in all 21 orders, and nothing races"), "{case}: {status:?}, {said}");
@@ -89,6 +100,30 @@ fn an_order_repeats_by_its_number() {
         command.current_dir(ROOT).env("SIMCUDA_SCHEDULE", schedule).args(["run", "--"]).arg(compiled("streams"));
         let status = command.args(["tests/ptx/streams.ptx", "pinned memory read too early", "wrong"]).output().unwrap().status;
         assert_eq!(status.code(), Some(expected), "schedule {schedule}");
+    }
+}
+
+#[test]
+fn the_report_of_the_order_that_fails_is_written_for_machines() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let [json, junit, sarif] = ["json", "junit", "sarif"].map(|form| format!("{form}:{}", folder.path().join(form).display()));
+    let outputs = ["--schedules", "4", "--report", &json, "--report", &junit, "--report", &sarif, "--report", "github"];
+    let read = |form: &str| std::fs::read_to_string(folder.path().join(form)).unwrap();
+    for (case, told, kernel) in [
+        ("no event between streams", "race between streams: kernel add on stream 2", "add"),
+        ("pinned memory read too early", "race with the host: in order 1 the program ends with exit status 1", "(no kernel)"),
+    ] {
+        let (status, said) = explore(&outputs, case, "wrong");
+        assert!(status == Some(1) && said.contains("::error "), "{case}: {status:?}, {said}");
+        let report: Report = serde_json::from_str(&read("json")).unwrap();
+        let [defect] = &report.defects[..] else { panic!("{case}: {:?}", report.defects) };
+        assert!(defect.message.starts_with(told) && defect.kernel == kernel, "{case}: {defect:?}");
+        assert!(read("junit").contains("<failure ") && read("junit").contains(told), "{case}: {}", read("junit"));
+        assert!(read("sarif").contains(told) && read("sarif").contains(r#""ruleId": "race-streams""#), "{case}: {}", read("sarif"));
+
+        let (status, said) = explore(&outputs, case, "right");
+        assert!(status == Some(0) && !said.contains("::error "), "{case}: {status:?}, {said}");
+        assert!(!read("junit").contains("<failure ") && !read("sarif").contains(told), "{case}: {}", read("junit"));
     }
 }
 

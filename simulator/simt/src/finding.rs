@@ -10,10 +10,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::missing_order::MissingOrder;
 pub use self::wgmma::WgmmaMisuse;
 use crate::geometry::Dim3;
 
 mod bulk;
+mod missing_order;
 mod text;
 
 /// A defect of a kernel, with the instruction and the thread where it was found.
@@ -304,6 +306,9 @@ pub enum FindingKind {
         /// Both accesses are volatile.
         #[serde(default)]
         volatile: bool,
+        /// What would order them, if the threads are in two blocks of a program that tries to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        missing: Option<MissingOrder>,
     },
     /// An access outside the array in shared memory that its address was made from, and inside the block's shared memory. The kernel went on.
     OutsideArray {
@@ -464,6 +469,7 @@ impl FindingKind {
             FindingKind::Race { same_block: false, access: Access { space: Space::Shared, .. }, .. } => {
                 Some("put cluster.sync() between the two accesses, where every thread of the cluster reaches it")
             }
+            FindingKind::Race { missing: Some(missing), .. } => Some(missing.help()),
             FindingKind::Race { same_block: false, .. } => Some(
                 "blocks run in any order and at the same time: let each write places of its own, use atomics, or launch a second kernel",
             ),

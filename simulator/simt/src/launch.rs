@@ -284,6 +284,7 @@ pub fn launch(
     } else {
         vec![MachineRequest::AsWritten; program.accesses.len()]
     };
+    let clusters = Clusters::new(config.grid, cluster, shared_bytes);
     let machine = Machine {
         program,
         config,
@@ -291,7 +292,7 @@ pub fn launch(
         constants: constants.iter().map(values).collect(),
         shared_addresses: shared_addresses.iter().map(values).collect(),
         shared_bytes,
-        clusters: Clusters::new(config.grid, cluster, shared_bytes),
+        clusters,
         registers_per_thread: options.registers_per_thread,
         stack_bytes: options.stack_bytes,
         heap: &options.heap,
@@ -304,7 +305,9 @@ pub fn launch(
         textures: &options.textures,
         global_shadow: options
             .checks
-            .then(|| GlobalShadow::new(program, config.grid.volume(), config.block.volume().div_ceil(32), regions.len()))
+            .then(|| {
+                GlobalShadow::new(program, clusters, (config.grid.volume(), config.block.volume().div_ceil(32)), regions.len())
+            })
             .flatten(),
         footprint: (options.checks && options.footprint).then(|| Footprint::new(regions.len())),
         checks: options.checks,
@@ -419,7 +422,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
     let config = machine.config;
     let location = |pc: u32| map.location(machine.program.origins[pc as usize]);
     let kind = match defect {
-        Defect::Race { access, other, other_op, same_warp, volatile } => FindingKind::Race {
+        Defect::Race { access, other, other_op, same_warp, volatile, missing } => FindingKind::Race {
             access: machine.in_block(access),
             place: machine.place(&access, site.block),
             other: Box::new(OtherAccess {
@@ -431,6 +434,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
             same_block: other.block == site.block,
             same_warp,
             volatile,
+            missing,
         },
         Defect::OutsideArray { access, array } => {
             let variable = &machine.program.shared_variables[array as usize];

@@ -1,16 +1,19 @@
 //! Copying and filling memory, in every direction and shape.
 
+use std::sync::Arc;
+
 use super::array;
 use super::context::{self, Context};
 use super::operation::Operation;
 use super::stream::{self, DEFAULT};
 use super::transfer::{Address, Copy, Fill};
-use crate::allocations::Owned;
+use crate::allocations::{MemoryKind, Owned};
 use crate::driver::Driver;
 use crate::export::exports;
 use crate::ffi::{DevicePtr, HostBytes, In, Memcpy2D, Memcpy3D, Out, UnifiedPtr};
 use crate::handles::Handle;
 use crate::result::{CuResult, Result};
+use crate::veil::Veil;
 
 fn submit(copy: Copy, stream: Handle) -> Result<()> {
     let (driver, context) = context::current()?;
@@ -18,7 +21,12 @@ fn submit(copy: Copy, stream: Handle) -> Result<()> {
         return stream::submit_then(stream, Operation::Copy(copy, context), move || drop(staging));
     }
     let source = Source::of(driver, &copy)?;
-    stream::submit_then(stream, Operation::Copy(copy, context), move || source.iter().for_each(Source::compare))?;
+    let veil = hide(driver, &copy, stream)?;
+    let then = move || {
+        source.iter().for_each(Source::compare);
+        drop(veil);
+    };
+    stream::submit_then(stream, Operation::Copy(copy, context), then)?;
     // The program may use or change pageable memory as soon as the call returns.
     let may_be_late = !driver.queues.is_empty() || driver.queues.timeline.is_some();
     let uses_host = may_be_late && copy.directions(driver).contains(&false) && !stream::is_capturing(stream)?;
@@ -72,6 +80,17 @@ impl Source {
             self.driver.note_changed_source(self.address, changed as u64, self.bytes.len() as u64);
         }
     }
+}
+
+/// Hides the pinned memory that a copy writes from the host, which must not look at it before the copy is done.
+fn hide(driver: &'static Driver, copy: &Copy, stream: Handle) -> Result<Option<Arc<Veil>>> {
+    let address = copy.target.address.number();
+    let is_pinned = |kind| matches!(kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_));
+    let hides = driver.queues.are_late()
+        && copy.is_row()
+        && driver.allocations.containing(address).is_some_and(|owned| is_pinned(owned.kind))
+        && !stream::is_capturing(stream)?;
+    Ok(hides.then(|| driver.queues.veils.hide(&driver.memory, address, copy.extent[0])))
 }
 
 /// Whether a copy is of pageable memory of the host to the device. CUDA Runtime API, "API synchronization behavior", for these: "host memory

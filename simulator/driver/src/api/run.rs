@@ -7,10 +7,12 @@ use super::context::Context;
 use super::event::Record;
 use super::operation::{Graph, Operation};
 use super::value_op::ValueOp;
-use crate::driver::Driver;
+use crate::driver::{Driver, driver};
+use crate::graph_order::{GraphNode, GraphOrder};
 use crate::lock::lock;
-use crate::queues::Progress;
+use crate::queues::{Progress, Task};
 use crate::result::{CuResult, Result};
+use crate::timeline;
 use crate::topology::NodeId;
 
 /// An operation that is under way.
@@ -34,6 +36,8 @@ pub struct Steps {
 pub struct Step {
     id: NodeId,
     dependencies: Vec<NodeId>,
+    /// For those who look for races between nodes.
+    node: Option<GraphNode>,
     run: Run,
 }
 
@@ -42,7 +46,7 @@ impl Run {
     pub fn new(operation: Operation) -> Result<Self> {
         Ok(match operation {
             Operation::Values(values) => Run::Values(values.operations.iter().copied().collect(), values.context),
-            Operation::Graph(graph) => Run::Graph(Steps::of(&graph)?),
+            Operation::Graph(graph) => Run::Graph(Steps::of(&graph, driver()?.queues.timeline.is_some())?),
             Operation::Wait(event) => {
                 let record = event.last();
                 Run::Event(Operation::Wait(event), record)
@@ -89,14 +93,19 @@ fn check(driver: &Driver, context: &Arc<Context>) -> Result<()> {
 }
 
 impl Steps {
-    fn of(graph: &Graph) -> Result<Self> {
+    fn of(graph: &Graph, with_places: bool) -> Result<Self> {
         let nodes = lock(&graph.nodes);
         let order = nodes.order().map_err(|_| CuResult::INVALID_VALUE)?;
         let open = order.iter().copied().collect();
+        let places = with_places.then(|| Arc::new(GraphOrder::new(order.iter().map(|id| (*id, nodes.dependencies(*id))))));
         let step = |id: NodeId| {
             let node = nodes.get(id)?;
             let operation = if node.is_enabled { node.operation.clone() } else { Operation::Empty };
-            Some(Run::new(operation).map(|run| Step { id, dependencies: nodes.dependencies(id).to_vec(), run }))
+            let node = places.as_ref().map(|order| {
+                let Task { what, kernel, .. } = operation.task();
+                GraphNode { id, order: order.clone(), what, kernel }
+            });
+            Some(Run::new(operation).map(|run| Step { id, dependencies: nodes.dependencies(id).to_vec(), node, run }))
         };
         Ok(Self { steps: order.into_iter().filter_map(step).collect::<Result<_>>()?, open })
     }
@@ -110,7 +119,11 @@ impl Steps {
                 left.push(step);
                 continue;
             }
-            match step.run.advance(driver)? {
+            let progress = match step.node.clone() {
+                Some(node) => timeline::in_node(node, || step.run.advance(driver)),
+                None => step.run.advance(driver),
+            };
+            match progress? {
                 Progress::Done => {
                     self.open.remove(&step.id);
                     if step.run.context().is_some_and(|context| context.check().is_err()) {

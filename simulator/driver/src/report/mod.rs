@@ -221,6 +221,11 @@ impl Report {
         self.keep(defect) && is_reported
     }
 
+    /// Adds that the program ends otherwise in another order of its work, although no work races on the device.
+    pub fn note_early_host(&mut self, message: &str) {
+        self.note_stream_race(None, "the host", message);
+    }
+
     /// Adds a defect if there is room for it, and returns whether there is.
     fn keep(&mut self, defect: Defect) -> bool {
         if self.defects.len() == KEPT && !self.make_room(defect.rank()) {
@@ -367,7 +372,7 @@ mod tests {
             let zero = Dim3::new(0, 0, 0);
             let other = OtherAccess { op: AccessOp::Store, block: zero, thread: zero, location: finding(4).location };
             let (place, other) = (None, Box::new(other));
-            let kind = FindingKind::Race { access, place, other, same_block: true, same_warp, volatile: false };
+            let kind = FindingKind::Race { access, place, other, same_block: true, same_warp, volatile: false, missing: None };
             finished("k", vec![Finding { kind, ..finding(3) }])
         };
         let mut report = Report::default();

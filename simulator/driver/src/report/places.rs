@@ -124,8 +124,15 @@ mod tests {
             thread: Dim3::new(1, 0, 0),
             location: finding(other_line).location,
         };
-        let kind =
-            FindingKind::Race { access, place: None, other: Box::new(other), same_block: true, same_warp: false, volatile: false };
+        let kind = FindingKind::Race {
+            access,
+            place: None,
+            other: Box::new(other),
+            same_block: true,
+            same_warp: false,
+            volatile: false,
+            missing: None,
+        };
         Finding { kind, ..finding(line) }
     }
 

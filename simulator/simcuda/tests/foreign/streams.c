@@ -147,6 +147,12 @@ static int run(const char *name) {
         if (is_right) ok(cuStreamSynchronize(s1));
         return all(pinned, 3);
     }
+    CASE("pinned memory that has the right bytes already read too early") {
+        set(pinned, 3);
+        ok(cuMemcpyDtoHAsync_v2(pinned, b, BYTES, s1));
+        if (is_right) ok(cuStreamSynchronize(s1));
+        return all(pinned, 3);
+    }
     CASE("wait for the wrong stream") {
         set(pinned, 0);
         twice(b, s1);
@@ -274,6 +280,19 @@ static int run(const char *name) {
         ok(cuGraphLaunch(executable, s2));
         return device_has(c, 5);
     }
+    CASE("nodes of a graph without an edge") {
+        Handle graph, executable;
+        ok(cuStreamBeginCapture_v2(s1, 0));
+        order(s1, s2);
+        twice(a, s1);
+        if (is_right) order(s1, s2);
+        add(c, a, b, s2);
+        order(s2, s1);
+        ok(cuStreamEndCapture(s1, &graph));
+        ok(cuGraphInstantiateWithFlags(&executable, graph, 0));
+        ok(cuGraphLaunch(executable, s3));
+        return device_has(c, 5);
+    }
     CASE("results downloaded before they are there") {
         twice(b, s1);
         if (is_right) ok(cuStreamSynchronize(s1));
@@ -290,6 +309,16 @@ static int run(const char *name) {
         twice(a, LEGACY);
         add(c, a, b, NULL);
         return device_has(c, 7);
+    }
+    CASE("work that reads pinned memory before a copy overwrites it") {
+        int sum = 0;
+        set(pinned, 2);
+        ok(cuLaunchHostFunc(s1, sum_up, &sum));
+        add(c, (Address)pinned, b, s1);
+        ok(cuMemcpyDtoHAsync_v2(pinned, b, BYTES, s1));
+        ok(cuMemcpyDtoHAsync_v2(pinned, c, BYTES, s1));
+        ok(cuStreamSynchronize(s1));
+        return sum != 2 * N || all(pinned, 5);
     }
     CASE("a callback that tells the host") {
         volatile int told = 0;

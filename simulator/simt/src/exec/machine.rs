@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use super::clusters::Clusters;
 use super::warp_order::WarpOrder;
+use super::watch::far::Flags;
 use super::watch::global_shadow::GlobalShadow;
 use crate::finding::{Access, FindingKind, Nearest, Space};
 use crate::footprint::Footprint;
@@ -107,6 +108,11 @@ impl Machine<'_> {
     /// The shadow of the region that was found last. The heap has none: a block may be another thread's soon after it is freed.
     pub fn shadow(&self, hint: u32) -> Option<&GlobalShadow> {
         self.global_shadow.as_ref().filter(|_| hint != HEAP)
+    }
+
+    /// The flags between blocks, which may be anywhere in global memory.
+    pub fn flags(&self) -> Option<&Flags> {
+        self.global_shadow.as_ref()?.flags.as_ref()
     }
 
     pub fn nearest(&self, address: u64) -> Option<Nearest> {

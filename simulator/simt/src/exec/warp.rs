@@ -281,10 +281,10 @@ impl Warp {
                         break Pause::OpenPhase(open_phase);
                     }
                 }
-                Action::Fence => {
+                Action::Fence { in_block } => {
                     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
                     if let Some(watch) = &mut core.watch {
-                        watch.fence(core.warp);
+                        watch.fence(core.warp, in_block);
                     }
                 }
                 // The lanes of a warp run in lockstep here, so there is nothing to wait for.

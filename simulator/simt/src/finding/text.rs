@@ -203,14 +203,18 @@ impl fmt::Display for FindingKind {
                 write!(f, "assertion `{condition}` failed in {function} ({file}:{line})")
             }
             FindingKind::Trap => write!(f, "the kernel executed a trap"),
-            FindingKind::Race { access, place, other, volatile, .. } => {
+            FindingKind::Race { access, place, other, volatile, missing, .. } => {
                 let space = access.space;
                 write!(f, "data race on {space} memory: {access}")?;
                 if let Some(place) = place {
                     write!(f, ", {place}")?;
                 }
                 write!(f, ", and {} of the same bytes by another thread, with nothing between that orders them", other.op)?;
-                if *volatile { write!(f, " (volatile orders nothing)") } else { Ok(()) }
+                match missing {
+                    Some(missing) => write!(f, ": {}", missing.reason()),
+                    None if *volatile => write!(f, " (volatile orders nothing)"),
+                    None => Ok(()),
+                }
             }
             FindingKind::OutsideArray { access, array, array_offset, array_bytes, place } => {
                 let end = i64::from(*array_bytes);

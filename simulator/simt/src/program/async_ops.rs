@@ -89,7 +89,7 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let address = self.in_shared(place, space, instruction)?;
         self.program.mbarriers.push(Mbarrier { address, op });
-        self.program.orders_blocks |= of_cluster;
+        self.program.orders_cluster |= of_cluster;
         // Arrivals and waits order accesses of the block's threads.
         self.program.has_fences = true;
         self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));

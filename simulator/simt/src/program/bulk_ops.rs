@@ -92,7 +92,7 @@ impl<'m, 't> Decoder<'m, 't> {
                     [rest @ .., receivers] if modifiers.is_multicast => (rest, Some(self.source(receivers, Kind::Word)?)),
                     rest => (rest, None),
                 };
-                self.program.orders_blocks |= modifiers.is_multicast;
+                self.program.orders_cluster |= modifiers.is_multicast;
                 let (bytes, barrier) = match rest {
                     [barrier] if modifiers.is_tensor => (None, barrier),
                     [bytes, barrier] if !modifiers.is_tensor => (Some(bytes), barrier),

@@ -60,7 +60,7 @@ impl<'t> Decoder<'_, 't> {
     fn cluster_copy(&mut self, copy: ClusterCopy) {
         self.program.cluster_copies.push(copy);
         self.program.has_fences = true;
-        self.program.orders_blocks = true;
+        self.program.orders_cluster = true;
         self.emit(Action::ClusterCopy(self.program.cluster_copies.len() as u32 - 1));
     }
 }

@@ -109,7 +109,7 @@ impl<'t> Decoder<'_, 't> {
         };
         self.program.has_cluster_barrier = true;
         self.program.has_fences = true;
-        self.program.orders_blocks = true;
+        self.program.orders_cluster = true;
         self.emit(action);
         Ok(())
     }

@@ -79,8 +79,10 @@ pub struct Program {
     pub order_matters: bool,
     /// A fence, an acquire or a release orders accesses of different threads without a barrier.
     pub has_fences: bool,
-    /// One of these orders threads of different blocks.
-    pub orders_blocks: bool,
+    /// One of these orders threads of different blocks of a cluster.
+    pub orders_cluster: bool,
+    /// One of these orders threads of the whole grid.
+    pub orders_grid: bool,
     /// It has instructions that wait for other blocks of the cluster.
     pub has_cluster_barrier: bool,
     /// It moves registers between the warpgroups of a block.
@@ -191,8 +193,8 @@ pub enum Action {
     SetRegisters { count: u32, grows: bool },
     /// Arrives at a barrier of the block, and waits there or not.
     Barrier { barrier: Reg, threads: Option<Reg>, waits: bool, poll: Option<Poll> },
-    /// Orders the thread's own memory accesses, as other threads see them.
-    Fence,
+    /// Orders the thread's own memory accesses, as other threads see them: those of its block, or all.
+    Fence { in_block: bool },
     /// Waits for the lanes of `members`, and orders their memory accesses.
     WarpSync { members: Reg },
     /// Exchanges values between the lanes of the warp.

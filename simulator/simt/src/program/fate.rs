@@ -202,7 +202,7 @@ fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> 
         | Action::ClusterArrive { .. }
         | Action::ClusterWait { .. }
         | Action::SetRegisters { .. }
-        | Action::Fence
+        | Action::Fence { .. }
         | Action::Clock { .. }
         | Action::CopyLocal { .. }
         | Action::CopyFrame { .. }

@@ -342,7 +342,7 @@ pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) 
         | Action::ClusterArrive { .. }
         | Action::ClusterWait { .. }
         | Action::SetRegisters { .. }
-        | Action::Fence
+        | Action::Fence { .. }
         | Action::WarpSync { .. }
         | Action::CopyLocal { .. }
         | Action::CopyFrame { .. }

@@ -124,7 +124,6 @@ impl<'m, 't> Decoder<'m, 't> {
             match part {
                 "global" => space = Some(Space::Global),
                 "shared" | "shared::cta" | "shared::cluster" => space = Some(Space::Shared),
-                "cta" | "gpu" | "sys" | "cluster" => {}
                 "f16" | "f16x2" | "bf16" | "bf16x2" | "b16" | "u32" | "s32" | "b32" | "f32" | "u64" | "s64" | "b64" | "f64"
                 | "b128" => ty = Some(part),
                 "add" | "min" | "max" | "and" | "or" | "xor" | "exch" | "cas" | "inc" | "dec" => op = Some(part),
@@ -224,7 +223,6 @@ impl<'m, 't> Decoder<'m, 't> {
                     count = 2;
                     element = element_type("b64");
                 }
-                "cta" | "gpu" | "sys" | "cluster" => {}
                 "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" => {}
                 hint if hint.starts_with("L1::") || hint.starts_with("L2::") => {}
                 part => match semantics.with(part) {
@@ -258,8 +256,17 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// Notes that threads may order their accesses without a barrier.
     fn note_order(&mut self, semantics: Semantics, opcode: &str) {
-        self.program.has_fences |= semantics.orders();
-        self.program.orders_blocks |= semantics.orders() && !opcode.contains(".cta");
+        if semantics.orders() {
+            self.note_fence(opcode);
+        }
+    }
+
+    /// Notes that the program has an instruction that orders accesses, with the scope that its opcode names.
+    pub(super) fn note_fence(&mut self, opcode: &str) {
+        let has = |scope| opcode.split('.').any(|part| part == scope);
+        self.program.has_fences = true;
+        self.program.orders_cluster |= has("cluster");
+        self.program.orders_grid |= !has("cluster") && !has("cta");
     }
 
     /// The space and the address of an access. The parameters of functions are in local memory.

@@ -49,6 +49,8 @@ pub struct Semantics {
     pub volatile: bool,
     /// The first read of a loop around compare-and-swap, which detects a stale value. It is not a data race with atomic operations.
     pub seeds_swap: bool,
+    /// Its scope is the block (`.cta`), so that it is strong for the block's threads only.
+    pub in_block: bool,
 }
 
 impl Semantics {
@@ -61,6 +63,8 @@ impl Semantics {
             "acquire" => Self { strong: true, acquires: true, ..self },
             "release" => Self { strong: true, releases: true, ..self },
             "acq_rel" => Self { strong: true, acquires: true, releases: true, ..self },
+            "cta" => Self { in_block: true, ..self },
+            "gpu" | "sys" | "cluster" => self,
             _ => return None,
         })
     }

@@ -83,9 +83,8 @@ impl<'m, 't> Decoder<'m, 't> {
                 Ok(())
             }
             opcode if is_fence(opcode) => {
-                self.program.has_fences = true;
-                self.program.orders_blocks |= !opcode.ends_with(".cta");
-                self.emit(Action::Fence);
+                self.note_fence(opcode);
+                self.emit(Action::Fence { in_block: opcode.ends_with(".cta") });
                 Ok(())
             }
             _ => Err(self.unsupported(instruction.opcode)),

@@ -2,6 +2,7 @@
 //! NVRTC 12.0 makes of it) and in PTX. Each runs with its warps in many orders, because a race must be found in all of them.
 
 mod bulk;
+mod fences;
 
 use crate::common::{Gpu, Params};
 use simt::finding::{Access, AccessOp};

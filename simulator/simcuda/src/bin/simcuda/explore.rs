@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use clap::Args;
-use simcuda::report::{Report, Severity};
+use simcuda::report::Report;
 use simcuda::settings::{REPORT_VARIABLE, SCHEDULE_VARIABLE};
 
 use crate::Ended;
 use crate::group;
-use crate::outputs::{merged, reports_in};
+use crate::outputs::{Ending, Outputs, merged, reports_in};
 use crate::program::{Simulator, exit_code, not_started};
 
 /// Lines of the program's output that are shown of a run that fails.
@@ -25,11 +25,15 @@ const SHOWN: usize = 20;
 ///
 /// Streams run early and late against each other and the host, copies of pinned memory and functions of the host run late, and each run looks
 /// for work of different streams on the same bytes that nothing orders. Stops at the first order in which the program ends otherwise than in the
-/// order of its calls, or in which something is found. The number of that order replays it.
+/// order of its calls, or in which something is found. The number of that order replays it. The report is that of the order that fails, or of
+/// the order of the calls if none does.
 ///
 ///     simcuda explore -- ./pipeline
+///     simcuda explore --report junit:orders.xml -- ./pipeline
 #[derive(Debug, Args)]
 pub struct Options {
+    #[command(flatten)]
+    outputs: Outputs,
     /// How many orders to try, besides that of the calls
     #[arg(long, value_name = "N", default_value_t = 100)]
     schedules: u64,
@@ -57,10 +61,6 @@ impl Run {
             Some(code) => format!("ends with exit status {code}"),
         }
     }
-
-    fn errors(&self) -> u64 {
-        self.report.count(Severity::Error)
-    }
 }
 
 /// Runs the program in many orders.
@@ -68,6 +68,7 @@ pub fn execute(options: &Options) -> Ended {
     if !cfg!(target_os = "linux") {
         return Err("orders are explored on Linux only, because processes write no report elsewhere".into());
     }
+    let ending = options.outputs.prepare()?;
     let simulator = Simulator::install()?;
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -78,8 +79,8 @@ pub fn execute(options: &Options) -> Ended {
     if interrupted.load(Relaxed) {
         return Ok(ExitCode::from(130));
     }
-    if first.errors() > 0 {
-        return Ok(tell(options, 0, &first, "in the order of its calls, the simulator finds"));
+    if ending.fails(&first.report) {
+        return tell(options, &ending, (0, first), "in the order of its calls, the simulator finds");
     }
     let Some(expected) = first.status else { return Err("the program takes too long in the order of its calls".into()) };
     let limit = limit.unwrap_or((10 * first.duration).max(Duration::from_secs(10)));
@@ -89,13 +90,14 @@ pub fn execute(options: &Options) -> Ended {
             say(&format!("interrupted after {} of {} orders", number - 1, options.schedules));
             return Ok(ExitCode::from(130));
         }
-        if run.errors() > 0 || run.status.map(exit_code) != Some(exit_code(expected)) {
+        if ending.fails(&run.report) || run.status.map(exit_code) != Some(exit_code(expected)) {
             let ends =
                 format!("in order {number} the program {}; in the order of its calls it {}", run.describe(), first.describe());
-            return Ok(tell(options, number, &run, &ends));
+            return tell(options, &ending, (number, run), &ends);
         }
     }
     say(&format!("the program {} in all {} orders, and nothing races", first.describe(), options.schedules + 1));
+    ending.write_for_machines(&first.report)?;
     Ok(ExitCode::from(exit_code(expected)))
 }
 
@@ -119,8 +121,12 @@ fn run(
     Ok(Run { status, duration, report, output: String::from_utf8_lossy(&fs::read(&output)?).into_owned() })
 }
 
-/// Says what is wrong with a run, and how to repeat it.
-fn tell(options: &Options, number: u64, run: &Run, ends: &str) -> ExitCode {
+/// What is wrong if a program ends otherwise in another order, and no work of its streams races.
+const HOST_IS_EARLY: &str = "No two streams race on the device. So the host uses something too early: it reads pinned memory, or relies on a \
+                             function of the host, before it has waited for the stream or the event.";
+
+/// Says what is wrong with a run, and how to repeat it, and writes the report.
+fn tell(options: &Options, ending: &Ending, (number, mut run): (u64, Run), ends: &str) -> Ended {
     say(ends);
     let lines: Vec<&str> = run.output.lines().collect();
     let left_out = lines.len().saturating_sub(SHOWN);
@@ -130,18 +136,18 @@ fn tell(options: &Options, number: u64, run: &Run, ends: &str) -> ExitCode {
     for line in &lines[left_out..] {
         write(&format!("  {line}\n"));
     }
-    for defect in run.report.reported().filter(|defect| defect.severity == Severity::Error) {
+    for defect in run.report.reported().filter(|defect| ending.counts(defect.severity)) {
         write(&format!("{}\n", defect.message));
     }
-    if run.errors() == 0 {
-        write(
-            "No two streams race on the device. So the host uses something too early: it reads pinned memory, or relies on a function of the \
-             host, before it has waited for the stream or the event.\n",
-        );
-    }
     let words: Vec<String> = options.words.iter().map(|word| quoted(&word.to_string_lossy())).collect();
-    write(&format!("Repeat it with: {SCHEDULE_VARIABLE}={number} simcuda run -- {}\n", words.join(" ")));
-    ExitCode::FAILURE
+    let repeat = format!("Repeat it with: {SCHEDULE_VARIABLE}={number} simcuda run -- {}", words.join(" "));
+    if !ending.fails(&run.report) {
+        write(&format!("{HOST_IS_EARLY}\n"));
+        run.report.note_early_host(&format!("race with the host: {ends}. {HOST_IS_EARLY}\n{repeat}"));
+    }
+    write(&format!("{repeat}\n"));
+    ending.write_for_machines(&run.report)?;
+    Ok(ExitCode::FAILURE)
 }
 
 /// A word as a shell reads it.

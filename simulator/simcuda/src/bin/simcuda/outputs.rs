@@ -69,12 +69,7 @@ impl Ending {
     ///
     /// If a file cannot be written. The others are written nevertheless.
     pub fn finish(&self, report: &Report) -> Result<bool, Box<dyn Error>> {
-        let mut failure = None;
-        for destination in &self.destinations {
-            if let Err(error) = destination.write(report) {
-                failure.get_or_insert(error);
-            }
-        }
+        let written = self.write(report, |_| true);
         if self.destinations.contains(&Destination::Text) && !report.kernels.is_empty() {
             let here = env::current_dir().unwrap_or_default();
             for entry in report.unused_suppressions() {
@@ -84,15 +79,40 @@ impl Ending {
                 let _ = writeln!(stderr(), "simcuda: unused suppression at {at}: no defect matched it");
             }
         }
-        if let Some(failure) = failure {
-            return Err(failure.into());
+        written.map(|()| self.fails(report))
+    }
+
+    /// Writes the report in the forms that machines read, for a command that has told people everything itself.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be written. The others are written nevertheless.
+    pub fn write_for_machines(&self, report: &Report) -> Result<(), Box<dyn Error>> {
+        self.write(report, |destination| *destination != Destination::Text)
+    }
+
+    fn write(&self, report: &Report, is_wanted: impl Fn(&Destination) -> bool) -> Result<(), Box<dyn Error>> {
+        let mut failure = None;
+        for destination in self.destinations.iter().filter(|destination| is_wanted(destination)) {
+            if let Err(error) = destination.write(report) {
+                failure.get_or_insert(error);
+            }
         }
-        let (errors, warnings) = (report.count(Severity::Error), report.count(Severity::Warning));
-        Ok(match self.fail_on {
-            FailOn::Error => errors > 0,
-            FailOn::Warning => errors + warnings > 0,
+        failure.map_or(Ok(()), |failure| Err(failure.into()))
+    }
+
+    /// Whether a run with this report fails because of it.
+    pub fn fails(&self, report: &Report) -> bool {
+        report.reported().any(|defect| self.counts(defect.severity))
+    }
+
+    /// Whether a defect that serious fails a run.
+    pub fn counts(&self, severity: Severity) -> bool {
+        match self.fail_on {
+            FailOn::Error => severity == Severity::Error,
+            FailOn::Warning => true,
             FailOn::Never => false,
-        })
+        }
     }
 }
 

@@ -31,6 +31,16 @@ impl VClock {
         }
     }
 
+    /// Whether it knows all that the other one knows.
+    pub fn includes(&self, other: &Self) -> bool {
+        (0..).zip(&other.0).all(|(warp, time)| *time <= self.at(warp))
+    }
+
+    /// Whether nothing is known of any warp.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Resets all times, at the start of a block.
     pub fn clear(&mut self) {
         self.0.clear();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::exec::phases::Wait;
 use crate::finding::wgmma::{DescriptorDefect, RegisterUse};
-use crate::finding::{Access, AccessOp};
+use crate::finding::{Access, AccessOp, MissingOrder};
 use crate::registers::LANES;
 
 /// A thread at an instruction.
@@ -20,7 +20,7 @@ pub struct Site {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defect {
     /// Nothing orders the access with another one of the same bytes, and one of the two writes.
-    Race { access: Access, other: Site, other_op: AccessOp, same_warp: bool, volatile: bool },
+    Race { access: Access, other: Site, other_op: AccessOp, same_warp: bool, volatile: bool, missing: Option<MissingOrder> },
     /// The access is outside the array that its address was made from.
     OutsideArray { access: Access, array: u32 },
     /// The access reads uninitialized memory.

@@ -1,12 +1,13 @@
 //! Checks the accesses of a core to global memory.
 
+use super::far::Flags;
 use super::found::{Defect, Site};
-use super::global_shadow::Visit;
+use super::global_shadow::{Sight, Visit};
 use super::mark::Strength;
 use super::watcher::Watch;
 use crate::exec::core::Core;
 use crate::exec::request::{Pattern, Request, lanes_of};
-use crate::finding::{Access, AccessOp, Space};
+use crate::finding::{Access, AccessOp, MissingOrder, Space};
 use crate::footprint::Accesses;
 use crate::program::Semantics;
 use crate::registers::LANES;
@@ -59,21 +60,22 @@ impl Core<'_> {
             let access = global_access(request, address + (lane - first) as u64 * u64::from(request.bytes));
             watch.report(Defect::Uninitialized { access }, request.pc, self.warp, lane);
         }
+        let flags = machine.flags();
         if semantics.strong && watch.has_fences {
-            watch.order.read(self.warp, address, semantics.acquires);
+            watch.order.read(self.warp, (address, bytes), semantics, flags);
         }
         let Some(shadow) = machine.shadow(self.check_hint) else { return };
         let thread = (self.warp - self.first_warp) * LANES as u32 + first as u32;
-        let strength = Strength::of(request.op, semantics);
+        let strength = (Strength::of(request.op, semantics), semantics.in_block);
         let visit = Visit::new(watch.block_of(self.warp), thread, request.pc, strength, watch.order.now(self.warp));
         let per_lane = (request.bytes >> shadow.shift).max(1) as usize;
         for (position, place) in shadow.places(&machine.regions, self.check_hint, offset, bytes).iter().enumerate() {
             let lane = (position / per_lane) as u32;
             // The next lane is the next thread of the block.
             let visit = visit.further(lane);
-            if let Some(other) = place.read(visit, &watch.order) {
+            if let Some(other) = place.read(visit, Sight { order: &watch.order, flags }) {
                 let own = address + u64::from(lane) * u64::from(request.bytes);
-                watch.global_race(global_access(request, own), visit, other, AccessOp::Store);
+                watch.global_race(global_access(request, own), visit, (other, AccessOp::Store), flags);
             }
         }
     }
@@ -114,29 +116,40 @@ impl Core<'_> {
         if atomic && region.buffer.first_unwritten(offset, bytes).is_some() {
             watch.report(Defect::Uninitialized { access: global_access(request, address) }, request.pc, self.warp, lane);
         }
-        if semantics.strong && watch.has_fences {
-            if atomic {
-                watch.order.read(self.warp, address, semantics.acquires);
-            }
-            watch.order.write(self.warp, address, semantics.releases);
+        // Whoever sees the value that is written must find there what the warp publishes with it. What an atomic operation learns goes with the value
+        // that it reads.
+        let (flags, is_flag) = (machine.flags(), semantics.strong && watch.has_fences);
+        let block = watch.block_of(self.warp);
+        if is_flag {
+            watch.order.write((block as u32, self.warp), (address, bytes), semantics, flags);
         }
-        let Some(shadow) = machine.shadow(self.check_hint) else { return store() };
+        let Some(shadow) = machine.shadow(self.check_hint) else {
+            let result = store();
+            if is_flag && atomic {
+                watch.order.read(self.warp, (address, bytes), semantics, flags);
+            }
+            return result;
+        };
         let places = shadow.places(&machine.regions, self.check_hint, offset, bytes);
         let visit = Visit::new(
-            watch.block_of(self.warp),
+            block,
             (self.warp - self.first_warp) * LANES as u32 + lane as u32,
             request.pc,
-            Strength::of(request.op, semantics),
+            (Strength::of(request.op, semantics), semantics.in_block),
             watch.order.now(self.warp),
         );
-        let conflicting = |other: Option<Visit>| other.filter(|other| other.conflicts(visit, &watch.order));
+        let sight = Sight { order: &watch.order, flags };
+        let conflicting = |other: Option<Visit>| other.filter(|other| other.conflicts(visit, sight));
         // Places are locked in the order of their addresses, so that no two blocks wait for each other.
         let writer = places.iter().fold(None, |writer, place| writer.or(conflicting(place.begin_write())));
         let writer = if writer.is_some() && same() { None } else { writer };
         let result = store();
         let reader = places.iter().fold(None, |reader, place| reader.or(conflicting(place.end_write(visit))));
         if let Some((other, op)) = writer.zip(Some(AccessOp::Store)).or(reader.zip(Some(AccessOp::Load))) {
-            watch.global_race(global_access(request, address), visit, other, op);
+            watch.global_race(global_access(request, address), visit, (other, op), flags);
+        }
+        if is_flag && atomic {
+            watch.order.read(self.warp, (address, bytes), semantics, flags);
         }
         result
     }
@@ -144,10 +157,25 @@ impl Core<'_> {
 
 impl Watch {
     #[cold]
-    fn global_race(&mut self, access: Access, visit: Visit, other: Visit, other_op: AccessOp) {
-        let other_op = if other.strength() == Strength::Atomic { AccessOp::Atomic } else { other_op };
+    fn global_race(&mut self, access: Access, visit: Visit, (other, other_op): (Visit, AccessOp), flags: Option<&Flags>) {
+        let other_op = if other.is_atomic() { AccessOp::Atomic } else { other_op };
         let site = |visit: Visit| Site { block: visit.block(), thread: visit.thread(), pc: visit.pc() };
-        self.found.add(site(visit), Defect::Race { access, other: site(other), other_op, same_warp: false, volatile: false });
+        let missing = (other.block() != visit.block()).then(|| self.missing_order(visit, other, flags)).flatten();
+        self.found
+            .add(site(visit), Defect::Race { access, other: site(other), other_op, same_warp: false, volatile: false, missing });
+    }
+
+    /// What would order an access with an earlier one of another block, if the program tries to order them.
+    fn missing_order(&self, visit: Visit, other: Visit, flags: Option<&Flags>) -> Option<MissingOrder> {
+        if visit.both_are_strong(other) {
+            return Some(MissingOrder::Scope);
+        }
+        match flags {
+            Some(_) if other.is_seen(visit, &self.order) => Some(MissingOrder::Acquire),
+            Some(flags) if other.is_published(flags) => Some(MissingOrder::Flag),
+            Some(_) => Some(MissingOrder::Release),
+            None => self.has_fences.then_some(MissingOrder::Release),
+        }
     }
 }
 

@@ -1,16 +1,20 @@
 //! The shadow of global memory: which threads of a launch wrote and read every place.
 //!
-//! Blocks run in any order and at the same time. Only fences with flags can order them, and programs with fences are not checked.
-//! In all other programs two blocks race when they access the same place and one of them writes. Two warps of one block race when no barrier
-//! is between their accesses; a barrier makes memory accesses ordered for all threads that take part, those of global memory, too.
+//! Blocks run in any order and at the same time, so two blocks race when they access the same place and one of them writes. Only fences and flags
+//! with a scope of more than the block can order them ([`far`](super::far)). Two warps of one block race when no barrier is between their accesses;
+//! a barrier makes memory accesses ordered for all threads that take part, those of global memory, too.
+//!
+//! What blocks of a cluster do for each other is not followed here, and neither are fences beside bulk copies: such programs are not checked.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
 use bytemuck::Zeroable;
 
+use super::far::{FarWarp, Flags};
 use super::mark::{Mark, Strength};
 use super::order::Order;
+use crate::exec::clusters::Clusters;
 use crate::finding::Space;
 use crate::memory::Region;
 use crate::program::{Action, Program};
@@ -21,6 +25,8 @@ pub struct GlobalShadow {
     regions: Vec<OnceLock<Box<[Place]>>>,
     /// Bytes of a place, as an exponent of two.
     pub shift: u32,
+    /// The flags between blocks, if the program can have any.
+    pub flags: Option<Flags>,
 }
 
 /// The last writer and reader of a place; zero for none.
@@ -34,6 +40,13 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visit(u64);
 
+/// The order that the later of two accesses sees: of its own block, and of others if they can have flags.
+#[derive(Clone, Copy)]
+pub struct Sight<'a> {
+    pub order: &'a Order,
+    pub flags: Option<&'a Flags>,
+}
+
 /// Lanes of a warp.
 const LANES: u32 = crate::registers::LANES as u32;
 
@@ -41,9 +54,10 @@ const LANES: u32 = crate::registers::LANES as u32;
 const PC_BITS: u32 = 19;
 const THREAD_BITS: u32 = 10;
 const STRENGTH: u32 = PC_BITS + THREAD_BITS;
-/// Other blocks than the named one read here, too.
+/// Other blocks than the named one read here, too. Only used in programs without flags, where one reader is as good as the other.
 const MANY: u64 = 1 << (STRENGTH + 2);
-/// The time of the warp when it made the access. Accesses at the last time, or later, are not compared within their block.
+/// The time of the warp when it made the access. The last time stands for all later ones: such accesses are not compared within their block, and
+/// with other blocks only if those know less.
 const CLOCK: u32 = STRENGTH + 3;
 const CLOCK_BITS: u32 = 8;
 const LAST_CLOCK: u32 = (1 << CLOCK_BITS) - 1;
@@ -52,9 +66,15 @@ const BLOCK: u32 = CLOCK + CLOCK_BITS;
 const BEING_WRITTEN: u64 = u64::MAX;
 
 impl Visit {
-    pub fn new(block: u64, thread: u32, pc: u32, strength: Strength, clock: u32) -> Self {
+    pub fn new(block: u64, thread: u32, pc: u32, (strength, in_block): (Strength, bool), clock: u32) -> Self {
         let clock = u64::from(clock.min(LAST_CLOCK));
-        Self((block + 1) << BLOCK | clock << CLOCK | (strength as u64) << STRENGTH | u64::from(thread) << PC_BITS | u64::from(pc))
+        let strength: u64 = match strength {
+            Strength::Plain => 0,
+            _ if in_block => 1,
+            Strength::Volatile | Strength::Strong => 2,
+            Strength::Atomic => 3,
+        };
+        Self((block + 1) << BLOCK | clock << CLOCK | strength << STRENGTH | u64::from(thread) << PC_BITS | u64::from(pc))
     }
 
     /// The same access by a later thread of the block.
@@ -81,46 +101,84 @@ impl Visit {
         self.0 as u32 & ((1 << PC_BITS) - 1)
     }
 
-    pub fn strength(self) -> Strength {
+    /// What the strength is to a thread of this block, or of another one.
+    fn strength(self, block: u64) -> Strength {
         match self.0 >> STRENGTH & 3 {
             0 => Strength::Plain,
-            1 => Strength::Volatile,
-            2 => Strength::Strong,
+            1 if self.block() != block => Strength::Plain,
+            1 | 2 => Strength::Strong,
             _ => Strength::Atomic,
         }
+    }
+
+    pub fn is_atomic(self) -> bool {
+        self.strength(self.block()) == Strength::Atomic
+    }
+
+    /// Whether both are strong to their own blocks.
+    pub fn both_are_strong(self, other: Visit) -> bool {
+        self.strength(self.block()).min(other.strength(other.block())) != Strength::Plain
+    }
+
+    fn warp(self) -> FarWarp {
+        (self.block() as u32, self.thread() / LANES)
+    }
+
+    /// Whether both are of one warp at one time.
+    fn is_alike(self, other: Visit) -> bool {
+        (self.warp(), self.clock()) == (other.warp(), other.clock())
     }
 
     fn clock(self) -> u32 {
         (self.0 >> CLOCK) as u32 & LAST_CLOCK
     }
 
-    /// Whether this access and a later one race, if one of them writes. `order` is that of the later one's block.
-    pub fn conflicts(self, later: Visit, order: &Order) -> bool {
-        if self.strength().min(later.strength()) != Strength::Plain {
-            return false;
-        }
+    /// Whether this access and a later one race, if one of them writes.
+    #[inline(always)]
+    pub fn conflicts(self, later: Visit, sight: Sight<'_>) -> bool {
+        let strength = self.strength(later.block()).min(later.strength(self.block()));
+        strength == Strength::Plain && !self.is_behind(later, sight)
+    }
+
+    /// Whether this access happened before a later one, or may have.
+    fn is_behind(self, later: Visit, Sight { order, flags }: Sight<'_>) -> bool {
         let (warp, lane) = (self.thread() / LANES, self.thread() % LANES);
         let (later_warp, later_lane) = (later.thread() / LANES, later.thread() % LANES);
-        let mark = || Mark::new(0, order.first_warp + warp, lane, self.clock(), self.strength());
-        let is_behind = || order.is_behind(mark(), order.first_warp + later_warp, later_lane);
-        self.block() != later.block() || (warp != later_warp && self.clock() < LAST_CLOCK && !is_behind())
+        let mark = || Mark::new(0, order.first_warp + warp, lane, self.clock(), Strength::Plain);
+        let is_near = || {
+            warp == later_warp || self.clock() == LAST_CLOCK || order.is_behind(mark(), order.first_warp + later_warp, later_lane)
+        };
+        let is_told = |flags: &Flags| flags.gave_up() || order.is_far_behind(self.warp(), self.clock(), later_warp);
+        (self.block() == later.block() && is_near()) || flags.is_some_and(is_told)
+    }
+
+    /// Whether the later one's warp saw a flag that tells of this access, but no fence followed.
+    pub fn is_seen(self, later: Visit, order: &Order) -> bool {
+        order.has_seen(self.warp(), self.clock(), later.thread() / LANES)
+    }
+
+    /// Whether its block published it.
+    pub fn is_published(self, flags: &Flags) -> bool {
+        flags.has_published(self.warp(), self.clock())
     }
 }
 
 impl GlobalShadow {
-    /// A shadow, if it is useful: for several warps, with writes, and without fences between blocks.
-    pub fn new(program: &Program, blocks: u64, warps: u64, regions: usize) -> Option<Self> {
+    /// A shadow, if it is useful: for several warps, with writes, and if all is known that orders blocks.
+    pub fn new(program: &Program, clusters: Clusters, (blocks, warps): (u64, u64), regions: usize) -> Option<Self> {
         let writes = program.code.iter().any(|inst| match inst.action {
             Action::Store(index) => matches!(program.accesses[index as usize].space, None | Some(Space::Global)),
             Action::Atomic(_) => true,
             _ => false,
         });
         let names_fit = program.code.len() < 1 << PC_BITS && blocks < (1 << (64 - BLOCK)) - 1;
-        if blocks * warps < 2 || !writes || program.orders_blocks || !names_fit {
+        let has_flags = program.orders_grid;
+        let is_followed = !program.orders_cluster && !(has_flags && (clusters.blocks > 1 || program.has_async_proxy));
+        if blocks * warps < 2 || !writes || !is_followed || !names_fit {
             return None;
         }
         let shift = program.narrowest_access(Space::Global).clamp(1, 4).ilog2();
-        Some(Self { regions: (0..regions).map(|_| OnceLock::new()).collect(), shift })
+        Some(Self { regions: (0..regions).map(|_| OnceLock::new()).collect(), shift, flags: has_flags.then(Flags::default) })
     }
 
     /// The places of a range of one allocation.
@@ -140,14 +198,29 @@ impl GlobalShadow {
 impl Place {
     /// Notes a reader, and returns the writer that it conflicts with.
     #[inline(always)]
-    pub fn read(&self, visit: Visit, order: &Order) -> Option<Visit> {
+    pub fn read(&self, visit: Visit, sight: Sight<'_>) -> Option<Visit> {
         // A read notes the reader and then looks for a writer. A write does it the other way around, so one of the two sees the
         // other.
         let noted = self.reader.load(SeqCst);
-        if noted == 0 || (noted & MANY == 0 && Visit(noted).block() != visit.block()) {
+        if sight.flags.is_some() {
+            self.note_last_reader(noted, visit, sight);
+        } else if noted == 0 || (noted & MANY == 0 && Visit(noted).block() != visit.block()) {
             self.note_reader(noted, visit);
         }
-        self.writer().filter(|writer| writer.conflicts(visit, order))
+        self.writer().filter(|writer| writer.conflicts(visit, sight))
+    }
+
+    /// Notes a reader that takes the place of the one before it, if whoever is ordered with the new one is ordered with both.
+    fn note_last_reader(&self, mut noted: u64, visit: Visit, sight: Sight<'_>) {
+        while Visit::of(noted).is_none_or(|reader| {
+            let (own, other) = (visit.strength(visit.block()), reader.strength(reader.block()));
+            own < other || (own == other && !reader.is_alike(visit) && reader.is_behind(visit, sight))
+        }) {
+            match self.reader.compare_exchange(noted, visit.0, SeqCst, SeqCst) {
+                Ok(_) => return,
+                Err(now) => noted = now,
+            }
+        }
     }
 
     #[inline(never)]
@@ -157,7 +230,7 @@ impl Place {
                 None => visit.0,
                 Some(reader) if reader.block() == visit.block() => return,
                 // A plain reader conflicts with every writer that a strong reader conflicts with.
-                Some(reader) if reader.strength() > visit.strength() => visit.0 | MANY,
+                Some(reader) if reader.strength(reader.block()) > visit.strength(visit.block()) => visit.0 | MANY,
                 Some(_) => noted | MANY,
             };
             match self.reader.compare_exchange(noted, next, SeqCst, SeqCst) {

@@ -1,6 +1,7 @@
 //! The checks that compare accesses: data races, and reads of uninitialized memory.
 //!
 //! - [`clock`]: vector clocks.
+//! - [`far`]: what a warp knows of other blocks, and the flags with which blocks tell each other.
 //! - [`mark`]: the last access to a place.
 //! - [`order`]: the happens-before order of a block's accesses.
 //! - [`shared`]: the shadow of a block's shared memory.
@@ -15,6 +16,7 @@
 //! None of these defects stops a kernel, because none stops a GPU. The ones that do are checked in [`super::bounds`].
 
 mod clock;
+pub mod far;
 pub mod found;
 mod global;
 pub mod global_shadow;

@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 
 use super::clock::VClock;
+use super::far::{Far, FarWarp, Flags, LastRelease};
 use super::mark::Mark;
+use crate::program::Semantics;
 
 /// A barrier of a block: its number, and the rank of the block in its cluster.
 pub type BarrierOf = (u32, u32);
@@ -18,49 +20,102 @@ pub type BarrierOf = (u32, u32);
 pub struct Order {
     warps: Vec<WarpClock>,
     /// The joined clocks of the warps that have arrived at a barrier, until it opens.
-    barriers: BTreeMap<BarrierOf, VClock>,
+    barriers: BTreeMap<BarrierOf, Clock>,
     /// The joined clocks of each block's warps that have ended, which count as arrived at every later barrier.
-    ended: Vec<VClock>,
+    ended: Vec<Clock>,
     /// The joined clocks of the warps that have arrived at the barrier of the cluster, and those of its last complete phase.
-    at_cluster: VClock,
-    left_cluster: VClock,
+    at_cluster: Clock,
+    left_cluster: Clock,
     /// The first warp of the block that is running.
     pub first_warp: u32,
     /// The joined clocks of the warps that have arrived at a barrier in shared memory, until its phase ends.
-    in_memory: BTreeMap<u64, VClock>,
-    /// The clock that was released at an address.
-    released: BTreeMap<u64, VClock>,
+    in_memory: BTreeMap<u64, Clock>,
+    /// The clock that was released at a word.
+    released: BTreeMap<u64, Clock>,
+}
+
+/// Everything that happened before now, in the cluster and elsewhere.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    near: VClock,
+    far: Far,
+}
+
+/// What a warp knows, all of which it hands on when it synchronizes with another one.
+#[derive(Clone, Debug, Default)]
+struct Clock {
+    known: Known,
+    /// What its fences and strong reads did; `None` for nothing, as in most programs.
+    fences: Option<Box<Fences>>,
+}
+
+/// What fences and strong reads did.
+///
+/// A fence acts with the accesses on either side of it, and those may be another thread's: a thread that stores a value, a fence, a barrier, and
+/// a flag that another thread sets after the barrier is the usual way to publish what a whole block computed. So this is handed on, too.
+/// (PTX ISA 8.5, section 8.9.4: a barrier synchronizes, and so does one `fence.sc` with the next.)
+#[derive(Clone, Debug, Default)]
+struct Fences {
+    /// What was known at the last fence, which a strong write tells the block.
+    fenced: Known,
+    /// What was known at the last fence with a scope of more than the block, which a strong write tells other blocks.
+    fenced_far: Known,
+    /// What strong reads saw, which takes effect at the next fence.
+    seen: Known,
+    /// What they saw of other blocks, which takes effect at the next fence with a scope of more than the block.
+    seen_far: Far,
 }
 
 /// The clocks of one warp.
 #[derive(Debug, Default)]
 struct WarpClock {
     now: u32,
-    /// Everything up to these times happened before now.
-    known: VClock,
+    clock: Clock,
     /// Synchronizations of some of the lanes since the last one of all lanes: the lanes, and the time.
     lanes: Vec<(u32, u32)>,
-    /// The clock at the warp's last fence.
-    fenced: Option<VClock>,
-    /// The clocks that strong reads saw, which take effect at the next fence.
-    seen: Option<VClock>,
+    /// What it told other blocks last.
+    told: LastRelease,
+}
+
+impl Known {
+    fn join(&mut self, other: &Self) {
+        self.near.join(&other.near);
+        self.far.join(&other.far);
+    }
+}
+
+impl Clock {
+    fn join(&mut self, other: &Self) {
+        self.known.join(&other.known);
+        self.join_fences(other);
+    }
+
+    #[inline]
+    fn join_fences(&mut self, other: &Self) {
+        let Some(others) = &other.fences else { return };
+        let own = self.fences.get_or_insert_default();
+        own.fenced.join(&others.fenced);
+        own.fenced_far.join(&others.fenced_far);
+        own.seen.join(&others.seen);
+        own.seen_far.join(&others.seen_far);
+    }
+}
+
+/// The words that some bytes are in. Two accesses to one flag may have different widths.
+fn words((address, bytes): (u64, u64)) -> std::ops::Range<u64> {
+    address / 4..(address + bytes).div_ceil(4)
 }
 
 impl Order {
     /// Starts a cluster of this many blocks.
     pub fn start(&mut self, warps: usize, blocks: usize) {
         self.warps.resize_with(warps, WarpClock::default);
-        for warp in &mut self.warps {
-            warp.now = 1;
-            warp.known.clear();
-            warp.lanes.clear();
-            (warp.fenced, warp.seen) = (None, None);
-        }
+        self.warps.iter_mut().for_each(WarpClock::start);
         self.barriers.clear();
-        self.ended.resize_with(blocks, VClock::default);
-        self.ended.iter_mut().for_each(VClock::clear);
-        self.at_cluster.clear();
-        self.left_cluster.clear();
+        self.ended.clear();
+        self.ended.resize_with(blocks, Clock::default);
+        self.at_cluster = Clock::default();
+        self.left_cluster = Clock::default();
         self.in_memory.clear();
         self.released.clear();
     }
@@ -75,7 +130,7 @@ impl Order {
     #[inline]
     pub fn is_behind(&self, earlier: Mark, warp: u32, lane: u32) -> bool {
         let own = &self.warps[warp as usize];
-        if earlier.clock() <= own.known.at(earlier.warp()) {
+        if earlier.clock() <= own.clock.known.near.at(earlier.warp()) {
             return true;
         }
         let both = 1 << earlier.lane() | 1 << lane;
@@ -83,18 +138,43 @@ impl Order {
             && (earlier.lane() == lane || own.lanes.iter().any(|(who, when)| who & both == both && earlier.clock() <= *when))
     }
 
-    /// The clock that the warp releases now. Its later accesses are not part of it.
-    fn release(&mut self, warp: u32) -> VClock {
+    /// Whether a warp of the grid came to this time before another warp's next access, as far as other blocks told that one.
+    pub fn is_far_behind(&self, earlier: FarWarp, time: u32, warp: u32) -> bool {
+        self.warps[warp as usize].clock.known.far.knows(earlier, time)
+    }
+
+    /// Whether a warp has seen a flag that tells this, without a fence since then.
+    pub fn has_seen(&self, earlier: FarWarp, time: u32, warp: u32) -> bool {
+        self.warps[warp as usize].clock.fences.as_ref().is_some_and(|fences| fences.seen_far.knows(earlier, time))
+    }
+
+    /// What the warp knows now, with its own accesses so far. Its later accesses are not part of it.
+    fn release(&mut self, warp: u32) -> Known {
         let own = &mut self.warps[warp as usize];
-        let mut clock = own.known.clone();
-        clock.advance(warp, own.now);
+        let mut known = own.clock.known.clone();
+        known.near.advance(warp, own.now);
         own.now += 1;
-        clock
+        known
+    }
+
+    /// The same, with what its fences and reads did.
+    fn hand_over(&mut self, warp: u32) -> Clock {
+        let known = self.release(warp);
+        Clock { known, fences: self.warps[warp as usize].clock.fences.clone() }
+    }
+
+    /// What a strong write of the warp tells its block, which without a release is what was known at its last fence.
+    fn tell(&mut self, warp: u32, releases: bool) -> Clock {
+        if releases {
+            return self.hand_over(warp);
+        }
+        let fences = self.warps[warp as usize].clock.fences.clone();
+        Clock { known: fences.as_ref().map(|fences| fences.fenced.clone()).unwrap_or_default(), fences }
     }
 
     /// A warp arrives at a barrier of the block, to wait there or not.
     pub fn arrive(&mut self, warp: u32, barrier: BarrierOf) {
-        let released = self.release(warp);
+        let released = self.hand_over(warp);
         self.barriers.entry(barrier).or_default().join(&released);
     }
 
@@ -104,41 +184,39 @@ impl Order {
         released.join(&self.ended[barrier.1 as usize]);
         for warp in waiting {
             let own = &mut self.warps[warp as usize];
-            own.known.join(&released);
+            own.clock.join(&released);
             own.lanes.clear();
         }
     }
 
     /// A warp arrives at a barrier in shared memory.
     pub fn arrive_in_memory(&mut self, warp: u32, address: u64) {
-        let released = self.release(warp);
+        let released = self.hand_over(warp);
         self.in_memory.entry(address).or_default().join(&released);
     }
 
     /// Ends a phase of that barrier. A warp that sees the end learns the clocks of those that arrived.
     pub fn complete_in_memory(&mut self, address: u64) {
         if let Some(released) = self.in_memory.remove(&address) {
-            self.released.entry(address).or_default().join(&released);
+            self.released.entry(address / 4).or_default().join(&released);
         }
     }
 
     /// All lanes of a warp of the block with this rank have ended.
     pub fn end(&mut self, warp: u32, rank: u32) {
-        let released = self.release(warp);
+        let released = self.hand_over(warp);
         self.ended[rank as usize].join(&released);
     }
 
     /// Whether an access happened before the end of the block with this rank, whose warps have all ended.
     pub fn is_before_end(&self, earlier: Mark, rank: u32) -> bool {
-        earlier.clock() <= self.ended[rank as usize].at(earlier.warp())
+        earlier.clock() <= self.ended[rank as usize].known.near.at(earlier.warp())
     }
 
     /// A warp arrives at the barrier of the cluster. Without a release, what it did before its last fence is all that others learn.
     pub fn arrive_at_cluster(&mut self, warp: u32, releases: bool) {
-        let released = if releases { Some(self.release(warp)) } else { self.warps[warp as usize].fenced.clone() };
-        if let Some(released) = released {
-            self.at_cluster.join(&released);
-        }
+        let released = self.tell(warp, releases);
+        self.at_cluster.join(&released);
     }
 
     /// Ends a phase of that barrier. Threads that have ended count as arrived.
@@ -149,18 +227,14 @@ impl Order {
 
     /// A warp has waited for that phase.
     pub fn leave_cluster_barrier(&mut self, warp: u32, acquires: bool) {
-        let own = &mut self.warps[warp as usize];
-        match acquires {
-            true => own.known.join(&self.left_cluster),
-            false => own.seen.get_or_insert_default().join(&self.left_cluster),
-        }
+        self.warps[warp as usize].learn(&self.left_cluster, acquires);
     }
 
     /// Synchronizes lanes of a warp; `live` are all lanes that have not ended.
     pub fn synchronize_lanes(&mut self, warp: u32, members: u32, live: u32) {
         let own = &mut self.warps[warp as usize];
         if members & live == live {
-            own.known.advance(warp, own.now);
+            own.clock.known.near.advance(warp, own.now);
             own.lanes.clear();
         } else {
             // A later synchronization of the same lanes includes the earlier one.
@@ -173,35 +247,76 @@ impl Order {
     /// The time of a proxy fence, and what the warp knows then. Its later accesses are not before the fence.
     pub fn mark_fence(&mut self, warp: u32) -> (u32, VClock) {
         let time = self.now(warp);
-        (time, self.release(warp))
+        (time, self.release(warp).near)
     }
 
-    pub fn fence(&mut self, warp: u32) {
+    /// A fence, whose scope may be the block only.
+    pub fn fence(&mut self, warp: u32, in_block: bool) {
+        let Clock { known, fences } = &mut self.warps[warp as usize].clock;
+        let fences = fences.get_or_insert_default();
+        known.join(&std::mem::take(&mut fences.seen));
+        if !in_block {
+            known.far.join(&std::mem::take(&mut fences.seen_far));
+        }
         let released = self.release(warp);
+        let fences = self.warps[warp as usize].clock.fences.get_or_insert_default();
+        if !in_block {
+            fences.fenced_far.join(&released);
+        }
+        fences.fenced.join(&released);
+    }
+
+    /// A strong read, or the reading half of an atomic operation, after the value was read. `flags` are those of other blocks.
+    pub fn read(&mut self, warp: u32, bytes: (u64, u64), semantics: Semantics, flags: Option<&Flags>) {
         let own = &mut self.warps[warp as usize];
-        own.fenced = Some(released);
-        if let Some(seen) = own.seen.take() {
-            own.known.join(&seen);
+        for (_, released) in self.released.range(words(bytes)) {
+            own.learn(released, semantics.acquires);
+        }
+        if let Some(flags) = flags {
+            let acquires = semantics.acquires && !semantics.in_block;
+            let Clock { known, fences } = &mut own.clock;
+            let learned = if acquires { &mut known.far } else { &mut fences.get_or_insert_default().seen_far };
+            learned.join(&flags.read(bytes));
         }
     }
 
-    /// A strong read, or the reading half of an atomic operation.
-    pub fn read(&mut self, warp: u32, address: u64, acquires: bool) {
-        let Some(released) = self.released.get(&address) else { return };
-        let own = &mut self.warps[warp as usize];
-        if acquires {
-            own.known.join(released);
-        } else {
-            own.seen.get_or_insert_default().join(released);
+    /// A strong write by a block's warp, or the writing half of an atomic operation, before the value is written.
+    pub fn write(&mut self, (block, warp): FarWarp, bytes: (u64, u64), semantics: Semantics, flags: Option<&Flags>) {
+        let told = self.tell(warp, semantics.releases);
+        if told.known.near.is_empty() {
+            return;
+        }
+        if let Some(flags) = flags.filter(|_| !semantics.in_block) {
+            let fenced = told.fences.as_ref().map(|fences| &fences.fenced_far);
+            let far = if semantics.releases { Some(&told.known) } else { fenced };
+            if let Some(far) = far.filter(|far| !far.near.is_empty()) {
+                let last = &mut self.warps[warp as usize].told;
+                flags.write(bytes, ((block, warp), last), (&far.near, &far.far));
+            }
+        }
+        for word in words(bytes) {
+            self.released.entry(word).or_default().join(&told);
         }
     }
+}
 
-    /// A strong write, or the writing half of an atomic operation.
-    pub fn write(&mut self, warp: u32, address: u64, releases: bool) {
-        let released = if releases { Some(self.release(warp)) } else { self.warps[warp as usize].fenced.clone() };
-        if let Some(released) = released {
-            self.released.entry(address).or_default().join(&released);
-        }
+impl WarpClock {
+    /// Starts a block. Memory is kept.
+    fn start(&mut self) {
+        self.now = 1;
+        self.clock.known.near.clear();
+        self.clock.known.far = Far::default();
+        self.clock.fences = None;
+        self.lanes.clear();
+        self.told = LastRelease::default();
+    }
+
+    /// Takes over what was released to it: at once, or for its next fence.
+    fn learn(&mut self, released: &Clock, acquires: bool) {
+        self.clock.join_fences(released);
+        let Clock { known, fences } = &mut self.clock;
+        let learned = if acquires { known } else { &mut fences.get_or_insert_default().seen };
+        learned.join(&released.known);
     }
 }
 
@@ -209,6 +324,11 @@ impl Order {
 mod tests {
     use super::super::mark::Strength;
     use super::*;
+
+    const RELAXED: Semantics =
+        Semantics { strong: true, acquires: false, releases: false, volatile: false, seeds_swap: false, in_block: false };
+    const ACQUIRE: Semantics = Semantics { acquires: true, ..RELAXED };
+    const RELEASE: Semantics = Semantics { releases: true, ..RELAXED };
 
     fn order(warps: usize) -> Order {
         let mut order = Order::default();
@@ -261,14 +381,14 @@ mod tests {
     fn a_flag_orders_only_between_fences() {
         let mut order = order(3);
         let data = mark(&order, 0, 0);
-        order.fence(0);
+        order.fence(0, false);
         let after = mark(&order, 0, 0);
-        order.write(0, 0x40, false);
+        order.write((0, 0), (0x40, 4), RELAXED, None);
         // Warp 1 looks at the flag and fences; warp 2 only looks.
-        order.read(1, 0x40, false);
+        order.read(1, (0x40, 4), RELAXED, None);
         assert!(!order.is_behind(data, 1, 0));
-        order.fence(1);
-        order.read(2, 0x40, false);
+        order.fence(1, false);
+        order.read(2, (0x40, 4), RELAXED, None);
         assert!(order.is_behind(data, 1, 0) && !order.is_behind(after, 1, 0));
         assert!(!order.is_behind(data, 2, 0));
     }
@@ -277,8 +397,8 @@ mod tests {
     fn release_and_acquire_order_without_a_fence() {
         let mut order = order(2);
         let data = mark(&order, 0, 0);
-        order.write(0, 8, true);
-        order.read(1, 8, true);
+        order.write((0, 0), (8, 4), RELEASE, None);
+        order.read(1, (8, 4), ACQUIRE, None);
         assert!(order.is_behind(data, 1, 31));
         assert!(!order.is_behind(mark(&order, 0, 0), 1, 31));
     }

@@ -143,8 +143,8 @@ impl Watch {
         self.order.synchronize_lanes(warp, members, live);
     }
 
-    pub fn fence(&mut self, warp: u32) {
-        self.order.fence(warp);
+    pub fn fence(&mut self, warp: u32, in_block: bool) {
+        self.order.fence(warp, in_block);
     }
 
     /// A warp arrives at a barrier in shared memory.
@@ -159,7 +159,8 @@ impl Watch {
 
     /// A warp observes the end of a phase of a barrier in shared memory.
     pub fn acquire(&mut self, warp: u32, offset: u32) {
-        self.order.read(warp, shared_address(offset), true);
+        let acquires = Semantics { strong: true, acquires: true, ..Semantics::default() };
+        self.order.read(warp, (shared_address(offset), 4), acquires, None);
     }
 
     /// Adds a defect of a lane.
@@ -224,7 +225,7 @@ impl Watch {
         let thread = warp * LANES as u32 + lane as u32;
         let defect = match self.stale_wait([request.pc, other.pc], [thread, other_thread]) {
             Some(wait) => Defect::StaleWait { access, wait, other },
-            None => Defect::Race { access, other, other_op, same_warp, volatile },
+            None => Defect::Race { access, other, other_op, same_warp, volatile, missing: None },
         };
         self.report(defect, request.pc, warp, lane);
     }
@@ -260,7 +261,7 @@ impl Watch {
                 self.report(Defect::Uninitialized { access: shared_access(request, lane) }, request.pc, warp, lane);
             }
             if semantics.strong && self.has_fences {
-                self.order.read(warp, shared_address(offset), semantics.acquires);
+                self.order.read(warp, (shared_address(offset), request.bytes.into()), semantics, None);
             }
             let mark = Mark::new(request.pc, warp, lane as u32, self.order.now(warp), strength);
             self.note_visit(mark, shared_access(request, lane));
@@ -278,7 +279,7 @@ impl Watch {
             self.report(Defect::Uninitialized { access: shared_access(request, lane) }, request.pc, warp, lane);
         }
         if atomic && self.has_fences {
-            self.order.read(warp, shared_address(offset), semantics.acquires);
+            self.order.read(warp, (shared_address(offset), request.bytes.into()), semantics, None);
         }
         let strength = Strength::of(request.op, semantics);
         let mark = Mark::new(request.pc, warp, lane as u32, self.order.now(warp), strength);
@@ -290,7 +291,8 @@ impl Watch {
             proxy.write(mark, offset, request.bytes);
         }
         if semantics.strong && self.has_fences {
-            self.order.write(warp, shared_address(offset), semantics.releases);
+            let (block, bytes) = (self.block_of(warp) as u32, request.bytes.into());
+            self.order.write((block, warp), (shared_address(offset), bytes), semantics, None);
         }
     }
 }

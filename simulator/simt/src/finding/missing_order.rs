@@ -1,0 +1,45 @@
+//! What would order the accesses of two blocks that race.
+
+use serde::{Deserialize, Serialize};
+
+/// What would order two accesses of different blocks. PTX ISA 8.5, section 8.9.4: a release pattern, which a fence begins, synchronizes with an
+/// acquire pattern that observes its write, if both have a scope that includes the other thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingOrder {
+    /// The other thread's block has not published its access: no fence and no release with a scope of the GPU comes between it and a flag.
+    Release,
+    /// It has published it, and this thread has seen the flag, but no fence followed.
+    Acquire,
+    /// It has published it, but this thread has not looked at the flag.
+    Flag,
+    /// Both accesses are strong, but the scope of one is its own block.
+    Scope,
+}
+
+impl MissingOrder {
+    /// What is wrong, as the end of a sentence about the two accesses.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Release => "the other block has not published its access with a fence or a release of GPU scope and a flag",
+            Self::Acquire => "this block saw the flag that the other one set, but executed no fence of GPU scope after that",
+            Self::Flag => "the other block published its access, but this thread has not seen the flag",
+            Self::Scope => "one of the two has only the scope of its block",
+        }
+    }
+
+    /// What to do about it.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Release => {
+                "put __threadfence() between the access and the write to the flag; __threadfence_block() and the scope .cta order only threads of \
+                 one block"
+            }
+            Self::Acquire => {
+                "put __threadfence() between the read of the flag and the access, or read the flag with ld.acquire.gpu"
+            }
+            Self::Flag => "let the thread read the flag, or let it meet a thread that has read it at a barrier",
+            Self::Scope => "use the scope of the GPU: thread_scope_device, or an atomic function without _block",
+        }
+    }
+}

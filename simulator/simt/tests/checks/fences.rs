@@ -1,0 +1,137 @@
+//! What the checks know of fences and flags between blocks: pairs of kernels in `fences.cu`. The rule is that of the PTX ISA 8.5, section 8.9.4,
+//! "Memory synchronization": "A release pattern X synchronizes with an acquire pattern Y, if a write operation in X precedes a read operation in Y in
+//! observation order, and the first operation in X and the last operation in Y are morally strong." Section 8.7 defines the last words: the
+//! scope of each of the two operations must include the thread of the other.
+
+use super::lines;
+use crate::common::{Gpu, Params};
+use simt::finding::MissingOrder::{self, Acquire, Release, Scope};
+use simt::{Finding, FindingKind, LaunchOptions, WarpOrder};
+
+const FENCES: &str = include_str!("fences.ptx");
+const FENCES_SOURCE: &str = include_str!("fences.cu");
+const BLOCKS: u32 = 6;
+
+/// Launches a kernel of `fences.cu`, with blocks side by side or not, and returns its findings and its output.
+fn run(kernel: &str, cooperative: bool, workers: usize, warp_order: WarpOrder) -> (Vec<Finding>, Vec<f32>) {
+    let options = LaunchOptions { cooperative, workers: Some(workers), warp_order, ..LaunchOptions::default() };
+    let gpu = Gpu::with_options(FENCES, options);
+    let count = BLOCKS * 64;
+    let input: Vec<f32> = (0..count).map(|i| (i * 37 % 101) as f32).collect();
+    let zeros = vec![0_u32; count as usize];
+    let [input, data, flags, out] = [gpu.buffer(&input), gpu.buffer(&zeros), gpu.buffer(&zeros), gpu.buffer(&zeros)];
+    let params = Params::new().with(input).with(data).with(flags).with(out);
+    let report = gpu.launch(kernel, BLOCKS, 64, 0, &params);
+    (report.findings, gpu.read(out, count as usize))
+}
+
+/// Runs a kernel with its warps in many orders, with different numbers of workers, and with its blocks side by side.
+fn in_every_order(kernel: &str) -> Vec<(Vec<Finding>, Vec<f32>)> {
+    let is_cooperative = kernel.starts_with("grid_barrier");
+    let orders = std::iter::once(WarpOrder::Ascending).chain((0..12).map(WarpOrder::Shuffled));
+    let ways = orders.zip([(false, 1), (true, 1), (false, 2), (false, 5)].into_iter().cycle());
+    ways.map(|(order, (cooperative, workers))| run(kernel, cooperative || is_cooperative, workers, order)).collect()
+}
+
+/// What is missing between two lines, parts of which are given.
+type Expected<'a> = &'a [(Option<MissingOrder>, &'a [&'a str])];
+
+const STORED: &str = "data[own] = 2 * in[own]";
+const SUMMED_BY_LAST: &[&str] = &[STORED, "sum += data[block * THREADS"];
+const SUMMED_ALONG: &[&str] = &[STORED, "sum += data[other * THREADS"];
+
+#[test]
+fn right_programs_are_left_alone_and_give_one_result_in_any_order() {
+    for kernel in [
+        "last_block",
+        "chain",
+        "chain_of_fences",
+        "chain_of_fence_and_acquire",
+        "relay",
+        "lock",
+        "count",
+        "count_own",
+        "grid_barrier",
+    ] {
+        let runs = in_every_order(kernel);
+        for (findings, output) in &runs {
+            assert_eq!(findings, &[], "{kernel}");
+            assert_eq!(output, &runs[0].1, "{kernel}");
+        }
+    }
+}
+
+#[test]
+fn missing_order_between_blocks_is_found_in_any_order_with_both_sides() {
+    let cases: &[(&str, Expected<'_>)] = &[
+        ("last_block_with_block_fence", &[(Some(Release), SUMMED_BY_LAST)]),
+        ("last_block_with_block_fences", &[(Some(Release), SUMMED_BY_LAST)]),
+        ("last_block_without_fences", &[(None, SUMMED_BY_LAST)]),
+        ("last_block_without_acquire", &[(Some(Acquire), SUMMED_BY_LAST)]),
+        ("last_block_with_block_acquire", &[(Some(Acquire), SUMMED_BY_LAST)]),
+        ("last_block_without_barrier", &[(Some(Release), SUMMED_BY_LAST)]),
+        ("chain_with_release_in_block", &[(Some(Release), SUMMED_ALONG), (Some(Scope), &["st.release.cta", "ld.acquire.gpu"])]),
+        ("chain_with_acquire_in_block", &[(Some(Acquire), SUMMED_ALONG), (Some(Scope), &["st.release.gpu", "ld.acquire.cta"])]),
+        ("chain_with_block_fence", &[(Some(Release), SUMMED_ALONG)]),
+        ("chain_with_block_fences", &[(Some(Release), SUMMED_ALONG)]),
+        ("chain_without_acquire", &[(Some(Acquire), SUMMED_ALONG)]),
+        ("chain_without_release", &[(Some(Release), SUMMED_ALONG)]),
+        ("chain_with_plain_flag", &[(Some(Release), SUMMED_ALONG), (Some(Release), &["*flag = 1", "value = *(volatile"])]),
+        ("chain_published_too_soon", &[(Some(Release), SUMMED_ALONG)]),
+        ("relay_passed_on_too_soon", &[(Some(Release), &["data[threadIdx.x] = before", "float after = data"])]),
+        ("lock_without_first_fence", &[(Some(Acquire), &["data[0] += in"])]),
+        ("lock_without_second_fence", &[(Some(Release), &["data[0] += in"])]),
+        ("count_in_block", &[(Some(Scope), &["atomicAdd_block(flags"])]),
+        ("grid_barrier_with_block_fences", &[(Some(Release), &["data[own] = in[own] + round", "out[own] = data[(own"])]),
+    ];
+    for (kernel, expected) in cases {
+        for (findings, _) in in_every_order(kernel) {
+            let mut found = vec![false; expected.len()];
+            for finding in &findings {
+                let FindingKind::Race { missing, same_block: false, .. } = &finding.kind else { panic!("{kernel}: {finding}") };
+                let lines = lines(finding, FENCES_SOURCE);
+                let fits = |parts: &[&str]| parts.iter().all(|part| lines.iter().any(|line| line.contains(part)));
+                let which = expected.iter().position(|(wanted, parts)| wanted == missing && fits(parts));
+                found[which.unwrap_or_else(|| panic!("{kernel}: {finding}"))] = true;
+            }
+            assert!(found.iter().all(|found| *found), "{kernel}: {expected:?}\n{findings:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_race_of_blocks_is_told_with_both_sides_and_what_is_missing() {
+    for (kernel, parts) in [
+        (
+            "last_block_with_block_fence",
+            [
+                "nothing between that orders them: the other block has not published its access with a fence or a release of GPU scope and a flag",
+                "and store by block (0,0,0), thread (0,0,0)",
+                "help: put __threadfence() between the access and the write to the flag; __threadfence_block()",
+            ],
+        ),
+        (
+            "chain_without_acquire",
+            [
+                "this block saw the flag that the other one set, but executed no fence of GPU scope after that",
+                "in kernel chain_without_acquire, block (1,0,0)",
+                "help: put __threadfence() between the read of the flag and the access",
+            ],
+        ),
+        (
+            // Whether the other block has published yet when this one reads depends on the order of the blocks.
+            "chain_without_wait",
+            [
+                "the other block published its access, but this thread has not seen the flag",
+                "in kernel chain_without_wait, block (1,0,0)",
+                "help: let the thread read the flag",
+            ],
+        ),
+    ] {
+        let (findings, _) = run(kernel, false, 1, WarpOrder::Ascending);
+        let text = findings.first().unwrap_or_else(|| panic!("nothing is found in {kernel}")).to_string();
+        for part in parts {
+            assert!(text.contains(part), "{part}\nis missing in\n{text}");
+        }
+    }
+}
