@@ -59,12 +59,23 @@ pub struct Launched {
     pub kernel: String,
     /// Its shape.
     pub config: LaunchConfig,
-    /// Why it did not run to its end, and in which block.
-    pub failure: Option<(String, Dim3)>,
+    /// Why it did not run to its end.
+    pub failure: Option<Failure>,
     /// Its defects.
     pub findings: Vec<Finding>,
     /// The warp that is wanted.
     pub warp: Option<Warp>,
+}
+
+/// Why a kernel did not run to its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Why, for people.
+    pub message: String,
+    /// The block that stopped it.
+    pub block: Dim3,
+    /// The warp of the block; `None` if the finding names the thread.
+    pub warp: Option<u32>,
 }
 
 /// What a warp did.
@@ -157,21 +168,27 @@ impl Debugged {
         Followed { number, record: options.steps.clone() }
     }
 
-    /// A launch has ended.
+    /// A launch has ended. `explain` returns what is known about the arguments that a finding is about.
     pub(crate) fn note(
         &self,
         Followed { number, record }: Followed,
         module: &Module,
         (kernel, config): (&str, LaunchConfig),
         ended: &Result<LaunchReport, LaunchError>,
+        explain: impl FnOnce(&Finding) -> Option<String>,
     ) {
+        let mangled = kernel;
         let kernel = readable(kernel).into_owned();
+        let failed = |error: &LaunchError, block, warp, more: Option<String>| {
+            let message = error.to_string().replace(mangled, &kernel) + &more.unwrap_or_default();
+            Some(Failure { message, block, warp })
+        };
         let (failure, findings) = match ended {
             Ok(report) => (None, report.findings.clone()),
             Err(error @ LaunchError::Fault { finding, .. }) => {
-                (Some((error.to_string(), finding.block)), vec![(**finding).clone()])
+                (failed(error, finding.block, None, explain(finding)), vec![(**finding).clone()])
             }
-            Err(error @ LaunchError::OutOfFuel { block, .. }) => (Some((error.to_string(), *block)), Vec::new()),
+            Err(error @ LaunchError::OutOfFuel { block, warp, .. }) => (failed(error, *block, Some(*warp), None), Vec::new()),
             Err(LaunchError::Misuse(_)) => return,
         };
         let is_new = lock(&self.known).insert(kernel.clone());

@@ -5,7 +5,7 @@ mod ended;
 
 use std::fs::File;
 use std::io::{Seek, Write};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// This package, in which the commands run.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -42,21 +42,74 @@ fn the_session_of_the_book_is_what_the_command_prints() {
 
 #[test]
 fn a_race_is_shown_from_both_sides() {
-    let (status, said, errors) = run(&[], &["race"], &["other"]);
+    let (status, said, errors) = run(&[], &["race"], &["other", "other"]);
     assert_eq!(status, Some(0), "{errors}");
     // What the program prints is shown once, although it runs three times.
     assert_eq!(said.matches("case race").count(), 1, "{said}");
     for expected in [
-        "launch 2 of the process, kernel reverse, grid (2,1,1), block (64,1,1): warp 1 of block (0,0,0)",
+        "launch 2 of the process, kernel reverse, grid (2,1,1), block (64,1,1)\nwarp 1 of block (0,0,0), lane 0 is thread (32,0,0)\n",
         "42 instructions are recorded, all of this warp",
         "data race on shared memory: store of 4 bytes at 0x80",
         "tests/ptx/stepping.cu:17  s_values[i] = sum;",
         // Thread 32 adds 64 * 1, 64 * 2, and 64 * 3.
         "// lane 0: %rd9 = 128, %f10 = 384.0",
-        "(simcuda) other\nwarp 0 of block (0,0,0), lane 31",
+        "(simcuda) other\nwarp 0 of block (0,0,0), lane 31 is thread (31,0,0)\n",
         "tests/ptx/stepping.cu:18  output[i] = s_values[63 - i];",
         "ld.shared.f32 %f8, [%rd11];  // lane 31: %rd11 = 128; makes %f8 = 0.0",
     ] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    let back = said.split("(simcuda) other\n").last().unwrap();
+    assert!(
+        back.starts_with("warp 1 of block (0,0,0), lane 0 is thread (32,0,0)\n") && back.contains("\ninstruction 31, "),
+        "{back}"
+    );
+}
+
+#[test]
+fn a_value_that_is_written_again_has_a_new_origin() {
+    // Thread 0 adds 0 three times. The load gives 0, too, which the register already had.
+    let commands = [
+        "goto 26",
+        "origin %f10",
+        "origin %f10",
+        "origin %f10",
+        "origin %f10",
+        "goto 31",
+        "print %f1[0]",
+        "origin %f1",
+        "print %f1[0]",
+    ];
+    let said = answers(&["--warp", "0"], "race", &commands);
+    let numbers: Vec<&str> = said.iter().filter_map(|said| said.strip_prefix("instruction ")?.split(',').next()).collect();
+    assert_eq!(numbers, ["26", "25", "20", "15", "6", "31", "11"], "{said:#?}");
+    assert_eq!((said[6].as_str(), said[8].as_str()), ("%f1[0] = 0.0\n", "%f1[0] = nothing yet\n"));
+}
+
+#[test]
+fn a_function_has_registers_of_its_own() {
+    // The kernel's %r1 is n, which is 64, and the function's is its argument.
+    let commands =
+        ["break 32", "c", "print %r1[5]", "goto 15", "print %r1", "info registers", "warp 1", "lane 8", "goto 15", "print %r1"];
+    let said = answers(&["--kernel", "call"], "call", &commands);
+    assert_eq!(said[2], "%r1[5] = 5\n", "{said:#?}");
+    assert_eq!(said[4], "%r1 = 64 in all lanes\n");
+    assert!(said[5].contains("\n  %r1 = 64\n") && said[5].contains("odd") && said[5].contains("::%r1 = 0\n"), "{}", said[5]);
+    // The second warp has eight threads.
+    assert_eq!((said[7].as_str(), said[9].as_str()), ("this warp has lanes 0 to 7\n", "%r1 = 64 in all lanes\n"));
+}
+
+#[test]
+fn a_kernel_that_does_not_end_is_shown_where_it_was_stopped() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
+    command
+        .current_dir(ROOT)
+        .env("SIMCUDA_FUEL", "200000")
+        .args(["debug", "--steps", "1000", "--"])
+        .arg(c_program::compiled("stepping"));
+    let (status, said, _) = ended::run(command.args(["tests/ptx/stepping.ptx", "spin"]).stdin(Stdio::null()));
+    assert_eq!(status, Some(0), "{said}");
+    for expected in ["kernel spin does not end", "warp 1 of block (0,0,0)", "stepping.cu:46  while (values[0] == values[0]) {"] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
 }
@@ -130,7 +183,7 @@ fn a_long_warp_is_recorded_in_parts() {
     assert!(said[0].starts_with("at instruction 31: data race"), "{}", said[0]);
     assert!(said[1].contains("lanes  0 to  7: 384.0 396.0"), "what was before the record is known: {}", said[1]);
     assert_eq!(said[2], "that is not recorded: instructions 26 to 35 of 42 are recorded; `record N` records from another one on\n");
-    assert!(said[4].starts_with("instruction 3, after 45 of the block, in all lanes"), "{}", said[4]);
+    assert!(said[4].contains("\ninstruction 3, after 45 of the block, in all lanes"), "{}", said[4]);
     assert_eq!(said[5], "the end of the record\n");
 }
 
@@ -141,13 +194,13 @@ fn any_warp_can_be_looked_at() {
         "clean",
         &["where", "warp 0", "warp 1", "warp 2", "where", "block 1", "lane 32"],
     );
-    assert!(said[0].starts_with("instruction 0, after 10 of the block"), "{}", said[0]);
+    assert!(said[0].contains("\ninstruction 0, after 10 of the block"), "{}", said[0]);
     // The first warp has ended by then.
     assert!(said[1].contains("the end of the warp"), "{}", said[1]);
     assert_eq!(said[3], "a block of (64,1,1) threads has 2 warps, counted from 0\n");
-    assert!(said[4].starts_with("instruction "), "{}", said[4]);
+    assert!(said[4].contains("\ninstruction "), "{}", said[4]);
     assert_eq!(said[5], "the grid has (1,1,1) blocks, so there is no block (1,0,0)\n");
-    assert_eq!(said[6], "a warp has lanes 0 to 31\n");
+    assert_eq!(said[6], "this warp has lanes 0 to 31\n");
     let other_block = answers(&["--block", "1", "--warp", "0"], "race", &["where"]);
     assert!(other_block[0].contains("lane "), "{}", other_block[0]);
 }
@@ -171,12 +224,16 @@ fn what_cannot_be_done_is_refused() {
     let mark = tempfile::tempdir().unwrap();
     let mark = mark.path().join("mark").display().to_string();
     for (options, case, expected) in [
-        (&[][..], &["clean"][..], "nothing is found in the kernels of this program; say what to look at: --kernel scale"),
-        (&[], &["once", &mark], "launch 2 of kernel shift did not come in this run; does the program depend on time or chance?"),
+        (&[][..], &["clean"][..], "nothing is found in the kernels of this program; say what to look at: --kernel 'scale'"),
+        (
+            &[],
+            &["once", &mark],
+            "there was no launch 2 of kernel shift in this run; are there so many, and does the program depend on time",
+        ),
         (&["--kernel", "none"], &["clean"], "the program does not launch a kernel none; it launches scale"),
-        (&["--launch", "3"], &["clean"], "launch 3 did not come in this run"),
+        (&["--launch", "3"], &["clean"], "there was no launch 3 in this run"),
         (&["--kernel", "scale", "--warp", "2"], &["clean"], "a block of (64,1,1) threads has 2 warps"),
-        (&["--block", "x"], &["clean"], "x is not the index of a block, such as 3 or 3,0,0"),
+        (&["--block", "x"], &["clean"], "`x` is not the index of a block, such as 3 or 3,0,0"),
     ] {
         let (status, _, errors) = run(options, case, &[]);
         assert!(status == Some(2) && errors.contains(expected), "{options:?}: {status:?}, {errors}");

@@ -330,6 +330,13 @@ pub enum FindingKind {
         /// The allocation that holds those bytes.
         place: Option<Nearest>,
     },
+    /// An asynchronous copy was asked to read more bytes than it writes. The kernel went on, and the copy read as many as it writes.
+    CopySize {
+        /// The bytes that it was to read.
+        asked: u32,
+        /// The bytes that it writes.
+        bytes: u32,
+    },
     /// A thread stored a value that it read from the register of a lane that had ended, or that took no part in the exchange.
     AbsentLane {
         /// The lane that it read.
@@ -533,6 +540,9 @@ impl FindingKind {
             FindingKind::NoSuchBlock { .. } => Some("compare the rank with cluster.num_blocks() before mapping an address to it"),
             FindingKind::RegisterDeadlock { .. } => Some(
                 "the registers of a block are those of its launch: let other warpgroups execute setmaxnreg.dec before, with enough of them",
+            ),
+            FindingKind::CopySize { .. } => Some(
+                "a copy reads at most as many bytes as it writes, and fills the rest with zeros: is the number of bytes negative?",
             ),
             FindingKind::AbsentLane { .. } => Some(
                 "name only lanes that execute the exchange, and let each of them read one that is named; use the value nowhere else",

@@ -160,6 +160,8 @@ pub enum LaunchError {
         kernel: String,
         /// The block that used up its fuel.
         block: Dim3,
+        /// The warp of the block that ran then.
+        warp: u32,
         /// Its limit.
         fuel: u64,
         /// The instruction at which the fuel ran out.
@@ -353,14 +355,17 @@ pub fn launch(
                 findings,
             })
         }
-        Err(Stopped { block, stop: Stop::OutOfFuel { pc }, printed: (printed, overwritten), .. }) => Err(LaunchError::OutOfFuel {
-            kernel: kernel.name().to_owned(),
-            block: config.grid.index_of(block),
-            fuel: options.fuel,
-            location: Box::new(map.location(program.origins[pc as usize])),
-            printed,
-            overwritten,
-        }),
+        Err(Stopped { block, stop: Stop::OutOfFuel { pc, warp }, printed: (printed, overwritten), .. }) => {
+            Err(LaunchError::OutOfFuel {
+                kernel: kernel.name().to_owned(),
+                block: config.grid.index_of(block),
+                warp,
+                fuel: options.fuel,
+                location: Box::new(map.location(program.origins[pc as usize])),
+                printed,
+                overwritten,
+            })
+        }
         Err(Stopped { block, stop: Stop::Fault { kind, pc, warp, lane, lanes }, printed: (printed, overwritten), .. }) => {
             let finding = Finding {
                 kind: *kind,
@@ -479,6 +484,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
             wait: Box::new(location(wait.pc)),
             other: Box::new(location(other.pc)),
         },
+        Defect::CopySize { asked, bytes } => FindingKind::CopySize { asked, bytes },
         Defect::AbsentLane { source } => FindingKind::AbsentLane { source },
         Defect::EndedBeforeBarrier { barrier, ended } => FindingKind::EndedBeforeBarrier { barrier, ended },
         Defect::DifferentBarriers { barrier, other } => {

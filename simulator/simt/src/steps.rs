@@ -110,7 +110,7 @@ pub struct Step {
 /// The new values of a register.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Write {
-    /// The register's name in PTX.
+    /// The register's name in PTX. In a function that is no kernel, its name and two colons come first: `area::%r1`.
     pub register: String,
     /// Its values in all lanes, also in those that did not execute the instruction.
     pub values: Values,

@@ -138,7 +138,9 @@ impl Launch {
         keep(driver, image, kernel, (config, options.cooperative, driver.profile.name), &self.parameters);
         let ended = simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options);
         if let Some((debugged, followed)) = followed {
-            debugged.note(followed, image.module(), (kernel, config), &ended);
+            debugged.note(followed, image.module(), (kernel, config), &ended, |finding| {
+                argument::explain(driver, function.kernel(), &self.parameters, finding)
+            });
         }
         if let Some(executed) = &options.executed {
             driver.mutants.note(image.module(), kernel, executed);

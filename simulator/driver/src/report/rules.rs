@@ -100,6 +100,8 @@ rules! {
         "A parity names the phase in progress or the one before, and changes with each phase. PTX ISA, `mbarrier.try_wait`.",
     UNFINISHED_COPY = "unfinished-copy" "Access to shared memory that an asynchronous copy has yet to write"
         "The result of an asynchronous copy is visible after a wait for it. PTX ISA, `cp.async.wait_group`.",
+    COPY_SIZE = "copy-size" "Asynchronous copy that is to read more bytes than it writes"
+        "PTX ISA, `cp.async`: \"Specifying src-size larger than cp-size results in undefined behavior.\"",
     NO_TARGET = "no-target" "Call of what is no function"
         "An indirect call needs the address of a function with the same parameters, and an indirect jump an index that its table has. PTX ISA, `call` and `brx.idx`.",
     INVALID_FREE = "invalid-free" "free() of what malloc() did not return"
@@ -177,6 +179,7 @@ impl Rule {
                 Space::Local => &UNINITIALIZED_LOCAL,
                 _ => &UNINITIALIZED_GLOBAL,
             },
+            FindingKind::CopySize { .. } => &COPY_SIZE,
             FindingKind::AbsentLane { .. } => &ABSENT_LANE,
             FindingKind::EndedBeforeBarrier { .. } => &ENDED_BEFORE_BARRIER,
             FindingKind::DifferentBarriers { .. } => &DIFFERENT_BARRIERS,

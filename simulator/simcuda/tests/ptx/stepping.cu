@@ -26,3 +26,24 @@ extern "C" __global__ void shift(float* values, int n)
         values[i] = 1.0f;
     }
 }
+
+__device__ __noinline__ int odd(int x)
+{
+    return 2 * x + 1;
+}
+
+// The function's registers have the names of the kernel's.
+extern "C" __global__ void call(int* values, int n)
+{
+    int i = threadIdx.x;
+    values[i] = odd(i) + n;
+}
+
+// The second warp never ends.
+extern "C" __global__ void spin(volatile float* values)
+{
+    if (threadIdx.x >= 32) {
+        while (values[0] == values[0]) {
+        }
+    }
+}

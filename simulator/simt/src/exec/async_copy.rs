@@ -31,6 +31,12 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
         Some(size) => registers.words(size)[lane].min(copy.bytes),
         None => copy.bytes,
     };
+    if let Some(size) = copy.source_bytes {
+        let sizes = registers.words(size);
+        for lane in lanes_of(lanes_where(mask & !ignored, |lane| sizes[lane] > copy.bytes)) {
+            core.note_copy_size(pc, lane, (sizes[lane], copy.bytes));
+        }
+    }
     let addresses = lane_addresses(registers, &source.address);
     let reads = lanes_where(mask, |lane| bytes_of(lane) != 0);
     let offsets = targets.map(|target| (target & WINDOW_OFFSET) as u32);

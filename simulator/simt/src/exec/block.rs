@@ -141,7 +141,7 @@ impl Block {
                 only_polled &= pause == Pause::Turn && core.polled && !core.changed;
                 // An endless loop may contain a barrier.
                 if core.fuel == 0 && pause != Pause::Done {
-                    return Err(Stop::OutOfFuel { pc: warp.pc() });
+                    return Err(Stop::OutOfFuel { pc: warp.pc(), warp: number as u32 });
                 }
                 if let Some(watch) = &mut core.watch {
                     match pause {

@@ -155,7 +155,7 @@ pub enum Stop {
     /// A defect of the kernel: the instruction, the warp, the first lane, and the number of lanes.
     Fault { kind: Box<FindingKind>, pc: u32, warp: u32, lane: u32, lanes: u32 },
     /// The block used up its fuel.
-    OutOfFuel { pc: u32 },
+    OutOfFuel { pc: u32, warp: u32 },
 }
 
 /// The index of a thread in its block.

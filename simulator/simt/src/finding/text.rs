@@ -236,6 +236,9 @@ impl fmt::Display for FindingKind {
                 }
                 write!(f, ", where nothing was written before")
             }
+            FindingKind::CopySize { asked, bytes } => {
+                write!(f, "asynchronous copy of {bytes} bytes that is to read {asked} of them, which has no defined result")
+            }
             FindingKind::AbsentLane { source } => {
                 write!(
                     f,

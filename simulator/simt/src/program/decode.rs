@@ -367,7 +367,12 @@ impl<'m, 't> Decoder<'m, 't> {
             Type::Bytes(_) => return Err(self.unsupported("a vector of 128-bit registers")),
         };
         let first = self.take_written(kind, count * u32::from(lanes.unwrap_or(1)));
-        let name = registers.name.to_owned();
+        // Functions may use the same names as the kernel that calls them.
+        let function = &self.module.functions[self.current];
+        let name = match function.is_kernel {
+            true => registers.name.to_owned(),
+            false => format!("{}::{}", function.name, registers.name),
+        };
         self.program.named_registers.push(NamedRegisters { name, kind, first, count: registers.count, lanes });
         let symbol = match lanes {
             None => Symbol::Register { first, kind, count: registers.count },

@@ -5,6 +5,7 @@ use crate::registers::{Kind, Reg};
 /// A declaration of registers: `.reg .b32 %r<35>;`
 #[derive(Clone, Debug)]
 pub struct NamedRegisters {
+    /// In a function that is no kernel, its name and two colons come first: `area::%r`.
     pub name: String,
     pub kind: Kind,
     pub first: Reg,

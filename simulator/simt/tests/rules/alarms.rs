@@ -277,6 +277,26 @@ fn an_access_outside_its_array_is_reported_where_the_array_is_known() {
 
 /// PTX ISA, `shfl.sync`: "Note that results are undefined if a thread sources a register from an inactive thread or a thread that is
 /// not in membermask." Only a value that is stored is reported: programs also shuffle more lanes than they have and drop the rest.
+/// PTX ISA, `cp.async`: "Specifying src-size larger than cp-size results in undefined behavior."
+#[test]
+fn a_copy_of_more_bytes_than_it_writes_is_reported() {
+    for (size, expected) in [("4", None), ("0", None), ("5", Some(5)), ("-4", Some(u32::MAX - 3))] {
+        let copy = format!(
+            ".shared .align 4 .b8 places[128];\nmov.u32 %r4, {size};\nmov.u32 %r5, places;\nshl.b32 %r6, %r1, 2;\nadd.u32 %r5, %r5, %r6;\n\
+             cp.async.ca.shared.global [%r5], [%rd3], 4, %r4;\ncp.async.wait_all;\nld.shared.u32 %r4, [%r5];\nst.global.u32 [%rd3], %r4;"
+        );
+        let (findings, _) = run("h200", &copy, 32).expect("no fault");
+        let sizes: Vec<_> = findings
+            .iter()
+            .map(|finding| match finding.kind {
+                FindingKind::CopySize { asked, bytes: 4 } => asked,
+                _ => panic!("{finding:?}"),
+            })
+            .collect();
+        assert_eq!(sizes, Vec::from_iter(expected), "{size}");
+    }
+}
+
 #[test]
 fn a_value_from_a_lane_that_is_absent_is_reported_where_it_is_stored() {
     let shuffle = |before: &str, members: &str, after: &str| {

@@ -39,6 +39,8 @@ pub enum Defect {
     UnwaitedStore { committed: bool },
     /// The access races with one at `other`, and its thread's last wait named a phase whose end the thread had already seen.
     StaleWait { access: Access, wait: Wait, other: Site },
+    /// An asynchronous copy of `bytes` bytes is to read more of them.
+    CopySize { asked: u32, bytes: u32 },
     /// The lane reads the register of a lane of its warp that has ended, or that is no member of the exchange.
     AbsentLane { source: u32 },
     /// Threads have ended without reaching a barrier of the block.
@@ -105,6 +107,7 @@ impl Entry {
             Defect::OverwritesStore { store, .. } => (Kind::OverwritesStore, store.pc),
             Defect::UnwaitedStore { .. } => (Kind::UnwaitedStore, site.pc),
             Defect::StaleWait { other, .. } => (Kind::StaleWait, other.pc),
+            Defect::CopySize { .. } => (Kind::CopySize, site.pc),
             Defect::AbsentLane { .. } => (Kind::AbsentLane, site.pc),
             Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
             Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),
@@ -128,6 +131,7 @@ enum Kind {
     OverwritesStore,
     UnwaitedStore,
     StaleWait,
+    CopySize,
     AbsentLane,
     EndedBeforeBarrier,
     DifferentBarriers,

@@ -56,6 +56,15 @@ impl Core<'_> {
         }
     }
 
+    /// Notes that an asynchronous copy of `bytes` bytes is asked to read more of them.
+    #[cold]
+    pub fn note_copy_size(&mut self, pc: u32, lane: usize, (asked, bytes): (u32, u32)) {
+        let warp = self.warp;
+        if let Some(watch) = &mut self.watch {
+            watch.report(Defect::CopySize { asked, bytes }, pc, warp, lane);
+        }
+    }
+
     /// Notes that a lane reads the register of a lane that is not there, if it stores the value.
     #[cold]
     pub fn note_absent_lane(&mut self, pc: u32, lane: usize, source: usize) {

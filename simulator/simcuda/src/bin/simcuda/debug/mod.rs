@@ -8,14 +8,15 @@ mod session;
 mod trace;
 mod values;
 
+use std::cmp::Reverse;
 use std::ffi::OsString;
-use std::io::{IsTerminal, stdin};
+use std::io::{self, BufRead, ErrorKind, IsTerminal, Write, stdin, stdout};
 use std::process::ExitCode;
 
 use clap::Args;
 use rustyline::error::ReadlineError;
 use simcuda::stepping::{Launched, Wanted};
-use simt::{Dim3, Severity};
+use simt::{Dim3, Finding, Severity};
 
 use crate::Ended;
 use replay::{Program, parse_block};
@@ -33,10 +34,10 @@ const PROMPT: &str = "(simcuda) ";
 ///     simcuda debug --kernel reverse --block 3 --warp 1 -- ./reverse
 #[derive(Debug, Args)]
 pub struct Options {
-    /// A kernel to look at, whether or not anything is found in it
+    /// Look at this kernel: where something is found in it, or else at its first launch
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// The number of a launch, counted from 1 in the process
+    /// Look at the launch with this number, counted from 1 in the process over all kernels
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     launch: Option<u64>,
     /// The block, as X or X,Y or X,Y,Z
@@ -57,80 +58,92 @@ pub struct Options {
 pub fn execute(options: &Options) -> Ended {
     let limit = usize::try_from(options.steps).unwrap_or(usize::MAX);
     let program = Program::new(&options.words, limit)?;
-    let wanted = match (&options.kernel, options.launch) {
-        (None, None) => first_defect(&program)?,
-        (kernel, launch) => {
-            let launch = match launch {
-                Some(launch) => launch,
-                None => first_launch(&program, kernel.as_deref().unwrap_or_default())?,
-            };
-            Wanted { launch, kernel: kernel.clone(), block: Dim3::new(0, 0, 0), warp: 0, first: 0, limit }
-        }
-    };
-    let wanted = Wanted { block: options.block.unwrap_or(wanted.block), warp: options.warp.unwrap_or(wanted.warp), ..wanted };
+    let wanted = choose(&program.launches()?, options, limit)?;
     let mut session = Session::new(&program, program.record_to_the_defect(&wanted)?);
     converse(&mut session)
 }
 
-/// Finds the first launch with an error, or else the first with a warning, and the warp in which it was found.
-fn first_defect(program: &Program<'_>) -> Result<Wanted, Box<dyn std::error::Error>> {
-    let launches = program.launches()?;
-    let has_error = |launched: &&Launched| {
-        launched.failure.is_some() || launched.findings.iter().any(|finding| finding.kind.severity() == Severity::Error)
+/// Chooses the warp: of the first launch with an error, or else of the first with a warning, among those that the user wants to see.
+fn choose(launches: &[Launched], options: &Options, limit: usize) -> Result<Wanted, Box<dyn std::error::Error>> {
+    let Options { kernel, launch, .. } = options;
+    let is_wanted = |launched: &&Launched| {
+        kernel.as_ref().is_none_or(|kernel| launched.kernel == *kernel) && launch.is_none_or(|launch| launched.number == launch)
     };
-    let has_finding = |launched: &&Launched| !launched.findings.is_empty();
-    let Some(launched) = launches.iter().find(has_error).or_else(|| launches.iter().find(has_finding)) else {
-        let names: Vec<String> = launches.iter().map(|launched| format!("--kernel {}", launched.kernel)).collect();
-        return Err(match names.is_empty() {
-            true => "the program launches no kernel on the simulator".into(),
-            false => format!("nothing is found in the kernels of this program; say what to look at: {}", names.join(", ")).into(),
+    let wanted = || launches.iter().filter(is_wanted);
+    let has_error = |launched: &&Launched| launched.failure.is_some() || launched.findings.iter().any(is_error);
+    let defective = wanted().find(has_error).or_else(|| wanted().find(|launched| !launched.findings.is_empty()));
+    let is_named = kernel.is_some() || launch.is_some();
+    let found = defective.or_else(|| wanted().next().filter(|_| is_named));
+    let origin = Dim3::new(0, 0, 0);
+    let Some(launched) = found else {
+        if let Some(launch) = launch {
+            // It may be one without defects, which is not listed.
+            return Ok(within(
+                Wanted { launch: *launch, kernel: kernel.clone(), block: origin, warp: 0, first: 0, limit },
+                options,
+            ));
+        }
+        let names: Vec<&str> = launches.iter().map(|launched| launched.kernel.as_str()).collect();
+        let names: Vec<&str> =
+            names.iter().enumerate().filter(|(at, name)| !names[..*at].contains(name)).map(|(_, name)| *name).collect();
+        return Err(match (kernel, names.is_empty()) {
+            (_, true) => "the program launches no kernel on the simulator".into(),
+            (Some(kernel), _) => format!("the program does not launch a kernel {kernel}; it launches {}", names.join(", ")).into(),
+            (None, _) => {
+                let options: Vec<String> = names.iter().map(|name| format!("--kernel '{name}'")).collect();
+                format!("nothing is found in the kernels of this program; say what to look at: {}", options.join(", ")).into()
+            }
         });
     };
-    let worst = launched
-        .findings
-        .iter()
-        .max_by_key(|finding| (finding.kind.severity() == Severity::Error, std::cmp::Reverse(finding.location.ptx_line)));
-    let failed_in = launched.failure.as_ref().map(|(_, block)| *block);
-    let block = worst.map(|finding| finding.block).or(failed_in).unwrap_or(Dim3::new(0, 0, 0));
-    let warp = worst.map_or(0, |finding| replay::warp_of(launched.config.block, finding.thread));
-    Ok(Wanted { launch: launched.number, kernel: Some(launched.kernel.clone()), block, warp, first: 0, limit: program.limit })
+    let worst = launched.findings.iter().max_by_key(|finding| (is_error(finding), Reverse(finding.location.ptx_line)));
+    let (block, warp) = match (worst, &launched.failure) {
+        (Some(finding), _) => (finding.block, replay::warp_of(launched.config.block, finding.thread)),
+        (None, Some(failure)) => (failure.block, failure.warp.unwrap_or_default()),
+        (None, None) => (origin, 0),
+    };
+    Ok(within(Wanted { launch: launched.number, kernel: Some(launched.kernel.clone()), block, warp, first: 0, limit }, options))
 }
 
-/// Finds the first launch of a kernel.
-fn first_launch(program: &Program<'_>, kernel: &str) -> Result<u64, Box<dyn std::error::Error>> {
-    let launches = program.launches()?;
-    let found = launches.iter().find(|launched| launched.kernel == kernel).map(|launched| launched.number);
-    found.ok_or_else(|| {
-        let names: Vec<&str> = launches.iter().map(|launched| launched.kernel.as_str()).collect();
-        let others = if names.is_empty() { "no kernel".to_owned() } else { names.join(", ") };
-        format!("the program does not launch a kernel {kernel}; it launches {others}").into()
-    })
+/// The warp that the user names, as far as the user does.
+fn within(found: Wanted, options: &Options) -> Wanted {
+    let block = options.block.unwrap_or(found.block);
+    let warp = options.warp.unwrap_or(if block == found.block { found.warp } else { 0 });
+    Wanted { block, warp, ..found }
+}
+
+fn is_error(finding: &Finding) -> bool {
+    finding.kind.severity() == Severity::Error
 }
 
 /// Reads and executes commands to the end of the input.
 fn converse(session: &mut Session<'_>) -> Ended {
-    print!("{}", session.opening());
-    let mut execute = |line: &str| match session.execute(line) {
-        Ok(Next::Quit) => false,
-        Ok(Next::Say(text)) => {
-            print!("{text}");
-            true
+    let ended = if stdin().is_terminal() { with_editor(session) } else { piped(session) };
+    match ended {
+        // Whoever reads what this prints has seen enough.
+        Err(error) if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) => {
+            Ok(ExitCode::SUCCESS)
         }
-        Err(error) => {
-            println!("{error}");
-            true
-        }
-    };
-    if !stdin().is_terminal() {
-        for line in stdin().lines() {
-            let line = line?;
-            println!("{PROMPT}{line}");
-            if !execute(&line) {
-                break;
-            }
-        }
-        return Ok(ExitCode::SUCCESS);
+        ended => ended.map(|()| ExitCode::SUCCESS),
     }
+}
+
+fn piped(session: &mut Session<'_>) -> Result<(), Box<dyn std::error::Error>> {
+    print(&session.opening())?;
+    let mut input = stdin().lock();
+    let mut line = Vec::new();
+    while input.read_until(b'\n', &mut line)? > 0 {
+        let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+        line.clear();
+        print(&format!("{PROMPT}{text}\n"))?;
+        if !execute_line(session, &text)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn with_editor(session: &mut Session<'_>) -> Result<(), Box<dyn std::error::Error>> {
+    print(&session.opening())?;
     let mut editor = rustyline::DefaultEditor::new()?;
     let mut last = String::new();
     loop {
@@ -141,13 +154,29 @@ fn converse(session: &mut Session<'_>) -> Ended {
                     editor.add_history_entry(&line)?;
                     last = line;
                 }
-                if !execute(&last) {
-                    return Ok(ExitCode::SUCCESS);
+                if !execute_line(session, &last)? {
+                    return Ok(());
                 }
             }
             Err(ReadlineError::Interrupted) => {}
-            Err(ReadlineError::Eof) => return Ok(ExitCode::SUCCESS),
+            Err(ReadlineError::Eof) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// Executes a command, and returns whether there may be another.
+fn execute_line(session: &mut Session<'_>, line: &str) -> io::Result<bool> {
+    match session.execute(line) {
+        Ok(Next::Quit) => return Ok(false),
+        Ok(Next::Say(text)) => print(&text)?,
+        Err(error) => print(&format!("{error}\n"))?,
+    }
+    Ok(true)
+}
+
+fn print(text: &str) -> io::Result<()> {
+    let mut output = stdout();
+    output.write_all(text.as_bytes())?;
+    output.flush()
 }

@@ -31,6 +31,20 @@ pub struct Reached {
     pub warp: Warp,
 }
 
+impl Reached {
+    /// Whether the kernel was stopped in this warp without a defect, because it did not end.
+    pub fn is_endless(&self) -> bool {
+        let Wanted { block, warp, .. } = &self.wanted;
+        self.launched.failure.as_ref().is_some_and(|failure| failure.block == *block && failure.warp == Some(*warp))
+    }
+
+    /// How many threads the warp has.
+    pub fn threads(&self) -> u32 {
+        let before = u64::from(self.wanted.warp) * LANES;
+        self.launched.config.block.volume().saturating_sub(before).min(LANES) as u32
+    }
+}
+
 impl<'a> Program<'a> {
     /// Prepares the simulator.
     ///
@@ -60,7 +74,7 @@ impl<'a> Program<'a> {
         let Some((launched, warp)) = recorded else {
             let of_kernel = wanted.kernel.as_ref().map(|kernel| format!(" of kernel {kernel}")).unwrap_or_default();
             return Err(format!(
-                "launch {}{of_kernel} did not come in this run; does the program depend on time or chance?",
+                "there was no launch {}{of_kernel} in this run; are there so many, and does the program depend on time or chance?",
                 wanted.launch
             )
             .into());
@@ -71,21 +85,25 @@ impl<'a> Program<'a> {
             return Err(format!("the grid has {grid} blocks, so there is no block {}", wanted.block).into());
         }
         if u64::from(wanted.warp) >= warps {
-            return Err(format!("a block of {block} threads has {warps} warps, counted from 0").into());
+            let warps = if warps == 1 { "1 warp".to_owned() } else { format!("{warps} warps") };
+            return Err(format!("a block of {block} threads has {warps}, counted from 0").into());
         }
         if warp.executed == 0 {
             return Err(format!("warp {} of block {} executed nothing before the kernel failed", wanted.warp, wanted.block).into());
         }
-        Ok(Reached { wanted: wanted.clone(), launched, warp })
+        let wanted = Wanted { kernel: Some(launched.kernel.clone()), ..wanted.clone() };
+        Ok(Reached { wanted, launched, warp })
     }
 
-    /// Records a warp, with the first defect that is found in it. If that is too late in the record, there is another run.
+    /// Records a warp, with the first defect that is found in it, or with its end if it never ends. If that is too late in the record, there is
+    /// another run.
     pub fn record_to_the_defect(&self, wanted: &Wanted) -> Result<Reached, Box<dyn Error>> {
         let reached = self.record(wanted)?;
-        let Some((found, _)) = reached.warp.found.first() else { return Ok(reached) };
-        match found.checked_sub(self.limit as u64) {
-            None => Ok(reached),
-            Some(_) => self.record(&Wanted { first: found - self.limit as u64 / 2, ..wanted.clone() }),
+        let found = reached.warp.found.first().map(|(found, _)| *found);
+        let Some(last) = found.or(reached.is_endless().then_some(reached.warp.executed)) else { return Ok(reached) };
+        match last.checked_sub(self.limit as u64) {
+            None | Some(0) => Ok(reached),
+            Some(_) => self.record(&Wanted { first: last - (self.limit as u64).div_ceil(2), ..wanted.clone() }),
         }
     }
 
@@ -123,6 +141,6 @@ pub fn parse_block(text: &str) -> Result<Dim3, String> {
         Ok([x]) => Ok(Dim3::new(*x, 0, 0)),
         Ok([x, y]) => Ok(Dim3::new(*x, *y, 0)),
         Ok([x, y, z]) => Ok(Dim3::new(*x, *y, *z)),
-        _ => Err(format!("{text} is not the index of a block, such as 3 or 3,0,0")),
+        _ => Err(format!("`{text}` is not the index of a block, such as 3 or 3,0,0")),
     }
 }

@@ -21,7 +21,7 @@ const MOST_WRITES: usize = 4;
 
 const HELP: &str = "\
 Movement; the first three lines take a count, such as `step 3`:
-  step, s; reverse-step, rs            to the next line of CUDA C, or the one before
+  step, s; reverse-step, rs            to the next line of CUDA C that the warp executes, or the one before
   stepi, si; reverse-stepi, rsi        one instruction of PTX
   continue, c; reverse-continue, rc    to the next breakpoint or defect, or to the end of the record
   origin REGISTER                      back to the instruction that gave a register its value in the current lane
@@ -30,13 +30,14 @@ Movement; the first three lines take a count, such as `step 3`:
 What the warp has before the current instruction:
   print[/FORMAT] REGISTER[[LANE]]      values in all lanes or in one; formats: d, u, x, f
   info registers, info found           the registers in the current lane; the defects that were found in this warp
+  info breakpoints
   where, list [LINE], disassemble      the place; CUDA C around it; PTX around it
 Other threads. A warp that is not recorded yet costs a run of the program:
   lane N, warp N, block X,Y,Z          change the current lane, warp or block; in the same block, at the same time
-  other                                to the other side of a race
+  other                                to the other side of a race, and back
   record N                             record from the instruction with this number on
   help, quit
-An empty line repeats the last command.
+On a terminal, an empty line repeats the last command.
 ";
 
 /// What follows a command.
@@ -55,6 +56,16 @@ pub struct Session<'a> {
     lane: u32,
     breakpoints: BTreeSet<(Option<String>, u32)>,
     sources: Sources,
+    /// Where `other` came from.
+    this_side: Option<Side>,
+}
+
+/// One side of a race.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Side {
+    wanted: Wanted,
+    position: usize,
+    lane: u32,
 }
 
 /// What to say, or what is wrong with a command.
@@ -64,26 +75,24 @@ impl<'a> Session<'a> {
     /// Starts at the first defect that is found in the warp, or at its first instruction.
     pub fn new(program: &'a Program<'a>, mut reached: Reached) -> Self {
         let trace = trace_of(&mut reached);
+        let breakpoints = BTreeSet::new();
         let mut session =
-            Self { program, reached, trace, position: 0, lane: 0, breakpoints: BTreeSet::new(), sources: Sources::default() };
+            Self { program, reached, trace, position: 0, lane: 0, breakpoints, sources: Sources::default(), this_side: None };
         session.go_to_the_defect();
         session
     }
 
     /// What the user reads first.
     pub fn opening(&mut self) -> String {
-        let Reached { wanted, launched, .. } = &self.reached;
+        let Reached { launched, .. } = &self.reached;
         let (grid, block) = (launched.config.grid, launched.config.block);
-        let mut text = format!(
-            "launch {} of the process, kernel {}, grid {grid}, block {block}: warp {} of block {}\n",
-            launched.number, launched.kernel, wanted.warp, wanted.block
-        );
-        if let Some((failure, _)) = &launched.failure
-            && launched.findings.is_empty()
-        {
-            let _ = writeln!(text, "{failure}");
+        let mut text =
+            format!("launch {} of the process, kernel {}, grid {grid}, block {block}\n", launched.number, launched.kernel);
+        if let Some(failure) = &launched.failure {
+            let _ = writeln!(text, "{}", failure.message);
         }
-        text + &self.recorded() + &self.stop() + "Type help for the commands.\n"
+        let is_told = launched.failure.as_ref().is_some_and(|failure| failure.warp.is_none());
+        text + &self.recorded() + &if is_told { self.brief() } else { self.stop() } + "Type help for the commands.\n"
     }
 
     /// Executes a command.
@@ -96,11 +105,11 @@ impl<'a> Session<'a> {
         let rest = rest.trim();
         let (command, format) = command.split_once('/').unwrap_or((command, ""));
         let said = match command {
-            "" | "#" => String::new(),
-            "help" | "h" => HELP.to_owned(),
+            "" => String::new(),
+            "help" | "h" | "?" => HELP.to_owned(),
             "quit" | "q" | "exit" => return Ok(Next::Quit),
-            "step" | "s" | "next" | "n" => self.repeat(rest, Self::step_forward)?,
-            "reverse-step" | "rs" | "reverse-next" | "rn" => self.repeat(rest, Self::step_backward)?,
+            "step" | "s" | "next" | "n" => self.check_lines()?.repeat(rest, Self::step_forward)?,
+            "reverse-step" | "rs" | "reverse-next" | "rn" => self.check_lines()?.repeat(rest, Self::step_backward)?,
             "stepi" | "si" | "nexti" | "ni" => self.repeat(rest, Self::next_instruction)?,
             "reverse-stepi" | "rsi" | "reverse-nexti" | "rni" => self.repeat(rest, Self::previous_instruction)?,
             "continue" | "c" => self.repeat(rest, Self::run_forward)?,
@@ -111,7 +120,7 @@ impl<'a> Session<'a> {
             "delete" | "d" => self.delete_breakpoints(rest)?,
             "print" | "p" => self.print(rest, format)?,
             "info" | "i" => self.info(rest)?,
-            "where" | "w" => self.stop(),
+            "where" | "w" => self.whereabouts() + &self.brief(),
             "list" | "l" => self.list(rest)?,
             "disassemble" | "disas" => self.disassemble()?,
             "lane" => self.set_lane(rest)?,
@@ -124,31 +133,47 @@ impl<'a> Session<'a> {
         Ok(Next::Say(said))
     }
 
-    /// What is recorded of the warp.
-    fn recorded(&self) -> String {
-        let Trace { first, executed, .. } = self.trace;
-        let last = first + self.trace.len() as u64;
-        if (first, last) == (0, executed) {
-            return format!("{executed} instructions are recorded, all of this warp\n");
-        }
-        format!("instructions {first} to {} of {executed} are recorded; `record N` records from another one on\n", last - 1)
+    /// Which thread this is.
+    fn whereabouts(&self) -> String {
+        let Wanted { block, warp, .. } = &self.reached.wanted;
+        let thread = self.reached.launched.config.block.index_of(u64::from(*warp) * 32 + u64::from(self.lane));
+        format!("warp {warp} of block {block}, lane {} is thread {thread}\n", self.lane)
     }
 
-    /// The place where the user is, and what is found there.
-    fn stop(&mut self) -> String {
-        let Some((step, place)) = self.trace.step(self.position) else {
-            let end = if self.trace.first + self.trace.len() as u64 == self.trace.executed { "the warp" } else { "the record" };
-            return format!("the end of {end}\n");
-        };
-        let mut text = String::new();
-        for (_, finding) in self.trace.found.iter().filter(|(position, _)| *position == self.position) {
-            let _ = writeln!(text, "{finding}");
+    /// Which thread this is, and what is recorded of its warp.
+    fn recorded(&self) -> String {
+        format!("{}{}\n", self.whereabouts(), self.part())
+    }
+
+    /// What is recorded of the warp.
+    fn part(&self) -> String {
+        let Trace { first, executed, .. } = self.trace;
+        let last = first + self.trace.len() as u64;
+        match (first, last) == (0, executed) {
+            true => format!("{executed} instructions are recorded, all of this warp"),
+            false => {
+                format!("instructions {first} to {} of {executed} are recorded; `record N` records from another one on", last - 1)
+            }
         }
+    }
+
+    /// The place where the user arrives, and what is found there.
+    fn stop(&mut self) -> String {
+        let found = self.trace.found.iter().filter(|(position, _)| *position == self.position);
+        found.map(|(_, finding)| format!("{finding}\n")).collect::<String>() + &self.brief()
+    }
+
+    /// The place where the user is.
+    fn brief(&mut self) -> String {
+        let Some((step, place)) = self.trace.step(self.position) else {
+            let is_end = self.trace.first + self.trace.len() as u64 == self.trace.executed;
+            return format!("the end of {}\n", if is_end { "the warp" } else { "the record" });
+        };
         let number = self.trace.first + self.position as u64;
-        let _ = writeln!(text, "instruction {number}, after {} of the block, in {}", step.clock, lanes(step.lanes));
+        let mut text = format!("instruction {number}, after {} of the block, in {}\n", step.clock, lanes(step.lanes));
         if let Some(SourceLine { file, line }) = &place.source {
-            let code = self.sources.text(file, *line).map(|text| text.line.to_owned()).unwrap_or_default();
-            let _ = writeln!(text, "  {}:{line}  {code}", self.sources.name(file));
+            let code = self.sources.text(file, *line).map(|text| format!("  {}", text.line)).unwrap_or_default();
+            let _ = writeln!(text, "  {}:{line}{code}", self.sources.name(file));
         }
         let _ = writeln!(text, "  ptx:{}  {}{}", place.ptx_line, place.instruction, self.effect());
         text
@@ -156,24 +181,30 @@ impl<'a> Session<'a> {
 
     /// What the instruction here reads and writes in the current lane.
     fn effect(&self) -> String {
-        let Some((step, place)) = self.trace.step(self.position) else { return String::new() };
-        let mut written: Vec<&str> = step.writes.iter().map(|write| write.register.as_str()).collect();
-        // A register that is written with the value it had is not among them.
-        if let Some(result) = self.trace.result(&place.instruction)
-            && !written.contains(&result)
-        {
-            written.insert(0, result);
-        }
-        let mentioned = self.trace.mentioned(&place.instruction);
-        let shown = |register: &str, position| Some(format!("{register} = {}", self.in_lane(register, self.lane, position, None)?));
-        let read = mentioned.iter().filter(|(register, times)| *times > 1 || !written.contains(register));
-        let read: Vec<String> = read.filter_map(|(register, _)| shown(register, self.position)).collect();
-        let written = written.into_iter().filter_map(|register| shown(register, self.position + 1));
+        let Some((step, _)) = self.trace.step(self.position) else { return String::new() };
+        let mut written: Vec<&str> = self.trace.results(self.position).iter().map(String::as_str).collect();
+        written.extend(
+            step.writes
+                .iter()
+                .map(|write| write.register.as_str())
+                .filter(|register| !written.contains(register))
+                .collect::<Vec<_>>(),
+        );
+        let mentioned = self.trace.mentioned(self.position);
+        let shown =
+            |name: &str, register: &str, position| format!("{name} = {}", self.in_lane(register, self.lane, position, None));
+        let read = mentioned.iter().filter(|(_, register, times)| *times > 1 || !written.contains(register));
+        let read: Vec<String> = read.map(|(name, register, _)| shown(name, register, self.position)).collect();
+        let name_of = |register: &str| {
+            let name = mentioned.iter().find(|(_, whole, _)| *whole == register).map(|(name, ..)| *name);
+            name.unwrap_or(register).to_owned()
+        };
+        let written = written.into_iter().map(|register| shown(&name_of(register), register, self.position + 1));
         let written: Vec<String> = written.take(MOST_WRITES).collect();
         let is_active = step.lanes >> self.lane & 1 == 1;
         match (read.as_slice(), if is_active { written.as_slice() } else { &[] }) {
-            ([], _) if !is_active => format!("  // lane {} does not execute it", self.lane),
-            (read, _) if !is_active => format!("  // lane {} does not execute it: {}", self.lane, read.join(", ")),
+            ([], _) if !is_active => format!("  // lane {} skips it", self.lane),
+            (read, _) if !is_active => format!("  // lane {} skips it: {}", self.lane, read.join(", ")),
             ([], []) => String::new(),
             (read, []) => format!("  // lane {}: {}", self.lane, read.join(", ")),
             ([], written) => format!("  // lane {}: makes {}", self.lane, written.join(", ")),
@@ -182,17 +213,25 @@ impl<'a> Session<'a> {
     }
 
     /// The value of a register in a lane, before the instruction at a position.
-    fn in_lane(&self, register: &str, lane: u32, position: usize, format: Option<Format>) -> Option<String> {
-        let values = self.trace.values(register, position)?;
-        let format = format.unwrap_or_else(|| self.format_of(register, position, values));
-        Some(in_lane(values, lane, format))
+    fn in_lane(&self, register: &str, lane: u32, position: usize, format: Option<Format>) -> String {
+        match self.trace.values(register, position).filter(|_| self.trace.is_written(register, lane, position)) {
+            None => "nothing yet".to_owned(),
+            Some(values) => in_lane(values, lane, format.unwrap_or_else(|| self.format_of(register, position, values))),
+        }
     }
 
     /// How a register is shown if the user does not say.
     fn format_of(&self, register: &str, position: usize, values: &Values) -> Format {
-        match self.trace.writer(register, position) {
-            None if self.trace.is_float(register) => Format::Float,
-            writer => Format::of_writer(writer, values),
+        match self.trace.is_float(register) {
+            true => Format::Float,
+            false => Format::of_writer(self.trace.writer(register, position), values),
+        }
+    }
+
+    fn check_lines(&mut self) -> Result<&mut Self, Box<dyn Error>> {
+        match self.trace.has_lines() {
+            true => Ok(self),
+            false => Err("the PTX has no lines of CUDA C: compile with -lineinfo, or use stepi".into()),
         }
     }
 
@@ -259,23 +298,25 @@ impl<'a> Session<'a> {
         begins || self.trace.found.iter().any(|(found, _)| *found == position)
     }
 
-    fn go_to_origin(&mut self, register: &str) -> Said {
-        self.check_register(register)?;
-        match self.trace.origin(register, self.lane, self.position) {
+    fn go_to_origin(&mut self, name: &str) -> Said {
+        let register = self.register(name)?;
+        match self.trace.origin(&register, self.lane, self.position) {
             Some(position) => {
                 self.position = position;
                 Ok(self.stop())
             }
-            None => {
-                let since = if self.trace.first == 0 { "the warp began" } else { "the record begins" };
-                Err(format!("{register} has not changed in lane {} since {since}", self.lane).into())
-            }
+            None if self.trace.first == 0 => Err(format!("nothing has written {name} in lane {} yet", self.lane).into()),
+            None => Err(format!(
+                "no recorded instruction before this one writes {name} in lane {}; `record 0` records from the start",
+                self.lane
+            )
+            .into()),
         }
     }
 
     fn go_to(&mut self, text: &str) -> Said {
         let position = number::<u64>(text)?.checked_sub(self.trace.first).filter(|position| *position <= self.trace.len() as u64);
-        self.position = position.ok_or_else(|| format!("that is not recorded: {}", self.recorded().trim_end()))? as usize;
+        self.position = position.ok_or_else(|| format!("that is not recorded: {}", self.part()))? as usize;
         Ok(self.stop())
     }
 
@@ -285,8 +326,8 @@ impl<'a> Session<'a> {
             None => (None, number(text)?),
         };
         self.breakpoints.insert((file, line));
-        let executed = (0..self.trace.len()).filter(|&at| self.trace.line(at).is_some_and(|at| at.line == line)).count();
-        let hint = if executed == 0 { "; this warp does not execute that line" } else { "" };
+        let is_there = (0..self.trace.len()).any(|at| self.trace.line(at).is_some_and(|at| at.line == line));
+        let hint = if is_there { "" } else { "; no recorded instruction of this warp is at that line" };
         Ok(format!("breakpoint at {text}{hint}\n"))
     }
 
@@ -312,26 +353,26 @@ impl<'a> Session<'a> {
         if text.is_empty() {
             return Err("print what? A register, as PTX names it; `info registers` lists them".into());
         }
-        let (register, lane) = match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
-            Some((register, lane)) => (register, Some(lane_number(lane)?)),
+        let (name, lane) = match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
+            Some((register, lane)) => (register, Some(self.lane_number(lane)?)),
             None => (text, None),
         };
-        self.check_register(register)?;
+        let register = self.register(name)?;
         if let Some(lane) = lane {
-            let value = self.in_lane(register, lane, self.position, format).unwrap_or_default();
-            return Ok(format!("{register}[{lane}] = {value}\n"));
+            return Ok(format!("{name}[{lane}] = {}\n", self.in_lane(&register, lane, self.position, format)));
         }
-        let values = self.trace.values(register, self.position).ok_or("it has no value yet")?;
-        let format = format.unwrap_or_else(|| self.format_of(register, self.position, values));
-        Ok(format!("{register}{}", in_all_lanes(values, format)))
+        let shown = (0..self.reached.threads()).map(|lane| self.in_lane(&register, lane, self.position, format)).collect();
+        Ok(format!("{name}{}", in_all_lanes(shown)))
     }
 
-    fn check_register(&self, name: &str) -> Result<(), Box<dyn Error>> {
-        if self.trace.values(name, self.position).is_some() {
-            return Ok(());
-        }
-        Err(match name {
+    /// The whole name of a register.
+    fn register(&self, name: &str) -> Result<String, Box<dyn Error>> {
+        let known = self.trace.register(name, self.position).map(str::to_owned);
+        known.ok_or_else(|| match name {
             "" => "which register? `info registers` lists them".into(),
+            "%tid.x" | "%ctaid.x" | "%ntid.x" | "%laneid" => {
+                format!("{name} is no register of the program; print the register that an instruction moves it to").into()
+            }
             _ => {
                 format!("there is no register {name}; PTX keeps no names of C variables, and `info registers` lists what there is")
                     .into()
@@ -342,11 +383,21 @@ impl<'a> Session<'a> {
     fn info(&mut self, what: &str) -> Said {
         match what {
             "registers" | "r" => {
-                let rows = self.trace.in_use(self.position).filter_map(|register| {
-                    let value = self.in_lane(register, self.lane, self.position, None)?;
-                    Some(format!("  {register} = {value}\n"))
+                let rows = self
+                    .trace
+                    .in_use(self.lane, self.position)
+                    .map(|register| format!("  {register} = {}\n", self.in_lane(register, self.lane, self.position, None)));
+                let rows: String = rows.collect();
+                let rows = if rows.is_empty() { "  nothing is written yet\n".to_owned() } else { rows };
+                Ok(format!("lane {}:\n{rows}", self.lane))
+            }
+            "breakpoints" | "b" => {
+                let rows = self.breakpoints.iter().map(|(file, line)| match file {
+                    Some(file) => format!("{file}:{line}\n"),
+                    None => format!("{line}\n"),
                 });
-                Ok(format!("lane {}:\n{}", self.lane, rows.collect::<String>()))
+                let rows: String = rows.collect();
+                Ok(if rows.is_empty() { "there are no breakpoints\n".to_owned() } else { rows })
             }
             "found" => {
                 let found = self
@@ -357,7 +408,7 @@ impl<'a> Session<'a> {
                 let text: String = found.collect();
                 Ok(if text.is_empty() { "nothing was found in this warp\n".to_owned() } else { text })
             }
-            _ => Err("info about what? registers or found".into()),
+            _ => Err("info about what? registers, found or breakpoints".into()),
         }
     }
 
@@ -385,14 +436,19 @@ impl<'a> Session<'a> {
     }
 
     fn set_lane(&mut self, text: &str) -> Said {
-        self.lane = lane_number(text)?;
-        Ok(self.stop())
+        self.lane = self.lane_number(text)?;
+        Ok(self.whereabouts() + &self.brief())
+    }
+
+    fn lane_number(&self, text: &str) -> Result<u32, Box<dyn Error>> {
+        let (lane, threads) = (number(text)?, self.reached.threads());
+        if lane < threads { Ok(lane) } else { Err(format!("this warp has lanes 0 to {}", threads - 1).into()) }
     }
 
     /// Changes to another warp, at the same time if it is in the same block.
     fn change_warp(&mut self, wanted: Wanted) -> Said {
         let clock = self.clock().filter(|_| wanted.block == self.reached.wanted.block);
-        self.change(&wanted)?;
+        self.change(&Wanted { first: 0, ..wanted })?;
         match clock {
             Some(clock) => self.position = self.trace.at_clock(clock),
             None => self.go_to_the_defect(),
@@ -413,23 +469,35 @@ impl<'a> Session<'a> {
         if *wanted == self.reached.wanted {
             return Ok(());
         }
-        self.reached = self.program.record(wanted)?;
+        let reached = self.program.record(wanted)?;
+        if (&reached.launched.kernel, reached.launched.config) != (&self.reached.launched.kernel, self.reached.launched.config) {
+            return Err(
+                format!("launch {} is another one in this run; does the program depend on time or chance?", wanted.launch).into()
+            );
+        }
+        self.reached = reached;
         self.trace = trace_of(&mut self.reached);
         self.position = 0;
+        self.lane = self.lane.min(self.reached.threads() - 1);
         Ok(())
     }
 
     fn go_to_the_other_side(&mut self) -> Said {
-        let found = self.trace.found.iter().rev().find(|(at, _)| *at <= self.position).or(self.trace.found.first());
-        let other = found.and_then(|(_, finding)| other_side(finding)).cloned();
-        let Some(OtherAccess { block, thread, location, .. }) = other else {
+        let here = Side { wanted: self.reached.wanted.clone(), position: self.position, lane: self.lane };
+        if let Some(Side { wanted, position, lane }) = self.this_side.take().filter(|side| side.wanted != here.wanted) {
+            self.change(&wanted)?;
+            (self.position, self.lane, self.this_side) = (position, lane, Some(here));
+            return Ok(self.recorded() + &self.stop());
+        }
+        let before = self.trace.found.iter().rev().filter(|(at, _)| *at <= self.position);
+        let after = self.trace.found.iter().filter(|(at, _)| *at > self.position);
+        let two_sided = before.chain(after).find_map(|(at, finding)| Some((*at, other_side(finding)?.clone())));
+        let Some((found_at, OtherAccess { block, thread, location, .. })) = two_sided else {
             return Err("nothing is found in this warp that has another side".into());
         };
         let shape = self.reached.launched.config.block;
         let (warp, lane) = (warp_of(shape, thread), lane_of(shape, thread));
-        let found_at = found.map(|(at, _)| *at);
-        let until =
-            found_at.and_then(|at| self.trace.step(at)).map(|(step, _)| step.clock).filter(|_| block == self.reached.wanted.block);
+        let until = self.trace.step(found_at).map(|(step, _)| step.clock).filter(|_| block == self.reached.wanted.block);
         self.change(&Wanted { block, warp, first: 0, ..self.reached.wanted.clone() })?;
         self.lane = lane;
         let is_it = |at: &usize| {
@@ -437,16 +505,18 @@ impl<'a> Session<'a> {
         };
         // The latest time before the access that raced with it; in another block, there is no common time.
         let end = until.map_or(self.trace.len(), |clock| self.trace.at_clock(clock));
+        self.this_side = Some(here);
         let Some(position) = (0..end).rev().find(is_it) else {
+            let instruction = location.instruction.trim_end_matches(';');
             return Err(format!(
-                "the other access, {}, is not in the record: {}",
-                location.instruction,
-                self.recorded().trim_end()
+                "the other access is at PTX line {}, {instruction}, and is not in the record\n{}",
+                location.ptx_line,
+                self.part()
             )
             .into());
         };
         self.position = position;
-        Ok(format!("warp {warp} of block {block}, lane {lane}\n") + &self.recorded() + &self.stop())
+        Ok(self.recorded() + &self.stop())
     }
 
     /// When the user is, in instructions that the block had executed.
@@ -455,10 +525,16 @@ impl<'a> Session<'a> {
         self.trace.step(self.position.min(last)).map(|(step, _)| step.clock)
     }
 
+    /// Goes to the first defect of the warp or, if the kernel was stopped because it does not end, to the last instruction.
     fn go_to_the_defect(&mut self) {
-        let Some((position, finding)) = self.trace.found.first() else { return };
-        self.lane = lane_of(self.reached.launched.config.block, finding.thread);
-        self.position = *position;
+        match self.trace.found.first() {
+            Some((position, finding)) => {
+                self.lane = lane_of(self.reached.launched.config.block, finding.thread);
+                self.position = *position;
+            }
+            None if self.reached.is_endless() => self.position = self.trace.len().saturating_sub(1),
+            None => {}
+        }
     }
 }
 
@@ -483,9 +559,4 @@ fn number<T: std::str::FromStr>(text: &str) -> Result<T, Box<dyn Error>> {
         "" => "a number is missing".into(),
         _ => format!("{text} is not a number").into(),
     })
-}
-
-fn lane_number(text: &str) -> Result<u32, Box<dyn Error>> {
-    let lane = number(text)?;
-    if lane < 32 { Ok(lane) } else { Err("a warp has lanes 0 to 31".into()) }
 }

@@ -1,7 +1,5 @@
 //! How values are shown.
 
-use std::collections::BTreeSet;
-
 use simcuda::stepping::Values;
 
 use super::trace::bits;
@@ -64,16 +62,17 @@ pub fn in_lane(values: &Values, lane: u32, format: Format) -> String {
     }
 }
 
-/// A value in all lanes, to be read after its name: once if all are equal, or else in rows of eight.
-pub fn in_all_lanes(values: &Values, format: Format) -> String {
-    let shown: Vec<String> = (0..32).map(|lane| in_lane(values, lane, format)).collect();
-    if shown.iter().collect::<BTreeSet<_>>().len() == 1 {
-        return format!(" = {} in all lanes\n", shown[0]);
+/// The values in all lanes, to be read after a name: once if all are equal, or else in rows of eight.
+pub fn in_all_lanes(shown: Vec<String>) -> String {
+    match shown.first() {
+        Some(first) if shown.iter().all(|value| value == first) => return format!(" = {first} in all lanes\n"),
+        _ => {}
     }
     let width = shown.iter().map(String::len).max().unwrap_or_default();
     let rows = shown.chunks(8).enumerate().map(|(row, values)| {
+        let last = 8 * row + values.len() - 1;
         let values: Vec<String> = values.iter().map(|value| format!("{value:>width$}")).collect();
-        format!("  lanes {:>2} to {:>2}: {}\n", 8 * row, 8 * row + 7, values.join(" "))
+        format!("  lanes {:>2} to {last:>2}: {}\n", 8 * row, values.join(" "))
     });
     std::iter::once(":\n".to_owned()).chain(rows).collect()
 }
