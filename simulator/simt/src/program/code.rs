@@ -83,6 +83,8 @@ pub struct Program {
     pub orders_cluster: bool,
     /// One of these orders threads of the whole grid.
     pub orders_grid: bool,
+    /// The program has fences between several addresses of the same memory.
+    pub has_aliases: bool,
     /// It has instructions that wait for other blocks of the cluster.
     pub has_cluster_barrier: bool,
     /// It moves registers between the warpgroups of a block.

@@ -68,6 +68,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 Ok(())
             }
             "fence.proxy.alias" | "membar.proxy.alias" => {
+                self.program.has_aliases = true;
                 self.emit(Action::Nothing);
                 Ok(())
             }
@@ -84,7 +85,7 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             opcode if is_fence(opcode) => {
                 self.note_fence(opcode);
-                self.emit(Action::Fence { in_block: opcode.ends_with(".cta") });
+                self.emit(Action::Fence { in_block: opcode.split('.').any(|part| part == "cta") });
                 Ok(())
             }
             _ => Err(self.unsupported(instruction.opcode)),

@@ -14,8 +14,12 @@ const BLOCKS: u32 = 6;
 
 /// Launches a kernel of `fences.cu`, with blocks side by side or not, and returns its findings and its output.
 fn run(kernel: &str, cooperative: bool, workers: usize, warp_order: WarpOrder) -> (Vec<Finding>, Vec<f32>) {
+    run_of(FENCES, kernel, cooperative, workers, warp_order)
+}
+
+fn run_of(ptx: &str, kernel: &str, cooperative: bool, workers: usize, warp_order: WarpOrder) -> (Vec<Finding>, Vec<f32>) {
     let options = LaunchOptions { cooperative, workers: Some(workers), warp_order, ..LaunchOptions::default() };
-    let gpu = Gpu::with_options(FENCES, options);
+    let gpu = Gpu::with_options(ptx, options);
     let count = BLOCKS * 64;
     let input: Vec<f32> = (0..count).map(|i| (i * 37 % 101) as f32).collect();
     let zeros = vec![0_u32; count as usize];
@@ -133,5 +137,17 @@ fn a_race_of_blocks_is_told_with_both_sides_and_what_is_missing() {
         for part in parts {
             assert!(text.contains(part), "{part}\nis missing in\n{text}");
         }
+    }
+}
+
+#[test]
+fn the_scope_of_a_fence_is_known_wherever_it_is_written() {
+    // libcu++ writes it first.
+    for (fence, findings) in
+        [("fence.acq_rel.cta;", 1), ("fence.cta.acq_rel;", 1), ("fence.acq_rel.gpu;", 0), ("fence.gpu.acq_rel;", 0)]
+    {
+        let ptx = FENCES.replace("membar.cta;", fence);
+        let (found, _) = run_of(&ptx, "last_block_with_block_fences", false, 1, WarpOrder::Ascending);
+        assert_eq!(found.is_empty(), is_enough, "{fence}: {found:?}");
     }
 }

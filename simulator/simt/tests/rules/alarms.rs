@@ -6,7 +6,8 @@ use simt::{Finding, FindingKind, LaunchError, Severity};
 
 /// The findings and the output of 64 words of a kernel with one block.
 fn run(profile: &str, body: &str, threads: u32) -> Result<(Vec<Finding>, Vec<u32>), Box<Finding>> {
-    let gpu = Gpu::load(&kernel("sm_52", body)).of_profile(profile);
+    let target = if body.contains("cp.async") { "sm_80" } else { "sm_52" };
+    let gpu = Gpu::load(&kernel(target, body)).of_profile(profile);
     let output = gpu.buffer(&[7_u32; 128]);
     match gpu.try_launch("k", 1, threads, 0, &Params::new().with(output)) {
         Ok(report) => Ok((report.findings, gpu.read(output, 128))),

@@ -112,8 +112,9 @@ impl LastRelease {
     }
 }
 
-/// Chunks at all flags together, after which a launch is too large to follow: 128 MB of pointers.
-const MOST_CHUNKS: usize = 1 << 24;
+/// Chunks that all writes and reads of flags may look at, after which a launch is too large to follow. They take about a second, and at most
+/// 64 MB of pointers.
+const MOST_CHUNKS: usize = 1 << 23;
 
 /// The flags of a launch: what was released at each word of global memory. All workers share them.
 #[derive(Debug, Default)]
@@ -121,6 +122,7 @@ pub struct Flags {
     words: Mutex<HashMap<u64, Far>>,
     /// What each warp published last.
     published: Mutex<HashMap<FarWarp, Arc<VClock>>>,
+    /// Chunks that writes and reads have looked at.
     chunks: AtomicUsize,
 }
 
@@ -136,27 +138,30 @@ fn words(address: u64, bytes: u64) -> impl Iterator<Item = u64> {
 impl Flags {
     /// Publishes at these bytes what a warp tells of its block and of others. Call it before the write, so that whoever sees the write learns it.
     pub fn write(&self, bytes: (u64, u64), (publisher, last): (FarWarp, &mut LastRelease), (told, far): (&VClock, &Far)) {
+        if self.gave_up() {
+            return;
+        }
         let (mut released, block) = last.publish(publisher, told);
         released.join(far);
         lock(&self.published).insert(publisher, block);
         let mut flags = lock(&self.words);
         for word in words(bytes.0, bytes.1) {
-            if self.gave_up() {
-                return;
-            }
             // Several writers of one word, such as a counter of arrivals, add up.
             let flag = flags.entry(word).or_default();
-            let before = flag.chunks().len();
             flag.join(&released);
-            self.chunks.fetch_add(flag.chunks().len() - before, Relaxed);
+            self.chunks.fetch_add(released.chunks().len() + flag.chunks().len(), Relaxed);
         }
     }
 
     /// What was released at these bytes. Call it after the read.
     pub fn read(&self, (address, bytes): (u64, u64)) -> Far {
         let mut far = Far::default();
+        if self.gave_up() {
+            return far;
+        }
         let flags = lock(&self.words);
         words(address, bytes).filter_map(|word| flags.get(&word)).for_each(|flag| far.join(flag));
+        self.chunks.fetch_add(far.chunks().len(), Relaxed);
         far
     }
 
@@ -165,7 +170,7 @@ impl Flags {
         lock(&self.published).iter().any(|(publisher, told)| publisher.0 == block && time <= told.at(warp))
     }
 
-    /// Whether there were too many flags to follow them all.
+    /// Whether there was too much to follow.
     pub fn gave_up(&self) -> bool {
         self.chunks.load(Relaxed) > MOST_CHUNKS
     }

@@ -4,7 +4,8 @@
 //! with a scope of more than the block can order them ([`far`](super::far)). Two warps of one block race when no barrier is between their accesses;
 //! a barrier makes memory accesses ordered for all threads that take part, those of global memory, too.
 //!
-//! What blocks of a cluster do for each other is not followed here, and neither are fences beside bulk copies: such programs are not checked.
+//! What blocks of a cluster do for each other is not followed here, and neither are fences beside bulk copies or between several addresses of the same
+//! memory: such programs are not checked.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
@@ -173,7 +174,8 @@ impl GlobalShadow {
         });
         let names_fit = program.code.len() < 1 << PC_BITS && blocks < (1 << (64 - BLOCK)) - 1;
         let has_flags = program.orders_grid;
-        let is_followed = !program.orders_cluster && !(has_flags && (clusters.blocks > 1 || program.has_async_proxy));
+        let is_followed =
+            !program.orders_cluster && !program.has_aliases && !(has_flags && (clusters.blocks > 1 || program.has_async_proxy));
         if blocks * warps < 2 || !writes || !is_followed || !names_fit {
             return None;
         }
