@@ -143,8 +143,8 @@ fn a_race_of_blocks_is_told_with_both_sides_and_what_is_missing() {
 #[test]
 fn the_scope_of_a_fence_is_known_wherever_it_is_written() {
     // libcu++ writes it first.
-    for (fence, findings) in
-        [("fence.acq_rel.cta;", 1), ("fence.cta.acq_rel;", 1), ("fence.acq_rel.gpu;", 0), ("fence.gpu.acq_rel;", 0)]
+    for (fence, is_enough) in
+        [("fence.acq_rel.cta;", false), ("fence.cta.acq_rel;", false), ("fence.acq_rel.gpu;", true), ("fence.gpu.acq_rel;", true)]
     {
         let ptx = FENCES.replace("membar.cta;", fence);
         let (found, _) = run_of(&ptx, "last_block_with_block_fences", false, 1, WarpOrder::Ascending);
