@@ -41,7 +41,7 @@ const NOT_RUN: [(&str, &str); 37] = [
     ("pytest --simcuda", "needs an installed wheel; simulator/simcuda/tests/ci.rs runs the plugin"),
     ("genhtml", "is a program of lcov"),
     ("simcuda explore -- ./pipeline", "names no real program; simulator/simcuda/tests/explore.rs explores one"),
-    ("simcuda debug --", "names no real program; simulator/simcuda/tests/debug.rs debugs one"),
+    ("simcuda debug", "names no real program; simulator/simcuda/tests/debug.rs debugs one"),
     ("simcuda coverage --merge", "needs what two jobs kept; simulator/simcuda/tests/coverage.rs merges two folders"),
     ("export", "sets a variable for the command after it"),
     ("cargo test", "is what runs these tests"),
