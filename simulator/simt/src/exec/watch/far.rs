@@ -112,8 +112,8 @@ impl LastRelease {
     }
 }
 
-/// Chunks that all writes and reads of flags may look at, after which a launch is too large to follow. They take about a second, and at most
-/// 64 MB of pointers.
+/// Chunks that all writes and reads of flags may look at, after which a launch is too large to follow. They are at most 64 MB
+/// of pointers, and bound the time, too.
 const MOST_CHUNKS: usize = 1 << 23;
 
 /// The flags of a launch: what was released at each word of global memory. All workers share them.

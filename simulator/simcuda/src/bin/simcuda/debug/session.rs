@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 
 use simcuda::report::Sources;
-use simcuda::stepping::{Values, Wanted};
+use simcuda::stepping::{Values, Wanted, Warp};
 use simt::finding::OtherAccess;
 use simt::{Finding, FindingKind, SourceLine, WgmmaMisuse};
 
@@ -539,9 +539,8 @@ impl<'a> Session<'a> {
 }
 
 fn trace_of(reached: &mut Reached) -> Trace {
-    let warp = reached.warp.clone();
-    reached.warp.steps = Vec::new();
-    Trace::new(warp, reached.wanted.first)
+    let steps = std::mem::take(&mut reached.warp.steps);
+    Trace::new(Warp { steps, ..reached.warp.clone() }, reached.wanted.first)
 }
 
 /// The access of another thread that a defect is about.
