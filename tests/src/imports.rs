@@ -15,8 +15,8 @@ use crate::repository::{manifest, members, read};
 const LEVELS: [&[&str]; 8] = [
     &["fuzz", "kernels", "lower", "oracles", "simcuda-cudart", "simcuda-nvrtc", "simcuda-simt"],
     &["lower-web", "simcuda-driver", "simt-web", "toolkit", "workloads"],
-    &["common", "engine", "simcuda"],
-    &["conformance", "engine-web", "inspect", "workshop"],
+    &["common", "engine", "simcuda-library"],
+    &["conformance", "engine-web", "inspect", "simcuda", "workshop"],
     &["cli"],
     &["ch0"],
     &["press", "support"],
