@@ -4,6 +4,7 @@
 
 mod coverage;
 mod debug;
+mod ending;
 mod explore;
 mod group;
 mod install;
@@ -14,11 +15,11 @@ mod program;
 mod report;
 mod run;
 
-use std::fmt;
-use std::io::{self, ErrorKind, Write, stderr, stdout};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use self::ending::{after_printing, failed};
 
 /// The simulated CUDA driver, for programs that do not know about it
 #[derive(Debug, Parser)]
@@ -50,9 +51,6 @@ enum Command {
     Report(report::Options),
 }
 
-/// How a subcommand ends: with the exit status of the program that it ran, or with the reason why it could not do its work.
-type Ended = Result<ExitCode, Box<dyn std::error::Error>>;
-
 fn main() -> ExitCode {
     let command = match Arguments::try_parse() {
         Ok(Arguments { command }) => command,
@@ -71,18 +69,4 @@ fn main() -> ExitCode {
         Command::Report(options) => report::execute(&options),
     };
     ended.unwrap_or_else(|error| failed(format_args!("{error}")))
-}
-
-/// The exit status of a program that has printed its results. A reader who has seen enough and left is no failure.
-fn after_printing(printed: io::Result<()>) -> ExitCode {
-    match printed.and_then(|()| stdout().flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => failed(format_args!("cannot write to standard output: {error}")),
-        _ => ExitCode::SUCCESS,
-    }
-}
-
-/// Says what went wrong. Nobody is left to tell where standard error takes nothing, and `eprintln!` would panic there.
-fn failed(message: fmt::Arguments<'_>) -> ExitCode {
-    let _ = writeln!(stderr(), "error: {message}");
-    ExitCode::from(2)
 }

@@ -51,7 +51,7 @@ fn example(name: &str) -> Command {
 }
 
 fn ptx(name: &str) -> PathBuf {
-    Path::new(ROOT).join("tests/ptx").join(name)
+    Path::new(ROOT).join("../simcuda/tests/ptx").join(name)
 }
 
 /// Prepares a program in C.
@@ -342,7 +342,7 @@ fn the_job_in_the_book_runs_and_fails_because_of_the_defect() {
     assert_eq!(installed, Some(0), "{complaint}");
     assert_eq!(tested, Some(3), "{log}");
     assert!(
-        log.contains("\n::error title=kernel saxpy,file=simulator/simcuda/examples/saxpy/saxpy.cu,line=4::out of bounds"),
+        log.contains("\n::error title=kernel saxpy,file=simulator/command/examples/saxpy/saxpy.cu,line=4::out of bounds"),
         "{log}"
     );
 }
@@ -367,7 +367,7 @@ fn a_users_test_that_fails() {
 
     let context = CudaContext::new(0).unwrap();
     let stream = context.default_stream();
-    let module = context.load_module(Ptx::from_src(include_str!("ptx/faults.ptx"))).unwrap();
+    let module = context.load_module(Ptx::from_src(include_str!("../../simcuda/tests/ptx/faults.ptx"))).unwrap();
     let mut out = stream.alloc_zeros::<u8>(64).unwrap();
     let misaligned = module.load_function("misaligned").unwrap();
     let mut launch = stream.launch_builder(&misaligned);

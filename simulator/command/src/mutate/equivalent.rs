@@ -76,7 +76,7 @@ mod tests {
     fn an_entry_needs_a_reason_and_may_not_be_there_twice() {
         let parsed = Equivalents::parse("[[equivalent]]\nmutant = 'k@1/a/1'\nreason = 'one block'\n").unwrap();
         assert!(parsed.contains("k@1/a/1") && !parsed.contains("k@1/a/2"));
-        Equivalents::parse(include_str!("../../../../examples/equivalent.toml")).expect("the example in the book is valid");
+        Equivalents::parse(include_str!("../../examples/equivalent.toml")).expect("the example in the book is valid");
         let entry = "[[equivalent]]\nmutant = 'k@1/a/1'\nreason = 'one block'\n";
         for (text, word) in [
             ("[[equivalent]]\nmutant = 'k@1/a/1'\nreason = ' '\n", "has no reason"),

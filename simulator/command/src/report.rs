@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::Ended;
+use crate::ending::Ended;
 use crate::outputs::{Outputs, merged};
 
 /// Make one report of several, in any form

@@ -32,8 +32,8 @@ use self::journal::Journal;
 use self::score::Session;
 use self::selection::Selection;
 use self::trial::{Baseline, Trials};
+use crate::ending::{Ended, after_printing};
 use crate::program::Simulator;
-use crate::{Ended, after_printing};
 
 /// The exit status when the score is too low.
 const TOO_LOW: u8 = 1;

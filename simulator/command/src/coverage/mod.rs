@@ -19,8 +19,8 @@ use simcuda::coverage::Covered;
 use simcuda::settings::COVERAGE_VARIABLE;
 
 use self::files::{Files, Filter};
+use crate::ending::{Ended, after_printing};
 use crate::program::{Simulator, exit_code, not_started};
-use crate::{Ended, after_printing};
 
 /// The exit status if less is covered than `--at-least` asks for.
 const TOO_LITTLE: u8 = 1;

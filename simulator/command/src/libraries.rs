@@ -17,8 +17,9 @@ use std::time::UNIX_EPOCH;
 use serde_json::Value;
 use simcuda::client::{LIBRARY_VARIABLE, find_library, installed_libraries};
 
-/// What cargo builds, by the names of the library targets.
-const LIBRARIES: [&str; 3] = ["simcuda", "simcudart", "simnvrtc"];
+/// The packages with the libraries, and the names of their library targets.
+const LIBRARIES: [(&str, &str); 3] =
+    [("simcuda-library", "simcuda"), ("simcuda-cudart", "simcudart"), ("simcuda-nvrtc", "simnvrtc")];
 
 /// Where the command was built from.
 const SOURCE: &str = env!("CARGO_MANIFEST_DIR");
@@ -83,13 +84,14 @@ fn build(home: &Path) -> Result<(), Box<dyn Error>> {
     let mut cargo = Command::new("cargo");
     // In the folder of the source, so that the settings of the user's own project do not count.
     cargo.current_dir(SOURCE).args(["build", "--release", "--locked", "--lib", "--message-format", "json-render-diagnostics"]);
+    cargo.args(LIBRARIES.iter().flat_map(|(package, _)| ["--package", package]));
     cargo.arg("--target-dir").arg(target.path()).stderr(Stdio::inherit());
     let output = cargo.output().map_err(|error| format!("cannot run cargo: {error}"))?;
     if !output.status.success() {
         return Err(format!("cargo failed in {SOURCE}").into());
     }
     let built = libraries(&String::from_utf8_lossy(&output.stdout));
-    for name in LIBRARIES {
+    for (_, name) in LIBRARIES {
         let source = built.get(name).ok_or_else(|| format!("cargo built no library {name}"))?;
         let path = home.join(format!("{DLL_PREFIX}{name}.{DLL_EXTENSION}"));
         // Another command may do the same now, or read the old file.

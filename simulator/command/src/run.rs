@@ -8,7 +8,7 @@ use clap::Args;
 use simcuda::report::read_suppressions;
 use simcuda::settings::{REPORT_VARIABLE, SUPPRESSIONS_VARIABLE};
 
-use crate::Ended;
+use crate::ending::Ended;
 use crate::outputs::{Outputs, merged, reports_in};
 use crate::program::{Simulator, exit_code, not_started};
 

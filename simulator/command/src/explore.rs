@@ -13,7 +13,7 @@ use clap::Args;
 use simcuda::report::Report;
 use simcuda::settings::{REPORT_VARIABLE, SCHEDULE_VARIABLE};
 
-use crate::Ended;
+use crate::ending::Ended;
 use crate::group;
 use crate::outputs::{Ending, Outputs, merged, reports_in};
 use crate::program::{Simulator, exit_code, not_started};

@@ -18,7 +18,7 @@ use rustyline::error::ReadlineError;
 use simcuda::stepping::{Launched, Wanted};
 use simt::{Dim3, Finding, Severity};
 
-use crate::Ended;
+use crate::ending::Ended;
 use replay::{Program, parse_block};
 use session::{Next, Session};
 

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use simcuda::install::LOADER_VARIABLE;
 
+use crate::ending::{Ended, after_printing};
 use crate::libraries::install;
-use crate::{Ended, after_printing};
 
 /// Install the driver and a CUDA runtime into a folder, under the names that programs ask the loader for
 ///
