@@ -273,8 +273,13 @@ impl<W: Workload> Runner<'_, W> {
         let failure = match error {
             RowError::Failure(failure) => failure,
             RowError::Error(error) => {
-                let seen = observer::take(self.gpu).unwrap_or_default();
-                Failure::Fault(Box::new(Fault { error: error.to_string(), finding: seen.fault, detail: seen.message }))
+                let (seen, error) = (observer::take(self.gpu).unwrap_or_default(), error.to_string());
+                let finding = seen.fault;
+                let fault = match finding.as_ref().map(ToString::to_string).or(seen.message) {
+                    Some(message) => Fault { message, finding, error: Some(error) },
+                    None => Fault { message: error, finding, error: None },
+                };
+                Failure::Fault(Box::new(fault))
             }
         };
         // The stage may have changed its inputs, so upload them again. After a fault, the driver refuses all further work.

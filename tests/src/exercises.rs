@@ -9,10 +9,10 @@ use common::Chapter;
 use common::workload::{Plan, Workload};
 use engine_web::answer::Answer;
 use engine_web::check::execute;
-use engine_web::request::{Check, Form, Forms, Request};
+use engine_web::request::{Check, Compiled, Forms, Output, Request};
 use support::exercises::in_parallel;
 use toolkit::compiler::compile_with_nvrtc;
-use toolkit::input::{self, Input};
+use toolkit::input::{Form, Input};
 use toolkit::nvrtc::Nvrtc;
 use workshop::text::{Version, version};
 use workshop::{Exercise, root};
@@ -33,14 +33,14 @@ fn judged(nvrtc: &Nvrtc, problem: &str, exercise: &Exercise, text: &str) -> (boo
     let text = text.trim_start_matches('\u{feff}');
     let architecture = &exercise.manifest.kernel.as_ref().expect("a kernel is asked for").architecture;
     let form = |form| match compile_with_nvrtc(nvrtc, Input { name: &name, text, headers: &[] }, architecture, form) {
-        Ok((ptx, remarks)) => Form::Made { ptx, remarks },
-        Err(toolkit::Error::Compile { log, .. }) => Form::Refused { log },
+        Ok((ptx, remarks)) => Output::Compiled(Compiled { ptx, remarks }),
+        Err(toolkit::Error::Compile { log, .. }) => Output::Refused { log },
         Err(error) => panic!("{}: {error}", exercise.stem()),
     };
     let forms = Forms {
-        optimized: form(input::Form::Optimized),
-        plain: Some(form(input::Form::Plain)),
-        quiet: text.contains("printf").then(|| form(input::Form::Quiet)),
+        optimized: form(Form::Optimized),
+        plain: Some(form(Form::Plain)),
+        quiet: text.contains("printf").then(|| form(Form::Quiet)),
     };
     let check = Check {
         problem: problem.to_owned(),

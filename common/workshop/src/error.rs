@@ -30,6 +30,9 @@ pub enum Error {
     /// The kernel, or what it is compared with, could not be run, or a result could not be written.
     #[error(transparent)]
     Run(#[from] common::Error),
+    /// The simulator's memory does not hold what the exercise needs.
+    #[error(transparent)]
+    Memory(#[from] simt::MemoryError),
     /// An exercise number that the chapter does not have.
     #[error("chapter {chapter} has no exercise {asked}: expected one of 1 to {last}")]
     NoExercise {
