@@ -45,10 +45,6 @@ pub struct Ceilings {
 
 impl Ceilings {
     /// Measures the device; `None` on the simulator, which has no speed of its own.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     pub fn measure(gpu: &Gpu, arithmetic: Arithmetic) -> Result<Option<Ceilings>> {
         if gpu.is_simulated() {
             return Ok(None);

@@ -69,10 +69,7 @@ impl Device {
 static CHOSEN: Mutex<Option<Device>> = Mutex::new(None);
 
 /// Chooses the device of this process and loads its driver. The first call that succeeds decides; after it, `auto` means that device.
-///
-/// # Errors
-///
-/// When this machine has no such device, or when the process already runs on another one.
+/// Fails when this machine has no such device, or when the process already runs on another one.
 pub fn choose(request: &Request) -> Result<Device> {
     let mut chosen = CHOSEN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(device) = &*chosen {

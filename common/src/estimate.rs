@@ -47,10 +47,6 @@ pub struct Estimate {
 
 impl Estimate {
     /// Estimates a run of these stages; `None` if it has too little work to be worth it. `ceilings` are those of a GPU.
-    ///
-    /// # Errors
-    ///
-    /// When the small part cannot be brought to the device.
     pub fn of<W: Workload>(
         gpu: &Gpu,
         stages: &[Stage<W>],

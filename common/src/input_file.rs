@@ -10,10 +10,6 @@ use crate::atomic_file;
 use crate::error::{Error, Result};
 
 /// Opens a regular file; returns its length in bytes, too. `what` says what it should hold.
-///
-/// # Errors
-///
-/// [`Error::Input`].
 pub fn open(path: &Path, what: &'static str) -> Result<(File, u64)> {
     let bad = |reason: String| Error::Input { what, path: path.to_owned(), reason };
     let metadata = fs::metadata(path).map_err(|error| bad(error.to_string()))?;

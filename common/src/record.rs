@@ -120,10 +120,6 @@ impl Record {
     }
 
     /// Reads a record.
-    ///
-    /// # Errors
-    ///
-    /// See [`RecordError`].
     pub fn parse(text: &str) -> Result<Self, RecordError> {
         let record: Self = serde_json::from_str(text)?;
         match record.stages.iter().find(|stage| stage.median_ms.is_some() && !stage.verified) {

@@ -77,11 +77,7 @@ impl Measured {
         Self { accuracy, timing, counters, kernels, launches, launches_dropped: 0, warnings }
     }
 
-    /// The launches, for callers that need every one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::LaunchesDropped`], if the details of some launches were dropped.
+    /// The launches, for callers that need every one. Fails if the details of some launches were dropped.
     pub fn all_launches(&self) -> Result<&[Launch]> {
         match self.launches_dropped {
             0 => Ok(&self.launches),

@@ -18,19 +18,12 @@ use crate::workload::Workload;
 const CPU_TIME: Duration = Duration::from_secs(1);
 
 /// Runs every stage on the same inputs, and times each `repeat` times; 0 only verifies.
-///
-/// # Errors
-///
-/// When the workload cannot be brought to the device. Errors of a stage go into its row.
+/// Errors of a stage go into its row.
 pub fn run<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: usize) -> Result<Finished> {
     run_expecting(gpu, stages, workload, repeat, &[])
 }
 
 /// [`run`] with how long each stage should take, to show how far the run is.
-///
-/// # Errors
-///
-/// As [`run`].
 pub fn run_expecting<W: Workload>(
     gpu: &Gpu,
     stages: &[Stage<W>],
@@ -51,10 +44,6 @@ pub fn run_expecting<W: Workload>(
 
 /// Runs launches that are not a stage of a chapter, such as a learner's kernel, as [`run`] runs a stage. They are never skipped. Returns what was
 /// measured and the output.
-///
-/// # Errors
-///
-/// When the workload cannot be brought to the device.
 pub fn run_launches<W: Workload>(
     gpu: &Gpu,
     workload: &W,
@@ -195,7 +184,7 @@ impl<W: Workload> Runner<'_, W> {
             got.values = arrived;
         }
         let accuracy = compared(self.workload, &got, allowance).map_err(failure)?;
-        if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
+        if !self.workload.inputs_intact(self.gpu, &mut self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }
         Ok((accuracy, got.values))
@@ -224,7 +213,7 @@ impl<W: Workload> Runner<'_, W> {
 
     /// Compares both ends of the copies.
     fn arrived(
-        &self,
+        &mut self,
         copies: &dyn Copies<W>,
         expected: &Oracle,
         failure: fn(Box<Mismatch>) -> Failure,
@@ -232,7 +221,7 @@ impl<W: Workload> Runner<'_, W> {
         self.gpu.stream.synchronize().map_err(Error::from)?;
         let got = Downloaded { values: copies.arrived()?, breach: None };
         let accuracy = check(&got, expected, 0.0).map_err(failure)?;
-        if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
+        if !self.workload.inputs_intact(self.gpu, &mut self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }
         Ok((accuracy, got.values))

@@ -87,10 +87,6 @@ pub fn for_page(record: &Record) -> ForPage {
 }
 
 /// Finds out whether a table of a chapter with this lesson can have these columns, before anything runs.
-///
-/// # Errors
-///
-/// [`UnknownColumn`] for the first name that is none.
 pub fn check(names: &[String], lesson: &[Measure]) -> Result<(), UnknownColumn> {
     let known: Vec<String> = in_order(lesson).into_iter().map(Column::name).collect();
     match names.iter().find(|name| !known.contains(name)) {

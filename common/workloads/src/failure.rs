@@ -13,10 +13,6 @@ const MOST_TO_RECOGNIZE: u64 = 1 << 24;
 
 /// Compares an output with the oracle. A mismatch carries what the workload knows about it: where a row ends, and a mistake that gives just
 /// these outputs.
-///
-/// # Errors
-///
-/// The mismatch.
 pub fn compared<P: Problem>(problem: &P, got: &Downloaded, allowance: f64) -> Result<Accuracy, Box<Mismatch>> {
     check(got, problem.oracle(), allowance).map_err(|mut mismatch| {
         mismatch.row = problem.row_len();
@@ -32,10 +28,6 @@ pub fn compared<P: Problem>(problem: &P, got: &Downloaded, allowance: f64) -> Re
 
 /// Refuses a run with a finding that makes its result worthless. This comes before the comparison, because a race explains a wrong result and
 /// makes a right one worthless.
-///
-/// # Errors
-///
-/// [`Failure::Defects`] with all findings.
 pub fn without_defects(findings: &[Finding]) -> Result<(), Failure> {
     if findings.iter().any(|finding| finding.kind.severity() == Severity::Error) {
         return Err(Failure::Defects(findings.to_vec()));

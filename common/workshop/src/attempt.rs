@@ -7,8 +7,7 @@ use common::gpu::{Gpu, TRIAL};
 use common::report::Failure;
 use common::runner;
 use common::workload::Workload;
-use common::workload::arguments::{self, Argument};
-use cudarc::driver::{CudaFunction, LaunchConfig};
+use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use engine::check::{self, Error as Unchecked, Passed, Rejection, Task, Text, Verdict};
 use engine::device::{Compilation, Compiled, Device, Form, Launch, Ran, Uncompiled, Value};
@@ -43,20 +42,13 @@ pub struct Attempt<'a> {
 
 impl<'a> Attempt<'a> {
     /// Prepares a check of this text.
-    ///
-    /// # Errors
-    ///
-    /// When the exercise has no starter.
     pub fn new(compiler: &'a Compiler, exercise: &'a Exercise, text: Text<'a>) -> Result<Self> {
         let starter = version(&exercise.solution, Version::Starter).map_err(|reason| exercise.unusable(reason))?;
         Ok(Self { compiler, exercise, text, starter })
     }
 
     /// Checks the text on the simulator. Random sizes come from `seed`.
-    ///
-    /// # Errors
-    ///
-    /// When the exercise or the compiler cannot be used.
+    /// Fails when the exercise or the compiler cannot be used.
     pub fn on_simulator<W: Workload>(&self, seed: u64) -> Result<Result<Passed, Rejection>> {
         // A reader of standard output who has left is not the kernel's fault.
         let print = |text: &str| drop(console::print(text));
@@ -65,11 +57,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// Checks the text on a GPU, which counts nothing. Then times it, and the stage of the chapter that the exercise compares it with,
-    /// `repeat` times.
-    ///
-    /// # Errors
-    ///
-    /// As [`Attempt::on_simulator`]; also when one of the two is not verified at the size that is timed.
+    /// `repeat` times. Fails also when one of the two is not verified at that size.
     pub fn on_gpu<W: Workload>(
         &self,
         gpu: &Gpu,
@@ -160,17 +148,18 @@ impl<W: Workload> Device<W> for OnGpu<'_> {
         let config =
             LaunchConfig { grid_dim: launch.grid.into(), block_dim: launch.block.into(), shared_mem_bytes: launch.shared_bytes };
         let outcome = runner::run_launches(self.gpu, workload, self.repeat, &mut |gpu, workload, buffers| {
-            let arrays = workload.pointers(gpu, buffers);
-            let argument = |value: &Value| match *value {
-                Value::Array(name) => {
-                    let array = arrays.iter().find(|(known, _)| *known == name);
-                    array.map_or(Argument::Pointer(0), |(_, pointer)| *pointer)
-                }
-                Value::Size(size) => Argument::Size(size),
-                Value::Sum(sum) => Argument::Sum(sum),
-            };
-            let arguments: Vec<Argument> = launch.values.iter().map(argument).collect();
-            let mut builder = arguments::launch(&gpu.stream, function, &arguments);
+            let addresses = workload.addresses(gpu, buffers);
+            let mut builder = gpu.stream.launch_builder(function);
+            for value in &launch.values {
+                match value {
+                    Value::Array(name) => {
+                        let array = addresses.iter().find(|(known, _)| known == name);
+                        builder.arg(array.map_or(&0, |(_, address)| address))
+                    }
+                    Value::Size(size) => builder.arg(size),
+                    Value::Sum(sum) => builder.arg(sum),
+                };
+            }
             // SAFETY: the check has made sure that each value is as wide as the kernel's parameter, and every array lives until the run is
             // over. Where the kernel reads and writes is up to its author. A GPU runs only kernels that passed on the simulator, which stops
             // them at the first access outside an array, or that their author sent there with `--device gpu`.
