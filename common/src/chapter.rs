@@ -3,9 +3,9 @@
 use kernels::Source;
 use thiserror::Error;
 
+use crate::device::gpu::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
-use crate::lesson::Comparison;
+use crate::results::lesson::Comparison;
 use crate::stage::{Experiment, Stage};
 use crate::workload::Workload;
 

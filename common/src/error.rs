@@ -9,8 +9,8 @@ use cudarc::driver::{DriverError, sys::CUresult};
 use thiserror::Error;
 use workloads::NoSuchSize;
 
-use crate::probe::Unusable;
-use crate::request::{Request, UnknownDevice};
+use crate::device::probe::Unusable;
+use crate::device::request::{Request, UnknownDevice};
 use crate::units::bytes;
 
 /// The result of a fallible function of this crate.

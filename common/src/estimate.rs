@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use oracles::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
 
-use crate::ceilings::Ceilings;
+use crate::device::ceilings::Ceilings;
+use crate::device::gpu::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
-use crate::report::Place;
+use crate::results::report::Place;
 use crate::runner;
 use crate::stage::Stage;
 use crate::workload::{Work, Workload};

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::capability::ComputeCapability;
+use crate::device::capability::ComputeCapability;
 
 /// A requirement that is not met, so that the stage is skipped. Its text completes "skipped: …".
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

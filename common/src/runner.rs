@@ -6,12 +6,12 @@ use oracles::output::{Downloaded, poison};
 use oracles::{Accuracy, Expected, Mismatch, Oracle, check, progress};
 use workloads::failure::{compared, without_defects};
 
+use crate::device::gpu::Gpu;
+use crate::device::timing::{self, Timing};
 use crate::error::{Error, Result};
-use crate::gpu::Gpu;
 use crate::observer;
-use crate::report::{Failure, Fault, Measured, Outcome, Row};
+use crate::results::report::{Failure, Fault, Measured, Outcome, Row};
 use crate::stage::{Copies, Cpu, Prepare, PrepareCopies, Prepared, Run, Stage};
-use crate::timing::{self, Timing};
 use crate::workload::Workload;
 
 /// A CPU stage repeats only for this long, because it may be a thousand times slower than the others.

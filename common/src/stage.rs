@@ -1,10 +1,10 @@
 //! One row of a chapter's table: one way to compute the chapter's workload.
 
-use crate::capability::ComputeCapability;
+use crate::device::capability::ComputeCapability;
+use crate::device::gpu::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
-use crate::report::Place;
 use crate::requirement::Unmet;
+use crate::results::report::Place;
 use crate::workload::Workload;
 
 /// A way to compute `W`, with what it needs of the device.

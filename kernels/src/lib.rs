@@ -71,17 +71,6 @@ pub struct Kernel {
     pub name: &'static str,
 }
 
-/// A form in which CUDA C that a learner wrote is compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// What a GPU would run.
-    Optimized,
-    /// Without optimization.
-    Plain,
-    /// As [`Form::Optimized`], without what it prints.
-    Quiet,
-}
-
 /// Declares one `.cu` file of `kernels/cuda`, and everything in it that Rust names:
 ///
 /// ```text

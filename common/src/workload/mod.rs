@@ -16,11 +16,11 @@ use serde_json::json;
 use workloads::origin::Origin;
 use workloads::window_sums::Image;
 
+use crate::device::gpu::Gpu;
+use crate::device::guard::Guarded;
+use crate::device::memory;
 use crate::error::{Error, Result};
-use crate::gpu::Gpu;
-use crate::guard::Guarded;
-use crate::memory;
-use crate::picture::{self, Gray};
+use crate::files::picture::{self, Gray};
 
 use array::DeviceArray;
 

@@ -14,7 +14,7 @@ use engine::device::{Compilation, Compiled, Device, Form, Launch, Ran, Uncompile
 use engine::simulated::Simulated;
 use engine::text::{Version, version};
 use toolkit::compiler::compile_with_nvrtc;
-use toolkit::input::Input;
+use toolkit::input::{self, Input};
 use toolkit::{Compiler, Error as ToolError};
 
 use crate::error::{Error, Result};
@@ -96,18 +96,23 @@ impl<'a> Attempt<'a> {
     /// Compiles a form of the text, on a GPU for that GPU if that is possible.
     fn compiled(&self, form: Form, gpu: Option<&Gpu>) -> Compilation<Error> {
         let text = Input { name: self.text.path, text: self.text.text.trim_start_matches(BYTE_ORDER_MARK), headers: &[] };
+        let form = match form {
+            Form::Optimized => input::Form::Optimized,
+            Form::Plain => input::Form::Plain,
+            Form::Quiet => input::Form::Quiet,
+        };
         let error = match self.compile(text, form, gpu) {
             Ok((ptx, remarks)) => return Ok(Compiled { ptx, remarks }),
             Err(error) => error,
         };
-        Err(match (error, self.compile(TRIAL, Form::Optimized, gpu)) {
+        Err(match (error, self.compile(TRIAL, input::Form::Optimized, gpu)) {
             (ToolError::Compile { log, .. }, Ok(_)) => Uncompiled::Refused(log),
             // The learner is not to blame: this compiler compiles nothing.
             (error, Ok(_)) | (_, Err(error)) => Uncompiled::Error(common::Error::from(error).into()),
         })
     }
 
-    fn compile(&self, input: Input<'_>, form: Form, gpu: Option<&Gpu>) -> toolkit::Result<(String, String)> {
+    fn compile(&self, input: Input<'_>, form: input::Form, gpu: Option<&Gpu>) -> toolkit::Result<(String, String)> {
         match (self.compiler, gpu.and_then(Gpu::compiler)) {
             // On a GPU, the chapter's stages run code for that GPU. To compare times, so does the learner's kernel.
             (Compiler::Nvrtc(_), Some((nvrtc, architecture))) => compile_with_nvrtc(nvrtc, input, architecture, form),

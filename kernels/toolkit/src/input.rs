@@ -2,8 +2,6 @@
 
 use kernels::{Header, Source};
 
-pub use kernels::Form;
-
 /// CUDA C to compile.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
@@ -20,4 +18,15 @@ impl Input<'_> {
     pub fn of(source: &Source) -> Input<'static> {
         Input { name: source.path, text: source.cuda, headers: source.headers }
     }
+}
+
+/// What is made of a learner's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// What a GPU would run.
+    Optimized,
+    /// Without optimization.
+    Plain,
+    /// As [`Form::Optimized`], without what it prints.
+    Quiet,
 }

@@ -9,11 +9,11 @@ use cudarc::driver::CudaSlice;
 
 use super::array::DeviceArray;
 use super::{Delivery, Plan, Workload, check_memory, size_for};
-use crate::atomic_file::AtomicFile;
-use crate::audio::{self, Sound, Unread};
+use crate::device::gpu::Gpu;
+use crate::device::guard::Guarded;
 use crate::error::Result;
-use crate::gpu::Gpu;
-use crate::guard::Guarded;
+use crate::files::atomic_file::AtomicFile;
+use crate::files::audio::{self, Sound, Unread};
 use workloads::Problem;
 
 use sounds::Length;

@@ -5,8 +5,8 @@ use workloads::convolution::{Convolution, MOST_SAMPLES, Size};
 use workloads::error::NoSuchSize;
 use workloads::origin::Origin;
 
-use crate::audio::Sound;
 use crate::error::{Error, Result};
+use crate::files::audio::Sound;
 
 /// One computation per channel of the result: `sound` convolved with `filter`, as long as both together less one sample.
 ///

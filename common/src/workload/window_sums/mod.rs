@@ -9,10 +9,10 @@ use cudarc::driver::CudaSlice;
 
 use super::array::DeviceArray;
 use super::{Plan, Workload, read_image, size_for};
-use crate::atomic_file::AtomicFile;
+use crate::device::gpu::Gpu;
+use crate::device::guard::Guarded;
 use crate::error::Result;
-use crate::gpu::Gpu;
-use crate::guard::Guarded;
+use crate::files::atomic_file::AtomicFile;
 use crate::whole_number::within;
 use workloads::window_sums::DEFAULT_WINDOW;
 use workloads::{Border, Problem};

@@ -5,7 +5,16 @@ use simt::{Counters, Finding, WarpOrder};
 use workloads::Problem;
 use workloads::failure::Failure;
 
-pub use kernels::Form;
+/// A form in which a learner's text is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As a GPU would run it.
+    Optimized,
+    /// Without optimization.
+    Plain,
+    /// As [`Form::Optimized`], without what it prints.
+    Quiet,
+}
 
 /// A text that was compiled.
 #[derive(Clone, Debug, Deserialize)]

@@ -8,10 +8,10 @@ use oracles::Accuracy;
 use serde::{Deserialize, Serialize};
 use simt::{Counters, Finding};
 
+use crate::device::timing::Timing;
 use crate::error::{Error, Result};
 use crate::observer::Launch;
 use crate::requirement::Unmet;
-use crate::timing::Timing;
 
 pub use workloads::failure::{Failure, Fault};
 

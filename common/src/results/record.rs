@@ -17,9 +17,9 @@ use simt::{Counters, Finding, Profile};
 use thiserror::Error;
 use toolkit::digest;
 
-use crate::ceilings::Ceilings;
-use crate::gpu::DeviceInfo;
-use crate::report::{Outcome, Place, Row};
+use crate::device::ceilings::Ceilings;
+use crate::device::gpu::DeviceInfo;
+use crate::results::report::{Outcome, Place, Row};
 use crate::workload::{Arithmetic, Work};
 
 /// One run of a chapter.
@@ -242,7 +242,7 @@ pub(crate) mod made_up {
 mod tests {
     use super::made_up::TEXT;
     use super::*;
-    use crate::gpu::DeviceKind;
+    use crate::device::gpu::DeviceKind;
 
     #[test]
     fn a_record_comes_back_as_it_was_written() {

@@ -8,7 +8,7 @@ use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::input_file;
+use crate::files::input_file;
 
 pub use workloads::matrix::Matrix;
 

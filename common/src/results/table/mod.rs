@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::console::{width_of, wrap};
 use crate::measure::Measure;
-use crate::record::Record;
+use crate::results::record::Record;
 use columns::{COLUMNS, Column, SKIPPED, by_importance, in_order, verdict};
 
 /// How a table is drawn.
@@ -294,10 +294,10 @@ fn in_one_line(title: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ceilings::Ceilings;
-    use crate::gpu::DeviceKind;
-    use crate::record::{StageRecord, made_up};
-    use crate::report::Place;
+    use crate::device::ceilings::Ceilings;
+    use crate::device::gpu::DeviceKind;
+    use crate::results::record::{StageRecord, made_up};
+    use crate::results::report::Place;
     use simt::Counters;
 
     fn stage(name: &str, place: Place, median_ms: Option<f64>, counters: Option<Counters>) -> StageRecord {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use hound::{SampleFormat, WavSpec, WavWriter};
 
 use crate::error::{Error, Result};
-use crate::input_file;
+use crate::files::input_file;
 
 /// A sound, channel by channel, in -1..1 for full scale.
 #[derive(Clone, Debug, PartialEq)]

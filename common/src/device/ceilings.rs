@@ -13,8 +13,8 @@ use kernels::Kernel;
 use kernels::ceilings::{CHAINS, COPY_VECTORS, FILL_NOISE, FMA_CHAINS, STEPS, dp4a};
 use serde::{Deserialize, Serialize};
 
+use crate::device::gpu::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
 use crate::workload::Arithmetic;
 use crate::{timing, units};
 

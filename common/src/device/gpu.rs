@@ -18,7 +18,7 @@ use toolkit::input::Input;
 use toolkit::nvrtc::Nvrtc;
 use toolkit::recipe::{OWN_INSTRUCTIONS, PINNED_VERSION, options};
 
-use crate::capability::ComputeCapability;
+use crate::device::capability::ComputeCapability;
 use crate::device::{self, Device, Request};
 use crate::error::{Error, Result, describe};
 

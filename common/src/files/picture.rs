@@ -5,9 +5,9 @@ use std::path::Path;
 
 use png::{BitDepth, ColorType, Decoder, Encoder, Transformations};
 
+use crate::device::memory;
 use crate::error::{Error, Result};
-use crate::input_file;
-use crate::memory;
+use crate::files::input_file;
 
 pub use workloads::gray::{Gray, Rectangle};
 
