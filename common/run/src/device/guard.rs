@@ -7,8 +7,8 @@
 use cudarc::driver::{CudaSlice, CudaView, CudaViewMut};
 use oracles::output::{Breach, Downloaded, poison};
 
+use crate::device::gpu::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
 
 /// Elements of each guard band: 4 KiB, so that the output is aligned like an allocation of its own, and a whole block of threads that writes
 /// past the end stays inside the band.
@@ -23,28 +23,16 @@ pub struct Guarded {
 
 impl Guarded {
     /// Allocates `len` values: between guard bands on a GPU, and alone on the simulator.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     pub fn new(gpu: &Gpu, len: usize) -> Result<Self> {
         Self::with_band(gpu, len, if gpu.is_simulated() { 0 } else { BAND })
     }
 
     /// Allocates `len` values between two guard bands of `band` elements.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     pub fn with_band(gpu: &Gpu, len: usize, band: usize) -> Result<Self> {
         Ok(Self { memory: gpu.stream.clone_htod(&poison(len + 2 * band))?, band, len })
     }
 
     /// Overwrites every result, and restores the guard bands.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     pub fn poison(&mut self, gpu: &Gpu) -> Result<()> {
         Ok(gpu.stream.memcpy_htod(&poison(self.memory.len()), &mut self.memory)?)
     }
@@ -60,10 +48,6 @@ impl Guarded {
     }
 
     /// Waits for the stream, and copies results and guard bands to the host.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors, including those of earlier kernels.
     pub fn download(&self, gpu: &Gpu) -> Result<Downloaded> {
         let mut values = gpu.stream.clone_dtoh(&self.memory)?;
         let after = values.split_off(self.band + self.len);

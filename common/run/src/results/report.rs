@@ -8,10 +8,10 @@ use oracles::Accuracy;
 use serde::{Deserialize, Serialize};
 use simt::{Counters, Finding};
 
+use crate::device::timing::Timing;
 use crate::error::{Error, Result};
 use crate::observer::Launch;
 use crate::requirement::Unmet;
-use crate::timing::Timing;
 
 pub use workloads::failure::{Failure, Fault};
 
@@ -77,11 +77,7 @@ impl Measured {
         Self { accuracy, timing, counters, kernels, launches, launches_dropped: 0, warnings }
     }
 
-    /// The launches, for callers that need every one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::LaunchesDropped`], if the details of some launches were dropped.
+    /// The launches, for callers that need every one. Fails if the details of some launches were dropped.
     pub fn all_launches(&self) -> Result<&[Launch]> {
         match self.launches_dropped {
             0 => Ok(&self.launches),

@@ -8,7 +8,7 @@ use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::input_file;
+use crate::files::input_file;
 
 pub use workloads::matrix::Matrix;
 
@@ -33,19 +33,12 @@ const WHAT: &str = "matrix";
 const LONGEST_HEADER: usize = 1 << 16;
 
 /// Reads a file with two dimensions of f32 values, whichever order they are stored in.
-///
-/// # Errors
-///
-/// [`Error::Input`], when the file cannot be read, is damaged, or holds something else.
+/// Fails when the file is damaged or holds something else.
 pub fn read(path: &Path) -> Result<Matrix> {
     open(path)?.read()
 }
 
 /// Reads the header of such a file.
-///
-/// # Errors
-///
-/// As for [`read`].
 pub fn open(path: &Path) -> Result<Unread> {
     let (file, length) = input_file::open(path, WHAT)?;
     let bad = |reason: String| Error::Input { what: WHAT, path: path.to_owned(), reason };
@@ -81,10 +74,6 @@ pub fn open(path: &Path) -> Result<Unread> {
 }
 
 /// Writes a file that NumPy reads as a matrix of f32 values.
-///
-/// # Errors
-///
-/// The system's error, when writing fails.
 pub fn write(matrix: &Matrix, file: &mut impl Write) -> std::io::Result<()> {
     let mut buffered = BufWriter::new(file);
     let entries = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", matrix.rows, matrix.columns);
@@ -104,11 +93,7 @@ pub fn write(matrix: &Matrix, file: &mut impl Write) -> std::io::Result<()> {
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 impl Unread {
-    /// Reads the values.
-    ///
-    /// # Errors
-    ///
-    /// As for [`read`], and when a value is not finite.
+    /// Reads the values. Fails when a value is not finite.
     pub fn read(self) -> Result<Matrix> {
         let Self { rows, columns, fortran_order, from_bytes, path, values: mut file } = self;
         let bad = |reason: String| Error::Input { what: WHAT, path: path.clone(), reason };

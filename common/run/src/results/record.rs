@@ -17,9 +17,9 @@ use simt::bound::{Bound, bound};
 use simt::{Counters, Finding, Profile};
 use thiserror::Error;
 
-use crate::ceilings::Ceilings;
-use crate::gpu::DeviceInfo;
-use crate::report::{Outcome, Place, Row};
+use crate::device::ceilings::Ceilings;
+use crate::device::gpu::DeviceInfo;
+use crate::results::report::{Outcome, Place, Row};
 use crate::workload::{Arithmetic, Work};
 
 /// One run of a chapter.
@@ -120,10 +120,6 @@ impl Record {
     }
 
     /// Reads a record.
-    ///
-    /// # Errors
-    ///
-    /// See [`RecordError`].
     pub fn parse(text: &str) -> Result<Self, RecordError> {
         let record: Self = serde_json::from_str(text)?;
         match record.stages.iter().find(|stage| stage.median_ms.is_some() && !stage.verified) {
@@ -246,7 +242,7 @@ pub(crate) mod made_up {
 mod tests {
     use super::made_up::TEXT;
     use super::*;
-    use crate::gpu::DeviceKind;
+    use crate::device::gpu::DeviceKind;
 
     #[test]
     fn a_record_comes_back_as_it_was_written() {

@@ -4,7 +4,7 @@
 //! by their constants, so a misspelled one does not compile; a stage that was not run, or that failed, drops its sentence.
 
 use crate::measure::Measure;
-use crate::record::{Record, StageRecord};
+use crate::results::record::{Record, StageRecord};
 use crate::stage::Stage;
 use crate::units::{factor, milliseconds};
 use crate::workload::Workload;
@@ -116,7 +116,7 @@ pub fn sentences<W: Workload>(lesson: &[Comparison<W>], record: &Record) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::made_up;
+    use crate::results::record::made_up;
     use crate::workload::Convolution;
     use simt::Counters;
 

@@ -3,17 +3,28 @@
 //! cudarc loads one CUDA driver per process and keeps it. This module decides once, before cudarc's first call, whether that driver is
 //! NVIDIA's or the simulator. cudarc finds NVIDIA's by itself. The simulator must already be loaded under the driver's name.
 
+pub mod capability;
+pub mod ceilings;
+pub mod gpu;
+pub mod guard;
+pub mod memory;
+pub mod pinned;
+pub mod planner;
+pub mod probe;
+pub mod request;
+pub mod timing;
+
 use std::sync::{Mutex, PoisonError};
 
 use cudarc::driver::sys::culib;
 use driver::client::Simulator;
 use driver::settings::DEFAULT_PROFILE;
 
+use self::probe::{Found, Unusable};
 use crate::console::note;
 use crate::error::{Error, Result};
-use crate::probe::{self, Found, Unusable};
 
-pub use crate::request::Request;
+pub use crate::device::request::Request;
 
 /// The device that this process runs on.
 #[derive(Clone)]
@@ -69,10 +80,7 @@ impl Device {
 static CHOSEN: Mutex<Option<Device>> = Mutex::new(None);
 
 /// Chooses the device of this process and loads its driver. The first call that succeeds decides; after it, `auto` means that device.
-///
-/// # Errors
-///
-/// When this machine has no such device, or when the process already runs on another one.
+/// Fails when this machine has no such device, or when the process already runs on another one.
 pub fn choose(request: &Request) -> Result<Device> {
     let mut chosen = CHOSEN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(device) = &*chosen {

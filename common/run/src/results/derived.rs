@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::gpu::DeviceKind;
-use crate::record::{Record, StageRecord};
-use crate::report::Place;
+use crate::device::gpu::DeviceKind;
+use crate::results::record::{Record, StageRecord};
+use crate::results::report::Place;
 use crate::stage::Stage;
 use crate::units;
 use crate::workload::{Arithmetic, Work, Workload};

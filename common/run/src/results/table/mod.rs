@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::console::{width_of, wrap};
 use crate::measure::Measure;
-use crate::record::Record;
+use crate::results::record::Record;
 use columns::{COLUMNS, Column, SKIPPED, by_importance, in_order, verdict};
 
 /// How a table is drawn.
@@ -87,10 +87,6 @@ pub fn for_page(record: &Record) -> ForPage {
 }
 
 /// Finds out whether a table of a chapter with this lesson can have these columns, before anything runs.
-///
-/// # Errors
-///
-/// [`UnknownColumn`] for the first name that is none.
 pub fn check(names: &[String], lesson: &[Measure]) -> Result<(), UnknownColumn> {
     let known: Vec<String> = in_order(lesson).into_iter().map(Column::name).collect();
     match names.iter().find(|name| !known.contains(name)) {
@@ -298,10 +294,10 @@ fn in_one_line(title: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ceilings::Ceilings;
-    use crate::gpu::DeviceKind;
-    use crate::record::{StageRecord, made_up};
-    use crate::report::Place;
+    use crate::device::ceilings::Ceilings;
+    use crate::device::gpu::DeviceKind;
+    use crate::results::record::{StageRecord, made_up};
+    use crate::results::report::Place;
     use simt::Counters;
 
     fn stage(name: &str, place: Place, median_ms: Option<f64>, counters: Option<Counters>) -> StageRecord {

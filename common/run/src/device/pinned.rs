@@ -2,14 +2,10 @@
 
 use cudarc::driver::PinnedHostSlice;
 
+use crate::device::gpu::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
 
 /// Copies `values` to pinned memory.
-///
-/// # Errors
-///
-/// The driver's errors.
 pub fn pinned(gpu: &Gpu, values: &[f32]) -> Result<PinnedHostSlice<f32>> {
     // Without flags, because cudarc's `alloc_pinned` asks for write-combined memory, which the host reads very slowly.
     // SAFETY: `copy_from_slice` fills the memory before anything reads it, and any bits are a valid f32.

@@ -37,11 +37,7 @@ pub fn will_replace(path: &Path) -> bool {
 }
 
 impl AtomicFile {
-    /// Creates a file that will be at `path`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Write`], also when another unfinished file of this process will be there.
+    /// Creates a file that will be at `path`. Fails also when another unfinished file of this process will be there.
     pub fn create(path: &Path) -> Result<Self> {
         let failed = |source: io::Error| Error::Write { path: path.to_owned(), source };
         let refused = |reason: &str| failed(io::Error::other(reason));
@@ -86,20 +82,12 @@ impl AtomicFile {
     }
 
     /// Writes the whole content and puts the file in its place.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Write`].
     pub fn finish(self, content: &str) -> Result<()> {
         self.file().write_all(content.as_bytes()).map_err(|source| self.failed(source))?;
         self.commit()
     }
 
     /// Puts the file in its place.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Write`].
     pub fn commit(mut self) -> Result<()> {
         self.file().sync_all().map_err(|source| self.failed(source))?;
         // Locked until the file is in its place, so that a signal does not remove it on the way.

@@ -6,14 +6,10 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use crate::atomic_file;
 use crate::error::{Error, Result};
+use crate::files::atomic_file;
 
 /// Opens a regular file; returns its length in bytes, too. `what` says what it should hold.
-///
-/// # Errors
-///
-/// [`Error::Input`].
 pub fn open(path: &Path, what: &'static str) -> Result<(File, u64)> {
     let bad = |reason: String| Error::Input { what, path: path.to_owned(), reason };
     let metadata = fs::metadata(path).map_err(|error| bad(error.to_string()))?;
@@ -37,7 +33,7 @@ pub fn name(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::atomic_file::AtomicFile;
+    use crate::files::atomic_file::AtomicFile;
 
     #[test]
     fn what_is_no_file_and_what_a_result_replaces_is_refused() {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::{CudaEvent, sys::CUevent_flags};
 
+use crate::device::gpu::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
 
 /// The warm-up takes at least this long, so that caches, clocks, and allocators settle.
 const WARM_UP: Duration = Duration::from_millis(100);
@@ -54,11 +54,7 @@ impl Timing {
 /// Times what `enqueue` puts on the device's stream: a warm-up, then `samples` samples (at least one).
 ///
 /// On the simulator, events record the host's clock. The result then says how fast the simulator is, and no table may
-/// show it as the time of a GPU.
-///
-/// # Errors
-///
-/// The errors of `enqueue`, and the driver's, including those of a kernel that fails while it is timed.
+/// show it as the time of a GPU. Fails also when a kernel fails while it is timed.
 pub fn time(gpu: &Gpu, samples: usize, mut enqueue: impl FnMut() -> Result<()>) -> Result<Timing> {
     let run_ms = warm_up(gpu, &mut enqueue)?;
     let runs_per_sample = if run_ms < SHORTEST_SAMPLE_MS { (BATCH_MS / run_ms.max(1e-4)).ceil() as usize } else { 1 };

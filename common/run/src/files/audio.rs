@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use hound::{SampleFormat, WavSpec, WavWriter};
 
 use crate::error::{Error, Result};
-use crate::input_file;
+use crate::files::input_file;
 
 /// A sound, channel by channel, in -1..1 for full scale.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,19 +80,12 @@ impl Sound {
     /// Reads a WAV file: mono or stereo, integers of 8, 16, 24 or 32 bits, or 32-bit floats.
     ///
     /// Integers of 32 bits are rounded to the 24 significant bits of f32.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`], when the file cannot be read, is damaged, is empty, or has another format.
+    /// Fails when the file is damaged, is empty, or has another format.
     pub fn read(path: &Path) -> Result<Self> {
         Self::open(path)?.read()
     }
 
     /// Reads the header of such a file.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sound::read`].
     pub fn open(path: &Path) -> Result<Unread> {
         let (file, length) = input_file::open(path, WHAT)?;
         let bad = |reason: String| Error::Input { what: WHAT, path: path.to_owned(), reason };
@@ -153,10 +146,6 @@ const WHAT: &str = "sound file";
 
 impl Unread {
     /// Reads the samples.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sound::read`].
     pub fn read(self) -> Result<Sound> {
         let Self { name, rate, frames, channels, encoding, path, mut samples } = self;
         let bad = |reason: String| Error::Input { what: WHAT, path: path.clone(), reason };
@@ -273,10 +262,7 @@ impl Format {
 }
 
 /// Writes channels of equal length as a 32-bit float WAV and returns the largest magnitude.
-///
-/// # Errors
-///
-/// [`Error::Encode`], when writing fails or the sound is longer than a WAV file can be.
+/// Fails when the sound is longer than a WAV file can be.
 pub fn write(file: &mut (impl Write + Seek), channels: &[Vec<f32>], rate: u32) -> Result<f32> {
     let unwritten = |reason: String| Error::Encode { what: "sound", reason };
     let failed = |error: hound::Error| unwritten(describe(error));

@@ -3,10 +3,10 @@
 use simt::Profile;
 
 use crate::console::wrap;
-use crate::gpu::DeviceKind;
+use crate::device::gpu::DeviceKind;
 use crate::measure::Measure;
-use crate::record::{Record, StageRecord};
-use crate::report::Place;
+use crate::results::record::{Record, StageRecord};
+use crate::results::report::Place;
 use crate::units::{count, deviation, factor, milliseconds, percent, significant};
 use crate::workload::Arithmetic;
 

@@ -22,8 +22,8 @@
 use cudarc::driver::CudaSlice;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 
+use crate::device::gpu::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
 
 /// A sum cut into slices of equal length. The last slice may be shorter. None is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,10 +126,6 @@ pub fn plan(tiles: u64, sum: Sum, multiprocessors: u32, model: &impl Model) -> P
 // ANCHOR_END: plan
 
 /// The multiprocessors of a device, or as many of them as [`Gpu::plan_for_multiprocessors`] allows.
-///
-/// # Errors
-///
-/// The driver's errors.
 pub fn multiprocessors(gpu: &Gpu) -> Result<u32> {
     let all = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs().max(1);
     Ok(all.min(gpu.most_multiprocessors()))
@@ -137,10 +133,6 @@ pub fn multiprocessors(gpu: &Gpu) -> Result<u32> {
 
 /// Memory for the partial sums of so many slices, a row of `outputs` for each. It is not initialized, so the simulator reports a sum that
 /// is read before it was written.
-///
-/// # Errors
-///
-/// The driver's errors, too little memory among them.
 pub fn partial_sums(gpu: &Gpu, slices: u32, outputs: usize) -> Result<CudaSlice<f32>> {
     // SAFETY: every bit pattern is an f32, and the stage's kernel writes each partial sum before its second kernel reads it.
     Ok(unsafe { gpu.stream.alloc(slices as usize * outputs) }?)

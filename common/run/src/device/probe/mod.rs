@@ -56,44 +56,24 @@ impl fmt::Display for CudaVersion {
 
 /// Why the NVIDIA driver of this machine cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Unusable {
-    /// No driver library.
     #[error("there is no NVIDIA driver on this machine")]
     NoLibrary,
-    /// A driver library that sees no device.
     #[error("the NVIDIA driver sees no device")]
     NoDevice,
-    /// A driver from before [`OLDEST_CUDA`].
     #[error("the NVIDIA driver is for CUDA {found}, and 12.0 (driver 525) is the oldest that works")]
-    TooOld {
-        /// The driver's version.
-        found: CudaVersion,
-    },
-    /// The CUDA toolkit's stub for linking, where the driver should be.
+    TooOld { found: CudaVersion },
     #[error("the libcuda.so on the loader's path is a CUDA toolkit's stub: take its folder off LD_LIBRARY_PATH")]
     Stub,
-    /// A driver that ends the process that starts it.
     #[error("the NVIDIA driver crashes when it starts ({status})")]
-    Crashes {
-        /// How the process ended.
-        status: String,
-    },
-    /// A driver that does not answer.
+    Crashes { status: String },
     #[error(
         "the NVIDIA driver has not answered for {seconds} s (`--device sim` does not ask it; {SECONDS_VARIABLE} sets how long to wait)"
     )]
-    Hangs {
-        /// How long we have waited.
-        seconds: u64,
-    },
-    /// A call that fails.
+    Hangs { seconds: u64 },
     #[error("{what} fails: {reason}")]
-    Broken {
-        /// The call.
-        what: String,
-        /// The loader's or the driver's reason.
-        reason: String,
-    },
+    Broken { what: String, reason: String },
 }
 
 /// The environment variable for how many seconds to wait for the driver.
@@ -111,10 +91,6 @@ pub fn serve_child() {
 /// Asks the driver of this machine for a device that works: in a child process first, if `main` called [`serve_child`].
 ///
 /// The device keeps its primary context, because creating one takes long and cudarc needs it next.
-///
-/// # Errors
-///
-/// Why the driver cannot be used.
 pub fn probe() -> Result<Found, Unusable> {
     static IS_SAFE: OnceLock<Result<(), Unusable>> = OnceLock::new();
     let try_in_a_child = || {

@@ -13,8 +13,8 @@ use kernels::Kernel;
 use kernels::ceilings::{CHAINS, COPY_VECTORS, FILL_NOISE, FMA_CHAINS, STEPS, dp4a};
 use serde::{Deserialize, Serialize};
 
+use crate::device::gpu::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
 use crate::workload::Arithmetic;
 use crate::{timing, units};
 
@@ -45,10 +45,6 @@ pub struct Ceilings {
 
 impl Ceilings {
     /// Measures the device; `None` on the simulator, which has no speed of its own.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     pub fn measure(gpu: &Gpu, arithmetic: Arithmetic) -> Result<Option<Ceilings>> {
         if gpu.is_simulated() {
             return Ok(None);

@@ -5,17 +5,14 @@ use std::path::Path;
 
 use png::{BitDepth, ColorType, Decoder, Encoder, Transformations};
 
+use crate::device::memory;
 use crate::error::{Error, Result};
-use crate::input_file;
-use crate::memory;
+use crate::files::input_file;
 
 pub use workloads::gray::{Gray, Rectangle};
 
 /// Reads a PNG or PGM file. Colors become gray by their luma (ITU-R BT.709), and 16 bits become 8.
-///
-/// # Errors
-///
-/// [`Error::Input`], when the file cannot be read, is damaged, or has another format.
+/// Fails when the file is damaged or has another format.
 pub fn read(path: &Path) -> Result<Gray> {
     let (mut file, length) = input_file::open(path, "image")?;
     let bad = |reason: String| Error::Input { what: "image", path: path.to_owned(), reason };
@@ -161,10 +158,6 @@ fn number(rest: &mut &[u8]) -> std::result::Result<u32, String> {
 }
 
 /// Writes rows of pixels of three bytes (red, green, blue) as PNG.
-///
-/// # Errors
-///
-/// [`Error::Encode`], when writing fails.
 pub fn write_png(file: &mut impl Write, width: u32, height: u32, rgb: &[u8]) -> Result<()> {
     let mut encoder = Encoder::new(file, width, height);
     encoder.set_color(ColorType::Rgb);

@@ -18,7 +18,7 @@ use kernels::{Kernel, Source};
 use serde::{Deserialize, Serialize};
 use simt::Profile;
 
-use crate::capability::ComputeCapability;
+use crate::device::capability::ComputeCapability;
 use crate::device::{self, Device, Request};
 use crate::error::{Error, Result, describe};
 
@@ -86,10 +86,6 @@ struct Loaded {
 
 impl Gpu {
     /// Opens the requested device. All devices of a process are the same one: the first call decides which.
-    ///
-    /// # Errors
-    ///
-    /// When this machine has no such device that works; see [`crate::device`].
     pub fn open(request: &Request) -> Result<Gpu> {
         let device = device::choose(request)?;
         let context = CudaContext::new(0)?;
@@ -148,10 +144,7 @@ impl Gpu {
     }
 
     /// A kernel, ready to launch. The first call compiles and loads its module, which stays loaded.
-    ///
-    /// # Errors
-    ///
-    /// When its source does not compile or its module does not load.
+    /// Fails when its source does not compile or its module does not load.
     pub fn kernel(&self, kernel: Kernel) -> Result<CudaFunction> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let Loaded { modules, functions, requested } = &mut *loaded;
@@ -176,10 +169,6 @@ impl Gpu {
     }
 
     /// The module of a source, for the arrays in constant memory that it has besides kernels.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Gpu::kernel`].
     pub fn module(&self, source: &'static Source) -> Result<Arc<CudaModule>> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         self.loaded_module(&mut loaded.modules, source).cloned()
@@ -204,10 +193,7 @@ impl Gpu {
     }
 
     /// Replaces a source's PTX, so that the stages that launch its kernels run a changed one. `None` restores the source's own.
-    ///
-    /// # Errors
-    ///
-    /// When the PTX does not load; then nothing changes.
+    /// Fails when the PTX does not load; then nothing changes.
     pub fn replace_ptx(&self, source: &'static Source, ptx: Option<String>) -> Result<()> {
         let module = match ptx {
             Some(ptx) => {
@@ -226,10 +212,7 @@ impl Gpu {
     }
 
     /// The PTX from which this device loads a source's module: compiled for the device, or the stored one.
-    ///
-    /// # Errors
-    ///
-    /// When the source does not compile or has no PTX.
+    /// Fails when the source does not compile or has no PTX.
     pub fn ptx(&self, source: &Source) -> Result<String> {
         match &self.compiler {
             Compiler::Nvrtc { nvrtc, architecture } => {
